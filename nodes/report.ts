@@ -1,0 +1,93 @@
+import type { Node } from "node-red";
+import type { BrokenRule } from "../src/config";
+import type { Problem } from "../src/problem";
+import type { Acceptance } from "../src/receive";
+
+/** Looks a text up in the message catalog. */
+export type Translate = (key: string, values?: Record<string, string | number>) => string;
+
+/** The status is renewed at most this often, in ms. */
+const statusInterval = 500;
+/** Refusals are logged at most this often, in ms. */
+const logInterval = 1000;
+
+/** Tells the operator how a node fares: by its status, in the log and as metrics. The token is in none of them. */
+export class Report {
+  readonly #node: Node;
+  readonly #translate: Translate;
+  #path = "";
+  #accepted = 0;
+  #refused = 0;
+  #shown = "";
+  #timer: NodeJS.Timeout | undefined;
+  #lastLog = -Infinity;
+
+  constructor(node: Node, translate: Translate) {
+    this.#node = node;
+    this.#translate = translate;
+  }
+
+  /** The node's configuration breaks a rule, so its endpoint stays closed. */
+  broken(rule: BrokenRule): void {
+    const text = this.#translate(`rules.${rule}`);
+    this.#node.status({ fill: "red", shape: "ring", text });
+    this.#node.error(text);
+  }
+
+  /** The operator has switched HTTP nodes off. */
+  switchedOff(): void {
+    const text = this.#translate("status.switchedOff");
+    this.#node.status({ fill: "red", shape: "ring", text });
+    this.#node.warn(text);
+  }
+
+  waiting(path: string): void {
+    const text = this.#translate("status.waiting", { path });
+    this.#node.status({ fill: "yellow", shape: "ring", text });
+    this.#node.warn(text);
+  }
+
+  open(path: string): void {
+    this.#path = path;
+    this.#showCounts();
+  }
+
+  accepted({ id, milliseconds, contentLength }: Acceptance): void {
+    this.#accepted++;
+    this.#showCounts();
+    if (!this.#node.metric()) return;
+    this.#node.metric("response.time.millis", { _msgid: id }, Number(milliseconds.toFixed(3)));
+    this.#node.metric("response.content-length.bytes", { _msgid: id }, contentLength);
+  }
+
+  refused(problem: Problem): void {
+    this.#refused++;
+    this.#showCounts();
+    const now = performance.now();
+    if (now - this.#lastLog < logInterval) return;
+    this.#lastLog = now;
+    this.#node.warn(this.#translate(`refused.${problem.name}`));
+  }
+
+  failed(error: unknown): void {
+    this.#node.error(error);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  /** Shows the counts now and, if they change meanwhile, again when the interval is over. */
+  #showCounts(): void {
+    if (this.#timer) return;
+    const counts = { path: this.#path, accepted: this.#accepted, refused: this.#refused };
+    const text = this.#translate(this.#refused > 0 ? "status.openRefusing" : "status.open", counts);
+    if (text === this.#shown) return;
+    this.#shown = text;
+    this.#node.status({ fill: "green", shape: "dot", text });
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#showCounts();
+    }, statusInterval);
+  }
+}

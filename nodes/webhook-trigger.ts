@@ -1,0 +1,48 @@
+import type { Node, NodeAPI, NodeDef } from "node-red";
+import { credentialsOf } from "../src/authenticate";
+import { parseConfig, type SavedFields } from "../src/config";
+import { openFrontDoor } from "./front-door";
+import { bodyLimitOf, rootsOf } from "./host";
+import { Report } from "./report";
+
+type WebhookTriggerNode = Node<{ token: unknown }>;
+
+export = function webhookTrigger(RED: NodeAPI): void {
+  const endpoints = openFrontDoor(RED);
+  const roots = rootsOf(RED);
+  const limit = bodyLimitOf(RED);
+
+  function WebhookTrigger(this: WebhookTriggerNode, saved: NodeDef & SavedFields): void {
+    RED.nodes.createNode(this, saved);
+    const report = new Report(this, RED._);
+    if (roots.node === false) return report.switchedOff();
+
+    const config = parseConfig(saved, this.credentials.token, roots);
+    if (typeof config === "string") return report.broken(config);
+
+    const { path, returnQueryParams } = config;
+    const claim = endpoints.claim(
+      path,
+      {
+        credentials: credentialsOf(config),
+        limit,
+        deliver: (body, req) => {
+          const id = RED.util.generateId();
+          this.send({ _msgid: id, payload: returnQueryParams ? { body, query: req.query } : body, req });
+          return id;
+        },
+        accepted: (acceptance) => report.accepted(acceptance),
+        refused: (problem) => report.refused(problem),
+        failed: (error) => report.failed(error),
+      },
+      () => report.open(path),
+      () => report.waiting(path),
+    );
+    this.on("close", () => {
+      claim.release();
+      report.stop();
+    });
+  }
+
+  RED.nodes.registerType("webhook-trigger", WebhookTrigger, { credentials: { token: { type: "password" } } });
+};

@@ -1,0 +1,31 @@
+/** Builds dist/: checks all types, compiles the runtime, bundles the editor script into its html, copies icons and locales. */
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { buildSync } from "esbuild";
+import { commandOf, root, run } from "./setup.mjs";
+
+const dist = join(root, "dist");
+const html = join("nodes", "webhook-trigger.html");
+
+rmSync(dist, { recursive: true, force: true });
+for (const project of ["tsconfig.json", "tsconfig.editor.json"]) {
+  run(process.execPath, [commandOf("typescript", "bin/tsc"), "-p", project]);
+}
+
+const { outputFiles } = buildSync({
+  absWorkingDir: root,
+  entryPoints: ["nodes/webhook-trigger.editor.ts"],
+  bundle: true,
+  format: "iife",
+  target: "es2022",
+  charset: "utf8",
+  write: false,
+});
+const script = outputFiles.map((file) => file.text).join("");
+const markup = readFileSync(join(root, html), "utf8");
+writeFileSync(join(dist, html), `<script type="text/javascript">\n${script}</script>\n\n${markup}`);
+
+// Node-RED looks for these beside the compiled node only.
+for (const folder of ["icons", "locales"]) {
+  cpSync(join(root, folder), join(dist, "nodes", folder), { recursive: true });
+}

@@ -1,0 +1,60 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { VerificationMethod, WebhookConfig } from "./config";
+import { type Problem, problems } from "./problem";
+
+/** What a request must present, and where. */
+export interface Credentials {
+  method: VerificationMethod;
+  /** The name of the header field (in any letter case) or of the query parameter (exactly). */
+  name: string;
+  token: string;
+  /** The SHA-256 digest of the token. */
+  digest: Buffer;
+}
+
+/** Prepares the credentials of an endpoint, so that a request costs no more than it must. */
+export function credentialsOf({ placement, token }: Pick<WebhookConfig, "placement" | "token">): Credentials {
+  return { ...placement, token, digest: digest(token) };
+}
+
+/**
+ * Decides who may come in, from the head of the request alone.
+ *
+ * @param rawHeaders names and values in turn, as they came: Node drops or joins repeated fields elsewhere
+ * @returns why the request is refused, or nothing when it carries the right token
+ */
+export function authenticate(
+  credentials: Credentials,
+  rawHeaders: readonly string[],
+  search: string,
+): Problem | undefined {
+  const [token, ...repeated] = presentedTokens(credentials, rawHeaders, search);
+  if (token === undefined) return problems.tokenMissing;
+  if (repeated.length > 0) return problems.tokenInvalid;
+  return timingSafeEqual(digest(token), credentials.digest) ? undefined : problems.tokenInvalid;
+}
+
+/** Digests have one length, so comparing them in constant time leaks neither the token nor its length. */
+function digest(token: string): Buffer {
+  return createHash("sha256").update(token).digest();
+}
+
+function presentedTokens({ method, name }: Credentials, rawHeaders: readonly string[], search: string): string[] {
+  if (method === "query") return new URLSearchParams(search).getAll(name);
+  const field = name.toLowerCase();
+  return fieldValues(rawHeaders, field).flatMap((value) => tokenOf(value, field === "authorization"));
+}
+
+function fieldValues(rawHeaders: readonly string[], field: string): string[] {
+  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === field);
+}
+
+/**
+ * RFC 6750 §2.1: credentials = "Bearer" 1*SP b64token, with the scheme in any letter case (RFC 9110 §11.1).
+ * Fields other than Authorization may hold the bare token: GitLab and Telegram send it so.
+ */
+function tokenOf(value: string, bearerOnly: boolean): string[] {
+  const bearer = /^bearer +(.+)$/i.exec(value)?.[1];
+  const token = bearer ?? (bearerOnly ? "" : value);
+  return token === "" ? [] : [token];
+}

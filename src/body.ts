@@ -1,0 +1,83 @@
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
+import { type Problem, problems } from "./problem";
+
+/**
+ * Reads the body of a request as it was sent.
+ *
+ * @param limit the most bytes it may have
+ * @throws when something else has read of the body already
+ */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | Problem> {
+  if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
+  if (request.readableDidRead) {
+    throw new Error("The body was read before the request reached this node; see Troubleshooting in the README.");
+  }
+  if (request.destroyed) return problems.bodyIncomplete;
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    const settle = (result: Buffer | Problem) => {
+      request.off("data", onData).off("end", onEnd).off("close", onBreak);
+      resolve(result);
+    };
+    const onData = (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limit) settle(problems.bodyTooLarge);
+      else chunks.push(chunk);
+    };
+    const onEnd = () => settle(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length));
+    const onBreak = () => settle(problems.bodyIncomplete);
+    // An upload that breaks off emits an error too; it must have a listener even after the body is settled.
+    request.on("data", onData).on("end", onEnd).on("close", onBreak).on("error", onBreak);
+  });
+}
+
+type Decompress = (bytes: InputType, options: ZlibOptions) => Promise<Buffer>;
+
+/** RFC 9110 §8.4.1: the content codings, and the alias of gzip that recipients should know. */
+const decompressors = new Map<string, Decompress>([
+  ["gzip", promisify<InputType, ZlibOptions, Buffer>(gunzip)],
+  ["x-gzip", promisify<InputType, ZlibOptions, Buffer>(gunzip)],
+  ["deflate", promisify<InputType, ZlibOptions, Buffer>(inflate)],
+  ["br", promisify<InputType, ZlibOptions, Buffer>(brotliDecompress)],
+]);
+
+/** More codings than this on one body are taken for an attack: each costs an inflation of up to the limit. */
+const mostCodings = 3;
+
+/**
+ * Undoes the content codings of a body, the last one first (RFC 9110 §8.4).
+ *
+ * @param contentEncoding the field as it came: codings in the order they were applied
+ * @param limit the most bytes the body may have after each step
+ */
+export async function decodeContent(
+  bytes: Buffer,
+  contentEncoding: string | undefined,
+  limit: number,
+): Promise<Buffer | Problem> {
+  const codings = (contentEncoding ?? "")
+    .split(",")
+    .map((coding) => coding.trim().toLowerCase())
+    .filter((coding) => coding !== "" && coding !== "identity");
+  const steps = codings.reverse().map((coding) => decompressors.get(coding));
+  if (steps.length > mostCodings) return problems.codingUnknown;
+
+  let content = bytes;
+  for (const decompress of steps) {
+    if (!decompress) return problems.codingUnknown;
+    if (content.length === 0) continue;
+    try {
+      content = await decompress(content, { maxOutputLength: limit });
+    } catch (error) {
+      return isTooLarge(error) ? problems.bodyTooLarge : problems.codingBroken;
+    }
+  }
+  return content;
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+}

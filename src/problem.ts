@@ -1,0 +1,44 @@
+import { STATUS_CODES } from "node:http";
+
+/** Why a request was refused, as the caller is told: an RFC 9457 problem with constant text. */
+export class Problem {
+  /** The `application/problem+json` document. */
+  readonly body: string;
+
+  /**
+   * @param name what the operator's log and catalog call it
+   * @param detail the caller's text; constant, so that nothing of the request or of this machine gets into it
+   */
+  constructor(
+    readonly name: string,
+    readonly status: number,
+    detail: string,
+    readonly headers: Readonly<Record<string, string>> = {},
+  ) {
+    // RFC 9457 §4.2.1: with about:blank, the title is the status phrase.
+    this.body = JSON.stringify({ type: "about:blank", title: STATUS_CODES[status], status, detail });
+  }
+}
+
+/** Every way to refuse a request, declared once. */
+export const problems = {
+  // RFC 6750 §3: no error code when no credentials came.
+  tokenMissing: new Problem("tokenMissing", 401, "This endpoint needs a token, and the request carried none.", {
+    "WWW-Authenticate": 'Bearer realm="webhook"',
+  }),
+  tokenInvalid: new Problem("tokenInvalid", 401, "The token of the request is not valid for this endpoint.", {
+    "WWW-Authenticate": 'Bearer realm="webhook", error="invalid_token"',
+  }),
+  methodNotAllowed: new Problem("methodNotAllowed", 405, "This endpoint takes POST requests only.", { Allow: "POST" }),
+  bodyTooLarge: new Problem("bodyTooLarge", 413, "The body of the request is larger than this endpoint takes."),
+  bodyIncomplete: new Problem("bodyIncomplete", 400, "The body of the request broke off before its end."),
+  codingUnknown: new Problem("codingUnknown", 415, "The content coding of the request is not supported.", {
+    // RFC 9110 §15.5.16: tells the caller which codings it could have used.
+    "Accept-Encoding": "gzip, deflate, br",
+  }),
+  codingBroken: new Problem("codingBroken", 400, "The body of the request does not match its content coding."),
+  charsetUnknown: new Problem("charsetUnknown", 415, "The charset of the request is not supported."),
+  jsonMalformed: new Problem("jsonMalformed", 400, "The body of the request is not valid JSON."),
+  jsonTooDeep: new Problem("jsonTooDeep", 400, "The JSON of the request is nested too deeply."),
+  unforeseen: new Problem("unforeseen", 500, "The request could not be handled."),
+} as const satisfies Record<string, Problem>;

@@ -1,0 +1,26 @@
+/** The parts of a request target that say where it goes (RFC 9112 §3.2). */
+export interface Target {
+  path: string;
+  /** The query without its question mark. */
+  search: string;
+}
+
+/** Splits a request target in origin-form (`/path?query`) or absolute-form (`http://host/path?query`). */
+export function parseTarget(target: string): Target {
+  const [, path = "/", search = ""] = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i.exec(target) ?? [];
+  return { path, search };
+}
+
+/**
+ * Paths that reach the same endpoint have the same key: letter case and one trailing slash do not matter,
+ * and RFC 3986 §6.2.2.2 makes a percent-encoded unreserved character equal to the character itself.
+ */
+export function pathKey(path: string): string {
+  return path
+    .replace(/%[0-9a-f]{2}/gi, (encoded) => {
+      const character = String.fromCharCode(parseInt(encoded.slice(1), 16));
+      return /[A-Za-z0-9\-._~]/.test(character) ? character : encoded;
+    })
+    .replace(/\/$/, "")
+    .toLowerCase();
+}

@@ -1,0 +1,197 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { EventEmitter, once } from "node:events";
+import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { installedModules, root, temporaryFolder } from "./package";
+
+/** A message as the `sink` node saw it. */
+export interface Received {
+  sink: string;
+  keys: string[];
+  _msgid: string;
+  payload: unknown;
+  req: Record<string, unknown>;
+}
+
+export interface Status {
+  fill: string;
+  shape: string;
+  text: string;
+}
+
+export interface Options {
+  /** Settings that JSON can hold. */
+  settings?: Record<string, unknown>;
+  /** More of the settings file, as the JavaScript of an object's inside. */
+  code?: string;
+  env?: Record<string, string>;
+}
+
+export type Flow = Record<string, unknown>[];
+
+/** Reports to the test what arrives and what the status of each node is. */
+const sinkNode = `
+module.exports = (RED) => {
+  RED.events.on("node-status", (event) => process.send({ status: event }));
+  RED.events.on("flows:started", () => process.send({ started: true }));
+  RED.nodes.registerType("sink", function (config) {
+    RED.nodes.createNode(this, config);
+    this.on("input", (msg) => {
+      const { _msgid, payload, req } = msg;
+      process.send({ message: { sink: this.id, keys: Object.keys(msg), _msgid, payload, req } });
+    });
+  });
+};`;
+
+/** The folder of the Node-RED under test. */
+export const nodeRedFolder = process.env.NODE_RED_FOLDER ?? join(root, "node_modules", "node-red");
+
+/** A real Node-RED with the packed package installed, in a process of its own, started by its own command. */
+export class NodeRed {
+  readonly messages: Received[] = [];
+  readonly statuses = new Map<string, Status>();
+  log = "";
+  #starts = 0;
+  readonly #events = new EventEmitter().setMaxListeners(0);
+  readonly #child: ChildProcess;
+  readonly #userDir: string;
+  readonly #adminRoot: string;
+  readonly #nodeRoot: string;
+  origin = "";
+
+  static async start(options: Options = {}): Promise<NodeRed> {
+    const nodeRed = new NodeRed(options);
+    await nodeRed.#logged(/Started flows/);
+    nodeRed.origin = `http://127.0.0.1:${(await nodeRed.#logged(/127\.0\.0\.1:(\d+)/))[1]}`;
+    return nodeRed;
+  }
+
+  private constructor({ settings = {}, code = "", env = {} }: Options) {
+    this.#adminRoot = rootOf(settings.httpAdminRoot);
+    this.#nodeRoot = rootOf(settings.httpNodeRoot);
+    this.#userDir = temporaryFolder("node-red");
+    symlinkSync(installedModules(), join(this.#userDir, "node_modules"));
+    mkdirSync(join(this.#userDir, "nodes"));
+    writeFileSync(join(this.#userDir, "nodes", "sink.js"), sinkNode);
+    writeFileSync(
+      join(this.#userDir, "nodes", "sink.html"),
+      `<script type="text/javascript">
+        RED.nodes.registerType("sink", { category: "function", color: "#ddd", defaults: {}, inputs: 1, outputs: 0 });
+      </script>`,
+    );
+    const fixed = {
+      uiHost: "127.0.0.1",
+      uiPort: 0,
+      flowFile: "flows.json",
+      credentialSecret: false,
+      telemetry: { enabled: false },
+      editorTheme: { tours: false },
+      logging: { console: { level: "debug", metrics: true } },
+    };
+    writeFileSync(
+      join(this.#userDir, "settings.js"),
+      `module.exports = { ...${JSON.stringify({ ...fixed, ...settings })}, ${code} };`,
+    );
+    this.#child = spawn(process.execPath, [join(nodeRedFolder, "red.js"), "--userDir", this.#userDir], {
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      serialization: "advanced",
+      env: { ...process.env, NODE_OPTIONS: "", ...env },
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text: string) => {
+        this.log += text;
+        this.#events.emit("change");
+      });
+    }
+    this.#child.on(
+      "message",
+      (report: { message?: Received; status?: { id: string; status: Status }; started?: true }) => {
+        if (report.message) this.messages.push(report.message);
+        if (report.started) this.#starts++;
+        if (report.status) this.statuses.set(report.status.id, report.status.status);
+        this.#events.emit("change");
+      },
+    );
+    this.#child.on("exit", () => this.#events.emit("change"));
+  }
+
+  get running(): boolean {
+    return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  /** The URL of a path below the root of HTTP nodes. */
+  node(path: string): string {
+    return this.origin + this.#nodeRoot + path;
+  }
+
+  /** The URL of a path below the root of the editor and its API. */
+  admin(path: string): string {
+    return this.origin + this.#adminRoot + path;
+  }
+
+  /** Deploys and waits until the flows run. */
+  async deploy(flow: Flow, type: "full" | "flows" | "nodes" | "reload" = "full"): Promise<void> {
+    const starts = this.#starts;
+    const response = await fetch(this.admin("/flows"), {
+      method: "POST",
+      headers: {
+        "Content-Type": "application/json",
+        "Node-RED-API-Version": "v2",
+        "Node-RED-Deployment-Type": type,
+      },
+      body: JSON.stringify({ flows: flow }),
+    });
+    if (!response.ok) throw new Error(`deploying answered ${response.status}: ${await response.text()}`);
+    await this.until(() => (this.#starts > starts ? true : undefined), "the flows to start");
+  }
+
+  /** Waits for the message with an id, the one in the reply to its request. */
+  async message(id: unknown): Promise<Received> {
+    return this.until(() => this.messages.find((message) => message._msgid === id), `message ${String(id)}`);
+  }
+
+  /** Waits for a node to have a status whose text fits. */
+  async status(id: string, text: RegExp): Promise<Status> {
+    return this.until(
+      () => {
+        const status = this.statuses.get(id);
+        return status && text.test(status.text) ? status : undefined;
+      },
+      `status ${text.source} of ${id}, which is ${JSON.stringify(this.statuses.get(id))}`,
+    );
+  }
+
+  /** Waits until something is there; every message, status, line of log and the end of the process is a try. */
+  async until<T>(find: () => T | undefined | null, what: string): Promise<T> {
+    const timeout = AbortSignal.timeout(15_000);
+    for (;;) {
+      const found = find();
+      if (found !== undefined && found !== null) return found;
+      if (!this.running) throw new Error(`Node-RED has ended:\n${this.log}`);
+      await once(this.#events, "change", { signal: timeout }).catch(() => {
+        throw new Error(`waited in vain for ${what}; the log ends with:\n${this.log.slice(-2000)}`);
+      });
+    }
+  }
+
+  async logged(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.#logged(pattern);
+  }
+
+  async stop(): Promise<void> {
+    if (this.running) {
+      const exit = once(this.#child, "exit");
+      this.#child.kill();
+      await exit;
+    }
+    rmSync(this.#userDir, { recursive: true, force: true });
+  }
+
+  #logged(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.until(() => pattern.exec(this.log), `the log to say ${pattern.source}`);
+  }
+}
+
+function rootOf(setting: unknown): string {
+  return typeof setting === "string" && setting !== "/" ? setting : "";
+}
