@@ -66,10 +66,17 @@ function claimBodies(RED: NodeAPI, endpoints: Endpoints<Endpoint>): void {
   const server = RED.server as NodeAPI["server"] | null | undefined;
   server?.prependListener("request", (request: IncomingMessage & { _body?: boolean }) => {
     if (request.method !== "POST") return;
-    const mount = RED.httpNode.path().replace(/\/+/g, "/").replace(/\/$/, "").toLowerCase();
-    const { path } = parseTarget(request.url ?? "");
-    if (path.toLowerCase().startsWith(mount) && endpoints.find(path.slice(mount.length))) request._body = true;
+    const path = pathBelow(RED.httpNode.path(), parseTarget(request.url ?? "").path);
+    if (path !== undefined && endpoints.find(path)) request._body = true;
   });
+}
+
+/** The path that an app sees below its mount: Express takes one slash more away than the mount has. */
+function pathBelow(mount: string, path: string): string | undefined {
+  const prefix = mount.replace(/\/+/g, "/").replace(/\/$/, "");
+  if (prefix === "") return path;
+  if (!path.toLowerCase().startsWith(prefix.toLowerCase())) return undefined;
+  return path.slice(prefix.length).replace(/^\/\//, "/");
 }
 
 /** What Express 4 keeps of each `use` and each route, in their order. Other versions keep nothing that can be seen. */

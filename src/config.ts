@@ -121,7 +121,7 @@ export const placementField = {
 /** The first segments of the paths that Node-RED's admin API answers below its root. */
 const adminSegments = [
   "auth", "comms", "context", "credentials", "debug", "diagnostics", "flow", "flows", "icons", "inject",
-  "library", "locales", "nodes", "plugins", "projects", "settings", "theme",
+  "library", "locales", "nodes", "plugins", "projects", "resources", "settings", "theme", "udp-ports",
 ]; // prettier-ignore
 
 /** Refuses a path that would take a request away from Node-RED's admin API, and so break the editor. */

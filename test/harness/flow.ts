@@ -1,26 +1,24 @@
 import { defaults } from "../../src/config";
 import type { Flow } from "./node-red";
 
+/** Every character class a token may have. */
 export const token = "0123456789abcdefghijABCDEFGHIJ-_~.!$*+,=";
+export const bearer = { Authorization: `Bearer ${token}` };
 
-/** A tab with webhook triggers, each wired to the one sink. */
-export function webhookFlow(...webhooks: Record<string, unknown>[]): Flow {
+/** A tab of nodes, each on the canvas. */
+export function tab(...nodes: Record<string, unknown>[]): Flow {
   return [
     { id: "tab", type: "tab", label: "Test" },
-    ...webhooks.map((webhook, index) => ({
-      id: `webhook${index}`,
-      type: "webhook-trigger",
-      z: "tab",
-      x: 100,
-      y: 100,
-      ...defaults,
-      relativePath: "/hook",
-      credentials: { token },
-      wires: [["sink"]],
-      ...webhook,
-    })),
-    { id: "sink", type: "sink", z: "tab", x: 300, y: 100, wires: [] },
+    ...nodes.map((node, index) => ({ z: "tab", x: 200, y: 40 * index, wires: [["sink"]], ...node })),
+    { id: "sink", type: "sink", z: "tab", x: 500, y: 40, wires: [] },
   ];
 }
 
-export const bearer = { Authorization: `Bearer ${token}` };
+export function webhook(id: string, relativePath: string, fields: Record<string, unknown> = {}) {
+  return { id, type: "webhook-trigger", ...defaults, relativePath, credentials: { token }, ...fields };
+}
+
+/** A tab of webhook triggers, each wired to the one sink. */
+export function webhookFlow(...webhooks: Record<string, unknown>[]): Flow {
+  return tab(...webhooks.map((fields, index) => ({ ...webhook(`webhook${index}`, "/hook"), ...fields })));
+}

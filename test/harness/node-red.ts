@@ -19,7 +19,16 @@ export interface Status {
   text: string;
 }
 
+export interface Start {
+  /** How many layers the app for HTTP nodes has. */
+  layers: number;
+  /** The enumerable properties of every object. */
+  polluted: string[];
+}
+
 export interface Options {
+  /** The flow it starts with. */
+  flow?: Flow;
   /** Settings that JSON can hold. */
   settings?: Record<string, unknown>;
   /** More of the settings file, as the JavaScript of an object's inside. */
@@ -33,7 +42,10 @@ export type Flow = Record<string, unknown>[];
 const sinkNode = `
 module.exports = (RED) => {
   RED.events.on("node-status", (event) => process.send({ status: event }));
-  RED.events.on("flows:started", () => process.send({ started: true }));
+  RED.events.on("flows:started", () => {
+    const layers = RED.httpNode._router?.stack.length ?? 0;
+    process.send({ started: { layers, polluted: Object.keys(Object.getPrototypeOf({})) } });
+  });
   RED.nodes.registerType("sink", function (config) {
     RED.nodes.createNode(this, config);
     this.on("input", (msg) => {
@@ -49,9 +61,10 @@ export const nodeRedFolder = process.env.NODE_RED_FOLDER ?? join(root, "node_mod
 /** A real Node-RED with the packed package installed, in a process of its own, started by its own command. */
 export class NodeRed {
   readonly messages: Received[] = [];
+  /** What was seen at each start of the flows. */
+  readonly starts: Start[] = [];
   readonly statuses = new Map<string, Status>();
   log = "";
-  #starts = 0;
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #child: ChildProcess;
   readonly #userDir: string;
@@ -66,7 +79,7 @@ export class NodeRed {
     return nodeRed;
   }
 
-  private constructor({ settings = {}, code = "", env = {} }: Options) {
+  private constructor({ flow = [], settings = {}, code = "", env = {} }: Options) {
     this.#adminRoot = rootOf(settings.httpAdminRoot);
     this.#nodeRoot = rootOf(settings.httpNodeRoot);
     this.#userDir = temporaryFolder("node-red");
@@ -79,6 +92,10 @@ export class NodeRed {
         RED.nodes.registerType("sink", { category: "function", color: "#ddd", defaults: {}, inputs: 1, outputs: 0 });
       </script>`,
     );
+    const nodes = flow.map(({ credentials, ...node }) => node);
+    const credentials = flow.flatMap((node) => (node.credentials ? [[node.id, node.credentials]] : []));
+    writeFileSync(join(this.#userDir, "flows.json"), JSON.stringify(nodes));
+    writeFileSync(join(this.#userDir, "flows_cred.json"), JSON.stringify(Object.fromEntries(credentials)));
     const fixed = {
       uiHost: "127.0.0.1",
       uiPort: 0,
@@ -105,9 +122,9 @@ export class NodeRed {
     }
     this.#child.on(
       "message",
-      (report: { message?: Received; status?: { id: string; status: Status }; started?: true }) => {
+      (report: { message?: Received; status?: { id: string; status: Status }; started?: Start }) => {
         if (report.message) this.messages.push(report.message);
-        if (report.started) this.#starts++;
+        if (report.started) this.starts.push(report.started);
         if (report.status) this.statuses.set(report.status.id, report.status.status);
         this.#events.emit("change");
       },
@@ -131,7 +148,7 @@ export class NodeRed {
 
   /** Deploys and waits until the flows run. */
   async deploy(flow: Flow, type: "full" | "flows" | "nodes" | "reload" = "full"): Promise<void> {
-    const starts = this.#starts;
+    const starts = this.starts.length;
     const response = await fetch(this.admin("/flows"), {
       method: "POST",
       headers: {
@@ -142,7 +159,7 @@ export class NodeRed {
       body: JSON.stringify({ flows: flow }),
     });
     if (!response.ok) throw new Error(`deploying answered ${response.status}: ${await response.text()}`);
-    await this.until(() => (this.#starts > starts ? true : undefined), "the flows to start");
+    await this.until(() => this.starts[starts], "the flows to start");
   }
 
   /** Waits for the message with an id, the one in the reply to its request. */

@@ -1,0 +1,21 @@
+import { NodeRed, type Options } from "./node-red";
+
+/** The two ways to mount Node-RED: with equal roots, the admin app and its body parsers come before every node. */
+export const layouts = {
+  "equal roots": {},
+  "separate roots": { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
+};
+
+/** Describes the same behaviour of a Node-RED in each layout. */
+export function inEveryLayout(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
+  for (const [layout, roots] of Object.entries(layouts)) {
+    describe(`${title}, with ${layout}`, () => {
+      let nodeRed: NodeRed;
+      before(async () => {
+        nodeRed = await NodeRed.start({ ...options, settings: { ...options.settings, ...roots } });
+      });
+      after(() => nodeRed.stop());
+      describeIt(() => nodeRed);
+    });
+  }
+}

@@ -1,0 +1,57 @@
+import should from "should";
+import { execFileSync } from "node:child_process";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { installedModules, packageName, packedTarball, root } from "../harness/package";
+
+interface Manifest {
+  dependencies: Record<string, string>;
+  scripts: Record<string, string>;
+}
+
+const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
+
+describe("the package", () => {
+  const packed = () =>
+    execFileSync("tar", ["-tzf", packedTarball()], { encoding: "utf8" })
+      .trim()
+      .split("\n")
+      .map((path) => path.replace(/^package\//, ""));
+
+  it("holds what a user needs and nothing else", () => {
+    for (const path of packed()) {
+      path.should.match(
+        /^(package\.json|README\.md|CHANGELOG\.md|LICENSE|examples\/[^/]+\.json|dist\/(src|nodes)\/.+)$/,
+      );
+    }
+    for (const path of ["README.md", "CHANGELOG.md", "LICENSE"]) packed().should.containEql(path);
+    for (const name of ["js", "html"]) packed().should.containEql(`dist/nodes/webhook-trigger.${name}`);
+    for (const folder of ["icons", "locales"]) {
+      for (const file of readdirSync(join(root, folder), { recursive: true, encoding: "utf8" })) {
+        if (/\.\w+$/.test(file)) packed().should.containEql(`dist/nodes/${folder}/${file}`);
+      }
+    }
+  });
+
+  it("is smaller than 300 kB, unpacked", () => {
+    const sizes = execFileSync("tar", ["-tvzf", packedTarball()], { encoding: "utf8" }).matchAll(/^\S+ +\S+ +(\d+)/gm);
+    const size = [...sizes].reduce((sum, [, bytes]) => sum + Number(bytes), 0);
+    size.should.be.within(20_000, 300_000);
+  });
+
+  it("has no install scripts, and at most 6 dependencies of which none has one or is native", () => {
+    const install = ["preinstall", "install", "postinstall", "prepare"];
+    for (const script of install) manifest.scripts.should.not.have.property(script);
+    Object.keys(manifest.dependencies).length.should.be.belowOrEqual(6);
+
+    const modules = installedModules();
+    const installed = readdirSync(modules, { recursive: true, encoding: "utf8" });
+    const manifests = installed.filter((path) => path.endsWith("package.json"));
+    for (const path of manifests) {
+      const { scripts = {} } = JSON.parse(readFileSync(join(modules, path), "utf8")) as Partial<Manifest>;
+      for (const script of install.slice(0, 3)) should(scripts).not.have.property(script);
+    }
+    for (const path of installed) should(path).not.match(/\.node$|binding\.gyp$/);
+    installed.should.containEql(join(packageName, "package.json"));
+  });
+});

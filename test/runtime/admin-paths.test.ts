@@ -1,0 +1,30 @@
+import should from "should";
+import { execFileSync } from "node:child_process";
+import { join } from "node:path";
+import { defaults, parseConfig } from "../../src/config";
+import { token } from "../harness/flow";
+import { nodeRedFolder } from "../harness/node-red";
+import { root, temporaryFolder } from "../harness/package";
+
+describe("with equal roots", () => {
+  it("no webhook can take a path that Node-RED's admin API answers", () => {
+    const script = join(root, "test", "harness", "admin-routes.ts");
+    const output = execFileSync(
+      process.execPath,
+      ["--import", "tsx", script, nodeRedFolder, temporaryFolder("routes")],
+      {
+        encoding: "utf8",
+      },
+    );
+    // Routes of apps that are mounted below a path of their own begin with a parameter.
+    const segments = output.split("\n").flatMap((path) => /^\^?\\?\/([\w-]+)/.exec(path)?.slice(1) ?? []);
+    const unique = [...new Set(segments)];
+    unique.should.containEql("flows").and.containEql("inject").and.containEql("projects");
+    for (const segment of unique) {
+      for (const relativePath of [`/${segment}`, `/${segment}/x`]) {
+        const roots = { admin: "/", node: "/" };
+        should(parseConfig({ ...defaults, relativePath }, token, roots)).equal("relativePath.admin", relativePath);
+      }
+    }
+  });
+});

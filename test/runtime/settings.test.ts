@@ -1,0 +1,218 @@
+import should from "should";
+import { gzipSync } from "node:zlib";
+import catalog from "../../locales/en-US/webhook-trigger.json";
+import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
+import { send } from "../harness/http";
+import { inEveryLayout } from "../harness/layouts";
+import { NodeRed } from "../harness/node-red";
+
+const query = `state=${encodeURIComponent(token)}`;
+const flow = tab(
+  webhook("bearer", "/hook"),
+  webhook("header", "/by-header", { headerParameter: "X-Token" }),
+  webhook("query", "/by-query", { verificationMethod: "query" }),
+);
+
+inEveryLayout(
+  "httpNodeAuth",
+  { code: "httpNodeAuth: { user: 'user', pass: require('crypto').createHash('md5').update('pass').digest('hex') }" },
+  (nodeRed) => {
+    const basic = { Authorization: `Basic ${Buffer.from("user:pass").toString("base64")}` };
+    before(() => nodeRed().deploy(flow));
+
+    it("comes before the token", async () => {
+      const reply = await send(nodeRed().node("/by-header"), { headers: { "X-Token": token } });
+      reply.status.should.equal(401);
+      should(reply.headers["www-authenticate"]).startWith("Basic");
+      (await send(nodeRed().node("/hook"), { headers: bearer })).headers.should.have.property(
+        "www-authenticate",
+        reply.headers["www-authenticate"],
+      );
+    });
+    it("does not replace the token", async () => {
+      const reply = await send(nodeRed().node("/by-header"), { headers: basic });
+      reply.status.should.equal(401);
+      should(reply.headers["www-authenticate"]).startWith("Bearer");
+    });
+    it("goes together with a token in another header or in the query", async () => {
+      const headers = { ...basic, "X-Token": token, "Content-Type": "application/json" };
+      const reply = await send(nodeRed().node("/by-header"), { headers, body: "[1]" });
+      should((await nodeRed().message(reply.json.id)).payload).eql([1]);
+      (await send(nodeRed().node(`/by-query?${query}`), { headers: basic })).status.should.equal(200);
+    });
+  },
+);
+
+inEveryLayout(
+  "httpNodeMiddleware",
+  {
+    code: `httpNodeMiddleware: [
+      (req, res, next) => { console.log("middleware saw", req.method, req.path, req.cookies.visitor); next(); },
+      (req, res, next) => {
+        if (req.query.mood === "no") res.status(403).send("not today");
+        else if (req.query.mood === "broken") next(new Error("the middleware is broken"));
+        else if (req.query.mood === "greedy") req.resume().on("end", next);
+        else next();
+      },
+    ]`,
+  },
+  (nodeRed) => {
+    before(() => nodeRed().deploy(flow));
+
+    it("sees each request, with its cookies, before the token is checked", async () => {
+      const reply = await send(nodeRed().node("/hook"), { headers: { Cookie: "visitor=bob" }, body: "x" });
+      reply.status.should.equal(401);
+      await nodeRed().logged(/middleware saw POST \S*\/hook bob/);
+    });
+    it("may refuse a request", async () => {
+      const reply = await send(nodeRed().node("/hook?mood=no"), { headers: bearer });
+      [reply.status, reply.body].should.eql([403, "not today"]);
+    });
+    it("may fail: the caller gets a 500 that says nothing, the node logs the error", async () => {
+      const reply = await send(nodeRed().node("/hook?mood=broken"), { headers: bearer });
+      reply.status.should.equal(500);
+      reply.headers.should.have.property("content-type", "application/problem+json");
+      reply.body.should.not.match(/middleware|broken|\bat /);
+      await nodeRed().logged(/\[error\] \[webhook-trigger:bearer\].*the middleware is broken/);
+    });
+    it("must not read the body: the caller gets a 500, the node says why", async () => {
+      const reply = await send(nodeRed().node("/hook?mood=greedy"), { headers: bearer, body: "x" });
+      reply.status.should.equal(500);
+      await nodeRed().logged(/\[error\] \[webhook-trigger:bearer\].*body was read before/);
+    });
+    it("lets all else pass", async () => {
+      const reply = await send(nodeRed().node("/hook"), { headers: bearer, body: "x" });
+      should((await nodeRed().message(reply.json.id)).payload).equal("x");
+    });
+  },
+);
+
+inEveryLayout(
+  "httpNodeCors",
+  { settings: { httpNodeCors: { origin: "https://shop.example", methods: "POST" } } },
+  (nodeRed) => {
+    before(() => nodeRed().deploy(flow));
+
+    it("answers a preflight request on an endpoint's path", async () => {
+      const headers = { Origin: "https://shop.example", "Access-Control-Request-Method": "POST" };
+      const reply = await send(nodeRed().node("/hook"), { method: "OPTIONS", headers });
+      reply.status.should.equal(204);
+      reply.headers.should.have.property("access-control-allow-methods", "POST");
+    });
+    it("marks every reply", async () => {
+      for (const headers of [bearer, {}]) {
+        const reply = await send(nodeRed().node("/hook"), { headers });
+        reply.headers.should.have.property("access-control-allow-origin", "https://shop.example");
+      }
+    });
+  },
+);
+
+inEveryLayout("without httpNodeCors", {}, (nodeRed) => {
+  it("a reply allows no other origin", async () => {
+    await nodeRed().deploy(flow);
+    const reply = await send(nodeRed().node("/hook"), { headers: bearer });
+    reply.status.should.equal(200);
+    reply.headers.should.not.have.property("access-control-allow-origin");
+  });
+});
+
+inEveryLayout("apiMaxLength", { settings: { apiMaxLength: "2kb" } }, (nodeRed) => {
+  for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", "image/png"]) {
+    it(`limits bodies of type ${type}, declared, counted or inflated`, async () => {
+      await nodeRed().deploy(flow);
+      const status = async (length: number, headers: Record<string, string>, gzip = false) => {
+        const body = Buffer.from(`"${"x".repeat(length - 2)}"`);
+        const reply = await send(nodeRed().node("/hook"), {
+          headers: { ...bearer, "Content-Type": type, ...headers },
+          body: gzip ? gzipSync(body) : body,
+        });
+        return reply.status;
+      };
+      for (const [length, expected] of [
+        [2048, 200],
+        [2049, 413],
+      ] as const) {
+        (await status(length, {})).should.equal(expected);
+        (await status(length, { "Transfer-Encoding": "chunked" })).should.equal(expected);
+        (await status(length, { "Content-Encoding": "gzip" }, true)).should.equal(expected);
+      }
+    });
+  }
+});
+
+inEveryLayout("trust proxy", { settings: { httpServerOptions: { "trust proxy": true } } }, (nodeRed) => {
+  it("lets the message have the address that the proxy tells", async () => {
+    await nodeRed().deploy(flow);
+    const headers = { ...bearer, "X-Forwarded-For": "192.0.2.7" };
+    const reply = await send(nodeRed().node("/hook"), { headers });
+    (await nodeRed().message(reply.json.id)).req.should.have.property("ip", "192.0.2.7");
+  });
+});
+
+inEveryLayout("metrics", {}, (nodeRed) => {
+  it("are logged as http in logs them", async () => {
+    await nodeRed().deploy(flow);
+    const reply = await send(nodeRed().node("/hook"), { headers: bearer });
+    const metric = (event: string) =>
+      new RegExp(`"event":"node.webhook-trigger.${event}","msgid":"${String(reply.json.id)}","value":([\\d.]+)`);
+    Number((await nodeRed().logged(metric("response.time.millis")))[1]).should.be.above(0);
+    const [, length] = await nodeRed().logged(metric("response.content-length.bytes"));
+    should(length).equal(reply.headers["content-length"]);
+  });
+});
+
+describe("httpNodeRoot: false", () => {
+  let nodeRed: NodeRed;
+  before(async () => {
+    nodeRed = await NodeRed.start({ settings: { httpNodeRoot: false } });
+    await nodeRed.deploy([
+      ...webhookFlow({}),
+      { id: "once", type: "inject", z: "tab", x: 9, y: 9, once: true, onceDelay: 0, props: [{ p: "payload" }], payload: "runs", payloadType: "str", repeat: "", crontab: "", wires: [["sink"]] },
+    ]); // prettier-ignore
+  });
+  after(() => nodeRed.stop());
+
+  it("opens nothing, and the status says so", async () => {
+    should(await nodeRed.status("webhook0", /./)).eql({ fill: "red", shape: "ring", text: catalog.status.switchedOff });
+    (await send(nodeRed.admin("/hook"), { headers: bearer })).status.should.equal(404);
+  });
+  it("lets the other nodes run", async () => {
+    await nodeRed.until(() => nodeRed.messages.find(({ payload }) => payload === "runs"), "the inject node's message");
+  });
+});
+
+describe("httpAdminRoot: false", () => {
+  it("leaves the webhooks at work", async () => {
+    const nodeRed = await NodeRed.start({
+      flow: webhookFlow({ relativePath: "/flows" }),
+      settings: { httpAdminRoot: false },
+    });
+    try {
+      const headers = { ...bearer, "Content-Type": "application/json" };
+      const reply = await send(`${nodeRed.origin}/flows`, { headers, body: "[1]" });
+      should((await nodeRed.message(reply.json.id)).payload).eql([1]);
+    } finally {
+      await nodeRed.stop();
+    }
+  });
+});
+
+describe("equal roots", () => {
+  let nodeRed: NodeRed;
+  before(async () => {
+    nodeRed = await NodeRed.start();
+    await nodeRed.deploy(webhookFlow({ relativePath: "/flows" }, { relativePath: "/Settings/user" }, {}));
+  });
+  after(() => nodeRed.stop());
+
+  it("leave the paths of the admin API to the editor", async () => {
+    for (const id of ["webhook0", "webhook1"]) {
+      const text = catalog.rules.relativePath.admin;
+      should(await nodeRed.status(id, /./)).eql({ fill: "red", shape: "ring", text });
+    }
+    // Deploying goes through POST /flows.
+    await nodeRed.deploy(webhookFlow({}));
+    (await send(nodeRed.node("/hook"), { headers: bearer })).status.should.equal(200);
+  });
+});

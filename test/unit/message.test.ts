@@ -1,0 +1,70 @@
+import should from "should";
+import type { IncomingMessage } from "node:http";
+import { credentialsOf } from "../../src/authenticate";
+import { summarise } from "../../src/message";
+import { token } from "../harness/flow";
+
+const encoded = encodeURIComponent(token);
+const everyByte = Array.from(token, (character) => `%${character.charCodeAt(0).toString(16)}`).join("");
+
+function summary(
+  placement: { method: "header" | "query"; name: string },
+  search: string,
+  headers: Record<string, string> = {},
+) {
+  const request = { method: "POST", headers } as unknown as IncomingMessage;
+  return summarise({ request, path: "/Hook/", search, ip: "192.0.2.1" }, credentialsOf({ placement, token }));
+}
+
+const header = { method: "header", name: "X-Token" } as const;
+const query = { method: "query", name: "state" } as const;
+
+describe("summarise", () => {
+  it("has http in's names, with the path and query as they were sent", () => {
+    summary(header, "a=1&b=x%20y&a=2", { host: "h", "x-token": token }).should.eql({
+      method: "POST",
+      url: "/Hook/?a=1&b=x%20y&a=2",
+      path: "/Hook/",
+      query: { a: ["1", "2"], b: "x y" },
+      headers: { host: "h" },
+      ip: "192.0.2.1",
+    });
+  });
+
+  it("leaves out the query parameter of the token, however it is written", () => {
+    for (const name of ["state", "%73tate", "st%61te"]) {
+      const { url, query: rest } = summary(query, `a=1&${name}=${encoded}&b`);
+      url.should.equal("/Hook/?a=1&b");
+      rest.should.eql({ a: "1", b: "" });
+    }
+    summary(query, `state=${encoded}`).url.should.equal("/Hook/");
+  });
+
+  it("leaves a header alone that only has the name of the query parameter", () => {
+    summary(query, "", { state: "x" }).headers.should.eql({ state: "x" });
+  });
+
+  describe("leaves out everything that repeats the token", () => {
+    for (const value of [token, encoded, everyByte, `https://host/hook?state=${encoded}`]) {
+      it(`such as ${value.replaceAll(token, "<token>").replaceAll(encoded, "<encoded>").slice(0, 40)}`, () => {
+        const {
+          url,
+          query: rest,
+          headers,
+        } = summary(query, `a=1&copy=${value}&${value}`, {
+          "x-original-url": value,
+          host: "h",
+        });
+        url.should.equal("/Hook/?a=1");
+        rest.should.eql({ a: "1" });
+        headers.should.eql({ host: "h" });
+      });
+    }
+  });
+
+  it("leaves prototypes alone", () => {
+    const { query: rest } = summary(header, "__proto__=1&a=2");
+    should(Object.getPrototypeOf(rest)).equal(Object.prototype);
+    should(Object.keys(rest)).eql(["a"]);
+  });
+});
