@@ -2,11 +2,14 @@
  * The part of Node-RED's editor that the form uses. `@types/node-red` describes an older editor, whose validators
  * could not return a message.
  */
+import type { Roots } from "../src/config";
 
 /** A node in the editor, as far as the form looks at one. */
 export interface EditorNode {
   id: string;
   type: string;
+  /** The id of the flow that the node is on. */
+  z: string;
   /** Set when the node is disabled. */
   d?: boolean;
   name?: string;
@@ -36,8 +39,6 @@ export interface EditorNodeDefinition<Saved> {
   label(this: EditorNode & Saved): string;
   labelStyle(this: EditorNode & Saved): string;
   oneditprepare(this: EditorNode & Saved): void;
-  oneditsave(this: EditorNode & Saved): void;
-  oneditcancel(this: EditorNode & Saved): void;
 }
 
 /** The editor's global. */
@@ -45,8 +46,12 @@ export interface Editor {
   nodes: {
     registerType<Saved>(type: string, definition: EditorNodeDefinition<Saved>): void;
     filterNodes(filter: { type: string }): EditorNode[];
+    workspace(id: string): { disabled?: boolean } | undefined;
   };
   clipboard: { copyText(text: string, element: JQuery, message: string): boolean };
   popover: { tooltip(element: JQuery, text: string | (() => string)): void };
-  settings: { httpNodeRoot?: string | false };
+  settings: {
+    /** From the runtime half of the webhook trigger. */
+    webhookTriggerRoots: Roots;
+  };
 }

@@ -5,6 +5,7 @@ import {
   isEnvironmentValue,
   normalisePath,
   placementField,
+  type Roots,
   rules,
   type SavedFields,
   tokenLength,
@@ -20,9 +21,6 @@ type Field = keyof typeof rules;
 
 /** What the editor shows in place of a password that is set: it does not know the password itself. */
 const keptPassword = "__PWRD__";
-
-/** The id of the node whose form is open. */
-let edited: string | undefined;
 
 RED.nodes.registerType<SavedFields>("webhook-trigger", {
   category: "network",
@@ -51,22 +49,17 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     return this.name ? "node_label_italic" : "";
   },
   oneditprepare() {
-    edited = this.id;
+    form().data("node", this.id);
     prepareEnvironmentValues(this);
     prepareToken(this);
-    prepareMessages(this);
-    input("relativePath").on("input", () => showUrl(this));
-    showUrl(this);
-    input("verificationMethod").on("change", showPlacement);
-    showPlacement();
-  },
-  oneditsave() {
-    edited = undefined;
-  },
-  oneditcancel() {
-    edited = undefined;
+    form().on("input change", () => showState(this));
+    showState(this);
   },
 });
+
+function form(): JQuery {
+  return $(".webhook-trigger-form");
+}
 
 function input(field: Field | "name"): JQuery {
   return $(`#node-input-${field}`);
@@ -74,6 +67,13 @@ function input(field: Field | "name"): JQuery {
 
 function inputValue(field: Field): string {
   return String(input(field).val() ?? "");
+}
+
+/** Shows all that follows from what the form holds: every field may bear on the others. */
+function showState(node: WebhookNode): void {
+  showPlacement();
+  showMessages(node);
+  showUrl(node);
 }
 
 /** Checks a field by the rule that the runtime uses. */
@@ -85,21 +85,26 @@ function validator(field: Field): Validator<SavedFields> {
 }
 
 function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
-  if (isEnvironmentValue(value) || !isUsed(node, field)) return undefined;
+  if (isEnvironmentValue(value) || !isUsed(field, methodOf(node))) return undefined;
   if (field === "token" && value === keptPassword) return undefined;
   return rules[field](value) ?? (field === "relativePath" ? adminRule(String(value), roots()) : undefined);
 }
 
-/** Of the two parameter fields, only the one of the chosen method is used. */
-function isUsed(node: WebhookNode, field: Field): boolean {
-  const method = edited === node.id ? inputValue("verificationMethod") : node.verificationMethod;
-  const other: VerificationMethod = method === "query" ? "header" : "query";
-  return field !== placementField[other];
+/** The Verification Method of a node; while its form is open, the one that is chosen there. */
+function methodOf(node: WebhookNode): string {
+  return form().data("node") === node.id ? inputValue("verificationMethod") : node.verificationMethod;
 }
 
-/** Node-RED serves its editor at the admin root. */
-function roots() {
-  return { admin: location.pathname, node: RED.settings.httpNodeRoot ?? "/" };
+/** Of the two parameter fields, only the one of the method is used; with an environment value it may be either. */
+function isUsed(field: Field, method: string): boolean {
+  const parameters: Field[] = Object.values(placementField);
+  if (!parameters.includes(field) || isEnvironmentValue(method)) return true;
+  return field === placementField[method as VerificationMethod];
+}
+
+/** The editor knows `httpNodeRoot` as `/` even if it is `false`, so the runtime half of this node passes the roots on. */
+function roots(): Roots {
+  return RED.settings.webhookTriggerRoots;
 }
 
 /** A select and a checkbox cannot show `${NAME}`: the select gets an option for it, the checkbox becomes a text field. */
@@ -112,59 +117,66 @@ function prepareEnvironmentValues({ verificationMethod, returnQueryParams }: Web
   else checkbox.prop("checked", String(returnQueryParams) === "true");
 }
 
-/** Says under each field what is wrong with it, as soon as it is. */
-function prepareMessages(node: WebhookNode): void {
-  for (const field of Object.keys(rules) as Field[]) {
-    const message = $(`#webhook-trigger-message-${field}`);
-    const show = () => {
-      const broken = field === "returnQueryParams" ? undefined : brokenRule(node, field, input(field).val());
-      message.text(broken ? node._(`rules.${broken}`) : "").toggle(broken !== undefined);
-    };
-    input(field).on("input change", show);
-    show();
+/** Shows only the parameter field that the chosen method uses. */
+function showPlacement(): void {
+  const method = inputValue("verificationMethod");
+  for (const field of Object.values(placementField)) {
+    input(field).closest(".form-row").toggle(isUsed(field, method));
   }
 }
 
-/** Shows the URL that callers use, and who else has the path. */
-function showUrl(node: WebhookNode): void {
-  const path = normalisePath(inputValue("relativePath"));
-  const { httpNodeRoot = "/" } = RED.settings;
-  const url = httpNodeRoot === false ? node._("url.closed") : location.origin + normalisePath(httpNodeRoot) + path;
-  $("#webhook-trigger-url").text(url);
-  const rival = rivalOf(node, path);
-  $("#webhook-trigger-rival")
-    .text(rival ?? "")
-    .toggle(rival !== undefined);
+/** Says under each field what is wrong with it, as soon as it is. */
+function showMessages(node: WebhookNode): void {
+  for (const field of Object.keys(rules) as Field[]) {
+    const value: unknown = input(field).is(":checkbox") ? input(field).prop("checked") : input(field).val();
+    const broken = brokenRule(node, field, value);
+    $(`#webhook-trigger-message-${field}`).text(broken ? node._(`rules.${broken}`) : "");
+  }
 }
 
+/** Shows the URL that callers use, or warns of what keeps them from reaching this node there. */
+function showUrl(node: WebhookNode): void {
+  const { node: nodeRoot } = roots();
+  const path = inputValue("relativePath");
+  const reachable = nodeRoot !== false && brokenRule(node, "relativePath", path) === undefined;
+  const url = reachable ? location.origin + normalisePath(nodeRoot) + normalisePath(path) : "";
+  $("#webhook-trigger-url").text(url).parent().toggle(reachable);
+
+  const warning = nodeRoot === false ? node._("url.closed") : rivalOf(node, path);
+  $("#webhook-trigger-warning")
+    .text(warning ?? "")
+    .parent()
+    .toggle(warning !== undefined);
+}
+
+/** Says which other node has the same path. */
 function rivalOf(node: WebhookNode, path: string): string | undefined {
-  const taken = (other: EditorNode, url: unknown) =>
-    other.id !== node.id && !other.d && typeof url === "string" && url !== "" && samePath(url, path);
-  const webhook = RED.nodes.filterNodes({ type: node.type }).find((other) => taken(other, other.relativePath));
+  const hasPath = (other: EditorNode, itsPath: unknown) =>
+    other.id !== node.id &&
+    isEnabled(other) &&
+    typeof itsPath === "string" &&
+    itsPath !== "" &&
+    samePath(itsPath, path);
+  const webhook = RED.nodes.filterNodes({ type: node.type }).find((other) => hasPath(other, other.relativePath));
   if (webhook) return node._("url.takenByWebhook", { name: webhook.name || webhook.id });
   const httpIn = RED.nodes
     .filterNodes({ type: "http in" })
-    .find((other) => other.method === "post" && taken(other, other.url));
+    .find((other) => other.method === "post" && hasPath(other, other.url));
   return httpIn && node._("url.takenByHttpIn", { name: httpIn.name || httpIn.id });
+}
+
+function isEnabled(node: EditorNode): boolean {
+  return !node.d && !RED.nodes.workspace(node.z)?.disabled;
 }
 
 function samePath(one: string, other: string): boolean {
   return pathKey(normalisePath(one)) === pathKey(normalisePath(other));
 }
 
-/** Shows only the parameter field that the chosen method uses; both for a method that is not known yet. */
-function showPlacement(): void {
-  const method = inputValue("verificationMethod");
-  for (const [used, field] of Object.entries(placementField)) {
-    input(field)
-      .closest(".form-row")
-      .toggle(method === used || isEnvironmentValue(method));
-  }
-}
-
-/** A token can be shown and copied only while it is new: once it is saved, the editor does not know it. */
+/** A token can be shown and copied only while it is new: once it is deployed, the editor does not know it. */
 function prepareToken(node: WebhookNode): void {
   const token = input("token");
+  const make = $("#webhook-trigger-token-make");
   const show = $("#webhook-trigger-token-show");
   const copy = $("#webhook-trigger-token-copy");
   const reveal = (visible: boolean) => {
@@ -173,20 +185,24 @@ function prepareToken(node: WebhookNode): void {
     show.find("i").toggleClass("fa-eye", !visible).toggleClass("fa-eye-slash", visible);
   };
   const update = () => {
-    const isNew = inputValue("token") !== keptPassword && inputValue("token") !== "";
+    const isKept = inputValue("token") === keptPassword;
+    const isNew = !isKept && inputValue("token") !== "";
     show.add(copy).prop("disabled", !isNew);
     if (!isNew) reveal(false);
+    $("#webhook-trigger-token-hint").text(isKept ? node._("token.kept") : isNew ? node._("token.new") : "");
   };
 
-  $("#webhook-trigger-token-make").on("click", () => {
+  make.on("click", () => {
     token.val(makeToken()).trigger("change");
     reveal(true);
   });
   show.on("click", () => reveal(token.attr("type") === "password"));
   copy.on("click", () => RED.clipboard.copyText(inputValue("token"), copy, node._("token.copied")));
-  for (const button of [show, copy, $("#webhook-trigger-token-make")]) {
-    RED.popover.tooltip(button, () => button.attr("aria-label") ?? "");
-  }
+  for (const button of [show, copy]) RED.popover.tooltip(button, () => button.attr("aria-label") ?? "");
+  // What is typed replaces a kept token as a whole: it cannot be edited.
+  token.on("focus", () => {
+    if (inputValue("token") === keptPassword) token.trigger("select");
+  });
   token.on("input change", update);
   update();
 }

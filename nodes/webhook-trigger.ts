@@ -44,5 +44,8 @@ export = function webhookTrigger(RED: NodeAPI): void {
     });
   }
 
-  RED.nodes.registerType("webhook-trigger", WebhookTrigger, { credentials: { token: { type: "password" } } });
+  RED.nodes.registerType("webhook-trigger", WebhookTrigger, {
+    credentials: { token: { type: "password" } },
+    settings: { webhookTriggerRoots: { value: roots, exportable: true } },
+  });
 };

@@ -1,0 +1,137 @@
+import "should";
+import type { Browser } from "playwright-core";
+import { tokenLength } from "../../src/config";
+import { catalogText, Editor, startBrowser } from "../harness/browser";
+import { bearer, webhookFlow } from "../harness/flow";
+import { send } from "../harness/http";
+import { NodeRed } from "../harness/node-red";
+
+describe("the token in the form", () => {
+  let browser: Browser;
+  let nodeRed: NodeRed;
+  let editor: Editor;
+  before(async () => {
+    browser = await startBrowser();
+    nodeRed = await NodeRed.start();
+  });
+  beforeEach(async () => {
+    await nodeRed.deploy(
+      webhookFlow(
+        { id: "saved", relativePath: "/saved" },
+        { id: "first", relativePath: "/first", credentials: {} },
+        { id: "second", relativePath: "/second", credentials: {} },
+      ),
+    );
+    editor = await Editor.open(browser, nodeRed);
+  });
+  afterEach(() => editor.close());
+  after(async () => {
+    await browser.close();
+    await nodeRed.stop();
+  });
+
+  const hint = () => editor.page.locator("#webhook-trigger-token-hint").innerText();
+
+  it("is made of 40 base64url characters, another one each time, and shown", async () => {
+    const made = new Set<string>();
+    for (const id of ["first", "second", "first"]) {
+      await editor.edit(id);
+      (await editor.input("token").inputValue()).should.equal("");
+      await editor.tokenButton("make").click();
+      const token = await editor.input("token").inputValue();
+      token.should.match(/^[A-Za-z0-9_-]*$/).and.have.length(tokenLength);
+      made.add(token);
+      (await editor.input("token").getAttribute("type"))?.should.equal("text");
+      (await editor.message("token").isVisible()).should.be.false();
+      (await hint()).should.equal(catalogText("token.new"));
+      await editor.cancel();
+    }
+    made.size.should.equal(3);
+  });
+
+  it("is not shared by new nodes", async () => {
+    await editor.edit("first");
+    await editor.tokenButton("make").click();
+    await editor.done();
+    await editor.edit("second");
+    (await editor.input("token").inputValue()).should.equal("");
+  });
+
+  it("is hidden and shown by its button, which says what it does", async () => {
+    await editor.edit("first");
+    await editor.tokenButton("make").click();
+    for (const [label, type] of [
+      ["token.hide", "password"],
+      ["token.show", "text"],
+    ] as const) {
+      (await editor.tokenButton("show").getAttribute("aria-label"))?.should.equal(catalogText(label));
+      await editor.tokenButton("show").click();
+      (await editor.input("token").getAttribute("type"))?.should.equal(type);
+    }
+  });
+
+  it("is copied to the clipboard while it is new, hidden or not", async () => {
+    await editor.edit("first");
+    await editor.tokenButton("make").click();
+    await editor.tokenButton("show").click();
+    await editor.tokenButton("copy").click();
+    const copied = await editor.page.evaluate(() => navigator.clipboard.readText());
+    copied.should.equal(await editor.input("token").inputValue());
+  });
+
+  it("can be shown again until it is deployed", async () => {
+    await editor.edit("first");
+    await editor.tokenButton("make").click();
+    const token = await editor.input("token").inputValue();
+    await editor.done();
+    await editor.edit("first");
+    (await editor.input("token").getAttribute("type"))?.should.equal("password");
+    await editor.tokenButton("show").click();
+    (await editor.input("token").inputValue()).should.equal(token);
+    await editor.done();
+    await editor.deploy();
+    await editor.edit("first");
+    (await editor.tokenButton("show").isDisabled()).should.be.true();
+    (await editor.input("token").inputValue()).should.not.equal(token);
+  });
+
+  it("is kept without being shown once it is saved", async () => {
+    await editor.edit("saved");
+    (await editor.input("token").getAttribute("type"))?.should.equal("password");
+    (await editor.input("token").inputValue()).should.not.equal("");
+    (await editor.message("token").isVisible()).should.be.false();
+    (await hint()).should.equal(catalogText("token.kept"));
+    (await editor.tokenButton("show").isDisabled()).should.be.true();
+    (await editor.tokenButton("copy").isDisabled()).should.be.true();
+  });
+
+  it("stays valid when a saved node is edited, closed with Done and deployed", async () => {
+    await editor.edit("saved");
+    await editor.input("relativePath").fill("/renamed");
+    await editor.done();
+    await editor.deploy();
+    await nodeRed.status("saved", /renamed/);
+    (await send(nodeRed.node("/renamed"), { headers: bearer })).status.should.equal(200);
+  });
+
+  it("is replaced as a whole when someone types over a saved one", async () => {
+    await editor.edit("saved");
+    await editor.input("token").focus();
+    await editor.page.keyboard.type("typed");
+    (await editor.input("token").inputValue()).should.equal("typed");
+    (await editor.tokenButton("show").isDisabled()).should.be.false();
+    (await editor.message("token").innerText()).should.equal(catalogText("rules.token.length"));
+  });
+
+  it("replaces a saved one when a new one is made and deployed", async () => {
+    await editor.edit("saved");
+    await editor.input("relativePath").fill("/replaced");
+    await editor.tokenButton("make").click();
+    const token = await editor.input("token").inputValue();
+    await editor.done();
+    await editor.deploy();
+    await nodeRed.status("saved", /replaced/);
+    (await send(nodeRed.node("/replaced"), { headers: { Authorization: `Bearer ${token}` } })).status.should.equal(200);
+    (await send(nodeRed.node("/replaced"), { headers: bearer })).status.should.equal(401);
+  });
+});

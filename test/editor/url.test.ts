@@ -1,0 +1,158 @@
+import "should";
+import type { Browser } from "playwright-core";
+import { catalogText, Editor, startBrowser } from "../harness/browser";
+import { webhookFlow } from "../harness/flow";
+import { NodeRed } from "../harness/node-red";
+
+/** Where the apps are mounted, and a path that the editor's API answers there, or that looks like one. */
+const layouts = [
+  { name: "both roots are /", settings: {}, root: "", apiPath: "/flows", refused: true },
+  {
+    name: "the roots are separate",
+    settings: { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
+    root: "/api",
+    apiPath: "/flows",
+    refused: false,
+  },
+  {
+    name: "the editor is below the nodes",
+    settings: { httpAdminRoot: "/admin" },
+    root: "",
+    apiPath: "/admin/flows",
+    refused: true,
+  },
+];
+
+describe("the URL under the Relative Path", () => {
+  let browser: Browser;
+  let nodeRed: NodeRed;
+  let editor: Editor;
+  before(async () => {
+    browser = await startBrowser();
+  });
+  after(() => browser.close());
+
+  /** Has every test of a suite start in the form of a webhook trigger, in a Node-RED with these settings. */
+  function editWith(settings: Record<string, unknown>) {
+    before(async () => {
+      nodeRed = await NodeRed.start({ settings });
+      await nodeRed.deploy(webhookFlow({ id: "webhook", relativePath: "/orders" }));
+      editor = await Editor.open(browser, nodeRed);
+    });
+    beforeEach(() => editor.edit("webhook"));
+    afterEach(() => editor.cancel());
+    after(async () => {
+      await editor.close();
+      await nodeRed.stop();
+    });
+  }
+
+  for (const { name, settings, root, apiPath, refused } of layouts) {
+    describe(`when ${name}`, () => {
+      editWith(settings);
+
+      it("is the one that callers use, as the path is typed", async () => {
+        (await editor.url.innerText()).should.equal(`${nodeRed.origin}${root}/orders`);
+        for (const [typed, path] of [
+          ["orders/new", "/orders/new"],
+          ["/orders/", "/orders"],
+          ["${ORDERS}", "/${ORDERS}"],
+        ] as const) {
+          await editor.input("relativePath").fill(typed);
+          (await editor.url.innerText()).should.equal(`${nodeRed.origin}${root}${path}`);
+        }
+      });
+
+      it("is not shown for a path that breaks a rule", async () => {
+        await editor.input("relativePath").fill("/orders/*");
+        (await editor.url.isVisible()).should.be.false();
+      });
+
+      it(`${refused ? "may not" : "may"} end in ${apiPath}, as at run time`, async () => {
+        await editor.input("relativePath").fill(apiPath);
+        const message = refused ? catalogText("rules.relativePath.admin") : "";
+        (await editor.message("relativePath").innerText()).should.equal(message);
+      });
+    });
+  }
+
+  describe("when HTTP nodes are switched off", () => {
+    editWith({ httpNodeRoot: false });
+
+    it("gives way to a warning", async () => {
+      (await editor.warning.innerText()).should.equal(catalogText("url.closed"));
+      (await editor.url.isVisible()).should.be.false();
+    });
+  });
+});
+
+describe("a path that another node has", () => {
+  let browser: Browser;
+  let nodeRed: NodeRed;
+  let editor: Editor;
+  before(async () => {
+    browser = await startBrowser();
+    nodeRed = await NodeRed.start();
+    await nodeRed.deploy([
+      ...webhookFlow(
+        { id: "edited", relativePath: "/edited" },
+        { id: "named", relativePath: "/named", name: 'Shop & "more" <b>' },
+        { id: "nameless", relativePath: "/nameless" },
+        { id: "disabled", relativePath: "/disabled", d: true },
+        { id: "elsewhere", relativePath: "/elsewhere", z: "disabledTab" },
+        { id: "pathless", relativePath: "" },
+      ),
+      { id: "disabledTab", type: "tab", label: "Disabled", disabled: true },
+      { id: "post", type: "http in", z: "tab", x: 100, y: 300, url: "/posted", method: "post", name: "", wires: [[]] },
+      { id: "get", type: "http in", z: "tab", x: 100, y: 300, url: "/got", method: "get", name: "", wires: [[]] },
+      {
+        id: "off",
+        type: "http in",
+        z: "tab",
+        x: 100,
+        y: 300,
+        url: "/off",
+        method: "post",
+        name: "",
+        d: true,
+        wires: [[]],
+      },
+    ]);
+    editor = await Editor.open(browser, nodeRed);
+    await editor.edit("edited");
+  });
+  after(async () => {
+    await browser.close();
+    await nodeRed.stop();
+  });
+
+  for (const [what, path, key, name] of [
+    ["another webhook trigger, by its name", "/named", "url.takenByWebhook", 'Shop & "more" <b>'],
+    ["another webhook trigger, by its id if it has no name", "/nameless", "url.takenByWebhook", "nameless"],
+    ["another webhook trigger in another letter case", "/NAMED", "url.takenByWebhook", 'Shop & "more" <b>'],
+    ["another webhook trigger with a trailing slash", "/named/", "url.takenByWebhook", 'Shop & "more" <b>'],
+    ["another webhook trigger without the leading slash", "named", "url.takenByWebhook", 'Shop & "more" <b>'],
+    ["an http in for POST", "/posted", "url.takenByHttpIn", "post"],
+  ] as const) {
+    it(`is pointed out for ${what}`, async () => {
+      await editor.input("relativePath").fill(path);
+      (await editor.warning.innerText()).should.equal(catalogText(key, { name }));
+    });
+  }
+
+  for (const [what, path] of [
+    ["the node itself", "/edited"],
+    ["an http in for GET", "/got"],
+    ["a disabled webhook trigger", "/disabled"],
+    ["a webhook trigger on a disabled flow", "/elsewhere"],
+    ["a disabled http in", "/off"],
+    ["a webhook trigger without a path", ""],
+  ] as const) {
+    it(`is not pointed out for ${what}`, async () => {
+      await editor.input("relativePath").fill("/named");
+      await editor.warning.waitFor();
+      await editor.input("relativePath").fill(path);
+      (await editor.warning.isVisible()).should.be.false();
+    });
+  }
+});

@@ -1,0 +1,154 @@
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import catalog from "../../locales/en-US/webhook-trigger.json";
+import type { SavedFields } from "../../src/config";
+import type { NodeRed } from "./node-red";
+
+/** The part of the editor's global that the tests use. */
+declare const RED: {
+  actions: { invoke(action: string): void };
+  editor: { edit(node: object): void };
+  nodes: { node(id: string): Record<string, unknown> | null; filterNodes(filter: { type: string }): { id: string }[] };
+};
+
+/** A field of the form, by the name of what is saved. */
+export type FormField = keyof SavedFields | "token";
+
+/** Starts the Chromium of `CHROMIUM_PATH`, else the one that Debian installs. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath: process.env.CHROMIUM_PATH ?? "/usr/bin/chromium",
+    args: [
+      "--no-sandbox",
+      "--disable-gpu",
+      "--disable-quic",
+      "--no-first-run",
+      "--disable-background-networking",
+      "--disable-component-update",
+      "--disable-sync",
+    ],
+  });
+}
+
+/** The text of a key in the English catalog. */
+export function catalogText(key: string, values: Record<string, string> = {}): string {
+  let found: unknown = catalog;
+  for (const part of key.split(".")) found = (found as Record<string, unknown> | undefined)?.[part];
+  if (typeof found !== "string") throw new Error(`the catalog has no text for ${key}`);
+  return found.replace(/__(\w+)__/g, (_, name: string) => values[name] ?? "");
+}
+
+/** Node-RED's editor in a browser window of its own, and the form of a webhook trigger in it. */
+export class Editor {
+  private constructor(readonly page: Page) {}
+
+  static async open(browser: Browser, nodeRed: NodeRed): Promise<Editor> {
+    const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+    const editor = new Editor(await context.newPage());
+    await editor.page.goto(nodeRed.admin("/"));
+    await editor.paletteEntry("webhook-trigger").waitFor();
+    await editor.page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
+    return editor;
+  }
+
+  async close(): Promise<void> {
+    await this.page.context().close();
+  }
+
+  paletteEntry(type: string): Locator {
+    return this.page.locator(`.red-ui-palette-node[data-palette-type="${type}"]`);
+  }
+
+  /** Drags a node from the palette into the flow and answers with its id. */
+  async drop(type: string, x: number, y: number): Promise<string> {
+    const known = await this.page.evaluate(
+      (wanted) => RED.nodes.filterNodes({ type: wanted }).map(({ id }) => id),
+      type,
+    );
+    await this.paletteEntry(type).scrollIntoViewIfNeeded();
+    const chart = await boxOf(this.page.locator("#red-ui-workspace-chart"));
+    const entry = await boxOf(this.paletteEntry(type));
+    await this.page.mouse.move(entry.x + entry.width / 2, entry.y + entry.height / 2);
+    await this.page.mouse.down();
+    await this.page.mouse.move(chart.x + x, chart.y + y, { steps: 10 });
+    await this.page.mouse.up();
+    const dropped = await this.page.waitForFunction(
+      ([wanted, earlier]) => RED.nodes.filterNodes({ type: wanted }).find(({ id }) => !earlier.includes(id))?.id,
+      [type, known] as const,
+    );
+    return (await dropped.jsonValue()) ?? "";
+  }
+
+  /** Draws a wire from the output of one node to the input of another. */
+  async wire(source: string, target: string): Promise<void> {
+    await this.page
+      .locator(`[id="${source}"] .red-ui-flow-port-output .red-ui-flow-port`)
+      .dragTo(this.page.locator(`[id="${target}"] .red-ui-flow-port-input .red-ui-flow-port`));
+  }
+
+  /** Opens the form of a node. */
+  async edit(id: string): Promise<void> {
+    await this.page.waitForFunction((wanted) => RED.nodes.node(wanted) !== null, id);
+    await this.page.evaluate((wanted) => RED.editor.edit(RED.nodes.node(wanted) ?? {}), id);
+    await this.input("name").waitFor();
+  }
+
+  async done(): Promise<void> {
+    await this.page.locator("#node-dialog-ok").click();
+    await this.input("name").waitFor({ state: "detached" });
+  }
+
+  async cancel(): Promise<void> {
+    await this.page.locator("#node-dialog-cancel").click();
+    await this.input("name").waitFor({ state: "detached" });
+  }
+
+  async deploy(): Promise<void> {
+    const saved = this.page.waitForResponse(
+      (response) => response.request().method() === "POST" && new URL(response.url()).pathname.endsWith("/flows"),
+    );
+    await this.page.locator("#red-ui-header-button-deploy").click();
+    await saved;
+  }
+
+  /** A field of a node as the editor holds it, to be saved with the next deployment. */
+  async saved(id: string, field: keyof SavedFields): Promise<unknown> {
+    return this.page.evaluate(([wanted, name]) => RED.nodes.node(wanted)?.[name], [id, field] as const);
+  }
+
+  /** Whether the editor takes a node for valid: one that is not has a triangle in the flow. */
+  async isValid(id: string): Promise<boolean> {
+    return this.page.evaluate((wanted) => RED.nodes.node(wanted)?.valid === true, id);
+  }
+
+  /** Does what a key or a menu of the editor does. */
+  async invoke(action: string): Promise<void> {
+    await this.page.evaluate((wanted) => RED.actions.invoke(wanted), action);
+  }
+
+  input(field: FormField): Locator {
+    return this.page.locator(`#node-input-${field}`);
+  }
+
+  /** What the form says under a field; empty when all is well. */
+  message(field: FormField): Locator {
+    return this.page.locator(`#webhook-trigger-message-${field}`);
+  }
+
+  get url(): Locator {
+    return this.page.locator("#webhook-trigger-url");
+  }
+
+  get warning(): Locator {
+    return this.page.locator("#webhook-trigger-warning");
+  }
+
+  tokenButton(action: "make" | "show" | "copy"): Locator {
+    return this.page.locator(`#webhook-trigger-token-${action}`);
+  }
+}
+
+async function boxOf(locator: Locator) {
+  const box = await locator.boundingBox();
+  if (!box) throw new Error(`${String(locator)} is not visible`);
+  return box;
+}
