@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { installedModules, root, temporaryFolder } from "./package";
 
@@ -74,7 +74,7 @@ export class NodeRed {
 
   static async start(options: Options = {}): Promise<NodeRed> {
     const nodeRed = new NodeRed(options);
-    await nodeRed.#logged(/Started flows/);
+    await nodeRed.until(() => nodeRed.starts[0], "the flows to start");
     nodeRed.origin = `http://127.0.0.1:${(await nodeRed.#logged(/127\.0\.0\.1:(\d+)/))[1]}`;
     return nodeRed;
   }
@@ -201,7 +201,6 @@ export class NodeRed {
       this.#child.kill();
       await exit;
     }
-    rmSync(this.#userDir, { recursive: true, force: true });
   }
 
   #logged(pattern: RegExp): Promise<RegExpExecArray> {

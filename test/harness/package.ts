@@ -1,14 +1,21 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 
 export const root = resolve(__dirname, "../..");
 export const packageName = "@flowhooks/node-red-webhook-trigger";
 
-/** A new folder for one test's files. */
+const folders: string[] = [];
+process.on("exit", () => {
+  for (const folder of folders) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A new folder for a test's files, which goes when the tests end. */
 export function temporaryFolder(purpose: string): string {
-  return mkdtempSync(join(tmpdir(), `webhook-trigger-${purpose}-`));
+  const folder = mkdtempSync(join(tmpdir(), `webhook-trigger-${purpose}-`));
+  folders.push(folder);
+  return folder;
 }
 
 let tarball: string | undefined;
