@@ -24,10 +24,10 @@ export function ensureDependencies() {
   npm(["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
 }
 
-/** Builds dist/ anew. */
-export function build() {
+/** Builds a folder anew, which holds what the package calls dist/. */
+export function build(folder = join(root, "dist")) {
   say("Building ...");
-  run(process.execPath, [join(root, "scripts", "build.mjs")]);
+  run(process.execPath, [join(root, "scripts", "build.mjs"), folder]);
 }
 
 /**
