@@ -28,6 +28,8 @@ if (obstacle) {
 // Node-RED is stopped before this process ends; without a handler a signal would end this one at once.
 const stopping = new AbortController();
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => stopping.abort());
+// Nobody reads any more: the terminal was closed, or a pipe.
+process.stdout.on("error", () => stopping.abort());
 // A signal to npm reaches only the shell that it runs this process in. When that one is gone, the parent is another.
 const parent = process.ppid;
 if (process.env.npm_lifecycle_event) {

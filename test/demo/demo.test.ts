@@ -120,6 +120,15 @@ describe("the demo", () => {
     folders().should.deepEqual(before);
   });
 
+  it("leaves nothing running when it has something to tell and nobody reads it any more", async () => {
+    const demo = await start();
+    demo.hangUp();
+    await paste(demo.curl.replace(demo.token, "another"));
+    should(await demo.exit).equal(0);
+    demo.output.should.not.containEql("EPIPE");
+    demo.processes().should.be.empty();
+  });
+
   // A SIGINT to npm alone reaches nobody: npm and its shell take it for the terminal's, which all get.
   for (const name of ["Ctrl+C", "SIGTERM"] as const) {
     it(`leaves nothing running when ${name} stops the npm that runs it`, async () => {

@@ -73,6 +73,11 @@ export class Demo {
     process.kill(-this.#pid, "SIGINT");
   }
 
+  /** Reads its output no more, as if its terminal were gone. */
+  hangUp(): void {
+    this.#process.stdout?.destroy();
+  }
+
   /** Waits until every process that it started is gone. */
   async gone(): Promise<void> {
     await until(() => this.processes().length === 0, `the end of the demo's processes`);
@@ -87,11 +92,14 @@ export class Demo {
       .map(([pid, , , ...name]) => ({ pid: Number(pid), name: name.join(" ") }));
   }
 
-  /** Ends whatever is left of it. */
+  /** Stops it, and ends by force what is left then. */
   async end(): Promise<void> {
-    for (const { pid } of this.processes()) process.kill(pid, "SIGKILL");
-    await this.exit;
-    await this.gone();
+    this.#process.kill();
+    try {
+      await this.gone();
+    } finally {
+      for (const { pid } of this.processes()) process.kill(pid, "SIGKILL");
+    }
   }
 
   get #pid(): number {
