@@ -12,6 +12,8 @@ const cache = join(root, ".cache");
 
 /** The exact versions that the tests run on, by their release lines. */
 const nodeVersions = { 20: "20.20.2", 22: "22.23.3", 24: "24.21.0" };
+/** For Apple silicon npm has only some. */
+const nodeVersionsOnAppleSilicon = { 20: "20.18.1", 22: "22.23.2", 24: "24.0.0" };
 const nodeRedVersions = { 4: "4.1.15" };
 const chromiumVersion = "153.0.0";
 
@@ -38,9 +40,10 @@ export function build(folder = join(root, "dist")) {
 export function nodeBinary(major) {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
   const system = process.platform === "win32" ? "win" : process.platform;
-  const prefix = system === "darwin" && process.arch === "arm64" ? "node-bin" : "node";
-  const name = `${prefix}-${system}-${process.arch}`;
-  const folder = installed(`node-${major}`, name, nodeVersions[major]);
+  const appleSilicon = system === "darwin" && process.arch === "arm64";
+  const name = `${appleSilicon ? "node-bin" : "node"}-${system}-${process.arch}`;
+  const versions = appleSilicon ? nodeVersionsOnAppleSilicon : nodeVersions;
+  const folder = installed(`node-${major}`, name, versions[major]);
   return join(folder, "bin", process.platform === "win32" ? "node.exe" : "node");
 }
 
