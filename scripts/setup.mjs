@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../", import.meta.url));
@@ -89,7 +89,8 @@ function installed(place, name, version) {
     npm([
       "install",
       "--prefix",
-      prefix,
+      // On Windows a shell reads this, which would break the path of this repository at its spaces.
+      relative(root, prefix),
       "--no-save",
       "--no-audit",
       "--no-fund",
