@@ -1,15 +1,18 @@
-/** Builds dist/: checks all types, compiles the runtime, bundles the editor script into its html, copies icons and locales. */
+/**
+ * Builds dist/, or the folder given, anew: checks all types, compiles the runtime, bundles the editor script into
+ * its html, copies icons and locales.
+ */
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
 import { commandOf, root, run } from "./setup.mjs";
 
-const dist = join(root, "dist");
+const dist = resolve(root, process.argv[2] ?? "dist");
 const html = join("nodes", "webhook-trigger.html");
 
 rmSync(dist, { recursive: true, force: true });
 for (const project of ["tsconfig.json", "tsconfig.editor.json"]) {
-  run(process.execPath, [commandOf("typescript", "bin/tsc"), "-p", project]);
+  run(process.execPath, [commandOf("typescript", "bin/tsc"), "-p", project, "--outDir", dist]);
 }
 
 const { outputFiles } = buildSync({

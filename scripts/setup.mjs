@@ -4,7 +4,7 @@
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 export const root = fileURLToPath(new URL("../", import.meta.url));
@@ -12,6 +12,8 @@ const cache = join(root, ".cache");
 
 /** The exact versions that the tests run on, by their release lines. */
 const nodeVersions = { 20: "20.20.2", 22: "22.23.3", 24: "24.21.0" };
+/** For Apple silicon npm has only some. */
+const nodeVersionsOnAppleSilicon = { 20: "20.18.1", 22: "22.23.2", 24: "24.0.0" };
 const nodeRedVersions = { 4: "4.1.15" };
 const chromiumVersion = "153.0.0";
 
@@ -24,10 +26,10 @@ export function ensureDependencies() {
   npm(["ci", "--no-audit", "--no-fund", "--loglevel=error"]);
 }
 
-/** Builds dist/ anew. */
-export function build() {
+/** Builds a folder anew, which holds what the package calls dist/. */
+export function build(folder = join(root, "dist")) {
   say("Building ...");
-  run(process.execPath, [join(root, "scripts", "build.mjs")]);
+  run(process.execPath, [join(root, "scripts", "build.mjs"), folder]);
 }
 
 /**
@@ -38,9 +40,10 @@ export function build() {
 export function nodeBinary(major) {
   if (process.versions.node.startsWith(`${major}.`)) return process.execPath;
   const system = process.platform === "win32" ? "win" : process.platform;
-  const prefix = system === "darwin" && process.arch === "arm64" ? "node-bin" : "node";
-  const name = `${prefix}-${system}-${process.arch}`;
-  const folder = installed(`node-${major}`, name, nodeVersions[major]);
+  const appleSilicon = system === "darwin" && process.arch === "arm64";
+  const name = `${appleSilicon ? "node-bin" : "node"}-${system}-${process.arch}`;
+  const versions = appleSilicon ? nodeVersionsOnAppleSilicon : nodeVersions;
+  const folder = installed(`node-${major}`, name, versions[major]);
   return join(folder, "bin", process.platform === "win32" ? "node.exe" : "node");
 }
 
@@ -86,7 +89,8 @@ function installed(place, name, version) {
     npm([
       "install",
       "--prefix",
-      prefix,
+      // On Windows a shell reads this, which would break the path of this repository at its spaces.
+      relative(root, prefix),
       "--no-save",
       "--no-audit",
       "--no-fund",

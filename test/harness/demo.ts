@@ -1,0 +1,124 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { scheduler } from "node:timers/promises";
+import { root } from "./package";
+
+type Command = [command: string, ...args: string[]];
+
+/** A demo and all the processes that it starts, in a process group of their own, as a terminal starts it. */
+export class Demo {
+  output = "";
+  readonly exit: Promise<number | null>;
+  readonly #process: ChildProcess;
+
+  constructor(port: number | string, [command, ...args]: Command = ["node", "scripts/demo.mjs"]) {
+    this.#process = spawn(command, args, {
+      cwd: root,
+      stdio: ["ignore", "pipe", "pipe"],
+      env: { ...process.env, NODE_OPTIONS: "", PORT: String(port) },
+      detached: true,
+    });
+    for (const stream of [this.#process.stdout, this.#process.stderr]) {
+      stream?.setEncoding("utf8").on("data", (text: string) => (this.output += text));
+    }
+    this.exit = once(this.#process, "close").then(([code]) => code as number | null);
+  }
+
+  /** Starts a demo on a port that the system chooses, and waits until it has printed all. */
+  static async start(command?: Command): Promise<Demo> {
+    const demo = new Demo(0, command);
+    await demo.says(/Ctrl\+C/);
+    return demo;
+  }
+
+  /** The line that the demo prints to be pasted. */
+  get curl(): string {
+    return this.#line(/^ *(curl .*)$/m);
+  }
+
+  /** The line that the demo prints for the README's examples. */
+  get exportToken(): string {
+    return this.#line(/^ *(export TOKEN=.*)$/m);
+  }
+
+  get token(): string {
+    return this.#line(/Bearer ([^"' ]+)/);
+  }
+
+  get editor(): string {
+    return this.#line(/^ *(http:\/\/\S+\/)$/m);
+  }
+
+  get port(): number {
+    return Number(new URL(this.editor).port);
+  }
+
+  /** Waits until the output has a text. */
+  async says(pattern: RegExp): Promise<void> {
+    let ended = false;
+    void this.exit.then(() => (ended = true));
+    await until(() => {
+      if (ended && !pattern.test(this.output)) throw new Error(`the demo has ended:\n${this.output}`);
+      return pattern.test(this.output);
+    }, `the demo to say ${pattern.source}`);
+  }
+
+  /** Sends a signal to the process that was started, and to it alone. */
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
+  /** Sends SIGINT to the whole process group, as a terminal does. */
+  pressCtrlC(): void {
+    process.kill(-this.#pid, "SIGINT");
+  }
+
+  /** Reads its output no more, as if its terminal were gone. */
+  hangUp(): void {
+    this.#process.stdout?.destroy();
+  }
+
+  /** Waits until every process that it started is gone. */
+  async gone(): Promise<void> {
+    await until(() => this.processes().length === 0, `the end of the demo's processes`);
+  }
+
+  /** The processes of its group, without those that have ended and are only waiting to be counted. */
+  processes(): { pid: number; name: string }[] {
+    return execFileSync("ps", ["-A", "-o", "pid=,pgid=,stat=,args="], { encoding: "utf8" })
+      .split("\n")
+      .map((line) => line.trim().split(/\s+/))
+      .filter(([, group, state]) => group === String(this.#pid) && !state?.startsWith("Z"))
+      .map(([pid, , , ...name]) => ({ pid: Number(pid), name: name.join(" ") }));
+  }
+
+  /** Stops it, and ends by force what is left then. */
+  async end(): Promise<void> {
+    this.#process.kill();
+    try {
+      await this.gone();
+    } finally {
+      for (const { pid } of this.processes()) process.kill(pid, "SIGKILL");
+    }
+  }
+
+  get #pid(): number {
+    if (this.#process.pid === undefined) throw new Error("the demo did not start");
+    return this.#process.pid;
+  }
+
+  #line(pattern: RegExp): string {
+    const line = pattern.exec(this.output)?.[1];
+    if (!line) throw new Error(`${pattern.source} is not in the output:\n${this.output}`);
+    return line;
+  }
+}
+
+/** Tries again and again until a condition is met. */
+async function until(met: () => boolean, what: string): Promise<void> {
+  const limit = AbortSignal.timeout(45_000);
+  while (!met()) {
+    if (limit.aborted) throw new Error(`waited in vain for ${what}`);
+    await scheduler.wait(20);
+  }
+}
