@@ -25,7 +25,7 @@ describe("the demo", () => {
   it("serves what its printed curl line sends, and the debug sidebar shows it", async () => {
     const demo = await start();
     const sidebar = await DebugSidebar.open(demo.editor);
-    const { status, json } = await paste(demo.curl);
+    const { status, json } = await paste([demo.curl]);
     status.should.equal(200);
     json.should.have.property("status", "accepted");
     const message = await sidebar.message(json.id);
@@ -38,8 +38,8 @@ describe("the demo", () => {
   it("serves curl lines that say $TOKEN after its printed export line", async () => {
     const demo = await start();
     const line = demo.curl.replace(demo.token, "$TOKEN");
-    (await paste(demo.exportToken, line)).status.should.equal(200);
-    (await paste("unset TOKEN", line)).status.should.equal(401);
+    (await paste([demo.exportToken, line])).status.should.equal(200);
+    (await paste(["unset TOKEN", line])).status.should.equal(401);
   });
 
   it("serves the editor at the address that it prints", async () => {
@@ -64,7 +64,7 @@ describe("the demo", () => {
 
   it("prints the token where it is meant to be copied, and nowhere else", async () => {
     const demo = await start();
-    (await paste(demo.curl)).status.should.equal(200);
+    (await paste([demo.curl])).status.should.equal(200);
     demo.output.split(demo.token).should.have.length(3);
   });
 
@@ -80,17 +80,17 @@ describe("the demo", () => {
     await first.exit;
     const second = await start();
     second.token.should.match(/^[\w-]{40}$/).and.not.equal(first.token);
-    (await paste(second.curl)).status.should.equal(200);
-    (await paste(second.curl.replace(second.token, first.token))).status.should.equal(401);
+    (await paste([second.curl])).status.should.equal(200);
+    (await paste([second.curl.replace(second.token, first.token)])).status.should.equal(401);
   });
 
   it("runs beside another one", async () => {
     const [first, second] = await Promise.all([start(), start()]);
-    (await paste(first.curl)).status.should.equal(200);
-    (await paste(second.curl)).status.should.equal(200);
+    (await paste([first.curl])).status.should.equal(200);
+    (await paste([second.curl])).status.should.equal(200);
     first.signal("SIGTERM");
     await first.gone();
-    (await paste(second.curl)).status.should.equal(200);
+    (await paste([second.curl])).status.should.equal(200);
   });
 
   const stops = {
@@ -123,7 +123,7 @@ describe("the demo", () => {
   it("leaves nothing running when it has something to tell and nobody reads it any more", async () => {
     const demo = await start();
     demo.hangUp();
-    await paste(demo.curl.replace(demo.token, "another"));
+    await paste([demo.curl.replace(demo.token, "another")]);
     should(await demo.exit).equal(0);
     demo.output.should.not.containEql("EPIPE");
     demo.processes().should.be.empty();

@@ -110,13 +110,13 @@ describe("the examples", () => {
         await nodeRed.deploy(flow());
         (await nodeRed.status(webhook.id, /Token/)).should.containEql({ fill: "red", text: "The Token is missing" });
         (await send(nodeRed.node(webhook.relativePath))).status.should.equal(404);
-        (await paste(at(nodeRed, curl))).status.should.equal(404);
+        (await paste([at(nodeRed, curl)])).status.should.equal(404);
       });
 
       it("accepts what its comment says to send, once a token is set", async () => {
         await nodeRed.deploy(flow({ token }));
         await nodeRed.status(webhook.id, /0 accepted/);
-        const { status, json } = await paste(at(nodeRed, curl).replace("TOKEN", token));
+        const { status, json } = await paste([at(nodeRed, curl).replace("TOKEN", token)]);
         status.should.equal(200);
         const { payload, req } = await nodeRed.message(json.id);
         should(payload).deepEqual(payloads[name]);
@@ -126,7 +126,7 @@ describe("the examples", () => {
       it("refuses what its comment says to send when the token is another", async () => {
         await nodeRed.deploy(flow({ token }));
         await nodeRed.status(webhook.id, /0 accepted/);
-        (await paste(at(nodeRed, curl))).status.should.equal(401);
+        (await paste([at(nodeRed, curl)])).status.should.equal(401);
       });
     });
   }

@@ -9,11 +9,15 @@ export interface CurlReply {
   json: Record<string, unknown>;
 }
 
-/** Pastes lines into a real shell as they stand. The last one is a curl, which is asked for the status behind its back. */
-export async function paste(...lines: string[]): Promise<CurlReply> {
+/**
+ * Pastes lines into a real shell as they stand. The last one is a curl, which is asked for the status behind its back.
+ *
+ * @param more further options for that curl, as its configuration file takes them
+ */
+export async function paste(lines: string[], more = ""): Promise<CurlReply> {
   const home = temporaryFolder("curl");
   try {
-    writeFileSync(join(home, ".curlrc"), String.raw`write-out = "\n%{http_code}"` + "\nsilent\nshow-error\n");
+    writeFileSync(join(home, ".curlrc"), String.raw`write-out = "\n%{http_code}"` + `\nsilent\nshow-error\n${more}`);
     const env = { ...process.env, CURL_HOME: home };
     const { stdout } = await promisify(execFile)("sh", ["-c", lines.join("\n")], { env });
     const [, body = "", status = ""] = /^([^]*)\n(\d+)$/.exec(stdout) ?? [];
