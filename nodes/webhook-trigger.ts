@@ -1,6 +1,9 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { credentialsOf } from "../src/authenticate";
 import { parseConfig, type SavedFields } from "../src/config";
+import { Endpoints } from "../src/endpoints";
+import type { Endpoint } from "../src/receive";
+import { Deploys } from "./deploys";
 import { openFrontDoor } from "./front-door";
 import { bodyLimitOf, rootsOf } from "./host";
 import { Report } from "./report";
@@ -8,7 +11,9 @@ import { Report } from "./report";
 type WebhookTriggerNode = Node<{ token: unknown }>;
 
 export = function webhookTrigger(RED: NodeAPI): void {
-  const endpoints = openFrontDoor(RED);
+  const endpoints = new Endpoints<Endpoint>();
+  const deploys = new Deploys(RED, endpoints);
+  openFrontDoor(RED, endpoints);
   const roots = rootsOf(RED);
   const limit = bodyLimitOf(RED);
 
@@ -21,23 +26,24 @@ export = function webhookTrigger(RED: NodeAPI): void {
     if (typeof config === "string") return report.broken(config);
 
     const { path, returnQueryParams } = config;
-    const claim = endpoints.claim(
-      path,
-      {
+    const claim = endpoints.claim(path, {
+      owner: this.id,
+      endpoint: {
         credentials: credentialsOf(config),
         limit,
         deliver: (body, req) => {
           const id = RED.util.generateId();
-          this.send({ _msgid: id, payload: returnQueryParams ? { body, query: req.query } : body, req });
+          const payload = returnQueryParams ? { body, query: req.query } : body;
+          deploys.send(this, { _msgid: id, payload, req });
           return id;
         },
         accepted: (acceptance) => report.accepted(acceptance),
         refused: (problem) => report.refused(problem),
         failed: (error) => report.failed(error),
       },
-      () => report.open(path),
-      () => report.waiting(path),
-    );
+      onTurn: () => report.open(path),
+      onWait: () => report.waiting(path),
+    });
     this.on("close", () => {
       claim.release();
       report.stop();

@@ -3,6 +3,9 @@ import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
 import { type Problem, problems } from "./problem";
 
+/** How long a body may take to arrive, in ms. */
+const longestRead = 30_000;
+
 /**
  * Reads the body of a request as it was sent.
  *
@@ -18,7 +21,9 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
+    const timer = setTimeout(() => settle(problems.bodyLate), longestRead);
     const settle = (result: Buffer | Problem) => {
+      clearTimeout(timer);
       request.off("data", onData).off("end", onEnd).off("close", onBreak);
       resolve(result);
     };

@@ -40,5 +40,10 @@ export const problems = {
   charsetUnknown: new Problem("charsetUnknown", 415, "The charset of the request is not supported."),
   jsonMalformed: new Problem("jsonMalformed", 400, "The body of the request is not valid JSON."),
   jsonTooDeep: new Problem("jsonTooDeep", 400, "The JSON of the request is nested too deeply."),
+  bodyLate: new Problem("bodyLate", 408, "The body of the request did not arrive in time.", { Connection: "close" }),
+  gone: new Problem("gone", 404, "Nothing receives requests at this path any more."),
+  deploying: new Problem("deploying", 503, "This endpoint is being deployed. Please try again.", {
+    "Retry-After": "10",
+  }),
   unforeseen: new Problem("unforeseen", 500, "The request could not be handled."),
 } as const satisfies Record<string, Problem>;

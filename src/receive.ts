@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { authenticate, type Credentials } from "./authenticate";
 import { decodeContent, readBody } from "./body";
 import { type Body, decodeBody } from "./decode";
+import type { Endpoints } from "./endpoints";
 import { type Arrival, type RequestSummary, summarise } from "./message";
 import { Problem, problems } from "./problem";
 import { accept, refuse } from "./reply";
@@ -28,11 +30,28 @@ export interface Acceptance {
   contentLength: number;
 }
 
-/** Serves a request to an endpoint, from its head to the reply. Never rejects. */
-export async function serve(arrival: Arrival, response: ServerResponse, endpoint: Endpoint): Promise<void> {
+/**
+ * Serves a request, from its head to the reply. Never rejects.
+ *
+ * @param passOn called instead of a reply when no endpoint has the path
+ */
+export async function serve(
+  arrival: Arrival,
+  response: ServerResponse,
+  endpoints: Endpoints<Endpoint>,
+  passOn: () => void,
+): Promise<void> {
   const { request } = arrival;
   const start = performance.now();
-  const outcome = await receive(arrival, endpoint).catch((error: unknown) => {
+
+  // Node gives a response its socket when all earlier ones on the connection are done: so requests keep their order.
+  if (!response.socket) await once(response, "socket");
+
+  const endpoint = await holderOf(arrival.path, endpoints);
+  if (!endpoint) return passOn();
+  if (endpoint instanceof Problem) return refuse(request, response, endpoint);
+
+  const outcome = await receive(arrival, endpoint, endpoints).catch((error: unknown) => {
     endpoint.failed(error);
     return problems.unforeseen;
   });
@@ -41,12 +60,25 @@ export async function serve(arrival: Arrival, response: ServerResponse, endpoint
     endpoint.refused(outcome);
   } else {
     const contentLength = accept(request, response, outcome.id);
-    endpoint.accepted({ id: outcome.id, milliseconds: performance.now() - start, contentLength });
+    outcome.receiver.accepted({ id: outcome.id, milliseconds: performance.now() - start, contentLength });
   }
 }
 
-async function receive(arrival: Arrival, endpoint: Endpoint): Promise<{ id: string } | Problem> {
-  const { request, search } = arrival;
+/** Who has a path, when flows that are being deployed run again. */
+async function holderOf(path: string, endpoints: Endpoints<Endpoint>): Promise<Endpoint | Problem | undefined> {
+  for (;;) {
+    const found = endpoints.find(path);
+    if (found !== "deploying") return found;
+    if (!(await endpoints.settled())) return problems.deploying;
+  }
+}
+
+async function receive(
+  arrival: Arrival,
+  endpoint: Endpoint,
+  endpoints: Endpoints<Endpoint>,
+): Promise<{ id: string; receiver: Endpoint } | Problem> {
+  const { request, path, search } = arrival;
 
   // The token comes before the body, so that a stranger cannot make us read or unpack anything.
   const refusal = authenticate(endpoint.credentials, request.rawHeaders, search);
@@ -61,5 +93,13 @@ async function receive(arrival: Arrival, endpoint: Endpoint): Promise<{ id: stri
   const body = decodeBody(content, request.headers["content-type"]);
   if (body instanceof Problem) return body;
 
-  return { id: endpoint.deliver(body, summarise(arrival, endpoint.credentials)) };
+  const req = summarise(arrival, endpoint.credentials);
+
+  // A deploy may have come while the body was on its way. No other work may come between finding and delivering.
+  let receiver = endpoints.find(path);
+  while (receiver === "deploying") {
+    if (!(await endpoints.settled())) return problems.deploying;
+    receiver = endpoints.find(path);
+  }
+  return receiver ? { id: receiver.deliver(body, req), receiver } : problems.gone;
 }

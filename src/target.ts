@@ -7,8 +7,11 @@ export interface Target {
 
 /** Splits a request target in origin-form (`/path?query`) or absolute-form (`http://host/path?query`). */
 export function parseTarget(target: string): Target {
-  const [, path = "/", search = ""] = /^(?:[a-z][a-z0-9+.-]*:\/\/[^/?#]*)?([^?#]*)(?:\?([^#]*))?/i.exec(target) ?? [];
-  return { path, search };
+  const origin = target.startsWith("/") ? target : target.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, "");
+  const hash = origin.indexOf("#");
+  const sent = hash === -1 ? origin : origin.slice(0, hash);
+  const mark = sent.indexOf("?");
+  return mark === -1 ? { path: sent, search: "" } : { path: sent.slice(0, mark), search: sent.slice(mark + 1) };
 }
 
 /**
