@@ -26,6 +26,15 @@ export interface Start {
   polluted: string[];
 }
 
+/** What a Node-RED measures of itself. */
+export interface Measure {
+  /** How many messages its `count` nodes have had. */
+  counted: number;
+  cpu: NodeJS.CpuUsage;
+  /** The bytes in use on the heap; after a garbage collection where one can be asked for. */
+  heap: number;
+}
+
 export interface Options {
   /** The flow it starts with. */
   flow?: Flow;
@@ -53,6 +62,16 @@ module.exports = (RED) => {
       process.send({ message: { sink: this.id, keys: Object.keys(msg), _msgid, payload, req } });
     });
   });
+  let counted = 0;
+  RED.nodes.registerType("count", function (config) {
+    RED.nodes.createNode(this, config);
+    this.on("input", () => { counted++; });
+  });
+  process.on("message", (message) => {
+    if (message !== "measure") return;
+    globalThis.gc?.();
+    process.send({ measure: { counted, cpu: process.cpuUsage(), heap: process.memoryUsage().heapUsed } });
+  });
 };`;
 
 /** The folder of the Node-RED under test. */
@@ -65,6 +84,7 @@ export class NodeRed {
   readonly starts: Start[] = [];
   readonly statuses = new Map<string, Status>();
   log = "";
+  readonly #measures: Measure[] = [];
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #child: ChildProcess;
   readonly #userDir: string;
@@ -89,7 +109,7 @@ export class NodeRed {
     writeFileSync(
       join(this.#userDir, "nodes", "sink.html"),
       `<script type="text/javascript">
-        RED.nodes.registerType("sink", { category: "function", color: "#ddd", defaults: {}, inputs: 1, outputs: 0 });
+        for (const type of ["sink", "count"]) RED.nodes.registerType(type, { category: "function", color: "#ddd", defaults: {}, inputs: 1, outputs: 0 });
       </script>`,
     );
     const nodes = flow.map(({ credentials, ...node }) => node);
@@ -122,9 +142,10 @@ export class NodeRed {
     }
     this.#child.on(
       "message",
-      (report: { message?: Received; status?: { id: string; status: Status }; started?: Start }) => {
+      (report: { message?: Received; status?: { id: string; status: Status }; started?: Start; measure?: Measure }) => {
         if (report.message) this.messages.push(report.message);
-        if (report.started) this.starts.push(report.started);
+        if (report.measure) this.#measures.push(report.measure);
+      if (report.started) this.starts.push(report.started);
         if (report.status) this.statuses.set(report.status.id, report.status.status);
         this.#events.emit("change");
       },
@@ -193,6 +214,12 @@ export class NodeRed {
 
   async logged(pattern: RegExp): Promise<RegExpExecArray> {
     return this.#logged(pattern);
+  }
+
+  async measure(): Promise<Measure> {
+    const { length } = this.#measures;
+    this.#child.send("measure");
+    return this.until(() => this.#measures[length], "a measure");
   }
 
   async stop(): Promise<void> {
