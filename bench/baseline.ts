@@ -9,8 +9,12 @@ const expected = sha256(process.env.TOKEN ?? "");
 const server = createServer((request, response) => {
   const token = /^bearer +(.+)$/i.exec(request.headers.authorization ?? "")?.[1] ?? "";
   if (!timingSafeEqual(sha256(token), expected)) {
-    response.writeHead(401, { "Content-Type": "application/problem+json" });
-    response.end('{"title":"Unauthorized","status":401}');
+    const problem = JSON.stringify({ title: "Unauthorized", status: 401 });
+    response.writeHead(401, {
+      "Content-Type": "application/problem+json",
+      "Content-Length": Buffer.byteLength(problem),
+    });
+    response.end(problem);
     return;
   }
   const chunks: Buffer[] = [];

@@ -18,7 +18,12 @@ export interface Load {
 }
 
 /** Keeps connections busy: each sends its next request when the answer to the last one is complete. */
-export async function fullLoad(port: number, request: Buffer, connections: number, milliseconds: number): Promise<Load> {
+export async function fullLoad(
+  port: number,
+  request: Buffer,
+  connections: number,
+  milliseconds: number,
+): Promise<Load> {
   const statuses: Record<string, number> = {};
   const cpu = process.cpuUsage();
   const start = performance.now();
@@ -45,7 +50,7 @@ export async function latencyAt(port: number, request: Buffer, rate: number, mil
   const idle = await Promise.all(Array.from({ length: 64 }, () => Connection.open(port)));
   const pending: Promise<void>[] = [];
   const start = performance.now();
-  for (let due = 0; due < (rate * milliseconds) / 1000; ) {
+  for (let due = 0; due < (rate * milliseconds) / 1000;) {
     const owed = Math.floor(((performance.now() - start) * rate) / 1000);
     for (; due < owed; due++) {
       const intended = start + (due / rate) * 1000;
@@ -68,7 +73,7 @@ export async function latencyAt(port: number, request: Buffer, rate: number, mil
 /** One keep-alive connection that reads just as much of an answer as it must: its status and its length. */
 export class Connection {
   readonly #socket: Socket;
-  #received = Buffer.alloc(0);
+  #received: Buffer = Buffer.alloc(0);
   #done: ((status: string) => void) | undefined;
   #fail: ((error: Error) => void) | undefined;
 
@@ -102,7 +107,7 @@ export class Connection {
     this.#received = this.#received.length === 0 ? chunk : Buffer.concat([this.#received, chunk]);
     const headEnd = this.#received.indexOf("\r\n\r\n");
     if (headEnd === -1) return;
-    const head = this.#received.latin1Slice(0, headEnd);
+    const head = this.#received.toString("latin1", 0, headEnd);
     const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0);
     if (this.#received.length < headEnd + 4 + length) return;
     this.#received = this.#received.subarray(headEnd + 4 + length);

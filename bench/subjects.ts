@@ -24,16 +24,16 @@ export async function nodeRed(flow: Flow, options: Options = {}): Promise<Subjec
   return { port: Number(new URL(runtime.origin).port), nodeRed: runtime, stop: () => runtime.stop() };
 }
 
-/** A layer in front of Node-RED's nodes that does nothing: it makes every request go the ordinary way. */
-export const ordinary: Options = { code: "httpNodeAuth: (request, response, next) => next()" };
-
 /** Where messages end: a node that only counts them. */
 const end = { id: "count", type: "count", wires: [] };
 
 export const oneWebhook = tab(webhook("webhook", "/hook", { wires: [["count"]] }), end);
 
 export function webhooks(count: number): Flow {
-  return tab(...Array.from({ length: count }, (_, index) => webhook(`w${index}`, `/hook/${index}`, { wires: [["count"]] })), end);
+  return tab(
+    ...Array.from({ length: count }, (_, index) => webhook(`w${index}`, `/hook/${index}`, { wires: [["count"]] })),
+    end,
+  );
 }
 
 export function httpIns(count: number): Flow {

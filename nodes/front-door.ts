@@ -10,11 +10,14 @@ import { type Endpoint, serve } from "../src/receive";
 import { refuse } from "../src/reply";
 import { parseTarget, type Target } from "../src/target";
 import { settingsOf } from "./host";
-import { arrange, isExpressOwn, type Layer, layersAddedBy, rootOf } from "./layers";
+import { arrange, type Layer, layersAddedBy, rootOf } from "./layers";
 import { obstacleBefore } from "./obstacle";
 
-/** A request with body-parser's mark for one whose body is taken care of. */
-type Claimable = IncomingMessage & { _body?: boolean };
+/** Where the target of a request that is an endpoint's is kept, from when it was claimed until it is met. */
+const claimed = Symbol("claimed");
+
+/** A request, perhaps with body-parser's mark for one whose body is taken care of. */
+type Claimable = IncomingMessage & { _body?: boolean; [claimed]?: Target };
 type PassOn = () => void;
 
 /** Matches every path: endpoints are found by a map, never by route patterns. */
@@ -45,8 +48,9 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
 
   // The fast way.
   const meet = (request: Claimable, response: ServerResponse, next: PassOn) => {
-    const target = request._body ? targetBelow(app.path(), request) : undefined;
+    const target = request[claimed];
     if (!target) next();
+    else if (!httpNodeCors) answer(request, target, response, next);
     else handOutCors(request, response, () => answer(request, target, response, next));
   };
 
@@ -82,12 +86,12 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   const takePlaces = () => {
     arrange(app, (layers) => {
       const others = layers.filter((layer) => !first.includes(layer) && !last.includes(layer));
-      const [prepare, routes] = [others.filter(isExpressOwn), others.filter((layer) => !isExpressOwn(layer))];
-      return [...prepare, ...first, ...routes, ...last];
+      const rival = others.findIndex(({ route }) => route?.methods.post ?? route?.methods._all);
+      const before = rival === -1 ? others.length : rival;
+      return [...others.slice(0, before), ...first, ...others.slice(before), ...last];
     });
-
     const root = rootOf(app);
-    const obstacle = obstacleBefore(RED, foremost);
+    const obstacle = obstacleBefore(RED, endpoints.paths(), [...foremost, ...first, ...last]);
     if (!obstacle && foremost.length === 0) foremost = layersAddedBy(root, () => root.use(meet));
     arrange(root, (layers) => [...(obstacle ? [] : foremost), ...layers.filter((layer) => !foremost.includes(layer))]);
     const way = obstacle ? `behind Express: ${obstacle}` : "before Express: nothing stands in front of it";
@@ -109,15 +113,18 @@ function claimBodies(RED: NodeAPI, endpoints: Endpoints<Endpoint>): void {
   server?.prependListener("request", (request: Claimable) => {
     if (request.method !== "POST") return;
     const target = targetBelow(RED.httpNode.path(), request);
-    if (target && endpoints.find(target.path)) request._body = true;
+    if (!target || !endpoints.find(target.path)) return;
+    request._body = true;
+    request[claimed] = target;
   });
 }
 
 /** The target that an app sees below its mount: Express takes one slash more away than the mount has. */
 function targetBelow(mount: string, request: IncomingMessage): Target | undefined {
-  const { path, search } = parseTarget(request.url ?? "");
+  const target = parseTarget(request.url ?? "");
+  if (mount === "/") return target;
+  const { path, search } = target;
   const prefix = mount.replace(/\/+/g, "/").replace(/\/$/, "");
-  if (prefix === "") return { path, search };
   if (!path.toLowerCase().startsWith(prefix.toLowerCase())) return undefined;
   return { path: path.slice(prefix.length).replace(/^\/\//, "/"), search };
 }

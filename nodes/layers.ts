@@ -3,8 +3,10 @@ import type { Express } from "express";
 /** What Express 4 keeps of each `use` and each route of an app, in their order. */
 export interface Layer {
   name: string;
-  /** Present on routes, which answer some paths only. */
-  route?: object;
+  /** Present on routes, with the methods that they answer. */
+  route?: { methods: Record<string, boolean> };
+  /** The paths that it is for; `fast_slash` for all of them. */
+  regexp?: RegExp & { fast_slash?: boolean };
 }
 
 /** An app's layers; nothing where they cannot be seen, as with other versions of Express. */

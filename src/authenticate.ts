@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { VerificationMethod, WebhookConfig } from "./config";
 import { type Problem, problems } from "./problem";
 
@@ -36,7 +36,7 @@ export function authenticate(
 
 /** Digests have one length, so comparing them in constant time leaks neither the token nor its length. */
 function digest(token: string): Buffer {
-  return createHash("sha256").update(token).digest();
+  return hash("sha256", token, "buffer");
 }
 
 function presentedTokens({ method, name }: Credentials, rawHeaders: readonly string[], search: string): string[] {
@@ -46,7 +46,12 @@ function presentedTokens({ method, name }: Credentials, rawHeaders: readonly str
 }
 
 function fieldValues(rawHeaders: readonly string[], field: string): string[] {
-  return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === field);
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? "";
+    if (name.length === field.length && name.toLowerCase() === field) values.push(rawHeaders[index + 1] ?? "");
+  }
+  return values;
 }
 
 /**

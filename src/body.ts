@@ -21,21 +21,21 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
-    const timer = setTimeout(() => settle(problems.bodyLate), longestRead);
+    // What is settled stays settled: a promise takes no notice of a second answer.
     const settle = (result: Buffer | Problem) => {
       clearTimeout(timer);
-      request.off("data", onData).off("end", onEnd).off("close", onBreak);
       resolve(result);
     };
-    const onData = (chunk: Buffer) => {
+    const timer = setTimeout(() => settle(problems.bodyLate), longestRead);
+    request.on("data", (chunk: Buffer) => {
       length += chunk.length;
       if (length > limit) settle(problems.bodyTooLarge);
       else chunks.push(chunk);
-    };
-    const onEnd = () => settle(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length));
-    const onBreak = () => settle(problems.bodyIncomplete);
-    // An upload that breaks off emits an error too; it must have a listener even after the body is settled.
-    request.on("data", onData).on("end", onEnd).on("close", onBreak).on("error", onBreak);
+    });
+    request.on("end", () => settle(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
+    // An upload that breaks off emits both, and an error without a listener would end the process.
+    request.on("close", () => settle(problems.bodyIncomplete));
+    request.on("error", () => settle(problems.bodyIncomplete));
   });
 }
 
@@ -58,12 +58,8 @@ const mostCodings = 3;
  * @param contentEncoding the field as it came: codings in the order they were applied
  * @param limit the most bytes the body may have after each step
  */
-export async function decodeContent(
-  bytes: Buffer,
-  contentEncoding: string | undefined,
-  limit: number,
-): Promise<Buffer | Problem> {
-  const codings = (contentEncoding ?? "")
+export async function decodeContent(bytes: Buffer, contentEncoding: string, limit: number): Promise<Buffer | Problem> {
+  const codings = contentEncoding
     .split(",")
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== "" && coding !== "identity");

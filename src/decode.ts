@@ -7,19 +7,23 @@ import { Problem, problems } from "./problem";
 /** A body as a flow gets it: a JSON value, a string, an object of form fields, or a Buffer. */
 export type Body = Json | Buffer;
 
-type Decoder = (bytes: Buffer, charset: string) => Body | Problem;
+type Decode = (bytes: Buffer) => Body | Problem;
 
 /** How bodies are decoded, by media type: the first row whose pattern fits. Where none fits, the bytes stay bytes. */
-const decoders: readonly (readonly [RegExp, Decoder])[] = [
+const decoders: readonly (readonly [RegExp, (charset: string) => Decode])[] = [
   // RFC 6839 §3.1: +json; the top-level type does not matter.
-  [/^application\/json$|\+json$/, (bytes, charset) => decodeText(bytes, charset, parseJson)],
-  [/^text\/|^application\/xml$|\+xml$/, (bytes, charset) => decodeText(bytes, charset, (text) => text)],
-  [/^application\/x-www-form-urlencoded$/, (bytes, charset) => decodeText(bytes, charset, parseForm)],
+  [/^application\/json$|\+json$/, (charset) => decodeText(charset, parseJson)],
+  [/^text\/|^application\/xml$|\+xml$/, (charset) => decodeText(charset, (text) => text)],
+  [/^application\/x-www-form-urlencoded$/, (charset) => decodeText(charset, parseForm)],
   [
     /^application\/(?!(?:.*\+|x-|vnd\.|vnd\.google\.)?(?:octet-stream|cbor|protobuf|msgpack|zip|zip-compressed)$)/,
-    textIfUtf8,
+    () => textIfUtf8,
   ],
 ];
+
+/** Senders use few content types, and each of them over and over: what was parsed once is kept. */
+const known = new Map<string, Decode>();
+const mostKnown = 100;
 
 /**
  * Decodes a body whose content codings are undone.
@@ -29,10 +33,18 @@ const decoders: readonly (readonly [RegExp, Decoder])[] = [
 export function decodeBody(bytes: Buffer, contentType: string | undefined): Body | Problem {
   if (bytes.length === 0) return "";
   if (contentType === undefined || contentType === "") return textIfUtf8(bytes);
+  let decode = known.get(contentType);
+  if (!decode) {
+    decode = decoderFor(contentType);
+    if (known.size < mostKnown) known.set(contentType, decode);
+  }
+  return decode(bytes);
+}
+
+function decoderFor(contentType: string): Decode {
   const type = parseMediaType(contentType);
-  if (!type) return bytes;
-  const [, decode] = decoders.find(([pattern]) => pattern.test(type.essence)) ?? [undefined, asBuffer];
-  return decode(bytes, type.params.get("charset") ?? "utf-8");
+  const [, decoderWith] = (type && decoders.find(([pattern]) => pattern.test(type.essence))) ?? [];
+  return decoderWith?.(type?.params.get("charset") ?? "utf-8") ?? asBuffer;
 }
 
 function parseMediaType(contentType: string): MIMEType | undefined {
@@ -47,14 +59,16 @@ function asBuffer(bytes: Buffer): Buffer {
   return bytes;
 }
 
+const utf8 = new TextDecoder();
+
 function textIfUtf8(bytes: Buffer): string | Buffer {
-  return isUtf8(bytes) ? new TextDecoder().decode(bytes) : bytes;
+  return isUtf8(bytes) ? utf8.decode(bytes) : bytes;
 }
 
 /** Decodes by the WHATWG Encoding Standard: its labels, a byte-order mark skipped, malformed bytes as U+FFFD. */
-function decodeText<T>(bytes: Buffer, charset: string, parse: (text: string) => T): T | Problem {
+function decodeText(charset: string, parse: (text: string) => Body | Problem): Decode {
   const decoder = textDecoder(charset);
-  return decoder ? parse(decoder.decode(bytes)) : problems.charsetUnknown;
+  return decoder ? (bytes) => parse(decoder.decode(bytes)) : () => problems.charsetUnknown;
 }
 
 function textDecoder(charset: string): TextDecoder | undefined {

@@ -51,6 +51,11 @@ export class Endpoints<Endpoint extends object> {
     return this.#heldUntil === undefined ? queue[0]?.claimant?.endpoint : "deploying";
   }
 
+  /** The paths that are claimed, in lower case. */
+  paths(): string[] {
+    return [...this.#queues.keys()];
+  }
+
   /**
    * Waits until the flows run again.
    *

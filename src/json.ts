@@ -14,21 +14,29 @@ export function parseJson(text: string): Json | Problem {
   } catch {
     return problems.jsonMalformed;
   }
-  return tame(value) ?? value;
+  // Each level takes two characters at least.
+  if (text.length > 2 * deepest && isDeeperThan(deepest, value)) return problems.jsonTooDeep;
+  if (mayNamePrototype(text)) dropPrototypes(value);
+  return value;
 }
 
-/** Level by level, so that depth costs no stack: drops `__proto__` keys and refuses what is too deep. */
-function tame(value: Json): Problem | undefined {
-  let level = containersAmong([value]);
-  for (let depth = 1; level.length > 0; depth++) {
-    if (depth > deepest) return problems.jsonTooDeep;
-    // JSON.parse makes an own key of it; a copy by assignment would turn that into the real prototype.
-    for (const container of level) Reflect.deleteProperty(container, "__proto__");
-    level = level.flatMap((container) => containersAmong(Object.values(container)));
-  }
-  return undefined;
+/** Goes down only as many levels as are allowed, so that no depth can exhaust the stack. */
+function isDeeperThan(levels: number, value: Json): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) return value.some((item) => isDeeperThan(levels - 1, item));
+  for (const name in value) if (isDeeperThan(levels - 1, value[name] ?? null)) return true;
+  return false;
 }
 
-function containersAmong(values: Json[]): (Json[] | Record<string, Json>)[] {
-  return values.filter((value) => typeof value === "object" && value !== null);
+/** Whether a `__proto__` key can be in JSON: as it stands, or with escaped characters. */
+function mayNamePrototype(text: string): boolean {
+  return text.includes("__proto__") || text.includes("\\u");
+}
+
+/** JSON.parse makes own keys of them; a copy by assignment would turn those into real prototypes. */
+function dropPrototypes(value: Json): void {
+  if (typeof value !== "object" || value === null) return;
+  Reflect.deleteProperty(value, "__proto__");
+  for (const child of Object.values(value)) dropPrototypes(child);
 }

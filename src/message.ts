@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import type { Credentials } from "./authenticate";
 import { type Parameters, toObject } from "./parameters";
 
@@ -27,32 +27,42 @@ export interface RequestSummary {
  * Describes a request without the token: its header field or query parameter is left out, and so is every other
  * that repeats the token. Proxies do that: `X-Forwarded-Uri` and `X-Original-Url` hold the whole URL.
  */
-export function summarise(
-  { request, path, search, ip }: Arrival,
-  { method, name, token }: Credentials,
-): RequestSummary {
-  const tells = (text: string) => text.includes(token) || unescape(text).includes(token);
-  const tokenField = method === "header" ? name.toLowerCase() : undefined;
-
-  const keptSearch = search
-    .split("&")
-    .filter((parameter) => !tells(parameter) && !(method === "query" && new URLSearchParams(parameter).has(name)))
-    .join("&");
-  const keptHeaders = Object.entries(request.headers).filter(
-    (header): header is [string, string | string[]] => header[0] !== tokenField && !tells(String(header[1])),
-  );
-
+export function summarise({ request, path, search, ip }: Arrival, credentials: Credentials): RequestSummary {
+  const keptSearch = search === "" ? "" : searchWithout(credentials, search);
   return {
     method: request.method ?? "",
     url: keptSearch === "" ? path : `${path}?${keptSearch}`,
     path,
-    query: toObject(new URLSearchParams(keptSearch)),
-    headers: Object.fromEntries(keptHeaders),
+    query: keptSearch === "" ? {} : toObject(new URLSearchParams(keptSearch)),
+    headers: headersWithout(credentials, request.headers),
     ip,
   };
 }
 
-/** A sender may percent-encode any character of the token. */
+function searchWithout({ method, name, token }: Credentials, search: string): string {
+  return search
+    .split("&")
+    .filter((parameter) => !tells(parameter, token))
+    .filter((parameter) => method === "header" || !new URLSearchParams(parameter).has(name))
+    .join("&");
+}
+
+function headersWithout({ method, name, token }: Credentials, headers: IncomingHttpHeaders): RequestSummary["headers"] {
+  const tokenField = method === "header" ? name.toLowerCase() : undefined;
+  const kept: RequestSummary["headers"] = {};
+  for (const [field, value] of Object.entries(headers)) {
+    if (field === tokenField || value === undefined || tells(String(value), token)) continue;
+    kept[field] = value;
+  }
+  return kept;
+}
+
+/** Whether a text has the token in it; a sender may have percent-encoded any character of it. */
+function tells(text: string, token: string): boolean {
+  if (text.length < token.length) return false;
+  return text.includes(token) || (text.includes("%") && unescape(text).includes(token));
+}
+
 function unescape(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
 }

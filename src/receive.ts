@@ -47,7 +47,8 @@ export async function serve(
   // Node gives a response its socket when all earlier ones on the connection are done: so requests keep their order.
   if (!response.socket) await once(response, "socket");
 
-  const endpoint = await holderOf(arrival.path, endpoints);
+  const found = endpoints.find(arrival.path);
+  const endpoint = found === "deploying" ? await deployed(arrival.path, endpoints) : found;
   if (!endpoint) return passOn();
   if (endpoint instanceof Problem) return refuse(request, response, endpoint);
 
@@ -64,12 +65,12 @@ export async function serve(
   }
 }
 
-/** Who has a path, when flows that are being deployed run again. */
-async function holderOf(path: string, endpoints: Endpoints<Endpoint>): Promise<Endpoint | Problem | undefined> {
+/** Waits until the flows run again, and answers who has a path then. */
+async function deployed(path: string, endpoints: Endpoints<Endpoint>): Promise<Endpoint | Problem | undefined> {
   for (;;) {
+    if (!(await endpoints.settled())) return problems.deploying;
     const found = endpoints.find(path);
     if (found !== "deploying") return found;
-    if (!(await endpoints.settled())) return problems.deploying;
   }
 }
 
@@ -87,7 +88,8 @@ async function receive(
   const bytes = await readBody(request, endpoint.limit);
   if (bytes instanceof Problem) return bytes;
 
-  const content = await decodeContent(bytes, request.headers["content-encoding"], endpoint.limit);
+  const coding = request.headers["content-encoding"];
+  const content = coding === undefined ? bytes : await decodeContent(bytes, coding, endpoint.limit);
   if (content instanceof Problem) return content;
 
   const body = decodeBody(content, request.headers["content-type"]);

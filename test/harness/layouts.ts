@@ -6,6 +6,9 @@ export const layouts = {
   "separate roots": { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
 };
 
+/** A layer in front of Node-RED's nodes that does nothing: it makes every request go the ordinary way. */
+export const ordinary: Options = { code: "httpNodeAuth: (request, response, next) => next()" };
+
 /** Describes the same behaviour of a Node-RED in each layout. */
 export function inEveryLayout(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
   for (const [layout, roots] of Object.entries(layouts)) {
@@ -18,4 +21,10 @@ export function inEveryLayout(title: string, options: Options, describeIt: (node
       describeIt(() => nodeRed);
     });
   }
+}
+
+/** Describes the same behaviour in each layout, and in each on both ways: before Express, and behind a layer of it. */
+export function onEveryWay(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
+  inEveryLayout(title, options, describeIt);
+  inEveryLayout(`${title}, behind Express`, { ...options, ...ordinary }, describeIt);
 }

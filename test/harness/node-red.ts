@@ -62,12 +62,19 @@ module.exports = (RED) => {
       process.send({ message: { sink: this.id, keys: Object.keys(msg), _msgid, payload, req } });
     });
   });
+  RED.server.once("listening", () => process.send({ port: RED.server.address().port }));
   let counted = 0;
   RED.nodes.registerType("count", function (config) {
     RED.nodes.createNode(this, config);
     this.on("input", () => { counted++; });
   });
   process.on("message", (message) => {
+    if (message === "guard") {
+      RED.httpNode.use(function guard(req, res, next) {
+        if ("guarded" in req.query) res.sendStatus(403);
+        else next();
+      });
+    }
     if (message !== "measure") return;
     globalThis.gc?.();
     process.send({ measure: { counted, cpu: process.cpuUsage(), heap: process.memoryUsage().heapUsed } });
@@ -84,6 +91,7 @@ export class NodeRed {
   readonly starts: Start[] = [];
   readonly statuses = new Map<string, Status>();
   log = "";
+  #port: number | undefined;
   readonly #measures: Measure[] = [];
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #child: ChildProcess;
@@ -95,7 +103,7 @@ export class NodeRed {
   static async start(options: Options = {}): Promise<NodeRed> {
     const nodeRed = new NodeRed(options);
     await nodeRed.until(() => nodeRed.starts[0], "the flows to start");
-    nodeRed.origin = `http://127.0.0.1:${(await nodeRed.#logged(/127\.0\.0\.1:(\d+)/))[1]}`;
+    nodeRed.origin = `http://127.0.0.1:${await nodeRed.until(() => nodeRed.#port, "the server to listen")}`;
     return nodeRed;
   }
 
@@ -142,10 +150,17 @@ export class NodeRed {
     }
     this.#child.on(
       "message",
-      (report: { message?: Received; status?: { id: string; status: Status }; started?: Start; measure?: Measure }) => {
+      (report: {
+        message?: Received;
+        status?: { id: string; status: Status };
+        started?: Start;
+        measure?: Measure;
+        port?: number;
+      }) => {
         if (report.message) this.messages.push(report.message);
+        this.#port ??= report.port;
         if (report.measure) this.#measures.push(report.measure);
-      if (report.started) this.starts.push(report.started);
+        if (report.started) this.starts.push(report.started);
         if (report.status) this.statuses.set(report.status.id, report.status.status);
         this.#events.emit("change");
       },
@@ -214,6 +229,11 @@ export class NodeRed {
 
   async logged(pattern: RegExp): Promise<RegExpExecArray> {
     return this.#logged(pattern);
+  }
+
+  /** Lets a node put a layer in front of all HTTP nodes, which refuses requests with a parameter `guarded`. */
+  addGuard(): void {
+    this.#child.send("guard");
   }
 
   async measure(): Promise<Measure> {
