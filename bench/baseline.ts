@@ -28,3 +28,4 @@ const server = createServer((request, response) => {
 });
 server.listen(0, "127.0.0.1", () => process.send?.((server.address() as AddressInfo).port));
 process.on("disconnect", () => process.exit());
+process.on("message", () => process.send?.({ cpu: process.cpuUsage() }));

@@ -25,7 +25,8 @@ interface Destination {
  */
 export class Deploys {
   readonly #RED: NodeAPI;
-  readonly #underway = new Set<Sent>();
+  /** In the order they were sent, which is the order they are delivered in. */
+  readonly #underway: Sent[] = [];
   #lost: Destination[] = [];
 
   constructor(RED: NodeAPI, endpoints: Endpoints<object>) {
@@ -43,11 +44,11 @@ export class Deploys {
   /** Sends a message to the nodes that a node is wired to. */
   send(node: Node, message: NodeMessageInFlow): void {
     const sent: Sent = { node: node as WiredNode, message, destinations: [] };
-    this.#underway.add(sent);
+    this.#underway.push(sent);
     node.send(message);
     // Runs right after the deliveries, which `send` has put into the same queue.
     setImmediate(() => {
-      this.#underway.delete(sent);
+      this.#underway.shift();
       this.#lost.push(...sent.destinations.filter(({ id, node: then }) => this.#nodeOf(id) !== then));
     });
   }

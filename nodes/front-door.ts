@@ -11,7 +11,7 @@ import { refuse } from "../src/reply";
 import { parseTarget, type Target } from "../src/target";
 import { settingsOf } from "./host";
 import { arrange, type Layer, layersAddedBy, rootOf } from "./layers";
-import { obstacleBefore } from "./obstacle";
+import { wayTo } from "./way";
 
 /** Where the target of a request that is an endpoint's is kept, from when it was claimed until it is met. */
 const claimed = Symbol("claimed");
@@ -26,9 +26,10 @@ const anyPath = /^/;
 /**
  * Meets requests in the runtime's own web server, for all endpoints at once.
  *
- * The ordinary way is to serve them in Node-RED's app for HTTP nodes: behind whatever the operator or the host
- * application put in front of it, and ahead of the routes of other nodes, whose patterns might take an endpoint's
- * requests. Where nothing stands in front, they are met before Express touches them, which is several times faster.
+ * They pass whatever the operator or the host application put in front of Node-RED's nodes, and nothing else: the less
+ * of Express a request goes through, the faster it is. Where nothing stands in front, that is nothing at all. Where
+ * nothing can be seen, it is the app for HTTP nodes, ahead of the routes of other nodes, whose patterns might take an
+ * endpoint's requests.
  */
 export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): void {
   const { httpNodeRoot, httpNodeMiddleware = [], httpNodeCors } = settingsOf(RED);
@@ -46,7 +47,7 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
     });
   };
 
-  // The fast way.
+  // Before Express, or between its layers.
   const meet = (request: Claimable, response: ServerResponse, next: PassOn) => {
     const target = request[claimed];
     if (!target) next();
@@ -54,7 +55,7 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
     else handOutCors(request, response, () => answer(request, target, response, next));
   };
 
-  // The ordinary way.
+  // In the app for HTTP nodes.
   const onlyOurs: RequestHandler = (request, _response, next) => {
     next(endpoints.find(parseTarget(request.url).path) ? undefined : "route");
   };
@@ -67,7 +68,7 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
     refuse(request, response, problems.unforeseen);
   };
 
-  // Both ways.
+  // In any case.
   const refuseOtherMethods: RequestHandler = (request, response, next) => {
     const endpoint = endpoints.find(parseTarget(request.url).path);
     if (!endpoint) return next();
@@ -91,11 +92,17 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
       return [...others.slice(0, before), ...first, ...others.slice(before), ...last];
     });
     const root = rootOf(app);
-    const obstacle = obstacleBefore(RED, endpoints.paths(), [...foremost, ...first, ...last]);
-    if (!obstacle && foremost.length === 0) foremost = layersAddedBy(root, () => root.use(meet));
-    arrange(root, (layers) => [...(obstacle ? [] : foremost), ...layers.filter((layer) => !foremost.includes(layer))]);
-    const way = obstacle ? `behind Express: ${obstacle}` : "before Express: nothing stands in front of it";
-    if (way !== told) RED.log.debug(`webhook-trigger meets requests ${way}`);
+    const { place, why } = wayTo(app, RED, endpoints.paths(), [...foremost, ...first, ...last]);
+    if (place !== undefined && foremost.length === 0) foremost = layersAddedBy(root, () => root.use(meet));
+    arrange(root, (layers) => {
+      const others = layers.filter((layer) => !foremost.includes(layer));
+      return place === undefined ? others : others.toSpliced(place, 0, ...foremost);
+    });
+
+    const where =
+      place === 0 ? "before Express" : place === undefined ? "among the HTTP nodes" : "before the HTTP nodes";
+    const way = `webhook-trigger meets requests ${where}: ${why}`;
+    if (way !== told) RED.log.debug(way);
     told = way;
   };
   takePlaces();

@@ -10,8 +10,6 @@ export interface HostSettings {
   httpNodeRoot?: string | false;
   httpNodeCors?: CorsOptions;
   httpNodeMiddleware?: RequestHandler | RequestHandler[];
-  /** A user and password, or middleware; it is the host that applies it. */
-  httpNodeAuth?: object;
   requireHttps?: boolean;
   apiMaxLength?: string | number;
 }

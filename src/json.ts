@@ -24,8 +24,11 @@ export function parseJson(text: string): Json | Problem {
 function isDeeperThan(levels: number, value: Json): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
-  if (Array.isArray(value)) return value.some((item) => isDeeperThan(levels - 1, item));
-  for (const name in value) if (isDeeperThan(levels - 1, value[name] ?? null)) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (isDeeperThan(levels - 1, item)) return true;
+  } else {
+    for (const name in value) if (isDeeperThan(levels - 1, value[name] ?? null)) return true;
+  }
   return false;
 }
 

@@ -6,8 +6,9 @@ export const layouts = {
   "separate roots": { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
 };
 
-/** A layer in front of Node-RED's nodes that does nothing: it makes every request go the ordinary way. */
-export const ordinary: Options = { code: "httpNodeAuth: (request, response, next) => next()" };
+/** Things in front of Node-RED's nodes that do nothing but make requests go another way. */
+export const behindLayer: Options = { code: "httpNodeAuth: (request, response, next) => next()" };
+export const behindMiddleware: Options = { code: "httpNodeMiddleware: (request, response, next) => next()" };
 
 /** Describes the same behaviour of a Node-RED in each layout. */
 export function inEveryLayout(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
@@ -23,8 +24,9 @@ export function inEveryLayout(title: string, options: Options, describeIt: (node
   }
 }
 
-/** Describes the same behaviour in each layout, and in each on both ways: before Express, and behind a layer of it. */
+/** Describes the same behaviour in each layout, and in each wherever requests may be met. */
 export function onEveryWay(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
   inEveryLayout(title, options, describeIt);
-  inEveryLayout(`${title}, behind Express`, { ...options, ...ordinary }, describeIt);
+  inEveryLayout(`${title}, behind a layer`, { ...options, ...behindLayer }, describeIt);
+  inEveryLayout(`${title}, behind a middleware`, { ...options, ...behindMiddleware }, describeIt);
 }

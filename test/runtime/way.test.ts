@@ -3,20 +3,23 @@ import { send } from "../harness/http";
 import { layouts } from "../harness/layouts";
 import { NodeRed, type Options } from "../harness/node-red";
 
-const before = /meets requests before Express: nothing stands in front of it/;
-const behind = (why: RegExp) => new RegExp(`meets requests behind Express: .*${why.source}`);
+const says = (where: string, why: string) => new RegExp(`webhook-trigger meets requests ${where}: .*${why}`);
+const first = says("before Express", "nothing stands in front of it");
+const separate = { settings: layouts["separate roots"] };
+const guard = "function guard(req, res, next) { next(); }";
 
-/** The way is told once, at debug level, with its reason. */
+/** What is taken is told at debug level, with its reason. */
 describe("the front door", () => {
   const cases: [string, Options, RegExp][] = [
-    ["separate roots", { settings: layouts["separate roots"] }, before],
-    ["httpNodeCors", { settings: { ...layouts["separate roots"], httpNodeCors: {} } }, before],
-    ["httpNodeAuth as a user and password", { code: "httpNodeAuth: { user: 'u', pass: 'p' }" }, behind(/httpNodeAuth/)],
-    ["httpNodeAuth as middleware", { code: "httpNodeAuth: (req, res, next) => next()" }, behind(/httpNodeAuth/)],
-    ["httpNodeMiddleware", { code: "httpNodeMiddleware: (req, res, next) => next()" }, behind(/httpNodeMiddleware/)],
-    ["requireHttps with separate roots", { settings: { ...layouts["separate roots"], requireHttps: true } }, before],
-    ["httpAdminMiddleware with equal roots", { code: "httpAdminMiddleware: function guard(req, res, next) { next(); }" }, behind(/guard/)],
-    ["httpAdminMiddleware with separate roots", { settings: layouts["separate roots"], code: "httpAdminMiddleware: function guard(req, res, next) { next(); }" }, before],
+    ["separate roots", separate, first],
+    ["httpNodeCors", { settings: { ...separate.settings, httpNodeCors: {} } }, first],
+    ["httpNodeAuth as a user and password", { code: "httpNodeAuth: { user: 'u', pass: 'p' }" }, says("before the HTTP nodes", "anonymous")],
+    ["httpNodeAuth as middleware", { code: `httpNodeAuth: ${guard}` }, says("before the HTTP nodes", "guard")],
+    ["httpNodeMiddleware", { code: `httpNodeMiddleware: ${guard}` }, says("among the HTTP nodes", "httpNodeMiddleware")],
+    ["requireHttps with separate roots", { settings: { ...separate.settings, requireHttps: true } }, first],
+    ["requireHttps with equal roots", { settings: { requireHttps: true, httpAdminCors: {} } }, says("before the HTTP nodes", "(requireHttps|corsMiddleware)")],
+    ["httpAdminMiddleware with equal roots", { code: `httpAdminMiddleware: ${guard}` }, says("before the HTTP nodes", "(guard|corsMiddleware)")],
+    ["httpAdminMiddleware with separate roots", { ...separate, code: `httpAdminMiddleware: ${guard}` }, first],
   ]; // prettier-ignore
 
   for (const [name, options, way] of cases) {
@@ -33,10 +36,10 @@ describe("the front door", () => {
   it("looks again when the flows start: layers may have come since", async () => {
     const nodeRed = await NodeRed.start({ settings: layouts["separate roots"] });
     try {
-      await nodeRed.logged(before);
+      await nodeRed.logged(first);
       nodeRed.addGuard();
       await nodeRed.deploy(webhookFlow({}));
-      await nodeRed.logged(behind(/guard/));
+      await nodeRed.logged(says("among the HTTP nodes", "guard"));
       const reply = await send(nodeRed.node("/hook?guarded"), { headers: bearer });
       reply.status.should.equal(403);
       (await send(nodeRed.node("/hook"), { headers: bearer })).status.should.equal(200);

@@ -1,0 +1,80 @@
+import type { Express } from "express";
+import type { NodeAPI } from "node-red";
+import { normalisePath } from "../src/config";
+import { settingsOf } from "./host";
+import { isExpressOwn, type Layer, layersOf, parentOf, rootOf } from "./layers";
+
+/** Where requests are met, and why there. */
+export interface Way {
+  /** The place among the layers of the outermost app; missing when it has to be inside the app for HTTP nodes. */
+  place?: number;
+  why: string;
+}
+
+/** Layers of Node-RED's own that need not be passed: raw bodies for `http in`, the admin app's parsers and sign-in. */
+const harmless = ["rawBodyCapture", "jsonParser", "urlencodedParser", "initialize", "mounted_app"];
+
+/**
+ * Looks at what stands between the web server and the routes of Node-RED's nodes. Whatever the operator, the host
+ * application or another node put there - an access check, a limiter, anything - no request may bypass. The way is the
+ * shortest that leaves nothing of that out.
+ *
+ * @param paths the paths of all endpoints
+ * @param ours the layers that are this package's own
+ */
+export function wayTo(app: Express, RED: NodeAPI, paths: string[], ours: readonly Layer[]): Way {
+  const { httpNodeMiddleware, requireHttps } = settingsOf(RED);
+  if (httpNodeMiddleware) return { why: "httpNodeMiddleware is set" };
+
+  const root = parentOf(app);
+  const seen = root && rootOf(root) === root ? layersOf(root) : undefined;
+  if (!seen) return { why: "the layers of the web server cannot be seen" };
+
+  // The app that nodes know as the admin app is mounted on the one that the server knows.
+  const admin = parentOf(RED.httpAdmin);
+  const layers = seen.filter((layer) => !ours.includes(layer));
+  const mounts = layers.filter(({ name }) => name === "mounted_app");
+  // One mounted app looks like another: with more of them than Node-RED's own, those cannot be told.
+  if (mounts.length !== [app, admin].filter((each) => each && parentOf(each) === root).length) {
+    return { why: "the web server has other apps" };
+  }
+
+  const inside = strangersAmong(layersOf(app), paths, ours);
+  if (inside[0]) return { why: `${inside[0].name} stands among the HTTP nodes` };
+
+  const fullPaths = paths.map((path) => withoutSlash(app.path()) + path);
+  const adminPaths = admin ? pathsBelow(admin.path(), fullPaths) : [];
+  const lastMount = layers.findLastIndex(({ name }) => name === "mounted_app");
+  const inAdmin = admin
+    ? [layersOf(admin), layersOf(RED.httpAdmin)].flatMap((each) => strangersAmong(each, adminPaths))
+    : [];
+  if (inAdmin[0]) return { place: lastMount, why: `${inAdmin[0].name} stands in the admin app` };
+  if (requireHttps && adminPaths.length > 0) return { place: lastMount, why: "requireHttps is set" };
+
+  const stranger = strangersAmong(layers.slice(0, lastMount), fullPaths).at(-1);
+  if (stranger) return { place: layers.indexOf(stranger) + 1, why: `${stranger.name} stands in front of it` };
+  return { place: 0, why: "nothing stands in front of it" };
+}
+
+/** The layers that some of the paths pass and that are not known to be harmless. Routes answer, they guard nothing. */
+function strangersAmong(layers: readonly Layer[] | undefined, paths: string[], ours: readonly Layer[] = []): Layer[] {
+  return (layers ?? []).filter(
+    (layer) =>
+      !layer.route &&
+      !isExpressOwn(layer) &&
+      !harmless.includes(layer.name) &&
+      !ours.includes(layer) &&
+      paths.some((path) => layer.regexp?.fast_slash !== false || layer.regexp.test(path)),
+  );
+}
+
+function pathsBelow(mount: string, paths: string[]): string[] {
+  const prefix = withoutSlash(mount);
+  return paths
+    .filter((path) => path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`))
+    .map((path) => path.slice(prefix.length));
+}
+
+function withoutSlash(mount: string): string {
+  return normalisePath(mount.replace(/\/+/g, "/"));
+}
