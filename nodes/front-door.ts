@@ -6,10 +6,10 @@ import type { NodeAPI } from "node-red";
 import proxyAddr from "proxy-addr";
 import type { Endpoints } from "../src/endpoints";
 import { problems } from "../src/problem";
-import { type Endpoint, serve } from "../src/receive";
+import { type Endpoint, fail, serve } from "../src/receive";
 import { refuse } from "../src/reply";
 import { parseTarget, type Target } from "../src/target";
-import { settingsOf } from "./host";
+import { middlewareOf, settingsOf } from "./host";
 import { arrange, type Layer, layersAddedBy, rootOf } from "./layers";
 import { wayTo } from "./way";
 
@@ -32,7 +32,7 @@ const anyPath = /^/;
  * endpoint's requests.
  */
 export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): void {
-  const { httpNodeRoot, httpNodeMiddleware = [], httpNodeCors } = settingsOf(RED);
+  const { httpNodeRoot, httpNodeCors } = settingsOf(RED);
   if (httpNodeRoot === false) return;
   const app = RED.httpNode;
   const handOutCors = httpNodeCors
@@ -56,21 +56,22 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   };
 
   // In the app for HTTP nodes.
-  const onlyOurs: RequestHandler = (request, _response, next) => {
-    next(endpoints.find(parseTarget(request.url).path) ? undefined : "route");
+  const holderOf = (request: IncomingMessage) => endpoints.find(parseTarget(request.url ?? "").path);
+  const onlyOurs: (method: string) => RequestHandler = (method) => (request, _response, next) => {
+    next(request.method === method && holderOf(request) ? undefined : "route");
   };
   const answerInApp: RequestHandler = (request, response, next) => {
     answer(request, parseTarget(request.url), response, next);
   };
   const onError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-    const endpoint = endpoints.find(parseTarget(request.url).path);
-    if (typeof endpoint === "object") endpoint.failed(error);
-    refuse(request, response, problems.unforeseen);
+    const endpoint = holderOf(request);
+    if (typeof endpoint === "object") fail(request, response, endpoint, error);
+    else refuse(request, response, problems.unforeseen);
   };
 
   // In any case.
   const refuseOtherMethods: RequestHandler = (request, response, next) => {
-    const endpoint = endpoints.find(parseTarget(request.url).path);
+    const endpoint = holderOf(request);
     if (!endpoint) return next();
     refuse(request, response, problems.methodNotAllowed);
     if (typeof endpoint === "object") endpoint.refused(problems.methodNotAllowed);
@@ -78,8 +79,9 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
 
   claimBodies(RED, endpoints);
   const first = layersAddedBy(app, () => {
-    if (httpNodeCors) app.options(anyPath, onlyOurs, handOutCors);
-    app.post(anyPath, onlyOurs, cookieParser(), httpNodeMiddleware, handOutCors, answerInApp, onError);
+    // Routes for all methods: one for POST would make Express tell every OPTIONS request that POST is allowed.
+    if (httpNodeCors) app.all(anyPath, onlyOurs("OPTIONS"), handOutCors);
+    app.all(anyPath, onlyOurs("POST"), cookieParser(), middlewareOf(RED), handOutCors, answerInApp, onError);
   });
   const last = layersAddedBy(app, () => app.use(refuseOtherMethods));
   let foremost: Layer[] = [];

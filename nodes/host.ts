@@ -21,6 +21,12 @@ export function settingsOf(RED: NodeAPI): HostSettings {
   return RED.settings as HostSettings;
 }
 
+/** What the operator lets every HTTP node go through; like `http in`, anything but functions is left aside. */
+export function middlewareOf(RED: NodeAPI): RequestHandler[] {
+  const { httpNodeMiddleware = [] } = settingsOf(RED);
+  return [httpNodeMiddleware].flat().filter((middleware) => typeof middleware === "function");
+}
+
 /** Where the admin and the node app are mounted; Node-RED's default for both is the root. */
 export function rootsOf(RED: NodeAPI): Roots {
   const { httpAdminRoot = "/", httpNodeRoot = "/" } = settingsOf(RED);

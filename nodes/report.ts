@@ -1,5 +1,5 @@
 import type { Node } from "node-red";
-import type { BrokenRule } from "../src/config";
+import type { Breach } from "../src/config";
 import type { Problem } from "../src/problem";
 import type { Acceptance } from "../src/receive";
 
@@ -20,7 +20,7 @@ export class Report {
   #refused = 0;
   #shown = "";
   #timer: NodeJS.Timeout | undefined;
-  #lastLog = -Infinity;
+  readonly #lastLog = { warn: -Infinity, error: -Infinity };
 
   constructor(node: Node, translate: Translate) {
     this.#node = node;
@@ -28,8 +28,8 @@ export class Report {
   }
 
   /** The node's configuration breaks a rule, so its endpoint stays closed. */
-  broken(rule: BrokenRule): void {
-    const text = this.#translate(`rules.${rule}`);
+  broken({ rule, value }: Breach): void {
+    const text = this.#translate(`rules.${rule}`, { value });
     this.#node.status({ fill: "red", shape: "ring", text });
     this.#node.error(text);
   }
@@ -60,17 +60,17 @@ export class Report {
     this.#node.metric("response.content-length.bytes", { _msgid: id }, contentLength);
   }
 
-  refused(problem: Problem): void {
+  /** @param cause the error behind it, as text, if there was one */
+  refused(problem: Problem, cause?: string): void {
     this.#refused++;
     this.#showCounts();
+    // What a stranger does must not hide an error, so each has an interval of its own.
+    const level = cause === undefined ? "warn" : "error";
     const now = performance.now();
-    if (now - this.#lastLog < logInterval) return;
-    this.#lastLog = now;
-    this.#node.warn(this.#translate(`refused.${problem.name}`));
-  }
-
-  failed(error: unknown): void {
-    this.#node.error(error);
+    if (now - this.#lastLog[level] < logInterval) return;
+    this.#lastLog[level] = now;
+    const reason = this.#translate(`refused.${problem.name}`);
+    this.#node[level](cause === undefined ? reason : `${reason}: ${cause}`);
   }
 
   stop(): void {

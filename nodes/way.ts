@@ -1,7 +1,7 @@
 import type { Express } from "express";
 import type { NodeAPI } from "node-red";
 import { normalisePath } from "../src/config";
-import { settingsOf } from "./host";
+import { middlewareOf, settingsOf } from "./host";
 import { isExpressOwn, type Layer, layersOf, parentOf, rootOf } from "./layers";
 
 /** Where requests are met, and why there. */
@@ -23,8 +23,8 @@ const harmless = ["rawBodyCapture", "jsonParser", "urlencodedParser", "initializ
  * @param ours the layers that are this package's own
  */
 export function wayTo(app: Express, RED: NodeAPI, paths: string[], ours: readonly Layer[]): Way {
-  const { httpNodeMiddleware, requireHttps } = settingsOf(RED);
-  if (httpNodeMiddleware) return { why: "httpNodeMiddleware is set" };
+  const { requireHttps } = settingsOf(RED);
+  if (middlewareOf(RED).length > 0) return { why: "httpNodeMiddleware is set" };
 
   const root = parentOf(app);
   const seen = root && rootOf(root) === root ? layersOf(root) : undefined;

@@ -2,6 +2,7 @@ import type { Node, NodeAPI, NodeDef } from "node-red";
 import { credentialsOf } from "../src/authenticate";
 import { parseConfig, type SavedFields } from "../src/config";
 import { Endpoints } from "../src/endpoints";
+import { conceal } from "../src/message";
 import type { Endpoint } from "../src/receive";
 import { Deploys } from "./deploys";
 import { openFrontDoor } from "./front-door";
@@ -23,7 +24,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
     if (roots.node === false) return report.switchedOff();
 
     const config = parseConfig(saved, this.credentials.token, roots);
-    if (typeof config === "string") return report.broken(config);
+    if ("rule" in config) return report.broken(config);
 
     const { path, returnQueryParams } = config;
     const claim = endpoints.claim(path, {
@@ -38,8 +39,8 @@ export = function webhookTrigger(RED: NodeAPI): void {
           return id;
         },
         accepted: (acceptance) => report.accepted(acceptance),
-        refused: (problem) => report.refused(problem),
-        failed: (error) => report.failed(error),
+        refused: (problem, cause) =>
+          report.refused(problem, cause === undefined ? undefined : conceal(describe(cause), config.token)),
       },
       onTurn: () => report.open(path),
       onWait: () => report.waiting(path),
@@ -55,3 +56,8 @@ export = function webhookTrigger(RED: NodeAPI): void {
     settings: { webhookTriggerRoots: { value: roots, exportable: true } },
   });
 };
+
+/** An error with the place it came from, for the log. */
+function describe(error: unknown): string {
+  return error instanceof Error && error.stack !== undefined ? error.stack : String(error);
+}

@@ -42,7 +42,10 @@ function digest(token: string): Buffer {
 function presentedTokens({ method, name }: Credentials, rawHeaders: readonly string[], search: string): string[] {
   if (method === "query") return new URLSearchParams(search).getAll(name);
   const field = name.toLowerCase();
-  return fieldValues(rawHeaders, field).flatMap((value) => tokenOf(value, field === "authorization"));
+  const values = fieldValues(rawHeaders, field);
+  const tokens = values.flatMap((value) => tokenOf(value, field === "authorization"));
+  // A field that is repeated beside a token makes it unclear who speaks: Node and proxies disagree which one counts.
+  return tokens.length > 0 && values.length > 1 ? values : tokens;
 }
 
 function fieldValues(rawHeaders: readonly string[], field: string): string[] {

@@ -47,6 +47,13 @@ export type BrokenRule =
   | "queryParameter"
   | "headerParameter";
 
+/** A rule that a configuration breaks. */
+export interface Breach {
+  rule: BrokenRule;
+  /** The `${NAME}` whose variable is not set; empty for all other rules, for a value may be the token. */
+  value: string;
+}
+
 /** Answers which rule a value breaks, or nothing when it keeps them all. */
 type Rule = (value: unknown) => BrokenRule | undefined;
 
@@ -140,31 +147,34 @@ export function adminRule(path: string, roots: Roots): BrokenRule | undefined {
  * @param saved the fields with their environment variables resolved
  * @param token the credential with its environment variable resolved
  */
-export function parseConfig(saved: Readonly<SavedFields>, token: unknown, roots: Roots): WebhookConfig | BrokenRule {
+export function parseConfig(saved: Readonly<SavedFields>, token: unknown, roots: Roots): WebhookConfig | Breach {
   const { relativePath, returnQueryParams, verificationMethod } = saved;
-  const broken =
-    check("relativePath", relativePath) ??
-    adminRule(text(relativePath), roots) ??
-    check("token", token) ??
-    check("returnQueryParams", returnQueryParams) ??
-    check("verificationMethod", verificationMethod);
-  if (broken) return broken;
-
   const method = verificationMethod as VerificationMethod;
-  const field = placementField[method];
-  const brokenPlacement = check(field, saved[field]);
-  if (brokenPlacement) return brokenPlacement;
-
+  const breach =
+    breachOf("relativePath", relativePath) ??
+    adminBreach(text(relativePath), roots) ??
+    breachOf("token", token) ??
+    breachOf("returnQueryParams", returnQueryParams) ??
+    breachOf("verificationMethod", verificationMethod) ??
+    breachOf(placementField[method], saved[placementField[method]]);
+  if (breach) return breach;
   return {
     path: normalisePath(text(relativePath)),
     token: text(token),
-    placement: { method, name: text(saved[field]) },
+    placement: { method, name: text(saved[placementField[method]]) },
     returnQueryParams: String(returnQueryParams) === "true",
   };
 }
 
-function check(field: keyof typeof rules, value: unknown): BrokenRule | undefined {
-  return isEnvironmentValue(value) ? "environment" : rules[field](value);
+function breachOf(field: keyof typeof rules, value: unknown): Breach | undefined {
+  if (isEnvironmentValue(value)) return { rule: "environment", value: String(value) };
+  const rule = rules[field](value);
+  return rule && { rule, value: "" };
+}
+
+function adminBreach(path: string, roots: Roots): Breach | undefined {
+  const rule = adminRule(path, roots);
+  return rule && { rule, value: "" };
 }
 
 /** Environment variables may resolve to numbers; everything else that is no string counts as not given. */

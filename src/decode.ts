@@ -60,6 +60,7 @@ function asBuffer(bytes: Buffer): Buffer {
 }
 
 const utf8 = new TextDecoder();
+const utf16be = new TextDecoder("utf-16be");
 
 function textIfUtf8(bytes: Buffer): string | Buffer {
   return isUtf8(bytes) ? utf8.decode(bytes) : bytes;
@@ -68,7 +69,13 @@ function textIfUtf8(bytes: Buffer): string | Buffer {
 /** Decodes by the WHATWG Encoding Standard: its labels, a byte-order mark skipped, malformed bytes as U+FFFD. */
 function decodeText(charset: string, parse: (text: string) => Body | Problem): Decode {
   const decoder = textDecoder(charset);
-  return decoder ? (bytes) => parse(decoder.decode(bytes)) : () => problems.charsetUnknown;
+  if (!decoder) return () => problems.charsetUnknown;
+  return (bytes) => parse((isBigEndian(bytes) && decoder.encoding === "utf-16le" ? utf16be : decoder).decode(bytes));
+}
+
+/** RFC 2781 §3.2: in UTF-16, the byte-order mark tells the order of bytes. */
+function isBigEndian(bytes: Buffer): boolean {
+  return bytes[0] === 0xfe && bytes[1] === 0xff;
 }
 
 function textDecoder(charset: string): TextDecoder | undefined {

@@ -60,9 +60,14 @@ function headersWithout({ method, name, token }: Credentials, headers: IncomingH
 /** Whether a text has the token in it; a sender may have percent-encoded any character of it. */
 function tells(text: string, token: string): boolean {
   if (text.length < token.length) return false;
-  return text.includes(token) || (text.includes("%") && unescape(text).includes(token));
+  return text.includes(token) || (text.includes("%") && percentDecoded(text).includes(token));
 }
 
-function unescape(text: string): string {
+function percentDecoded(text: string): string {
   return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+}
+
+/** Takes the token out of a text that is meant for the log. */
+export function conceal(text: string, token: string): string {
+  return text.replaceAll(token, "…").replaceAll(encodeURIComponent(token), "…");
 }

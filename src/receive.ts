@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { authenticate, type Credentials } from "./authenticate";
 import { decodeContent, readBody } from "./body";
 import { type Body, decodeBody } from "./decode";
@@ -16,9 +16,8 @@ export interface Endpoint {
   /** Starts the flow. @returns the id of its message */
   deliver(body: Body, req: RequestSummary): string;
   accepted(acceptance: Acceptance): void;
-  refused(problem: Problem): void;
-  /** Hears of an error that no rule foresees. */
-  failed(error: unknown): void;
+  /** @param cause the error behind a problem that no rule foresees */
+  refused(problem: Problem, cause?: unknown): void;
 }
 
 /** An accepted request, as metrics want it. */
@@ -46,23 +45,32 @@ export async function serve(
 
   // Node gives a response its socket when all earlier ones on the connection are done: so requests keep their order.
   if (!response.socket) await once(response, "socket");
+  // RFC 9112 §9.6: what follows on a connection that is being closed is not served; it could not be answered.
+  if (!request.socket.writable) return;
 
   const found = endpoints.find(arrival.path);
   const endpoint = found === "deploying" ? await deployed(arrival.path, endpoints) : found;
   if (!endpoint) return passOn();
   if (endpoint instanceof Problem) return refuse(request, response, endpoint);
 
-  const outcome = await receive(arrival, endpoint, endpoints).catch((error: unknown) => {
-    endpoint.failed(error);
-    return problems.unforeseen;
-  });
-  if (outcome instanceof Problem) {
-    refuse(request, response, outcome);
-    endpoint.refused(outcome);
-  } else {
-    const contentLength = accept(request, response, outcome.id);
-    outcome.receiver.accepted({ id: outcome.id, milliseconds: performance.now() - start, contentLength });
+  try {
+    const outcome = await receive(arrival, response, endpoint, endpoints);
+    if (outcome instanceof Problem) {
+      refuse(request, response, outcome);
+      endpoint.refused(outcome);
+    } else {
+      const contentLength = accept(request, response, outcome.id);
+      outcome.receiver.accepted({ id: outcome.id, milliseconds: performance.now() - start, contentLength });
+    }
+  } catch (error) {
+    fail(request, response, endpoint, error);
   }
+}
+
+/** Refuses a request because of an error that no rule foresees. */
+export function fail(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint, cause: unknown): void {
+  refuse(request, response, problems.unforeseen);
+  endpoint.refused(problems.unforeseen, cause);
 }
 
 /** Waits until the flows run again, and answers who has a path then. */
@@ -76,6 +84,7 @@ async function deployed(path: string, endpoints: Endpoints<Endpoint>): Promise<E
 
 async function receive(
   arrival: Arrival,
+  response: ServerResponse,
   endpoint: Endpoint,
   endpoints: Endpoints<Endpoint>,
 ): Promise<{ id: string; receiver: Endpoint } | Problem> {
@@ -103,5 +112,6 @@ async function receive(
     if (!(await endpoints.settled())) return problems.deploying;
     receiver = endpoints.find(path);
   }
+  if (response.headersSent) throw new Error("The request was answered by something else before it was complete.");
   return receiver ? { id: receiver.deliver(body, req), receiver } : problems.gone;
 }

@@ -18,10 +18,13 @@ export function refuse(request: IncomingMessage, response: ServerResponse, probl
   send(request, response, problem.status, headers, problem.body);
 }
 
-/** A body that nobody reads is read on and thrown away up to this many bytes, to keep the connection. */
+/** A body of at most this many bytes is read and thrown away after a refusal, to keep the connection. */
 const mostToSkip = 64 * 1024;
-/** How long a connection stays open for a caller that is still sending after its refusal, in ms. */
-const lingerTime = 2000;
+/** How long a caller that is still sending may take to notice its refusal before we read on, in ms. */
+const noticeTime = 500;
+/** How long a caller may stop sending before the connection is closed, in ms, and how long it may send in all. */
+const idleTime = 2000;
+const longestLinger = 30_000;
 
 function send(
   request: IncomingMessage,
@@ -43,22 +46,31 @@ function send(
   else response.end(body);
 }
 
+/** Whether a body that is not all here yet is larger than is worth reading for the sake of the connection. */
 function leavesTooMuch(request: IncomingMessage): boolean {
+  if (request.complete) return false;
   const declared = request.headers["content-length"];
-  const rest = declared ?? (request.headers["transfer-encoding"] === undefined ? 0 : Infinity);
-  return !request.complete && Number(rest) > mostToSkip;
+  const length = declared ?? (request.headers["transfer-encoding"] === undefined ? 0 : Infinity);
+  return Number(length) > mostToSkip;
 }
 
 /**
- * RFC 9112 §9.6: to close while the caller is still sending resets the connection, and the caller may never see
- * the reply. So the whole reply goes out first, and the connection stays until the caller is done or time is up.
+ * RFC 9112 §9.6: to close while the caller is still sending resets the connection, and the caller may never see the
+ * reply. So the whole reply goes out first. Most callers notice it and close by themselves; for those that send all
+ * before they read, the rest is read and thrown away, as long as it keeps coming.
  */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
   response.write(body);
-  const timer = setTimeout(finish, lingerTime);
+  request.pause();
+  const deadline = performance.now() + longestLinger;
+  let timer = setTimeout(readOn, noticeTime);
+  function readOn(): void {
+    timer = setTimeout(finish, idleTime);
+    request.on("data", () => (performance.now() < deadline ? timer.refresh() : finish())).resume();
+  }
   function finish(): void {
     clearTimeout(timer);
     response.end();
   }
-  request.once("end", finish).once("close", finish).resume();
+  request.once("end", finish).once("close", finish);
 }

@@ -74,6 +74,12 @@ export const acceptedBodies: BodyCase[] = [
   },
   { name: "text in Shift JIS", type: "text/plain; charset=shift_jis", body: Buffer.from([0x82, 0xa0]), payload: "あ" },
   {
+    name: "big-endian UTF-16, by its byte-order mark",
+    type: "text/plain; charset=utf-16",
+    body: Buffer.from([0xfe, 0xff, 0x00, 0x68, 0x00, 0xfc]),
+    payload: "hü",
+  },
+  {
     name: "text with bytes that are no UTF-8",
     type: "text/plain",
     body: Buffer.from([0x61, 0xff]),

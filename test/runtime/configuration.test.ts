@@ -7,6 +7,7 @@ import { inEveryLayout } from "../harness/layouts";
 import type { NodeRed } from "../harness/node-red";
 
 const { rules, status } = catalog;
+const environment = rules.environment.replace("__value__", () => "${NOT_SET}");
 
 inEveryLayout("a node whose configuration breaks a rule", {}, (nodeRed) => {
   const broken: [string, Record<string, unknown>, string][] = [
@@ -21,8 +22,8 @@ inEveryLayout("a node whose configuration breaks a rule", {}, (nodeRed) => {
     ["no query parameter", { verificationMethod: "query", queryParameter: "" }, rules.queryParameter],
     ["a header parameter that is no field name", { headerParameter: "a b" }, rules.headerParameter],
     ["return query params that are no boolean", { returnQueryParams: "perhaps" }, rules.returnQueryParams],
-    ["an environment variable that is not set", { relativePath: "${NOT_SET}" }, rules.environment],
-    ["one for its token", { credentials: { token: "${NOT_SET}" } }, rules.environment],
+    ["an environment variable that is not set", { relativePath: "${NOT_SET}" }, environment],
+    ["one for its token", { credentials: { token: "${NOT_SET}" } }, environment],
   ];
 
   before(() =>

@@ -22,6 +22,8 @@ const flow = tab(
   webhook("by-header", "/by-header", { headerParameter: "X-Gitlab-Token" }),
   { id: "get", type: "http in", method: "get", url: "/hook", name: "", wires: [["answer"]] },
   { id: "greedy", type: "http in", method: "post", url: "/*", name: "", wires: [["answer"]] },
+  { id: "put", type: "http in", method: "put", url: "/hook", name: "", wires: [["echo"]] },
+  { id: "echo", type: "http response", statusCode: "200", headers: {}, wires: [] },
   { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] },
 );
 
@@ -203,6 +205,18 @@ onEveryWay("the contract", {}, (nodeRed) => {
       });
     }
 
+    it("no other node's request on the path: it arrives there with its body", async () => {
+      const reply = await send(url("/hook"), { method: "PUT", headers: json, body: '{"a":1}' });
+      should([reply.status, reply.json]).eql([200, { a: 1 }]);
+    });
+
+    it("other methods, and counts them", async () => {
+      const count = async () => Number(/(\d+) refused/.exec((await nodeRed().status("by-header", /./)).text)?.[1] ?? 0);
+      const before = await count();
+      await send(url("/by-header"), { method: "PUT" });
+      await nodeRed().status("by-header", new RegExp(`\\b${before + 1} refused`));
+    });
+
     it("GET with 405 unless another node answers it on the path", async () => {
       await refused(405, () => send(url("/copied"), { method: "GET" }));
       (await send(url("/hook"), { method: "GET" })).status.should.equal(202);
@@ -238,6 +252,44 @@ onEveryWay("the contract", {}, (nodeRed) => {
       await nodeRed().status("plain", new RegExp(`\\b(?!${refusals} )\\d+ refused`));
       await messageOf(await post("/hook", bearer, "marker"));
       nodeRed().messages.slice(before).map(({ payload }) => payload).should.eql(["marker"]); // prettier-ignore
+    });
+  });
+
+  describe("after a refusal", () => {
+    const request = (path: string, authorization: string, body: string, more = "") => {
+      const { pathname } = new URL(url(path));
+      const head = `POST ${pathname} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n${more}`;
+      return `${head}Content-Length: ${body.length}\r\n\r\n${body}`;
+    };
+    const statuses = (replies: string) => [...replies.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status);
+
+    it("the connection goes on if the rest of the body is small", async () => {
+      const [wrong, right] = ["Bearer x", `Bearer ${token}`];
+      const replies = await exchange(
+        nodeRed().origin,
+        request("/hook", wrong, "x".repeat(1000)) + request("/hook", right, "next", "Connection: close\r\n"),
+      );
+      statuses(replies).should.eql(["401", "200"]);
+      await nodeRed().message(/"id":"(\w+)"/.exec(replies)?.[1]);
+    });
+
+    it("the connection ends if the rest is large, and nothing that follows on it is served", async () => {
+      const large = "x".repeat(5 * megabyte + 1);
+      const before = nodeRed().messages.length;
+      const replies = await exchange(
+        nodeRed().origin,
+        request("/hook", `Bearer ${token}`, large) + request("/hook", `Bearer ${token}`, "next"),
+      );
+      statuses(replies).should.eql(["413"]);
+      await messageOf(await post("/hook", bearer, "marker"));
+      nodeRed().messages.slice(before).map(({ payload }) => payload).should.eql(["marker"]); // prettier-ignore
+    });
+
+    it("a declared length over the limit needs no body to be refused", async () => {
+      const { pathname } = new URL(url("/hook"));
+      const head = `POST ${pathname} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
+      const replies = await exchange(nodeRed().origin, `${head}Content-Length: ${5 * megabyte + 1}\r\n\r\n`);
+      statuses(replies).should.eql(["413"]);
     });
   });
 

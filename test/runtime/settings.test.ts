@@ -11,6 +11,7 @@ const flow = tab(
   webhook("bearer", "/hook"),
   webhook("header", "/by-header", { headerParameter: "X-Token" }),
   webhook("query", "/by-query", { verificationMethod: "query" }),
+  webhook("hasty", "/hasty"),
 );
 
 inEveryLayout(
@@ -50,8 +51,10 @@ inEveryLayout(
       (req, res, next) => { console.log("middleware saw", req.method, req.path, req.cookies.visitor); next(); },
       (req, res, next) => {
         if (req.query.mood === "no") res.status(403).send("not today");
+        else if (req.query.mood === "telling") next(new Error("failed at " + req.url));
         else if (req.query.mood === "broken") next(new Error("the middleware is broken"));
         else if (req.query.mood === "greedy") req.resume().on("end", next);
+        else if (req.query.mood === "hasty") { next(); res.status(503).send("too slow"); }
         else next();
       },
     ]`,
@@ -76,9 +79,22 @@ inEveryLayout(
       await nodeRed().logged(/\[error\] \[webhook-trigger:bearer\].*the middleware is broken/);
     });
     it("must not read the body: the caller gets a 500, the node says why", async () => {
-      const reply = await send(nodeRed().node("/hook?mood=greedy"), { headers: bearer, body: "x" });
+      const reply = await send(nodeRed().node("/by-header?mood=greedy"), { headers: { "X-Token": token }, body: "x" });
       reply.status.should.equal(500);
-      await nodeRed().logged(/\[error\] \[webhook-trigger:bearer\].*body was read before/);
+      await nodeRed().logged(/\[error\] \[webhook-trigger:header\].*body was read before/);
+    });
+    it("may answer by itself after all: then there is no message", async () => {
+      const before = nodeRed().messages.length;
+      const reply = await send(nodeRed().node("/hasty?mood=hasty"), { headers: bearer, body: "x" });
+      [reply.status, reply.body].should.eql([503, "too slow"]);
+      await nodeRed().logged(/\[error\] \[webhook-trigger:hasty\].*answered by something else/);
+      nodeRed().messages.length.should.equal(before);
+    });
+    it("must not put the token into the log with an error of its own", async () => {
+      const reply = await send(nodeRed().node(`/by-query?mood=telling&${query}`), { body: "x" });
+      reply.status.should.equal(500);
+      await nodeRed().logged(/\[error\] \[webhook-trigger:query\].*failed at \S*mood=telling/);
+      for (const form of [token, encodeURIComponent(token)]) should(nodeRed().log.includes(form)).be.false();
     });
     it("lets all else pass", async () => {
       const reply = await send(nodeRed().node("/hook"), { headers: bearer, body: "x" });
@@ -101,6 +117,11 @@ for (const [name, settings] of Object.entries({
       return Object.entries(reply.headers).filter(([field]) => field.startsWith("access-control-"));
     };
     before(() => nodeRed().deploy([...flow, ...tab(...theirs).slice(1, -1)]));
+
+    it("tells nobody that POST is allowed where there is no endpoint", async () => {
+      const reply = await send(nodeRed().node("/nobodys"), { method: "OPTIONS" });
+      should(reply.headers.allow ?? "").not.match(/POST/);
+    });
 
     // Node-RED 4 lets its admin app mark and answer whatever passes through it.
     it("allows other origins what http in allows them", async () => {
@@ -126,6 +147,32 @@ describe("httpNodeCors", () => {
       const reply = await send(nodeRed.node("/hook"), { method: "OPTIONS", headers });
       reply.status.should.equal(204);
       reply.headers.should.have.property("access-control-allow-methods", "POST");
+    } finally {
+      await nodeRed.stop();
+    }
+  });
+});
+
+inEveryLayout(
+  "httpNodeMiddleware that is none",
+  { settings: { httpNodeMiddleware: { not: "a function" } } },
+  (nodeRed) => {
+    it("is left aside, as http in leaves it", async () => {
+      await nodeRed().deploy(flow);
+      (await send(nodeRed().node("/hook"), { headers: bearer })).status.should.equal(200);
+    });
+  },
+);
+
+describe("equal roots below a path of their own", () => {
+  it("are no obstacle for bodies, however the path is written", async () => {
+    const nodeRed = await NodeRed.start({ flow, settings: { httpAdminRoot: "/red", httpNodeRoot: "/red" } });
+    try {
+      for (const path of ["/red/hook", "/RED/hook/", "/red//hook"]) {
+        const headers = { ...bearer, "Content-Type": "application/json" };
+        const reply = await send(nodeRed.origin + path, { headers, body: " 1 " });
+        should((await nodeRed.message(reply.json.id)).payload).equal(1);
+      }
     } finally {
       await nodeRed.stop();
     }

@@ -1,7 +1,7 @@
 import should from "should";
 import type { IncomingMessage } from "node:http";
 import { credentialsOf } from "../../src/authenticate";
-import { summarise } from "../../src/message";
+import { conceal, summarise } from "../../src/message";
 import { token } from "../harness/flow";
 
 const encoded = encodeURIComponent(token);
@@ -62,9 +62,20 @@ describe("summarise", () => {
     }
   });
 
+  it("leaves a query parameter alone that only has the name of the header", () => {
+    summary(header, "X-Token=1").query.should.eql({ "X-Token": "1" });
+  });
+
   it("leaves prototypes alone", () => {
     const { query: rest } = summary(header, "__proto__=1&a=2");
     should(Object.getPrototypeOf(rest)).equal(Object.prototype);
     should(Object.keys(rest)).eql(["a"]);
+  });
+});
+
+describe("conceal", () => {
+  it("takes the token out of a text, as it stands and encoded", () => {
+    const text = conceal(`GET /hook?state=${encoded} and ${token}`, token);
+    text.should.equal("GET /hook?state=… and …");
   });
 });
