@@ -62,6 +62,10 @@ describe("summarise", () => {
     }
   });
 
+  it("leaves it out where the text before it ends like the beginning of an encoded character", () => {
+    for (const value of [`%${encoded}`, `%3${everyByte}`]) summary(header, value).url.should.equal("/Hook/");
+  });
+
   it("leaves prototypes alone", () => {
     const { query: rest } = summary(header, "__proto__=1&a=2");
     should(Object.getPrototypeOf(rest)).equal(Object.prototype);
