@@ -35,6 +35,8 @@ export interface Measure {
   cpu: NodeJS.CpuUsage;
   /** The bytes in use on the heap; after a garbage collection where one can be asked for. */
   heap: number;
+  /** How many sockets it has open, the one it listens on included. */
+  sockets: number;
 }
 
 export interface Options {
@@ -113,7 +115,8 @@ module.exports = (RED) => {
     }
     if (message !== "measure") return;
     globalThis.gc?.();
-    process.send({ measure: { counted, cpu: process.cpuUsage(), heap: process.memoryUsage().heapUsed } });
+    const sockets = process.getActiveResourcesInfo().filter((kind) => kind.startsWith("TCP")).length;
+    process.send({ measure: { counted, cpu: process.cpuUsage(), heap: process.memoryUsage().heapUsed, sockets } });
   });
 };`;
 
