@@ -1,65 +1,59 @@
-import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
+import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from "node-red";
 import type { Endpoints } from "../src/endpoints";
 
-/** A node with its wires, which `@types/node-red` leaves out: for each output, the ids of the next nodes. */
-type WiredNode = Node & { wires: string[][] };
-
-/** A message on its way, and where to, if a deploy began meanwhile. */
-interface Sent {
-  node: WiredNode;
-  message: NodeMessageInFlow;
-  destinations: Destination[];
+/** A message that is about to reach a node, as Node-RED's hook `onReceive` tells of it. */
+interface Delivery {
+  msg: NodeMessage;
+  destination: { id: string; node: Node };
 }
 
-interface Destination {
-  id: string;
-  node: Node;
-  message: NodeMessageInFlow;
-}
+const hook = "onReceive.webhook-trigger";
 
 /**
  * Carries requests and messages over a deploy, so that what was accepted reaches its flow exactly once.
  *
- * Requests wait until the flows run again. And messages: Node-RED delivers one some moments after it was sent, and when
- * a deploy closes the receiving node in between, it is lost. Such a message is handed to the node that comes in its place.
+ * Requests wait until the flows run again. And messages: Node-RED delivers one some moments after it was sent. When a
+ * deploy closes the receiving node in between, it is lost, or that node still takes it while it is closing. Such a
+ * message is kept from it, and handed to the node that comes in its place.
  */
 export class Deploys {
   readonly #RED: NodeAPI;
-  /** In the order they were sent, which is the order they are delivered in. */
-  readonly #underway: Sent[] = [];
-  #lost: Destination[] = [];
+  /** The ids of the messages that were sent and are not yet delivered. */
+  readonly #underway = new Set<string>();
+  #kept: Delivery[] = [];
 
   constructor(RED: NodeAPI, endpoints: Endpoints<object>) {
     this.#RED = RED;
     RED.events.on("flows:stopping", () => {
       endpoints.hold();
-      for (const sent of this.#underway) sent.destinations = this.#destinationsOf(sent);
+      // A hook costs every message of every flow, so it is there only while there is something to keep.
+      if (this.#underway.size > 0 && !RED.hooks.has(hook)) {
+        RED.hooks.add(hook, (delivery: Delivery) => this.#mayReceive(delivery));
+      }
     });
     RED.events.on("flows:started", () => {
-      for (const { id, message } of this.#lost.splice(0)) this.#nodeOf(id)?.receive(message);
+      RED.hooks.remove(hook);
+      for (const { msg, destination } of this.#kept.splice(0)) this.#nodeOf(destination.id)?.receive(msg);
       endpoints.resume();
     });
   }
 
   /** Sends a message to the nodes that a node is wired to. */
   send(node: Node, message: NodeMessageInFlow): void {
-    const sent: Sent = { node: node as WiredNode, message, destinations: [] };
-    this.#underway.push(sent);
+    this.#underway.add(message._msgid);
     node.send(message);
     // Runs right after the deliveries, which `send` has put into the same queue.
-    setImmediate(() => {
-      this.#underway.shift();
-      this.#lost.push(...sent.destinations.filter(({ id, node: then }) => this.#nodeOf(id) !== then));
-    });
+    setImmediate(() => this.#underway.delete(message._msgid));
   }
 
-  #destinationsOf({ node, message }: Sent): Destination[] {
-    return node.wires.flat().flatMap((id) => {
-      const next = this.#nodeOf(id);
-      return next ? [{ id, node: next, message: this.#RED.util.cloneMessage(message) }] : [];
-    });
+  /** Keeps a message from a node that is being replaced; to answer `false` is the hook's way to stop the delivery. */
+  #mayReceive(delivery: Delivery): false | undefined {
+    const { msg, destination } = delivery;
+    if (!this.#underway.has(msg._msgid ?? "")) return undefined;
+    if (this.#nodeOf(destination.id) === destination.node) return undefined;
+    this.#kept.push(delivery);
+    return false;
   }
-
   #nodeOf(id: string): Node | null | undefined {
     return this.#RED.nodes.getNode(id);
   }

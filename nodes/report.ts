@@ -20,6 +20,7 @@ export class Report {
   #refused = 0;
   #shown = "";
   #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
   readonly #lastLog = { warn: -Infinity, error: -Infinity };
 
   constructor(node: Node, translate: Translate) {
@@ -73,13 +74,15 @@ export class Report {
     this.#node[level](cause === undefined ? reason : `${reason}: ${cause}`);
   }
 
+  /** The node is closed: its status is no longer its own to show. */
   stop(): void {
+    this.#stopped = true;
     clearTimeout(this.#timer);
   }
 
   /** Shows the counts now and, if they change meanwhile, again when the interval is over. */
   #showCounts(): void {
-    if (this.#timer) return;
+    if (this.#stopped || this.#timer) return;
     const counts = { path: this.#path, accepted: this.#accepted, refused: this.#refused };
     const text = this.#translate(this.#refused > 0 ? "status.openRefusing" : "status.open", counts);
     if (text === this.#shown) return;

@@ -27,10 +27,11 @@ export = function webhookTrigger(RED: NodeAPI): void {
     if ("rule" in config) return report.broken(config);
 
     const { path, returnQueryParams } = config;
+    const credentials = credentialsOf(config);
     const claim = endpoints.claim(path, {
       owner: this.id,
       endpoint: {
-        credentials: credentialsOf(config),
+        credentials,
         limit,
         deliver: (body, req) => {
           const id = RED.util.generateId();
@@ -40,7 +41,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
         },
         accepted: (acceptance) => report.accepted(acceptance),
         refused: (problem, cause) =>
-          report.refused(problem, cause === undefined ? undefined : conceal(describe(cause), config.token)),
+          report.refused(problem, cause === undefined ? undefined : conceal(describe(cause), credentials)),
       },
       onTurn: () => report.open(path),
       onWait: () => report.waiting(path),

@@ -8,13 +8,23 @@ export interface Credentials {
   /** The name of the header field (in any letter case) or of the query parameter (exactly). */
   name: string;
   token: string;
+  /** Finds the token in a URL, whichever of its characters are percent-encoded. */
+  written: RegExp;
   /** The SHA-256 digest of the token. */
   digest: Buffer;
 }
 
 /** Prepares the credentials of an endpoint, so that a request costs no more than it must. */
 export function credentialsOf({ placement, token }: Pick<WebhookConfig, "placement" | "token">): Credentials {
-  return { ...placement, token, digest: digest(token) };
+  return { ...placement, token, written: writtenForms(token), digest: digest(token) };
+}
+
+function writtenForms(token: string): RegExp {
+  const characters = Array.from(token, (character) => {
+    const hex = character.charCodeAt(0).toString(16);
+    return `(?:\\x${hex}|%${hex.replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`)})`;
+  });
+  return new RegExp(characters.join(""));
 }
 
 /**

@@ -39,35 +39,33 @@ export function summarise({ request, path, search, ip }: Arrival, credentials: C
   };
 }
 
-function searchWithout({ method, name, token }: Credentials, search: string): string {
+function searchWithout(credentials: Credentials, search: string): string {
+  const { method, name } = credentials;
   return search
     .split("&")
-    .filter((parameter) => !tells(parameter, token))
+    .filter((parameter) => !tells(parameter, credentials))
     .filter((parameter) => method === "header" || !new URLSearchParams(parameter).has(name))
     .join("&");
 }
 
-function headersWithout({ method, name, token }: Credentials, headers: IncomingHttpHeaders): RequestSummary["headers"] {
+function headersWithout(credentials: Credentials, headers: IncomingHttpHeaders): RequestSummary["headers"] {
+  const { method, name } = credentials;
   const tokenField = method === "header" ? name.toLowerCase() : undefined;
   const kept: RequestSummary["headers"] = {};
   for (const [field, value] of Object.entries(headers)) {
-    if (field === tokenField || value === undefined || tells(String(value), token)) continue;
+    if (field === tokenField || value === undefined || tells(String(value), credentials)) continue;
     kept[field] = value;
   }
   return kept;
 }
 
 /** Whether a text has the token in it; a sender may have percent-encoded any character of it. */
-function tells(text: string, token: string): boolean {
+function tells(text: string, { token, written }: Credentials): boolean {
   if (text.length < token.length) return false;
-  return text.includes(token) || (text.includes("%") && percentDecoded(text).includes(token));
-}
-
-function percentDecoded(text: string): string {
-  return text.replace(/%([0-9a-f]{2})/gi, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)));
+  return text.includes(token) || (text.includes("%") && written.test(text));
 }
 
 /** Takes the token out of a text that is meant for the log. */
-export function conceal(text: string, token: string): string {
-  return text.replaceAll(token, "…").replaceAll(encodeURIComponent(token), "…");
+export function conceal(text: string, { written }: Credentials): string {
+  return text.replace(new RegExp(written, "g"), "…");
 }

@@ -57,7 +57,9 @@ export async function serve(
     const outcome = await receive(arrival, response, endpoint, endpoints);
     if (outcome instanceof Problem) {
       refuse(request, response, outcome);
-      endpoint.refused(outcome);
+      // After a deploy it is another that counts.
+      const holder = endpoints.find(arrival.path);
+      (typeof holder === "object" ? holder : endpoint).refused(outcome);
     } else {
       const contentLength = accept(request, response, outcome.id);
       outcome.receiver.accepted({ id: outcome.id, milliseconds: performance.now() - start, contentLength });
@@ -89,9 +91,10 @@ async function receive(
   endpoints: Endpoints<Endpoint>,
 ): Promise<{ id: string; receiver: Endpoint } | Problem> {
   const { request, path, search } = arrival;
+  const refusalOf = ({ credentials }: Endpoint) => authenticate(credentials, request.rawHeaders, search);
 
   // The token comes before the body, so that a stranger cannot make us read or unpack anything.
-  const refusal = authenticate(endpoint.credentials, request.rawHeaders, search);
+  const refusal = refusalOf(endpoint);
   if (refusal) return refusal;
 
   const bytes = await readBody(request, endpoint.limit);
@@ -104,14 +107,16 @@ async function receive(
   const body = decodeBody(content, request.headers["content-type"]);
   if (body instanceof Problem) return body;
 
-  const req = summarise(arrival, endpoint.credentials);
-
   // A deploy may have come while the body was on its way. No other work may come between finding and delivering.
   let receiver = endpoints.find(path);
   while (receiver === "deploying") {
     if (!(await endpoints.settled())) return problems.deploying;
     receiver = endpoints.find(path);
   }
+  if (!receiver) return problems.gone;
+  // Who has the path now may want another token.
+  const laterRefusal = receiver === endpoint ? undefined : refusalOf(receiver);
+  if (laterRefusal) return laterRefusal;
   if (response.headersSent) throw new Error("The request was answered by something else before it was complete.");
-  return receiver ? { id: receiver.deliver(body, req), receiver } : problems.gone;
+  return { id: receiver.deliver(body, summarise(arrival, receiver.credentials)), receiver };
 }

@@ -1,4 +1,4 @@
-import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
+import { type Agent, request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 
@@ -14,15 +14,18 @@ export interface Call {
   /** Names and values in turn are sent as they stand, repeats included. */
   headers?: OutgoingHttpHeaders | string[];
   body?: string | Uint8Array;
+  /** Keeps its connections for further requests. */
+  agent?: Agent;
 }
 
-/** Sends a request with a connection of its own, its URL and headers untouched. */
-export async function send(url: string, { method = "POST", headers = {}, body = "" }: Call = {}): Promise<Reply> {
+/** Sends a request, its URL and headers untouched, with a connection of its own unless an agent has one. */
+export async function send(url: string, call: Call = {}): Promise<Reply> {
+  const { method = "POST", headers = {}, body = "", agent = false } = call;
   const [, host = "", port = "", path = ""] = /^http:\/\/([^:/]+):(\d+)(.*)$/.exec(url) ?? [];
   return new Promise((resolve, reject) => {
-    const call = request({ host, port, path, method, headers, agent: false });
-    call.on("error", reject);
-    call.on("response", (response) => {
+    const sent = request({ host, port, path, method, headers, agent });
+    sent.on("error", reject);
+    sent.on("response", (response) => {
       text(response).then((received) => {
         const json = (response.headers["content-type"] ?? "").includes("json") && received !== "";
         resolve({
@@ -33,7 +36,7 @@ export async function send(url: string, { method = "POST", headers = {}, body = 
         });
       }, reject);
     });
-    call.end(body);
+    sent.end(body);
   });
 }
 

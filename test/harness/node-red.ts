@@ -11,6 +11,8 @@ export interface Received {
   _msgid: string;
   payload: unknown;
   req: Record<string, unknown>;
+  /** How many starts of the flows came before it. */
+  starts: number;
 }
 
 export interface Status {
@@ -33,6 +35,8 @@ export interface Measure {
   cpu: NodeJS.CpuUsage;
   /** The bytes in use on the heap; after a garbage collection where one can be asked for. */
   heap: number;
+  /** How many sockets it has open, the one it listens on included. */
+  sockets: number;
 }
 
 export interface Options {
@@ -57,12 +61,31 @@ module.exports = (RED) => {
   });
   RED.nodes.registerType("sink", function (config) {
     RED.nodes.createNode(this, config);
-    this.on("input", (msg) => {
-      const { _msgid, payload, req } = msg;
-      process.send({ message: { sink: this.id, keys: Object.keys(msg), _msgid, payload, req } });
+    this.on("input", report);
+  });
+  function report(msg) {
+    const { _msgid, payload, req } = msg;
+    process.send({ message: { sink: this.id, keys: Object.keys(msg), _msgid, payload, req } });
+  }
+  RED.server.once("listening", () => process.send({ port: RED.server.address().port }));
+  // Of a request with a field X-Trace it is told when the server has met it, has read it and when its caller has gone.
+  RED.server.on("request", (req) => {
+    const trace = req.headers["x-trace"];
+    if (!trace) return;
+    process.send({ trace: trace + " arrived" });
+    req.on("end", () => process.send({ trace: trace + " read" }));
+    req.socket.on("close", () => process.send({ trace: trace + " left" }));
+  });
+  const closing = [];
+  // Reports messages like a sink; and when it is closed, it takes until the test lets it go.
+  RED.nodes.registerType("slow", function (config) {
+    RED.nodes.createNode(this, config);
+    this.on("input", report);
+    this.on("close", (done) => {
+      closing.push(done);
+      process.send({ trace: "closing" });
     });
   });
-  RED.server.once("listening", () => process.send({ port: RED.server.address().port }));
   let counted = 0;
   RED.nodes.registerType("count", function (config) {
     RED.nodes.createNode(this, config);
@@ -75,9 +98,25 @@ module.exports = (RED) => {
         else next();
       });
     }
+    if (message === "close") for (const done of closing.splice(0)) done();
+    if (message === "later") {
+      const now = performance.now.bind(performance);
+      performance.now = () => now() + 3_600_000;
+      process.send({ trace: "later" });
+    }
+    if (message === "interrupt") {
+      // Once the next message is sent, and before it is delivered, the flows are stopped; then they are started again.
+      const flows = require.main.require("@node-red/runtime/lib/flows");
+      RED.hooks.add("postDeliver.interrupt", () => {
+        RED.hooks.remove("postDeliver.interrupt");
+        void flows.stopFlows("full").then(() => flows.startFlows("full"));
+      });
+      process.send({ trace: "interrupting" });
+    }
     if (message !== "measure") return;
     globalThis.gc?.();
-    process.send({ measure: { counted, cpu: process.cpuUsage(), heap: process.memoryUsage().heapUsed } });
+    const sockets = process.getActiveResourcesInfo().filter((kind) => kind.startsWith("TCP")).length;
+    process.send({ measure: { counted, cpu: process.cpuUsage(), heap: process.memoryUsage().heapUsed, sockets } });
   });
 };`;
 
@@ -93,6 +132,8 @@ export class NodeRed {
   log = "";
   #port: number | undefined;
   readonly #measures: Measure[] = [];
+  /** What the helper nodes told, in their order. */
+  readonly #traces: string[] = [];
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #child: ChildProcess;
   readonly #userDir: string;
@@ -117,7 +158,7 @@ export class NodeRed {
     writeFileSync(
       join(this.#userDir, "nodes", "sink.html"),
       `<script type="text/javascript">
-        for (const type of ["sink", "count"]) RED.nodes.registerType(type, { category: "function", color: "#ddd", defaults: {}, inputs: 1, outputs: 0 });
+        for (const type of ["sink", "slow", "count"]) RED.nodes.registerType(type, { category: "function", color: "#ddd", defaults: {}, inputs: 1, outputs: 0 });
       </script>`,
     );
     const nodes = flow.map(({ credentials, ...node }) => node);
@@ -151,15 +192,17 @@ export class NodeRed {
     this.#child.on(
       "message",
       (report: {
-        message?: Received;
+        message?: Omit<Received, "starts">;
         status?: { id: string; status: Status };
         started?: Start;
         measure?: Measure;
+        trace?: string;
         port?: number;
       }) => {
-        if (report.message) this.messages.push(report.message);
+        if (report.message) this.messages.push({ ...report.message, starts: this.starts.length });
         this.#port ??= report.port;
         if (report.measure) this.#measures.push(report.measure);
+        if (report.trace) this.#traces.push(report.trace);
         if (report.started) this.starts.push(report.started);
         if (report.status) this.statuses.set(report.status.id, report.status.status);
         this.#events.emit("change");
@@ -196,6 +239,74 @@ export class NodeRed {
     });
     if (!response.ok) throw new Error(`deploying answered ${response.status}: ${await response.text()}`);
     await this.until(() => this.starts[starts], "the flows to start");
+  }
+
+  /**
+   * Begins a deploy that closes a `slow` node.
+   *
+   * @returns once that node is closing: what lets it go, and waits until the flows run
+   */
+  async beginDeploy(flow: Flow, type: "full" | "flows" | "nodes" | "reload" = "full"): Promise<() => Promise<void>> {
+    const deployed = this.deploy(flow, type);
+    await this.closing();
+    return async () => {
+      this.letClose();
+      await deployed;
+    };
+  }
+
+  /** Waits until a `slow` node is closing. */
+  async closing(): Promise<void> {
+    await this.#traced("closing", 1);
+  }
+
+  /** Lets the `slow` nodes go that are closing. */
+  letClose(): void {
+    this.#child.send("close");
+  }
+
+  /** Starts or stops the flows; needs the setting `runtimeState`. */
+  async setState(state: "start" | "stop"): Promise<void> {
+    const response = await fetch(this.admin("/flows/state"), {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ state }),
+    });
+    if (!response.ok) throw new Error(`${state} answered ${response.status}: ${await response.text()}`);
+  }
+
+  /** Has the flows restarted between the sending of the next message and its delivery. */
+  async interruptNextDelivery(): Promise<void> {
+    this.#child.send("interrupt");
+    await this.#traced("interrupting", 1);
+  }
+
+  /** Waits until requests with this field `X-Trace` have reached the server. */
+  async arrived(trace: string, count = 1): Promise<void> {
+    await this.#traced(`${trace} arrived`, count);
+  }
+
+  /** Waits until the server has read the body of the request with this field `X-Trace`. */
+  async read(trace: string): Promise<void> {
+    await this.#traced(`${trace} read`, 1);
+  }
+
+  /** Puts the clock that time spans are measured with forward by an hour. */
+  async putClockForward(): Promise<void> {
+    this.#child.send("later");
+    await this.#traced("later", 1);
+  }
+
+  /** Waits until the server knows that the caller with this field `X-Trace` has hung up. */
+  async left(trace: string): Promise<void> {
+    await this.#traced(`${trace} left`, 1);
+  }
+
+  /** Waits for something to be told so often, and forgets it. */
+  async #traced(told: string, count: number): Promise<void> {
+    const fits = () => this.#traces.filter((trace) => trace === told);
+    await this.until(() => (fits().length >= count ? true : undefined), `${count} times "${told}"`);
+    for (let index = 0; index < count; index++) this.#traces.splice(this.#traces.indexOf(told), 1);
   }
 
   /** Waits for the message with an id, the one in the reply to its request. */

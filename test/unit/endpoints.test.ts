@@ -1,5 +1,6 @@
 import should from "should";
-import { type Claim, Endpoints, mostWaiting } from "../../src/endpoints";
+import { mock } from "node:test";
+import { type Claim, Endpoints, longestHold, mostWaiting } from "../../src/endpoints";
 
 interface Named {
   name: string;
@@ -126,6 +127,71 @@ describe("Endpoints", () => {
       endpoints.resume();
       (await Promise.all(waiting)).should.matchEach(true);
       should(await endpoints.settled()).be.true();
+    });
+
+    describe("for long", () => {
+      let now: number;
+      beforeEach(() => {
+        now = 0;
+        mock.method(performance, "now", () => now);
+        mock.timers.enable({ apis: ["setTimeout"] });
+      });
+      afterEach(() => mock.reset());
+      const pass = (milliseconds: number) => {
+        now += milliseconds;
+        mock.timers.tick(milliseconds);
+      };
+      /** What became of a wait, once everything that is due has run. */
+      const outcomeOf = (settled: Promise<boolean>) =>
+        Promise.race([settled, new Promise<string>((resolve) => setImmediate(() => resolve("waiting")))]);
+
+      it("lets a request wait for 10 seconds after the start of the deploy, and no longer", async () => {
+        longestHold.should.equal(10_000);
+        endpoints.hold();
+        const first = endpoints.settled();
+        pass(4000);
+        const second = endpoints.settled();
+        pass(5999);
+        should(await outcomeOf(first)).equal("waiting");
+        should(await outcomeOf(second)).equal("waiting");
+        pass(1);
+        should(await outcomeOf(first)).be.false();
+        should(await outcomeOf(second)).be.false();
+      });
+
+      it("lets nobody wait any more after that, until the flows run", async () => {
+        claim("a", "/a");
+        endpoints.hold();
+        pass(longestHold);
+        should(await outcomeOf(endpoints.settled())).be.false();
+        should(holder("/a")).equal("deploying");
+        endpoints.resume();
+        should(await outcomeOf(endpoints.settled())).be.true();
+        should(holder("/a")).equal("a");
+      });
+
+      it("counts the 10 seconds of the next deploy from its own start", async () => {
+        endpoints.hold();
+        pass(9000);
+        endpoints.resume();
+        endpoints.hold();
+        const settled = endpoints.settled();
+        pass(9999);
+        should(await outcomeOf(settled)).equal("waiting");
+        pass(1);
+        should(await outcomeOf(settled)).be.false();
+      });
+
+      it("makes room for others when requests give up", async () => {
+        endpoints.hold();
+        const waiting = Array.from({ length: mostWaiting }, () => endpoints.settled());
+        pass(longestHold);
+        (await Promise.all(waiting)).should.matchEach(false);
+        endpoints.hold();
+        const settled = endpoints.settled();
+        endpoints.resume();
+        should(await outcomeOf(settled)).be.true();
+      });
     });
   });
 });

@@ -66,6 +66,10 @@ describe("summarise", () => {
     summary(header, "X-Token=1").query.should.eql({ "X-Token": "1" });
   });
 
+  it("leaves it out where the text before it ends like the beginning of an encoded character", () => {
+    for (const value of [`%${encoded}`, `%3${everyByte}`]) summary(header, value).url.should.equal("/Hook/");
+  });
+
   it("leaves prototypes alone", () => {
     const { query: rest } = summary(header, "__proto__=1&a=2");
     should(Object.getPrototypeOf(rest)).equal(Object.prototype);
@@ -75,7 +79,7 @@ describe("summarise", () => {
 
 describe("conceal", () => {
   it("takes the token out of a text, as it stands and encoded", () => {
-    const text = conceal(`GET /hook?state=${encoded} and ${token}`, token);
+    const text = conceal(`GET /hook?state=${encoded} and ${token}`, credentialsOf({ placement: query, token }));
     text.should.equal("GET /hook?state=… and …");
   });
 });

@@ -1,0 +1,131 @@
+import fc from "fast-check";
+import should from "should";
+import type { IncomingMessage } from "node:http";
+import { credentialsOf } from "../../src/authenticate";
+import { defaults, normalisePath, parseConfig } from "../../src/config";
+import { decodeBody } from "../../src/decode";
+import { summarise } from "../../src/message";
+import { toObject } from "../../src/parameters";
+import { Problem } from "../../src/problem";
+import { parseTarget, pathKey } from "../../src/target";
+import { token } from "../harness/flow";
+
+const text = fc.string({ unit: "binary", maxLength: 100 });
+/** Text that is more likely to look like part of a URL. */
+const urlPart = fc.string({ unit: fc.constantFrom(...Array.from("aZ09-._~/?#%25fF:&=+ ü")), maxLength: 40 });
+const path = fc.string({ unit: fc.constantFrom(...Array.from("aZ09-._~/")), maxLength: 40 });
+const holds = <T>(arbitrary: fc.Arbitrary<T>, predicate: (value: T) => void) =>
+  fc.assert(fc.property(arbitrary, predicate), { numRuns: 2000 });
+
+describe("for any text", () => {
+  it("parseTarget finds no query or fragment in a path, and finds the same again in what it found", () => {
+    holds(fc.oneof(urlPart, text), (target) => {
+      const found = parseTarget(target);
+      found.path.should.not.match(/[?#]/);
+      if (found.path.startsWith("/")) parseTarget(`${found.path}?${found.search}`).should.eql(found);
+    });
+  });
+
+  it("pathKey does not mind letter case or one trailing slash", () => {
+    holds(path, (sent) => {
+      pathKey(sent.toUpperCase()).should.equal(pathKey(sent));
+      if (!sent.endsWith("/")) pathKey(`${sent}/`).should.equal(pathKey(sent));
+    });
+  });
+
+  it("pathKey of a path that can be configured is its own key", () => {
+    holds(path, (saved) => {
+      const config = parseConfig({ ...defaults, relativePath: saved }, token, { admin: "/admin", node: "/" });
+      if (!("rule" in config)) pathKey(pathKey(config.path)).should.equal(pathKey(config.path));
+    });
+  });
+
+  it("normalisePath adds a slash and drops one, once", () => {
+    holds(path, (given) => {
+      const once = normalisePath(given);
+      if (given !== "") once.should.match(/^(\/|$)/);
+      if (!given.endsWith("//")) normalisePath(once).should.equal(once === "" ? "" : once);
+    });
+  });
+});
+
+describe("for any configuration", () => {
+  const value = fc.oneof(text, path, fc.anything());
+  const saved = fc.record({
+    name: text,
+    relativePath: fc.oneof(path, urlPart, value) as fc.Arbitrary<string>,
+    returnQueryParams: fc.oneof(fc.boolean(), value) as fc.Arbitrary<boolean>,
+    verificationMethod: fc.oneof(fc.constantFrom("header", "query"), value) as fc.Arbitrary<string>,
+    queryParameter: value as fc.Arbitrary<string>,
+    headerParameter: fc.oneof(fc.constantFrom("Authorization", "X-Token"), value) as fc.Arbitrary<string>,
+  });
+  const anyToken = fc.oneof({ arbitrary: fc.constant<unknown>(token), weight: 3 }, value);
+
+  it("what is accepted keeps every rule", () => {
+    holds(fc.tuple(saved, anyToken), ([fields, credential]) => {
+      const config = parseConfig(fields, credential, { admin: "/", node: "/" });
+      if ("rule" in config) return;
+      config.path.should.match(/^(\/[A-Za-z0-9\-._~]+)+$/).and.not.match(/\/\.{1,2}(\/|$)/);
+      config.path.length.should.be.belowOrEqual(255);
+      config.token.should.match(/^[\x21-\x7e]{40}$/);
+      config.placement.method.should.match(/^(header|query)$/);
+      config.placement.name.should.not.equal("");
+      if (config.placement.method === "header") config.placement.name.should.match(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/);
+    });
+  });
+});
+
+describe("for any body", () => {
+  const type = fc.oneof(
+    fc.constantFrom("application/json", "text/plain", "application/x-www-form-urlencoded", undefined),
+    fc.tuple(fc.constantFrom("application/json", "text/x", "x/y+xml"), text).map((parts) => parts.join(";charset=")),
+    text,
+  );
+  const body = fc.oneof(
+    fc.uint8Array(),
+    fc.json().map((json) => Buffer.from(json)),
+    text.map((body) => Buffer.from(body)),
+  );
+
+  it("decodeBody answers with a value or a problem, and never throws", () => {
+    holds(fc.tuple(body, type), ([bytes, contentType]) => {
+      const decoded = decodeBody(Buffer.from(bytes), contentType);
+      if (decoded instanceof Problem) [400, 415].should.containEql(decoded.status);
+      if (bytes.length === 0) should(decoded).equal("");
+    });
+  });
+
+  it("parameters keep all of their values, in order", () => {
+    holds(fc.array(fc.tuple(fc.oneof(fc.constantFrom("a", "__proto__", "constructor"), text), text)), (pairs) => {
+      const wellFormed = [...new URLSearchParams(pairs)].filter(([name]) => name !== "__proto__");
+      const object = toObject(new URLSearchParams(new URLSearchParams(pairs).toString()));
+      for (const [name] of wellFormed) {
+        const values = wellFormed.filter(([other]) => other === name).map(([, each]) => each);
+        should([object[name]].flat()).eql(values);
+      }
+      should(new Set(Object.keys(object))).eql(new Set(wellFormed.map(([name]) => name)));
+      should(Object.getPrototypeOf(object)).equal(Object.prototype);
+    });
+  });
+});
+
+describe("for any request", () => {
+  const everyByte = Array.from(token, (character) => `%${character.charCodeAt(0).toString(16)}`).join("");
+  const telling = fc
+    .tuple(urlPart, fc.constantFrom(token, encodeURIComponent(token), everyByte, ""), urlPart)
+    .map((parts) => parts.join(""));
+  const headers = fc.dictionary(fc.constantFrom("authorization", "x-token", "x-forwarded-uri", "referer"), telling);
+
+  it("what the message tells of it has no token in it, however it is written", () => {
+    const placement = fc.constantFrom(
+      { method: "header", name: "X-Token" } as const,
+      { method: "query", name: "state" } as const,
+    );
+    holds(fc.tuple(placement, telling, headers), ([place, search, fields]) => {
+      const request = { method: "POST", headers: fields } as unknown as IncomingMessage;
+      const arrival = { request, path: "/hook", search: search.replaceAll("#", ""), ip: "192.0.2.1" };
+      const told = JSON.stringify(summarise(arrival, credentialsOf({ placement: place, token })));
+      for (const form of [token, encodeURIComponent(token), everyByte]) told.should.not.containEql(form);
+    });
+  });
+});
