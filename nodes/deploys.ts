@@ -24,15 +24,17 @@ export class Deploys {
 
   constructor(RED: NodeAPI, endpoints: Endpoints<object>) {
     this.#RED = RED;
+    // Node-RED's test helper has none.
+    const hooks = RED.hooks as NodeAPI["hooks"] | undefined;
     RED.events.on("flows:stopping", () => {
       endpoints.hold();
       // A hook costs every message of every flow, so it is there only while there is something to keep.
-      if (this.#underway.size > 0 && !RED.hooks.has(hook)) {
-        RED.hooks.add(hook, (delivery: Delivery) => this.#mayReceive(delivery));
+      if (this.#underway.size > 0 && !hooks?.has(hook)) {
+        hooks?.add(hook, (delivery: Delivery) => this.#mayReceive(delivery));
       }
     });
     RED.events.on("flows:started", () => {
-      RED.hooks.remove(hook);
+      hooks?.remove(hook);
       for (const { msg, destination } of this.#kept.splice(0)) this.#nodeOf(destination.id)?.receive(msg);
       endpoints.resume();
     });
@@ -54,6 +56,7 @@ export class Deploys {
     this.#kept.push(delivery);
     return false;
   }
+
   #nodeOf(id: string): Node | null | undefined {
     return this.#RED.nodes.getNode(id);
   }
