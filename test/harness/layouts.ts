@@ -26,5 +26,6 @@ export function inEveryLayout(title: string, options: Options, describeIt: (node
 /** Describes the same behaviour in each layout, and in each on both ways: before Express, and behind a layer of it. */
 export function onEveryWay(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
   inEveryLayout(title, options, describeIt);
-  inEveryLayout(`${title}, behind Express`, { ...options, ...ordinary }, describeIt);
+  const code = [options.code, ordinary.code].filter(Boolean).join(", ");
+  inEveryLayout(`${title}, behind Express`, { ...options, code }, describeIt);
 }

@@ -33,6 +33,10 @@ export interface Measure {
   cpu: NodeJS.CpuUsage;
   /** The bytes in use on the heap; after a garbage collection where one can be asked for. */
   heap: number;
+  /** How many connections its server has open. */
+  connections: number;
+  /** The enumerable properties of every object. */
+  polluted: string[];
 }
 
 export interface Options {
@@ -77,7 +81,11 @@ module.exports = (RED) => {
     }
     if (message !== "measure") return;
     globalThis.gc?.();
-    process.send({ measure: { counted, cpu: process.cpuUsage(), heap: process.memoryUsage().heapUsed } });
+    RED.server.getConnections((error, connections) => {
+      const polluted = Object.keys(Object.getPrototypeOf({}));
+      const heap = process.memoryUsage().heapUsed;
+      process.send({ measure: { counted, cpu: process.cpuUsage(), heap, connections, polluted } });
+    });
   });
 };`;
 
@@ -168,6 +176,11 @@ export class NodeRed {
     this.#child.on("exit", () => this.#events.emit("change"));
   }
 
+  /** The id of its process. */
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
   }
@@ -240,6 +253,16 @@ export class NodeRed {
     const { length } = this.#measures;
     this.#child.send("measure");
     return this.until(() => this.#measures[length], "a measure");
+  }
+
+  /** Waits until its server has no connection open. */
+  async deserted(): Promise<void> {
+    while ((await this.measure()).connections > 0);
+  }
+
+  /** Fires every timer that is set for so many ms, now. Needs `hastyTimers` in the settings. */
+  expire(milliseconds: number): void {
+    this.#child.send({ expire: milliseconds });
   }
 
   async stop(): Promise<void> {
