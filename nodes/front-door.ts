@@ -48,7 +48,7 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
 
   // The fast way.
   const meet = (request: Claimable, response: ServerResponse, next: PassOn) => {
-    const target = request[claimed];
+    const target = request.method === "POST" ? request[claimed] : undefined;
     if (!target) next();
     else if (!httpNodeCors) answer(request, target, response, next);
     else handOutCors(request, response, () => answer(request, target, response, next));
@@ -68,6 +68,10 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   };
 
   // Both ways.
+  const giveBack: RequestHandler = (request: Claimable, _response, next) => {
+    if (request[claimed] && request.method !== "POST") request._body = false;
+    next();
+  };
   const refuseOtherMethods: RequestHandler = (request, response, next) => {
     const endpoint = endpoints.find(parseTarget(request.url).path);
     if (!endpoint) return next();
@@ -76,6 +80,7 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   };
 
   claimBodies(RED, endpoints);
+  const giver = layersAddedBy(app, () => app.use(giveBack));
   const first = layersAddedBy(app, () => {
     if (httpNodeCors) app.options(anyPath, onlyOurs, handOutCors);
     app.post(anyPath, onlyOurs, cookieParser(), httpNodeMiddleware, handOutCors, answerInApp, onError);
@@ -85,13 +90,13 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   let told: string | undefined;
   const takePlaces = () => {
     arrange(app, (layers) => {
-      const others = layers.filter((layer) => !first.includes(layer) && !last.includes(layer));
+      const others = layers.filter((layer) => ![...giver, ...first, ...last].includes(layer));
       const rival = others.findIndex(({ route }) => route?.methods.post ?? route?.methods._all);
       const before = rival === -1 ? others.length : rival;
-      return [...others.slice(0, before), ...first, ...others.slice(before), ...last];
+      return [...giver, ...others.slice(0, before), ...first, ...others.slice(before), ...last];
     });
     const root = rootOf(app);
-    const obstacle = obstacleBefore(RED, endpoints.paths(), [...foremost, ...first, ...last]);
+    const obstacle = obstacleBefore(RED, endpoints.paths(), [...foremost, ...giver, ...first, ...last]);
     if (!obstacle && foremost.length === 0) foremost = layersAddedBy(root, () => root.use(meet));
     arrange(root, (layers) => [...(obstacle ? [] : foremost), ...layers.filter((layer) => !foremost.includes(layer))]);
     const way = obstacle ? `behind Express: ${obstacle}` : "before Express: nothing stands in front of it";
@@ -105,13 +110,13 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
 
 /**
  * With equal roots the admin app's body parsers come before any node, and in a host application its own may.
- * They pass over a request marked as parsed, which leaves its bytes, and all checks before them, to us.
+ * They pass over a request marked as parsed, which leaves its bytes, and all checks before them, to us. Another method
+ * on an endpoint's path is for the routes of other nodes, which parse for themselves, or refused without a look.
  */
 function claimBodies(RED: NodeAPI, endpoints: Endpoints<Endpoint>): void {
   // A host application that runs Node-RED without an editor need not tell its server.
   const server = RED.server as NodeAPI["server"] | null | undefined;
   server?.prependListener("request", (request: Claimable) => {
-    if (request.method !== "POST") return;
     const target = targetBelow(RED.httpNode.path(), request);
     if (!target || !endpoints.find(target.path)) return;
     request._body = true;

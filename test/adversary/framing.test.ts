@@ -210,4 +210,23 @@ besiege("requests whose framing lies", (siege) => {
       { name: "a field name that is none (RFC 9110 §5.1)", sends: [head("POST", "/hook", authorised, "X A: 1")], statuses: [400] },
       { name: "fields named as parts of every object", sends: post("x", "__proto__: x", "constructor: x", "toString: x", "hasOwnProperty: x"), statuses: [200], payloads: ["x"] },
     ])); // prettier-ignore
+
+  describe("by the method", () => {
+    // The contract: another method is 405, whatever it carries. What an endpoint never reads, nobody parses before it.
+    withstand(
+      siege,
+      ["PUT", "PATCH", "DELETE", "GET"].flatMap((method) =>
+        [
+          ["malformed JSON", "Content-Type: application/json", "{"],
+          ["an unknown content coding", "Content-Encoding: compress", "x"],
+          ["a body that is not gzip", "Content-Type: application/json\r\nContent-Encoding: gzip", "x"],
+        ].map(([name = "", fields = "", body = ""]) => ({
+          name: `${method} with ${name} (RFC 9110 §15.5.6)`,
+          sends: [head(method, "/hook", last, fields, `Content-Length: ${body.length}`), body],
+          statuses: [405],
+          says: /^Allow: POST\r$/im,
+        })),
+      ),
+    );
+  });
 });
