@@ -12,6 +12,7 @@ import { parseTarget, type Target } from "../src/target";
 import { settingsOf } from "./host";
 import { arrange, type Layer, layersAddedBy, rootOf } from "./layers";
 import { obstacleBefore } from "./obstacle";
+import { ignoreUpgrades } from "./upgrades";
 
 /** Where the target of a request that is an endpoint's is kept, from when it was claimed until it is met. */
 const claimed = Symbol("claimed");
@@ -116,12 +117,18 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
 function claimBodies(RED: NodeAPI, endpoints: Endpoints<Endpoint>): void {
   // A host application that runs Node-RED without an editor need not tell its server.
   const server = RED.server as NodeAPI["server"] | null | undefined;
-  server?.prependListener("request", (request: Claimable) => {
+  if (!server) return;
+  const targetOfOurs = (request: IncomingMessage) => {
     const target = targetBelow(RED.httpNode.path(), request);
-    if (!target || !endpoints.find(target.path)) return;
+    return target && endpoints.find(target.path) ? target : undefined;
+  };
+  server.prependListener("request", (request: Claimable) => {
+    const target = targetOfOurs(request);
+    if (!target) return;
     request._body = true;
     request[claimed] = target;
   });
+  ignoreUpgrades(server, (request) => request.method === "POST" && targetOfOurs(request) !== undefined);
 }
 
 /** The target that an app sees below its mount: Express takes one slash more away than the mount has. */

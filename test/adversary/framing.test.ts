@@ -148,6 +148,44 @@ besiege("requests whose framing lies", (siege) => {
     ]);
   });
 
+  describe("by Upgrade", () => {
+    // RFC 9110 §7.8: a server may ignore it, and goes on with the protocol that it has.
+    const wishing = (upgrade: string, ...fields: string[]) =>
+      head(
+        "POST",
+        "/hook",
+        `Connection: Upgrade, HTTP2-Settings, close`,
+        `Upgrade: ${upgrade}`,
+        "HTTP2-Settings: AAMA",
+        ...fields,
+      );
+    withstand(siege, [
+      {
+        name: "the wish for HTTP/2 that curl and Java have (RFC 9110 §7.8)",
+        sends: [wishing("h2c", authorised, "Content-Length: 5"), "hello"],
+        statuses: [200],
+        payloads: ["hello"],
+      },
+      {
+        name: "a wish for HTTP/2 with a chunked body (RFC 9110 §7.8)",
+        sends: [wishing("h2c", authorised, "Transfer-Encoding: chunked"), "5\r\nhello\r\n0\r\n\r\n"],
+        statuses: [200],
+        payloads: ["hello"],
+      },
+      {
+        name: "a wish for a web socket, with a header that is not ASCII (RFC 6455 §4.1: it would be a GET)",
+        sends: [wishing("websocket", authorised, "X-Name: J\u00f6rg", "Content-Length: 5"), "hello"],
+        statuses: [200],
+        payloads: ["hello"],
+      },
+      {
+        name: "a wish for HTTP/2 without the token",
+        sends: [wishing("h2c", "Content-Length: 5"), "hello"],
+        statuses: [401],
+      },
+    ]);
+  });
+
   describe("by the target", () =>
     withstand(siege, [
       {
