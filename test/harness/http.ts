@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
@@ -42,7 +41,8 @@ export async function send(url: string, { method = "POST", headers = {}, body = 
 export const afterReply = Symbol("after a reply");
 /** The last part of an exchange in which it is the caller that ends the connection. */
 export const hangUp = Symbol("hang up");
-export type Part = string | Uint8Array | typeof afterReply | typeof hangUp;
+/** A function is called at its place. */
+export type Part = string | Uint8Array | typeof afterReply | typeof hangUp | (() => void);
 
 /**
  * Opens a connection, writes text as it is and answers with all that comes back until the server ends it.
@@ -52,16 +52,19 @@ export async function exchange(origin: string, ...parts: Part[]): Promise<string
   const socket = dial(origin).setEncoding("latin1");
   let received = "";
   socket.on("data", (text: string) => (received += text));
-  const closed = once(socket, "close");
+  // Whether the connection ended well or was reset, what counts is what came before.
+  const closed = new Promise((resolve) => socket.on("error", () => undefined).once("close", resolve));
+  const more = () => new Promise((resolve) => socket.once("data", resolve));
   const together: Uint8Array[] = [];
   const flush = () => socket.write(Buffer.concat(together.splice(0)));
   for (const part of parts) {
     if (part === hangUp) socket.end(Buffer.concat(together.splice(0)));
+    else if (typeof part === "function") part();
     else if (part !== afterReply) together.push(bytesOf(part));
     else {
       const before = received.length;
       flush();
-      while (received.length === before && !socket.closed) await Promise.race([once(socket, "data"), closed]);
+      while (received.length === before && !socket.closed) await Promise.race([more(), closed]);
     }
   }
   if (socket.writable) flush();
