@@ -255,9 +255,9 @@ export class NodeRed {
     return this.until(() => this.#measures[length], "a measure");
   }
 
-  /** Waits until its server has no connection open. */
-  async deserted(): Promise<void> {
-    while ((await this.measure()).connections > 0);
+  /** Waits until its server has so many connections open. */
+  async connections(count: number): Promise<void> {
+    while ((await this.measure()).connections !== count);
   }
 
   /** Fires every timer that is set for so many ms, now. Needs `hastyTimers` in the settings. */

@@ -119,7 +119,7 @@ export class Siege {
 
   /** Makes sure that all is as if nothing had happened, but for what was accepted. */
   async isUnharmed(): Promise<void> {
-    await this.nodeRed.deserted();
+    await this.nodeRed.connections(0);
     should(await this.payloads()).eql([]);
     // No flow's messages but those of accepted requests; what a flow threw away it cannot show.
     const strangers = this.nodeRed.messages.filter(({ _msgid }) => !this.#accepted.includes(_msgid));
