@@ -11,6 +11,7 @@ import { refuse } from "../src/reply";
 import { parseTarget, type Target } from "../src/target";
 import { middlewareOf, settingsOf } from "./host";
 import { arrange, type Layer, layersAddedBy, rootOf } from "./layers";
+import { ignoreUpgrades } from "./upgrades";
 import { wayTo } from "./way";
 
 /** Where the target of a request that is an endpoint's is kept, from when it was claimed until it is met. */
@@ -49,7 +50,7 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
 
   // Before Express, or between its layers.
   const meet = (request: Claimable, response: ServerResponse, next: PassOn) => {
-    const target = request[claimed];
+    const target = request.method === "POST" ? request[claimed] : undefined;
     if (!target) next();
     else if (!httpNodeCors) answer(request, target, response, next);
     else handOutCors(request, response, () => answer(request, target, response, next));
@@ -70,6 +71,10 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   };
 
   // In any case.
+  const giveBack: RequestHandler = (request: Claimable, _response, next) => {
+    if (request[claimed] && request.method !== "POST") request._body = false;
+    next();
+  };
   const refuseOtherMethods: RequestHandler = (request, response, next) => {
     const endpoint = holderOf(request);
     if (!endpoint) return next();
@@ -78,6 +83,7 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   };
 
   claimBodies(RED, endpoints);
+  const giver = layersAddedBy(app, () => app.use(giveBack));
   const first = layersAddedBy(app, () => {
     // Routes for all methods: one for POST would make Express tell every OPTIONS request that POST is allowed.
     if (httpNodeCors) app.all(anyPath, onlyOurs("OPTIONS"), handOutCors);
@@ -88,13 +94,13 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   let told: string | undefined;
   const takePlaces = () => {
     arrange(app, (layers) => {
-      const others = layers.filter((layer) => !first.includes(layer) && !last.includes(layer));
+      const others = layers.filter((layer) => ![...giver, ...first, ...last].includes(layer));
       const rival = others.findIndex(({ route }) => route?.methods.post ?? route?.methods._all);
       const before = rival === -1 ? others.length : rival;
-      return [...others.slice(0, before), ...first, ...others.slice(before), ...last];
+      return [...giver, ...others.slice(0, before), ...first, ...others.slice(before), ...last];
     });
     const root = rootOf(app);
-    const { place, why } = wayTo(app, RED, endpoints.paths(), [...foremost, ...first, ...last]);
+    const { place, why } = wayTo(app, RED, endpoints.paths(), [...foremost, ...giver, ...first, ...last]);
     if (place !== undefined && foremost.length === 0) foremost = layersAddedBy(root, () => root.use(meet));
     arrange(root, (layers) => {
       const others = layers.filter((layer) => !foremost.includes(layer));
@@ -114,18 +120,24 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
 
 /**
  * With equal roots the admin app's body parsers come before any node, and in a host application its own may.
- * They pass over a request marked as parsed, which leaves its bytes, and all checks before them, to us.
+ * They pass over a request marked as parsed, which leaves its bytes, and all checks before them, to us. Another method
+ * on an endpoint's path is for the routes of other nodes, which parse for themselves, or refused without a look.
  */
 function claimBodies(RED: NodeAPI, endpoints: Endpoints<Endpoint>): void {
   // A host application that runs Node-RED without an editor need not tell its server.
   const server = RED.server as NodeAPI["server"] | null | undefined;
-  server?.prependListener("request", (request: Claimable) => {
-    if (request.method !== "POST") return;
+  if (!server) return;
+  const targetOfOurs = (request: IncomingMessage) => {
     const target = targetBelow(RED.httpNode.path(), request);
-    if (!target || !endpoints.find(target.path)) return;
+    return target && endpoints.find(target.path) ? target : undefined;
+  };
+  server.prependListener("request", (request: Claimable) => {
+    const target = targetOfOurs(request);
+    if (!target) return;
     request._body = true;
     request[claimed] = target;
   });
+  ignoreUpgrades(server, (request) => request.method === "POST" && targetOfOurs(request) !== undefined);
 }
 
 /** The target that an app sees below its mount: Express takes one slash more away than the mount has. */

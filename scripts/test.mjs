@@ -18,7 +18,7 @@ ensureDependencies();
 build();
 
 const all = ["test/**/*.test.ts"];
-const runtime = ["test/unit/*.test.ts", "test/node/*.test.ts", "test/runtime/*.test.ts", "test/property/*.test.ts"];
+const runtime = ["unit", "node", "runtime", "adversary", "property"].map((folder) => `test/${folder}/*.test.ts`);
 const matrix = [
   { title: "Node-RED 5 on Node 22", node: () => nodeBinary(22), nodeRed: () => nodeRedFolder(5), specs: runtime },
   { title: "Node-RED 5 on Node 24", node: () => nodeBinary(24), nodeRed: () => nodeRedFolder(5), specs: runtime },

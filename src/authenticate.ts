@@ -38,9 +38,11 @@ export function authenticate(
   rawHeaders: readonly string[],
   search: string,
 ): Problem | undefined {
-  const [token, ...repeated] = presentedTokens(credentials, rawHeaders, search);
-  if (token === undefined) return problems.tokenMissing;
-  if (repeated.length > 0) return problems.tokenInvalid;
+  const presented = presentedTokens(credentials, rawHeaders, search);
+  if (presented.every((token) => token === undefined)) return problems.tokenMissing;
+  // RFC 9110 §5.3: only lists may be repeated. What stands before this endpoint may have looked at another one.
+  const [token, ...repeated] = presented;
+  if (token === undefined || repeated.length > 0) return problems.tokenInvalid;
   return timingSafeEqual(digest(token), credentials.digest) ? undefined : problems.tokenInvalid;
 }
 
@@ -49,13 +51,15 @@ function digest(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }
 
-function presentedTokens({ method, name }: Credentials, rawHeaders: readonly string[], search: string): string[] {
+/** What each field or parameter of the configured name presents: a token, or something that is none. */
+function presentedTokens(
+  { method, name }: Credentials,
+  rawHeaders: readonly string[],
+  search: string,
+): (string | undefined)[] {
   if (method === "query") return new URLSearchParams(search).getAll(name);
   const field = name.toLowerCase();
-  const values = fieldValues(rawHeaders, field);
-  const tokens = values.flatMap((value) => tokenOf(value, field === "authorization"));
-  // A field that is repeated beside a token makes it unclear who speaks: Node and proxies disagree which one counts.
-  return tokens.length > 0 && values.length > 1 ? values : tokens;
+  return fieldValues(rawHeaders, field).map((value) => tokenOf(value, field === "authorization"));
 }
 
 function fieldValues(rawHeaders: readonly string[], field: string): string[] {
@@ -71,8 +75,8 @@ function fieldValues(rawHeaders: readonly string[], field: string): string[] {
  * RFC 6750 §2.1: credentials = "Bearer" 1*SP b64token, with the scheme in any letter case (RFC 9110 §11.1).
  * Fields other than Authorization may hold the bare token: GitLab and Telegram send it so.
  */
-function tokenOf(value: string, bearerOnly: boolean): string[] {
+function tokenOf(value: string, bearerOnly: boolean): string | undefined {
   const bearer = /^bearer +(.+)$/i.exec(value)?.[1];
   const token = bearer ?? (bearerOnly ? "" : value);
-  return token === "" ? [] : [token];
+  return token === "" ? undefined : token;
 }

@@ -1,5 +1,5 @@
 import { type Agent, request, type IncomingHttpHeaders, type OutgoingHttpHeaders } from "node:http";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 
 export interface Reply {
@@ -40,10 +40,70 @@ export async function send(url: string, call: Call = {}): Promise<Reply> {
   });
 }
 
-/** Opens a connection, writes text as it is and answers with all that comes back until the server ends it. */
-export async function exchange(origin: string, ...parts: string[]): Promise<string> {
+/** Stands between parts of an exchange: what follows is sent when a reply to what went before has come. */
+export const afterReply = Symbol("after a reply");
+/** The last part of an exchange in which it is the caller that ends the connection. */
+export const hangUp = Symbol("hang up");
+/** A function is called at its place. */
+export type Part = string | Uint8Array | typeof afterReply | typeof hangUp | (() => void);
+
+/**
+ * Opens a connection, writes text as it is and answers with all that comes back until the server ends it.
+ * Parts go out together: a server may end the connection in their middle, and what came after that would reset it.
+ */
+export async function exchange(origin: string, ...parts: Part[]): Promise<string> {
+  const socket = dial(origin).setEncoding("latin1");
+  let received = "";
+  socket.on("data", (text: string) => (received += text));
+  // Whether the connection ended well or was reset, what counts is what came before.
+  const closed = new Promise((resolve) => socket.on("error", () => undefined).once("close", resolve));
+  const more = () => new Promise((resolve) => socket.once("data", resolve));
+  const together: Uint8Array[] = [];
+  const flush = () => socket.write(Buffer.concat(together.splice(0)));
+  for (const part of parts) {
+    if (part === hangUp) socket.end(Buffer.concat(together.splice(0)));
+    else if (typeof part === "function") part();
+    else if (part !== afterReply) together.push(bytesOf(part));
+    else {
+      const before = received.length;
+      flush();
+      while (received.length === before && !socket.closed) await Promise.race([more(), closed]);
+    }
+  }
+  if (socket.writable) flush();
+  await closed;
+  return Buffer.from(received, "latin1").toString();
+}
+
+export function dial(origin: string): Socket {
   const { hostname, port } = new URL(origin);
-  const socket = connect(Number(port), hostname);
-  for (const part of parts) socket.write(part, "latin1");
-  return text(socket);
+  return connect(Number(port), hostname);
+}
+
+/** What goes over the wire for a text: a byte for each character. */
+export function bytesOf(part: string | Uint8Array): Uint8Array {
+  return typeof part === "string" ? Buffer.from(part, "latin1") : part;
+}
+
+/** A reply as it came over a connection. */
+export interface RawReply {
+  status: number;
+  head: string;
+  body: string;
+}
+
+/** Takes apart the replies that came over one connection, one after the other. */
+export function repliesIn(received: string): RawReply[] {
+  const replies: RawReply[] = [];
+  for (let rest = received; rest !== "";) {
+    const [head = "", status] = /^HTTP\/1\.1 (\d{3}) [^]*?\r\n\r\n/.exec(rest) ?? [];
+    if (status === undefined) throw new Error(`This is no reply: ${rest}`);
+    rest = rest.slice(head.length);
+    const chunks = /^transfer-encoding: chunked\r$/im.test(head);
+    const length = Number(/^content-length: (\d+)\r$/im.exec(head)?.[1] ?? 0);
+    const body = chunks ? (/^[^]*?\r\n\r\n/.exec(rest)?.[0] ?? "") : rest.slice(0, length);
+    rest = rest.slice(body.length);
+    replies.push({ status: Number(status), head, body });
+  }
+  return replies;
 }

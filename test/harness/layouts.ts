@@ -27,6 +27,8 @@ export function inEveryLayout(title: string, options: Options, describeIt: (node
 /** Describes the same behaviour in each layout, and in each wherever requests may be met. */
 export function onEveryWay(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
   inEveryLayout(title, options, describeIt);
-  inEveryLayout(`${title}, behind a layer`, { ...options, ...behindLayer }, describeIt);
-  inEveryLayout(`${title}, behind a middleware`, { ...options, ...behindMiddleware }, describeIt);
+  for (const [name, { code }] of Object.entries({ "a layer": behindLayer, "a middleware": behindMiddleware })) {
+    const both = [options.code, code].filter(Boolean).join(", ");
+    inEveryLayout(`${title}, behind ${name}`, { ...options, code: both }, describeIt);
+  }
 }

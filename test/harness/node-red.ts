@@ -37,6 +37,10 @@ export interface Measure {
   heap: number;
   /** How many sockets it has open, the one it listens on included. */
   sockets: number;
+  /** How many connections its server has open. */
+  connections: number;
+  /** The enumerable properties of every object. */
+  polluted: string[];
 }
 
 export interface Options {
@@ -116,7 +120,11 @@ module.exports = (RED) => {
     if (message !== "measure") return;
     globalThis.gc?.();
     const sockets = process.getActiveResourcesInfo().filter((kind) => kind.startsWith("TCP")).length;
-    process.send({ measure: { counted, cpu: process.cpuUsage(), heap: process.memoryUsage().heapUsed, sockets } });
+    RED.server.getConnections((error, connections) => {
+      const polluted = Object.keys(Object.getPrototypeOf({}));
+      const heap = process.memoryUsage().heapUsed;
+      process.send({ measure: { counted, cpu: process.cpuUsage(), heap, sockets, connections, polluted } });
+    });
   });
 };`;
 
@@ -209,6 +217,11 @@ export class NodeRed {
       },
     );
     this.#child.on("exit", () => this.#events.emit("change"));
+  }
+
+  /** The id of its process. */
+  get pid(): number | undefined {
+    return this.#child.pid;
   }
 
   get running(): boolean {
@@ -351,6 +364,16 @@ export class NodeRed {
     const { length } = this.#measures;
     this.#child.send("measure");
     return this.until(() => this.#measures[length], "a measure");
+  }
+
+  /** Waits until its server has so many connections open. */
+  async connections(count: number): Promise<void> {
+    while ((await this.measure()).connections !== count);
+  }
+
+  /** Fires every timer that is set for so many ms, now. Needs `hastyTimers` in the settings. */
+  expire(milliseconds: number): void {
+    this.#child.send({ expire: milliseconds });
   }
 
   async stop(): Promise<void> {

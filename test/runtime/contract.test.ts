@@ -21,6 +21,7 @@ const flow = tab(
   webhook("by-query", "/by-query", { verificationMethod: "query", returnQueryParams: true }),
   webhook("by-header", "/by-header", { headerParameter: "X-Gitlab-Token" }),
   { id: "get", type: "http in", method: "get", url: "/hook", name: "", wires: [["answer"]] },
+  { id: "put", type: "http in", method: "put", url: "/with-query", name: "", wires: [["answer"]] },
   { id: "greedy", type: "http in", method: "post", url: "/*", name: "", wires: [["answer"]] },
   { id: "put", type: "http in", method: "put", url: "/hook", name: "", wires: [["echo"]] },
   { id: "echo", type: "http response", statusCode: "200", headers: {}, wires: [] },
@@ -299,6 +300,10 @@ onEveryWay("the contract", {}, (nodeRed) => {
         (await post(path, bearer)).status.should.equal(202);
       });
     }
+    it("another method that another node answers on the path, with the body parsed", async () => {
+      const reply = await send(url("/with-query"), { method: "PUT", headers: json, body: '{"a":1}' });
+      [reply.status, reply.body].should.eql([202, '{"a":1}']);
+    });
     it("a GET on a path that is nobody's", async () => {
       (await send(url("/other"), { method: "GET" })).status.should.equal(404);
     });

@@ -35,6 +35,13 @@ describe("authenticate", () => {
         ["Authorization", "Bearer x", "Authorization", `Bearer ${token}`],
         "tokenInvalid",
       ],
+      [
+        "the header twice, once of another scheme",
+        ["Authorization", "Basic eDp4", "Authorization", `Bearer ${token}`],
+        "tokenInvalid",
+      ],
+      ["the header twice, once empty", ["Authorization", `Bearer ${token}`, "Authorization", ""], "tokenInvalid"],
+      ["the header twice, never with a token", ["Authorization", "Basic eDp4", "Authorization", ""], "tokenMissing"],
     ];
     for (const [name, headers, expected] of cases) {
       it(`${name}: ${expected}`, () => outcome("header", "Authorization", headers).should.equal(expected));
