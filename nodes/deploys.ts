@@ -34,7 +34,7 @@ export class Deploys {
       }
     });
     RED.events.on("flows:started", () => {
-      hooks?.remove(hook);
+      if (hooks?.has(hook)) hooks.remove(hook);
       for (const { msg, destination } of this.#kept.splice(0)) this.#nodeOf(destination.id)?.receive(msg);
       endpoints.resume();
     });

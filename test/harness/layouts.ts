@@ -26,9 +26,16 @@ export function inEveryLayout(title: string, options: Options, describeIt: (node
 
 /** Describes the same behaviour in each layout, and in each wherever requests may be met. */
 export function onEveryWay(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
+  onBothWays(title, options, describeIt);
+  inEveryLayout(`${title}, behind a layer`, along(options, behindLayer), describeIt);
+}
+
+/** The same where requests are met first, before Express, and where they are met last, in the app for HTTP nodes. */
+export function onBothWays(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
   inEveryLayout(title, options, describeIt);
-  for (const [name, { code }] of Object.entries({ "a layer": behindLayer, "a middleware": behindMiddleware })) {
-    const both = [options.code, code].filter(Boolean).join(", ");
-    inEveryLayout(`${title}, behind ${name}`, { ...options, code: both }, describeIt);
-  }
+  inEveryLayout(`${title}, behind a middleware`, along(options, behindMiddleware), describeIt);
+}
+
+function along(options: Options, way: Options): Options {
+  return { ...options, code: [options.code, way.code].filter(Boolean).join(", ") };
 }

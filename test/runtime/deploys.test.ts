@@ -5,7 +5,7 @@ import { connect, type Socket } from "node:net";
 import { mostWaiting } from "../../src/endpoints";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
-import { onEveryWay } from "../harness/layouts";
+import { onBothWays } from "../harness/layouts";
 import type { Flow, NodeRed } from "../harness/node-red";
 
 const kinds = ["full", "flows", "nodes", "reload"] as const;
@@ -41,7 +41,7 @@ function allOf(flow: Flow): unknown[] {
   return flow.filter(({ type }) => type !== "tab").map(({ id }) => id);
 }
 
-onEveryWay("a deploy", options, (nodeRed) => {
+onBothWays("a deploy", options, (nodeRed) => {
   const post = (body: string, { path = "/hook", headers = {}, agent }: Part = {}) =>
     send(nodeRed().node(path), {
       headers: { ...bearer, "X-Trace": body, "Content-Type": "text/plain", ...headers },
