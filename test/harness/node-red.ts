@@ -101,6 +101,7 @@ module.exports = (RED) => {
         if ("guarded" in req.query) res.sendStatus(403);
         else next();
       });
+      process.send({ trace: "guarded" });
     }
     if (message === "close") for (const done of closing.splice(0)) done();
     if (message === "later") {
@@ -356,8 +357,9 @@ export class NodeRed {
   }
 
   /** Lets a node put a layer in front of all HTTP nodes, which refuses requests with a parameter `guarded`. */
-  addGuard(): void {
+  async addGuard(): Promise<void> {
     this.#child.send("guard");
+    await this.#traced("guarded", 1);
   }
 
   async measure(): Promise<Measure> {

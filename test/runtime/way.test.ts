@@ -13,8 +13,8 @@ describe("the front door", () => {
   const cases: [string, Options, RegExp][] = [
     ["separate roots", separate, first],
     ["httpNodeCors", { settings: { ...separate.settings, httpNodeCors: {} } }, first],
-    ["httpNodeAuth as a user and password", { code: "httpNodeAuth: { user: 'u', pass: 'p' }" }, says("before the HTTP nodes", "anonymous")],
-    ["httpNodeAuth as middleware", { code: `httpNodeAuth: ${guard}` }, says("before the HTTP nodes", "guard")],
+    ["httpNodeAuth as a user and password", { ...separate, code: "httpNodeAuth: { user: 'u', pass: 'p' }" }, says("before the HTTP nodes", "anonymous")],
+    ["httpNodeAuth as middleware", { ...separate, code: `httpNodeAuth: ${guard}` }, says("before the HTTP nodes", "guard")],
     ["httpNodeMiddleware", { code: `httpNodeMiddleware: ${guard}` }, says("among the HTTP nodes", "httpNodeMiddleware")],
     ["requireHttps with separate roots", { settings: { ...separate.settings, requireHttps: true } }, first],
     ["requireHttps with equal roots", { settings: { requireHttps: true, httpAdminCors: {} } }, says("before the HTTP nodes", "(requireHttps|corsMiddleware)")],
@@ -37,7 +37,7 @@ describe("the front door", () => {
     const nodeRed = await NodeRed.start({ settings: layouts["separate roots"] });
     try {
       await nodeRed.logged(first);
-      nodeRed.addGuard();
+      await nodeRed.addGuard();
       await nodeRed.deploy(webhookFlow({}));
       await nodeRed.logged(says("among the HTTP nodes", "guard"));
       const reply = await send(nodeRed.node("/hook?guarded"), { headers: bearer });
