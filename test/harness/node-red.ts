@@ -58,7 +58,7 @@ export type Flow = Record<string, unknown>[];
 /** Reports to the test what arrives and what the status of each node is. */
 const sinkNode = `
 module.exports = (RED) => {
-  RED.events.on("node-status", (event) => process.send({ status: event }));
+  if (!process.env.QUIET) RED.events.on("node-status", (event) => process.send({ status: event }));
   RED.events.on("flows:started", () => {
     const layers = RED.httpNode._router?.stack.length ?? 0;
     process.send({ started: { layers, polluted: Object.keys(Object.getPrototypeOf({})) } });

@@ -1,3 +1,4 @@
+import "should";
 import { bearer, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { layouts } from "../harness/layouts";
