@@ -99,7 +99,7 @@ export const rules = {
     return undefined;
   },
   returnQueryParams(value) {
-    return ["true", "false"].includes(String(value)) ? undefined : "returnQueryParams";
+    return [true, false, "true", "false"].some((choice) => choice === value) ? undefined : "returnQueryParams";
   },
   token(value) {
     const token = text(value);

@@ -61,7 +61,7 @@ describe("parseConfig", () => {
       ...["", "X Token", "X:Token", "Tökén", "a\nb"].map((headerParameter): (typeof broken)[number] => [
         "headerParameter", `header parameter ${JSON.stringify(headerParameter)}`, { headerParameter },
       ]), // prettier-ignore
-      ...["yes", "", 1, undefined].map((returnQueryParams): (typeof broken)[number] => [
+      ...["yes", "", 1, undefined, ["true"], { toString: null }].map((returnQueryParams): (typeof broken)[number] => [
         "returnQueryParams", `return query params ${JSON.stringify(returnQueryParams)}`, { returnQueryParams },
       ]), // prettier-ignore
       ["environment", "an environment variable that is not set, for the path", { relativePath: "${HOOK_PATH}" }],
