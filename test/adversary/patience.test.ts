@@ -11,6 +11,13 @@ const megabyte = 1024 * 1024;
 const longestRead = 30_000;
 /** How long a refused caller may go on sending, in ms. */
 const lingerTime = 2000;
+/** And how long before, for the caller to notice its refusal, in ms. */
+const noticeTime = 500;
+
+/** Lets the time go by in which a refused caller may go on sending. */
+function tire({ nodeRed }: Siege): void {
+  for (const milliseconds of [noticeTime, lingerTime]) nodeRed.expire(milliseconds);
+}
 const strangers = 200;
 
 /** Writes a part and waits until it is on its way. */
@@ -69,7 +76,7 @@ besiege(
         const replies = await siege().replies(
           head("POST", "/hook", authorised, ...expecting, "Transfer-Encoding: chunked"), afterReply,
           "1\r\nx\r\n", () => siege().nodeRed.expire(longestRead), afterReply,
-          () => siege().nodeRed.expire(lingerTime),
+          () => tire(siege()),
         );
         replies.map(({ status }) => status).should.eql([100, 408]);
         should(await siege().payloads()).eql([]);
@@ -80,7 +87,7 @@ besiege(
         ["an endless", "Transfer-Encoding: chunked"],
       ] as const) {
         it(`lose the connection 2 s after their refusal with ${name} body on its way (RFC 9112 §9.6)`, async () => {
-          const replies = await siege().replies(head("POST", "/hook", fields), afterReply, () => siege().nodeRed.expire(lingerTime));
+          const replies = await siege().replies(head("POST", "/hook", fields), afterReply, () => tire(siege()));
           replies.map(({ status }) => status).should.eql([401]);
           should(replies[0]?.head).match(/^Connection: close\r$/im);
         });
@@ -156,7 +163,7 @@ besiege(
           await write(socket, chunks);
           const [reply] = (await once(socket.setEncoding("latin1"), "data")) as [string];
           repliesIn(reply).map((each) => each.status).should.eql([status]);
-          siege().nodeRed.expire(lingerTime);
+          tire(siege());
           await closed;
           await siege().nodeRed.connections(0);
           should(await siege().payloads()).eql([]);
