@@ -146,7 +146,7 @@ const flow = tab(
 
 for (const [way, options] of [
   ["before Express", {}],
-  ["behind Express", behindLayer],
+  ["behind a layer", behindLayer],
 ] as [string, Options][]) {
   describe(`whatever is sent, ${way}`, () => {
     let nodeRed: NodeRed;
