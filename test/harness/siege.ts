@@ -30,21 +30,23 @@ export function post(body: string | Uint8Array, ...fields: string[]): (string | 
 }
 
 /**
- * Code of a settings file that lets a test fire long timers at its command, by `expire`, so that it need not wait.
- * A timer that is cleared stays cleared.
+ * Code of a settings file that lets a test fire long timers at its command, by `expire`, so that it need not wait. Where
+ * there is none yet, the next one fires at once. A timer that is cleared stays cleared.
  */
 export const hastyTimers = `...(() => {
   const { setTimeout: set, clearTimeout: clear } = globalThis;
   const pending = new Map();
+  const early = new Set();
   globalThis.setTimeout = Object.assign((callback, delay, ...values) => {
-    const timer = set(() => { pending.delete(timer); callback(...values); }, delay);
+    const timer = set(() => { pending.delete(timer); callback(...values); }, early.delete(delay) ? 0 : delay);
     pending.set(timer, { callback, delay });
     return timer;
   }, set);
   globalThis.clearTimeout = (timer) => { pending.delete(timer); clear(timer); };
   process.on("message", ({ expire }) => {
-    for (const [timer, { callback, delay }] of [...pending]) {
-      if (delay !== expire) continue;
+    const due = [...pending].filter(([, { delay }]) => delay === expire);
+    if (expire && due.length === 0) early.add(expire);
+    for (const [timer, { callback }] of due) {
       clearTimeout(timer);
       callback();
     }
