@@ -8,15 +8,23 @@ export interface Credentials {
   /** The name of the header field (in any letter case) or of the query parameter (exactly). */
   name: string;
   token: string;
-  /** Finds the token in a URL, whichever of its characters are percent-encoded. */
-  written: RegExp;
+  /** Finds the token in a text, whichever of its characters are percent-encoded. Most endpoints never need it. */
+  readonly written: RegExp;
   /** The SHA-256 digest of the token. */
   digest: Buffer;
 }
 
 /** Prepares the credentials of an endpoint, so that a request costs no more than it must. */
 export function credentialsOf({ placement, token }: Pick<WebhookConfig, "placement" | "token">): Credentials {
-  return { ...placement, token, written: writtenForms(token), digest: digest(token) };
+  let written: RegExp | undefined;
+  return {
+    ...placement,
+    token,
+    digest: digest(token),
+    get written() {
+      return (written ??= writtenForms(token));
+    },
+  };
 }
 
 function writtenForms(token: string): RegExp {

@@ -25,6 +25,8 @@ const noticeTime = 500;
 /** How long a caller may stop sending before the connection is closed, in ms, and how long it may send in all. */
 const idleTime = 2000;
 const longestLinger = 30_000;
+/** How much of refused bodies is read in a second, on all connections together, in bytes: a flood gets no more. */
+const mostInVain = 64 * 1024 * 1024;
 
 function send(
   request: IncomingMessage,
@@ -57,20 +59,35 @@ function leavesTooMuch(request: IncomingMessage): boolean {
 /**
  * RFC 9112 §9.6: to close while the caller is still sending resets the connection, and the caller may never see the
  * reply. So the whole reply goes out first. Most callers notice it and close by themselves; for those that send all
- * before they read, the rest is read and thrown away, as long as it keeps coming.
+ * before they read, the rest is read and thrown away, as long as it keeps coming and there is not too much of it.
  */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
   response.write(body);
-  request.pause();
+  request.socket.pause();
   const deadline = performance.now() + longestLinger;
   let timer = setTimeout(readOn, noticeTime);
   function readOn(): void {
     timer = setTimeout(finish, idleTime);
-    request.on("data", () => (performance.now() < deadline ? timer.refresh() : finish())).resume();
+    request.on("data", ({ length }: Buffer) => {
+      if (performance.now() < deadline && mayReadInVain(length)) timer.refresh();
+      else request.socket.destroy();
+    });
+    request.resume();
+    request.socket.resume();
   }
   function finish(): void {
     clearTimeout(timer);
     response.end();
   }
   request.once("end", finish).once("close", finish);
+}
+
+let allowance = { until: -Infinity, left: 0 };
+
+/** Whether so many bytes more may be read in vain in this second. */
+function mayReadInVain(bytes: number): boolean {
+  const now = performance.now();
+  if (now >= allowance.until) allowance = { until: now + 1000, left: mostInVain };
+  allowance.left -= bytes;
+  return allowance.left >= 0;
 }
