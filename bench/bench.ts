@@ -4,7 +4,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import { bearer, token } from "../test/harness/flow";
 import { behindLayer } from "../test/harness/layouts";
-import { NodeRed, nodeRedFolder } from "../test/harness/node-red";
+import { NodeRed, nodeRedVersion } from "../test/harness/node-red";
 import { Connection, fullLoad, latencyAt, type Load, requestBytes } from "./load";
 import { baseline, httpIns, injects, nodeRed, oneHttpIn, oneWebhook, type Subject, webhooks } from "./subjects";
 
@@ -236,9 +236,7 @@ async function main(): Promise<void> {
   await deploying();
   await memory();
 
-  const version = (JSON.parse(readFileSync(join(nodeRedFolder, "package.json"), "utf8")) as { version: string })
-    .version;
-  const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.versions.node}, Node-RED ${version}`;
+  const machine = `${cpus().length} × ${cpus()[0]?.model ?? "unknown processor"}, Node ${process.versions.node}, Node-RED ${nodeRedVersion}`;
   const table = [
     `Measured on ${machine}; ${rounds} interleaved rounds of ${milliseconds / 1000} s each, ${connections} connections.`,
     `The load generator used at most ${((notes.get("generator") ?? NaN) * 100).toFixed(0)} % of a processor core.`,

@@ -10,7 +10,7 @@ import { type Endpoint, fail, serve } from "../src/receive";
 import { refuse } from "../src/reply";
 import { parseTarget, type Target } from "../src/target";
 import { middlewareOf, settingsOf } from "./host";
-import { arrange, type Layer, layersAddedBy, rootOf } from "./layers";
+import { arrange, type Layer, layersAddedBy, parentOf, rootOf } from "./layers";
 import { ignoreUpgrades } from "./upgrades";
 import { wayTo } from "./way";
 
@@ -56,6 +56,12 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
     else handOutCors(request, response, () => answer(request, target, response, next));
   };
 
+  // In the admin app, which with equal roots comes before the app for HTTP nodes. To leave a router spares the rest.
+  let pastAdmin = false;
+  const leaveAdmin: RequestHandler = (request: Claimable, _response, next) => {
+    next(pastAdmin && request.method === "POST" && request[claimed] ? "router" : undefined);
+  };
+
   // In the app for HTTP nodes.
   const holderOf = (request: IncomingMessage) => endpoints.find(parseTarget(request.url ?? "").path);
   const onlyOurs: (method: string) => RequestHandler = (method) => (request, _response, next) => {
@@ -90,6 +96,9 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
     app.all(anyPath, onlyOurs("POST"), cookieParser(), middlewareOf(RED), handOutCors, answerInApp, onError);
   });
   const last = layersAddedBy(app, () => app.use(refuseOtherMethods));
+  const admin = parentOf(RED.httpAdmin);
+  const leaver = admin ? layersAddedBy(admin, () => admin.use(leaveAdmin)) : [];
+  if (admin) arrange(admin, (layers) => [...leaver, ...layers.filter((layer) => !leaver.includes(layer))]);
   let foremost: Layer[] = [];
   let told: string | undefined;
   const takePlaces = () => {
@@ -100,7 +109,9 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
       return [...giver, ...others.slice(0, before), ...first, ...others.slice(before), ...last];
     });
     const root = rootOf(app);
-    const { place, why } = wayTo(app, RED, endpoints.paths(), [...foremost, ...giver, ...first, ...last]);
+    const ours = [...foremost, ...giver, ...first, ...last, ...leaver];
+    const { place, why, ...way } = wayTo(app, RED, endpoints.paths(), ours);
+    pastAdmin = way.pastAdmin ?? false;
     if (place !== undefined && foremost.length === 0) foremost = layersAddedBy(root, () => root.use(meet));
     arrange(root, (layers) => {
       const others = layers.filter((layer) => !foremost.includes(layer));
@@ -109,9 +120,9 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
 
     const where =
       place === 0 ? "before Express" : place === undefined ? "among the HTTP nodes" : "before the HTTP nodes";
-    const way = `webhook-trigger meets requests ${where}: ${why}`;
-    if (way !== told) RED.log.debug(way);
-    told = way;
+    const line = `webhook-trigger meets requests ${where}: ${why}`;
+    if (line !== told) RED.log.debug(line);
+    told = line;
   };
   takePlaces();
   // Nodes and plugins add layers when the flows start.

@@ -8,6 +8,8 @@ import { isExpressOwn, type Layer, layersOf, parentOf, rootOf } from "./layers";
 export interface Way {
   /** The place among the layers of the outermost app; missing when it has to be inside the app for HTTP nodes. */
   place?: number;
+  /** Whether they get there without passing through the admin app. */
+  pastAdmin?: boolean;
   why: string;
 }
 
@@ -23,9 +25,6 @@ const harmless = ["rawBodyCapture", "jsonParser", "urlencodedParser", "initializ
  * @param ours the layers that are this package's own
  */
 export function wayTo(app: Express, RED: NodeAPI, paths: string[], ours: readonly Layer[]): Way {
-  const { requireHttps } = settingsOf(RED);
-  if (middlewareOf(RED).length > 0) return { why: "httpNodeMiddleware is set" };
-
   const root = parentOf(app);
   const seen = root && rootOf(root) === root ? layersOf(root) : undefined;
   if (!seen) return { why: "the layers of the web server cannot be seen" };
@@ -39,21 +38,29 @@ export function wayTo(app: Express, RED: NodeAPI, paths: string[], ours: readonl
     return { why: "the web server has other apps" };
   }
 
-  const inside = strangersAmong(layersOf(app), paths, ours);
-  if (inside[0]) return { why: `${inside[0].name} stands among the HTTP nodes` };
-
   const fullPaths = paths.map((path) => withoutSlash(app.path()) + path);
   const adminPaths = admin ? pathsBelow(admin.path(), fullPaths) : [];
-  const lastMount = layers.findLastIndex(({ name }) => name === "mounted_app");
-  const inAdmin = admin
-    ? [layersOf(admin), layersOf(RED.httpAdmin)].flatMap((each) => strangersAmong(each, adminPaths))
-    : [];
-  if (inAdmin[0]) return { place: lastMount, why: `${inAdmin[0].name} stands in the admin app` };
-  if (requireHttps && adminPaths.length > 0) return { place: lastMount, why: "requireHttps is set" };
+  const inAdmin = [admin, RED.httpAdmin].flatMap((each) =>
+    each ? strangersAmong(layersOf(each), adminPaths, ours) : [],
+  );
+  const adminGuard = inAdmin[0]
+    ? `${inAdmin[0].name} stands in the admin app`
+    : settingsOf(RED).requireHttps && adminPaths.length > 0
+      ? "requireHttps is set"
+      : undefined;
+  const pastAdmin = adminGuard === undefined;
 
+  if (middlewareOf(RED).length > 0) return { pastAdmin, why: "httpNodeMiddleware is set" };
+  const inside = strangersAmong(layersOf(app), paths, ours);
+  if (inside[0]) return { pastAdmin, why: `${inside[0].name} stands among the HTTP nodes` };
+
+  const lastMount = layers.findLastIndex(({ name }) => name === "mounted_app");
+  if (adminGuard !== undefined) return { place: lastMount, why: adminGuard };
   const stranger = strangersAmong(layers.slice(0, lastMount), fullPaths).at(-1);
-  if (stranger) return { place: layers.indexOf(stranger) + 1, why: `${stranger.name} stands in front of it` };
-  return { place: 0, why: "nothing stands in front of it" };
+  if (stranger) {
+    return { place: layers.indexOf(stranger) + 1, pastAdmin, why: `${stranger.name} stands in front of it` };
+  }
+  return { place: 0, pastAdmin, why: "nothing stands in front of it" };
 }
 
 /** The layers that some of the paths pass and that are not known to be harmless. Routes answer, they guard nothing. */

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { installedModules, root, temporaryFolder } from "./package";
 
@@ -131,6 +131,11 @@ module.exports = (RED) => {
 
 /** The folder of the Node-RED under test. */
 export const nodeRedFolder = process.env.NODE_RED_FOLDER ?? join(root, "node_modules", "node-red");
+
+/** Its version. */
+export const nodeRedVersion = (
+  JSON.parse(readFileSync(join(nodeRedFolder, "package.json"), "utf8")) as { version: string }
+).version;
 
 /** A real Node-RED with the packed package installed, in a process of its own, started by its own command. */
 export class NodeRed {

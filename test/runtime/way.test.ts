@@ -2,7 +2,7 @@ import "should";
 import { bearer, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { layouts } from "../harness/layouts";
-import { NodeRed, type Options } from "../harness/node-red";
+import { NodeRed, nodeRedVersion, type Options } from "../harness/node-red";
 
 const says = (where: string, why: string) => new RegExp(`webhook-trigger meets requests ${where}: .*${why}`);
 const first = says("before Express", "nothing stands in front of it");
@@ -32,6 +32,30 @@ describe("the front door", () => {
         await nodeRed.stop();
       }
     });
+  }
+
+  // It goes by the name of one of the admin app's own layers, so that it is no guard.
+  const witness = "function jsonParser(req, res, next) { console.log(`the admin app saw ${req.method}`); next(); }";
+  // 4.1 lets scripts of any page read what passes its admin app.
+  const guardsItself = nodeRedVersion.startsWith("4.");
+  for (const [name, admin, seen] of [
+    ["past the admin app when nothing in it may guard anything", witness, guardsItself],
+    ["through the admin app when something in it may be a guard", `[${witness}, ${guard}]`, true],
+  ] as const) {
+    for (const setting of ["httpNodeAuth", "httpNodeMiddleware"]) {
+      it(`lets requests go ${name}, with ${setting}`, async () => {
+        const code = `httpAdminMiddleware: ${admin}, ${setting}: ${guard}`;
+        const nodeRed = await NodeRed.start({ code, flow: webhookFlow({}) });
+        try {
+          (await send(nodeRed.node("/hook"), { headers: bearer })).status.should.equal(200);
+          await send(nodeRed.admin("/settings"), { method: "GET" });
+          await nodeRed.logged(/the admin app saw GET/);
+          nodeRed.log.includes("the admin app saw POST").should.equal(seen);
+        } finally {
+          await nodeRed.stop();
+        }
+      });
+    }
   }
 
   it("looks again when the flows start: layers may have come since", async () => {
