@@ -28,58 +28,69 @@ export async function nodeRed(flow: Flow, options: Options = {}): Promise<Subjec
 /** Where messages end: a node that only counts them. */
 const end = { id: "count", type: "count", wires: [] };
 
-export const oneWebhook = tab(webhook("webhook", "/hook", { wires: [["count"]] }), end);
+export const oneWebhook = webhooks(1);
 
 export function webhooks(count: number): Flow {
-  return tab(
-    ...Array.from({ length: count }, (_, index) => webhook(`w${index}`, `/hook/${index}`, { wires: [["count"]] })),
-    end,
-  );
+  const wired = { wires: [["count"]] };
+  return tab(...numbered(count, (index) => [webhook(`w${index}`, `/hook/${index}`, wired)]), end);
 }
 
 export function httpIns(count: number): Flow {
-  const nodes = Array.from({ length: count }, (_, index) => ({
-    id: `h${index}`, type: "http in", method: "post", url: `/hook/${index}`, name: "", upload: false, wires: [["check"]],
-  })); // prettier-ignore
-  return tab(...nodes, ...answering);
+  return tab(...numbered(count, (index) => [httpIn(index, "check")]), ...checkAndAnswer("check", "answer"));
+}
+
+/** Endpoints from core nodes of which each has a token of its own: so each needs its own function. */
+export function httpInsWithChecks(count: number): Flow {
+  return tab(...numbered(count, (index) => [httpIn(index, `c${index}`), ...checkAndAnswer(`c${index}`, `a${index}`)]));
+}
+
+/** Nodes that do nothing: what Node-RED itself needs for a deploy of so many. */
+export function comments(count: number): Flow {
+  return tab(...numbered(count, (index) => [{ id: `c${index}`, type: "comment", name: "", info: "", wires: [] }]));
 }
 
 export function injects(count: number): Flow {
-  return tab(
-    ...Array.from({ length: count }, (_, index) => ({
-      id: `i${index}`, type: "inject", name: "", props: [{ p: "payload" }], repeat: "", crontab: "", once: false,
-      onceDelay: 0.1, topic: "", payload: "", payloadType: "date", wires: [["count"]],
-    })), // prettier-ignore
-    end,
-  );
+  const node = {
+    type: "inject", name: "", props: [{ p: "payload" }], repeat: "", crontab: "", once: false, onceDelay: 0.1, topic: "",
+    payload: "", payloadType: "date", wires: [["count"]],
+  }; // prettier-ignore
+  return tab(...numbered(count, (index) => [{ id: `i${index}`, ...node }]), end);
 }
 
-/** What people build from core nodes: `http in`, a function that checks the token, `http response`. */
-const answering = [
-  {
-    id: "check",
-    type: "function",
-    name: "",
-    func: `
-      if (msg.req.headers.authorization !== "Bearer ${token}") {
-        msg.statusCode = 401;
-        msg.payload = { status: 401 };
-      } else {
-        msg.payload = { status: "accepted", id: msg._msgid };
-      }
-      return msg;`,
-    outputs: 1,
-    timeout: 0,
-    noerr: 0,
-    initialize: "",
-    finalize: "",
-    libs: [],
-    wires: [["answer"]],
-  },
-  { id: "answer", type: "http response", name: "", statusCode: "", headers: {}, wires: [] },
-];
+function numbered(count: number, nodesOf: (index: number) => Flow): Flow {
+  return Array.from({ length: count }, (_, index) => nodesOf(index)).flat();
+}
 
-export const oneHttpIn = tab(
-  { id: "in", type: "http in", method: "post", url: "/hook", name: "", upload: false, wires: [["check"]] },
-  ...answering,
-);
+function httpIn(index: number, wire: string): Flow[number] {
+  const url = `/hook/${index}`;
+  return { id: `h${index}`, type: "http in", method: "post", url, name: "", upload: false, wires: [[wire]] };
+}
+
+/** What people build from core nodes after an `http in`: a function that checks the token, and `http response`. */
+function checkAndAnswer(check: string, answer: string): Flow {
+  return [
+    {
+      id: check,
+      type: "function",
+      name: "",
+      func: `
+        if (msg.req.headers.authorization !== "Bearer ${token}") {
+          msg.statusCode = 401;
+          msg.payload = { status: 401 };
+        } else {
+          msg.payload = { status: "accepted", id: msg._msgid };
+        }
+        return msg;`,
+      outputs: 1,
+      timeout: 0,
+      noerr: 0,
+      initialize: "",
+      finalize: "",
+      libs: [],
+      wires: [[answer]],
+    },
+    { id: answer, type: "http response", name: "", statusCode: "", headers: {}, wires: [] },
+  ];
+}
+
+export const oneHttpIn = httpIns(1);

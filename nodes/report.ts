@@ -18,7 +18,8 @@ export class Report {
   #path = "";
   #accepted = 0;
   #refused = 0;
-  #shown = "";
+  /** Whether the counts have changed since they were shown. */
+  #changed = false;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   readonly #lastLog = { warn: -Infinity, error: -Infinity };
@@ -50,12 +51,12 @@ export class Report {
 
   open(path: string): void {
     this.#path = path;
-    this.#showCounts();
+    this.#countsChanged();
   }
 
   accepted({ id, milliseconds, contentLength }: Acceptance): void {
     this.#accepted++;
-    this.#showCounts();
+    this.#countsChanged();
     if (!this.#node.metric()) return;
     this.#node.metric("response.time.millis", { _msgid: id }, Number(milliseconds.toFixed(3)));
     this.#node.metric("response.content-length.bytes", { _msgid: id }, contentLength);
@@ -64,7 +65,7 @@ export class Report {
   /** @param cause the error behind it, as text, if there was one */
   refused(problem: Problem, cause?: string): void {
     this.#refused++;
-    this.#showCounts();
+    this.#countsChanged();
     // What a stranger does must not hide an error, so each has an interval of its own.
     const level = cause === undefined ? "warn" : "error";
     const now = performance.now();
@@ -80,17 +81,19 @@ export class Report {
     clearTimeout(this.#timer);
   }
 
-  /** Shows the counts now and, if they change meanwhile, again when the interval is over. */
+  /** Has the counts shown: now or, if they were shown just before, when the interval is over. */
+  #countsChanged(): void {
+    this.#changed = true;
+    if (!this.#timer) this.#showCounts();
+  }
+
   #showCounts(): void {
-    if (this.#stopped || this.#timer) return;
+    this.#timer = undefined;
+    if (this.#stopped || !this.#changed) return;
+    this.#changed = false;
     const counts = { path: this.#path, accepted: this.#accepted, refused: this.#refused };
     const text = this.#translate(this.#refused > 0 ? "status.openRefusing" : "status.open", counts);
-    if (text === this.#shown) return;
-    this.#shown = text;
     this.#node.status({ fill: "green", shape: "dot", text });
-    this.#timer = setTimeout(() => {
-      this.#timer = undefined;
-      this.#showCounts();
-    }, statusInterval);
+    this.#timer = setTimeout(() => this.#showCounts(), statusInterval);
   }
 }
