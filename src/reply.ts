@@ -25,6 +25,8 @@ const noticeTime = 500;
 /** How long a caller may stop sending before the connection is closed, in ms, and how long it may send in all. */
 const idleTime = 2000;
 const longestLinger = 30_000;
+/** How many refused callers may go on sending at once: what they send fills the system's memory until it is read. */
+const mostLingering = 100;
 /** How much of refused bodies is read in a second, on all connections together, in bytes: a flood gets no more. */
 const mostInVain = 64 * 1024 * 1024;
 
@@ -44,7 +46,7 @@ function send(
     "Cache-Control": "no-store",
     ...(giveUp && { Connection: "close" }),
   });
-  if (giveUp) linger(request, response, body);
+  if (giveUp && lingering < mostLingering) linger(request, response, body);
   else response.end(body);
 }
 
@@ -59,9 +61,10 @@ function leavesTooMuch(request: IncomingMessage): boolean {
 /**
  * RFC 9112 §9.6: to close while the caller is still sending resets the connection, and the caller may never see the
  * reply. So the whole reply goes out first. Most callers notice it and close by themselves; for those that send all
- * before they read, the rest is read and thrown away, as long as it keeps coming and there is not too much of it.
+ * before they read, the rest is read and thrown away, as long as it keeps coming. A flood of them gets less of that.
  */
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
+  lingering++;
   response.write(body);
   request.socket.pause();
   const deadline = performance.now() + longestLinger;
@@ -79,9 +82,13 @@ function linger(request: IncomingMessage, response: ServerResponse, body: string
     clearTimeout(timer);
     response.end();
   }
-  request.once("end", finish).once("close", finish);
+  request.once("end", finish).once("close", () => {
+    lingering--;
+    finish();
+  });
 }
 
+let lingering = 0;
 let allowance = { until: -Infinity, left: 0 };
 
 /** Whether so many bytes more may be read in vain in this second. */

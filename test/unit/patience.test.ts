@@ -44,24 +44,32 @@ describe("readBody", () => {
 describe("refuse", () => {
   const megabyte = 1024 * 1024;
 
-  /** Lets callers send 5 MB each without a look at their refusal, and answers with what the server read of it. */
-  async function readInVain(callers: number): Promise<number> {
-    let read = 0;
-    const ends: Promise<unknown>[] = [];
+  /** Begins uploads of 5 MB each, which are refused; answers with their ends, when they have come so far. */
+  async function refusedUploads(callers: number, body: Buffer) {
+    const ends: Promise<number>[] = [];
     const server = await listening((request, response) => {
       const { socket } = request;
-      ends.push(once(socket, "close").then(() => (read += socket.bytesRead)));
+      ends.push(once(socket, "close").then(() => socket.bytesRead));
       refuse(request, response, problems.tokenMissing);
     });
     const head = Buffer.from(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${5 * megabyte}\r\n\r\n`);
     const clients = Array.from({ length: callers }, () => callerOf(server).on("error", () => undefined));
-    for (const client of clients) client.write(Buffer.concat([head, Buffer.alloc(5 * megabyte)]));
+    for (const client of clients) client.write(Buffer.concat([head, body]));
     while (ends.length < callers) await once(server, "request");
+    const leave = () => {
+      for (const client of clients) client.destroy();
+      server.close();
+    };
+    return { ends, leave };
+  }
+
+  /** Lets callers send all of their bodies without a look at their refusal; answers with what the server read of it. */
+  async function readInVain(callers: number): Promise<number> {
+    const { ends, leave } = await refusedUploads(callers, Buffer.alloc(5 * megabyte));
     mock.timers.tick(500);
-    await Promise.all(ends);
-    for (const client of clients) client.destroy();
-    server.close();
-    return read;
+    const read = await Promise.all(ends);
+    leave();
+    return read.reduce((sum, each) => sum + each, 0);
   }
 
   it("reads what callers still send, but of a flood no more than 64 MB in a second", async () => {
@@ -78,6 +86,26 @@ describe("refuse", () => {
     } finally {
       mock.timers.reset();
       clock.mock.restore();
+    }
+  });
+
+  it("lets at most 100 refused callers go on sending", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    const { ends, leave } = await refusedUploads(120, Buffer.alloc(1));
+    try {
+      let left = 0;
+      for (const end of ends) void end.then(() => left++);
+      while (left < 20) await new Promise(setImmediate);
+      const { ends: later, leave: laterLeave } = await refusedUploads(1, Buffer.alloc(1));
+      await Promise.all(later);
+      laterLeave();
+      should(left).equal(20);
+      mock.timers.tick(500);
+      mock.timers.tick(2000);
+      await Promise.all(ends);
+    } finally {
+      mock.timers.reset();
+      leave();
     }
   });
 });
