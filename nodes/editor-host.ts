@@ -12,6 +12,8 @@ export interface EditorNode {
   z: string;
   /** Set when the node is disabled. */
   d?: boolean;
+  /** Set when the node has changes that are not deployed. */
+  changed?: boolean;
   name?: string;
   /** Only on nodes of the types that have one. */
   relativePath?: unknown;
@@ -36,6 +38,7 @@ export interface EditorNodeDefinition<Saved> {
   defaults: { [Field in keyof Saved]: { value: Saved[Field]; validate?: Validator<Saved> } };
   credentials: Record<string, { type: "password"; validate?: Validator<Saved> }>;
   paletteLabel(this: EditorNode): string;
+  outputLabels(this: EditorNode & Saved): string;
   label(this: EditorNode & Saved): string;
   labelStyle(this: EditorNode & Saved): string;
   oneditprepare(this: EditorNode & Saved): void;
@@ -47,11 +50,14 @@ export interface Editor {
     registerType<Saved>(type: string, definition: EditorNodeDefinition<Saved>): void;
     filterNodes(filter: { type: string }): EditorNode[];
     workspace(id: string): { disabled?: boolean } | undefined;
+    subflow(id: string): object | null | undefined;
   };
+  view: { reveal(id: string): void };
   clipboard: { copyText(text: string, element: JQuery, message: string): boolean };
   popover: { tooltip(element: JQuery, text: string | (() => string)): void };
   settings: {
     /** From the runtime half of the webhook trigger. */
     webhookTriggerRoots: Roots;
+    webhookTriggerBaseUrl: string;
   };
 }

@@ -118,9 +118,9 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
       return place === undefined ? others : others.toSpliced(place, 0, ...foremost);
     });
 
-    const where =
-      place === 0 ? "before Express" : place === undefined ? "among the HTTP nodes" : "before the HTTP nodes";
-    const line = `webhook-trigger meets requests ${where}: ${why}`;
+    const where = place === 0 ? "beforeExpress" : place === undefined ? "amongNodes" : "beforeNodes";
+    const [reason, layer = ""] = why;
+    const line = RED._(`way.${where}`, { why: RED._(`way.why.${reason}`, { layer }) });
     if (line !== told) RED.log.debug(line);
     told = line;
   };

@@ -12,6 +12,8 @@ export interface HostSettings {
   httpNodeMiddleware?: RequestHandler | RequestHandler[];
   requireHttps?: boolean;
   apiMaxLength?: string | number;
+  /** Our own: the address that callers use, for the form in the editor. */
+  webhookTriggerBaseUrl?: unknown;
 }
 
 /** Node-RED's own default for `apiMaxLength`. */

@@ -1,6 +1,8 @@
 import type { Node } from "node-red";
+import type { Credentials } from "../src/authenticate";
 import type { Breach } from "../src/config";
-import type { Problem } from "../src/problem";
+import { conceal } from "../src/message";
+import { Interference, type Problem } from "../src/problem";
 import type { Acceptance } from "../src/receive";
 
 /** Looks a text up in the message catalog. */
@@ -62,8 +64,11 @@ export class Report {
     this.#node.metric("response.content-length.bytes", { _msgid: id }, contentLength);
   }
 
-  /** @param cause the error behind it, as text, if there was one */
-  refused(problem: Problem, cause?: string): void {
+  /**
+   * @param cause the error behind it, if there was one
+   * @param credentials what must not get into the log
+   */
+  refused(problem: Problem, cause: unknown, credentials: Credentials): void {
     this.#refused++;
     this.#countsChanged();
     // What a stranger does must not hide an error, so each has an interval of its own.
@@ -72,7 +77,13 @@ export class Report {
     if (now - this.#lastLog[level] < logInterval) return;
     this.#lastLog[level] = now;
     const reason = this.#translate(`refused.${problem.name}`);
-    this.#node[level](cause === undefined ? reason : `${reason}: ${cause}`);
+    this.#node[level](cause === undefined ? reason : `${reason}: ${conceal(this.#describe(cause), credentials)}`);
+  }
+
+  /** What is behind a problem: an interference in words, any other error with the place it came from. */
+  #describe(cause: unknown): string {
+    if (cause instanceof Interference) return this.#translate(`interference.${cause.kind}`);
+    return cause instanceof Error && cause.stack !== undefined ? cause.stack : String(cause);
   }
 
   /** The node is closed: its status is no longer its own to show. */

@@ -10,8 +10,11 @@ export interface Way {
   place?: number;
   /** Whether they get there without passing through the admin app. */
   pastAdmin?: boolean;
-  why: string;
+  why: Reason;
 }
+
+/** The key of a reason's text under `way` in the message catalog, with the name of the layer that it is about. */
+type Reason = readonly [key: string, layer?: string];
 
 /** Layers of Node-RED's own that need not be passed: raw bodies for `http in`, the admin app's parsers and sign-in. */
 const harmless = ["rawBodyCapture", "jsonParser", "urlencodedParser", "initialize", "mounted_app"];
@@ -27,7 +30,7 @@ const harmless = ["rawBodyCapture", "jsonParser", "urlencodedParser", "initializ
 export function wayTo(app: Express, RED: NodeAPI, paths: string[], ours: readonly Layer[]): Way {
   const root = parentOf(app);
   const seen = root && rootOf(root) === root ? layersOf(root) : undefined;
-  if (!seen) return { why: "the layers of the web server cannot be seen" };
+  if (!seen) return { why: ["unseen"] };
 
   // The app that nodes know as the admin app is mounted on the one that the server knows.
   const admin = parentOf(RED.httpAdmin);
@@ -35,7 +38,7 @@ export function wayTo(app: Express, RED: NodeAPI, paths: string[], ours: readonl
   const mounts = layers.filter(({ name }) => name === "mounted_app");
   // One mounted app looks like another: with more of them than Node-RED's own, those cannot be told.
   if (mounts.length !== [app, admin].filter((each) => each && parentOf(each) === root).length) {
-    return { why: "the web server has other apps" };
+    return { why: ["otherApps"] };
   }
 
   const fullPaths = paths.map((path) => withoutSlash(app.path()) + path);
@@ -43,24 +46,24 @@ export function wayTo(app: Express, RED: NodeAPI, paths: string[], ours: readonl
   const inAdmin = [admin, RED.httpAdmin].flatMap((each) =>
     each ? strangersAmong(layersOf(each), adminPaths, ours) : [],
   );
-  const adminGuard = inAdmin[0]
-    ? `${inAdmin[0].name} stands in the admin app`
+  const adminGuard: Reason | undefined = inAdmin[0]
+    ? ["inAdmin", inAdmin[0].name]
     : settingsOf(RED).requireHttps && adminPaths.length > 0
-      ? "requireHttps is set"
+      ? ["requireHttps"]
       : undefined;
   const pastAdmin = adminGuard === undefined;
 
-  if (middlewareOf(RED).length > 0) return { pastAdmin, why: "httpNodeMiddleware is set" };
+  if (middlewareOf(RED).length > 0) return { pastAdmin, why: ["middleware"] };
   const inside = strangersAmong(layersOf(app), paths, ours);
-  if (inside[0]) return { pastAdmin, why: `${inside[0].name} stands among the HTTP nodes` };
+  if (inside[0]) return { pastAdmin, why: ["amongNodes", inside[0].name] };
 
   const lastMount = layers.findLastIndex(({ name }) => name === "mounted_app");
   if (adminGuard !== undefined) return { place: lastMount, why: adminGuard };
   const stranger = strangersAmong(layers.slice(0, lastMount), fullPaths).at(-1);
   if (stranger) {
-    return { place: layers.indexOf(stranger) + 1, pastAdmin, why: `${stranger.name} stands in front of it` };
+    return { place: layers.indexOf(stranger) + 1, pastAdmin, why: ["inFront", stranger.name] };
   }
-  return { place: 0, pastAdmin, why: "nothing stands in front of it" };
+  return { place: 0, pastAdmin, why: ["nothing"] };
 }
 
 /** The layers that some of the paths pass and that are not known to be harmless. Routes answer, they guard nothing. */

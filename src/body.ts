@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
-import { type Problem, problems } from "./problem";
+import { Interference, type Problem, problems } from "./problem";
 
 /** How long a body may take to arrive, in ms. */
 const longestRead = 30_000;
@@ -10,12 +10,12 @@ const longestRead = 30_000;
  * Reads the body of a request as it was sent.
  *
  * @param limit the most bytes it may have
- * @throws when something else has read of the body already
+ * @throws {Interference} when something else has read of the body already
  */
 export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | Problem> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
   if (request.readableDidRead) {
-    throw new Error("The body was read before the request reached this node; see Troubleshooting in the README.");
+    throw new Interference("bodyRead");
   }
   if (request.destroyed) return problems.bodyIncomplete;
   return new Promise((resolve) => {

@@ -63,6 +63,17 @@ export interface Roots {
   node: string | false;
 }
 
+/**
+ * Reads `webhookTriggerBaseUrl`, the address that callers use when it is not the one that the browser uses.
+ *
+ * @returns the address without a slash at its end; nothing when it is not that of a web server
+ */
+export function parseBaseUrl(setting: unknown): string | undefined {
+  const url = typeof setting === "string" && URL.canParse(setting) ? new URL(setting) : undefined;
+  if (!url || !["http:", "https:"].includes(url.protocol) || url.search + url.hash !== "") return undefined;
+  return url.href.replace(/\/+$/, "");
+}
+
 /** A configuration that keeps every rule. */
 export interface WebhookConfig {
   /** With its leading slash and without a trailing one, in the letter case it was given. */
@@ -129,6 +140,7 @@ export const placementField = {
 const adminSegments = [
   "auth", "comms", "context", "credentials", "debug", "diagnostics", "flow", "flows", "icons", "inject",
   "library", "locales", "nodes", "plugins", "projects", "resources", "settings", "theme", "udp-ports",
+  "webhook-trigger",
 ]; // prettier-ignore
 
 /** Refuses a path that would take a request away from Node-RED's admin API, and so break the editor. */

@@ -20,6 +20,14 @@ export class Problem {
   }
 }
 
+/** Something else in the web server got in the way of a request. */
+export class Interference extends Error {
+  /** @param kind what it did: its text is under `interference` in the message catalog */
+  constructor(readonly kind: "bodyRead" | "answered") {
+    super(kind);
+  }
+}
+
 /** Every way to refuse a request, declared once. */
 export const problems = {
   // RFC 6750 §3: no error code when no credentials came.

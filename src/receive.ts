@@ -5,7 +5,7 @@ import { decodeContent, readBody } from "./body";
 import { type Body, decodeBody } from "./decode";
 import type { Endpoints } from "./endpoints";
 import { type Arrival, type RequestSummary, summarise } from "./message";
-import { Problem, problems } from "./problem";
+import { Interference, Problem, problems } from "./problem";
 import { accept, refuse } from "./reply";
 
 /** What a request that carries the right token starts, and who hears how requests fared. */
@@ -117,6 +117,6 @@ async function receive(
   // Who has the path now may want another token.
   const laterRefusal = receiver === endpoint ? undefined : refusalOf(receiver);
   if (laterRefusal) return laterRefusal;
-  if (response.headersSent) throw new Error("The request was answered by something else before it was complete.");
+  if (response.headersSent) throw new Interference("answered");
   return { id: receiver.deliver(body, summarise(arrival, receiver.credentials)), receiver };
 }

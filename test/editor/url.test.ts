@@ -1,4 +1,4 @@
-import "should";
+import should from "should";
 import type { Browser } from "playwright-core";
 import { catalogText, Editor, startBrowser } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
@@ -136,7 +136,9 @@ describe("a path that another node has", () => {
   ] as const) {
     it(`is pointed out for ${what}`, async () => {
       await editor.input("relativePath").fill(path);
-      (await editor.warning.innerText()).should.equal(catalogText(key, { name }));
+      (await editor.warning.innerText()).should.equal(catalogText(key));
+      (await editor.rival.innerText()).should.equal(name);
+      should(await editor.rival.getAttribute("aria-label")).equal(catalogText("url.reveal", { name }));
     });
   }
 

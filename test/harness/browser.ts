@@ -142,6 +142,30 @@ export class Editor {
     return this.page.locator("#webhook-trigger-warning");
   }
 
+  /** The button that shows the other node of the warning. */
+  get rival(): Locator {
+    return this.page.locator("#webhook-trigger-rival");
+  }
+
+  /** The line for a terminal. */
+  get command(): Locator {
+    return this.page.locator("#webhook-trigger-command");
+  }
+
+  /** What the message will look like. */
+  get picture(): Locator {
+    return this.page.locator("#webhook-trigger-picture");
+  }
+
+  /** Sends a test request and answers with what came of it. */
+  async sendTest(): Promise<string> {
+    const answered = this.page.waitForResponse((response) => response.url().endsWith("/test"));
+    await this.page.locator("#webhook-trigger-send").click();
+    await answered;
+    await this.page.locator("#webhook-trigger-send:enabled").waitFor();
+    return this.page.locator("#webhook-trigger-result").innerText();
+  }
+
   tokenButton(action: "make" | "show" | "copy"): Locator {
     return this.page.locator(`#webhook-trigger-token-${action}`);
   }

@@ -2,7 +2,11 @@ import "should";
 import type { Node } from "node-red";
 import { mock } from "node:test";
 import { Report } from "../../nodes/report";
+import { credentialsOf } from "../../src/authenticate";
 import { problems } from "../../src/problem";
+import { token } from "../harness/flow";
+
+const credentials = credentialsOf({ placement: { method: "header", name: "Authorization" }, token });
 
 describe("Report", () => {
   let statuses: string[];
@@ -46,25 +50,25 @@ describe("Report", () => {
 
   it("shows a change at once after a quiet time", () => {
     mock.timers.tick(500);
-    report.refused(problems.tokenInvalid);
+    report.refused(problems.tokenInvalid, undefined, credentials);
     statuses.should.eql(["status.open 0/0", "status.openRefusing 0/1"]);
   });
 
   it("logs refusals at most once a second", () => {
-    for (let count = 0; count < 100; count++) report.refused(problems.tokenInvalid);
+    for (let count = 0; count < 100; count++) report.refused(problems.tokenInvalid, undefined, credentials);
     now += 999;
-    report.refused(problems.tokenMissing);
+    report.refused(problems.tokenMissing, undefined, credentials);
     logs.should.have.length(1);
     now += 1;
-    report.refused(problems.jsonMalformed);
+    report.refused(problems.jsonMalformed, undefined, credentials);
     logs
       .map((line) => line.split(" ").slice(0, 2).join(" "))
       .should.eql(["warn refused.tokenInvalid", "warn refused.jsonMalformed"]);
   });
 
   it("does not let refusals hide an error, and limits errors as well", () => {
-    report.refused(problems.tokenInvalid);
-    for (let count = 0; count < 100; count++) report.refused(problems.unforeseen, "it broke");
+    report.refused(problems.tokenInvalid, undefined, credentials);
+    for (let count = 0; count < 100; count++) report.refused(problems.unforeseen, "it broke", credentials);
     logs.should.have.length(2);
     logs[1]?.should.startWith("error refused.unforeseen").and.endWith(": it broke");
   });

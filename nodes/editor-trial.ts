@@ -1,0 +1,98 @@
+import { isEnvironmentValue, placementField, type VerificationMethod } from "../src/config";
+import { present, testBody } from "../src/present";
+import type { TrialResult } from "../src/trial";
+import { type Field, input, inputValue, keptPassword, prepareCopyButton, type WebhookNode } from "./editor-fields";
+import type { Editor } from "./editor-host";
+import { knownToken } from "./editor-token";
+import { urlOf } from "./editor-url";
+
+declare const RED: Editor;
+
+/** What a sender might send, for the picture of the message. */
+const sample = { body: { order: 42 }, query: { shop: "7" } };
+
+export function prepareTrial(node: WebhookNode): void {
+  prepareCopyButton(
+    $("#webhook-trigger-command-copy"),
+    () => $("#webhook-trigger-command").text(),
+    node._("token.copied"),
+  );
+  const inSubflow = Boolean(RED.nodes.subflow(node.z));
+  const send = $("#webhook-trigger-send").prop("disabled", inSubflow);
+  if (inSubflow) $("#webhook-trigger-send-hint").text(node._("trial.subflow"));
+  send.on("click", () => {
+    send.prop("disabled", true);
+    showResult("fa-spinner fa-spin", "", node._("trial.sending"));
+    void $.ajax({
+      type: "POST",
+      url: `webhook-trigger/${node.id}/test`,
+      success: (result: TrialResult) => {
+        const accepted = result.outcome === "accepted";
+        const text = textOf(node, result) + (isChanged(node) ? ` ${node._("trial.changed")}` : "");
+        showResult(accepted ? "fa-check" : "fa-times", accepted ? "good" : "bad", text);
+      },
+      error: ({ status }) => {
+        const refused = status === 401 || status === 403;
+        showResult("fa-times", "bad", node._(refused ? "trial.forbidden" : "trial.failed"));
+      },
+      complete: () => send.prop("disabled", false),
+    });
+  });
+  $("#webhook-trigger-result").parent().hide();
+}
+
+function showResult(icon: string, verdict: "good" | "bad" | "", text: string): void {
+  const result = $("#webhook-trigger-result").text(text).parent().show();
+  result.attr("class", `webhook-trigger-result ${verdict}`).find("i").attr("class", `fa ${icon}`);
+}
+
+/** What came of a test request, and what to do about it. */
+function textOf(node: WebhookNode, { outcome, status = 0, id = "", rule, value = "" }: TrialResult): string {
+  const reason = rule ? node._(`rules.${rule}`, { value }) : "";
+  return node._(`trial.${outcome}`, { status: String(status), id, reason });
+}
+
+/** Whether the form, or the node, has changes that are not deployed. */
+function isChanged(node: WebhookNode): boolean {
+  const fields = ["relativePath", "verificationMethod", ...Object.values(placementField)] as const satisfies Field[];
+  return (
+    node.changed === true || knownToken() !== undefined || fields.some((field) => inputValue(field) !== node[field])
+  );
+}
+
+/** Shows the line that sends a request to the node as the form has it, where there is a URL to send it to. */
+export function showCommand(node: WebhookNode): void {
+  const url = urlOf(node);
+  const token = knownToken();
+  const hidden = token === undefined || isEnvironmentValue(token);
+  const method = inputValue("verificationMethod") as VerificationMethod;
+  const name = inputValue(placementField[method]);
+  const { headers, search } = present({ method, name }, hidden ? node._("trial.placeholder") : token);
+  const command = [
+    `curl ${quoted(`${url ?? ""}${search}`)}`,
+    ...Object.entries(headers).map(([field, value]) => `-H ${quoted(`${field}: ${value}`)}`),
+    `--data ${quoted(testBody)}`,
+  ].join(" ");
+  $("#webhook-trigger-command")
+    .text(command)
+    .parent()
+    .toggle(url !== undefined);
+  const key = inputValue("token") === keptPassword || token !== undefined ? "trial.tokenHidden" : "trial.tokenMissing";
+  $("#webhook-trigger-command-token").text(hidden ? node._(key) : "");
+}
+
+/** Shows what the message will look like. */
+export function showPicture(): void {
+  const checkbox = input("returnQueryParams");
+  const wrapped = checkbox.is(":checked") || checkbox.val() === "true";
+  const payload = wrapped ? sample : sample.body;
+  $("#webhook-trigger-picture").text(`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`);
+}
+
+/**
+ * Quotes an argument for a shell. Double quotes do for the shells of all systems, unless a character means something
+ * within them; single quotes take all but themselves as it stands, but only where the shell is a POSIX one.
+ */
+function quoted(argument: string): string {
+  return /["$%`!\\]/.test(argument) ? `'${argument.replaceAll("'", "'\\''")}'` : `"${argument}"`;
+}
