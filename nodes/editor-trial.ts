@@ -19,7 +19,7 @@ export function prepareTrial(node: WebhookNode): void {
   );
   const inSubflow = Boolean(RED.nodes.subflow(node.z));
   const send = $("#webhook-trigger-send").prop("disabled", inSubflow);
-  if (inSubflow) $("#webhook-trigger-send-hint").text(node._("trial.subflow"));
+  $("#webhook-trigger-send-hint").text(node._(inSubflow ? "trial.subflow" : "trial.hint"));
   send.on("click", () => {
     send.prop("disabled", true);
     showResult("fa-spinner fa-spin", "", node._("trial.sending"));

@@ -42,14 +42,15 @@ export class Trials {
   }
 
   async #of(id: string): Promise<TrialResult> {
+    // While flows are being deployed, nodes come and go.
+    await this.#endpoints.settled();
     const node = this.#RED.nodes.getNode(id) as Node | null;
     const deployed = node && this.#deployed.get(node);
     if (!deployed) return { outcome: "notDeployed" };
     if (deployed === "switchedOff") return { outcome: "switchedOff" };
     if ("rule" in deployed) return { outcome: "closed", ...deployed };
     const { config, endpoint } = deployed;
-    const holder = this.#endpoints.find(config.path);
-    if (holder !== endpoint && holder !== "deploying") return { outcome: "taken" };
+    if (this.#endpoints.find(config.path) !== endpoint) return { outcome: "taken" };
     return this.#send(config);
   }
 

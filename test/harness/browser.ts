@@ -1,4 +1,4 @@
-import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import type { SavedFields } from "../../src/config";
 import type { NodeRed } from "./node-red";
@@ -41,8 +41,12 @@ export function catalogText(key: string, values: Record<string, string> = {}): s
 export class Editor {
   private constructor(readonly page: Page) {}
 
-  static async open(browser: Browser, nodeRed: NodeRed): Promise<Editor> {
-    const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  /** @param look how the browser's user likes the editor to look: its theme, its language, the size of its window */
+  static async open(browser: Browser, nodeRed: NodeRed, look: BrowserContextOptions = {}): Promise<Editor> {
+    const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...look });
+    // Node-RED 5 keeps its own choice of theme, whatever the browser's user likes.
+    const { colorScheme = "light" } = look;
+    await context.addInitScript((theme) => localStorage.setItem("view-dark-theme", theme ?? ""), colorScheme);
     const editor = new Editor(await context.newPage());
     await editor.page.goto(nodeRed.admin("/"));
     await editor.paletteEntry("webhook-trigger").waitFor();

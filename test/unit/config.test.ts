@@ -1,5 +1,5 @@
-import "should";
-import { type BrokenRule, defaults, parseConfig, type Roots, type SavedFields } from "../../src/config";
+import should from "should";
+import { type BrokenRule, defaults, parseBaseUrl, parseConfig, type Roots, type SavedFields } from "../../src/config";
 import { token } from "../harness/flow";
 
 const separate: Roots = { admin: "/admin/", node: "/api/" };
@@ -111,4 +111,25 @@ describe("parseConfig", () => {
       });
     }
   });
+});
+
+describe("parseBaseUrl", () => {
+  for (const [setting, base] of [
+    ["https://hooks.example.com", "https://hooks.example.com"],
+    ["https://hooks.example.com/", "https://hooks.example.com"],
+    ["http://10.0.0.1:8080/node-red//", "http://10.0.0.1:8080/node-red"],
+    ["hooks.example.com", undefined],
+    ["ftp://hooks.example.com", undefined],
+    ["javascript:alert(1)", undefined],
+    ["https://hooks.example.com/?a=1", undefined],
+    ["https://hooks.example.com/#top", undefined],
+    ["", undefined],
+    [undefined, undefined],
+    [true, undefined],
+    [{ toString: null }, undefined],
+  ] as const) {
+    it(`reads ${JSON.stringify(setting)} as ${base}`, () => {
+      should(parseBaseUrl(setting)).equal(base);
+    });
+  }
 });
