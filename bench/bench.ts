@@ -1,4 +1,6 @@
 /** Measures the figures that bench/README.md shows, and writes them into it. */
+import { buildSync } from "esbuild";
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
@@ -256,6 +258,20 @@ async function memory(): Promise<void> {
     "–",
     `**${((ours - theirs) / 10_000 / 1000).toFixed(2)} kB**`,
   );
+  for (const [part, size] of Object.entries(heapOfParts())) {
+    report(`of it, ${part}`, "–", `**${(size / 1000).toFixed(2)} kB**`);
+  }
+}
+
+/** What heap.ts measures, as plain JavaScript: what runs TypeScript makes every function larger. */
+function heapOfParts(): Record<string, number> {
+  const entry = join(__dirname, "heap.ts");
+  const { outputFiles } = buildSync({ entryPoints: [entry], bundle: true, platform: "node", write: false });
+  const input = outputFiles.map(({ text }) => text).join("");
+  return JSON.parse(execFileSync(process.execPath, ["--expose-gc"], { input, encoding: "utf8" })) as Record<
+    string,
+    number
+  >;
 }
 
 async function main(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { credentialsOf } from "../src/authenticate";
+import { Credentials } from "../src/authenticate";
 import { parseBaseUrl, parseConfig, type SavedFields } from "../src/config";
 import { Endpoints } from "../src/endpoints";
 import type { Endpoint } from "../src/receive";
@@ -36,7 +36,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
     }
 
     const { path, returnQueryParams } = config;
-    const credentials = credentialsOf(config);
+    const credentials = new Credentials(config);
     const endpoint: Endpoint = {
       credentials,
       limit,

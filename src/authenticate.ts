@@ -2,29 +2,27 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { VerificationMethod, WebhookConfig } from "./config";
 import { type Problem, problems } from "./problem";
 
-/** What a request must present, and where. */
-export interface Credentials {
-  method: VerificationMethod;
+/** What a request must present, and where; prepared, so that a request costs no more than it must. */
+export class Credentials {
+  readonly method: VerificationMethod;
   /** The name of the header field (in any letter case) or of the query parameter (exactly). */
-  name: string;
-  token: string;
-  /** Finds the token in a text, whichever of its characters are percent-encoded. Most endpoints never need it. */
-  readonly written: RegExp;
+  readonly name: string;
+  readonly token: string;
   /** The SHA-256 digest of the token. */
-  digest: Buffer;
-}
+  readonly digest: Buffer;
+  #written: RegExp | undefined;
 
-/** Prepares the credentials of an endpoint, so that a request costs no more than it must. */
-export function credentialsOf({ placement, token }: Pick<WebhookConfig, "placement" | "token">): Credentials {
-  let written: RegExp | undefined;
-  return {
-    ...placement,
-    token,
-    digest: digest(token),
-    get written() {
-      return (written ??= writtenForms(token));
-    },
-  };
+  constructor({ placement, token }: Pick<WebhookConfig, "placement" | "token">) {
+    this.method = placement.method;
+    this.name = placement.name;
+    this.token = token;
+    this.digest = digest(token);
+  }
+
+  /** Finds the token in a text, whichever of its characters are percent-encoded. Most endpoints never need it. */
+  get written(): RegExp {
+    return (this.#written ??= writtenForms(this.token));
+  }
 }
 
 function writtenForms(token: string): RegExp {

@@ -60,9 +60,10 @@ function headersWithout(credentials: Credentials, headers: IncomingHttpHeaders):
 }
 
 /** Whether a text has the token in it; a sender may have percent-encoded any character of it. */
-function tells(text: string, { token, written }: Credentials): boolean {
+function tells(text: string, credentials: Credentials): boolean {
+  const { token } = credentials;
   if (text.length < token.length) return false;
-  return text.includes(token) || (text.includes("%") && written.test(text));
+  return text.includes(token) || (text.includes("%") && credentials.written.test(text));
 }
 
 /** Takes the token out of a text that is meant for the log. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import should from "should";
 import type { IncomingMessage } from "node:http";
-import { credentialsOf } from "../../src/authenticate";
+import { Credentials } from "../../src/authenticate";
 import { defaults, normalisePath, parseConfig } from "../../src/config";
 import { decodeBody } from "../../src/decode";
 import { summarise } from "../../src/message";
@@ -125,7 +125,7 @@ describe("for any request", () => {
     holds(fc.tuple(placement, telling, headers), ([place, search, fields]) => {
       const request = { method: "POST", headers: fields } as unknown as IncomingMessage;
       const arrival = { request, path: "/hook", search: search.replaceAll("#", ""), ip: "192.0.2.1" };
-      const told = JSON.stringify(summarise(arrival, credentialsOf({ placement: place, token })));
+      const told = JSON.stringify(summarise(arrival, new Credentials({ placement: place, token })));
       for (const form of [token, encodeURIComponent(token), everyByte]) told.should.not.containEql(form);
     });
   });

@@ -1,12 +1,12 @@
 import should from "should";
-import { authenticate, credentialsOf } from "../../src/authenticate";
+import { authenticate, Credentials } from "../../src/authenticate";
 import { problems } from "../../src/problem";
 import { token } from "../harness/flow";
 
 type Outcome = "accepted" | "tokenMissing" | "tokenInvalid";
 
 function outcome(method: "header" | "query", name: string, headers: string[], search = ""): Outcome {
-  const problem = authenticate(credentialsOf({ placement: { method, name }, token }), headers, search);
+  const problem = authenticate(new Credentials({ placement: { method, name }, token }), headers, search);
   return problem ? (problem.name as Outcome) : "accepted";
 }
 

@@ -1,6 +1,6 @@
 import should from "should";
 import type { IncomingMessage } from "node:http";
-import { credentialsOf } from "../../src/authenticate";
+import { Credentials } from "../../src/authenticate";
 import { conceal, summarise } from "../../src/message";
 import { token } from "../harness/flow";
 
@@ -13,7 +13,7 @@ function summary(
   headers: Record<string, string> = {},
 ) {
   const request = { method: "POST", headers } as unknown as IncomingMessage;
-  return summarise({ request, path: "/Hook/", search, ip: "192.0.2.1" }, credentialsOf({ placement, token }));
+  return summarise({ request, path: "/Hook/", search, ip: "192.0.2.1" }, new Credentials({ placement, token }));
 }
 
 const header = { method: "header", name: "X-Token" } as const;
@@ -79,7 +79,7 @@ describe("summarise", () => {
 
 describe("conceal", () => {
   it("takes the token out of a text, as it stands and encoded", () => {
-    const text = conceal(`GET /hook?state=${encoded} and ${token}`, credentialsOf({ placement: query, token }));
+    const text = conceal(`GET /hook?state=${encoded} and ${token}`, new Credentials({ placement: query, token }));
     text.should.equal("GET /hook?state=… and …");
   });
 });

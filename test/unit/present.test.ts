@@ -1,5 +1,5 @@
 import "should";
-import { authenticate, credentialsOf } from "../../src/authenticate";
+import { authenticate, Credentials } from "../../src/authenticate";
 import { present } from "../../src/present";
 import { token } from "../harness/flow";
 
@@ -14,7 +14,7 @@ describe("present", () => {
     it(`puts a token where authenticate finds it: the ${method} ${name}`, () => {
       const { headers, search } = present({ method, name }, token);
       const refusal = authenticate(
-        credentialsOf({ placement: { method, name }, token }),
+        new Credentials({ placement: { method, name }, token }),
         Object.entries(headers).flat(),
         search.slice(1),
       );

@@ -2,11 +2,11 @@ import "should";
 import type { Node } from "node-red";
 import { mock } from "node:test";
 import { Report } from "../../nodes/report";
-import { credentialsOf } from "../../src/authenticate";
+import { Credentials } from "../../src/authenticate";
 import { problems } from "../../src/problem";
 import { token } from "../harness/flow";
 
-const credentials = credentialsOf({ placement: { method: "header", name: "Authorization" }, token });
+const credentials = new Credentials({ placement: { method: "header", name: "Authorization" }, token });
 
 describe("Report", () => {
   let statuses: string[];

@@ -1,0 +1,55 @@
+/** Prints, as JSON, what the parts of an endpoint take on the heap, in bytes each. Needs `--expose-gc`. */
+import type { Node } from "node-red";
+import { Report } from "../nodes/report";
+import { Credentials } from "../src/authenticate";
+import { defaults, parseConfig, type WebhookConfig } from "../src/config";
+import { Endpoints } from "../src/endpoints";
+import type { Endpoint } from "../src/receive";
+import { token } from "../test/harness/flow";
+
+const count = 10_000;
+const kept: unknown[] = [];
+const sizes: Record<string, number> = {};
+
+/** Makes many of a part, keeps them, and notes what each takes. */
+function measure<Part>(name: string, make: (index: number) => Part): (index: number) => Part {
+  const parts: Part[] = new Array<Part>(count);
+  const before = heapUsed();
+  for (let index = 0; index < count; index++) parts[index] = make(index);
+  sizes[name] = (heapUsed() - before) / count;
+  kept.push(parts);
+  return (index) => parts[index] as Part;
+}
+
+function heapUsed(): number {
+  if (!globalThis.gc) throw new Error("heap.ts needs --expose-gc");
+  globalThis.gc();
+  return process.memoryUsage().heapUsed;
+}
+
+const node = { status: () => undefined, metric: () => false } as unknown as Node;
+const endpoints = new Endpoints<Endpoint>();
+
+const config = measure("its configuration, parsed", (index) => {
+  const ownToken = token.slice(5) + String(index).padStart(5, "0");
+  return parseConfig({ ...defaults, relativePath: `/hook/${index}` }, ownToken, { admin: "/admin", node: "/" }) as WebhookConfig;
+}); // prettier-ignore
+const credentials = measure("its credentials", (index) => new Credentials(config(index)));
+const report = measure("its report", () => new Report(node, (key) => key));
+measure("the endpoint, its functions and its place in the map", (index) => {
+  const endpoint: Endpoint = {
+    credentials: credentials(index),
+    limit: 5_000_000,
+    deliver: () => String(index),
+    accepted: (acceptance) => report(index).accepted(acceptance),
+    refused: (problem, cause) => report(index).refused(problem, cause, credentials(index)),
+  };
+  const claim = endpoints.claim(config(index).path, {
+    owner: `w${index}`,
+    endpoint,
+    onTurn: () => report(index).stop(),
+    onWait: () => report(index).stop(),
+  });
+  return () => claim.release();
+});
+process.stdout.write(JSON.stringify(sizes));
