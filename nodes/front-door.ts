@@ -9,16 +9,11 @@ import { problems } from "../src/problem";
 import { type Endpoint, fail, serve } from "../src/receive";
 import { refuse } from "../src/reply";
 import { parseTarget, type Target } from "../src/target";
+import { type Claimable, claim, claimBodies, claimed, nodeRootBelowAdmin } from "./claims";
 import { middlewareOf, settingsOf } from "./host";
 import { arrange, type Layer, layersAddedBy, parentOf, rootOf } from "./layers";
-import { ignoreUpgrades } from "./upgrades";
 import { wayTo } from "./way";
 
-/** Where the target of a request that is an endpoint's is kept, from when it was claimed until it is met. */
-const claimed = Symbol("claimed");
-
-/** A request, perhaps with body-parser's mark for one whose body is taken care of. */
-type Claimable = IncomingMessage & { _body?: boolean; [claimed]?: Target };
 type PassOn = () => void;
 
 /** Matches every path: endpoints are found by a map, never by route patterns. */
@@ -58,7 +53,10 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
 
   // In the admin app, which with equal roots comes before the app for HTTP nodes. To leave a router spares the rest.
   let pastAdmin = false;
+  const nodesBelowAdmin = nodeRootBelowAdmin(RED);
   const leaveAdmin: RequestHandler = (request: Claimable, _response, next) => {
+    // Behind a router, whose mount is not told, the server's listener does not know the paths.
+    if (!request[claimed] && nodesBelowAdmin !== undefined) claim(request, endpoints, nodesBelowAdmin);
     next(pastAdmin && request.method === "POST" && request[claimed] ? "router" : undefined);
   };
 
@@ -127,36 +125,4 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   takePlaces();
   // Nodes and plugins add layers when the flows start.
   RED.events.on("flows:started", takePlaces);
-}
-
-/**
- * With equal roots the admin app's body parsers come before any node, and in a host application its own may.
- * They pass over a request marked as parsed, which leaves its bytes, and all checks before them, to us. Another method
- * on an endpoint's path is for the routes of other nodes, which parse for themselves, or refused without a look.
- */
-function claimBodies(RED: NodeAPI, endpoints: Endpoints<Endpoint>): void {
-  // A host application that runs Node-RED without an editor need not tell its server.
-  const server = RED.server as NodeAPI["server"] | null | undefined;
-  if (!server) return;
-  const targetOfOurs = (request: IncomingMessage) => {
-    const target = targetBelow(RED.httpNode.path(), request);
-    return target && endpoints.find(target.path) ? target : undefined;
-  };
-  server.prependListener("request", (request: Claimable) => {
-    const target = targetOfOurs(request);
-    if (!target) return;
-    request._body = true;
-    request[claimed] = target;
-  });
-  ignoreUpgrades(server, (request) => request.method === "POST" && targetOfOurs(request) !== undefined);
-}
-
-/** The target that an app sees below its mount: Express takes one slash more away than the mount has. */
-function targetBelow(mount: string, request: IncomingMessage): Target | undefined {
-  const target = parseTarget(request.url ?? "");
-  if (mount === "/") return target;
-  const { path, search } = target;
-  const prefix = mount.replace(/\/+/g, "/").replace(/\/$/, "");
-  if (!path.toLowerCase().startsWith(prefix.toLowerCase())) return undefined;
-  return { path: path.slice(prefix.length).replace(/^\/\//, "/"), search };
 }

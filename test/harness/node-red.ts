@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { EventEmitter, once } from "node:events";
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { installedModules, root, temporaryFolder } from "./package";
 
@@ -50,6 +51,8 @@ export interface Options {
   settings?: Record<string, unknown>;
   /** More of the settings file, as the JavaScript of an object's inside. */
   code?: string;
+  /** What mounts Node-RED in a host application, as JavaScript that knows `app`, `express`, `RED` and `settings`. */
+  host?: string;
   env?: Record<string, string>;
 }
 
@@ -137,6 +140,21 @@ export const nodeRedVersion = (
   JSON.parse(readFileSync(join(nodeRedFolder, "package.json"), "utf8")) as { version: string }
 ).version;
 
+/** The script of an application that runs Node-RED inside its own web server. */
+function hostApplication(mount: string): string {
+  const requireOf = createRequire(join(nodeRedFolder, "package.json"));
+  return `
+    const express = require(${JSON.stringify(requireOf.resolve("express"))});
+    const RED = require(${JSON.stringify(requireOf.resolve(nodeRedFolder))});
+    const settings = { ...require("./settings.js"), userDir: __dirname };
+    const app = express();
+    const server = require("node:http").createServer(app);
+    RED.init(server, settings);
+    ${mount}
+    RED.start().then(() => server.listen(0, "127.0.0.1"));
+  `;
+}
+
 /** A real Node-RED with the packed package installed, in a process of its own, started by its own command. */
 export class NodeRed {
   readonly messages: Received[] = [];
@@ -162,7 +180,7 @@ export class NodeRed {
     return nodeRed;
   }
 
-  private constructor({ flow = [], settings = {}, code = "", env = {} }: Options) {
+  private constructor({ flow = [], settings = {}, code = "", host, env = {} }: Options) {
     this.#adminRoot = rootOf(settings.httpAdminRoot);
     this.#nodeRoot = rootOf(settings.httpNodeRoot);
     this.#userDir = temporaryFolder("node-red");
@@ -192,7 +210,10 @@ export class NodeRed {
       join(this.#userDir, "settings.js"),
       `module.exports = { ...${JSON.stringify({ ...fixed, ...settings })}, ${code} };`,
     );
-    this.#child = spawn(process.execPath, [join(nodeRedFolder, "red.js"), "--userDir", this.#userDir], {
+    const hostScript = join(this.#userDir, "host.js");
+    if (host !== undefined) writeFileSync(hostScript, hostApplication(host));
+    const command = host === undefined ? [join(nodeRedFolder, "red.js"), "--userDir", this.#userDir] : [hostScript];
+    this.#child = spawn(process.execPath, command, {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       serialization: "advanced",
       env: { ...process.env, NODE_OPTIONS: "", ...env },
