@@ -76,6 +76,32 @@ describe("the URL under the Relative Path", () => {
     });
   }
 
+  for (const [setting, base] of [
+    ["https://hooks.example.com", "https://hooks.example.com"],
+    ["https://example.com/node-red/", "https://example.com/node-red"],
+    ["hooks.example.com", undefined],
+  ] as const) {
+    describe(`when webhookTriggerBaseUrl is ${setting}`, () => {
+      editWith({ webhookTriggerBaseUrl: setting, httpNodeRoot: "/api" });
+
+      it(base === undefined ? "is not misled, and the log says so" : "begins with it", async () => {
+        (await editor.url.innerText()).should.equal(`${base ?? nodeRed.origin}/api/orders`);
+        (await editor.command.innerText()).should.containEql(`"${base ?? nodeRed.origin}/api/orders"`);
+        nodeRed.log.includes(catalogText("settings.baseUrl")).should.equal(base === undefined);
+      });
+    });
+  }
+
+  describe("when somebody wants it elsewhere", () => {
+    editWith({});
+
+    it("is copied by its button", async () => {
+      await editor.page.locator("#webhook-trigger-url-copy").click();
+      const copied = await editor.page.evaluate(() => navigator.clipboard.readText());
+      copied.should.equal(`${nodeRed.origin}/orders`);
+    });
+  });
+
   describe("when HTTP nodes are switched off", () => {
     editWith({ httpNodeRoot: false });
 
@@ -101,7 +127,9 @@ describe("a path that another node has", () => {
         { id: "disabled", relativePath: "/disabled", d: true },
         { id: "elsewhere", relativePath: "/elsewhere", z: "disabledTab" },
         { id: "pathless", relativePath: "" },
+        { id: "far", relativePath: "/far", z: "farTab", wires: [[]] },
       ),
+      { id: "farTab", type: "tab", label: "Far away" },
       { id: "disabledTab", type: "tab", label: "Disabled", disabled: true },
       { id: "post", type: "http in", z: "tab", x: 100, y: 300, url: "/posted", method: "post", name: "", wires: [[]] },
       { id: "get", type: "http in", z: "tab", x: 100, y: 300, url: "/got", method: "get", name: "", wires: [[]] },
@@ -141,6 +169,20 @@ describe("a path that another node has", () => {
       should(await editor.rival.getAttribute("aria-label")).equal(catalogText("url.reveal", { name }));
     });
   }
+
+  it("is shown in the workspace, on its own flow, by a click", async () => {
+    await editor.input("relativePath").fill("/far");
+    await editor.rival.click();
+    await editor.page.locator(".red-ui-tab.active", { hasText: "Far away" }).waitFor();
+    await editor.page
+      .locator("#far.red-ui-flow-node-highlighted, #far .red-ui-flow-node-highlighted")
+      .first()
+      .waitFor();
+    // The form stays open, and knows its node still.
+    (await editor.input("relativePath").inputValue()).should.equal("/far");
+    await editor.input("relativePath").fill("/edited");
+    (await editor.rival.isVisible()).should.be.false();
+  });
 
   for (const [what, path] of [
     ["the node itself", "/edited"],

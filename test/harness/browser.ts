@@ -1,7 +1,9 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
-import catalog from "../../locales/en-US/webhook-trigger.json";
 import type { SavedFields } from "../../src/config";
 import type { NodeRed } from "./node-red";
+import { root } from "./package";
 
 /** The part of the editor's global that the tests use. */
 declare const RED: {
@@ -29,9 +31,10 @@ export function startBrowser(): Promise<Browser> {
   });
 }
 
-/** The text of a key in the English catalog. */
-export function catalogText(key: string, values: Record<string, string> = {}): string {
-  let found: unknown = catalog;
+/** The text of a key in the catalog of a language. */
+export function catalogText(key: string, values: Record<string, string> = {}, language = "en-US"): string {
+  const file = join(root, "locales", language, "webhook-trigger.json");
+  let found: unknown = JSON.parse(readFileSync(file, "utf8"));
   for (const part of key.split(".")) found = (found as Record<string, unknown> | undefined)?.[part];
   if (typeof found !== "string") throw new Error(`the catalog has no text for ${key}`);
   return found.replace(/__(\w+)__/g, (_, name: string) => values[name] ?? "");

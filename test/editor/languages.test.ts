@@ -1,0 +1,82 @@
+import should from "should";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import type { Browser } from "playwright-core";
+import { catalogText, Editor, startBrowser } from "../harness/browser";
+import { webhookFlow } from "../harness/flow";
+import { send } from "../harness/http";
+import { NodeRed } from "../harness/node-red";
+import { root } from "../harness/package";
+
+const languages = readdirSync(join(root, "locales"));
+
+describe("the form in each language", () => {
+  let browser: Browser;
+  let nodeRed: NodeRed;
+  before(async () => {
+    browser = await startBrowser();
+    nodeRed = await NodeRed.start({
+      flow: webhookFlow({ id: "saved", relativePath: "/saved" }, { id: "rival", relativePath: "/rival" }),
+    });
+  });
+  after(async () => {
+    await browser.close();
+    await nodeRed.stop();
+  });
+
+  for (const locale of languages) {
+    it(`speaks ${locale}, and fits into its column`, async () => {
+      const editor = await Editor.open(browser, nodeRed, { locale });
+      const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, locale);
+      await editor.edit("saved");
+      for (const field of [
+        "relativePath",
+        "token",
+        "verificationMethod",
+        "headerParameter",
+        "returnQueryParams",
+        "name",
+      ]) {
+        const label = editor.page.locator(`label[for="node-input-${field}"]`);
+        should((await label.innerText()).trim()).equal(text(`label.${field}`));
+        // One line of text: no label is so long that it wraps.
+        should((await label.boundingBox())?.height).be.below(30);
+      }
+      (await editor.page.locator("#webhook-trigger-token-hint").innerText()).should.equal(text("token.kept"));
+      (await editor.tokenButton("make").innerText()).should.equal(text("token.make"));
+      should(await editor.tokenButton("copy").getAttribute("aria-label")).equal(text("token.copy"));
+      const result = await editor.sendTest();
+      const id = /[0-9a-f]{16}/.exec(result)?.[0] ?? "";
+      result.trim().should.equal(text("trial.accepted", { id }));
+      await editor.input("relativePath").fill("/rival");
+      (await editor.warning.innerText()).should.equal(text("url.takenByWebhook"));
+      await editor.input("relativePath").fill("/a b");
+      (await editor.message("relativePath").innerText()).should.equal(text("rules.relativePath.characters"));
+      await editor.page.locator(".red-ui-tray-footer .fa-book").click();
+      await editor.page
+        .locator(".red-ui-help .red-ui-help b", { hasText: text("label.returnQueryParams") })
+        .first()
+        .waitFor();
+      await editor.close();
+    });
+  }
+});
+
+describe("the runtime in another language", () => {
+  for (const lang of ["de", "ja"]) {
+    it(`has status and log in ${lang}`, async () => {
+      const nodeRed = await NodeRed.start({ settings: { lang }, flow: webhookFlow({ id: "hook" }, { id: "late" }) });
+      try {
+        const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, lang);
+        const why = text("way.why.nothing");
+        nodeRed.log.should.containEql(text("way.beforeExpress", { why }));
+        await nodeRed.deploy(webhookFlow({ id: "hook" }, { id: "late" }));
+        await nodeRed.status("late", new RegExp(text("status.waiting", { path: "/hook" })));
+        await send(nodeRed.node("/hook"));
+        await nodeRed.until(() => nodeRed.log.includes(text("refused.tokenMissing")) || undefined, "the refusal in the log");
+      } finally {
+        await nodeRed.stop();
+      }
+    });
+  }
+}); // prettier-ignore
