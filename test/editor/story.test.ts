@@ -47,10 +47,15 @@ describe("a first webhook, made in the editor", () => {
         await editor.deploy();
         await nodeRed.status(webhook, /orders/);
 
+        await editor.edit(webhook);
+        (await editor.sendTest()).should.match(/^\s*200: accepted/);
+        await editor.done();
+        await editor.invoke("core:show-debug-tab");
+        await page.locator(".red-ui-debug-msg", { hasText: "hello world" }).waitFor();
+
         const headers = { Authorization: `Bearer ${token}`, "Content-Type": "text/plain" };
         const reply = await send(url, { headers, body: "hello from a caller" });
         reply.status.should.equal(200);
-        await editor.invoke("core:show-debug-tab");
         await page.locator(".red-ui-debug-msg", { hasText: "hello from a caller" }).waitFor();
       });
     });
