@@ -96,7 +96,8 @@ export class Editor {
   async edit(id: string): Promise<void> {
     await this.page.waitForFunction((wanted) => RED.nodes.node(wanted) !== null, id);
     await this.page.evaluate((wanted) => RED.editor.edit(RED.nodes.node(wanted) ?? {}), id);
-    await this.input("name").waitFor();
+    // The form gets the focus when it has slid in; before, it would take it from a field that is being filled.
+    await this.page.locator(".red-ui-tray :focus").waitFor();
   }
 
   async done(): Promise<void> {
