@@ -27,6 +27,9 @@ export function startBrowser(): Promise<Browser> {
       "--disable-background-networking",
       "--disable-component-update",
       "--disable-sync",
+      // Nothing but this machine: the editor does without the catalogue of all packages that it asks for.
+      "--no-proxy-server",
+      "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
     ],
   });
 }
@@ -52,7 +55,7 @@ export class Editor {
     await context.addInitScript((theme) => localStorage.setItem("view-dark-theme", theme ?? ""), colorScheme);
     const editor = new Editor(await context.newPage());
     await editor.page.goto(nodeRed.admin("/"));
-    await editor.paletteEntry("webhook-trigger").waitFor();
+    await editor.paletteEntry("debug").waitFor();
     await editor.page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
     return editor;
   }
@@ -126,6 +129,27 @@ export class Editor {
   /** Whether the editor takes a node for valid: one that is not has a triangle in the flow. */
   async isValid(id: string): Promise<boolean> {
     return this.page.evaluate((wanted) => RED.nodes.node(wanted)?.valid === true, id);
+  }
+
+  /** Installs a package by the palette manager's upload, and waits until the editor has its node. */
+  async install(tarball: string, type: string): Promise<void> {
+    await this.page.locator("#red-ui-header-button-sidemenu").click();
+    await this.page.getByText("Manage palette", { exact: true }).click();
+    await this.page.locator("#red-ui-palette-editor-tabs").getByText("Install", { exact: true }).click();
+    const chosen = this.page.waitForEvent("filechooser");
+    await this.page.locator(".red-ui-palette-editor-upload-button").click();
+    await (await chosen).setFiles(tarball);
+    const installed = this.page.waitForResponse(
+      (response) => response.request().method() === "POST" && new URL(response.url()).pathname.endsWith("/nodes"),
+      { timeout: 50_000 },
+    );
+    await this.page.locator(".red-ui-palette-editor-upload-buttons").getByText("Upload", { exact: true }).click();
+    const response = await installed;
+    if (!response.ok()) throw new Error(`installing answered ${response.status()}: ${await response.text()}`);
+    await this.page.locator("#node-dialog-ok").click();
+    // While the palette manager slides away, a shade lies over the editor.
+    await this.page.locator("#red-ui-editor-shade").waitFor({ state: "hidden" });
+    await this.paletteEntry(type).waitFor();
   }
 
   /** Does what a key or a menu of the editor does. */

@@ -54,6 +54,8 @@ export interface Options {
   /** What mounts Node-RED in a host application, as JavaScript that knows `app`, `express`, `RED` and `settings`. */
   host?: string;
   env?: Record<string, string>;
+  /** Whether it starts without the package. */
+  bare?: boolean;
 }
 
 export type Flow = Record<string, unknown>[];
@@ -155,7 +157,7 @@ function hostApplication(mount: string): string {
   `;
 }
 
-/** A real Node-RED with the packed package installed, in a process of its own, started by its own command. */
+/** A real Node-RED with the packed package installed, unless it is bare, in a process of its own, started by its own command. */
 export class NodeRed {
   readonly messages: Received[] = [];
   /** What was seen at each start of the flows. */
@@ -180,11 +182,11 @@ export class NodeRed {
     return nodeRed;
   }
 
-  private constructor({ flow = [], settings = {}, code = "", host, env = {} }: Options) {
+  private constructor({ flow = [], settings = {}, code = "", host, env = {}, bare = false }: Options) {
     this.#adminRoot = rootOf(settings.httpAdminRoot);
     this.#nodeRoot = rootOf(settings.httpNodeRoot);
     this.#userDir = temporaryFolder("node-red");
-    symlinkSync(installedModules(), join(this.#userDir, "node_modules"));
+    if (!bare) symlinkSync(installedModules(), join(this.#userDir, "node_modules"));
     mkdirSync(join(this.#userDir, "nodes"));
     writeFileSync(join(this.#userDir, "nodes", "sink.js"), sinkNode);
     writeFileSync(
