@@ -1,42 +1,19 @@
 /**
- * Runs all tests on Node-RED 5; with `--matrix`, the runtime tests on the other supported versions as well.
- * Further arguments go to mocha: `npm test -- --grep token`.
+ * Runs all tests on Node-RED 5; with `--matrix`, what of them runs on the other supported versions; with
+ * `--matrix="Node-RED 5 on Node 22"`, what of them runs on these. Further arguments go to mocha:
+ * `npm test -- --grep token`.
  */
 import { fork } from "node:child_process";
-import {
-  build,
-  chromium,
-  commandOf,
-  ensureDependencies,
-  modernNode,
-  nodeBinary,
-  nodeRedFolder,
-  root,
-} from "./setup.mjs";
+import { everything, matrix } from "./matrix.mjs";
+import { build, chromium, commandOf, ensureDependencies, modernNode, nodeRedFolder, root } from "./setup.mjs";
+
+const args = process.argv.slice(2);
+const isMatrix = (/** @type {string} */ arg) => /^--matrix(=|$)/.test(arg);
+const mochaArgs = args.filter((arg) => !isMatrix(arg));
+const runs = runsOf(args.find(isMatrix));
 
 ensureDependencies();
 build();
-
-const all = ["test/**/*.test.ts"];
-const runtime = ["unit", "node", "runtime", "property"].map((folder) => `test/${folder}/*.test.ts`);
-const attacks = "test/adversary/*.test.ts";
-const matrix = [
-  { title: "Node-RED 5 on Node 22", node: () => nodeBinary(22), nodeRed: () => nodeRedFolder(5), specs: runtime },
-  { title: "Node-RED 5 on Node 24", node: () => nodeBinary(24), nodeRed: () => nodeRedFolder(5), specs: runtime },
-  {
-    title: "Node-RED 4.1 on Node 20",
-    node: () => nodeBinary(20),
-    nodeRed: () => nodeRedFolder(4),
-    specs: [...runtime, attacks],
-  },
-];
-const everything = { title: "Node-RED 5, all tests", node: modernNode, nodeRed: () => nodeRedFolder(5), specs: all };
-
-const args = process.argv.slice(2);
-const mochaArgs = args.filter((arg) => arg !== "--matrix");
-// What runs everything runs the same versions' part of the matrix as well.
-const rest = () => matrix.filter(({ node, nodeRed }) => node() !== modernNode() || nodeRed() !== nodeRedFolder(5));
-const runs = args.includes("--matrix") ? rest() : [everything];
 
 const total = { passes: 0, failures: 0 };
 for (const { title, node, nodeRed, specs } of runs) {
@@ -64,3 +41,19 @@ for (const { title, node, nodeRed, specs } of runs) {
 }
 if (runs.length > 1) process.stdout.write(`\n${total.passes} passed, ${total.failures} failed\n`);
 if (total.failures > 0 || total.passes === 0) process.exit(1);
+
+/**
+ * What to run.
+ *
+ * @param {string | undefined} option
+ */
+function runsOf(option) {
+  if (option === undefined) return [everything];
+  // What runs everything runs the same versions' part of the matrix as well.
+  if (option === "--matrix") {
+    return matrix.filter(({ node, nodeRed }) => node() !== modernNode() || nodeRed() !== nodeRedFolder(5));
+  }
+  const chosen = matrix.filter(({ title }) => option === `--matrix=${title}`);
+  if (chosen.length > 0) return chosen;
+  throw new Error(`${option} is none of ${matrix.map(({ title }) => title).join(", ")}`);
+}
