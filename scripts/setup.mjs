@@ -14,7 +14,7 @@ const cache = join(root, ".cache");
 const nodeVersions = { 20: "20.20.2", 22: "22.23.3", 24: "24.21.0" };
 /** For Apple silicon npm has only some. */
 const nodeVersionsOnAppleSilicon = { 20: "20.18.1", 22: "22.23.2", 24: "24.0.0" };
-const nodeRedVersions = { 4: "4.1.15" };
+export const nodeRedVersions = { 4: "4.1.15" };
 const chromiumVersion = "153.0.0";
 
 /** Installs the dependencies unless they are there as the lock file has them. */
