@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { installedModules, packageName, packedTarball, root } from "../harness/package";
 
 interface Manifest {
+  homepage: string;
   scripts: Record<string, string>;
 }
 
@@ -51,5 +52,10 @@ describe("the package", () => {
     }
     for (const path of installed) should(path).not.match(/\.node$|binding\.gyp$/);
     installed.should.containEql(join(packageName, "package.json"));
+  });
+
+  it("has a repository in which faults of security are reported in private", () => {
+    const [repository = ""] = manifest.homepage.split("#");
+    readFileSync(join(root, "SECURITY.md"), "utf8").should.containEql(`(${repository}/security/advisories/new)`);
   });
 });
