@@ -6,6 +6,7 @@ import { installedModules, packageName, packedTarball, root } from "../harness/p
 
 interface Manifest {
   homepage: string;
+  publishConfig: { access: string };
   scripts: Record<string, string>;
 }
 
@@ -52,6 +53,10 @@ describe("the package", () => {
     }
     for (const path of installed) should(path).not.match(/\.node$|binding\.gyp$/);
     installed.should.containEql(join(packageName, "package.json"));
+  });
+
+  it("is published for everybody, as npm does with a scoped name only when told", () => {
+    manifest.publishConfig.access.should.equal("public");
   });
 
   it("has a repository in which faults of security are reported in private", () => {
