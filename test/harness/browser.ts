@@ -15,6 +15,15 @@ declare const RED: {
 /** A field of the form, by the name of what is saved. */
 export type FormField = keyof SavedFields | "token";
 
+/** The place of a node on the canvas: its edges, in px from the canvas's own. */
+export interface Box {
+  id: string;
+  left: number;
+  right: number;
+  top: number;
+  bottom: number;
+}
+
 /** Starts the Chromium of `CHROMIUM_PATH`, else the one that Debian installs. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
@@ -119,6 +128,39 @@ export class Editor {
     );
     await this.page.locator("#red-ui-header-button-deploy").click();
     await saved;
+  }
+
+  /** Imports an example of a package by the import dialog, and shows the flow that it brings. */
+  async importExample(packageName: string, name: string): Promise<void> {
+    await this.invoke("core:show-examples-import-dialog");
+    const list = this.page.locator("#red-ui-clipboard-dialog-import-tab-examples");
+    await list.getByText(packageName, { exact: true }).click();
+    await list.getByText(name, { exact: true }).click();
+    await this.page.locator("#red-ui-clipboard-dialog-ok").click();
+  }
+
+  /** Shows a flow, as soon as the editor has it. */
+  async showFlow(id: string): Promise<void> {
+    await this.page.locator(`#red-ui-tab-${id}`).click();
+  }
+
+  /** Where nodes of the flow that is shown stand on its canvas, in px. */
+  async boxesOf(ids: string[]): Promise<Box[]> {
+    for (const id of ids) await this.page.locator(`[id="${id}"] .red-ui-flow-node`).waitFor();
+    return this.page.evaluate(
+      (wanted) =>
+        wanted.map((id) => {
+          const { x, y, w, h } = RED.nodes.node(id) as Record<"x" | "y" | "w" | "h", number>;
+          return { id, left: x - w / 2, right: x + w / 2, top: y - h / 2, bottom: y + h / 2 };
+        }),
+      ids,
+    );
+  }
+
+  /** A message in the debug sidebar, by the name of the debug node that shows it and a part of its text. */
+  debugMessage(node: string, text: string): Locator {
+    const from = this.page.locator(".red-ui-debug-msg-name", { hasText: new RegExp(`(^|: )${node}$`) });
+    return this.page.locator(".red-ui-debug-msg", { has: from, hasText: text });
   }
 
   /** A field of a node as the editor holds it, to be saved with the next deployment. */
