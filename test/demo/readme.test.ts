@@ -1,14 +1,11 @@
 import should from "should";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import catalog from "../../locales/en-US/webhook-trigger.json";
+import { defaults } from "../../src/config";
 import { problems } from "../../src/problem";
 import { paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
 import { Demo } from "../harness/demo";
-import { root } from "../harness/package";
-
-const readme = readFileSync(join(root, "README.md"), "utf8");
+import { readme, section } from "../harness/readme";
 
 describe("the README", () => {
   describe("has curl lines that work on the demo, word for word", () => {
@@ -38,13 +35,12 @@ describe("the README", () => {
   });
 
   it("names each field as the form does", () => {
-    const { url: _url, ...fields } = catalog.label;
-    for (const label of Object.values(fields)) readme.should.containEql(`| **${label}**`);
+    const fields = [...Object.keys(defaults), "token"] as (keyof typeof defaults | "token")[];
+    for (const field of fields) section("Fields").should.containEql(`| **${catalog.label[field]}**`);
   });
 
   it("has a row for each status of a reply", () => {
-    const replies = /^## Replies$([^]*?)^## /m.exec(readme)?.[1] ?? "";
-    const rows = [...replies.matchAll(/^\| (\d{3}) /gm)].map(([, status]) => Number(status));
+    const rows = [...section("Replies").matchAll(/^\| (\d{3}) /gm)].map(([, status]) => Number(status));
     rows.should.eql([...new Set([200, ...Object.values(problems).map(({ status }) => status)])].sort());
   });
 });
