@@ -73,6 +73,11 @@ export function chromium() {
   return execFileSync(process.execPath, ["--input-type=module", "--eval", print], { cwd: folder, encoding: "utf8" });
 }
 
+/** The path of an nginx: the system's if it has one. npm has none to fetch. */
+export function nginx() {
+  return [process.env.NGINX_PATH, "/usr/sbin/nginx"].find((path) => path && existsSync(path));
+}
+
 /**
  * Installs one package into a folder of its own, once.
  *

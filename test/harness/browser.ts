@@ -57,7 +57,11 @@ export class Editor {
   private constructor(readonly page: Page) {}
 
   /** @param look how the browser's user likes the editor to look: its theme, its language, the size of its window */
-  static async open(browser: Browser, nodeRed: NodeRed, look: BrowserContextOptions = {}): Promise<Editor> {
+  static async open(
+    browser: Browser,
+    nodeRed: Pick<NodeRed, "admin">,
+    look: BrowserContextOptions = {},
+  ): Promise<Editor> {
     const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...look });
     // Node-RED 5 keeps its own choice of theme, whatever the browser's user likes.
     const { colorScheme = "light" } = look;
@@ -95,6 +99,11 @@ export class Editor {
       [type, known] as const,
     );
     return (await dropped.jsonValue()) ?? "";
+  }
+
+  /** The status under a node, by its text. */
+  status(id: string, text: string): Locator {
+    return this.page.locator(`[id="${id}"] .red-ui-flow-node-status-label`, { hasText: text });
   }
 
   /** Draws a wire from the output of one node to the input of another. */

@@ -1,7 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { scheduler } from "node:timers/promises";
 import { root } from "./package";
+import { until } from "./until";
 
 type Command = [command: string, ...args: string[]];
 
@@ -111,14 +111,5 @@ export class Demo {
     const line = pattern.exec(this.output)?.[1];
     if (!line) throw new Error(`${pattern.source} is not in the output:\n${this.output}`);
     return line;
-  }
-}
-
-/** Tries again and again until a condition is met. */
-async function until(met: () => boolean, what: string): Promise<void> {
-  const limit = AbortSignal.timeout(45_000);
-  while (!met()) {
-    if (limit.aborted) throw new Error(`waited in vain for ${what}`);
-    await scheduler.wait(20);
   }
 }

@@ -16,14 +16,16 @@ export interface Call {
   body?: string | Uint8Array;
   /** Keeps its connections for further requests. */
   agent?: Agent;
+  /** The address of this machine that it comes from. */
+  localAddress?: string;
 }
 
 /** Sends a request, its URL and headers untouched, with a connection of its own unless an agent has one. */
 export async function send(url: string, call: Call = {}): Promise<Reply> {
-  const { method = "POST", headers = {}, body = "", agent = false } = call;
+  const { method = "POST", headers = {}, body = "", agent = false, localAddress } = call;
   const [, host = "", port = "", path = ""] = /^http:\/\/([^:/]+):(\d+)(.*)$/.exec(url) ?? [];
   return new Promise((resolve, reject) => {
-    const sent = request({ host, port, path, method, headers, agent });
+    const sent = request({ host, port, path, method, headers, agent, localAddress });
     sent.on("error", reject);
     sent.on("response", (response) => {
       text(response).then((received) => {
