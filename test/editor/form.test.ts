@@ -1,7 +1,7 @@
 import should from "should";
 import type { Browser } from "playwright-core";
 import { type BrokenRule, defaults, longestPath, type SavedFields, tokenLength } from "../../src/config";
-import { catalogText, Editor, type FormField, startBrowser } from "../harness/browser";
+import { boxOf, catalogText, Editor, type FormField, startBrowser } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { NodeRed } from "../harness/node-red";
 
@@ -185,6 +185,15 @@ describe("the form of the webhook trigger", () => {
   it("ticks the box when an environment variable's place was taken by the text true", async () => {
     await editor.edit("ticked");
     (await editor.input("returnQueryParams").isChecked()).should.be.true();
+  });
+
+  it("fits the window of a small laptop", async () => {
+    const small = await Editor.open(browser, nodeRed, { viewport: { width: 1024, height: 768 } });
+    await small.edit("plain");
+    const form = await boxOf(small.page.locator(".webhook-trigger-form"));
+    const tray = await boxOf(small.page.locator(".red-ui-tray"));
+    form.width.should.be.above(500).and.below(tray.width);
+    await small.close();
   });
 
   it("leaves no text untranslated", async () => {

@@ -254,7 +254,8 @@ export class Editor {
   }
 }
 
-async function boxOf(locator: Locator) {
+/** The place of something that is visible, in px from the edges of the window. */
+export async function boxOf(locator: Locator) {
   const box = await locator.boundingBox();
   if (!box) throw new Error(`${String(locator)} is not visible`);
   return box;
