@@ -1,3 +1,5 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { defaults } from "../../src/config";
@@ -5,6 +7,7 @@ import { problems } from "../../src/problem";
 import { paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
 import { Demo } from "../harness/demo";
+import { root } from "../harness/package";
 import { readme, section } from "../harness/readme";
 
 describe("the README", () => {
@@ -39,8 +42,38 @@ describe("the README", () => {
     for (const field of fields) section("Fields").should.containEql(`| **${catalog.label[field]}**`);
   });
 
+  it("shows pictures that are there, and small", () => {
+    const base = "https://raw.githubusercontent.com/flowhooks/node-red-webhook-trigger/main/";
+    const shown = [...readme.matchAll(/^!\[.+\]\((.+)\)$/gm)].map(([, url = ""]) => url);
+    shown.length.should.be.above(0);
+    for (const url of shown) {
+      url.should.startWith(base);
+      const picture = readFileSync(join(root, url.slice(base.length)));
+      picture.toString("latin1", 1, 4).should.equal("PNG");
+      picture.length.should.be.below(100_000);
+    }
+  });
+
+  it("leads to its own sections, and to files that are there", () => {
+    const anchors = [...readme.matchAll(/^##+ (.+)$/gm)].map(([, title = ""]) =>
+      title
+        .toLowerCase()
+        .replace(/[^\w -]/g, "")
+        .replaceAll(" ", "-"),
+    );
+    for (const [, target = ""] of readme.matchAll(/[^!]\[[^\]]+\]\((?!https:)([^)]+)\)/g)) {
+      if (target.startsWith("#")) anchors.should.containEql(target.slice(1));
+      else existsSync(join(root, target)).should.be.true(target);
+    }
+  });
+
+  it("tells of each example", () => {
+    const names = readdirSync(join(root, "examples")).map((file) => file.replace(/\.json$/, ""));
+    for (const name of names) readme.should.match(new RegExp(`^\\| ${name} +\\|`, "m"));
+  });
+
   it("has a row for each status of a reply", () => {
-    const rows = [...section("Replies").matchAll(/^\| (\d{3}) /gm)].map(([, status]) => Number(status));
+    const rows = [...section("Replies and errors").matchAll(/^\| (\d{3}) /gm)].map(([, status]) => Number(status));
     rows.should.eql([...new Set([200, ...Object.values(problems).map(({ status }) => status)])].sort());
   });
 });
