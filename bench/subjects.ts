@@ -7,6 +7,8 @@ import { type Flow, NodeRed, type Options } from "../test/harness/node-red";
 /** Something that is measured: where it listens, and how to end it. */
 export interface Subject {
   port: number;
+  /** The processor time that it has used. */
+  cpu: () => Promise<NodeJS.CpuUsage>;
   nodeRed?: NodeRed;
   stop: () => Promise<void> | void;
 }
@@ -14,7 +16,12 @@ export interface Subject {
 export async function baseline(): Promise<Subject> {
   const child = fork(join(__dirname, "baseline.ts"), { env: { ...process.env, TOKEN: token } });
   const [port] = (await once(child, "message")) as [number];
-  return { port, stop: () => child.disconnect() };
+  const cpu = async () => {
+    child.send("measure");
+    const [measure] = (await once(child, "message")) as [{ cpu: NodeJS.CpuUsage }];
+    return measure.cpu;
+  };
+  return { port, cpu, stop: () => child.disconnect() };
 }
 
 export async function nodeRed(flow: Flow, options: Options = {}): Promise<Subject> {
@@ -22,7 +29,9 @@ export async function nodeRed(flow: Flow, options: Options = {}): Promise<Subjec
   // Reporting every status to this process would be measured as well.
   const runtime = await NodeRed.start({ ...options, settings, env: { QUIET: "1", ...options.env } });
   await runtime.deploy(flow);
-  return { port: Number(new URL(runtime.origin).port), nodeRed: runtime, stop: () => runtime.stop() };
+  const port = Number(new URL(runtime.origin).port);
+  const cpu = async () => (await runtime.measure()).cpu;
+  return { port, cpu, nodeRed: runtime, stop: () => runtime.stop() };
 }
 
 /** Where messages end: a node that only counts them. */

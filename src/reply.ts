@@ -46,6 +46,8 @@ function send(
     "Cache-Control": "no-store",
     ...(giveUp && { Connection: "close" }),
   });
+  // To read on costs much more than the refusal.
+  if (giveUp) request.socket.pause();
   if (giveUp && lingering < mostLingering) linger(request, response, body);
   else response.end(body);
 }
@@ -66,7 +68,6 @@ function leavesTooMuch(request: IncomingMessage): boolean {
 function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
   lingering++;
   response.write(body);
-  request.socket.pause();
   const deadline = performance.now() + longestLinger;
   let timer = setTimeout(readOn, noticeTime);
   function readOn(): void {
