@@ -1,4 +1,4 @@
-import { isEnvironmentValue, placementField, type VerificationMethod } from "../src/config";
+import { isEnvironmentValue, placementField } from "../src/config";
 import { present, testBody } from "../src/present";
 import type { TrialResult } from "../src/trial";
 import { type Field, input, inputValue, keptPassword, prepareCopyButton, type WebhookNode } from "./editor-fields";
@@ -21,7 +21,9 @@ export function prepareTrial(node: WebhookNode): void {
   const send = $("#webhook-trigger-send").prop("disabled", inSubflow);
   $("#webhook-trigger-send-hint").text(node._(inSubflow ? "trial.subflow" : "trial.hint"));
   send.on("click", () => {
-    send.prop("disabled", true);
+    // A button that is disabled loses the focus, and with it who works by keyboard.
+    if (send.attr("aria-disabled") === "true") return;
+    send.attr("aria-disabled", "true");
     showResult("fa-spinner fa-spin", "", node._("trial.sending"));
     void $.ajax({
       type: "POST",
@@ -35,7 +37,7 @@ export function prepareTrial(node: WebhookNode): void {
         const refused = status === 401 || status === 403;
         showResult("fa-times", "bad", node._(refused ? "trial.forbidden" : "trial.failed"));
       },
-      complete: () => send.prop("disabled", false),
+      complete: () => send.attr("aria-disabled", "false"),
     });
   });
   $("#webhook-trigger-result").parent().hide();
@@ -60,25 +62,36 @@ function isChanged(node: WebhookNode): boolean {
   );
 }
 
-/** Shows the line that sends a request to the node as the form has it, where there is a URL to send it to. */
+/** Shows the line that sends a request to the node as the form has it, as far as that is known here. */
 export function showCommand(node: WebhookNode): void {
+  const command = commandOf(node);
+  $("#webhook-trigger-command")
+    .text(command ?? "")
+    .closest(".webhook-trigger-command")
+    .toggle(command !== undefined);
+  const isSet = inputValue("token") === keptPassword || knownToken() !== undefined;
+  const hint = isSet ? "trial.tokenHidden" : "trial.tokenMissing";
+  $("#webhook-trigger-command-token").text(tokenToShow() === undefined ? node._(hint) : "");
+}
+
+function commandOf(node: WebhookNode): string | undefined {
   const url = urlOf(node);
-  const token = knownToken();
-  const hidden = token === undefined || isEnvironmentValue(token);
-  const method = inputValue("verificationMethod") as VerificationMethod;
+  const method = inputValue("verificationMethod");
+  if (url === undefined || (method !== "header" && method !== "query")) return undefined;
   const name = inputValue(placementField[method]);
-  const { headers, search } = present({ method, name }, hidden ? node._("trial.placeholder") : token);
-  const command = [
-    `curl ${quoted(`${url ?? ""}${search}`)}`,
+  if (isEnvironmentValue(name) || isEnvironmentValue(inputValue("relativePath"))) return undefined;
+  const { headers, search } = present({ method, name }, tokenToShow() ?? node._("trial.placeholder"));
+  return [
+    `curl ${quoted(url + search)}`,
     ...Object.entries(headers).map(([field, value]) => `-H ${quoted(`${field}: ${value}`)}`),
     `--data ${quoted(testBody)}`,
   ].join(" ");
-  $("#webhook-trigger-command")
-    .text(command)
-    .parent()
-    .toggle(url !== undefined);
-  const key = inputValue("token") === keptPassword || token !== undefined ? "trial.tokenHidden" : "trial.tokenMissing";
-  $("#webhook-trigger-command-token").text(hidden ? node._(key) : "");
+}
+
+/** The token, where it is one: the value of an environment variable is known to the runtime alone. */
+function tokenToShow(): string | undefined {
+  const token = knownToken();
+  return isEnvironmentValue(token) ? undefined : token;
 }
 
 /** Shows what the message will look like. */

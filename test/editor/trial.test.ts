@@ -10,6 +10,7 @@ const flow = [
     { id: "orders", relativePath: "/orders" },
     { id: "tokenless", relativePath: "/tokenless", credentials: {} },
     { id: "late", relativePath: "/orders" },
+    { id: "by-environment", relativePath: "/by-environment", verificationMethod: "${METHOD}" },
   ),
   { id: "subflow", type: "subflow", name: "Subflow", in: [], out: [], env: [] },
   { ...webhookFlow({ id: "inner", relativePath: "${WHERE}" })[1], z: "subflow", wires: [[]] },
@@ -85,10 +86,30 @@ describe("the panel to try an endpoint", () => {
     (await editor.command.innerText()).should.containEql(`Bearer ${catalogText("trial.placeholder")}"`);
   });
 
-  it("has no line while there is no URL", async () => {
+  for (const [what, field, value] of [
+    ["there is no URL", "relativePath", ""],
+    ["an environment variable has the path", "relativePath", "${HOOK}"],
+    ["an environment variable has the name of the header", "headerParameter", "${HEADER}"],
+  ] as const) {
+    it(`has no line while ${what}`, async () => {
+      await editor.edit("orders");
+      await editor.command.waitFor();
+      await editor.input(field).fill(value);
+      await editor.page.locator(".webhook-trigger-command").waitFor({ state: "hidden" });
+    });
+  }
+
+  it("has no line while an environment variable has the method", async () => {
+    await editor.edit("by-environment");
+    (await editor.page.locator(".webhook-trigger-command").isVisible()).should.be.false();
+  });
+
+  it("keeps the keyboard on its button while it sends", async () => {
     await editor.edit("orders");
-    await editor.input("relativePath").fill("");
-    (await editor.command.isVisible()).should.be.false();
+    await editor.page.locator("#webhook-trigger-send").focus();
+    await editor.page.keyboard.press("Enter");
+    await editor.page.locator(".webhook-trigger-result.good").waitFor();
+    should(await editor.page.evaluate(() => document.activeElement?.id)).equal("webhook-trigger-send");
   });
 
   it("sends a test request that starts the flow, without the browser knowing the token", async () => {

@@ -245,7 +245,7 @@ export class Editor {
     const answered = this.page.waitForResponse((response) => response.url().endsWith("/test"));
     await this.page.locator("#webhook-trigger-send").click();
     await answered;
-    await this.page.locator("#webhook-trigger-send:enabled").waitFor();
+    await this.page.locator('#webhook-trigger-send[aria-disabled="false"]').waitFor();
     return this.page.locator("#webhook-trigger-result").innerText();
   }
 
