@@ -4,6 +4,7 @@
  * `npm test -- --grep token`.
  */
 import { fork } from "node:child_process";
+import { once } from "node:events";
 import { everything, matrix } from "./matrix.mjs";
 import { build, chromium, commandOf, ensureDependencies, modernNode, nginx, nodeRedFolder, root } from "./setup.mjs";
 
@@ -15,7 +16,7 @@ const runs = runsOf(args.find(isMatrix));
 const withNginx = "test/demo/nginx.test.ts";
 const nginxPath = nginx();
 const leftOut =
-  nginxPath || !runs.includes(everything)
+  nginxPath || runs !== everything
     ? ""
     : `Left out ${withNginx}: there is no nginx here. Install Debian's (apt-get install nginx), or set NGINX_PATH.\n`;
 if (leftOut && process.env.NGINX_REQUIRED) throw new Error(leftOut);
@@ -23,17 +24,19 @@ if (leftOut && process.env.NGINX_REQUIRED) throw new Error(leftOut);
 ensureDependencies();
 build();
 
+if (leftOut) process.stdout.write(leftOut);
 const total = { passes: 0, failures: 0 };
+// All at once: a test waits more than it works. The first speaks as it goes, each other one when its turn has come.
+let turn = Promise.resolve();
 for (const { title, node, nodeRed, specs } of runs) {
-  const execPath = node();
-  process.stdout.write(`\n${title}\n${leftOut}`);
   const child = fork(
     commandOf("mocha", "bin/mocha.js"),
     ["--reporter", "scripts/reporter.mjs", ...specs, ...(leftOut ? ["--ignore", withNginx] : []), ...mochaArgs],
     {
       cwd: root,
-      execPath,
+      execPath: node(),
       execArgv: ["--import", "tsx"],
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
       env: {
         ...process.env,
         CHROMIUM_PATH: chromium(),
@@ -45,14 +48,19 @@ for (const { title, node, nodeRed, specs } of runs) {
   /** @type {typeof total | undefined} */
   let counts;
   child.on("message", (/** @type {typeof total} */ message) => (counts = message));
-  /** @type {number | null} */
-  const status = await new Promise((resolve) => child.once("exit", resolve));
-  if (!counts) throw new Error(`the tests ended with ${String(status)} before they were done`);
-  total.passes += counts.passes;
-  total.failures += counts.failures;
-  if (status !== 0 && counts.failures === 0) total.failures++;
+  const exit = /** @type {Promise<[number | null]>} */ (once(child, "exit"));
+  turn = turn.then(async () => {
+    process.stdout.write(`\n${title}\n`);
+    child.stdout?.pipe(process.stdout, { end: false });
+    const [status] = await exit;
+    if (!counts) throw new Error(`the tests ended with ${String(status)} before they were done`);
+    total.passes += counts.passes;
+    total.failures += counts.failures;
+    if (status !== 0 && counts.failures === 0) total.failures++;
+  });
 }
-if (runs.length > 1) process.stdout.write(`\n${total.passes} passed, ${total.failures} failed\n`);
+await turn;
+process.stdout.write(`\n${total.passes} passed, ${total.failures} failed\n`);
 if (total.failures > 0 || total.passes === 0) process.exit(1);
 
 /**
@@ -61,7 +69,7 @@ if (total.failures > 0 || total.passes === 0) process.exit(1);
  * @param {string | undefined} option
  */
 function runsOf(option) {
-  if (option === undefined) return [everything];
+  if (option === undefined) return everything;
   // What runs everything runs the same versions' part of the matrix as well.
   if (option === "--matrix") {
     return matrix.filter(({ node, nodeRed }) => node() !== modernNode() || nodeRed() !== nodeRedFolder(5));

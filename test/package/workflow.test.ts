@@ -1,11 +1,23 @@
 import "should";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
-import { matrix } from "../../scripts/matrix.mjs";
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { everything, matrix } from "../../scripts/matrix.mjs";
 import { root } from "../harness/package";
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const allOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = ""]) => found);
+
+describe("the tests", () => {
+  it("run all, each once", () => {
+    const all = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" });
+    const files = all.filter((file) => file.endsWith(".test.ts")).sort();
+    const folders = everything.flatMap(({ specs }) =>
+      specs.map((spec) => /^test\/(.+)\/\*\.test\.ts$/.exec(spec)?.[1]),
+    );
+    const run = folders.flatMap((folder) => files.filter((file) => dirname(file) === folder));
+    run.sort().should.deepEqual(files);
+  });
+});
 
 describe("the workflow on GitHub", () => {
   const workflow = read(".github/workflows/ci.yml");
