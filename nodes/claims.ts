@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { NodeAPI } from "node-red";
 import type { Endpoints } from "../src/endpoints";
 import type { Endpoint } from "../src/receive";
-import { parseTarget, type Target } from "../src/target";
+import { decodeUnreserved, parseTarget, type Target } from "../src/target";
 import { rootsOf } from "./host";
 import { ignoreUpgrades } from "./upgrades";
 
@@ -10,7 +10,12 @@ import { ignoreUpgrades } from "./upgrades";
 export const claimed = Symbol("claimed");
 
 /** A request, perhaps with body-parser's mark for one whose body is taken care of. */
-export type Claimable = IncomingMessage & { _body?: boolean; [claimed]?: Target };
+export type Claimable = IncomingMessage & { _body?: boolean; [claimed]?: Claim };
+
+interface Claim extends Target {
+  /** The URL of the request when it was claimed: what stands in front may change it, and then it is another's. */
+  sent: string | undefined;
+}
 
 /**
  * With equal roots the admin app's body parsers come before any node, and in a host application its own may.
@@ -32,7 +37,9 @@ export function claim(request: Claimable, endpoints: Endpoints<Endpoint>, mount:
   const target = targetOfOurs(request, endpoints, mount);
   if (!target) return;
   request._body = true;
-  request[claimed] = target;
+  // A layer for a path is to see the path that the endpoint is found by, in whatever way it was written.
+  request.url = request.url?.replace(/^[^?#]*/, decodeUnreserved);
+  request[claimed] = { ...target, sent: request.url };
 }
 
 function targetOfOurs(request: IncomingMessage, endpoints: Endpoints<Endpoint>, mount: string): Target | undefined {

@@ -12,8 +12,6 @@ export interface EditorNode {
   z: string;
   /** Set when the node is disabled. */
   d?: boolean;
-  /** Set when the node has changes that are not deployed. */
-  changed?: boolean;
   name?: string;
   /** Only on nodes of the types that have one. */
   relativePath?: unknown;
@@ -51,6 +49,8 @@ export interface Editor {
     filterNodes(filter: { type: string }): EditorNode[];
     workspace(id: string): { disabled?: boolean } | undefined;
     subflow(id: string): object | null | undefined;
+    /** Whether anything in the editor is not deployed. */
+    dirty(): boolean;
   };
   view: { reveal(id: string): void };
   clipboard: { copyText(text: string, element: JQuery, message: string): boolean };

@@ -1,4 +1,4 @@
-import { tokenLength } from "../src/config";
+import { isEnvironmentValue, rules, tokenLength } from "../src/config";
 import { input, inputValue, keptPassword, prepareCopyButton, type WebhookNode } from "./editor-fields";
 import type { Editor } from "./editor-host";
 
@@ -10,9 +10,17 @@ export function knownToken(): string | undefined {
   return token === "" || token === keptPassword ? undefined : token;
 }
 
+/** What the form opened with: the sign for a kept token, one that is not deployed yet, or none. */
+const openedWith = "opened-with";
+
+/** Whether the token is another one than when the form was opened. */
+export function isTokenChanged(): boolean {
+  return inputValue("token") !== input("token").data(openedWith);
+}
+
 /** A token can be shown and copied only while it is new: once it is deployed, the editor does not know it. */
 export function prepareToken(node: WebhookNode): void {
-  const token = input("token");
+  const token = input("token").data(openedWith, inputValue("token"));
   const make = $("#webhook-trigger-token-make");
   const show = $("#webhook-trigger-token-show");
   const copy = $("#webhook-trigger-token-copy");
@@ -25,7 +33,8 @@ export function prepareToken(node: WebhookNode): void {
     const isNew = knownToken() !== undefined;
     show.add(copy).prop("disabled", !isNew);
     if (!isNew) reveal(false);
-    $("#webhook-trigger-token-hint").text(node._(`token.${stateOf(node)}`));
+    const state = stateOf(node);
+    $("#webhook-trigger-token-hint").text(state ? node._(`token.${state}`) : "");
   };
 
   make.on("click", () => {
@@ -43,10 +52,12 @@ export function prepareToken(node: WebhookNode): void {
   update();
 }
 
-/** A node that was set up before has lost its token when it was copied or imported. */
-function stateOf(node: WebhookNode): "kept" | "new" | "lost" | "none" {
+/** What there is to say of the token; nothing of one that breaks a rule, or is the name of an environment variable. */
+function stateOf(node: WebhookNode): "kept" | "new" | "lost" | "none" | undefined {
+  const token = knownToken();
+  if (token !== undefined) return isEnvironmentValue(token) || rules.token(token) ? undefined : "new";
   if (inputValue("token") === keptPassword) return "kept";
-  if (knownToken() !== undefined) return "new";
+  // A node that was set up before has lost its token when it was copied or imported.
   return node.relativePath === "" ? "none" : "lost";
 }
 

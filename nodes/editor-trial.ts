@@ -1,9 +1,17 @@
-import { isEnvironmentValue, placementField } from "../src/config";
+import { isEnvironmentValue, placementField, rules } from "../src/config";
 import { present, testBody } from "../src/present";
 import type { TrialResult } from "../src/trial";
-import { type Field, input, inputValue, keptPassword, prepareCopyButton, type WebhookNode } from "./editor-fields";
+import {
+  brokenRule,
+  type Field,
+  input,
+  inputValue,
+  keptPassword,
+  prepareCopyButton,
+  type WebhookNode,
+} from "./editor-fields";
 import type { Editor } from "./editor-host";
-import { knownToken } from "./editor-token";
+import { isTokenChanged, knownToken } from "./editor-token";
 import { urlOf } from "./editor-url";
 
 declare const RED: Editor;
@@ -30,7 +38,8 @@ export function prepareTrial(node: WebhookNode): void {
       url: `webhook-trigger/${node.id}/test`,
       success: (result: TrialResult) => {
         const accepted = result.outcome === "accepted";
-        const text = textOf(node, result) + (isChanged(node) ? ` ${node._("trial.changed")}` : "");
+        const changed = result.status !== undefined && isChanged(node);
+        const text = textOf(node, result) + (changed ? ` ${node._("trial.changed")}` : "");
         showResult(accepted ? "fa-check" : "fa-times", accepted ? "good" : "bad", text);
       },
       error: ({ status }) => {
@@ -40,12 +49,19 @@ export function prepareTrial(node: WebhookNode): void {
       complete: () => send.attr("aria-disabled", "false"),
     });
   });
+  hideResult();
+}
+
+/** What came of an earlier request says nothing of what the form holds now. */
+export function hideResult(): void {
   $("#webhook-trigger-result").parent().hide();
 }
 
 function showResult(icon: string, verdict: "good" | "bad" | "", text: string): void {
   const result = $("#webhook-trigger-result").text(text).parent().show();
   result.attr("class", `webhook-trigger-result ${verdict}`).find("i").attr("class", `fa ${icon}`);
+  // At the end of a long form, it may be out of sight.
+  result[0]?.scrollIntoView({ block: "nearest" });
 }
 
 /** What came of a test request, and what to do about it. */
@@ -54,11 +70,15 @@ function textOf(node: WebhookNode, { outcome, status = 0, id = "", rule, value =
   return node._(`trial.${outcome}`, { status: String(status), id, reason });
 }
 
-/** Whether the form, or the node, has changes that are not deployed. */
+/** Whether something is not deployed that may bear on the test: in this form, or anywhere in the editor, as a new wire. */
 function isChanged(node: WebhookNode): boolean {
   const fields = ["relativePath", "verificationMethod", ...Object.values(placementField)] as const satisfies Field[];
+  const returned = input("returnQueryParams");
   return (
-    node.changed === true || knownToken() !== undefined || fields.some((field) => inputValue(field) !== node[field])
+    RED.nodes.dirty() ||
+    isTokenChanged() ||
+    fields.some((field) => inputValue(field) !== node[field]) ||
+    (returned.is(":checkbox") && returned.prop("checked") !== (String(node.returnQueryParams) === "true"))
   );
 }
 
@@ -80,6 +100,7 @@ function commandOf(node: WebhookNode): string | undefined {
   if (url === undefined || (method !== "header" && method !== "query")) return undefined;
   const name = inputValue(placementField[method]);
   if (isEnvironmentValue(name) || isEnvironmentValue(inputValue("relativePath"))) return undefined;
+  if (brokenRule(node, placementField[method], name)) return undefined;
   const { headers, search } = present({ method, name }, tokenToShow() ?? node._("trial.placeholder"));
   return [
     `curl ${quoted(url + search)}`,
@@ -88,18 +109,18 @@ function commandOf(node: WebhookNode): string | undefined {
   ].join(" ");
 }
 
-/** The token, where it is one: the value of an environment variable is known to the runtime alone. */
+/** The token, where the form has a whole one: the value of an environment variable is known to the runtime alone. */
 function tokenToShow(): string | undefined {
   const token = knownToken();
-  return isEnvironmentValue(token) ? undefined : token;
+  return isEnvironmentValue(token) || rules.token(token) !== undefined ? undefined : token;
 }
 
 /** Shows what the message will look like. */
 export function showPicture(): void {
   const checkbox = input("returnQueryParams");
-  const wrapped = checkbox.is(":checked") || checkbox.val() === "true";
-  const payload = wrapped ? sample : sample.body;
-  $("#webhook-trigger-picture").text(`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`);
+  const payload = checkbox.is(":checked") || checkbox.val() === "true" ? sample : sample.body;
+  const picture = $("#webhook-trigger-picture").toggle(!isEnvironmentValue(checkbox.val()));
+  picture.text(`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`);
 }
 
 /**

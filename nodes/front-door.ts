@@ -1,17 +1,17 @@
 import cookieParser from "cookie-parser";
 import cors from "cors";
-import type { ErrorRequestHandler, RequestHandler } from "express";
+import type { ErrorRequestHandler, Express, RequestHandler } from "express";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { NodeAPI } from "node-red";
 import proxyAddr from "proxy-addr";
-import type { Endpoints } from "../src/endpoints";
+import type { Endpoints, Found } from "../src/endpoints";
 import { problems } from "../src/problem";
 import { type Endpoint, fail, serve } from "../src/receive";
 import { refuse } from "../src/reply";
 import { parseTarget, type Target } from "../src/target";
 import { type Claimable, claim, claimBodies, claimed, nodeRootBelowAdmin } from "./claims";
 import { middlewareOf, settingsOf } from "./host";
-import { arrange, type Layer, layersAddedBy, parentOf, rootOf } from "./layers";
+import { arrange, isRouteForAll, type Layer, layersAddedBy, layersOf, parentOf, rootOf } from "./layers";
 import { wayTo } from "./way";
 
 type PassOn = () => void;
@@ -33,7 +33,7 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   const app = RED.httpNode;
   const handOutCors = httpNodeCors
     ? cors(httpNodeCors)
-    : (_request: unknown, _response: unknown, next: PassOn) => next();
+    : (_request: unknown, _response: unknown, next: (error?: unknown) => void) => next();
 
   const answer = (request: Claimable, target: Target, response: ServerResponse, passOn: PassOn) => {
     const ip = proxyAddr(request, app.get("trust proxy fn") as Parameters<typeof proxyAddr>[1]);
@@ -45,10 +45,15 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
 
   // Before Express, or between its layers.
   const meet = (request: Claimable, response: ServerResponse, next: PassOn) => {
-    const target = request.method === "POST" ? request[claimed] : undefined;
-    if (!target) next();
+    const target = isSettled() && request.method === "POST" ? request[claimed] : undefined;
+    if (!target || request.url !== target.sent) next();
     else if (!httpNodeCors) answer(request, target, response, next);
-    else handOutCors(request, response, () => answer(request, target, response, next));
+    else {
+      handOutCors(request, response, (error?: unknown) => {
+        if (error === undefined) answer(request, target, response, next);
+        else failFor(endpoints.find(target.path), request, response, error);
+      });
+    }
   };
 
   // In the admin app, which with equal roots comes before the app for HTTP nodes. To leave a router spares the rest.
@@ -57,7 +62,7 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   const leaveAdmin: RequestHandler = (request: Claimable, _response, next) => {
     // Behind a router, whose mount is not told, the server's listener does not know the paths.
     if (!request[claimed] && nodesBelowAdmin !== undefined) claim(request, endpoints, nodesBelowAdmin);
-    next(pastAdmin && request.method === "POST" && request[claimed] ? "router" : undefined);
+    next(isSettled() && pastAdmin && request.method === "POST" && request[claimed] ? "router" : undefined);
   };
 
   // In the app for HTTP nodes.
@@ -69,9 +74,7 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
     answer(request, parseTarget(request.url), response, next);
   };
   const onError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-    const endpoint = holderOf(request);
-    if (typeof endpoint === "object") fail(request, response, endpoint, error);
-    else refuse(request, response, problems.unforeseen);
+    failFor(holderOf(request), request, response, error);
   };
 
   // In any case.
@@ -99,10 +102,11 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
   if (admin) arrange(admin, (layers) => [...leaver, ...layers.filter((layer) => !leaver.includes(layer))]);
   let foremost: Layer[] = [];
   let told: string | undefined;
+  let seen: { each: Express; layers: readonly Layer[] | undefined; count: number | undefined }[] = [];
   const takePlaces = () => {
     arrange(app, (layers) => {
       const others = layers.filter((layer) => ![...giver, ...first, ...last].includes(layer));
-      const rival = others.findIndex(({ route }) => route?.methods.post ?? route?.methods._all);
+      const rival = others.findIndex((layer) => layer.route?.methods.post && !isRouteForAll(layer));
       const before = rival === -1 ? others.length : rival;
       return [...giver, ...others.slice(0, before), ...first, ...others.slice(before), ...last];
     });
@@ -121,8 +125,32 @@ export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): voi
     const line = RED._(`way.${where}`, { why: RED._(`way.why.${reason}`, { layer }) });
     if (line !== told) RED.log.debug(line);
     told = line;
+    seen = [root, app, RED.httpAdmin, ...(admin ? [admin] : [])].map((each) => {
+      const layers = layersOf(each);
+      return { each, layers, count: layers?.length };
+    });
+  };
+
+  // While flows are being deployed, paths come that the places were not chosen for, and layers with them. Requests go
+  // the ordinary way then.
+  let started = false;
+  const isSettled = () => {
+    if (!started) return false;
+    if (seen.every(({ each, layers, count }) => layersOf(each) === layers && layers?.length === count)) return true;
+    // Something has added a layer since. What meets this request was in its place before.
+    takePlaces();
+    return false;
   };
   takePlaces();
-  // Nodes and plugins add layers when the flows start.
-  RED.events.on("flows:started", takePlaces);
+  RED.events.on("flows:stopping", () => (started = false));
+  RED.events.on("flows:started", () => {
+    takePlaces();
+    started = true;
+  });
+}
+
+/** Answers for an endpoint whose guards have failed. */
+function failFor(found: Found<Endpoint>, request: IncomingMessage, response: ServerResponse, error: unknown): void {
+  if (typeof found === "object") fail(request, response, found, error);
+  else refuse(request, response, problems.unforeseen);
 }

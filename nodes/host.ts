@@ -10,6 +10,7 @@ export interface HostSettings {
   httpNodeRoot?: string | false;
   httpNodeCors?: CorsOptions;
   httpNodeMiddleware?: RequestHandler | RequestHandler[];
+  httpAdminMiddleware?: unknown;
   requireHttps?: boolean;
   apiMaxLength?: string | number;
   /** Our own: the address that callers use, for the form in the editor. */

@@ -30,6 +30,11 @@ export function isExpressOwn(layer: Layer): boolean {
   return layer.name === "query" || layer.name === "expressInit";
 }
 
+/** Whether a layer is a route for all methods, as `all` makes them: it may as well check a request and pass it on. */
+export function isRouteForAll({ route }: Layer): boolean {
+  return route !== undefined && (route.methods._all ?? (route.methods.post && route.methods.trace)) === true;
+}
+
 /** Answers with the layers that something adds to an app. */
 export function layersAddedBy(app: Express, add: () => void): Layer[] {
   const before = layersOf(app)?.length;

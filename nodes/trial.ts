@@ -1,7 +1,6 @@
 import type { RequestHandler } from "express";
 import { request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
-import { text } from "node:stream/consumers";
 import { Server as TlsServer } from "node:tls";
 import type { Node, NodeAPI } from "node-red";
 import type { Breach, WebhookConfig } from "../src/config";
@@ -17,6 +16,8 @@ export type Deployed = { config: WebhookConfig; endpoint: Endpoint } | Breach | 
 const permission = "webhook-trigger.write";
 /** How long an answer may take, in ms: longer than a request may wait for a deploy. */
 const longestWait = 15_000;
+/** How much of an answer is read, in characters: an endpoint's own is much shorter. */
+const longestAnswer = 10_000;
 
 /**
  * Sends test requests for the form in the editor, through the real endpoint and whatever stands in front of it.
@@ -30,8 +31,12 @@ export class Trials {
   constructor(RED: NodeAPI, endpoints: Endpoints<Endpoint>) {
     this.#RED = RED;
     this.#endpoints = endpoints;
-    const answer: RequestHandler<{ id: string }> = (request, response, next) => {
-      this.#of(request.params.id).then((result) => response.json(result), next);
+    const answer: RequestHandler<{ id: string }> = (request, response) => {
+      const mount = request.originalUrl.slice(0, request.originalUrl.lastIndexOf("/webhook-trigger/"));
+      void this.#of(request.params.id, mount).then((result) => {
+        // A time limit in front may have answered meanwhile.
+        if (!response.headersSent) response.json(result);
+      });
     };
     RED.httpAdmin.post("/webhook-trigger/:id/test", RED.auth.needsPermission(permission), answer);
   }
@@ -41,9 +46,10 @@ export class Trials {
     this.#deployed.set(node, deployed);
   }
 
-  async #of(id: string): Promise<TrialResult> {
+  /** @param mount where the admin app was found */
+  async #of(id: string, mount: string): Promise<TrialResult> {
     // While flows are being deployed, nodes come and go.
-    await this.#endpoints.settled();
+    if (!(await this.#endpoints.settled())) return { outcome: "deploying" };
     const node = this.#RED.nodes.getNode(id) as Node | null;
     const deployed = node && this.#deployed.get(node);
     if (!deployed) return { outcome: "notDeployed" };
@@ -51,7 +57,9 @@ export class Trials {
     if ("rule" in deployed) return { outcome: "closed", ...deployed };
     const { config, endpoint } = deployed;
     if (this.#endpoints.find(config.path) !== endpoint) return { outcome: "taken" };
-    return this.#send(config);
+    // Behind a router it is not told where the apps are: the token might go to somebody else.
+    if (mount !== this.#RED.httpAdmin.path().replace(/\/+$/, "")) return { outcome: "unreachable" };
+    return this.#send(config).catch(() => ({ outcome: "unreachable" }));
   }
 
   async #send({ path, placement, token }: WebhookConfig): Promise<TrialResult> {
@@ -73,14 +81,18 @@ export class Trials {
       rejectUnauthorized: false,
     };
     const request = server instanceof TlsServer ? requestByHttps : requestByHttp;
-    return new Promise((resolve) => {
+    return new Promise((resolve, reject) => {
       const sent = request(options, (response) => {
-        text(response).then(
-          (body) => resolve(resultOf(response.statusCode ?? 0, response.headers["www-authenticate"], body)),
-          () => resolve({ outcome: "unreachable" }),
+        let body = "";
+        response.setEncoding("utf8").on("data", (chunk: string) => {
+          body += chunk;
+          if (body.length > longestAnswer) response.destroy();
+        });
+        response.on("close", () =>
+          resolve(resultOf(response.statusCode ?? 0, response.headers["www-authenticate"], body)),
         );
       });
-      sent.on("error", () => resolve({ outcome: "unreachable" }));
+      sent.on("error", reject);
       sent.end(testBody);
     });
   }
@@ -88,5 +100,5 @@ export class Trials {
 
 /** A server that listens everywhere is called where nobody else can listen in. */
 function loopback(address: string): string {
-  return address === "::" || address === "0.0.0.0" ? "127.0.0.1" : address;
+  return { "0.0.0.0": "127.0.0.1", "::": "::1" }[address] ?? address;
 }

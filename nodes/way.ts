@@ -2,7 +2,7 @@ import type { Express } from "express";
 import type { NodeAPI } from "node-red";
 import { normalisePath } from "../src/config";
 import { middlewareOf, settingsOf } from "./host";
-import { isExpressOwn, type Layer, layersOf, parentOf, rootOf } from "./layers";
+import { isExpressOwn, isRouteForAll, type Layer, layersOf, parentOf, rootOf } from "./layers";
 
 /** Where requests are met, and why there. */
 export interface Way {
@@ -16,8 +16,9 @@ export interface Way {
 /** The key of a reason's text under `way` in the message catalog, with the name of the layer that it is about. */
 type Reason = readonly [key: string, layer?: string];
 
-/** Layers of Node-RED's own that need not be passed: raw bodies for `http in`, the admin app's parsers and sign-in. */
-const harmless = ["rawBodyCapture", "jsonParser", "urlencodedParser", "initialize", "mounted_app"];
+/** Layers of Node-RED's own that need not be passed: raw bodies for `http in`; the admin app's parsers and sign-in. */
+const ownInRoot = ["rawBodyCapture", "mounted_app"];
+const ownInAdmin = ["jsonParser", "urlencodedParser", "initialize", "mounted_app"];
 
 /**
  * Looks at what stands between the web server and the routes of Node-RED's nodes. Whatever the operator, the host
@@ -42,47 +43,58 @@ export function wayTo(app: Express, RED: NodeAPI, paths: string[], ours: readonl
   }
 
   const fullPaths = paths.map((path) => withoutSlash(app.path()) + path);
-  const adminPaths = admin ? pathsBelow(admin.path(), fullPaths) : [];
-  const inAdmin = [admin, RED.httpAdmin].flatMap((each) =>
-    each ? strangersAmong(layersOf(each), adminPaths, ours) : [],
-  );
-  const adminGuard: Reason | undefined = inAdmin[0]
-    ? ["inAdmin", inAdmin[0].name]
-    : settingsOf(RED).requireHttps && adminPaths.length > 0
-      ? ["requireHttps"]
-      : undefined;
+  const adminGuard = admin && isBelow(app.path(), admin.path()) ? guardIn(admin, RED, fullPaths, ours) : undefined;
   const pastAdmin = adminGuard === undefined;
 
   if (middlewareOf(RED).length > 0) return { pastAdmin, why: ["middleware"] };
-  const inside = strangersAmong(layersOf(app), paths, ours);
+  const inside = strangersAmong(layersOf(app), paths, [], ours);
   if (inside[0]) return { pastAdmin, why: ["amongNodes", inside[0].name] };
 
   const lastMount = layers.findLastIndex(({ name }) => name === "mounted_app");
   if (adminGuard !== undefined) return { place: lastMount, why: adminGuard };
-  const stranger = strangersAmong(layers.slice(0, lastMount), fullPaths).at(-1);
+  const stranger = strangersAmong(layers.slice(0, lastMount), fullPaths, ownInRoot).at(-1);
   if (stranger) {
     return { place: layers.indexOf(stranger) + 1, pastAdmin, why: ["inFront", stranger.name] };
   }
   return { place: 0, pastAdmin, why: ["nothing"] };
 }
 
-/** The layers that some of the paths pass and that are not known to be harmless. Routes answer, they guard nothing. */
-function strangersAmong(layers: readonly Layer[] | undefined, paths: string[], ours: readonly Layer[] = []): Layer[] {
-  return (layers ?? []).filter(
-    (layer) =>
-      !layer.route &&
-      !isExpressOwn(layer) &&
-      !harmless.includes(layer.name) &&
-      !ours.includes(layer) &&
-      paths.some((path) => layer.regexp?.fast_slash !== false || layer.regexp.test(path)),
-  );
+/** What in the admin app may guard the requests that pass it. */
+function guardIn(admin: Express, RED: NodeAPI, fullPaths: string[], ours: readonly Layer[]): Reason | undefined {
+  const { httpAdminMiddleware, requireHttps } = settingsOf(RED);
+  if (requireHttps) return ["requireHttps"];
+  // Whatever it calls itself: its name may be one of Node-RED's own.
+  if (httpAdminMiddleware) return ["adminMiddleware"];
+  const paths = fullPaths.map((path) => path.slice(withoutSlash(admin.path()).length));
+  const [stranger] = [
+    ...strangersAmong(layersOf(admin), paths, ownInAdmin, ours),
+    ...strangersAmong(layersOf(RED.httpAdmin), paths, [], ours),
+  ];
+  return stranger && ["inAdmin", stranger.name];
 }
 
-function pathsBelow(mount: string, paths: string[]): string[] {
-  const prefix = withoutSlash(mount);
-  return paths
-    .filter((path) => path.toLowerCase().startsWith(`${prefix.toLowerCase()}/`))
-    .map((path) => path.slice(prefix.length));
+/**
+ * The layers that may guard something: all that are not known, or that cannot match any of the paths. A route for one
+ * method answers at its path.
+ */
+function strangersAmong(
+  layers: readonly Layer[] | undefined,
+  paths: string[],
+  own: readonly string[],
+  ours: readonly Layer[] = [],
+): Layer[] {
+  return (layers ?? []).filter((layer) => {
+    if (isExpressOwn(layer) || own.includes(layer.name) || ours.includes(layer)) return false;
+    if (layer.route && !isRouteForAll(layer)) return false;
+    const { regexp } = layer;
+    // The paths are known in lower case.
+    return !regexp || regexp.fast_slash === true || !regexp.ignoreCase || paths.some((path) => regexp.test(path));
+  });
+}
+
+/** Whether what is mounted at one place is below another. */
+function isBelow(mount: string, other: string): boolean {
+  return `${withoutSlash(mount)}/`.toLowerCase().startsWith(`${withoutSlash(other)}/`.toLowerCase());
 }
 
 function withoutSlash(mount: string): string {

@@ -9,7 +9,7 @@ import {
 } from "./editor-fields";
 import type { Editor } from "./editor-host";
 import { prepareToken } from "./editor-token";
-import { prepareTrial, showCommand, showPicture } from "./editor-trial";
+import { hideResult, prepareTrial, showCommand, showPicture } from "./editor-trial";
 import { prepareUrl, showUrl } from "./editor-url";
 
 declare const RED: Editor;
@@ -49,7 +49,10 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     prepareUrl(this);
     prepareToken(this);
     prepareTrial(this);
-    form().on("input change", () => showState(this));
+    form().on("input change", () => {
+      hideResult();
+      showState(this);
+    });
     showState(this);
   },
 });

@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { isIP } from "node:net";
 import type { Credentials } from "./authenticate";
 import { type Parameters, toObject } from "./parameters";
 
@@ -35,17 +36,24 @@ export function summarise({ request, path, search, ip }: Arrival, credentials: C
     path,
     query: keptSearch === "" ? {} : toObject(new URLSearchParams(keptSearch)),
     headers: headersWithout(credentials, request.headers),
-    ip,
+    ip: isAddress(ip) ? ip : (request.socket.remoteAddress ?? ""),
   };
 }
 
 function searchWithout(credentials: Credentials, search: string): string {
   const { method, name } = credentials;
-  return search
+  const kept = search
     .split("&")
     .filter((parameter) => !tells(parameter, credentials))
     .filter((parameter) => method === "header" || !new URLSearchParams(parameter).has(name))
     .join("&");
+  // A token may have an ampersand in it.
+  return tells(kept, credentials) ? "" : kept;
+}
+
+/** An address, perhaps with a port, and nothing else: what a proxy passes on may be anything that its caller sent. */
+function isAddress(text: string): boolean {
+  return isIP(text) !== 0 || isIP(text.replace(/^\[(.*)\](?::\d+)?$|:\d+$/, "$1")) !== 0;
 }
 
 function headersWithout(credentials: Credentials, headers: IncomingHttpHeaders): RequestSummary["headers"] {

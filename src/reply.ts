@@ -48,7 +48,8 @@ function send(
   });
   // To read on costs much more than the refusal.
   if (giveUp) request.socket.pause();
-  if (giveUp && lingering < mostLingering) linger(request, response, body);
+  // A caller that has gone needs no time, and its connection would not tell again that it is closed.
+  if (giveUp && lingering < mostLingering && !request.socket.destroyed) linger(request, response, body);
   else response.end(body);
 }
 
@@ -83,7 +84,9 @@ function linger(request: IncomingMessage, response: ServerResponse, body: string
     clearTimeout(timer);
     response.end();
   }
-  request.once("end", finish).once("close", () => {
+  request.once("end", finish);
+  // The request itself does not tell when the connection closes after the reply.
+  request.socket.once("close", () => {
     lingering--;
     finish();
   });

@@ -19,11 +19,13 @@ export function parseTarget(target: string): Target {
  * and RFC 3986 §6.2.2.2 makes a percent-encoded unreserved character equal to the character itself.
  */
 export function pathKey(path: string): string {
-  return path
-    .replace(/%[0-9a-f]{2}/gi, (encoded) => {
-      const character = String.fromCharCode(parseInt(encoded.slice(1), 16));
-      return /[A-Za-z0-9\-._~]/.test(character) ? character : encoded;
-    })
-    .replace(/\/$/, "")
-    .toLowerCase();
+  return decodeUnreserved(path).replace(/\/$/, "").toLowerCase();
+}
+
+/** Writes the unreserved characters of a path as themselves (RFC 3986 §6.2.2.2). */
+export function decodeUnreserved(path: string): string {
+  return path.replace(/%[0-9a-f]{2}/gi, (encoded) => {
+    const character = String.fromCharCode(parseInt(encoded.slice(1), 16));
+    return /[A-Za-z0-9\-._~]/.test(character) ? character : encoded;
+  });
 }

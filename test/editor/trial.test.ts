@@ -80,16 +80,20 @@ describe("the panel to try an endpoint", () => {
     }
   });
 
-  it("never puts the name of an environment variable in the place of the token", async () => {
-    await editor.edit("orders");
-    await editor.input("token").fill("${TOKEN}");
-    (await editor.command.innerText()).should.containEql(`Bearer ${catalogText("trial.placeholder")}"`);
-  });
+  for (const value of ["${TOKEN}", "short"]) {
+    it(`never puts ${value} in the place of the token, nor says to copy it`, async () => {
+      await editor.edit("orders");
+      await editor.input("token").fill(value);
+      (await editor.command.innerText()).should.containEql(`Bearer ${catalogText("trial.placeholder")}"`);
+      (await editor.page.locator("#webhook-trigger-token-hint").innerText()).should.equal("");
+    });
+  }
 
   for (const [what, field, value] of [
     ["there is no URL", "relativePath", ""],
     ["an environment variable has the path", "relativePath", "${HOOK}"],
     ["an environment variable has the name of the header", "headerParameter", "${HEADER}"],
+    ["the name of the header is none", "headerParameter", "X Token"],
   ] as const) {
     it(`has no line while ${what}`, async () => {
       await editor.edit("orders");
@@ -143,6 +147,8 @@ describe("the panel to try an endpoint", () => {
     ["a new path", () => editor.input("relativePath").fill("/changed")],
     ["a new token", () => editor.tokenButton("make").click()],
     ["another method", () => editor.input("verificationMethod").selectOption("query")],
+    ["another message", () => editor.input("returnQueryParams").check()],
+    ["an emptied token", () => editor.input("token").fill("")],
   ] as const) {
     it(`tells that ${what} was not tested before it is deployed`, async () => {
       await editor.edit("orders");
@@ -151,6 +157,25 @@ describe("the panel to try an endpoint", () => {
       (await editor.sendTest()).should.containEql(catalogText("trial.changed"));
     });
   }
+
+  it("tells that a new wire was not tested before it is deployed", async () => {
+    const debug = await editor.drop("debug", 600, 300);
+    await editor.wire("tokenless", debug);
+    await editor.edit("orders");
+    (await editor.sendTest()).should.containEql(catalogText("trial.changed"));
+  });
+
+  it("shows the result also in a small window, and takes it back when the form changes", async () => {
+    await editor.page.setViewportSize({ width: 1280, height: 500 });
+    await editor.edit("orders");
+    await editor.sendTest();
+    const result = editor.page.locator(".webhook-trigger-result");
+    const footer = await editor.page.locator(".red-ui-tray-footer").boundingBox();
+    const box = await result.boundingBox();
+    should((box?.y ?? Infinity) + (box?.height ?? 0)).be.belowOrEqual(footer?.y ?? 0);
+    await editor.input("relativePath").fill("/elsewhere");
+    (await result.isVisible()).should.be.false();
+  });
 
   it("offers no test inside a subflow, and says why", async () => {
     await editor.edit("inner");
@@ -206,5 +231,7 @@ describe("what the form shows of the message", () => {
     await editor.input("returnQueryParams").uncheck();
     (await editor.picture.innerText()).should.equal('msg.payload = { "order": 42 }');
     await editor.cancel();
+    await editor.edit("open");
+    (await editor.picture.isVisible()).should.be.false();
   });
 }); // prettier-ignore

@@ -108,6 +108,15 @@ module.exports = (RED) => {
       });
       process.send({ trace: "guarded" });
     }
+    if (message === "watch") {
+      const layer = RED.httpAdmin.parent._router.stack.find(({ name }) => name === "jsonParser");
+      const { handle } = layer;
+      layer.handle = (req, res, next) => {
+        process.send({ trace: "admin saw " + req.method });
+        handle(req, res, next);
+      };
+      process.send({ trace: "watching" });
+    }
     if (message === "close") for (const done of closing.splice(0)) done();
     if (message === "later") {
       const now = performance.now.bind(performance);
@@ -388,6 +397,19 @@ export class NodeRed {
   async addGuard(): Promise<void> {
     this.#child.send("guard");
     await this.#traced("guarded", 1);
+  }
+
+  /** Has the admin app tell from now on which requests pass its parsers. */
+  async watchAdmin(): Promise<void> {
+    this.#child.send("watch");
+    await this.#traced("watching", 1);
+  }
+
+  /** Waits until a request of this method has passed the admin app; answers with all that have since it is watched. */
+  async passedAdmin(method: string): Promise<string[]> {
+    const seen = () => this.#traces.filter((trace) => trace.startsWith("admin saw "));
+    await this.until(() => seen().includes(`admin saw ${method}`) || undefined, `${method} to pass the admin app`);
+    return seen().map((trace) => trace.replace("admin saw ", ""));
   }
 
   async measure(): Promise<Measure> {

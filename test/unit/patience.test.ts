@@ -108,4 +108,28 @@ describe("refuse", () => {
       leave();
     }
   });
+
+  it("gives no place to callers that are gone already", async () => {
+    for (let count = 0; count < 101; count++) {
+      const server = await listening();
+      const client = callerOf(server).on("error", () => undefined);
+      client.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${5 * megabyte}\r\n\r\nhalf`);
+      const [request, response] = (await once(server, "request")) as Parameters<RequestListener>;
+      request.on("error", () => undefined);
+      client.resetAndDestroy();
+      await new Promise((resolve) => request.once("close", resolve));
+      refuse(request, response, problems.bodyIncomplete);
+      server.close();
+    }
+    // Much later, so that nothing of what was read in vain before counts.
+    const later = performance.now() + 3_600_000;
+    const clock = mock.method(performance, "now", () => later);
+    mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      should(await readInVain(1)).be.aboveOrEqual(5 * megabyte);
+    } finally {
+      mock.timers.reset();
+      clock.mock.restore();
+    }
+  });
 });
