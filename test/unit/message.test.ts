@@ -11,9 +11,11 @@ function summary(
   placement: { method: "header" | "query"; name: string },
   search: string,
   headers: Record<string, string> = {},
+  { ip = "192.0.2.1", secret = token } = {},
 ) {
-  const request = { method: "POST", headers } as unknown as IncomingMessage;
-  return summarise({ request, path: "/Hook/", search, ip: "192.0.2.1" }, new Credentials({ placement, token }));
+  const socket = { remoteAddress: "127.0.0.1" };
+  const request = { method: "POST", headers, socket } as unknown as IncomingMessage;
+  return summarise({ request, path: "/Hook/", search, ip }, new Credentials({ placement, token: secret }));
 }
 
 const header = { method: "header", name: "X-Token" } as const;
@@ -39,6 +41,26 @@ describe("summarise", () => {
     }
     summary(query, `state=${encoded}`).url.should.equal("/Hook/");
   });
+
+  it("leaves out a token with an ampersand, which looks like two parameters", () => {
+    const secret = `${"a".repeat(20)}&${"b".repeat(19)}`;
+    const { url, query: rest } = summary(header, `x=1&y=${secret}`, {}, { secret });
+    [url, rest].should.eql(["/Hook/", {}]);
+  });
+
+  for (const [ip, told] of [
+    ["192.0.2.1", "192.0.2.1"],
+    ["192.0.2.1:4711", "192.0.2.1:4711"],
+    ["2001:db8::1", "2001:db8::1"],
+    ["::ffff:192.0.2.1", "::ffff:192.0.2.1"],
+    ["[2001:db8::1]:4711", "[2001:db8::1]:4711"],
+    [token, "127.0.0.1"],
+    ["unknown", "127.0.0.1"],
+  ] as const) {
+    it(`takes ${ip === token ? "the token" : ip} ${ip === told ? "for the sender's address" : "for no address"}`, () => {
+      summary(header, "", {}, { ip }).ip.should.equal(told);
+    });
+  }
 
   it("leaves a header alone that only has the name of the query parameter", () => {
     summary(query, "", { state: "x" }).headers.should.eql({ state: "x" });
