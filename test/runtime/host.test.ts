@@ -2,7 +2,7 @@ import should from "should";
 import { bearer, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { layouts } from "../harness/layouts";
-import { NodeRed, nodeRedFolder } from "../harness/node-red";
+import { NodeRed, nodeRedFolder, nodeRedVersion } from "../harness/node-red";
 
 const mounts = "app.use(settings.httpAdminRoot, RED.httpAdmin); app.use(settings.httpNodeRoot, RED.httpNode);";
 const guard = "function guard(req, res, next) { if ('guarded' in req.query) res.sendStatus(429); else next(); }";
@@ -35,7 +35,9 @@ for (const [layout, settings] of Object.entries(layouts)) {
           (await send(url("/hook"), { ...call, headers: {} })).status.should.equal(401);
           const guarded = await send(url("/hook?guarded"), call);
           guarded.status.should.equal(host.includes(guard) && !name.includes("elsewhere") && !name.includes("another") ? 429 : 200);
-          await nodeRed.logged(way);
+          // On equal roots, 4.1 has a layer in its admin app that lets scripts of any page read what passes it.
+          const reason = layout === "equal roots" && nodeRedVersion.startsWith("4.") ? /corsMiddleware|among/ : way;
+          await nodeRed.logged(reason);
         } finally {
           await nodeRed.stop();
         }
