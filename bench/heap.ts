@@ -1,8 +1,9 @@
 /** Prints, as JSON, what the parts of an endpoint take on the heap, in bytes each. Needs `--expose-gc`. */
 import type { Node } from "node-red";
-import { Report } from "../nodes/report";
-import { Credentials } from "../src/authenticate";
-import { defaults, parseConfig, type WebhookConfig } from "../src/config";
+import { Report } from "../nodes/runtime/report";
+import { Credentials } from "../src/trust/token";
+import { defaults } from "../src/config/fields";
+import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { Endpoints } from "../src/endpoints";
 import type { Endpoint } from "../src/receive";
 import { token } from "../test/harness/flow";

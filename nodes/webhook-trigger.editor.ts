@@ -1,4 +1,4 @@
-import { defaults, type SavedFields } from "../src/config";
+import { defaults, type SavedFields } from "../src/config/fields";
 import {
   form,
   prepareEnvironmentValues,
@@ -6,11 +6,11 @@ import {
   showPlacement,
   validator,
   type WebhookNode,
-} from "./editor-fields";
-import type { Editor } from "./editor-host";
-import { prepareToken } from "./editor-token";
-import { hideResult, prepareTrial, showCommand, showPicture } from "./editor-trial";
-import { prepareUrl, showUrl } from "./editor-url";
+} from "./editor/fields";
+import type { Editor } from "./editor/host";
+import { prepareToken } from "./editor/token";
+import { hideResult, prepareTrial, showCommand, showPicture } from "./editor/trial";
+import { prepareUrl, showUrl } from "./editor/url";
 
 declare const RED: Editor;
 

@@ -1,13 +1,15 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { Credentials } from "../src/authenticate";
-import { parseBaseUrl, parseConfig, type SavedFields } from "../src/config";
+import { Credentials } from "../src/trust/token";
+import { parseBaseUrl } from "../src/config/base-url";
+import type { SavedFields } from "../src/config/fields";
+import { parseConfig } from "../src/config/parse";
 import { Endpoints } from "../src/endpoints";
 import type { Endpoint } from "../src/receive";
-import { Deploys } from "./deploys";
-import { openFrontDoor } from "./front-door";
-import { bodyLimitOf, rootsOf, settingsOf } from "./host";
-import { Report } from "./report";
-import { Trials } from "./trial";
+import { Deploys } from "./runtime/deploys";
+import { openFrontDoor } from "./door/door";
+import { bodyLimitOf, rootsOf, settingsOf } from "./runtime/host";
+import { Report } from "./runtime/report";
+import { Trials } from "./runtime/trials";
 
 type WebhookTriggerNode = Node<{ token: unknown }>;
 

@@ -1,7 +1,7 @@
 /** The versions that the tests run on, and what of the tests runs on each. */
 import { modernNode, nodeBinary, nodeRedFolder } from "./setup.mjs";
 
-const inFolders = (/** @type {string[]} */ ...folders) => folders.map((folder) => `test/${folder}/*.test.ts`);
+const inFolders = (/** @type {string[]} */ ...folders) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 const runtime = inFolders("unit", "node", "runtime", "property");
 const attacks = inFolders("adversary");
 // Not all of the editor's tests: the others pass there, too, but take minutes.

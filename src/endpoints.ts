@@ -1,4 +1,4 @@
-import { pathKey } from "./target";
+import { pathKey } from "./request/target";
 
 /** How long requests wait for a deploy to end, in ms, counted from its start. */
 export const longestHold = 10_000;

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { authenticate, type Credentials } from "./authenticate";
-import { decodeContent, readBody } from "./body";
-import { type Body, decodeBody } from "./decode";
+import { authenticate, type Credentials } from "./trust/token";
+import { decodeContent, readBody } from "./request/body";
+import { type Body, decodeBody } from "./request/decode";
 import type { Endpoints } from "./endpoints";
-import { type Arrival, type RequestSummary, summarise } from "./message";
+import { type Arrival, type RequestSummary, summarise } from "./request/summary";
 import { Interference, Problem, problems } from "./problem";
-import { accept, refuse } from "./reply";
+import { accept, refuse } from "./reply/reply";
 
 /** What a request that carries the right token starts, and who hears how requests fared. */
 export interface Endpoint {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import should from "should";
-import { normalisePath } from "../../src/config";
+import { normalisePath } from "../../src/config/rules";
 import { type Box, Editor, startBrowser } from "../harness/browser";
 import { paste } from "../harness/curl";
 import { type Flow, NodeRed } from "../harness/node-red";

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { defaults } from "../../src/config";
+import { defaults } from "../../src/config/fields";
 import { problems } from "../../src/problem";
 import { paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";

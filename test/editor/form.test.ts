@@ -1,6 +1,7 @@
 import should from "should";
 import type { Browser } from "playwright-core";
-import { type BrokenRule, defaults, longestPath, type SavedFields, tokenLength } from "../../src/config";
+import { defaults, type SavedFields } from "../../src/config/fields";
+import { type BrokenRule, longestPath, tokenLength } from "../../src/config/rules";
 import { boxOf, catalogText, Editor, type FormField, startBrowser } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { NodeRed } from "../harness/node-red";

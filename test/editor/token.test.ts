@@ -1,6 +1,6 @@
 import "should";
 import type { Browser } from "playwright-core";
-import { tokenLength } from "../../src/config";
+import { tokenLength } from "../../src/config/rules";
 import { catalogText, Editor, startBrowser } from "../harness/browser";
 import { bearer, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
-import type { SavedFields } from "../../src/config";
+import type { SavedFields } from "../../src/config/fields";
 import type { NodeRed } from "./node-red";
 import { root } from "./package";
 

@@ -1,4 +1,4 @@
-import { defaults } from "../../src/config";
+import { defaults } from "../../src/config/fields";
 import type { Flow } from "./node-red";
 
 /** Every character class a token may have. */

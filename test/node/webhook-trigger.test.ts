@@ -4,7 +4,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { NodeAPI, NodeMessage } from "node-red";
 import helper from "node-red-node-test-helper";
-import { defaults } from "../../src/config";
+import { defaults } from "../../src/config/fields";
 import webhookTrigger from "../../nodes/webhook-trigger";
 import { bearer, token } from "../harness/flow";
 import { send } from "../harness/http";

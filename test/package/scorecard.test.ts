@@ -5,7 +5,7 @@ import { Script } from "node:vm";
 import { minVersion, satisfies } from "semver";
 import ts from "typescript";
 import { nodeRedVersions } from "../../scripts/setup.mjs";
-import { defaults } from "../../src/config";
+import { defaults } from "../../src/config/fields";
 import { installedModules, packageName, root } from "../harness/package";
 
 interface Manifest {

@@ -1,13 +1,15 @@
 import fc from "fast-check";
 import should from "should";
 import type { IncomingMessage } from "node:http";
-import { Credentials } from "../../src/authenticate";
-import { defaults, normalisePath, parseConfig } from "../../src/config";
-import { decodeBody } from "../../src/decode";
-import { summarise } from "../../src/message";
-import { toObject } from "../../src/parameters";
+import { Credentials } from "../../src/trust/token";
+import { defaults } from "../../src/config/fields";
+import { parseConfig } from "../../src/config/parse";
+import { normalisePath } from "../../src/config/rules";
+import { decodeBody } from "../../src/request/decode";
+import { summarise } from "../../src/request/summary";
+import { toObject } from "../../src/request/parameters";
 import { Problem } from "../../src/problem";
-import { parseTarget, pathKey } from "../../src/target";
+import { parseTarget, pathKey } from "../../src/request/target";
 import { token } from "../harness/flow";
 import { seed } from "../harness/property";
 

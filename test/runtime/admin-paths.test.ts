@@ -1,7 +1,8 @@
 import should from "should";
 import { execFileSync } from "node:child_process";
 import { join } from "node:path";
-import { defaults, parseConfig } from "../../src/config";
+import { defaults } from "../../src/config/fields";
+import { parseConfig } from "../../src/config/parse";
 import { token } from "../harness/flow";
 import { nodeRedFolder } from "../harness/node-red";
 import { root, temporaryFolder } from "../harness/package";

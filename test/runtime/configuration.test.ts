@@ -1,6 +1,6 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { longestPath } from "../../src/config";
+import { longestPath } from "../../src/config/rules";
 import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { inEveryLayout } from "../harness/layouts";

@@ -99,7 +99,7 @@ describe("texts in the code", () => {
 
   before(() => {
     const paths = ["nodes", "src"].flatMap((folder) =>
-      readdirSync(join(root, folder)).map((name) => join(root, folder, name)),
+      readdirSync(join(root, folder), { encoding: "utf8", recursive: true }).map((name) => join(root, folder, name)),
     );
     const { config } = ts.readConfigFile(join(root, "test/tsconfig.json"), (path) => ts.sys.readFile(path)) as {
       config: unknown;
@@ -139,7 +139,7 @@ describe("texts in the code", () => {
     "way.why.": reasons,
   };
 
-  /** The first items of all tuples that are a `Reason`, of `nodes/way.ts`. */
+  /** The first items of all tuples that are a `Reason`, of `nodes/door/way.ts`. */
   function reasons(): string[] {
     return collect((node) => {
       const type = ts.isArrayLiteralExpression(node) && checker.getContextualType(node);

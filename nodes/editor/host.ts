@@ -1,0 +1,63 @@
+/**
+ * The part of Node-RED's editor that the form uses. `@types/node-red` describes an older editor, whose validators
+ * could not return a message.
+ */
+import type { Roots } from "../../src/config/roots";
+
+/** A node in the editor, as far as the form looks at one. */
+export interface EditorNode {
+  id: string;
+  type: string;
+  /** The id of the flow that the node is on. */
+  z: string;
+  /** Set when the node is disabled. */
+  d?: boolean;
+  name?: string;
+  /** Only on nodes of the types that have one. */
+  relativePath?: unknown;
+  url?: unknown;
+  method?: unknown;
+  _(key: string, values?: Record<string, string>): string;
+}
+
+/** `true`, or what is wrong with a value. */
+type Verdict = true | string;
+
+/** Node-RED shows what a validator returns only if it declares both parameters. */
+export type Validator<Saved> = (this: EditorNode & Saved, value: unknown, options: unknown) => Verdict;
+
+/** The definition of a node type in the editor. */
+export interface EditorNodeDefinition<Saved> {
+  category: string;
+  color: string;
+  inputs: 0 | 1;
+  outputs: number;
+  icon: string;
+  defaults: { [Field in keyof Saved]: { value: Saved[Field]; validate?: Validator<Saved> } };
+  credentials: Record<string, { type: "password"; validate?: Validator<Saved> }>;
+  paletteLabel(this: EditorNode): string;
+  outputLabels(this: EditorNode & Saved): string;
+  label(this: EditorNode & Saved): string;
+  labelStyle(this: EditorNode & Saved): string;
+  oneditprepare(this: EditorNode & Saved): void;
+}
+
+/** The editor's global. */
+export interface Editor {
+  nodes: {
+    registerType<Saved>(type: string, definition: EditorNodeDefinition<Saved>): void;
+    filterNodes(filter: { type: string }): EditorNode[];
+    workspace(id: string): { disabled?: boolean } | undefined;
+    subflow(id: string): object | null | undefined;
+    /** Whether anything in the editor is not deployed. */
+    dirty(): boolean;
+  };
+  view: { reveal(id: string): void };
+  clipboard: { copyText(text: string, element: JQuery, message: string): boolean };
+  popover: { tooltip(element: JQuery, text: string | (() => string)): void };
+  settings: {
+    /** From the runtime half of the webhook trigger. */
+    webhookTriggerRoots: Roots;
+    webhookTriggerBaseUrl: string;
+  };
+}

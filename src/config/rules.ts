@@ -1,0 +1,83 @@
+// One rule for each saved field. The runtime and the editor's form both ask here.
+
+/** The exact length of a token, in characters. */
+export const tokenLength = 40;
+/** The longest relative path, in characters, its leading slash included. */
+export const longestPath = 255;
+
+/** A broken rule, by the key of its text under `rules` in the message catalog. */
+export type BrokenRule =
+  | "environment"
+  | "relativePath.required"
+  | "relativePath.length"
+  | "relativePath.characters"
+  | "relativePath.segments"
+  | "relativePath.admin"
+  | "returnQueryParams"
+  | "token.required"
+  | "token.length"
+  | "token.characters"
+  | "verificationMethod"
+  | "queryParameter"
+  | "headerParameter";
+
+/** A rule that a configuration breaks. */
+export interface Breach {
+  rule: BrokenRule;
+  /** The `${NAME}` whose variable is not set; empty for all other rules, for a value may be the token. */
+  value: string;
+}
+
+/** Answers which rule a value breaks, or nothing when it keeps them all. */
+type Rule = (value: unknown) => BrokenRule | undefined;
+
+/**
+ * Whether a value is one that Node-RED replaces with an environment variable when it starts a node.
+ * Seen at run time, it means that the variable is not set.
+ */
+export function isEnvironmentValue(value: unknown): boolean {
+  return typeof value === "string" && /^\$(?:\{\S+\}|\(\S+\))$/.test(value);
+}
+
+/** Adds a missing leading slash and drops one trailing slash. */
+export function normalisePath(path: string): string {
+  return path.replace(/^(?!\/)/, "/").replace(/\/$/, "");
+}
+
+/** The rule of each field, for values whose environment variables are already resolved. */
+export const rules = {
+  relativePath(value) {
+    const path = normalisePath(text(value));
+    if (path === "") return "relativePath.required";
+    if (path.length > longestPath) return "relativePath.length";
+    // RFC 3986 §2.3: the unreserved characters. All others are patterns to a router, or need encoding.
+    if (!/^[A-Za-z0-9\-._~/]+$/.test(path)) return "relativePath.characters";
+    const segments = path.slice(1).split("/");
+    if (segments.some((segment) => ["", ".", ".."].includes(segment))) return "relativePath.segments";
+    return undefined;
+  },
+  returnQueryParams(value) {
+    return [true, false, "true", "false"].some((choice) => choice === value) ? undefined : "returnQueryParams";
+  },
+  token(value) {
+    const token = text(value);
+    if (token === "") return "token.required";
+    if (token.length !== tokenLength) return "token.length";
+    return /^[\x21-\x7e]+$/.test(token) ? undefined : "token.characters";
+  },
+  verificationMethod(value) {
+    return value === "header" || value === "query" ? undefined : "verificationMethod";
+  },
+  queryParameter(value) {
+    return text(value) === "" ? "queryParameter" : undefined;
+  },
+  headerParameter(value) {
+    // RFC 9110 §5.6.2: field-name = token = 1*tchar
+    return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text(value)) ? undefined : "headerParameter";
+  },
+} satisfies Record<string, Rule>;
+
+/** Environment variables may resolve to numbers; everything else that is no string counts as not given. */
+export function text(value: unknown): string {
+  return typeof value === "number" ? String(value) : typeof value === "string" ? value : "";
+}

@@ -1,0 +1,84 @@
+import type { IncomingMessage } from "node:http";
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
+import { Interference, type Problem, problems } from "../problem";
+
+/** How long a body may take to arrive, in ms. */
+const longestRead = 30_000;
+
+/**
+ * Reads the body of a request as it was sent.
+ *
+ * @param limit the most bytes it may have
+ * @throws {Interference} when something else has read of the body already
+ */
+export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | Problem> {
+  if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
+  if (request.readableDidRead) {
+    throw new Interference("bodyRead");
+  }
+  if (request.destroyed) return problems.bodyIncomplete;
+  return new Promise((resolve) => {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    // What is settled stays settled: a promise takes no notice of a second answer.
+    const settle = (result: Buffer | Problem) => {
+      clearTimeout(timer);
+      resolve(result);
+    };
+    const timer = setTimeout(() => settle(problems.bodyLate), longestRead);
+    request.on("data", (chunk: Buffer) => {
+      length += chunk.length;
+      if (length > limit) settle(problems.bodyTooLarge);
+      else chunks.push(chunk);
+    });
+    request.on("end", () => settle(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
+    // An upload that breaks off emits both, and an error without a listener would end the process.
+    request.on("close", () => settle(problems.bodyIncomplete));
+    request.on("error", () => settle(problems.bodyIncomplete));
+  });
+}
+
+type Decompress = (bytes: InputType, options: ZlibOptions) => Promise<Buffer>;
+
+/** RFC 9110 §8.4.1: the content codings, and the alias of gzip that recipients should know. */
+const decompressors = new Map<string, Decompress>([
+  ["gzip", promisify<InputType, ZlibOptions, Buffer>(gunzip)],
+  ["x-gzip", promisify<InputType, ZlibOptions, Buffer>(gunzip)],
+  ["deflate", promisify<InputType, ZlibOptions, Buffer>(inflate)],
+  ["br", promisify<InputType, ZlibOptions, Buffer>(brotliDecompress)],
+]);
+
+/** More codings than this on one body are taken for an attack: each costs an inflation of up to the limit. */
+const mostCodings = 3;
+
+/**
+ * Undoes the content codings of a body, the last one first (RFC 9110 §8.4).
+ *
+ * @param contentEncoding the field as it came: codings in the order they were applied
+ * @param limit the most bytes the body may have after each step
+ */
+export async function decodeContent(bytes: Buffer, contentEncoding: string, limit: number): Promise<Buffer | Problem> {
+  const codings = contentEncoding
+    .split(",")
+    .map((coding) => coding.trim().toLowerCase())
+    .filter((coding) => coding !== "" && coding !== "identity");
+  const steps = codings.reverse().map((coding) => decompressors.get(coding));
+  if (steps.length > mostCodings) return problems.codingUnknown;
+
+  let content = bytes;
+  for (const decompress of steps) {
+    if (!decompress) return problems.codingUnknown;
+    if (content.length === 0) continue;
+    try {
+      content = await decompress(content, { maxOutputLength: limit });
+    } catch (error) {
+      return isTooLarge(error) ? problems.bodyTooLarge : problems.codingBroken;
+    }
+  }
+  return content;
+}
+
+function isTooLarge(error: unknown): boolean {
+  return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
+}

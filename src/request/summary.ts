@@ -1,0 +1,77 @@
+// What a flow may know of a request.
+
+import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
+import { isIP } from "node:net";
+import { type Parameters, toObject } from "./parameters";
+
+/** A request as it arrives at an endpoint. */
+export interface Arrival {
+  request: IncomingMessage;
+  /** The path below Node-RED's root for nodes, as it was sent. */
+  path: string;
+  /** The query of the URL without its question mark, as it was sent. */
+  search: string;
+  /** The address of the sender. */
+  ip: string;
+}
+
+/** What no flow may know of a request: where it carries its token, and whether a text has the token in it. */
+export interface Hidden {
+  readonly method: "header" | "query";
+  /** The name of the header field, in any letter case, or of the query parameter. */
+  readonly name: string;
+  tells(text: string): boolean;
+}
+
+/** What a flow may know of the request: `http in`'s names, without the token. */
+export interface RequestSummary {
+  method: string;
+  url: string;
+  path: string;
+  query: Parameters;
+  headers: Record<string, string | string[]>;
+  ip: string;
+}
+
+/**
+ * Describes a request without the token: its header field or query parameter is left out, and so is every other
+ * that repeats the token. Proxies do that: `X-Forwarded-Uri` and `X-Original-Url` hold the whole URL.
+ */
+export function summarise({ request, path, search, ip }: Arrival, hidden: Hidden): RequestSummary {
+  const keptSearch = search === "" ? "" : searchWithout(hidden, search);
+  return {
+    method: request.method ?? "",
+    url: keptSearch === "" ? path : `${path}?${keptSearch}`,
+    path,
+    query: keptSearch === "" ? {} : toObject(new URLSearchParams(keptSearch)),
+    headers: headersWithout(hidden, request.headers),
+    ip: isAddress(ip) ? ip : (request.socket.remoteAddress ?? ""),
+  };
+}
+
+function searchWithout(hidden: Hidden, search: string): string {
+  const { method, name } = hidden;
+  const kept = search
+    .split("&")
+    .filter((parameter) => !hidden.tells(parameter))
+    .filter((parameter) => method === "header" || !new URLSearchParams(parameter).has(name))
+    .join("&");
+  // A token may have an ampersand in it.
+  return hidden.tells(kept) ? "" : kept;
+}
+
+/** An address, perhaps with a port, and nothing else: what a proxy passes on may be anything that its caller sent. */
+function isAddress(text: string): boolean {
+  return isIP(text) !== 0 || isIP(text.replace(/^\[(.*)\](?::\d+)?$|:\d+$/, "$1")) !== 0;
+}
+
+function headersWithout(hidden: Hidden, headers: IncomingHttpHeaders): RequestSummary["headers"] {
+  const { method, name } = hidden;
+  const tokenField = method === "header" ? name.toLowerCase() : undefined;
+  const kept: RequestSummary["headers"] = {};
+  for (const [field, value] of Object.entries(headers)) {
+    if (field === tokenField || value === undefined || hidden.tells(String(value))) continue;
+    kept[field] = value;
+  }
+  return kept;
+}

@@ -1,0 +1,100 @@
+import should from "should";
+import type { IncomingMessage } from "node:http";
+import { Credentials } from "../../../src/trust/token";
+import { summarise } from "../../../src/request/summary";
+import { token } from "../../harness/flow";
+
+const encoded = encodeURIComponent(token);
+const everyByte = Array.from(token, (character) => `%${character.charCodeAt(0).toString(16)}`).join("");
+
+function summary(
+  placement: { method: "header" | "query"; name: string },
+  search: string,
+  headers: Record<string, string> = {},
+  { ip = "192.0.2.1", secret = token } = {},
+) {
+  const socket = { remoteAddress: "127.0.0.1" };
+  const request = { method: "POST", headers, socket } as unknown as IncomingMessage;
+  return summarise({ request, path: "/Hook/", search, ip }, new Credentials({ placement, token: secret }));
+}
+
+const header = { method: "header", name: "X-Token" } as const;
+const query = { method: "query", name: "state" } as const;
+
+describe("summarise", () => {
+  it("has http in's names, with the path and query as they were sent", () => {
+    summary(header, "a=1&b=x%20y&a=2", { host: "h", "x-token": token }).should.eql({
+      method: "POST",
+      url: "/Hook/?a=1&b=x%20y&a=2",
+      path: "/Hook/",
+      query: { a: ["1", "2"], b: "x y" },
+      headers: { host: "h" },
+      ip: "192.0.2.1",
+    });
+  });
+
+  it("leaves out the query parameter of the token, however it is written", () => {
+    for (const name of ["state", "%73tate", "st%61te"]) {
+      const { url, query: rest } = summary(query, `a=1&${name}=${encoded}&b`);
+      url.should.equal("/Hook/?a=1&b");
+      rest.should.eql({ a: "1", b: "" });
+    }
+    summary(query, `state=${encoded}`).url.should.equal("/Hook/");
+  });
+
+  it("leaves out a token with an ampersand, which looks like two parameters", () => {
+    const secret = `${"a".repeat(20)}&${"b".repeat(19)}`;
+    const { url, query: rest } = summary(header, `x=1&y=${secret}`, {}, { secret });
+    [url, rest].should.eql(["/Hook/", {}]);
+  });
+
+  for (const [ip, told] of [
+    ["192.0.2.1", "192.0.2.1"],
+    ["192.0.2.1:4711", "192.0.2.1:4711"],
+    ["2001:db8::1", "2001:db8::1"],
+    ["::ffff:192.0.2.1", "::ffff:192.0.2.1"],
+    ["[2001:db8::1]:4711", "[2001:db8::1]:4711"],
+    [token, "127.0.0.1"],
+    ["unknown", "127.0.0.1"],
+  ] as const) {
+    it(`takes ${ip === token ? "the token" : ip} ${ip === told ? "for the sender's address" : "for no address"}`, () => {
+      summary(header, "", {}, { ip }).ip.should.equal(told);
+    });
+  }
+
+  it("leaves a header alone that only has the name of the query parameter", () => {
+    summary(query, "", { state: "x" }).headers.should.eql({ state: "x" });
+  });
+
+  describe("leaves out everything that repeats the token", () => {
+    for (const value of [token, encoded, everyByte, `https://host/hook?state=${encoded}`]) {
+      it(`such as ${value.replaceAll(token, "<token>").replaceAll(encoded, "<encoded>").slice(0, 40)}`, () => {
+        const {
+          url,
+          query: rest,
+          headers,
+        } = summary(query, `a=1&copy=${value}&${value}`, {
+          "x-original-url": value,
+          host: "h",
+        });
+        url.should.equal("/Hook/?a=1");
+        rest.should.eql({ a: "1" });
+        headers.should.eql({ host: "h" });
+      });
+    }
+  });
+
+  it("leaves a query parameter alone that only has the name of the header", () => {
+    summary(header, "X-Token=1").query.should.eql({ "X-Token": "1" });
+  });
+
+  it("leaves it out where the text before it ends like the beginning of an encoded character", () => {
+    for (const value of [`%${encoded}`, `%3${everyByte}`]) summary(header, value).url.should.equal("/Hook/");
+  });
+
+  it("leaves prototypes alone", () => {
+    const { query: rest } = summary(header, "__proto__=1&a=2");
+    should(Object.getPrototypeOf(rest)).equal(Object.prototype);
+    should(Object.keys(rest)).eql(["a"]);
+  });
+});
