@@ -42,6 +42,11 @@ const token = randomBytes(30).toString("base64url");
 
 const folder = join(root, "examples");
 
+/** The squares of the canvas's grid, in px. */
+const grid = 20;
+/** Has the editor measure labels alike on every machine, each letter as wide as the widest fonts' are on average. */
+const anyFont = ".red-ui-flow-node-label { font-size: 0 !important; letter-spacing: 8.5px !important; }";
+
 /** What each example's lines make of a message, in their order. */
 const results: Record<string, Pick<Delivery, "payload" | "debug" | "shown">[]> = {
   "Token in the header": [{ payload: "hello world", debug: "message" }],
@@ -223,16 +228,37 @@ describe("the examples", () => {
           }
         }
       });
+    }
+  });
 
-      it(`${name}: is tidy on the canvas`, async () => {
-        const boxes = await editor.boxesOf(nodes.slice(1).map(({ id }) => id));
-        for (const { id, left, right } of boxes) {
-          (left % 20).should.equal(0, `${id} begins on the grid`);
-          left.should.be.aboveOrEqual(boxes[0]?.left ?? 0);
+  describe("on the canvas", () => {
+    let browser: Browser;
+    let editor: Editor;
+    before(async () => {
+      await nodeRed.deploy(examples.flatMap(({ nodes }) => nodes));
+      browser = await startBrowser();
+      editor = await Editor.open(browser, nodeRed, { style: anyFont });
+    });
+    after(() => browser.close());
+
+    for (const { name, nodes, deliveries } of examples) {
+      it(`${name}: is tidy, whatever the fonts`, async () => {
+        const [tab, ...placed] = nodes;
+        await editor.showFlow(tab?.id ?? "");
+        const boxes = await editor.boxesOf(placed.map(({ id }) => id));
+        for (const [index, { id, x, y }] of boxes.entries()) {
+          should({ x, y }).eql({ x: placed[index]?.x, y: placed[index]?.y });
+          // Nodes are some squares of the grid wide, and placed by their middles.
+          [x % (grid / 2), y % grid].should.eql([0, 0], `${id} stands on the grid`);
+        }
+        for (const { id, left, right, top } of boxes) {
+          left.should.be.aboveOrEqual(0, `${id} is seen without scrolling`);
           right.should.be.belowOrEqual(900, `${id} is seen without scrolling`);
+          top.should.be.aboveOrEqual(0, `${id} is seen without scrolling`);
         }
         // Below a webhook trigger there is its status.
-        const bottom = ({ id, bottom }: Box) => bottom + (deliveries.some(({ webhook }) => webhook.id === id) ? 20 : 0);
+        const bottom = ({ id, bottom }: Box) =>
+          bottom + (deliveries.some(({ webhook }) => webhook.id === id) ? grid : 0);
         for (const [index, one] of boxes.entries()) {
           for (const other of boxes.slice(index + 1)) {
             const beside = one.right < other.left || other.right < one.left;
@@ -240,7 +266,7 @@ describe("the examples", () => {
             (beside || apart).should.be.true(`${one.id} is clear of ${other.id}`);
           }
         }
-        for (const { id, wires = [] } of nodes.slice(1)) {
+        for (const { id, wires = [] } of placed) {
           const source = boxes.find((box) => box.id === id);
           for (const target of boxes.filter((box) => wires.flat().includes(box.id))) {
             target.left.should.be.above(source?.right ?? 0, "wires run to the right");

@@ -15,9 +15,11 @@ declare const RED: {
 /** A field of the form, by the name of what is saved. */
 export type FormField = keyof SavedFields | "token";
 
-/** The place of a node on the canvas: its edges, in px from the canvas's own. */
+/** The place of a node on the canvas: its middle and its edges, in px from the canvas's own. */
 export interface Box {
   id: string;
+  x: number;
+  y: number;
   left: number;
   right: number;
   top: number;
@@ -56,13 +58,18 @@ export function catalogText(key: string, values: Record<string, string> = {}, la
 export class Editor {
   private constructor(readonly page: Page) {}
 
-  /** @param look how the browser's user likes the editor to look: its theme, its language, the size of its window */
+  /** @param look what decides how the editor looks: the window, theme and language of its user, and more CSS */
   static async open(
     browser: Browser,
     nodeRed: Pick<NodeRed, "admin">,
-    look: BrowserContextOptions = {},
+    { style = "", ...look }: BrowserContextOptions & { style?: string } = {},
   ): Promise<Editor> {
     const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...look });
+    await context.addInitScript((css) => {
+      addEventListener("DOMContentLoaded", () => {
+        document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
+      });
+    }, style);
     // Node-RED 5 keeps its own choice of theme, whatever the browser's user likes.
     const { colorScheme = "light" } = look;
     await context.addInitScript((theme) => localStorage.setItem("view-dark-theme", theme ?? ""), colorScheme);
@@ -160,7 +167,7 @@ export class Editor {
       (wanted) =>
         wanted.map((id) => {
           const { x, y, w, h } = RED.nodes.node(id) as Record<"x" | "y" | "w" | "h", number>;
-          return { id, left: x - w / 2, right: x + w / 2, top: y - h / 2, bottom: y + h / 2 };
+          return { id, x, y, left: x - w / 2, right: x + w / 2, top: y - h / 2, bottom: y + h / 2 };
         }),
       ids,
     );
