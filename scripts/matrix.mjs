@@ -5,11 +5,12 @@ const inFolders = (/** @type {string[]} */ ...folders) => folders.map((folder) =
 const runtime = inFolders("unit", "node", "runtime", "property");
 const attacks = inFolders("adversary");
 // Not all of the editor's tests: the others pass there, too, but take minutes.
-const editor = ["palette", "story", "form"].map((name) => `test/editor/${name}.test.ts`);
+const editor = ["palette", "story", "form", "accessibility"].map((name) => `test/editor/${name}.test.ts`);
 
 export const matrix = [
   { title: "Node-RED 5 on Node 22", node: () => nodeBinary(22), nodeRed: () => nodeRedFolder(5), specs: runtime },
   { title: "Node-RED 5 on Node 24", node: () => nodeBinary(24), nodeRed: () => nodeRedFolder(5), specs: runtime },
+  { title: "Node-RED 5 on Node 26", node: () => nodeBinary(26), nodeRed: () => nodeRedFolder(5), specs: runtime },
   {
     title: "Node-RED 4.1 on Node 20",
     node: () => nodeBinary(20),

@@ -1,6 +1,6 @@
 import "should";
 import { readdirSync, readFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { everything, matrix } from "../../scripts/matrix.mjs";
 import { root } from "../harness/package";
 
@@ -12,9 +12,9 @@ describe("the tests", () => {
     const all = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" });
     const files = all.filter((file) => file.endsWith(".test.ts")).sort();
     const folders = everything.flatMap(({ specs }) =>
-      specs.map((spec) => /^test\/(.+)\/\*\.test\.ts$/.exec(spec)?.[1]),
+      specs.map((spec) => /^test\/(.+\/)\*\*\/\*\.test\.ts$/.exec(spec)?.[1] ?? spec),
     );
-    const run = folders.flatMap((folder) => files.filter((file) => dirname(file) === folder));
+    const run = folders.flatMap((folder) => files.filter((file) => file.startsWith(folder)));
     run.sort().should.deepEqual(files);
   });
 });
