@@ -13,10 +13,14 @@ import { build, ensureDependencies, modernNode, nodeRedFolder, root } from "./se
 const host = "127.0.0.1";
 const port = process.env.PORT || "1880";
 const example = "Token in the header.json";
+/** A dist/ that stands ready, for a test that starts one demo after the other. */
+const built = process.env.DEMO_DIST;
 const windows = process.platform === "win32";
 /** How long Node-RED may take to start, and then to stop, in ms. */
 const startLimit = 60_000;
 const stopLimit = 5000;
+/** How a folder is removed: a file that Node-RED was just writing may come into it meanwhile, then it is tried again. */
+const removal = { recursive: true, force: true, maxRetries: 20, retryDelay: 50 };
 
 // First of all: nobody should wait for an installation to hear that it was in vain.
 const obstacle = await obstacleOf(port);
@@ -43,8 +47,9 @@ const node = modernNode();
 
 const demos = join(root, ".cache", "demo");
 mkdirSync(demos, { recursive: true });
-const userDir = mkdtempSync(join(demos, "/"));
-process.on("exit", () => rmSync(userDir, { recursive: true, force: true }));
+// Named after this process, to tell whose it is.
+const userDir = mkdtempSync(join(demos, `${process.pid}-`));
+process.on("exit", () => rmSync(userDir, removal));
 installPackage();
 writeSettings();
 const { token, path } = writeFlow();
@@ -77,7 +82,9 @@ function installPackage() {
   const folder = join(userDir, "node_modules", "@flowhooks", "node-red-webhook-trigger");
   cpSync(join(root, "package.json"), join(folder, "package.json"));
   cpSync(join(root, "examples"), join(folder, "examples"), { recursive: true });
-  build(join(folder, "dist"));
+  const dist = join(folder, "dist");
+  if (built) cpSync(built, dist, { recursive: true });
+  else build(dist);
 }
 
 function writeSettings() {
@@ -96,7 +103,7 @@ function writeSettings() {
   const script = `
 const { rmSync } = require("node:fs");
 process.on("disconnect", () => process.exit());
-process.on("exit", () => rmSync(__dirname, { recursive: true, force: true }));
+process.on("exit", () => rmSync(__dirname, ${JSON.stringify(removal)}));
 module.exports = ${JSON.stringify(settings, null, 2)};
 `;
   writeFileSync(join(userDir, "settings.js"), script);

@@ -2,27 +2,47 @@
 import { modernNode, nodeBinary, nodeRedFolder } from "./setup.mjs";
 
 const inFolders = (/** @type {string[]} */ ...folders) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
-const runtime = inFolders("unit", "node", "runtime", "property");
+const inFiles = (/** @type {string[]} */ ...names) => names.map((name) => `test/${name}.test.ts`);
+const small = inFolders("unit", "node", "property");
+const runtime = [...small, ...inFolders("runtime")];
 const attacks = inFolders("adversary");
 // Not all of the editor's tests: the others pass there, too, but take minutes.
-const editor = ["palette", "story", "form", "accessibility"].map((name) => `test/editor/${name}.test.ts`);
+const editor = inFiles("editor/palette", "editor/story", "editor/form", "editor/accessibility");
 
 export const matrix = [
-  { title: "Node-RED 5 on Node 22", node: () => nodeBinary(22), nodeRed: () => nodeRedFolder(5), specs: runtime },
-  { title: "Node-RED 5 on Node 24", node: () => nodeBinary(24), nodeRed: () => nodeRedFolder(5), specs: runtime },
-  { title: "Node-RED 5 on Node 26", node: () => nodeBinary(26), nodeRed: () => nodeRedFolder(5), specs: runtime },
   {
     title: "Node-RED 4.1 on Node 20",
     node: () => nodeBinary(20),
     nodeRed: () => nodeRedFolder(4),
     specs: [...runtime, ...attacks, ...editor],
   },
+  { title: "Node-RED 5 on Node 22", node: () => nodeBinary(22), nodeRed: () => nodeRedFolder(5), specs: runtime },
+  { title: "Node-RED 5 on Node 24", node: () => nodeBinary(24), nodeRed: () => nodeRedFolder(5), specs: runtime },
+  { title: "Node-RED 5 on Node 26", node: () => nodeBinary(26), nodeRed: () => nodeRedFolder(5), specs: runtime },
 ];
 
 const latest = { node: modernNode, nodeRed: () => nodeRedFolder(5) };
 
-/** All tests, in two halves that take about the same time. */
+/** All tests, in parts that run two at a time: those that take longest first. */
 export const everything = [
-  { title: "Node-RED 5, what people see", ...latest, specs: inFolders("editor", "demo", "package") },
-  { title: "Node-RED 5, what senders meet", ...latest, specs: [...runtime, ...attacks] },
+  { title: "Node-RED 5, the form", ...latest, specs: inFolders("editor") },
+  { title: "Node-RED 5, attacks", ...latest, specs: attacks },
+  { title: "Node-RED 5, what senders meet", ...latest, specs: runtime },
+  { title: "Node-RED 5, what people see first", ...latest, specs: inFolders("demo", "package") },
+];
+
+/** What tells within a minute whether a change is on the way. */
+export const quick = [
+  { title: "Node-RED 5, in small", ...latest, specs: [...small, ...inFiles("runtime/admin-paths", "runtime/trial")] },
+  { title: "Node-RED 5, the first webhook", ...latest, specs: inFiles("editor/story") },
+];
+
+/** What depends on how wide a text is. */
+export const layout = [
+  { title: "Node-RED 5, the form's layout", ...latest, specs: inFiles("editor/form", "editor/trial") },
+  {
+    title: "Node-RED 5, the layout of texts",
+    ...latest,
+    specs: inFiles("editor/accessibility", "editor/languages", "demo/examples"),
+  },
 ];

@@ -1,17 +1,22 @@
 /**
  * Runs all tests on Node-RED 5; with `--matrix`, what of them runs on the other supported versions; with
- * `--matrix="Node-RED 5 on Node 22"`, what of them runs on these. Further arguments go to mocha:
+ * `--matrix="Node-RED 5 on Node 22"`, what of them runs on these; with `--quick`, a minute's worth of them; with
+ * `--fonts`, those that depend on the widths of texts, with other fonts. Further arguments go to mocha:
  * `npm test -- --grep token`.
  */
-import { fork } from "node:child_process";
+import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
-import { everything, matrix } from "./matrix.mjs";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { PassThrough } from "node:stream";
+import { everything, layout, matrix, quick } from "./matrix.mjs";
 import { build, chromium, commandOf, ensureDependencies, modernNode, nginx, nodeRedFolder, root } from "./setup.mjs";
 
 const args = process.argv.slice(2);
-const isMatrix = (/** @type {string} */ arg) => /^--matrix(=|$)/.test(arg);
-const mochaArgs = args.filter((arg) => !isMatrix(arg));
-const runs = runsOf(args.find(isMatrix));
+const isChoice = (/** @type {string} */ arg) => /^--(matrix(=.*)?|quick|fonts)$/.test(arg);
+const mochaArgs = args.filter((arg) => !isChoice(arg));
+const choice = args.find(isChoice);
+const runs = runsOf(choice);
 
 const withNginx = "test/demo/nginx.test.ts";
 const nginxPath = nginx();
@@ -23,12 +28,34 @@ if (leftOut && process.env.NGINX_REQUIRED) throw new Error(leftOut);
 
 ensureDependencies();
 build();
+const fonts = choice === "--fonts" ? otherFonts(join(root, ".cache", "fonts")) : {};
 
 if (leftOut) process.stdout.write(leftOut);
 const total = { passes: 0, failures: 0 };
-// All at once: a test waits more than it works. The first speaks as it goes, each other one when its turn has come.
-let turn = Promise.resolve();
-for (const { title, node, nodeRed, specs } of runs) {
+// Two at a time. The first speaks as it goes, each other one when its turn has come.
+const waiting = runs.map((entry) => ({ entry, output: new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER }) }));
+const speaking = speak(waiting.map(({ entry, output }) => ({ title: entry.title, output })));
+await Promise.all([runWaiting(), runWaiting()]);
+await speaking;
+process.stdout.write(`\n${total.passes} passed, ${total.failures} failed\n`);
+if (total.failures > 0 || total.passes === 0) process.exit(1);
+
+/** Runs one entry after the other until none is left. */
+async function runWaiting() {
+  for (let next = waiting.shift(); next; next = waiting.shift()) {
+    const { passes, failures } = await runEntry(next.entry, next.output);
+    total.passes += passes;
+    total.failures += failures;
+  }
+}
+
+/**
+ * Runs the tests of an entry in a process of its own.
+ *
+ * @param {typeof runs[number]} entry
+ * @param {PassThrough} output what it says, which nobody may be listening to yet: a full pipe would stop it
+ */
+async function runEntry({ title, node, nodeRed, specs }, output) {
   const child = fork(
     commandOf("mocha", "bin/mocha.js"),
     ["--reporter", "scripts/reporter.mjs", ...specs, ...(leftOut ? ["--ignore", withNginx] : []), ...mochaArgs],
@@ -39,29 +66,61 @@ for (const { title, node, nodeRed, specs } of runs) {
       stdio: ["ignore", "pipe", "inherit", "ipc"],
       env: {
         ...process.env,
+        ...fonts,
         CHROMIUM_PATH: chromium(),
         NODE_RED_FOLDER: nodeRed(),
         ...(nginxPath && { NGINX_PATH: nginxPath }),
       },
     },
   );
+  child.stdout?.pipe(output);
   /** @type {typeof total | undefined} */
   let counts;
   child.on("message", (/** @type {typeof total} */ message) => (counts = message));
-  const exit = /** @type {Promise<[number | null]>} */ (once(child, "exit"));
-  turn = turn.then(async () => {
-    process.stdout.write(`\n${title}\n`);
-    child.stdout?.pipe(process.stdout, { end: false });
-    const [status] = await exit;
-    if (!counts) throw new Error(`the tests ended with ${String(status)} before they were done`);
-    total.passes += counts.passes;
-    total.failures += counts.failures;
-    if (status !== 0 && counts.failures === 0) total.failures++;
-  });
+  const [status] = /** @type {[number | null]} */ (await once(child, "close"));
+  if (!counts) throw new Error(`${title}: the tests ended with ${String(status)} before they were done`);
+  return { ...counts, failures: counts.failures || Number(status !== 0) };
 }
-await turn;
-process.stdout.write(`\n${total.passes} passed, ${total.failures} failed\n`);
-if (total.failures > 0 || total.passes === 0) process.exit(1);
+
+/**
+ * Prints what the entries say, one after the other.
+ *
+ * @param {{ title: string, output: PassThrough }[]} speakers
+ */
+async function speak(speakers) {
+  for (const { title, output } of speakers) {
+    process.stdout.write(`\n${title}\n`);
+    for await (const text of output) process.stdout.write(/** @type {Buffer} */ (text));
+  }
+}
+
+/**
+ * An environment without the fonts of Debian's fonts-liberation, in which texts have other widths.
+ *
+ * @param {string} folder where its configuration is written to
+ */
+function otherFonts(folder) {
+  const system = process.env.FONTCONFIG_FILE ?? "/etc/fonts/fonts.conf";
+  const file = join(folder, "fonts.conf");
+  mkdirSync(folder, { recursive: true });
+  writeFileSync(
+    file,
+    `<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
+<fontconfig>
+  <include>${system}</include>
+  <selectfont><rejectfont><glob>*/Liberation*</glob></rejectfont></selectfont>
+</fontconfig>
+`,
+  );
+  const env = { FONTCONFIG_FILE: file };
+  const list = (/** @type {typeof process.env} */ more) =>
+    execFileSync("fc-list", { encoding: "utf8", env: { ...process.env, ...more } });
+  if (!list({}).includes("Liberation") || list(env).includes("Liberation") || !list(env)) {
+    throw new Error("There are no other fonts: --fonts needs Debian's fonts-liberation, and fonts besides.");
+  }
+  return env;
+}
 
 /**
  * What to run.
@@ -70,6 +129,8 @@ if (total.failures > 0 || total.passes === 0) process.exit(1);
  */
 function runsOf(option) {
   if (option === undefined) return everything;
+  if (option === "--quick") return quick;
+  if (option === "--fonts") return layout;
   // What runs everything runs the same versions' part of the matrix as well.
   if (option === "--matrix") {
     return matrix.filter(({ node, nodeRed }) => node() !== modernNode() || nodeRed() !== nodeRedFolder(5));

@@ -1,20 +1,18 @@
 import { once } from "node:events";
-import { existsSync, readdirSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
 import { networkInterfaces } from "node:os";
-import { join } from "node:path";
 import should from "should";
 import { paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
-import { Demo } from "../harness/demo";
-import { root } from "../harness/package";
+import { built, type Command, Demo } from "../harness/demo";
 
 describe("the demo", () => {
   const demos: Demo[] = [];
 
-  async function start(...args: Parameters<typeof Demo.start>): Promise<Demo> {
-    const demo = await Demo.start(...args);
+  async function start(command?: Command, dist = built): Promise<Demo> {
+    const demo = new Demo(0, command, dist);
     demos.push(demo);
+    await demo.isReady();
     return demo;
   }
 
@@ -23,7 +21,8 @@ describe("the demo", () => {
   });
 
   it("serves what its printed curl line sends, and the debug sidebar shows it", async () => {
-    const demo = await start();
+    const demo = await start(["npm", "run", "demo"], "");
+    demo.output.should.containEql("Building");
     const sidebar = await DebugSidebar.open(demo.editor);
     const { status, json } = await paste([demo.curl]);
     status.should.equal(200);
@@ -101,23 +100,23 @@ describe("the demo", () => {
   };
   for (const [name, stop] of Object.entries(stops)) {
     it(`leaves nothing running, and no files, when ${name} stops it`, async () => {
-      const before = folders();
       const demo = await start();
+      demo.folders.should.have.length(1);
       stop(demo);
       should(await demo.exit).equal(0);
       demo.processes().should.be.empty();
       (await reaches("127.0.0.1", demo.port)).should.be.false();
-      folders().should.deepEqual(before);
+      demo.folders.should.be.empty();
     });
   }
 
   it("leaves nothing running, and no files, when it is killed", async () => {
-    const before = folders();
     const demo = await start();
+    demo.folders.should.have.length(1);
     demo.signal("SIGKILL");
     await demo.gone();
     (await reaches("127.0.0.1", demo.port)).should.be.false();
-    folders().should.deepEqual(before);
+    demo.folders.should.be.empty();
   });
 
   it("leaves nothing running when it has something to tell and nobody reads it any more", async () => {
@@ -140,14 +139,13 @@ describe("the demo", () => {
   }
 
   it("leaves nothing running when it is stopped before Node-RED is up", async () => {
-    const before = folders();
     const demo = new Demo(0);
     demos.push(demo);
     await demo.says(/Building/);
     demo.pressCtrlC();
     await demo.exit;
     demo.processes().should.be.empty();
-    folders().should.deepEqual(before);
+    demo.folders.should.be.empty();
   });
 
   it("fails, and shows Node-RED's log, when Node-RED ends by itself", async () => {
@@ -182,12 +180,6 @@ describe("the demo", () => {
     });
   }
 });
-
-/** The folders that demos are using, or have left behind. */
-function folders(): string[] {
-  const all = join(root, ".cache", "demo");
-  return existsSync(all) ? readdirSync(all) : [];
-}
 
 function otherAddresses(): string[] {
   const addresses = Object.entries(networkInterfaces()).flatMap(([name, list = []]) =>

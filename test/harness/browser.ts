@@ -54,26 +54,52 @@ export function catalogText(key: string, values: Record<string, string> = {}, la
   return found.replace(/__(\w+)__/g, (_, name: string) => values[name] ?? "");
 }
 
-/** Node-RED's editor in a browser window of its own, and the form of a webhook trigger in it. */
-export class Editor {
-  private constructor(readonly page: Page) {}
+/** What decides how the editor looks: the window, theme and language of its user, and more CSS. */
+type Look = BrowserContextOptions & { style?: string };
 
-  /** @param look what decides how the editor looks: the window, theme and language of its user, and more CSS */
-  static async open(
-    browser: Browser,
-    nodeRed: Pick<NodeRed, "admin">,
-    { style = "", ...look }: BrowserContextOptions & { style?: string } = {},
-  ): Promise<Editor> {
-    const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...look });
-    await context.addInitScript((css) => {
+/** The pages of editors that were closed, by browser and look: one that has shown the editor shows it sooner again. */
+const idlePages = new WeakMap<Browser, Map<string, Page[]>>();
+
+function idlePagesOf(browser: Browser, look: Look): Page[] {
+  const ofBrowser = idlePages.get(browser) ?? new Map<string, Page[]>();
+  idlePages.set(browser, ofBrowser);
+  const pages = ofBrowser.get(JSON.stringify(look)) ?? [];
+  ofBrowser.set(JSON.stringify(look), pages);
+  return pages;
+}
+
+/** A page of a user who has never seen the editor, whenever it is opened. */
+async function newPage(browser: Browser, { style = "", ...look }: Look): Promise<Page> {
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...look });
+  const { colorScheme = "light" } = look;
+  await context.addInitScript(
+    ({ css, theme }) => {
+      // A page without an address has no storage.
+      if (location.protocol !== "http:") return;
+      localStorage.clear();
+      sessionStorage.clear();
+      // Node-RED 5 keeps its own choice of theme, whatever the browser's user likes.
+      localStorage.setItem("view-dark-theme", theme);
       addEventListener("DOMContentLoaded", () => {
         document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
       });
-    }, style);
-    // Node-RED 5 keeps its own choice of theme, whatever the browser's user likes.
-    const { colorScheme = "light" } = look;
-    await context.addInitScript((theme) => localStorage.setItem("view-dark-theme", theme ?? ""), colorScheme);
-    const editor = new Editor(await context.newPage());
+    },
+    { css: style, theme: colorScheme ?? "" },
+  );
+  return context.newPage();
+}
+
+/** Node-RED's editor in a browser window of its own, and the form of a webhook trigger in it. */
+export class Editor {
+  private constructor(
+    readonly page: Page,
+    private readonly idle: Page[],
+  ) {}
+
+  static async open(browser: Browser, nodeRed: Pick<NodeRed, "admin">, look: Look = {}): Promise<Editor> {
+    const idle = idlePagesOf(browser, look);
+    const editor = new Editor(idle.pop() ?? (await newPage(browser, look)), idle);
+    await editor.page.setViewportSize(look.viewport ?? { width: 1280, height: 720 });
     await editor.page.goto(nodeRed.admin("/"));
     await editor.paletteEntry("debug").waitFor();
     await editor.page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
@@ -81,7 +107,11 @@ export class Editor {
   }
 
   async close(): Promise<void> {
-    await this.page.context().close();
+    this.page.removeAllListeners();
+    await this.page.unrouteAll();
+    await this.page.mouse.move(0, 0);
+    await this.page.goto("about:blank");
+    this.idle.push(this.page);
   }
 
   paletteEntry(type: string): Locator {

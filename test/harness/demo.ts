@@ -1,9 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
 import { root } from "./package";
 import { until } from "./until";
 
-type Command = [command: string, ...args: string[]];
+export type Command = [command: string, ...args: string[]];
+
+/** The dist/ that is tested, which a demo need not build again. */
+export const built = join(root, "dist");
 
 /** A demo and all the processes that it starts, in a process group of their own, as a terminal starts it. */
 export class Demo {
@@ -11,11 +16,12 @@ export class Demo {
   readonly exit: Promise<number | null>;
   readonly #process: ChildProcess;
 
-  constructor(port: number | string, [command, ...args]: Command = ["node", "scripts/demo.mjs"]) {
+  /** @param dist the dist/ that it takes instead of building one */
+  constructor(port: number | string, [command, ...args]: Command = ["node", "scripts/demo.mjs"], dist = "") {
     this.#process = spawn(command, args, {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
-      env: { ...process.env, NODE_OPTIONS: "", PORT: String(port) },
+      env: { ...process.env, NODE_OPTIONS: "", PORT: String(port), DEMO_DIST: dist },
       detached: true,
     });
     for (const stream of [this.#process.stdout, this.#process.stderr]) {
@@ -24,11 +30,16 @@ export class Demo {
     this.exit = once(this.#process, "close").then(([code]) => code as number | null);
   }
 
-  /** Starts a demo on a port that the system chooses, and waits until it has printed all. */
-  static async start(command?: Command): Promise<Demo> {
-    const demo = new Demo(0, command);
-    await demo.says(/Ctrl\+C/);
+  /** Starts a demo of what is built on a port that the system chooses, and waits until it has printed all. */
+  static async start(): Promise<Demo> {
+    const demo = new Demo(0, undefined, built);
+    await demo.isReady();
     return demo;
+  }
+
+  /** Waits until it has printed all. */
+  async isReady(): Promise<void> {
+    await this.says(/Ctrl\+C/);
   }
 
   /** The line that the demo prints to be pasted. */
@@ -47,6 +58,12 @@ export class Demo {
 
   get editor(): string {
     return this.#line(/^ *(http:\/\/\S+\/)$/m);
+  }
+
+  /** Its folders, which nobody needs when it has ended. */
+  get folders(): string[] {
+    const all = join(root, ".cache", "demo");
+    return existsSync(all) ? readdirSync(all).filter((name) => name.startsWith(`${this.#pid}-`)) : [];
   }
 
   get port(): number {

@@ -143,6 +143,12 @@ module.exports = (RED) => {
   });
 };`;
 
+/** Core nodes that no test uses, without which Node-RED starts in two thirds of the time. */
+const unusedNodes = [
+  ...["10-mqtt.js", "22-websocket.js", "31-tcpin.js", "32-udp.js", "90-exec.js", "10-file.js", "23-watch.js"],
+  ...["70-CSV.js", "70-HTML.js", "70-XML.js", "70-YAML.js", "18-sort.js", "19-batch.js"],
+];
+
 /** The folder of the Node-RED under test. */
 export const nodeRedFolder = process.env.NODE_RED_FOLDER ?? join(root, "node_modules", "node-red");
 
@@ -215,6 +221,7 @@ export class NodeRed {
       credentialSecret: false,
       telemetry: { enabled: false },
       editorTheme: { tours: false },
+      nodesExcludes: unusedNodes,
       logging: { console: { level: "debug", metrics: true } },
     };
     writeFileSync(
