@@ -54,6 +54,9 @@ export function catalogText(key: string, values: Record<string, string> = {}, la
   return found.replace(/__(\w+)__/g, (_, name: string) => values[name] ?? "");
 }
 
+/** How long a busy machine may take for a step in the editor, in ms. */
+const patience = 120_000;
+
 /** What decides how the editor looks: the window, theme and language of its user, and more CSS. */
 type Look = BrowserContextOptions & { style?: string };
 
@@ -71,6 +74,7 @@ function idlePagesOf(browser: Browser, look: Look): Page[] {
 /** A page of a user who has never seen the editor, whenever it is opened. */
 async function newPage(browser: Browser, { style = "", ...look }: Look): Promise<Page> {
   const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...look });
+  context.setDefaultTimeout(patience);
   const { colorScheme = "light" } = look;
   await context.addInitScript(
     ({ css, theme }) => {
@@ -229,7 +233,7 @@ export class Editor {
     await (await chosen).setFiles(tarball);
     const installed = this.page.waitForResponse(
       (response) => response.request().method() === "POST" && new URL(response.url()).pathname.endsWith("/nodes"),
-      { timeout: 50_000 },
+      { timeout: patience },
     );
     await this.page.locator(".red-ui-palette-editor-upload-buttons").getByText("Upload", { exact: true }).click();
     const response = await installed;

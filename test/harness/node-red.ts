@@ -385,7 +385,7 @@ export class NodeRed {
 
   /** Waits until something is there; every message, status, line of log and the end of the process is a try. */
   async until<T>(find: () => T | undefined | null, what: string): Promise<T> {
-    const timeout = AbortSignal.timeout(15_000);
+    const timeout = AbortSignal.timeout(60_000);
     for (;;) {
       const found = find();
       if (found !== undefined && found !== null) return found;
