@@ -77,7 +77,8 @@ async function runEntry({ title, node, nodeRed, specs }, output) {
   /** @type {typeof total | undefined} */
   let counts;
   child.on("message", (/** @type {typeof total} */ message) => (counts = message));
-  const [status] = /** @type {[number | null]} */ (await once(child, "close"));
+  const closed = /** @type {Promise<[number | null]>} */ (once(child, "close"));
+  const [status] = await closed;
   if (!counts) throw new Error(`${title}: the tests ended with ${String(status)} before they were done`);
   return { ...counts, failures: counts.failures || Number(status !== 0) };
 }
@@ -90,7 +91,8 @@ async function runEntry({ title, node, nodeRed, specs }, output) {
 async function speak(speakers) {
   for (const { title, output } of speakers) {
     process.stdout.write(`\n${title}\n`);
-    for await (const text of output) process.stdout.write(/** @type {Buffer} */ (text));
+    const said = /** @type {AsyncIterable<Buffer>} */ (output);
+    for await (const text of said) process.stdout.write(text);
   }
 }
 
