@@ -53,6 +53,8 @@ export interface Options {
   code?: string;
   /** What mounts Node-RED in a host application, as JavaScript that knows `app`, `express`, `RED` and `settings`. */
   host?: string;
+  /** The source of a file of nodes that it loads besides, as that of a plugin. */
+  plugin?: string;
   env?: Record<string, string>;
   /** Whether it starts without the package. */
   bare?: boolean;
@@ -197,7 +199,7 @@ export class NodeRed {
     return nodeRed;
   }
 
-  private constructor({ flow = [], settings = {}, code = "", host, env = {}, bare = false }: Options) {
+  private constructor({ flow = [], settings = {}, code = "", host, plugin, env = {}, bare = false }: Options) {
     this.#adminRoot = rootOf(settings.httpAdminRoot);
     this.#nodeRoot = rootOf(settings.httpNodeRoot);
     this.#userDir = temporaryFolder("node-red");
@@ -210,6 +212,10 @@ export class NodeRed {
         for (const type of ["sink", "slow", "count"]) RED.nodes.registerType(type, { category: "function", color: "#ddd", defaults: {}, inputs: 1, outputs: 0 });
       </script>`,
     );
+    if (plugin !== undefined) {
+      writeFileSync(join(this.#userDir, "nodes", "plugin.js"), plugin);
+      writeFileSync(join(this.#userDir, "nodes", "plugin.html"), "");
+    }
     const nodes = flow.map(({ credentials, ...node }) => node);
     const credentials = flow.flatMap((node) => (node.credentials ? [[node.id, node.credentials]] : []));
     writeFileSync(join(this.#userDir, "flows.json"), JSON.stringify(nodes));
@@ -358,6 +364,17 @@ export class NodeRed {
   /** Waits until the server knows that the caller with this field `X-Trace` has hung up. */
   async left(trace: string): Promise<void> {
     await this.#traced(`${trace} left`, 1);
+  }
+
+  /** Tells the plugin something, and waits until it has answered. */
+  async tell(message: object, answer: string): Promise<void> {
+    this.#child.send(message);
+    await this.#traced(answer, 1);
+  }
+
+  /** Waits until the plugin has told this so often. */
+  async told(trace: string, count = 1): Promise<void> {
+    await this.#traced(trace, count);
   }
 
   /** Waits for something to be told so often, and forgets it. */
