@@ -4,6 +4,7 @@ import { hash, timingSafeEqual } from "node:crypto";
 import type { VerificationMethod } from "../config/fields";
 import type { WebhookConfig } from "../config/parse";
 import { type Problem, problems } from "../problem";
+import { isSpelled, withoutToken } from "./spelling";
 
 /** What a request must present, and where; prepared, so that a request costs no more than it must. */
 export class Credentials {
@@ -13,7 +14,6 @@ export class Credentials {
   readonly token: string;
   /** The SHA-256 digest of the token. */
   readonly digest: Buffer;
-  #written: RegExp | undefined;
 
   constructor({ placement, token }: Pick<WebhookConfig, "placement" | "token">) {
     this.method = placement.method;
@@ -22,29 +22,15 @@ export class Credentials {
     this.digest = digest(token);
   }
 
-  /** Whether a text has the token in it; a sender may have percent-encoded any character of it. */
+  /** Whether a text has the token in it, however it was quoted or encoded on the way. */
   tells(text: string): boolean {
-    if (text.length < this.token.length) return false;
-    return text.includes(this.token) || (text.includes("%") && this.#forms.test(text));
+    return isSpelled(this.token, text);
   }
 
   /** Takes the token out of a text that is meant for the log. */
   conceal(text: string): string {
-    return text.replace(new RegExp(this.#forms, "g"), "…");
+    return withoutToken(this.token, text, "…");
   }
-
-  /** Finds the token in a text, whichever of its characters are percent-encoded. Most endpoints never need it. */
-  get #forms(): RegExp {
-    return (this.#written ??= writtenForms(this.token));
-  }
-}
-
-function writtenForms(token: string): RegExp {
-  const characters = Array.from(token, (character) => {
-    const hex = character.charCodeAt(0).toString(16);
-    return `(?:\\x${hex}|%${hex.replace(/[a-f]/, (digit) => `[${digit}${digit.toUpperCase()}]`)})`;
-  });
-  return new RegExp(characters.join(""));
 }
 
 /**

@@ -73,6 +73,16 @@ describe("Report", () => {
     logs[1]?.should.startWith("error refused.unforeseen").and.endWith(": it broke");
   });
 
+  it("logs no token that an error quotes", () => {
+    const secret = `"\\${"x".repeat(38)}`;
+    const quoted = new Error(
+      `Invalid value ${JSON.stringify(secret)} in ${JSON.stringify(JSON.stringify({ secret }))}`,
+    );
+    const own = new Credentials({ placement: { method: "header", name: "X-Token" }, token: secret });
+    report.refused(problems.unforeseen, quoted, own);
+    logs[0]?.should.match(/Invalid value "…" in "\{\\"secret\\":\\"…\\"\}"/).and.not.match(/x{38}/);
+  });
+
   it("shows nothing more once it is stopped", () => {
     accept();
     report.stop();

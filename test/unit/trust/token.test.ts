@@ -1,6 +1,7 @@
 import should from "should";
-import { authenticate, Credentials } from "../../../src/trust/token";
+import { inspect } from "node:util";
 import { problems } from "../../../src/problem";
+import { authenticate, Credentials } from "../../../src/trust/token";
 import { token } from "../../harness/flow";
 
 type Outcome = "accepted" | "tokenMissing" | "tokenInvalid";
@@ -101,12 +102,34 @@ describe("authenticate", () => {
   });
 });
 
-describe("conceal", () => {
-  it("takes the token out of a text, as it stands and encoded", () => {
-    const credentials = new Credentials({ placement: { method: "query", name: "state" }, token });
-    const text = credentials.conceal(`GET /hook?state=${percentEncoded(token)} and ${token}`);
-    text.should.equal("GET /hook?state=… and …");
-  });
+describe("a token that is to be kept secret", () => {
+  const secret = `"\\/'&%<>` + "0123456789abcdefghijABCDEFGHIJ-_".slice(0, 32);
+  const json = (text: string) => JSON.stringify(text).slice(1, -1);
+  const html = (text: string) => text.replace(/[&"'<>]/g, (character) => `&#${character.charCodeAt(0)};`);
+  const named = (text: string) => text.replaceAll("&", "&amp;").replaceAll('"', "&quot;").replaceAll("'", "&apos;").replaceAll("<", "&lt;").replaceAll(">", "&gt;"); // prettier-ignore
+  for (const [what, written] of [
+    ["as it stands", secret],
+    ["percent-encoded", encodeURIComponent(secret)],
+    ["percent-encoded, all of it", percentEncoded(secret)],
+    ["percent-encoded twice", encodeURIComponent(encodeURIComponent(secret))],
+    ["percent-encoded in lower case", percentEncoded(secret).toLowerCase().replaceAll("%5c", "%5C")],
+    ["as a form has it", new URLSearchParams({ a: secret }).toString().slice(2)],
+    ["in JSON", json(secret)],
+    ["in JSON with solidi escaped", json(secret).replaceAll("/", "\\/")],
+    ["in JSON with code points", secret.replace(/["\\]/g, (sign) => `\\u00${sign === '"' ? "22" : "5C"}`)],
+    ["in JSON in JSON", json(json(secret))],
+    ["in JSON in JSON in JSON", json(json(json(secret)))],
+    ["as util.inspect quotes it", inspect(secret).slice(1, -1)],
+    ["in HTML", named(secret)],
+    ["in HTML by numbers", html(secret)],
+    ["in HTML in a URL in JSON", json(encodeURIComponent(named(secret)))],
+  ] as const) {
+    it(`is taken out of a text: ${what}`, () => {
+      const credentials = new Credentials({ placement: { method: "query", name: "state" }, token: secret });
+      credentials.tells(`error at "${written}": no`).should.be.true();
+      credentials.conceal(`GET /hook?state=${written} and «${secret}»`).should.equal("GET /hook?state=… and «…»");
+    });
+  }
 });
 
 function percentEncoded(text: string): string {
