@@ -38,7 +38,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
     }
 
     const { path, returnQueryParams } = config;
-    const credentials = new Credentials(config);
+    const credentials = new Credentials(config, this.id, trials.standIns);
     const endpoint: Endpoint = {
       credentials,
       limit,

@@ -1,14 +1,18 @@
-import type { RequestHandler } from "express";
+// Test requests for the form in the editor.
+
+import type { Express, RequestHandler } from "express";
 import { request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
 import type { Node, NodeAPI } from "node-red";
 import type { WebhookConfig } from "../../src/config/parse";
-import type { Breach } from "../../src/config/rules";
+import { type Breach, normalisePath } from "../../src/config/rules";
 import type { Endpoints } from "../../src/endpoints";
-import { present, testBody } from "../../src/trust/present";
 import type { Endpoint } from "../../src/receive";
 import { resultOf, type TrialResult } from "../../src/reply/trial";
+import { present, testBody } from "../../src/trust/present";
+import { StandIns } from "../../src/trust/stand-ins";
+import { rootsOf } from "./host";
 
 /** What a node has become when its flow was started. */
 export type Deployed = { config: WebhookConfig; endpoint: Endpoint } | Breach | "switchedOff";
@@ -20,11 +24,26 @@ const longestWait = 15_000;
 /** How much of an answer is read, in characters: an endpoint's own is much shorter. */
 const longestAnswer = 10_000;
 
+/** Where the editor has found Node-RED: most likely, that is also the way to its HTTP nodes. */
+interface Way {
+  /** The value of `Host`: a server may have several, each with an app of its own. */
+  host: string | undefined;
+  /** Where the admin app was found, without a slash at its end. */
+  mount: string;
+}
+
 /**
- * Sends test requests for the form in the editor, through the real endpoint and whatever stands in front of it.
- * They carry the token that the runtime has stored, so that the browser need not know it.
+ * RFC 9110 §7.2: Host = uri-host [ ":" port ], where we take the names that DNS has, and addresses.
+ * https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2
+ */
+const validHost = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+/**
+ * Sends test requests for the form in the editor, through the real endpoint and whatever stands in front of it. What
+ * answers may be something else, so they never carry the token: a stand-in is in its place.
  */
 export class Trials {
+  readonly standIns = new StandIns();
   readonly #RED: NodeAPI;
   readonly #endpoints: Endpoints<Endpoint>;
   readonly #deployed = new WeakMap<Node, Deployed>();
@@ -34,7 +53,9 @@ export class Trials {
     this.#endpoints = endpoints;
     const answer: RequestHandler<{ id: string }> = (request, response) => {
       const mount = request.originalUrl.slice(0, request.originalUrl.lastIndexOf("/webhook-trigger/"));
-      void this.#of(request.params.id, mount).then((result) => {
+      const { host = "" } = request.headers;
+      const way = { host: validHost.test(host) ? host : undefined, mount };
+      void this.#of(request.params.id, way).then((result) => {
         // A time limit in front may have answered meanwhile.
         if (!response.headersSent) response.json(result);
       });
@@ -47,8 +68,7 @@ export class Trials {
     this.#deployed.set(node, deployed);
   }
 
-  /** @param mount where the admin app was found */
-  async #of(id: string, mount: string): Promise<TrialResult> {
+  async #of(id: string, way: Way): Promise<TrialResult> {
     // While flows are being deployed, nodes come and go.
     if (!(await this.#endpoints.settled())) return { outcome: "deploying" };
     const node = this.#RED.nodes.getNode(id) as Node | null;
@@ -58,12 +78,17 @@ export class Trials {
     if ("rule" in deployed) return { outcome: "closed", ...deployed };
     const { config, endpoint } = deployed;
     if (this.#endpoints.find(config.path) !== endpoint) return { outcome: "taken" };
-    // Behind a router it is not told where the apps are: the token might go to somebody else.
-    if (mount !== this.#RED.httpAdmin.path().replace(/\/+$/, "")) return { outcome: "unreachable" };
-    return this.#send(config).catch(() => ({ outcome: "unreachable" }));
+    const standIn = this.standIns.issue(id);
+    try {
+      return await this.#send(config, standIn.token, way);
+    } catch {
+      return { outcome: "unreachable" };
+    } finally {
+      standIn.revoke();
+    }
   }
 
-  async #send({ path, placement, token }: WebhookConfig): Promise<TrialResult> {
+  async #send({ path, placement }: WebhookConfig, token: string, way: Way): Promise<TrialResult> {
     const server = this.#RED.server as NodeAPI["server"] | null | undefined;
     const address = server?.address();
     if (!server || !address) return { outcome: "unreachable" };
@@ -74,29 +99,53 @@ export class Trials {
         ? { socketPath: address }
         : { host: loopback(address.address), port: address.port }),
       method: "POST",
-      path: this.#RED.httpNode.path().replace(/\/+$/, "") + path + search,
-      headers: { "Content-Type": "text/plain", ...headers },
+      path: this.#nodeRoot(way.mount) + path + search,
+      headers: { "Content-Type": "text/plain", ...(way.host && { Host: way.host }), ...headers },
       agent: false,
       signal: AbortSignal.timeout(longestWait),
       // This very process answers: its certificate is for the name that others call it by.
       rejectUnauthorized: false,
     };
-    const request = server instanceof TlsServer ? requestByHttps : requestByHttp;
-    return new Promise((resolve, reject) => {
-      const sent = request(options, (response) => {
-        let body = "";
-        response.setEncoding("utf8").on("data", (chunk: string) => {
-          body += chunk;
-          if (body.length > longestAnswer) response.destroy();
-        });
-        response.on("close", () =>
-          resolve(resultOf(response.statusCode ?? 0, response.headers["www-authenticate"], body)),
-        );
-      });
-      sent.on("error", reject);
-      sent.end(testBody);
-    });
+    return resultBy(server instanceof TlsServer ? requestByHttps : requestByHttp, options);
   }
+
+  /** Where the app for HTTP nodes is. What a router in front takes from the path, no app is told; the editor saw it. */
+  #nodeRoot(mount: string): string {
+    const roots = rootsOf(this.#RED);
+    // What nodes add to the admin app is an app of its own in it.
+    const admin = mountOf(parentOf(this.#RED.httpAdmin) ?? this.#RED.httpAdmin, roots.admin);
+    const prefix = mount.endsWith(admin) ? mount.slice(0, mount.length - admin.length) : "";
+    return (prefix.startsWith("/") ? prefix : "") + mountOf(this.#RED.httpNode, roots.node);
+  }
+}
+
+async function resultBy(request: typeof requestByHttp, options: RequestOptions): Promise<TrialResult> {
+  return new Promise((resolve, reject) => {
+    const sent = request(options, (response) => {
+      let body = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        body += chunk;
+        if (body.length > longestAnswer) response.destroy();
+      });
+      response.on("close", () =>
+        resolve(resultOf(response.statusCode ?? 0, response.headers["www-authenticate"], body)),
+      );
+    });
+    sent.on("error", reject);
+    sent.end(testBody);
+  });
+}
+
+/**
+ * Where an app was mounted, without a slash at its end. Express tells an app of the app that it is mounted in, but not
+ * of a router; there it is most likely at its root in the settings.
+ */
+function mountOf(app: Express, root: string | false): string {
+  return normalisePath(parentOf(app) ? app.path() : root || "/");
+}
+
+function parentOf(app: Express): Express | undefined {
+  return (app as Express & { parent?: Express }).parent;
 }
 
 /** A server that listens everywhere is called where nobody else can listen in. */

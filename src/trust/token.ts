@@ -1,35 +1,58 @@
 // Who may come in by a token.
 
-import { hash, timingSafeEqual } from "node:crypto";
 import type { VerificationMethod } from "../config/fields";
 import type { WebhookConfig } from "../config/parse";
 import { type Problem, problems } from "../problem";
+import { digest, isSame } from "./digest";
 import { isSpelled, withoutToken } from "./spelling";
+import { StandIns } from "./stand-ins";
 
 /** What a request must present, and where; prepared, so that a request costs no more than it must. */
 export class Credentials {
   readonly method: VerificationMethod;
   /** The name of the header field (in any letter case) or of the query parameter (exactly). */
   readonly name: string;
-  readonly token: string;
-  /** The SHA-256 digest of the token. */
-  readonly digest: Buffer;
+  readonly #token: string;
+  readonly #digest: Buffer;
+  readonly #owner: string;
+  readonly #standIns: StandIns;
 
-  constructor({ placement, token }: Pick<WebhookConfig, "placement" | "token">) {
+  /** @param owner whose endpoint it is, as the stand-ins know it */
+  constructor(
+    { placement, token }: Pick<WebhookConfig, "placement" | "token">,
+    owner = "",
+    standIns: StandIns = new StandIns(),
+  ) {
     this.method = placement.method;
     this.name = placement.name;
-    this.token = token;
-    this.digest = digest(token);
+    this.#token = token;
+    this.#digest = digest(token);
+    this.#owner = owner;
+    this.#standIns = standIns;
+  }
+
+  /**
+   * Whether a request that presents this may come in.
+   *
+   * @param request what stands for the request, as a stand-in is good for one only
+   */
+  accept(presented: string, request: object): boolean {
+    const own = digest(presented);
+    return isSame(own, this.#digest) || this.#standIns.accept(this.#owner, own, request);
   }
 
   /** Whether a text has the token in it, however it was quoted or encoded on the way. */
   tells(text: string): boolean {
-    return isSpelled(this.token, text);
+    if (isSpelled(this.#token, text)) return true;
+    for (const standIn of this.#standIns.tokens(this.#owner)) if (isSpelled(standIn, text)) return true;
+    return false;
   }
 
   /** Takes the token out of a text that is meant for the log. */
   conceal(text: string): string {
-    return withoutToken(this.token, text, "…");
+    let concealed = withoutToken(this.#token, text, "…");
+    for (const standIn of this.#standIns.tokens(this.#owner)) concealed = withoutToken(standIn, concealed, "…");
+    return concealed;
   }
 }
 
@@ -49,12 +72,7 @@ export function authenticate(
   // RFC 9110 §5.3: only lists may be repeated. What stands before this endpoint may have looked at another one.
   const [token, ...repeated] = presented;
   if (token === undefined || repeated.length > 0) return problems.tokenInvalid;
-  return timingSafeEqual(digest(token), credentials.digest) ? undefined : problems.tokenInvalid;
-}
-
-/** Digests have one length, so comparing them in constant time leaks neither the token nor its length. */
-function digest(token: string): Buffer {
-  return hash("sha256", token, "buffer");
+  return credentials.accept(token, rawHeaders) ? undefined : problems.tokenInvalid;
 }
 
 /** What each field or parameter of the configured name presents: a token, or something that is none. */

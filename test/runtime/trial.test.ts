@@ -1,12 +1,47 @@
 import should from "should";
+import { present } from "../../src/trust/present";
 import { token, webhook, webhookFlow } from "../harness/flow";
 import { type Call, send } from "../harness/http";
-import { inEveryLayout } from "../harness/layouts";
+import { inEveryLayout, layouts } from "../harness/layouts";
 import { NodeRed, type Options } from "../harness/node-red";
 
 /** Has the form's button send a test request to a node. */
 function tryNode(nodeRed: NodeRed, id: string, call: Call = {}) {
   return send(nodeRed.admin(`/webhook-trigger/${id}/test`), call);
+}
+
+/** A web server whose other app has all names but one, and tells what it gets; the editor is found by each. */
+const besideAnotherApp = `
+  app.use((request, response, next) => {
+    if (request.headers.host === "nodered.example" || request.url.startsWith("/webhook-trigger/")) return next();
+    let body = "";
+    request.on("data", (chunk) => (body += chunk)).on("end", () => {
+      console.log("the other app got " + JSON.stringify([request.url, request.rawHeaders, body]));
+      response.json({ ok: true });
+    });
+  });
+  app.use("/", RED.httpAdmin);
+  app.use("/", RED.httpNode);
+`;
+
+/** Holds requests until the test lets them go, and tells the token. */
+const holdingMiddleware = `
+  httpNodeMiddleware: (request, response, next) => {
+    if ("x-pass" in request.headers) return next();
+    console.log("held " + request.headers.authorization.slice(7));
+    process.send({ trace: "held" });
+    process.on("message", ({ release }) => {
+      if (!release) return;
+      next();
+      process.send({ trace: "let go" });
+    });
+  }
+`;
+
+function placementOf({ headerParameter = "Authorization", verificationMethod = "header" }: Record<string, string>) {
+  return verificationMethod === "query"
+    ? ({ method: "query", name: "state" } as const)
+    : ({ method: "header", name: headerParameter } as const);
 }
 
 const flow = [
@@ -32,6 +67,8 @@ inEveryLayout("a test request", { flow }, (nodeRed) => {
       const { payload, req } = await nodeRed().message(json.id);
       should(payload).eql(id === "by-query" ? { body: "hello world", query: {} } : "hello world");
       JSON.stringify([body, payload, req]).should.not.containEql(token);
+      // Nor is what was in its place: 40 characters.
+      JSON.stringify([payload, req]).should.not.match(/[\w-]{40}/);
     });
   }
 
@@ -50,6 +87,11 @@ inEveryLayout("a test request", { flow }, (nodeRed) => {
       json.should.eql(result);
     });
   }
+
+  it("comes twice at once, and both start the flow", async () => {
+    const results = await Promise.all(["by-header", "by-header"].map((id) => tryNode(nodeRed(), id)));
+    for (const { json } of results) json.should.containEql({ outcome: "accepted" });
+  });
 
   it("waits for a deploy to end", async () => {
     const withSlow = [...flow, { id: "slow", type: "slow", z: "tab", x: 500, y: 100, wires: [] }];
@@ -80,6 +122,76 @@ describe("a test request", () => {
       }
     });
   }
+
+  for (const fields of [{}, { headerParameter: "X-Token" }, { verificationMethod: "query" }]) {
+    it(`that another app answers has no token for it: ${JSON.stringify(fields)}`, async () => {
+      const nodeRed = await NodeRed.start({ host: besideAnotherApp, flow: webhookFlow(fields) });
+      try {
+        const { json } = await tryNode(nodeRed, "webhook0");
+        json.should.eql({ outcome: "otherwise", status: 200 });
+        const [, seen = ""] = await nodeRed.logged(/the other app got (.*)/);
+        should(decodeURIComponent(seen)).not.containEql(token);
+        // What it has got is worth nothing.
+        const [standIn = ""] = /[\w-]{40}/.exec(seen) ?? [];
+        standIn.should.not.equal("");
+        const { headers, search } = present(placementOf(fields), standIn);
+        const late = await send(nodeRed.node(`/hook${search}`), { headers: { Host: "nodered.example", ...headers } });
+        late.status.should.equal(401);
+        nodeRed.messages.should.have.length(0);
+      } finally {
+        await nodeRed.stop();
+      }
+    });
+
+    it(`comes to the host by whose name the editor was found: ${JSON.stringify(fields)}`, async () => {
+      const nodeRed = await NodeRed.start({ host: besideAnotherApp, flow: webhookFlow(fields) });
+      try {
+        const { json } = await tryNode(nodeRed, "webhook0", { headers: { Host: "nodered.example" } });
+        json.should.containEql({ outcome: "accepted" });
+        await nodeRed.message(json.id);
+        nodeRed.log.should.not.containEql("the other app got");
+      } finally {
+        await nodeRed.stop();
+      }
+    });
+  }
+
+  it("comes behind a router to where the editor was found", async () => {
+    const host = `
+      const router = express.Router();
+      router.use(settings.httpAdminRoot, RED.httpAdmin);
+      router.use(settings.httpNodeRoot, RED.httpNode);
+      app.use("/red", router);
+    `;
+    for (const settings of Object.values(layouts)) {
+      const roots = { httpAdminRoot: "/", httpNodeRoot: "/", ...settings };
+      const nodeRed = await NodeRed.start({ host, settings: roots, flow: webhookFlow({}) });
+      try {
+        const admin = roots.httpAdminRoot.replace(/\/$/, "");
+        const { json } = await send(`${nodeRed.origin}/red${admin}/webhook-trigger/webhook0/test`);
+        json.should.containEql({ outcome: "accepted" });
+        await nodeRed.message(json.id);
+      } finally {
+        await nodeRed.stop();
+      }
+    }
+  });
+
+  it("is served by the node that a deploy puts in the place of the one it was sent to, and its stand-in by one request", async () => {
+    const nodeRed = await NodeRed.start({ code: holdingMiddleware, flow: webhookFlow({}) });
+    try {
+      const tried = tryNode(nodeRed, "webhook0");
+      await nodeRed.told("held");
+      await nodeRed.deploy(webhookFlow({}));
+      const [, standIn = ""] = await nodeRed.logged(/held (\S{40})/);
+      await nodeRed.tell({ release: true }, "let go");
+      (await tried).json.should.containEql({ outcome: "accepted" });
+      const second = await send(nodeRed.node("/hook"), { headers: { Authorization: `Bearer ${standIn}`, "X-Pass": "" } });
+      second.status.should.equal(401);
+    } finally {
+      await nodeRed.stop();
+    }
+  });
 
   it("needs the permission webhook-trigger.write", async () => {
     for (const [permissions, status] of [["read", 401], ["webhook-trigger.write", 200]] as const) {

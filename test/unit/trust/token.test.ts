@@ -1,6 +1,8 @@
 import should from "should";
 import { inspect } from "node:util";
+import { rules } from "../../../src/config/rules";
 import { problems } from "../../../src/problem";
+import { StandIns } from "../../../src/trust/stand-ins";
 import { authenticate, Credentials } from "../../../src/trust/token";
 import { token } from "../../harness/flow";
 
@@ -130,6 +132,57 @@ describe("a token that is to be kept secret", () => {
       credentials.conceal(`GET /hook?state=${written} and «${secret}»`).should.equal("GET /hook?state=… and «…»");
     });
   }
+});
+
+describe("a stand-in", () => {
+  const placement = { method: "header", name: "X-Token" } as const;
+  const arrive = (presented: string) => ["X-Token", presented];
+  const setUp = () => {
+    const standIns = new StandIns();
+    return { standIns, credentials: new Credentials({ placement, token }, "hook", standIns) };
+  };
+
+  it("has the form of a token, and is another each time", () => {
+    const { standIns } = setUp();
+    const tokens = Array.from({ length: 100 }, () => standIns.issue("hook").token);
+    for (const standIn of tokens) should(rules.token(standIn)).be.undefined();
+    new Set(tokens).size.should.equal(100);
+  });
+
+  it("lets one request in, which may be asked for it again, and no other", () => {
+    const { standIns, credentials } = setUp();
+    const { token: standIn } = standIns.issue("hook");
+    const request = arrive(standIn);
+    should(authenticate(credentials, request, "")).be.undefined();
+    should(authenticate(credentials, request, "")).be.undefined();
+    should(authenticate(credentials, arrive(standIn), "")).equal(problems.tokenInvalid);
+  });
+
+  it("lets nobody in once it is revoked, or at another node", () => {
+    const { standIns, credentials } = setUp();
+    const standIn = standIns.issue("hook");
+    const other = standIns.issue("other");
+    standIn.revoke();
+    for (const { token } of [standIn, other]) {
+      should(authenticate(credentials, arrive(token), "")).equal(problems.tokenInvalid);
+      credentials.tells(token).should.be.false();
+    }
+    should(authenticate(credentials, arrive(token), "")).be.undefined();
+  });
+
+  it("is valid beside others, and with the node that a deploy has put in the place of the first", () => {
+    const { standIns } = setUp();
+    const issued = [standIns.issue("hook"), standIns.issue("hook")];
+    const successor = new Credentials({ placement, token: "x".repeat(40) }, "hook", standIns);
+    for (const standIn of issued) should(authenticate(successor, arrive(standIn.token), "")).be.undefined();
+  });
+
+  it("is kept secret like a token", () => {
+    const { standIns, credentials } = setUp();
+    const { token: standIn } = standIns.issue("hook");
+    credentials.tells(`/hook?state=${percentEncoded(standIn)}`).should.be.true();
+    credentials.conceal(`${standIn} and ${token}`).should.equal("… and …");
+  });
 });
 
 function percentEncoded(text: string): string {
