@@ -1,3 +1,5 @@
+// The node: its configuration in, its endpoint open, its endpoint closed.
+
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { Credentials } from "../src/trust/token";
 import { parseBaseUrl } from "../src/config/base-url";

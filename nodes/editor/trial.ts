@@ -1,3 +1,5 @@
+// Try it: a line for a terminal, a test request, and a picture of the message.
+
 import { placementField } from "../../src/config/fields";
 import { isEnvironmentValue, rules } from "../../src/config/rules";
 import { present, testBody } from "../../src/trust/present";

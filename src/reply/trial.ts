@@ -1,3 +1,5 @@
+// What came of a test request.
+
 import type { BrokenRule } from "../config/rules";
 
 /** What came of a test request, by the key of its text under `trial` in the message catalog. */

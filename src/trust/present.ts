@@ -1,3 +1,5 @@
+// How a caller presents a token.
+
 import type { WebhookConfig } from "../config/parse";
 
 /** Where a request carries something: in header fields, or in the query of its URL, question mark included. */

@@ -1,0 +1,200 @@
+import should from "should";
+import { readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, posix } from "node:path";
+import ts from "typescript";
+import { root } from "../harness/package";
+
+/** The rooms of `src`, in the order in which a request goes through them: none knows of a later one. */
+const rooms = ["config", "request", "trust", "deliveries", "reply"];
+/** What the form may know of `src`, besides `src/config`. */
+const shownInForm = ["src/trust/present", "src/reply/trial"];
+const mostLines = 205;
+const mostLinesOfFunction = 40;
+const meaningless = ["utils", "helpers", "common", "types"];
+
+/** What is not in order yet, and is to be. Both ways: what has been put in order has to go from here. */
+const unfinished = {
+  opening: [
+    "nodes/door/claims.ts",
+    "nodes/door/door.ts",
+    "nodes/door/layers.ts",
+    "nodes/door/upgrades.ts",
+    "nodes/door/way.ts",
+    "nodes/editor/fields.ts",
+    "nodes/editor/host.ts",
+    "nodes/editor/token.ts",
+    "nodes/editor/url.ts",
+    "nodes/runtime/host.ts",
+    "nodes/runtime/report.ts",
+    "nodes/webhook-trigger.editor.ts",
+    "src/endpoints.ts",
+    "src/problem.ts",
+    "src/receive.ts",
+    "src/reply/reply.ts",
+    "src/request/body.ts",
+    "src/request/decode.ts",
+    "src/request/json.ts",
+    "src/request/parameters.ts",
+    "src/request/target.ts",
+  ],
+  length: ["nodes/door/door.ts: openFrontDoor", "nodes/webhook-trigger.ts: webhookTrigger"],
+  imports: ["nodes/editor/url.ts: src/request/target"],
+};
+
+interface Import {
+  file: string;
+  /** What it imports: without its extension, and from the repository's root where it is a file of ours. */
+  from: string;
+}
+
+const files = ["src", "nodes"].flatMap((folder) =>
+  readdirSync(join(root, folder), { encoding: "utf8", recursive: true })
+    .map((name) => posix.join(folder, name.replaceAll("\\", "/")))
+    .filter((name) => name.endsWith(".ts")),
+);
+const sources = new Map(
+  files.map((file) => {
+    const text = readFileSync(join(root, file), "utf8");
+    return [file, ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true)];
+  }),
+);
+const imports = [...sources].flatMap(([file, source]) => importsOf(file, source));
+
+/** All ways to import: statements, exports from elsewhere, `import()`, also of a type, and `require`. */
+function importsOf(file: string, source: ts.SourceFile): Import[] {
+  const found: Import[] = [];
+  walk(source, (node) => {
+    const name = importedName(node);
+    if (name !== undefined) found.push({ file, from: name.startsWith(".") ? posix.join(dirname(file), name) : name });
+  });
+  return found;
+}
+
+function importedName(node: ts.Node): string | undefined {
+  if (ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return textOf(node.moduleSpecifier);
+  if (ts.isExternalModuleReference(node)) return textOf(node.expression);
+  if (ts.isImportTypeNode(node)) return textOf(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined);
+  if (!ts.isCallExpression(node)) return undefined;
+  const isImport = node.expression.kind === ts.SyntaxKind.ImportKeyword || node.expression.getText() === "require";
+  return isImport ? textOf(node.arguments[0]) : undefined;
+}
+
+function textOf(node: ts.Node | undefined): string | undefined {
+  return node && ts.isStringLiteralLike(node) ? node.text : undefined;
+}
+
+function walk(node: ts.Node, visit: (node: ts.Node) => void): void {
+  visit(node);
+  ts.forEachChild(node, (child) => walk(child, visit));
+}
+
+/** The room of a file in `src`; the files beside the rooms are rooms by themselves. */
+function roomOf(path: string): string {
+  return path.split("/")[1] ?? "";
+}
+
+function mayImport({ file, from }: Import): boolean {
+  if (!/^(src|nodes)\//.test(from)) return file.startsWith("nodes/") || from.startsWith("node:");
+  if (from.startsWith("nodes/")) return file.startsWith("nodes/") && mayImportInNodes(file, from);
+  if (file.startsWith("nodes/")) {
+    const inForm = file.startsWith("nodes/editor/") || file.endsWith(".editor.ts");
+    return !inForm || from.startsWith("src/config/") || shownInForm.includes(from);
+  }
+  if (from === "src/problem") return true;
+  const place = rooms.indexOf(roomOf(file));
+  // Beside the rooms are what leads through them, and the problems, which know nothing else.
+  if (place === -1) return file !== "src/problem.ts";
+  const other = rooms.indexOf(roomOf(from));
+  return other !== -1 && other <= place;
+}
+
+/** The form and the runtime meet in `src` alone: one runs in the browser, the other does not. */
+function mayImportInNodes(file: string, from: string): boolean {
+  const inForm = (path: string) => /^nodes\/editor\/|\.editor(\.ts)?$/.test(path);
+  return inForm(file) === inForm(from);
+}
+
+describe("the house", () => {
+  it("has files in both of its halves", () => {
+    for (const half of ["src/", "nodes/"]) files.filter((file) => file.startsWith(half)).length.should.be.above(10);
+    imports.length.should.be.above(50);
+  });
+
+  it("has no room but those that a request goes through", () => {
+    const folders = files.filter((file) => /^src\/.*\//.test(file)).map(roomOf);
+    [...new Set(folders)].filter((room) => !rooms.includes(room)).should.eql([]);
+  });
+
+  it("imports from no room of a later step, and nothing of Node-RED, Express or the browser in src", () => {
+    const wrong = imports.filter((each) => !mayImport(each)).map(({ file, from }) => `${file}: ${from}`);
+    wrong.sort().should.eql(unfinished.imports);
+  });
+
+  it("names nothing of Node-RED or the browser in src", () => {
+    const foreign = /^(RED|jQuery|\$|window|document|navigator|localStorage|HTML\w*Element|express)$/i;
+    for (const [file, source] of sources) {
+      if (!file.startsWith("src/")) continue;
+      walk(source, (node) => {
+        if (ts.isIdentifier(node)) should(foreign.test(node.text)).equal(false, `${file}: ${node.text}`);
+      });
+    }
+  });
+
+  it("says in the first line of each file what it is for", () => {
+    const silent = [...sources].filter(([, { text }]) => !/^\/\/ \S.*[.:]\n/.test(text)).map(([file]) => file);
+    silent.sort().should.eql(unfinished.opening);
+  });
+
+  it("has no file whose name tells nothing", () => {
+    files.filter((file) => meaningless.includes(basename(file).replace(/\..*/, ""))).should.eql([]);
+    files.flatMap((file) => dirname(file).split("/")).filter((folder) => meaningless.includes(folder)).should.eql([]); // prettier-ignore
+  });
+
+  it(`has no file of more than ${mostLines} lines`, () => {
+    const linesOf = (source: ts.SourceFile) => source.text.trimEnd().split("\n").length;
+    [...sources].filter(([, source]) => linesOf(source) > mostLines).map(([file]) => file).should.eql([]); // prettier-ignore
+  });
+
+  it(`has no function of more than ${mostLinesOfFunction} lines`, () => {
+    const long: string[] = [];
+    for (const [file, source] of sources) {
+      walk(source, (node) => {
+        if (!ts.isFunctionLike(node)) return;
+        const lineOf = (position: number) => source.getLineAndCharacterOfPosition(position).line;
+        const lines = lineOf(node.end) - lineOf(node.getStart()) + 1;
+        if (lines > mostLinesOfFunction) long.push(`${file}: ${node.name?.getText() ?? "a function"}`);
+      });
+    }
+    long.sort().should.eql(unfinished.length);
+  });
+
+  it("knows what it forbids", () => {
+    const of = (file: string, from: string) => mayImport({ file, from });
+    for (const [file, from] of [
+      ["src/receive.ts", "node-red"],
+      ["src/config/rules.ts", "src/trust/token"],
+      ["src/request/body.ts", "src/trust/token"],
+      ["src/trust/token.ts", "src/reply/reply"],
+      ["src/trust/token.ts", "src/receive"],
+      ["src/problem.ts", "src/config/rules"],
+      ["src/receive.ts", "nodes/runtime/host"],
+      ["nodes/editor/url.ts", "src/receive"],
+      ["nodes/webhook-trigger.editor.ts", "nodes/runtime/host"],
+      ["nodes/door/door.ts", "nodes/editor/url"],
+    ] as const) {
+      of(file, from).should.equal(false, `${file}: ${from}`);
+    }
+    for (const [file, from] of [
+      ["src/receive.ts", "src/reply/reply"],
+      ["src/reply/reply.ts", "src/trust/token"],
+      ["src/config/rules.ts", "src/problem"],
+      ["src/trust/token.ts", "node:crypto"],
+      ["nodes/editor/trial.ts", "src/reply/trial"],
+      ["nodes/webhook-trigger.editor.ts", "nodes/editor/url"],
+      ["nodes/door/door.ts", "src/receive"],
+    ] as const) {
+      of(file, from).should.equal(true, `${file}: ${from}`);
+    }
+    importsOf("src/a.ts", ts.createSourceFile("src/a.ts", 'import "./b"; export * from "../c"; import d = require("d"); type E = import("e").E; void import("f"); require("g");', ts.ScriptTarget.Latest, true)).map(({ from }) => from).should.eql(["src/b", "c", "d", "e", "f", "g"]); // prettier-ignore
+  });
+});
