@@ -70,8 +70,8 @@ const hexadecimal =
   /^(?:%([0-9a-f]{2})|\\u([0-9a-f]{4})|\\u\{([0-9a-f]{1,6})\}|\\x([0-9a-f]{2})|&#x([0-9a-f]{1,6});)$/i;
 const decimal = /^&#([0-9]{1,7});$/;
 const name = /^&([a-z]{2,16});$/i;
-/** A quote, and what quotes and escapes: in JSON, and as `util.inspect` and shells write them. */
-const quoted = /^\\(["'`\\/])$/;
+/** What a backslash stands before: in JSON, and where `util.inspect` and shells quote. */
+const quotable = "\"'`\\/";
 /** The beginning of any of them. */
 const partial =
   /^(?:%[0-9a-f]?|\\(?:u(?:[0-9a-f]{0,3}|\{[0-9a-f]{0,6})|x[0-9a-f]?)?|&(?:#(?:[0-9]{0,7}|x[0-9a-f]{0,6})|[a-z]{0,16}))$/i;
@@ -79,11 +79,13 @@ const partial =
 /** The character that an escape stands for, if it is one. */
 function unescape(text: string): string | undefined {
   if (text.length < 2) return undefined;
+  // First, and without a pattern: of backslashes a text may have many in a row, each with a few readings.
+  if (text.length === 2) return text.startsWith("\\") && quotable.includes(text.charAt(1)) ? text.charAt(1) : undefined;
   const hex = hexadecimal.exec(text)?.slice(1).find(Boolean);
   if (hex !== undefined) return fromCode(parseInt(hex, 16));
   const [, digits] = decimal.exec(text) ?? [];
   if (digits !== undefined) return fromCode(Number(digits));
-  return quoted.exec(text)?.[1] ?? named.get(name.exec(text)?.[1]?.toLowerCase() ?? "");
+  return named.get(name.exec(text)?.[1]?.toLowerCase() ?? "");
 }
 
 /** Tokens are ASCII; nothing else is looked for. */
@@ -98,7 +100,7 @@ function fromCode(code: number): string | undefined {
 export class Readings {
   readonly #text: string;
   /** By depth, then by place. */
-  readonly #known: Map<number, Reading[]>[] = [];
+  readonly #known: (Map<number, Reading[]> | undefined)[] = [];
 
   constructor(text: string) {
     this.#text = text;
@@ -115,18 +117,26 @@ export class Readings {
     return found;
   }
 
+  /** What stands at a place is not asked for again: a long text would fill the heap with readings. */
+  forget(place: number): void {
+    for (const known of this.#known) known?.delete(place);
+  }
+
   #escapes(start: number, depth: number): Reading[] {
-    const found = new Map<string, Reading>();
+    const found: Reading[] = [];
     const beginnings = [{ text: "", end: start }];
     for (let next = beginnings.pop(); next; next = beginnings.pop()) {
       for (const { character, end } of this.at(next.end, depth)) {
         const text = next.text + character;
         const meant = unescape(text);
-        if (meant !== undefined) found.set(`${meant}${end}`, { character: meant, end });
-        else if (partial.test(text)) beginnings.push({ text, end });
+        if (meant === undefined) {
+          if (partial.test(text)) beginnings.push({ text, end });
+        } else if (!found.some((other) => other.end === end && other.character === meant)) {
+          found.push({ character: meant, end });
+        }
       }
     }
-    return [...found.values()];
+    return found;
   }
 }
 
@@ -152,6 +162,7 @@ export function* spellings(token: string, text: string): Generator<Span> {
         else advance(ahead, end, read + 1, start);
       }
     }
+    readings.forget(place);
   }
 }
 
