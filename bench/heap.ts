@@ -41,16 +41,17 @@ measure("the endpoint, its functions and its place in the map", (index) => {
   const endpoint: Endpoint = {
     credentials: credentials(index),
     limit: 5_000_000,
-    deliver: () => String(index),
+    newId: () => String(index),
+    deliver: () => undefined,
     accepted: (acceptance) => report(index).accepted(acceptance),
     refused: (problem, cause) => report(index).refused(problem, cause, credentials(index)),
   };
-  const claim = endpoints.claim(config(index).path, {
+  const place = endpoints.enter(config(index).path, {
     owner: `w${index}`,
     endpoint,
     onTurn: () => report(index).stop(),
     onWait: () => report(index).stop(),
   });
-  return () => claim.release();
+  return () => place.release();
 });
 process.stdout.write(JSON.stringify(sizes));

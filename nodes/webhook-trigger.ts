@@ -44,11 +44,10 @@ export = function webhookTrigger(RED: NodeAPI): void {
     const endpoint: Endpoint = {
       credentials,
       limit,
-      deliver: (body, req) => {
-        const id = RED.util.generateId();
+      newId: () => RED.util.generateId(),
+      deliver: (id, body, req) => {
         const payload = returnQueryParams ? { body, query: req.query } : body;
         deploys.send(this, { _msgid: id, payload, req });
-        return id;
       },
       accepted: (acceptance) => report.accepted(acceptance),
       refused: (problem, cause) => report.refused(problem, cause, credentials),
@@ -56,9 +55,9 @@ export = function webhookTrigger(RED: NodeAPI): void {
     trials.note(this, { config, endpoint });
     const onTurn = () => report.open(path);
     const onWait = () => report.waiting(path);
-    const claim = endpoints.claim(path, { owner: this.id, endpoint, onTurn, onWait });
+    const place = endpoints.enter(path, { owner: this.id, endpoint, onTurn, onWait });
     this.on("close", () => {
-      claim.release();
+      place.release();
       report.stop();
     });
   }

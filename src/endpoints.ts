@@ -1,31 +1,29 @@
 import { pathKey } from "./request/target";
-
-/** How long requests wait for a deploy to end, in ms, counted from its start. */
-export const longestHold = 10_000;
-/** How many requests wait at most, on all paths together. */
-export const mostWaiting = 1000;
+import { type Waiter, WaitingRoom } from "./waiting";
 
 /** A place in the queue for a path. */
-export interface Claim {
-  /** Gives the place up; the next claim on the path, if there is one, takes over. */
+export interface Place {
+  /** Gives the place up; the next one in the queue, if there is one, takes over. */
   release(): void;
 }
 
-/** What a claim is made for. */
-export interface Claimant<Endpoint> {
-  /** Who claims: after a deploy, the same owner gets the same place in the queue again. */
+/** Whom a place is for. */
+export interface Tenant<Endpoint> {
+  /** Who asks: after a deploy, the same owner gets the same place in the queue again. */
   owner: string;
   endpoint: Endpoint;
-  /** Called when the path becomes this endpoint's: at once, or when all earlier claims are released. */
+  /** Called when the path becomes this endpoint's, once the flows run. */
   onTurn: () => void;
-  /** Called when another endpoint holds the path. */
+  /** Called when another endpoint holds the path, once the flows run. */
   onWait: () => void;
 }
 
-interface Place<Endpoint> {
-  owner: string;
-  /** Missing while the owner is being deployed. */
-  claimant: Claimant<Endpoint> | undefined;
+interface Kept<Endpoint> {
+  /** The present tenant or, while its owner is being deployed, the last one. */
+  tenant: Tenant<Endpoint>;
+  isPresent: boolean;
+  /** What the tenant has been told. */
+  told?: "onTurn" | "onWait" | undefined;
 }
 
 /** Where a request goes: to an endpoint, to nobody, or to somebody who is only just being deployed. */
@@ -34,96 +32,91 @@ export type Found<Endpoint> = Endpoint | undefined | "deploying";
 /**
  * Paths and the endpoints that hold them. Finding one costs the same however many there are.
  *
- * While flows are being deployed, the paths that were open stay known, and their requests wait: a flow that is only
- * half there would lose the message.
+ * While no flows run, the paths that were open stay known, and their requests wait: a flow that is only half there would
+ * lose the message.
  */
 export class Endpoints<Endpoint extends object> {
-  readonly #queues = new Map<string, Place<Endpoint>[]>();
-  readonly #waiting = new Set<() => void>();
-  /** Until when requests may wait, as `performance.now()` tells time; only while flows are being deployed. */
-  #heldUntil: number | undefined;
+  readonly #queues = new Map<string, Kept<Endpoint>[]>();
+  readonly #room = new WaitingRoom();
+  readonly #isExpected: (key: string) => boolean;
+
+  /** @param isExpected whether a path, by its key, will be some endpoint's when the flows run; asked while they do not */
+  constructor(isExpected: (key: string) => boolean = () => false) {
+    this.#isExpected = isExpected;
+  }
 
   /** Finds who serves a path. */
   find(path: string): Found<Endpoint> {
-    // Most callers write the path as it was configured, in lower case.
-    const queue = this.#queues.get(path) ?? this.#queues.get(pathKey(path));
-    if (!queue) return undefined;
-    return this.#heldUntil === undefined ? queue[0]?.claimant?.endpoint : "deploying";
+    const queue = this.#queueFor(path);
+    if (this.#room.isHeld) return (queue ?? this.#isExpected(pathKey(path))) ? "deploying" : undefined;
+    return queue?.[0]?.tenant.endpoint;
   }
 
-  /** The paths that are claimed, in lower case. */
+  /** The endpoint that holds a path or, while flows are being deployed, held it last. */
+  lastKnown(path: string): Endpoint | undefined {
+    return this.#queueFor(path)?.[0]?.tenant.endpoint;
+  }
+
+  /** The paths that are some endpoint's, in lower case. */
   paths(): string[] {
     return [...this.#queues.keys()];
   }
 
   /**
-   * Waits until the flows run again.
+   * Waits until the flows run.
    *
    * @returns whether they do; `false` if it takes too long or too many wait already
    */
-  async settled(): Promise<boolean> {
-    const heldUntil = this.#heldUntil;
-    if (heldUntil === undefined) return true;
-    const patience = heldUntil - performance.now();
-    if (patience <= 0 || this.#waiting.size >= mostWaiting) return false;
-    return new Promise((resolve) => {
-      const settle = () => {
-        this.#waiting.delete(settle);
-        clearTimeout(timer);
-        resolve(this.#heldUntil === undefined);
-      };
-      const timer = setTimeout(settle, patience);
-      this.#waiting.add(settle);
-    });
+  async settled(waiter?: Waiter, isStranger?: boolean): Promise<boolean> {
+    return this.#room.settled(waiter, isStranger);
   }
 
-  /** Flows are about to be deployed: from now on requests wait. */
+  /** Flows are about to be deployed, or to be stopped: from now on requests wait. */
   hold(): void {
-    this.#heldUntil = performance.now() + longestHold;
+    this.#room.hold();
   }
 
-  /** The flows run again: places whose owners did not come back are given up, and waiting requests go on. */
+  /** The flows run: places whose owners did not come back are given up, and waiting requests go on. */
   resume(): void {
-    this.#heldUntil = undefined;
+    this.#room.resume();
     for (const [key, queue] of this.#queues) {
-      if (queue.some(({ claimant }) => !claimant))
-        this.#replace(
-          key,
-          queue,
-          queue.filter(({ claimant }) => claimant),
-        );
+      const present = queue.every(({ isPresent }) => isPresent) ? queue : queue.filter(({ isPresent }) => isPresent);
+      this.#settle(key, present);
     }
-    for (const settle of this.#waiting) settle();
   }
 
-  /** Claims a path. The first claim holds it; later ones wait in order. */
-  claim(path: string, claimant: Claimant<Endpoint>): Claim {
+  /** Asks for a path. The first to ask holds it; later ones wait in order. */
+  enter(path: string, tenant: Tenant<Endpoint>): Place {
     const key = pathKey(path);
     const queue = this.#queues.get(key) ?? [];
-    this.#queues.set(key, queue);
-    const kept = queue.find(({ owner, claimant: present }) => owner === claimant.owner && !present);
-    const place = kept ?? { owner: claimant.owner, claimant };
-    place.claimant = claimant;
-    if (!kept) queue.push(place);
-    (queue[0] === place ? claimant.onTurn : claimant.onWait)();
-    return { release: () => this.#release(key, place, claimant) };
+    let place = queue.find(({ tenant: { owner }, isPresent }) => owner === tenant.owner && !isPresent);
+    if (place) Object.assign(place, { tenant, isPresent: true, told: undefined });
+    else queue.push((place = { tenant, isPresent: true }));
+    this.#settle(key, queue);
+    return { release: () => this.#release(key, place, tenant) };
   }
 
-  #release(key: string, place: Place<Endpoint>, claimant: Claimant<Endpoint>): void {
+  #queueFor(path: string): Kept<Endpoint>[] | undefined {
+    // Most callers write the path as it was configured, in lower case.
+    return this.#queues.get(path) ?? this.#queues.get(pathKey(path));
+  }
+
+  #release(key: string, place: Kept<Endpoint>, tenant: Tenant<Endpoint>): void {
     const queue = this.#queues.get(key);
-    if (!queue || place.claimant !== claimant) return;
-    place.claimant = undefined;
-    if (this.#heldUntil === undefined)
-      this.#replace(
-        key,
-        queue,
-        queue.filter((other) => other !== place),
-      );
+    if (!queue || place.tenant !== tenant || !place.isPresent) return;
+    place.isPresent = false;
+    if (this.#room.isHeld) return;
+    this.#settle(key, queue.filter((other) => other !== place)); // prettier-ignore
   }
 
-  #replace(key: string, before: Place<Endpoint>[], after: Place<Endpoint>[]): void {
-    if (after.length > 0) this.#queues.set(key, after);
+  /** Keeps a queue and, if the flows run, tells those in it whose turn it is: before, all may change again. */
+  #settle(key: string, queue: Kept<Endpoint>[]): void {
+    if (queue.length > 0) this.#queues.set(key, queue);
     else this.#queues.delete(key);
-    if (after[0] !== before[0]) after[0]?.claimant?.onTurn();
+    if (this.#room.isHeld) return;
+    for (const place of queue) {
+      const lot = place === queue[0] ? "onTurn" : "onWait";
+      if (place.told !== lot) place.tenant[(place.told = lot)]();
+    }
   }
 }

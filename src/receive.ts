@@ -1,20 +1,24 @@
-import { once } from "node:events";
+// The story of a request, from its head to the reply.
+
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { authenticate, type Credentials } from "./trust/token";
 import { decodeContent, readBody } from "./request/body";
-import { type Body, decodeBody } from "./request/decode";
-import type { Endpoints } from "./endpoints";
+import { type Body, decodeBody, decodeParsed } from "./request/decode";
+import { turn } from "./request/turn";
+import type { Endpoints, Found } from "./endpoints";
 import { type Arrival, type RequestSummary, summarise } from "./request/summary";
-import { Interference, Problem, problems } from "./problem";
-import { accept, refuse } from "./reply/reply";
+import { Problem, problems } from "./problem";
+import { abandon, prepareAcceptance, refuse } from "./reply/reply";
 
 /** What a request that carries the right token starts, and who hears how requests fared. */
 export interface Endpoint {
   readonly credentials: Credentials;
   /** The most bytes a body may have, before and after its content codings are undone. */
   readonly limit: number;
-  /** Starts the flow. @returns the id of its message */
-  deliver(body: Body, req: RequestSummary): string;
+  /** Makes the id of a message. */
+  newId(): string;
+  /** Starts the flow. */
+  deliver(id: string, body: Body, req: RequestSummary): void;
   accepted(acceptance: Acceptance): void;
   /** @param cause the error behind a problem that no rule foresees */
   refused(problem: Problem, cause?: unknown): void;
@@ -33,40 +37,15 @@ export interface Acceptance {
  * Serves a request, from its head to the reply. Never rejects.
  *
  * @param passOn called instead of a reply when no endpoint has the path
+ * @returns when it is served, if that takes any time
  */
-export async function serve(
+export function serve(
   arrival: Arrival,
   response: ServerResponse,
   endpoints: Endpoints<Endpoint>,
   passOn: () => void,
-): Promise<void> {
-  const { request } = arrival;
-  const start = performance.now();
-
-  // Node gives a response its socket when all earlier ones on the connection are done: so requests keep their order.
-  if (!response.socket) await once(response, "socket");
-  // RFC 9112 §9.6: what follows on a connection that is being closed is not served; it could not be answered.
-  if (!request.socket.writable) return;
-
-  const found = endpoints.find(arrival.path);
-  const endpoint = found === "deploying" ? await deployed(arrival.path, endpoints) : found;
-  if (!endpoint) return passOn();
-  if (endpoint instanceof Problem) return refuse(request, response, endpoint);
-
-  try {
-    const outcome = await receive(arrival, response, endpoint, endpoints);
-    if (outcome instanceof Problem) {
-      refuse(request, response, outcome);
-      // After a deploy it is another that counts.
-      const holder = endpoints.find(arrival.path);
-      (typeof holder === "object" ? holder : endpoint).refused(outcome);
-    } else {
-      const contentLength = accept(request, response, outcome.id);
-      outcome.receiver.accepted({ id: outcome.id, milliseconds: performance.now() - start, contentLength });
-    }
-  } catch (error) {
-    fail(request, response, endpoint, error);
-  }
+): Promise<void> | undefined {
+  return new Reception(arrival, response, endpoints).meet(passOn);
 }
 
 /** Refuses a request because of an error that no rule foresees. */
@@ -75,48 +54,158 @@ export function fail(request: IncomingMessage, response: ServerResponse, endpoin
   endpoint.refused(problems.unforeseen, cause);
 }
 
-/** Waits until the flows run again, and answers who has a path then. */
-async function deployed(path: string, endpoints: Endpoints<Endpoint>): Promise<Endpoint | Problem | undefined> {
-  for (;;) {
-    if (!(await endpoints.settled())) return problems.deploying;
-    const found = endpoints.find(path);
-    if (found !== "deploying") return found;
+/** One request on its way. */
+class Reception {
+  readonly #arrival: Arrival;
+  readonly #response: ServerResponse;
+  readonly #endpoints: Endpoints<Endpoint>;
+  readonly #start = performance.now();
+  /** Whether the caller has not been told to send its body, and may be waiting for that. */
+  #expectsContinue: boolean;
+
+  constructor(arrival: Arrival, response: ServerResponse, endpoints: Endpoints<Endpoint>) {
+    this.#arrival = arrival;
+    this.#response = response;
+    this.#endpoints = endpoints;
+    this.#expectsContinue = arrival.continue !== undefined;
   }
-}
 
-async function receive(
-  arrival: Arrival,
-  response: ServerResponse,
-  endpoint: Endpoint,
-  endpoints: Endpoints<Endpoint>,
-): Promise<{ id: string; receiver: Endpoint } | Problem> {
-  const { request, path, search } = arrival;
-  const refusalOf = ({ credentials }: Endpoint) => authenticate(credentials, request.rawHeaders, search);
+  /** Decides by the head alone: a stranger cannot make us read or unpack anything, nor wait in a caller's place. */
+  meet(passOn: () => void): Promise<void> | undefined {
+    const found = this.#find();
+    if (!found) {
+      passOn();
+      return undefined;
+    }
+    // RFC 9112 §9.6: what follows on a connection that is being closed is not served; it could not be answered.
+    if (!this.#arrival.request.socket.writable) return undefined;
 
-  // The token comes before the body, so that a stranger cannot make us read or unpack anything.
-  const refusal = refusalOf(endpoint);
-  if (refusal) return refusal;
-
-  const bytes = await readBody(request, endpoint.limit);
-  if (bytes instanceof Problem) return bytes;
-
-  const coding = request.headers["content-encoding"];
-  const content = coding === undefined ? bytes : await decodeContent(bytes, coding, endpoint.limit);
-  if (content instanceof Problem) return content;
-
-  const body = decodeBody(content, request.headers["content-type"]);
-  if (body instanceof Problem) return body;
-
-  // A deploy may have come while the body was on its way. No other work may come between finding and delivering.
-  let receiver = endpoints.find(path);
-  while (receiver === "deploying") {
-    if (!(await endpoints.settled())) return problems.deploying;
-    receiver = endpoints.find(path);
+    const known = found === "deploying" ? this.#endpoints.lastKnown(this.#arrival.path) : found;
+    const refusal = known ? this.#authenticate(known) : problems.tokenMissing;
+    if (known && !refusal) return this.#admit(known, passOn);
+    if (found === "deploying") return this.#meetLater(known, passOn);
+    if (refusal) this.#refuse(refusal, known);
+    return undefined;
   }
-  if (!receiver) return problems.gone;
-  // Who has the path now may want another token.
-  const laterRefusal = receiver === endpoint ? undefined : refusalOf(receiver);
-  if (laterRefusal) return laterRefusal;
-  if (response.headersSent) throw new Interference("answered");
-  return { id: receiver.deliver(body, summarise(arrival, receiver.credentials)), receiver };
+
+  /** What is being deployed may bring the token that the request has: only then is it known whose it is. */
+  async #meetLater(known: Endpoint | undefined, passOn: () => void): Promise<void> {
+    const caller = this.#arrival.request.socket;
+    if (await this.#endpoints.settled({ caller, bytes: 0 }, true)) return this.meet(passOn);
+    this.#refuse(problems.deploying, known);
+  }
+
+  /** Lets a request in whose token fits: when its turn on the connection has come, and the flows run. */
+  async #admit(known: Endpoint, passOn: () => void): Promise<void> {
+    const { request } = this.#arrival;
+    await turn(request, this.#response);
+    if (!request.socket.writable) return;
+
+    const found = this.#find();
+    // Of its body, no more is in memory than has come by itself.
+    const endpoint = found === "deploying" ? await this.#deployed(request.readableLength) : found;
+    if (!endpoint) return passOn();
+    try {
+      const refusal = endpoint instanceof Problem ? endpoint : await this.#receive(endpoint, known);
+      if (refusal) this.#refuse(refusal, known);
+    } catch (error) {
+      this.#refuse(problems.unforeseen, known, error);
+    }
+  }
+
+  /**
+   * Reads the body and, when all of it is here, hands it over. While flows are being deployed it waits as it was sent.
+   *
+   * @param trusted the endpoint whose token the request is known to have
+   * @returns why the request is refused; nothing when it has started the flow
+   */
+  async #receive(endpoint: Endpoint, trusted: Endpoint): Promise<Problem | undefined> {
+    const { request } = this.#arrival;
+    const refusal = endpoint === trusted ? undefined : this.#authenticate(endpoint);
+    if (refusal) return refusal;
+    const reading = this.#read(endpoint.limit);
+    const bytes = reading instanceof Promise ? await reading : reading;
+    if (bytes instanceof Problem) return bytes;
+
+    for (;;) {
+      const found = this.#find();
+      const receiver = found === "deploying" ? await this.#deployed(bytes.length) : found;
+      if (!receiver) return problems.gone;
+      if (receiver instanceof Problem) return receiver;
+      // Who has the path after a deploy may want another token.
+      const laterRefusal = receiver === endpoint ? undefined : this.#authenticate(receiver);
+      if (laterRefusal) return laterRefusal;
+
+      const isPlain = this.#arrival.parsed ?? request.headers["content-encoding"] === undefined;
+      const outcome = isPlain ? this.#deliver(bytes, receiver) : await this.#unpack(bytes, receiver);
+      if (outcome !== "deploying") return outcome;
+    }
+  }
+
+  /** Undoes the content codings of a body, which may take many times its memory, and hands it over at once. */
+  async #unpack(bytes: Buffer, receiver: Endpoint): Promise<Problem | undefined | "deploying"> {
+    const coding = this.#arrival.request.headers["content-encoding"] ?? "";
+    const content = await decodeContent(bytes, coding, receiver.limit);
+    if (content instanceof Problem) return content;
+    // A deploy may have come meanwhile. No other work may come between finding and delivering.
+    return this.#find() === receiver ? this.#deliver(content, receiver) : "deploying";
+  }
+
+  #deliver(content: Buffer, receiver: Endpoint): Problem | undefined {
+    const { request, parsed } = this.#arrival;
+    // Whoever has gone without an answer will try again.
+    if (!request.socket.writable) return undefined;
+    const type = request.headers["content-type"];
+    const body = parsed ? decodeParsed(parsed.value, type) : decodeBody(content, type);
+    if (body instanceof Problem) return body;
+
+    const id = receiver.newId();
+    const req = summarise(this.#arrival, receiver.credentials);
+    const reply = prepareAcceptance(request, this.#response, id);
+    try {
+      receiver.deliver(id, body, req);
+      reply.send();
+    } catch (error) {
+      // There may be a message, so to refuse the request would be as wrong as to accept it.
+      abandon(request);
+      receiver.refused(problems.unforeseen, error);
+      return undefined;
+    }
+    receiver.accepted({ id, milliseconds: performance.now() - this.#start, contentLength: reply.contentLength });
+    return undefined;
+  }
+
+  #read(limit: number): Promise<Buffer | Problem> | Buffer | Problem {
+    const { request, parsed } = this.#arrival;
+    if (parsed) return Buffer.isBuffer(parsed.value) ? parsed.value : Buffer.alloc(0);
+    if (this.#expectsContinue) this.#arrival.continue?.();
+    this.#expectsContinue = false;
+    return readBody(request, limit);
+  }
+
+  #find(): Found<Endpoint> {
+    return this.#endpoints.find(this.#arrival.path);
+  }
+
+  /** Waits until the flows run again, and answers who has the path then. */
+  async #deployed(bytes: number): Promise<Endpoint | Problem | undefined> {
+    const caller = this.#arrival.request.socket;
+    for (;;) {
+      if (!(await this.#endpoints.settled({ caller, bytes }))) return problems.deploying;
+      const found = this.#find();
+      if (found !== "deploying") return found;
+    }
+  }
+
+  #authenticate({ credentials }: Endpoint): Problem | undefined {
+    return authenticate(credentials, this.#arrival.request.rawHeaders, this.#arrival.search);
+  }
+
+  #refuse(problem: Problem, endpoint: Endpoint | undefined, cause?: unknown): void {
+    // RFC 9110 §10.1.1: the caller may or may not send its body.
+    const told = refuse(this.#arrival.request, this.#response, problem, this.#expectsContinue);
+    // After a deploy it is another that counts.
+    const holder = this.#find();
+    (typeof holder === "object" ? holder : endpoint)?.refused(told.problem, cause ?? told.cause);
+  }
 }

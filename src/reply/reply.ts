@@ -1,56 +1,124 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Problem } from "../problem";
+// What is said. Layers in front may have replaced any method of a response; nothing that they do gets past this file.
 
-/**
- * Tells the caller that its request started the flow.
- *
- * @returns the length of the reply's body, in bytes
- */
-export function accept(request: IncomingMessage, response: ServerResponse, id: string): number {
-  const body = JSON.stringify({ status: "accepted", id });
-  send(request, response, 200, { "Content-Type": "application/json" }, body);
-  return Buffer.byteLength(body);
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { Interference, type Problem, problems } from "../problem";
+import { Lingering } from "./lingering";
+
+/** What a caller was told of its refusal. */
+export interface Refusal {
+  problem: Problem;
+  /** Why it is not the problem that it should have been. */
+  cause?: unknown;
 }
 
-/** Tells the caller why its request was refused. */
-export function refuse(request: IncomingMessage, response: ServerResponse, problem: Problem): void {
-  const headers = { ...problem.headers, "Content-Type": "application/problem+json" };
-  send(request, response, problem.status, headers, problem.body);
+/** A reply whose head is composed, and of which nothing is sent yet. */
+export interface Prepared {
+  /** The length of its body, in bytes. */
+  contentLength: number;
+  send(): void;
 }
 
 /** A body of at most this many bytes is read and thrown away after a refusal, to keep the connection. */
 const mostToSkip = 64 * 1024;
-/** How long a caller that is still sending may take to notice its refusal before we read on, in ms. */
-const noticeTime = 500;
-/** How long a caller may stop sending before the connection is closed, in ms, and how long it may send in all. */
-const idleTime = 2000;
-const longestLinger = 30_000;
-/** How many refused callers may go on sending at once: what they send fills the system's memory until it is read. */
-const mostLingering = 100;
-/** How much of refused bodies is read in a second, on all connections together, in bytes: a flood gets no more. */
-const mostInVain = 64 * 1024 * 1024;
 
-function send(
+/** The callers of the whole process: it is its memory that they would fill. */
+const lingering = new Lingering();
+
+/**
+ * Prepares to tell the caller that its request started the flow. What a layer does to the head of a reply fails here,
+ * when there is no message yet.
+ *
+ * @throws what a layer makes it throw
+ */
+export function prepareAcceptance(request: IncomingMessage, response: ServerResponse, id: string): Prepared {
+  // Something in front of Node-RED's nodes, such as a time limit, may have answered already.
+  if (response.headersSent) throw new Interference("answered");
+  const body = JSON.stringify({ status: "accepted", id });
+  return prepare(request, response, 200, { "Content-Type": "application/json" }, body, false);
+}
+
+/**
+ * Tells the caller why its request was refused; when that fails, that something went wrong; and when that fails too,
+ * nothing: the connection ends. Never throws.
+ *
+ * @param close whether the connection is to end whatever is left of the body
+ * @returns what it was told
+ */
+export function refuse(request: IncomingMessage, response: ServerResponse, problem: Problem, close = false): Refusal {
+  if (response.headersSent) return { problem };
+  try {
+    prepareProblem(request, response, problem, close).send();
+    return { problem };
+  } catch (cause) {
+    giveUp(request, response);
+    return { problem: problems.unforeseen, cause };
+  }
+}
+
+/** Ends the connection of a caller that nothing true can be told any more. */
+export function abandon({ socket }: IncomingMessage): void {
+  socket.destroy();
+}
+
+/** Says without what a layer has put into the head that something went wrong. */
+function giveUp(request: IncomingMessage, response: ServerResponse): void {
+  try {
+    for (const name of response.getHeaderNames()) response.removeHeader(name);
+    prepareProblem(request, response, problems.unforeseen, true).send();
+  } catch {
+    abandon(request);
+  }
+}
+
+function prepareProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  problem: Problem,
+  close: boolean,
+): Prepared {
+  const headers = { ...problem.headers, "Content-Type": "application/problem+json" };
+  return prepare(request, response, problem.status, headers, problem.body, close || leavesTooMuch(request));
+}
+
+function prepare(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
   headers: Readonly<Record<string, string>>,
   body: string,
-): void {
-  // Something in front of Node-RED's nodes, such as a time limit, may have answered already.
-  if (response.headersSent) return;
-  const giveUp = leavesTooMuch(request);
-  response.writeHead(status, {
-    ...headers,
-    "Content-Length": Buffer.byteLength(body),
-    "Cache-Control": "no-store",
-    ...(giveUp && { Connection: "close" }),
-  });
-  // To read on costs much more than the refusal.
-  if (giveUp) request.socket.pause();
-  // A caller that has gone needs no time, and its connection would not tell again that it is closed.
-  if (giveUp && lingering < mostLingering && !request.socket.destroyed) linger(request, response, body);
-  else response.end(body);
+  close: boolean,
+): Prepared {
+  const contentLength = Buffer.byteLength(body);
+  const fields = { ...headers, "Content-Length": contentLength, "Cache-Control": "no-store" };
+  // A layer may end a response twice; without a listener, that error would end the process.
+  response.on("error", () => undefined);
+  watch(response.writeHead(status, close ? { ...fields, Connection: "close" } : fields), request, response);
+  // Layers may do something else when the head is written: answer, or nothing at all yet.
+  if (!response.headersSent || response.writableEnded) throw new Interference("answered");
+  return {
+    contentLength,
+    send: () => {
+      if (!close || request.complete) watch(response.end(body), request, response);
+      else {
+        response.write(body);
+        lingering.stay(request, response, () => end(request, response));
+      }
+    },
+  };
+}
+
+/** Ends a reply that is written. */
+function end(request: IncomingMessage, response: ServerResponse): void {
+  try {
+    watch(response.end(), request, response);
+  } catch {
+    abandon(request);
+  }
+}
+
+/** What a layer has made asynchronous may fail later: then the connection ends, and not the process. */
+function watch(result: unknown, request: IncomingMessage, response: ServerResponse): void {
+  if (result !== response) Promise.resolve(result).catch(() => abandon(request));
 }
 
 /** Whether a body that is not all here yet is larger than is worth reading for the sake of the connection. */
@@ -59,46 +127,4 @@ function leavesTooMuch(request: IncomingMessage): boolean {
   const declared = request.headers["content-length"];
   const length = declared ?? (request.headers["transfer-encoding"] === undefined ? 0 : Infinity);
   return Number(length) > mostToSkip;
-}
-
-/**
- * RFC 9112 §9.6: to close while the caller is still sending resets the connection, and the caller may never see the
- * reply. So the whole reply goes out first. Most callers notice it and close by themselves; for those that send all
- * before they read, the rest is read and thrown away, as long as it keeps coming. A flood of them gets less of that.
- */
-function linger(request: IncomingMessage, response: ServerResponse, body: string): void {
-  lingering++;
-  response.write(body);
-  const deadline = performance.now() + longestLinger;
-  let timer = setTimeout(readOn, noticeTime);
-  function readOn(): void {
-    timer = setTimeout(finish, idleTime);
-    request.on("data", ({ length }: Buffer) => {
-      if (performance.now() < deadline && mayReadInVain(length)) timer.refresh();
-      else request.socket.destroy();
-    });
-    request.resume();
-    request.socket.resume();
-  }
-  function finish(): void {
-    clearTimeout(timer);
-    response.end();
-  }
-  request.once("end", finish);
-  // The request itself does not tell when the connection closes after the reply.
-  request.socket.once("close", () => {
-    lingering--;
-    finish();
-  });
-}
-
-let lingering = 0;
-let allowance = { until: -Infinity, left: 0 };
-
-/** Whether so many bytes more may be read in vain in this second. */
-function mayReadInVain(bytes: number): boolean {
-  const now = performance.now();
-  if (now >= allowance.until) allowance = { until: now + 1000, left: mostInVain };
-  allowance.left -= bytes;
-  return allowance.left >= 0;
 }

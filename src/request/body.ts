@@ -7,17 +7,21 @@ import { Interference, type Problem, problems } from "../problem";
 const longestRead = 30_000;
 
 /**
- * Reads the body of a request as it was sent.
+ * Reads the body of a request as it was sent: at once, if all of it is here.
  *
  * @param limit the most bytes it may have
  * @throws {Interference} when something else has read of the body already
  */
-export async function readBody(request: IncomingMessage, limit: number): Promise<Buffer | Problem> {
+export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | Problem> | Buffer | Problem {
   if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
-  if (request.readableDidRead) {
-    throw new Interference("bodyRead");
-  }
+  if (request.readableDidRead) throw new Interference("bodyRead");
   if (request.destroyed) return problems.bodyIncomplete;
+  if (!request.complete) return readWhatComes(request, limit);
+  const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
+  return bytes.length > limit ? problems.bodyTooLarge : bytes;
+}
+
+async function readWhatComes(request: IncomingMessage, limit: number): Promise<Buffer | Problem> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -52,6 +56,9 @@ const decompressors = new Map<string, Decompress>([
 /** More codings than this on one body are taken for an attack: each costs an inflation of up to the limit. */
 const mostCodings = 3;
 
+/** How many bodies are unpacked at once. */
+const mostUnpacking = 2;
+
 /**
  * Undoes the content codings of a body, the last one first (RFC 9110 §8.4).
  *
@@ -66,6 +73,15 @@ export async function decodeContent(bytes: Buffer, contentEncoding: string, limi
   const steps = codings.reverse().map((coding) => decompressors.get(coding));
   if (steps.length > mostCodings) return problems.codingUnknown;
 
+  await unpacking.begin();
+  try {
+    return await undo(steps, bytes, limit);
+  } finally {
+    unpacking.end();
+  }
+}
+
+async function undo(steps: (Decompress | undefined)[], bytes: Buffer, limit: number): Promise<Buffer | Problem> {
   let content = bytes;
   for (const decompress of steps) {
     if (!decompress) return problems.codingUnknown;
@@ -78,6 +94,30 @@ export async function decodeContent(bytes: Buffer, contentEncoding: string, limi
   }
   return content;
 }
+
+/** A turnstile for work that takes much memory: what many callers send at once is unpacked a few at a time. */
+class Turnstile {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(most: number) {
+    this.#free = most;
+  }
+
+  async begin(): Promise<void> {
+    if (this.#free > 0) this.#free--;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  end(): void {
+    const next = this.#waiting.shift();
+    if (next) setImmediate(next);
+    else this.#free++;
+  }
+}
+
+/** All callers share the threads that unpack. */
+const unpacking = new Turnstile(mostUnpacking);
 
 function isTooLarge(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";

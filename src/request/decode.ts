@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { MIMEType, TextDecoder } from "node:util";
-import { type Json, parseJson } from "./json";
+import { type Json, parseJson, secureJson } from "./json";
 import { toObject } from "./parameters";
-import { Problem, problems } from "../problem";
+import { Interference, Problem, problems } from "../problem";
 
 /** A body as a flow gets it: a JSON value, a string, an object of form fields, or a Buffer. */
 export type Body = Json | Buffer;
@@ -39,6 +39,16 @@ export function decodeBody(bytes: Buffer, contentType: string | undefined): Body
     if (known.size < mostKnown) known.set(contentType, decode);
   }
   return decode(bytes);
+}
+
+/**
+ * Takes over a body that a parser in front has read: bytes are decoded as ever, anything else is as it left it.
+ *
+ * @throws {Interference} when it has left nothing
+ */
+export function decodeParsed(value: unknown, contentType: string | undefined): Body | Problem {
+  if (value === undefined) throw new Interference("bodyRead");
+  return Buffer.isBuffer(value) ? decodeBody(value, contentType) : secureJson(value as Json);
 }
 
 function decoderFor(contentType: string): Decode {

@@ -20,6 +20,13 @@ export function parseJson(text: string): Json | Problem {
   return value;
 }
 
+/** Makes a value that somebody else has parsed as safe as one of ours. */
+export function secureJson(value: Json): Json | Problem {
+  if (isDeeperThan(deepest, value)) return problems.jsonTooDeep;
+  dropPrototypes(value);
+  return value;
+}
+
 /** Goes down only as many levels as are allowed, so that no depth can exhaust the stack. */
 function isDeeperThan(levels: number, value: Json): boolean {
   if (typeof value !== "object" || value === null) return false;

@@ -13,6 +13,10 @@ export interface Arrival {
   search: string;
   /** The address of the sender. */
   ip: string;
+  /** Tells a caller that waits for it to send the body (RFC 9110 §10.1.1); called right before the body is read. */
+  continue?: () => void;
+  /** What a parser in front has made of the body, if it has read it. */
+  parsed?: { value: unknown };
 }
 
 /** What no flow may know of a request: where it carries its token, and whether a text has the token in it. */

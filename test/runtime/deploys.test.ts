@@ -2,7 +2,7 @@ import should from "should";
 import { once } from "node:events";
 import { Agent } from "node:http";
 import { connect, type Socket } from "node:net";
-import { mostWaiting } from "../../src/endpoints";
+import { mostWaiting } from "../../src/waiting";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";

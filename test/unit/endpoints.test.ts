@@ -1,6 +1,7 @@
 import should from "should";
 import { mock } from "node:test";
-import { type Claim, Endpoints, longestHold, mostWaiting } from "../../src/endpoints";
+import { Endpoints, type Place } from "../../src/endpoints";
+import { longestHold, mostWaiting } from "../../src/waiting";
 
 interface Named {
   name: string;
@@ -9,8 +10,8 @@ interface Named {
 describe("Endpoints", () => {
   let endpoints: Endpoints<Named>;
   let events: string[];
-  const claim = (owner: string, path: string): Claim =>
-    endpoints.claim(path, {
+  const enter = (owner: string, path: string): Place =>
+    endpoints.enter(path, {
       owner,
       endpoint: { name: owner },
       onTurn: () => events.push(`${owner} open`),
@@ -26,15 +27,15 @@ describe("Endpoints", () => {
   });
 
   it("finds the endpoint of a path in any letter case, with or without a trailing slash", () => {
-    claim("a", "/a");
-    claim("b", "/B/c");
+    enter("a", "/a");
+    enter("b", "/B/c");
     should(holder("/A/")).equal("a");
     should(holder("/b/%43")).equal("b");
     should(holder("/b")).equal(undefined);
   });
 
-  it("gives a path to the first claim, and to the next one when the first goes", () => {
-    const [first, second, third] = [claim("1", "/a"), claim("2", "/A/"), claim("3", "/a")];
+  it("gives a path to the first that asks, and to the next one when the first goes", () => {
+    const [first, second, third] = [enter("1", "/a"), enter("2", "/A/"), enter("3", "/a")];
     events.should.eql(["1 open", "2 waits", "3 waits"]);
     first.release();
     should(holder("/a")).equal("2");
@@ -45,17 +46,17 @@ describe("Endpoints", () => {
     should(holder("/a")).equal(undefined);
   });
 
-  it("lets a waiting claim go without a sound", () => {
-    const [first, second] = [claim("1", "/a"), claim("2", "/a"), claim("3", "/a")];
+  it("lets one that waits go without a sound", () => {
+    const [first, second] = [enter("1", "/a"), enter("2", "/a"), enter("3", "/a")];
     second.release();
     events.should.have.length(3);
     first.release();
     should(holder("/a")).equal("3");
   });
 
-  it("takes a second release of the same claim for nothing", () => {
-    const first = claim("1", "/a");
-    claim("2", "/a");
+  it("takes a second release of the same place for nothing", () => {
+    const first = enter("1", "/a");
+    enter("2", "/a");
     first.release();
     first.release();
     should(holder("/a")).equal("2");
@@ -64,13 +65,13 @@ describe("Endpoints", () => {
 
   describe("while flows are being deployed", () => {
     it("lets requests for known paths wait, and others pass", async () => {
-      const a = claim("a", "/a");
+      const a = enter("a", "/a");
       endpoints.hold();
       a.release();
       should(holder("/a")).equal("deploying");
       should(holder("/other")).equal(undefined);
       const settled = endpoints.settled();
-      claim("a", "/a");
+      enter("a", "/a");
       should(holder("/a")).equal("deploying");
       endpoints.resume();
       should(await settled).be.true();
@@ -79,26 +80,26 @@ describe("Endpoints", () => {
 
     it("lets requests for new paths wait as well: their flows are not complete yet", () => {
       endpoints.hold();
-      claim("a", "/a");
+      enter("a", "/a");
       should(holder("/a")).equal("deploying");
       endpoints.resume();
       should(holder("/a")).equal("a");
     });
 
-    it("keeps the order of claims, whoever comes back first", () => {
-      const [first, second] = [claim("1", "/a"), claim("2", "/a")];
+    it("keeps the order of places, whoever comes back first", () => {
+      const [first, second] = [enter("1", "/a"), enter("2", "/a")];
       endpoints.hold();
       first.release();
       second.release();
-      claim("2", "/a");
-      claim("1", "/a");
+      enter("2", "/a");
+      enter("1", "/a");
       endpoints.resume();
       should(holder("/a")).equal("1");
-      events.slice(2).should.eql(["2 waits", "1 open"]);
+      events.slice(2).should.eql(["1 open", "2 waits"]);
     });
 
     it("gives a path up when its owner does not come back", () => {
-      const [first, second] = [claim("1", "/a"), claim("2", "/a")];
+      const [first, second] = [enter("1", "/a"), enter("2", "/a")];
       endpoints.hold();
       first.release();
       endpoints.resume();
@@ -110,11 +111,11 @@ describe("Endpoints", () => {
       should(holder("/a")).equal(undefined);
     });
 
-    it("ignores the release of a claim that a new one has replaced", () => {
-      const old = claim("a", "/a");
+    it("ignores the release of a place that its owner has taken again", () => {
+      const old = enter("a", "/a");
       endpoints.hold();
       old.release();
-      claim("a", "/a");
+      enter("a", "/a");
       old.release();
       endpoints.resume();
       should(holder("/a")).equal("a");
@@ -160,7 +161,7 @@ describe("Endpoints", () => {
       });
 
       it("lets nobody wait any more after that, until the flows run", async () => {
-        claim("a", "/a");
+        enter("a", "/a");
         endpoints.hold();
         pass(longestHold);
         should(await outcomeOf(endpoints.settled())).be.false();

@@ -27,7 +27,7 @@ describe("readBody", () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       let result: unknown = "nothing yet";
-      const reading = readBody(request, 8).then((settled) => (result = settled));
+      const reading = Promise.resolve(readBody(request, 8)).then((settled) => (result = settled));
       mock.timers.tick(29_999);
       await once(request, "data");
       should(result).equal("nothing yet");

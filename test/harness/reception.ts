@@ -1,0 +1,91 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { Endpoints, type Place } from "../../src/endpoints";
+import type { Problem } from "../../src/problem";
+import { type Endpoint, serve } from "../../src/receive";
+import type { Arrival } from "../../src/request/summary";
+import { parseTarget } from "../../src/request/target";
+import { Credentials } from "../../src/trust/token";
+import { token } from "./flow";
+
+/** What stands between the server and the endpoints. */
+export type Layer = (request: IncomingMessage, response: ServerResponse, arrival: Arrival) => void;
+
+/** A server with an endpoint at `/hook`, and a record of what became of its requests. */
+export class Reception {
+  readonly endpoints = new Endpoints<Endpoint>();
+  /** The payloads of all messages. */
+  readonly payloads: unknown[] = [];
+  /** Why requests were refused, as the operator was told. */
+  readonly refusals: { problem: Problem; cause: unknown }[] = [];
+  /** What delivering does, besides. */
+  onDelivery: (payload: unknown) => void = () => undefined;
+  layer: Layer = () => undefined;
+  readonly #server: Server;
+  #place: Place | undefined;
+
+  static async open(layer: Layer = () => undefined): Promise<Reception> {
+    const reception = new Reception();
+    reception.layer = layer;
+    reception.deploy();
+    reception.#server.listen(0, "127.0.0.1");
+    await once(reception.#server, "listening");
+    return reception;
+  }
+
+  private constructor() {
+    this.#server = createServer((request, response) => this.#meet(request, response));
+    this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
+      this.#meet(request, response, () => response.writeContinue());
+    });
+  }
+
+  #meet(request: IncomingMessage, response: ServerResponse, proceed?: () => void): void {
+    const target = parseTarget(request.url ?? "");
+    const arrival: Arrival = { request, ...target, ip: "192.0.2.1", ...(proceed && { continue: proceed }) };
+    this.layer(request, response, arrival);
+    void serve(arrival, response, this.endpoints, () => response.writeHead(404).end());
+  }
+
+  get origin(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** Puts an endpoint in the place of the present one. */
+  deploy(wanted = token, limit = 5 * 1024 * 1024): void {
+    this.#place?.release();
+    let ids = 0;
+    const credentials = new Credentials({ placement: { method: "header", name: "Authorization" }, token: wanted });
+    const endpoint: Endpoint = {
+      credentials,
+      limit,
+      newId: () => `${++ids}`,
+      deliver: (_id, payload) => {
+        this.payloads.push(payload);
+        this.onDelivery(payload);
+      },
+      accepted: () => undefined,
+      refused: (problem, cause) => this.refusals.push({ problem, cause }),
+    };
+    const lot = () => undefined;
+    this.#place = this.endpoints.enter("/hook", { owner: "hook", endpoint, onTurn: lot, onWait: lot });
+  }
+
+  /** Waits until so many requests have met the server since the last time, the last ones' bodies included. */
+  async met(count: number): Promise<void> {
+    for (let met = 0; met < count; met++) await once(this.#server, "request");
+    await new Promise(setImmediate);
+  }
+
+  close(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}
+
+/** A request for `/hook`, as it goes over the wire. */
+export function hookRequest(body: string | Uint8Array, ...fields: string[]): Buffer {
+  const head = ["POST /hook HTTP/1.1", "Host: x", ...fields, `Content-Length: ${body.length}`, "", ""].join("\r\n");
+  return Buffer.concat([Buffer.from(head, "latin1"), Buffer.from(body)]);
+}
