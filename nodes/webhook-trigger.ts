@@ -7,6 +7,7 @@ import type { SavedFields } from "../src/config/fields";
 import { parseConfig } from "../src/config/parse";
 import { Endpoints } from "../src/endpoints";
 import type { Endpoint } from "../src/receive";
+import { ConfiguredPaths } from "./runtime/configured";
 import { Deploys } from "./runtime/deploys";
 import { openFrontDoor } from "./door/door";
 import { bodyLimitOf, rootsOf, settingsOf } from "./runtime/host";
@@ -16,7 +17,10 @@ import { Trials } from "./runtime/trials";
 type WebhookTriggerNode = Node<{ token: unknown }>;
 
 export = function webhookTrigger(RED: NodeAPI): void {
-  const endpoints = new Endpoints<Endpoint>();
+  const configured = new ConfiguredPaths(RED);
+  const endpoints = new Endpoints<Endpoint>((key) => configured.has(key));
+  // Flows with a node of ours cannot run yet.
+  if (!configured.needNothing) endpoints.hold();
   const deploys = new Deploys(RED, endpoints);
   const trials = new Trials(RED, endpoints);
   openFrontDoor(RED, endpoints);

@@ -177,10 +177,14 @@ class Reception {
 
   #read(limit: number): Promise<Buffer | Problem> | Buffer | Problem {
     const { request, parsed } = this.#arrival;
-    if (parsed) return Buffer.isBuffer(parsed.value) ? parsed.value : Buffer.alloc(0);
-    if (this.#expectsContinue) this.#arrival.continue?.();
-    this.#expectsContinue = false;
-    return readBody(request, limit);
+    if (parsed) {
+      const bytes = Buffer.isBuffer(parsed.value) ? parsed.value : Buffer.alloc(0);
+      return bytes.length > limit ? problems.bodyTooLarge : bytes;
+    }
+    return readBody(request, limit, () => {
+      if (this.#expectsContinue) this.#arrival.continue?.();
+      this.#expectsContinue = false;
+    });
   }
 
   #find(): Found<Endpoint> {

@@ -10,12 +10,18 @@ const longestRead = 30_000;
  * Reads the body of a request as it was sent: at once, if all of it is here.
  *
  * @param limit the most bytes it may have
+ * @param onBegin called when there is nothing against reading it
  * @throws {Interference} when something else has read of the body already
  */
-export function readBody(request: IncomingMessage, limit: number): Promise<Buffer | Problem> | Buffer | Problem {
+export function readBody(
+  request: IncomingMessage,
+  limit: number,
+  onBegin: () => void = () => undefined,
+): Promise<Buffer | Problem> | Buffer | Problem {
   if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
   if (request.readableDidRead) throw new Interference("bodyRead");
   if (request.destroyed) return problems.bodyIncomplete;
+  onBegin();
   if (!request.complete) return readWhatComes(request, limit);
   const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
   return bytes.length > limit ? problems.bodyTooLarge : bytes;

@@ -192,9 +192,10 @@ export class NodeRed {
   readonly #nodeRoot: string;
   origin = "";
 
-  static async start(options: Options = {}): Promise<NodeRed> {
+  /** @param runs whether its flows can start */
+  static async start(options: Options = {}, runs = true): Promise<NodeRed> {
     const nodeRed = new NodeRed(options);
-    await nodeRed.until(() => nodeRed.starts[0], "the flows to start");
+    if (runs) await nodeRed.until(() => nodeRed.starts[0], "the flows to start");
     nodeRed.origin = `http://127.0.0.1:${await nodeRed.until(() => nodeRed.#port, "the server to listen")}`;
     return nodeRed;
   }

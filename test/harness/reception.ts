@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import { Endpoints, type Place } from "../../src/endpoints";
 import type { Problem } from "../../src/problem";
 import { type Endpoint, serve } from "../../src/receive";
@@ -76,6 +76,12 @@ export class Reception {
   async met(count: number): Promise<void> {
     for (let met = 0; met < count; met++) await once(this.#server, "request");
     await new Promise(setImmediate);
+  }
+
+  /** Waits for the next request, and answers with its connection. */
+  async connection(): Promise<Socket> {
+    const [{ socket }] = (await once(this.#server, "request")) as [IncomingMessage];
+    return socket;
   }
 
   close(): void {

@@ -1,8 +1,10 @@
 import should from "should";
+import { once } from "node:events";
 import type { ServerResponse } from "node:http";
+import { gzipSync } from "node:zlib";
 import { problems } from "../../src/problem";
 import { token } from "../harness/flow";
-import { exchange, repliesIn } from "../harness/http";
+import { dial, exchange, repliesIn } from "../harness/http";
 import { hookRequest, type Layer, Reception } from "../harness/reception";
 
 const authorised = `Authorization: Bearer ${token}`;
@@ -134,5 +136,110 @@ describe("serve", () => {
     reception.refusals.should.have.length(1);
     should(reception.refusals[0]).have.property("problem", problems.unforeseen);
     should(reception.refusals[0]?.cause).have.property("message", "a layer");
+  });
+
+  describe("a caller that waits to be told to send its body (RFC 9110 §10.1.1)", () => {
+    const expecting = "Expect: 100-continue";
+
+    it("is told right before the body is read", async () => {
+      (await statuses(hookRequest("x", authorised, expecting, last))).should.eql([100, 200]);
+      reception.payloads.should.eql(["x"]);
+    });
+
+    for (const [name, fields, status] of [
+      ["without a token", [], 401],
+      ["with a body that is too large", [authorised], 413],
+    ] as const) {
+      it(`is not told when it is refused ${name}, and loses the connection`, async () => {
+        reception.deploy(token, 10);
+        const body = Buffer.alloc(100);
+        const received = await exchange(reception.origin, hookRequest(body, expecting, ...fields));
+        repliesIn(received).map((reply) => reply.status).should.eql([status]); // prettier-ignore
+        received.should.match(/^Connection: close\r$/m);
+      });
+    }
+  });
+
+  describe("a body that a parser in front has read", () => {
+    const parsed =
+      (value: unknown): Layer =>
+      (_request, _response, arrival) =>
+        void (arrival.parsed = { value });
+    const nested = (levels: number) => JSON.parse("[".repeat(levels) + "]".repeat(levels)) as unknown;
+
+    for (const [name, value, payload] of [
+      ["an object", { a: [1, "b", null] }, { a: [1, "b", null] }],
+      ["a text", "text", "text"],
+      ["a falsy value", 0, 0],
+      ["bytes of JSON, which are decoded", Buffer.from('{"a":1}'), { a: 1 }],
+      ["256 levels", nested(256), nested(256)],
+      ["a prototype, which is left out", JSON.parse('{"a":{"__proto__":{"b":1}}}'), { a: {} }],
+    ] as const) {
+      it(`is taken over: ${name}`, async () => {
+        reception.layer = parsed(value);
+        const fields = [authorised, "Content-Type: application/json", "Content-Encoding: gzip", last];
+        (await statuses(hookRequest("x", ...fields))).should.eql([200]);
+        reception.payloads.should.eql([payload]);
+        reception.refusals.should.eql([]);
+      });
+    }
+
+    for (const [name, value, status] of [
+      ["257 levels", nested(257), 400],
+      ["bytes that are no JSON", Buffer.from("{"), 400],
+      ["more bytes than the limit", Buffer.alloc(6_000_000), 413],
+      ["nothing left of it", undefined, 500],
+    ] as const) {
+      it(`is refused with ${status}: ${name}`, async () => {
+        reception.layer = parsed(value);
+        (await statuses(hookRequest("x", authorised, "Content-Type: application/json", last))).should.eql([status]);
+        reception.payloads.should.eql([]);
+        reception.refusals.should.have.length(1);
+      });
+    }
+  });
+
+  describe("while flows are being deployed", () => {
+    const gzipped = (text: string) => [gzipSync(text), "Content-Encoding: gzip"] as const;
+
+    it("unpacks a body anew when another deploy begins while it is unpacked", async () => {
+      const [body, coding] = gzipped("packed");
+      // The deploy begins when the body is read, and so is being unpacked.
+      reception.layer = (request) => void request.once("end", () => setImmediate(() => reception.endpoints.hold()));
+      const replies = statuses(hookRequest(body, authorised, coding, last));
+      await reception.met(1);
+      await new Promise(setImmediate);
+      reception.payloads.should.eql([]);
+      reception.deploy();
+      reception.endpoints.resume();
+      (await replies).should.eql([200]);
+      reception.payloads.should.eql(["packed"]);
+    });
+
+    it("takes a token that only the deploy brings, and refuses the one that it takes away", async () => {
+      const other = token.replace("0", "1");
+      reception.endpoints.hold();
+      const before = statuses(hookRequest("old", authorised, last));
+      await reception.met(1);
+      const after = statuses(hookRequest("new", `Authorization: Bearer ${other}`, last));
+      await reception.met(1);
+      reception.deploy(other);
+      reception.endpoints.resume();
+      (await before).should.eql([401]);
+      (await after).should.eql([200]);
+      reception.payloads.should.eql(["new"]);
+    });
+
+    it("makes no message for a caller that hangs up while its whole request waits", async () => {
+      reception.endpoints.hold();
+      const socket = dial(reception.origin);
+      socket.write(hookRequest("gone", authorised));
+      const connection = await reception.connection();
+      socket.destroy();
+      await once(connection, "close");
+      reception.endpoints.resume();
+      (await statuses(hookRequest("here", authorised, last))).should.eql([200]);
+      reception.payloads.should.eql(["here"]);
+    });
   });
 });
