@@ -58,7 +58,7 @@ export class ConfiguredPaths {
   #saved(): Map<string, Saved> | undefined {
     const saved = new Map<string, Saved>();
     try {
-      this.#RED.nodes.eachNode((node) => saved.set(node.id, node as Saved));
+      this.#RED.nodes.eachNode((node) => saved.set(node.id, node));
       return saved;
     } catch {
       // It fails before the flows are loaded.
