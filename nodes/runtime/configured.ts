@@ -26,9 +26,8 @@ export class ConfiguredPaths {
 
   constructor(RED: NodeAPI) {
     this.#RED = RED;
-    // The runtime's word for the editors about all that happens to flows; the only one when they change while stopped.
+    // The runtime's word for the editors about starts, stops and deploys; the only one about deploys while stopped.
     RED.events.on("runtime-event", () => (this.#keys = undefined));
-    RED.events.on("flows:stopping", () => (this.#keys = undefined));
   }
 
   /** Whether the flows may run without us: there is none of our nodes in them, so nothing waited for this package. */

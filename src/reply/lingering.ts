@@ -10,7 +10,7 @@ const longestLinger = 30_000;
 /** How many refused callers may go on sending at once: what they send fills the system's memory until it is read. */
 const mostLingering = 100;
 /** How much of refused bodies is read in a second, on all connections together, in bytes: a flood gets no more. */
-const mostInVain = 64 * 1024 * 1024;
+const mostInVain = 16 * 1024 * 1024;
 
 /**
  * RFC 9112 §9.6: to close while the caller is still sending resets the connection, and the caller may never see the

@@ -24,7 +24,13 @@ describe("requests that wait for a deploy", () => {
     const settings = { logging: { console: { level: "info" } } };
     nodeRed = await NodeRed.start({ flow, settings, env: { NODE_OPTIONS: "--max-old-space-size=400 --expose-gc" } });
   });
-  after(() => nodeRed.stop());
+  after(async () => {
+    // It would wait long for the slow node.
+    await (
+      await nodeRed.beginDeploy([])
+    )();
+    await nodeRed.stop();
+  });
   const port = () => Number(new URL(nodeRed.origin).port);
   /** The most that it has on the heap in some rounds of its event loop, in bytes. */
   const highestHeap = async () => {
@@ -160,6 +166,7 @@ describe("paths", () => {
     const lame = await NodeRed.start({ flow: tab(one, { id: "missing", type: "no-such-node" }) }, false);
     try {
       await lame.logged(/Waiting for missing types/);
+      await lame.putClockForward();
       const { status, headers } = await send(`${lame.origin}/one`, { headers: bearer, body: "x" });
       status.should.equal(503);
       headers.should.have.property("retry-after", "10");
@@ -176,7 +183,7 @@ describe("a reply that cannot be written", () => {
       if (request.headers["x-broken"]) response.setHeader("Trailer", "x");
       next();
     }`;
-    const nodeRed = await NodeRed.start({ flow, code });
+    const nodeRed = await NodeRed.start({ flow: tab(webhook("other", "/other")), code });
     try {
       const broken = { "X-Broken": "yes" };
       for (const headers of [broken, { ...broken, ...bearer }]) {
