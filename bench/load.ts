@@ -44,20 +44,34 @@ export async function fullLoad(
   return { rate: (answered / elapsed) * 1000, statuses, generatorCpu: (user + system) / 1000 / elapsed };
 }
 
-/** Sends requests at a steady rate and answers with the latency, in ms, below which 99 % of the answers came. */
-export async function latencyAt(port: number, request: Buffer, rate: number, milliseconds: number): Promise<number> {
+/**
+ * Sends requests at a steady rate, however fast the answers come, and waits for all of them.
+ *
+ * @returns how many answers of each status there were, and how long each took, in ms, from when its request was due
+ */
+export async function steadyLoad(
+  port: number,
+  request: Buffer,
+  { connections, rate, milliseconds }: { connections: number; rate: number; milliseconds: number },
+): Promise<{ statuses: Record<string, number>; latencies: number[] }> {
+  const statuses: Record<string, number> = {};
   const latencies: number[] = [];
-  const idle = await Promise.all(Array.from({ length: 64 }, () => Connection.open(port)));
+  const all = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)));
+  const idle = [...all];
   const pending: Promise<void>[] = [];
   const start = performance.now();
-  for (let due = 0; due < (rate * milliseconds) / 1000;) {
-    const owed = Math.floor(((performance.now() - start) * rate) / 1000);
-    for (; due < owed; due++) {
-      const intended = start + (due / rate) * 1000;
-      const connection = idle.pop() ?? (await Connection.open(port));
+  const total = Math.floor((rate * milliseconds) / 1000);
+  while (pending.length < total) {
+    const owed = Math.min(total, Math.floor(((performance.now() - start) * rate) / 1000));
+    while (pending.length < owed) {
+      // In turns, so that all connections are used alike.
+      const connection = idle.shift();
+      if (!connection) break;
+      const due = start + (pending.length / rate) * 1000;
       pending.push(
-        connection.exchange(request).then(() => {
-          latencies.push(performance.now() - intended);
+        connection.exchange(request).then((status) => {
+          latencies.push(performance.now() - due);
+          statuses[status] = (statuses[status] ?? 0) + 1;
           idle.push(connection);
         }),
       );
@@ -65,9 +79,8 @@ export async function latencyAt(port: number, request: Buffer, rate: number, mil
     await new Promise((resolve) => setImmediate(resolve));
   }
   await Promise.all(pending);
-  for (const connection of idle) connection.close();
-  latencies.sort((a, b) => a - b);
-  return latencies[Math.floor(latencies.length * 0.99)] ?? NaN;
+  for (const connection of all) connection.close();
+  return { statuses, latencies };
 }
 
 /** One keep-alive connection that reads just as much of an answer as it must: its status and its length. */

@@ -1,8 +1,12 @@
+/** What is measured: servers in processes of their own, and the flows that they run. */
+import { buildSync } from "esbuild";
 import { fork } from "node:child_process";
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { tab, token, webhook } from "../test/harness/flow";
 import { type Flow, NodeRed, type Options } from "../test/harness/node-red";
+import { temporaryFolder } from "../test/harness/package";
 
 /** Something that is measured: where it listens, and how to end it. */
 export interface Subject {
@@ -34,6 +38,29 @@ export async function nodeRed(flow: Flow, options: Options = {}): Promise<Subjec
   return { port, cpu, nodeRed: runtime, stop: () => runtime.stop() };
 }
 
+/** The Node-RED of a subject. */
+export function runtimeOf({ nodeRed: runtime }: Subject): NodeRed {
+  if (!runtime) throw new Error("only a Node-RED can measure itself");
+  return runtime;
+}
+
+/** One Node-RED with the webhook trigger and, on a port of its own, the floor. */
+export async function nodeRedWithFloor(): Promise<{ webhook: Subject; floor: Subject }> {
+  const nodesDir = temporaryFolder("floor");
+  buildSync({
+    entryPoints: [join(__dirname, "floor.ts")],
+    bundle: true,
+    platform: "node",
+    outfile: join(nodesDir, "floor.js"),
+  });
+  // Without its half for the editor, Node-RED does not take it for a node.
+  writeFileSync(join(nodesDir, "floor.html"), "");
+  const both = [...oneWebhook, { id: "f0", type: "floor", z: "tab", x: 200, y: 80, token, wires: [["count"]] }];
+  const subject = await nodeRed(both, { settings: { nodesDir } });
+  const [, port] = await runtimeOf(subject).logged(/the floor listens on (\d+)/);
+  return { webhook: subject, floor: { ...subject, port: Number(port) } };
+}
+
 /** Where messages end: a node that only counts them. */
 const end = { id: "count", type: "count", wires: [] };
 
@@ -42,10 +69,6 @@ export const oneWebhook = webhooks(1);
 export function webhooks(count: number): Flow {
   const wired = { wires: [["count"]] };
   return tab(...numbered(count, (index) => [webhook(`w${index}`, `/hook/${index}`, wired)]), end);
-}
-
-export function httpIns(count: number): Flow {
-  return tab(...numbered(count, (index) => [httpIn(index, "check")]), ...checkAndAnswer("check", "answer"));
 }
 
 /** Endpoints from core nodes of which each has a token of its own: so each needs its own function. */
@@ -102,4 +125,4 @@ function checkAndAnswer(check: string, answer: string): Flow {
   ];
 }
 
-export const oneHttpIn = httpIns(1);
+export const oneHttpIn = httpInsWithChecks(1);

@@ -3,4 +3,4 @@ import { build, ensureDependencies, modernNode, root, run } from "./setup.mjs";
 
 ensureDependencies();
 build();
-run(modernNode(), ["--import", "tsx", "bench/bench.ts"], { cwd: root });
+run(modernNode(), ["--import", "tsx", "bench/bench.ts", ...process.argv.slice(2)], { cwd: root });

@@ -1,0 +1,27 @@
+/** What something costs a server in processor time: other work on the machine does not count, nor does waiting. */
+import { connections, milliseconds } from "./figures";
+import { steadyLoad } from "./load";
+import type { Subject } from "./subjects";
+
+/** Requests per second: a rate that a server holds with ease, so that it does not measure how full its queues are. */
+export const fixedRate = 8000;
+
+/** The processor time that a subject takes for something, in µs. */
+export async function costOf(subject: Subject, act: () => Promise<void>): Promise<number> {
+  const before = await subject.cpu();
+  await act();
+  const after = await subject.cpu();
+  return after.user + after.system - before.user - before.system;
+}
+
+/** The processor time that a subject takes for one accepted request at the fixed rate, in µs. */
+export async function costPerRequest(subject: Subject, request: Buffer): Promise<number> {
+  let answered = 0;
+  const cost = await costOf(subject, async () => {
+    const { statuses } = await steadyLoad(subject.port, request, { connections, rate: fixedRate, milliseconds });
+    const { "200": accepted = 0, ...others } = statuses;
+    if (Object.keys(others).length > 0) throw new Error(`answered ${Object.keys(others).join(", ")} instead of 200`);
+    answered = accepted;
+  });
+  return cost / answered;
+}

@@ -1,0 +1,57 @@
+/** What requests cost the server in processor time. */
+import { costOf, costPerRequest, fixedRate } from "./cost";
+import { connections, inTurns, ratios, report, spread } from "./figures";
+import { Connection } from "./load";
+import { accepted, small, withWrongToken } from "./requests";
+import { baseline, nodeRed, nodeRedWithFloor, oneWebhook, runtimeOf, type Subject } from "./subjects";
+
+export async function processorTime(): Promise<void> {
+  process.stdout.write(`processor time per request at ${fixedRate} requests a second\n`);
+  const { webhook, floor } = await nodeRedWithFloor();
+  const request = accepted(small);
+  const costs = await inTurns("µs", {
+    webhook: () => costPerRequest(webhook, request),
+    floor: () => costPerRequest(floor, request),
+  });
+  const figure = `processor time per request at ${fixedRate.toLocaleString("en")}/s over ${connections} connections`;
+  report(`${figure}, vs the floor`, "≤ 1.25", spread(ratios(costs.webhook, costs.floor)));
+  report("of it, the webhook trigger", "–", `${spread(costs.webhook, 0)} µs`);
+  report("of it, the floor", "–", `${spread(costs.floor, 0)} µs`);
+  await webhook.stop();
+
+  await largeRefusals();
+}
+
+/** What a refused upload costs, each on a connection of its own. */
+async function largeRefusals(): Promise<void> {
+  process.stdout.write("processor time of 1,000 refusals\n");
+  const [ours, http] = [await nodeRed(oneWebhook), await baseline()];
+  const flood = async ({ port }: Subject, body: Buffer) => {
+    const request = withWrongToken(body);
+    for (let sent = 0; sent < 1000; sent++) {
+      const connection = await Connection.open(port);
+      // In such a flood, some of those who do not stop sending lose the connection, and so their answer.
+      const status = await connection.exchange(request).catch(() => "401");
+      if (status !== "401") throw new Error(`a wrong token was answered ${status}`);
+      connection.close();
+    }
+    // What the server does for those who have left belongs to the cost. To ask it meanwhile would cost more.
+    await new Promise((resolve) => setTimeout(resolve, 1500));
+  };
+  const [little, much] = [Buffer.alloc(100), Buffer.alloc(5_000_000)];
+  const costs = await inTurns("µs", {
+    oursLittle: () => costOf(ours, () => flood(ours, little)),
+    oursMuch: () => costOf(ours, () => flood(ours, much)),
+    httpLittle: () => costOf(http, () => flood(http, little)),
+    httpMuch: () => costOf(http, () => flood(http, much)),
+  });
+  await runtimeOf(ours).connections(0);
+  report(
+    "processor time of a wrong token with 5 MB vs with 100 B",
+    "≤ 3",
+    spread(ratios(costs.oursMuch, costs.oursLittle)),
+  );
+  report("the same in `node:http`, which reads it all", "–", spread(ratios(costs.httpMuch, costs.httpLittle)));
+  await ours.stop();
+  await http.stop();
+}
