@@ -1,4 +1,4 @@
-/** A node that serves by `node:http` alone, inside Node-RED's process: what no webhook node there can go below. */
+/** A node that serves by `node:http` alone, inside Node-RED's process: the floor that a webhook node there is measured from. */
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { leastServer, listenLocally } from "./least";
 
