@@ -1,3 +1,5 @@
+// The type, as the editor knows it.
+
 import { defaults, type SavedFields } from "../src/config/fields";
 import {
   form,

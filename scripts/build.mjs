@@ -2,7 +2,7 @@
  * Builds dist/, or the folder given, anew: checks all types, compiles the runtime, bundles the editor script into
  * its html, copies icons and locales.
  */
-import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildSync } from "esbuild";
 import { commandOf, root, run } from "./setup.mjs";
@@ -31,4 +31,10 @@ writeFileSync(join(dist, html), `<script type="text/javascript">\n${script}</scr
 // Node-RED looks for these beside the compiled node only.
 for (const folder of ["icons", "locales"]) {
   cpSync(join(root, folder), join(dist, "nodes", folder), { recursive: true });
+}
+
+// Half of the package is texts, and a tenth of them would be spaces.
+for (const path of readdirSync(join(dist, "nodes", "locales"), { encoding: "utf8", recursive: true })) {
+  const file = join(dist, "nodes", "locales", path);
+  if (file.endsWith(".json")) writeFileSync(file, JSON.stringify(JSON.parse(readFileSync(file, "utf8"))));
 }

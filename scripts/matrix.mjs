@@ -6,6 +6,8 @@ const inFiles = (/** @type {string[]} */ ...names) => names.map((name) => `test/
 const small = inFolders("unit", "node", "property");
 const runtime = [...small, ...inFolders("runtime")];
 const attacks = inFolders("adversary");
+// What stands in front depends on the version of Node-RED, not on that of Node.
+const differential = inFolders("differential");
 // Not all of the editor's tests: the others pass there, too, but take minutes.
 const editor = inFiles("editor/palette", "editor/story", "editor/form", "editor/accessibility");
 
@@ -14,7 +16,7 @@ export const matrix = [
     title: "Node-RED 4.1 on Node 20",
     node: () => nodeBinary(20),
     nodeRed: () => nodeRedFolder(4),
-    specs: [...runtime, ...attacks, ...editor],
+    specs: [...runtime, ...attacks, ...differential, ...editor],
   },
   { title: "Node-RED 5 on Node 22", node: () => nodeBinary(22), nodeRed: () => nodeRedFolder(5), specs: runtime },
   { title: "Node-RED 5 on Node 24", node: () => nodeBinary(24), nodeRed: () => nodeRedFolder(5), specs: runtime },
@@ -28,12 +30,17 @@ export const everything = [
   { title: "Node-RED 5, the form", ...latest, specs: inFolders("editor") },
   { title: "Node-RED 5, attacks", ...latest, specs: attacks },
   { title: "Node-RED 5, what senders meet", ...latest, specs: runtime },
+  { title: "Node-RED 5, compared with http in", ...latest, specs: differential },
   { title: "Node-RED 5, what people see first", ...latest, specs: inFolders("demo", "package") },
 ];
 
 /** What tells within a minute whether a change is on the way. */
 export const quick = [
-  { title: "Node-RED 5, in small", ...latest, specs: [...small, ...inFiles("runtime/admin-paths", "runtime/trial")] },
+  {
+    title: "Node-RED 5, in small",
+    ...latest,
+    specs: [...small, ...inFiles("runtime/admin-paths", "runtime/trial", "package/house")],
+  },
   { title: "Node-RED 5, the first webhook", ...latest, specs: inFiles("editor/story") },
 ];
 

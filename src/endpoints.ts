@@ -1,3 +1,5 @@
+// Which endpoint holds a path.
+
 import { pathKey } from "./request/target";
 import { type Waiter, WaitingRoom } from "./waiting";
 
@@ -55,11 +57,6 @@ export class Endpoints<Endpoint extends object> {
   /** The endpoint that holds a path or, while flows are being deployed, held it last. */
   lastKnown(path: string): Endpoint | undefined {
     return this.#queueFor(path)?.[0]?.tenant.endpoint;
-  }
-
-  /** The paths that are some endpoint's, in lower case. */
-  paths(): string[] {
-    return [...this.#queues.keys()];
   }
 
   /**

@@ -1,3 +1,5 @@
+// Every way to refuse a request.
+
 import { STATUS_CODES } from "node:http";
 
 /** Why a request was refused, as the caller is told: an RFC 9457 problem with constant text. */

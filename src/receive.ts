@@ -1,42 +1,21 @@
 // The story of a request, from its head to the reply.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
-import { authenticate, type Credentials } from "./trust/token";
+import type { ServerResponse } from "node:http";
+import { authenticate } from "./trust/token";
 import { decodeContent, readBody } from "./request/body";
-import { type Body, decodeBody, decodeParsed } from "./request/decode";
+import { decodeBody, decodeParsed } from "./request/decode";
 import { turn } from "./request/turn";
+import type { Endpoint } from "./endpoint";
 import type { Endpoints, Found } from "./endpoints";
-import { type Arrival, type RequestSummary, summarise } from "./request/summary";
-import { Problem, problems } from "./problem";
+import { type Arrival, summarise } from "./request/summary";
+import { Interference, Problem, problems } from "./problem";
 import { abandon, prepareAcceptance, refuse } from "./reply/reply";
-
-/** What a request that carries the right token starts, and who hears how requests fared. */
-export interface Endpoint {
-  readonly credentials: Credentials;
-  /** The most bytes a body may have, before and after its content codings are undone. */
-  readonly limit: number;
-  /** Makes the id of a message. */
-  newId(): string;
-  /** Starts the flow. */
-  deliver(id: string, body: Body, req: RequestSummary): void;
-  accepted(acceptance: Acceptance): void;
-  /** @param cause the error behind a problem that no rule foresees */
-  refused(problem: Problem, cause?: unknown): void;
-}
-
-/** An accepted request, as metrics want it. */
-export interface Acceptance {
-  id: string;
-  /** From the head of the request to the reply. */
-  milliseconds: number;
-  /** The length of the reply's body, in bytes. */
-  contentLength: number;
-}
 
 /**
  * Serves a request, from its head to the reply. Never rejects.
  *
- * @param passOn called instead of a reply when no endpoint has the path
+ * @param passOn called instead of a reply when no endpoint has the path; and when the request has waited for a deploy,
+ *   which may have put something in front of the endpoint
  * @returns when it is served, if that takes any time
  */
 export function serve(
@@ -46,12 +25,6 @@ export function serve(
   passOn: () => void,
 ): Promise<void> | undefined {
   return new Reception(arrival, response, endpoints).meet(passOn);
-}
-
-/** Refuses a request because of an error that no rule foresees. */
-export function fail(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint, cause: unknown): void {
-  refuse(request, response, problems.unforeseen);
-  endpoint.refused(problems.unforeseen, cause);
 }
 
 /** One request on its way. */
@@ -77,8 +50,7 @@ class Reception {
       passOn();
       return undefined;
     }
-    // RFC 9112 §9.6: what follows on a connection that is being closed is not served; it could not be answered.
-    if (!this.#arrival.request.socket.writable) return undefined;
+    if (this.#isInVain) return undefined;
 
     const known = found === "deploying" ? this.#endpoints.lastKnown(this.#arrival.path) : found;
     const refusal = known ? this.#authenticate(known) : problems.tokenMissing;
@@ -91,22 +63,26 @@ class Reception {
   /** What is being deployed may bring the token that the request has: only then is it known whose it is. */
   async #meetLater(known: Endpoint | undefined, passOn: () => void): Promise<void> {
     const caller = this.#arrival.request.socket;
-    if (await this.#endpoints.settled({ caller, bytes: 0 }, true)) return this.meet(passOn);
-    this.#refuse(problems.deploying, known);
+    if (await this.#endpoints.settled({ caller, bytes: 0 }, true)) passOn();
+    else this.#refuse(problems.deploying, known);
   }
 
   /** Lets a request in whose token fits: when its turn on the connection has come, and the flows run. */
   async #admit(known: Endpoint, passOn: () => void): Promise<void> {
     const { request } = this.#arrival;
     await turn(request, this.#response);
-    if (!request.socket.writable) return;
+    if (this.#isInVain) return;
 
-    const found = this.#find();
-    // Of its body, no more is in memory than has come by itself.
-    const endpoint = found === "deploying" ? await this.#deployed(request.readableLength) : found;
+    const endpoint = this.#find();
     if (!endpoint) return passOn();
     try {
-      const refusal = endpoint instanceof Problem ? endpoint : await this.#receive(endpoint, known);
+      if (endpoint === "deploying") {
+        // Of its body, no more is in memory than has come by itself.
+        const outcome = await this.#deployed(request.readableLength);
+        return outcome instanceof Problem ? this.#refuse(outcome, known) : passOn();
+      }
+      if (this.#response.headersSent) throw new Interference("answered");
+      const refusal = await this.#receive(endpoint, known);
       if (refusal) this.#refuse(refusal, known);
     } catch (error) {
       this.#refuse(problems.unforeseen, known, error);
@@ -132,8 +108,7 @@ class Reception {
       const receiver = found === "deploying" ? await this.#deployed(bytes.length) : found;
       if (!receiver) return problems.gone;
       if (receiver instanceof Problem) return receiver;
-      // Who has the path after a deploy may want another token.
-      const laterRefusal = receiver === endpoint ? undefined : this.#authenticate(receiver);
+      const laterRefusal = receiver === endpoint ? undefined : this.#recheck(receiver);
       if (laterRefusal) return laterRefusal;
 
       const isPlain = this.#arrival.parsed ?? request.headers["content-encoding"] === undefined;
@@ -153,8 +128,7 @@ class Reception {
 
   #deliver(content: Buffer, receiver: Endpoint): Problem | undefined {
     const { request, parsed } = this.#arrival;
-    // Whoever has gone without an answer will try again.
-    if (!request.socket.writable) return undefined;
+    if (this.#isInVain) return undefined;
     const type = request.headers["content-type"];
     const body = parsed ? decodeParsed(parsed.value, type) : decodeBody(content, type);
     if (body instanceof Problem) return body;
@@ -176,7 +150,8 @@ class Reception {
   }
 
   #read(limit: number): Promise<Buffer | Problem> | Buffer | Problem {
-    const { request, parsed } = this.#arrival;
+    const { request, parsed, received } = this.#arrival;
+    if (received) return received;
     if (parsed) {
       const bytes = Buffer.isBuffer(parsed.value) ? parsed.value : Buffer.alloc(0);
       return bytes.length > limit ? problems.bodyTooLarge : bytes;
@@ -185,6 +160,14 @@ class Reception {
       if (this.#expectsContinue) this.#arrival.continue?.();
       this.#expectsContinue = false;
     });
+  }
+
+  /**
+   * Whether nobody would hear the answer. RFC 9112 §9.6: what follows on a connection that is being closed is not served;
+   * and whoever has gone will try again. Something else may have answered, which is for the operator to know.
+   */
+  get #isInVain(): boolean {
+    return !this.#arrival.request.socket.writable && !this.#response.headersSent;
   }
 
   #find(): Found<Endpoint> {
@@ -199,6 +182,12 @@ class Reception {
       const found = this.#find();
       if (found !== "deploying") return found;
     }
+  }
+
+  /** Who has the path after a deploy may want another token, or something in front that the request has not passed. */
+  #recheck(receiver: Endpoint): Problem | undefined {
+    const mayGo = this.#arrival.mayGoTo?.(receiver) ?? true;
+    return mayGo ? this.#authenticate(receiver) : problems.deploying;
   }
 
   #authenticate({ credentials }: Endpoint): Problem | undefined {

@@ -1,156 +1,199 @@
-import cookieParser from "cookie-parser";
+// Meets requests in the runtime's own web server.
+
 import cors from "cors";
-import type { ErrorRequestHandler, Express, RequestHandler } from "express";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Express, Request } from "express";
+import type { IncomingMessage } from "node:http";
 import type { NodeAPI } from "node-red";
 import proxyAddr from "proxy-addr";
-import type { Endpoints, Found } from "../../src/endpoints";
-import { problems } from "../../src/problem";
-import { type Endpoint, fail, serve } from "../../src/receive";
+import type { Endpoints } from "../../src/endpoints";
+import type { Endpoint } from "../../src/endpoint";
+import { serve } from "../../src/receive";
 import { refuse } from "../../src/reply/reply";
-import { parseTarget, type Target } from "../../src/request/target";
-import { type Claimable, claim, claimBodies, claimed, nodeRootBelowAdmin } from "./claims";
-import { middlewareOf, settingsOf } from "../runtime/host";
-import { arrange, isRouteForAll, type Layer, layersAddedBy, layersOf, parentOf, rootOf } from "./layers";
-import { wayTo } from "./way";
-
-type PassOn = () => void;
-
-/** Matches every path: endpoints are found by a map, never by route patterns. */
-const anyPath = /^/;
+import type { Arrival } from "../../src/request/summary";
+import { parseTarget } from "../../src/request/target";
+import { authenticate } from "../../src/trust/token";
+import { middlewareOf, serverOf, settingsOf } from "../runtime/host";
+import { Bodies, type Passing, readBefore } from "./bodies";
+import { continueOf, honourExpectations } from "./expectations";
+import { FastWay } from "./fast-way";
+import type { Cors, Serve, Ways } from "./ways";
+import { pathBelow, pathBelowNodes } from "./mounts";
+import { OrdinaryWay } from "./ordinary-way";
+import { Slots } from "./slots";
+import { addLayer, behindExpress, foremost, last, type Layer, layersOf, moveLayer } from "./stack";
+import { Surroundings } from "./surroundings";
+import { declineUpgrades } from "./upgrades";
+import { Views } from "./views";
 
 /**
- * Meets requests in the runtime's own web server, for all endpoints at once.
- *
- * They pass whatever the operator or the host application put in front of Node-RED's nodes, and nothing else: the less
- * of Express a request goes through, the faster it is. Where nothing stands in front, that is nothing at all. Where
- * nothing can be seen, it is the app for HTTP nodes, ahead of the routes of other nodes, whose patterns might take an
- * endpoint's requests.
+ * Where all endpoints are met, in one of two ways. The ordinary way is that of an `http in` node in their place: behind
+ * all that stands in front of it, on the request as that left it. The fast way goes past all of this, and is open only
+ * as long as nothing is there but what a plain Node-RED and Express have there themselves.
  */
-export function openFrontDoor(RED: NodeAPI, endpoints: Endpoints<Endpoint>): void {
-  const { httpNodeRoot, httpNodeCors } = settingsOf(RED);
-  if (httpNodeRoot === false) return;
-  const app = RED.httpNode;
-  const handOutCors = httpNodeCors
-    ? cors(httpNodeCors)
-    : (_request: unknown, _response: unknown, next: (error?: unknown) => void) => next();
+export class Door {
+  readonly #RED: NodeAPI;
+  readonly #app: Express;
+  /** The layers of this package. */
+  readonly #ours = new Set<Layer>();
+  readonly #ways: Ways;
+  readonly #ordinary: OrdinaryWay;
+  readonly #fast: FastWay;
+  #lastWord: Layer | undefined;
 
-  const answer = (request: Claimable, target: Target, response: ServerResponse, passOn: PassOn) => {
-    const ip = proxyAddr(request, app.get("trust proxy fn") as Parameters<typeof proxyAddr>[1]);
-    void serve({ request, ...target, ip }, response, endpoints, () => {
-      request._body = false;
-      passOn();
-    });
-  };
+  constructor(RED: NodeAPI, endpoints: Endpoints<Endpoint>) {
+    const { httpNodeCors } = settingsOf(RED);
+    this.#RED = RED;
+    this.#app = RED.httpNode;
+    const surroundings = new Surroundings(RED, this.#ours);
+    this.#ways = {
+      surroundings,
+      endpoints,
+      slots: new Slots(
+        this.#app,
+        this.#ours,
+        () => surroundings.isPostPlain,
+        (slot) => this.#ordinary.handlersOf(slot),
+      ),
+      views: new Views(RED, surroundings),
+      // It is made for Express, and needs nothing of it.
+      cors: httpNodeCors && (cors(httpNodeCors) as Cors),
+      serve: this.#serve,
+    };
+    this.#ordinary = new OrdinaryWay(this.#app, this.#ways, middlewareOf(RED), () => this.#hasLastWord());
+    this.#fast = new FastWay(this.#ways, surroundings.root);
+    this.#takePlaces();
+    RED.events.on("flows:started", () => this.#lookAround());
+  }
 
-  // Before Express, or between its layers.
-  const meet = (request: Claimable, response: ServerResponse, next: PassOn) => {
-    const target = isSettled() && request.method === "POST" ? request[claimed] : undefined;
-    if (!target || request.url !== target.sent) next();
-    else if (!httpNodeCors) answer(request, target, response, next);
-    else {
-      handOutCors(request, response, (error?: unknown) => {
-        if (error === undefined) answer(request, target, response, next);
-        else failFor(endpoints.find(target.path), request, response, error);
-      });
+  /**
+   * Has an endpoint served.
+   *
+   * @param path the path of the endpoint, as it was configured
+   * @returns what ends that
+   */
+  open(path: string, endpoint: Endpoint): () => void {
+    this.#ways.slots.take(endpoint, path);
+    return () => this.#ways.slots.leave(endpoint);
+  }
+
+  #takePlaces(): void {
+    const { root, admin } = this.#ways.surroundings;
+    this.#place(this.#app, this.#ordinary.gate, behindExpress);
+    if (admin) this.#bodies().surround(admin, (layer) => this.#ways.surroundings.isParser(layer), this.#ours);
+    if (root) {
+      this.#place(root, this.#fast.meet, foremost);
+      this.#lastWord = this.#place(root, this.#ordinary.refuseOtherMethods, last);
     }
-  };
+    const server = serverOf(this.#RED);
+    if (!server) return;
+    honourExpectations(server, this.#fast.isFor);
+    declineUpgrades(server, (request) => this.#isForUs(request));
+  }
 
-  // In the admin app, which with equal roots comes before the app for HTTP nodes. To leave a router spares the rest.
-  let pastAdmin = false;
-  const nodesBelowAdmin = nodeRootBelowAdmin(RED);
-  const leaveAdmin: RequestHandler = (request: Claimable, _response, next) => {
-    // Behind a router, whose mount is not told, the server's listener does not know the paths.
-    if (!request[claimed] && nodesBelowAdmin !== undefined) claim(request, endpoints, nodesBelowAdmin);
-    next(isSettled() && pastAdmin && request.method === "POST" && request[claimed] ? "router" : undefined);
-  };
+  #place(...where: Parameters<typeof addLayer>): Layer | undefined {
+    const layer = addLayer(...where);
+    if (layer) this.#ours.add(layer);
+    return layer;
+  }
 
-  // In the app for HTTP nodes.
-  const holderOf = (request: IncomingMessage) => endpoints.find(parseTarget(request.url ?? "").path);
-  const onlyOurs: (method: string) => RequestHandler = (method) => (request, _response, next) => {
-    next(request.method === method && holderOf(request) ? undefined : "route");
-  };
-  const answerInApp: RequestHandler = (request, response, next) => {
-    answer(request, parseTarget(request.url), response, next);
-  };
-  const onError: ErrorRequestHandler = (error: unknown, request, response, _next) => {
-    failFor(holderOf(request), request, response, error);
-  };
-
-  // In any case.
-  const giveBack: RequestHandler = (request: Claimable, _response, next) => {
-    if (request[claimed] && request.method !== "POST") request._body = false;
-    next();
-  };
-  const refuseOtherMethods: RequestHandler = (request, response, next) => {
-    const endpoint = holderOf(request);
-    if (!endpoint) return next();
-    refuse(request, response, problems.methodNotAllowed);
-    if (typeof endpoint === "object") endpoint.refused(problems.methodNotAllowed);
-  };
-
-  claimBodies(RED, endpoints);
-  const giver = layersAddedBy(app, () => app.use(giveBack));
-  const first = layersAddedBy(app, () => {
-    // Routes for all methods: one for POST would make Express tell every OPTIONS request that POST is allowed.
-    if (httpNodeCors) app.all(anyPath, onlyOurs("OPTIONS"), handOutCors);
-    app.all(anyPath, onlyOurs("POST"), cookieParser(), middlewareOf(RED), handOutCors, answerInApp, onError);
-  });
-  const last = layersAddedBy(app, () => app.use(refuseOtherMethods));
-  const admin = parentOf(RED.httpAdmin);
-  const leaver = admin ? layersAddedBy(admin, () => admin.use(leaveAdmin)) : [];
-  if (admin) arrange(admin, (layers) => [...leaver, ...layers.filter((layer) => !leaver.includes(layer))]);
-  let foremost: Layer[] = [];
-  let told: string | undefined;
-  let seen: { each: Express; layers: readonly Layer[] | undefined; count: number | undefined }[] = [];
-  const takePlaces = () => {
-    arrange(app, (layers) => {
-      const others = layers.filter((layer) => ![...giver, ...first, ...last].includes(layer));
-      const rival = others.findIndex((layer) => layer.route?.methods.post && !isRouteForAll(layer));
-      const before = rival === -1 ? others.length : rival;
-      return [...giver, ...others.slice(0, before), ...first, ...others.slice(before), ...last];
-    });
-    const root = rootOf(app);
-    const ours = [...foremost, ...giver, ...first, ...last, ...leaver];
-    const { place, why, ...way } = wayTo(app, RED, endpoints.paths(), ours);
-    pastAdmin = way.pastAdmin ?? false;
-    if (place !== undefined && foremost.length === 0) foremost = layersAddedBy(root, () => root.use(meet));
-    arrange(root, (layers) => {
-      const others = layers.filter((layer) => !foremost.includes(layer));
-      return place === undefined ? others : others.toSpliced(place, 0, ...foremost);
-    });
-
-    const where = place === 0 ? "beforeExpress" : place === undefined ? "amongNodes" : "beforeNodes";
-    const [reason, layer = ""] = why;
-    const line = RED._(`way.${where}`, { why: RED._(`way.why.${reason}`, { layer }) });
-    if (line !== told) RED.log.debug(line);
-    told = line;
-    seen = [root, app, RED.httpAdmin, ...(admin ? [admin] : [])].map((each) => {
-      const layers = layersOf(each);
-      return { each, layers, count: layers?.length };
-    });
-  };
-
-  // While flows are being deployed, paths come that the places were not chosen for, and layers with them. Requests go
-  // the ordinary way then.
-  let started = false;
-  const isSettled = () => {
-    if (!started) return false;
-    if (seen.every(({ each, layers, count }) => layersOf(each) === layers && layers?.length === count)) return true;
-    // Something has added a layer since. What meets this request was in its place before.
-    takePlaces();
+  /** Whether nobody comes behind; otherwise it is so from the next request on. */
+  #hasLastWord(): boolean {
+    const { root } = this.#ways.surroundings;
+    if (!root || layersOf(root).at(-1) === this.#lastWord) return root !== undefined;
+    moveLayer(root, this.#lastWord, last);
     return false;
-  };
-  takePlaces();
-  RED.events.on("flows:stopping", () => (started = false));
-  RED.events.on("flows:started", () => {
-    takePlaces();
-    started = true;
-  });
-}
+  }
 
-/** Answers for an endpoint whose guards have failed. */
-function failFor(found: Found<Endpoint>, request: IncomingMessage, response: ServerResponse, error: unknown): void {
-  if (typeof found === "object") fail(request, response, found, error);
-  else refuse(request, response, problems.unforeseen);
+  /** Others may have come since: the last word has to be the last again, and which way is open is told. */
+  #lookAround(): void {
+    const { slots, views } = this.#ways;
+    this.#hasLastWord();
+    const [first] = slots.opened;
+    if (first) views.of(...first);
+  }
+
+  readonly #serve: Serve = (request, { path, search }, response, passOn) => {
+    const arrival: Arrival = {
+      request,
+      path,
+      search,
+      ip: this.#addressOf(request),
+      continue: continueOf(request, response),
+      mayGoTo: this.#mayGoOn(path),
+    };
+    Object.assign(arrival, readBefore(request as Request));
+    void serve(arrival, response, this.#ways.endpoints, passOn);
+  };
+
+  /** After a deploy, a request may go on to an endpoint that has nothing in front but what the request has passed. */
+  #mayGoOn(path: string): ((endpoint: object) => boolean) | undefined {
+    const { endpoints, slots, views } = this.#ways;
+    const met = endpoints.lastKnown(path);
+    if (!met) return undefined;
+    const passed = views.of(met, slots.of(met));
+    return (endpoint) => {
+      const { obstacle, front } = views.of(endpoint as Endpoint, slots.of(endpoint as Endpoint));
+      if (obstacle && !passed.obstacle) return false;
+      return front.every((layer) => passed.front.includes(layer));
+    };
+  }
+
+  #addressOf(request: IncomingMessage): string {
+    // Without this field it is the sender's own address, whoever is trusted.
+    if (request.headers["x-forwarded-for"] === undefined) return request.socket.remoteAddress ?? "";
+    return proxyAddr(request, this.#app.get("trust proxy fn") as Parameters<typeof proxyAddr>[1]);
+  }
+
+  #bodies(): Bodies {
+    return new Bodies({
+      find: (request) => this.#passing(request),
+      findMisdirected: (request) => this.#misdirected(request),
+      wait: (request, response, goOn) => {
+        const path = this.#pathOf(request) ?? request.path;
+        this.#serve(request, { path, search: parseTarget(request.url).search }, response, goOn);
+      },
+      refuse: (request, response, endpoint, problem) => {
+        refuse(request, response, problem);
+        // After a deploy it is another that counts.
+        (this.#ways.endpoints.lastKnown(this.#pathOf(request) ?? "") ?? endpoint).refused(problem);
+      },
+    });
+  }
+
+  /** The path that the app for HTTP nodes will see of a request which the admin app sees now. */
+  #pathOf(request: Request): string | undefined {
+    return pathBelowNodes(this.#RED, this.#ways.surroundings.mount, request);
+  }
+
+  /** What a request that passes the admin app is for. */
+  #passing(request: Request): Passing | undefined {
+    const { endpoints, slots, views } = this.#ways;
+    const path = this.#pathOf(request);
+    const endpoint = path === undefined ? undefined : endpoints.lastKnown(path);
+    if (path === undefined || !endpoint || !this.#ordinary.isReached(path, endpoint)) return undefined;
+    const opened = slots.of(endpoint);
+    return {
+      endpoint,
+      view: views.of(endpoint, opened),
+      fits: authenticate(endpoint.credentials, request.rawHeaders, parseTarget(request.url).search) === undefined,
+      canonical: path === opened?.path,
+      isHeld: endpoints.find(path) === "deploying",
+    };
+  }
+
+  #misdirected(request: Request): Endpoint | undefined {
+    const found = request.method === "POST" ? undefined : this.#passing(request);
+    const { path } = (found && this.#ways.slots.of(found.endpoint)) ?? {};
+    const isOurs = path !== undefined && this.#ways.surroundings.isLeftToUs(path, request.method);
+    return isOurs && found?.view.readers !== "anybody" && this.#hasLastWord() ? found?.endpoint : undefined;
+  }
+
+  /** Whether a request is for an endpoint, in the protocol that it came in. */
+  #isForUs({ method, url = "", headers }: IncomingMessage): boolean {
+    // Other nodes may want to speak WebSocket on the same path.
+    if (method === "GET" && /\bwebsocket\b/i.test(headers.upgrade ?? "")) return false;
+    if (!this.#ways.surroundings.upgradesArePlain) return false;
+    const path = pathBelow(this.#RED.httpNode.path(), parseTarget(url).path);
+    return path !== undefined && this.#ways.endpoints.find(path) !== undefined;
+  }
 }

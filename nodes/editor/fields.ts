@@ -1,3 +1,5 @@
+// The fields of the form, checked by the rules of the runtime.
+
 import { placementField, type SavedFields, type VerificationMethod } from "../../src/config/fields";
 import { adminRule, type Roots } from "../../src/config/roots";
 import { type BrokenRule, isEnvironmentValue, rules } from "../../src/config/rules";

@@ -1,3 +1,5 @@
+// What the form uses of Node-RED's editor.
+
 /**
  * The part of Node-RED's editor that the form uses. `@types/node-red` describes an older editor, whose validators
  * could not return a message.

@@ -1,3 +1,5 @@
+// The token in the form: made, shown, and missing.
+
 import { isEnvironmentValue, rules, tokenLength } from "../../src/config/rules";
 import { input, inputValue, keptPassword, prepareCopyButton, type WebhookNode } from "./fields";
 import type { Editor } from "./host";

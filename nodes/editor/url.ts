@@ -1,3 +1,5 @@
+// The URL in the form, and who else has its path.
+
 import { parseBaseUrl } from "../../src/config/base-url";
 import { normalisePath } from "../../src/config/rules";
 import { pathKey } from "../../src/request/target";

@@ -1,7 +1,7 @@
 // Which paths the saved flows have, whether or not they run.
 
 import type { NodeAPI } from "node-red";
-import { normalisePath, rules, text } from "../../src/config/rules";
+import { environmentName, normalisePath, rules, text } from "../../src/config/rules";
 import { pathKey } from "../../src/request/target";
 
 /** A saved node, tab or group, as far as it matters here. */
@@ -68,7 +68,7 @@ export class ConfiguredPaths {
 
 /** Takes the value of an environment variable as the runtime does: of the group, the tab, all flows or the process. */
 function resolve(value: unknown, node: Saved, saved: ReadonlyMap<string, Saved>): unknown {
-  const name = /^\$\{(\S+)\}$/.exec(text(value))?.[1];
+  const name = environmentName(value);
   if (name === undefined) return value;
   for (const { env = [] } of scopesOf(node, saved)) {
     const found = env.find((each) => each.name === name);

@@ -1,8 +1,11 @@
+// How a node fares, as the operator is told.
+
+import { inspect } from "node:util";
 import type { Node } from "node-red";
 import type { Credentials } from "../../src/trust/token";
 import type { Breach } from "../../src/config/rules";
 import { Interference, type Problem } from "../../src/problem";
-import type { Acceptance } from "../../src/receive";
+import type { Acceptance } from "../../src/endpoint";
 
 /** Looks a text up in the message catalog. */
 export type Translate = (key: string, values?: Record<string, string | number>) => string;
@@ -82,7 +85,8 @@ export class Report {
   /** What is behind a problem: an interference in words, any other error with the place it came from. */
   #describe(cause: unknown): string {
     if (cause instanceof Interference) return this.#translate(`interference.${cause.kind}`);
-    return cause instanceof Error && cause.stack !== undefined ? cause.stack : String(cause);
+    if (typeof cause === "string") return cause;
+    return cause instanceof Error && cause.stack !== undefined ? cause.stack : inspect(cause);
   }
 
   /** The node is closed: its status is no longer its own to show. */

@@ -8,11 +8,12 @@ import type { Node, NodeAPI } from "node-red";
 import type { WebhookConfig } from "../../src/config/parse";
 import { type Breach, normalisePath } from "../../src/config/rules";
 import type { Endpoints } from "../../src/endpoints";
-import type { Endpoint } from "../../src/receive";
+import type { Endpoint } from "../../src/endpoint";
 import { resultOf, type TrialResult } from "../../src/reply/trial";
 import { present, testBody } from "../../src/trust/present";
 import { StandIns } from "../../src/trust/stand-ins";
-import { rootsOf } from "./host";
+import { parentOf, rootsOf, serverOf } from "./host";
+import { longestHold } from "../../src/waiting";
 
 /** What a node has become when its flow was started. */
 export type Deployed = { config: WebhookConfig; endpoint: Endpoint } | Breach | "switchedOff";
@@ -20,7 +21,7 @@ export type Deployed = { config: WebhookConfig; endpoint: Endpoint } | Breach | 
 /** What a user of the editor needs to start a flow by a test request. */
 const permission = "webhook-trigger.write";
 /** How long an answer may take, in ms: longer than a request may wait for a deploy. */
-const longestWait = 15_000;
+const longestWait = longestHold + 5000;
 /** How much of an answer is read, in characters: an endpoint's own is much shorter. */
 const longestAnswer = 10_000;
 
@@ -89,7 +90,7 @@ export class Trials {
   }
 
   async #send({ path, placement }: WebhookConfig, token: string, way: Way): Promise<TrialResult> {
-    const server = this.#RED.server as NodeAPI["server"] | null | undefined;
+    const server = serverOf(this.#RED);
     const address = server?.address();
     if (!server || !address) return { outcome: "unreachable" };
 
@@ -142,10 +143,6 @@ async function resultBy(request: typeof requestByHttp, options: RequestOptions):
  */
 function mountOf(app: Express, root: string | false): string {
   return normalisePath(parentOf(app) ? app.path() : root || "/");
-}
-
-function parentOf(app: Express): Express | undefined {
-  return (app as Express & { parent?: Express }).parent;
 }
 
 /** A server that listens everywhere is called where nobody else can listen in. */

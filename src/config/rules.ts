@@ -19,7 +19,8 @@ export type BrokenRule =
   | "token.characters"
   | "verificationMethod"
   | "queryParameter"
-  | "headerParameter";
+  | "headerParameter"
+  | "httpNodeMiddleware";
 
 /** A rule that a configuration breaks. */
 export interface Breach {
@@ -31,12 +32,15 @@ export interface Breach {
 /** Answers which rule a value breaks, or nothing when it keeps them all. */
 type Rule = (value: unknown) => BrokenRule | undefined;
 
-/**
- * Whether a value is one that Node-RED replaces with an environment variable when it starts a node.
- * Seen at run time, it means that the variable is not set.
- */
+/** The name of the environment variable that Node-RED puts in the place of a value when it starts a node. */
+export function environmentName(value: unknown): string | undefined {
+  const [, inBraces, inParentheses] = /^\$(?:\{(\S+)\}|\((\S+)\))$/.exec(text(value)) ?? [];
+  return inBraces ?? inParentheses;
+}
+
+/** Whether a value stands for an environment variable. Seen at run time, it means that the variable is not set. */
 export function isEnvironmentValue(value: unknown): boolean {
-  return typeof value === "string" && /^\$(?:\{\S+\}|\(\S+\))$/.test(value);
+  return environmentName(value) !== undefined;
 }
 
 /** Adds a missing leading slash and drops one trailing slash. */

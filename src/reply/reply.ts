@@ -34,7 +34,10 @@ export function prepareAcceptance(request: IncomingMessage, response: ServerResp
   // Something in front of Node-RED's nodes, such as a time limit, may have answered already.
   if (response.headersSent) throw new Interference("answered");
   const body = JSON.stringify({ status: "accepted", id });
-  return prepare(request, response, 200, { "Content-Type": "application/json" }, body, false);
+  const length = Buffer.byteLength(body);
+  const fields = { "Content-Type": "application/json", "Content-Length": length, "Cache-Control": "no-store" };
+  compose(request, response, 200, fields);
+  return { contentLength: length, send: () => end(request, response, body) };
 }
 
 /**
@@ -47,7 +50,7 @@ export function prepareAcceptance(request: IncomingMessage, response: ServerResp
 export function refuse(request: IncomingMessage, response: ServerResponse, problem: Problem, close = false): Refusal {
   if (response.headersSent) return { problem };
   try {
-    prepareProblem(request, response, problem, close).send();
+    sendProblem(request, response, problem, close);
     return { problem };
   } catch (cause) {
     giveUp(request, response);
@@ -64,56 +67,48 @@ export function abandon({ socket }: IncomingMessage): void {
 function giveUp(request: IncomingMessage, response: ServerResponse): void {
   try {
     for (const name of response.getHeaderNames()) response.removeHeader(name);
-    prepareProblem(request, response, problems.unforeseen, true).send();
+    sendProblem(request, response, problems.unforeseen, true);
   } catch {
     abandon(request);
   }
 }
 
-function prepareProblem(
-  request: IncomingMessage,
-  response: ServerResponse,
-  problem: Problem,
-  close: boolean,
-): Prepared {
-  const headers = { ...problem.headers, "Content-Type": "application/problem+json" };
-  return prepare(request, response, problem.status, headers, problem.body, close || leavesTooMuch(request));
+function sendProblem(request: IncomingMessage, response: ServerResponse, problem: Problem, close: boolean): void {
+  const ends = close || leavesTooMuch(request);
+  compose(request, response, problem.status, {
+    ...problem.headers,
+    "Content-Type": "application/problem+json",
+    "Content-Length": Buffer.byteLength(problem.body),
+    "Cache-Control": "no-store",
+    ...(ends && { Connection: "close" }),
+  });
+  if (!ends || request.complete) return end(request, response, problem.body);
+  response.write(problem.body);
+  lingering.stay(request, response, () => {
+    try {
+      end(request, response);
+    } catch {
+      abandon(request);
+    }
+  });
 }
 
-function prepare(
+/** Composes the head of a reply. Nothing of it is sent before the body is. */
+function compose(
   request: IncomingMessage,
   response: ServerResponse,
   status: number,
-  headers: Readonly<Record<string, string>>,
-  body: string,
-  close: boolean,
-): Prepared {
-  const contentLength = Buffer.byteLength(body);
-  const fields = { ...headers, "Content-Length": contentLength, "Cache-Control": "no-store" };
+  fields: Readonly<Record<string, string | number>>,
+): void {
   // A layer may end a response twice; without a listener, that error would end the process.
   response.on("error", () => undefined);
-  watch(response.writeHead(status, close ? { ...fields, Connection: "close" } : fields), request, response);
+  watch(response.writeHead(status, fields), request, response);
   // Layers may do something else when the head is written: answer, or nothing at all yet.
   if (!response.headersSent || response.writableEnded) throw new Interference("answered");
-  return {
-    contentLength,
-    send: () => {
-      if (!close || request.complete) watch(response.end(body), request, response);
-      else {
-        response.write(body);
-        lingering.stay(request, response, () => end(request, response));
-      }
-    },
-  };
 }
 
-/** Ends a reply that is written. */
-function end(request: IncomingMessage, response: ServerResponse): void {
-  try {
-    watch(response.end(), request, response);
-  } catch {
-    abandon(request);
-  }
+function end(request: IncomingMessage, response: ServerResponse, body?: string): void {
+  watch(response.end(body), request, response);
 }
 
 /** What a layer has made asynchronous may fail later: then the connection ends, and not the process. */

@@ -50,9 +50,12 @@ export function resultOf(status: number, challenge: string | undefined, body: st
   return { outcome: outcomeOf(status, challenge ?? ""), status };
 }
 
+/** How the challenges of `src/problem.ts` begin, which the form cannot import. */
+const ourChallenge = 'Bearer realm="webhook"';
+
 function outcomeOf(status: number, challenge: string): Outcome {
   // RFC 9110 §11.6.1: the challenge tells whose refusal it is.
-  if (status === 401) return challenge.startsWith('Bearer realm="webhook"') ? "tokenRefused" : "blocked";
+  if (status === 401) return challenge.startsWith(ourChallenge) ? "tokenRefused" : "blocked";
   if (status === 404) return "notFound";
   if (status === 503) return "deploying";
   return "otherwise";

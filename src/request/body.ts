@@ -1,3 +1,5 @@
+// The bytes of a body, under a limit, their content codings undone.
+
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
@@ -7,21 +9,23 @@ import { Interference, type Problem, problems } from "../problem";
 const longestRead = 30_000;
 
 /**
- * Reads the body of a request as it was sent: at once, if all of it is here.
+ * Reads the body of a request as it was sent.
  *
  * @param limit the most bytes it may have
  * @param onBegin called when there is nothing against reading it
  * @throws {Interference} when something else has read of the body already
  */
-export function readBody(
+export async function readBody(
   request: IncomingMessage,
   limit: number,
   onBegin: () => void = () => undefined,
-): Promise<Buffer | Problem> | Buffer | Problem {
+): Promise<Buffer | Problem> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
   if (request.readableDidRead) throw new Interference("bodyRead");
-  if (request.destroyed) return problems.bodyIncomplete;
   onBegin();
+  // What came together with the head is here by then, and most bodies did: to listen for more costs more than to wait.
+  if (!request.complete) await new Promise(setImmediate);
+  if (request.destroyed) return problems.bodyIncomplete;
   if (!request.complete) return readWhatComes(request, limit);
   const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
   return bytes.length > limit ? problems.bodyTooLarge : bytes;
@@ -43,9 +47,8 @@ async function readWhatComes(request: IncomingMessage, limit: number): Promise<B
       else chunks.push(chunk);
     });
     request.on("end", () => settle(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
-    // An upload that breaks off emits both, and an error without a listener would end the process.
+    // An upload that breaks off emits an error as well, but not where nobody listens for it.
     request.on("close", () => settle(problems.bodyIncomplete));
-    request.on("error", () => settle(problems.bodyIncomplete));
   });
 }
 

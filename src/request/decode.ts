@@ -1,3 +1,5 @@
+// From bytes to a value, by content type.
+
 import { isUtf8 } from "node:buffer";
 import { MIMEType, TextDecoder } from "node:util";
 import { type Json, parseJson, secureJson } from "./json";

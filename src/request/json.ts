@@ -1,3 +1,5 @@
+// JSON that is safe to copy and to merge in a flow.
+
 import { type Problem, problems } from "../problem";
 
 /** A value that JSON can express. */

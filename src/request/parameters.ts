@@ -1,3 +1,5 @@
+// Parameters of a query or a form, by name.
+
 /** Parameters by name; a repeated name has all of its values, in order. */
 export type Parameters = Record<string, string | string[]>;
 

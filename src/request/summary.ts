@@ -14,9 +14,13 @@ export interface Arrival {
   /** The address of the sender. */
   ip: string;
   /** Tells a caller that waits for it to send the body (RFC 9110 §10.1.1); called right before the body is read. */
-  continue?: () => void;
+  continue?: (() => void) | undefined;
   /** What a parser in front has made of the body, if it has read it. */
   parsed?: { value: unknown };
+  /** Whether, when a deploy has put another endpoint in the place of the one that was met, the request may go on to it. */
+  mayGoTo?: ((endpoint: object) => boolean) | undefined;
+  /** The bytes of the body as they came, if they were read before. */
+  received?: Buffer;
 }
 
 /** What no flow may know of a request: where it carries its token, and whether a text has the token in it. */
@@ -25,6 +29,8 @@ export interface Hidden {
   /** The name of the header field, in any letter case, or of the query parameter. */
   readonly name: string;
   tells(text: string): boolean;
+  /** Whether the name of a field has the token in it: in whatever letter case, as names have none. */
+  names(field: string): boolean;
 }
 
 /** What a flow may know of the request: `http in`'s names, without the token. */
@@ -74,7 +80,7 @@ function headersWithout(hidden: Hidden, headers: IncomingHttpHeaders): RequestSu
   const tokenField = method === "header" ? name.toLowerCase() : undefined;
   const kept: RequestSummary["headers"] = {};
   for (const [field, value] of Object.entries(headers)) {
-    if (field === tokenField || value === undefined || hidden.tells(String(value))) continue;
+    if (field === tokenField || value === undefined || hidden.names(field) || hidden.tells(String(value))) continue;
     kept[field] = value;
   }
   return kept;

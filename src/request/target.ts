@@ -1,3 +1,5 @@
+// What of a request target is the path, and which paths are the same.
+
 /** The parts of a request target that say where it goes (RFC 9112 §3.2). */
 export interface Target {
   path: string;
@@ -23,7 +25,7 @@ export function pathKey(path: string): string {
 }
 
 /** Writes the unreserved characters of a path as themselves (RFC 3986 §6.2.2.2). */
-export function decodeUnreserved(path: string): string {
+function decodeUnreserved(path: string): string {
   return path.replace(/%[0-9a-f]{2}/gi, (encoded) => {
     const character = String.fromCharCode(parseInt(encoded.slice(1), 16));
     return /[A-Za-z0-9\-._~]/.test(character) ? character : encoded;

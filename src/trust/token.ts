@@ -3,7 +3,7 @@
 import type { VerificationMethod } from "../config/fields";
 import type { WebhookConfig } from "../config/parse";
 import { type Problem, problems } from "../problem";
-import { digest, isSame } from "./digest";
+import { digest, digestOfPresented, isSame } from "./digest";
 import { isSpelled, withoutToken } from "./spelling";
 import { StandIns } from "./stand-ins";
 
@@ -37,7 +37,7 @@ export class Credentials {
    * @param request what stands for the request, as a stand-in is good for one only
    */
   accept(presented: string, request: object): boolean {
-    const own = digest(presented);
+    const own = digestOfPresented(presented);
     return isSame(own, this.#digest) || this.#standIns.accept(this.#owner, own, request);
   }
 
@@ -46,6 +46,11 @@ export class Credentials {
     if (isSpelled(this.#token, text)) return true;
     for (const standIn of this.#standIns.tokens(this.#owner)) if (isSpelled(standIn, text)) return true;
     return false;
+  }
+
+  /** Whether the name of a field has the token in it: names come in lower case. */
+  names(field: string): boolean {
+    return field.length >= this.#token.length && field.includes(this.#token.toLowerCase());
   }
 
   /** Takes the token out of a text that is meant for the log. */

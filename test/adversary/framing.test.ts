@@ -6,7 +6,7 @@ const chunked = (...fields: string[]) =>
   head("POST", "/hook", authorised, last, "Transfer-Encoding: chunked", ...fields);
 const absolute = (authority: string) => `POST http://${authority}{root}/hook?a=1 HTTP/1.1\r\nHost: x\r\n${last}\r\n`;
 
-besiege("requests whose framing lies", (siege) => {
+besiege("requests whose framing lies", (siege, way) => {
   describe("by Content-Length", () =>
     withstand(siege, [
       // RFC 9112 §6.3: an invalid Content-Length, and so repeated ones, are an unrecoverable error: 400, then close.
@@ -134,11 +134,11 @@ besiege("requests whose framing lies", (siege) => {
         statuses: [100, 200],
         payloads: ["ok"],
       },
-      // Node says 100 by itself; the final status comes without the body all the same.
       {
         name: "Expect: 100-continue with a wrong token and no body yet (RFC 9110 §10.1.1)",
         sends: [expecting("Authorization: Bearer wrong")],
-        statuses: [100, 401],
+        // What stands in front may want to read the body, so there Node tells the caller to send it.
+        statuses: way === "fast" ? [401] : [100, 401],
       },
       {
         name: "an expectation that nobody knows (RFC 9110 §10.1.1)",
@@ -159,6 +159,7 @@ besiege("requests whose framing lies", (siege) => {
         "HTTP2-Settings: AAMA",
         ...fields,
       );
+    const another = "POST /hook HTTP/1.1\r\nHost: x\r\n\r\n".padEnd(42);
     withstand(siege, [
       {
         name: "the wish for HTTP/2 that curl and Java have (RFC 9110 §7.8)",
@@ -177,6 +178,36 @@ besiege("requests whose framing lies", (siege) => {
         sends: [wishing("websocket", authorised, "X-Name: J\u00f6rg", "Content-Length: 5"), "hello"],
         statuses: [200],
         payloads: ["hello"],
+      },
+      {
+        name: "a wish for HTTP/2 behind 1,500 other fields (RFC 9112 §6.3: its length holds all the same)",
+        sends: [
+          wishing(
+            "h2c",
+            authorised,
+            ...Array.from({ length: 1500 }, (_, index) => `X${index}: 1`),
+            "Content-Length: 42",
+          ),
+          another,
+        ],
+        // From Node 22 on, so many fields are too many (RFC 6585 §5).
+        ...(process.versions.node.startsWith("20.") ? { statuses: [200], payloads: [another] } : { statuses: [431] }),
+      },
+      {
+        name: "a wish for HTTP/2 behind a request that is not answered yet",
+        sends: [
+          head("POST", "/hook", authorised, "Content-Length: 1"),
+          "1",
+          wishing("h2c", authorised, "Content-Length: 1"),
+          "2",
+        ],
+        statuses: [200, 200],
+        payloads: ["1", "2"],
+      },
+      {
+        name: "GET with a wish for HTTP/2 (RFC 9110 §15.5.6)",
+        sends: [head("GET", "/hook", "Connection: Upgrade, close", "Upgrade: h2c")],
+        statuses: [405],
       },
       {
         name: "a wish for HTTP/2 without the token",
@@ -219,7 +250,12 @@ besiege("requests whose framing lies", (siege) => {
         sends: [head("POST", path, authorised, last, "Content-Length: 1"), "x"],
         statuses: [404],
       })),
-      ...["/HOOK", "/hook/", "/%68%6F%6f%6B", "/hook?", "/hook?%", "/hook?a=%zz&&&=", "/hook?a=%ff", "/hook?__proto__=1"].map((path) => ({
+      {
+        name: "a path with encoded letters, which only what stands in front may take for another (RFC 3986 §6.2.2.2)",
+        sends: [head("POST", "/%68%6F%6f%6B", authorised, last, "Content-Length: 1"), "x"],
+        ...(way === "fast" ? { statuses: [200], payloads: ["x"] } : { statuses: [404] }),
+      },
+      ...["/HOOK", "/hook/", "/hook?", "/hook?%", "/hook?a=%zz&&&=", "/hook?a=%ff", "/hook?__proto__=1"].map((path) => ({
         name: `the target ${path} (RFC 3986 §6.2.2)`,
         sends: [head("POST", path, authorised, last, "Content-Length: 1"), "x"],
         statuses: [200],

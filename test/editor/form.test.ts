@@ -8,7 +8,7 @@ import { NodeRed } from "../harness/node-red";
 
 /** For each rule that the form can see broken: what to put where, in a node that was saved with these fields. */
 const breaches: Record<
-  Exclude<BrokenRule, "environment">,
+  Exclude<BrokenRule, "environment" | "httpNodeMiddleware">,
   { field: FormField; value?: string; saved?: Partial<SavedFields> }
 > = {
   "relativePath.required": { field: "relativePath", value: "/" },

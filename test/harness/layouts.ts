@@ -6,9 +6,13 @@ export const layouts = {
   "separate roots": { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
 };
 
-/** Things in front of Node-RED's nodes that do nothing but make requests go another way. */
+/** Guards that let everybody pass, where settings have places for them: requests go the ordinary way then. */
 export const behindLayer: Options = { code: "httpNodeAuth: (request, response, next) => next()" };
 export const behindMiddleware: Options = { code: "httpNodeMiddleware: (request, response, next) => next()" };
+export const behindGuards: Options = along(behindLayer, behindMiddleware);
+
+/** The two ways in which endpoints are met. */
+export type Way = "fast" | "ordinary";
 
 /** Describes the same behaviour of a Node-RED in each layout. */
 export function inEveryLayout(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
@@ -24,18 +28,16 @@ export function inEveryLayout(title: string, options: Options, describeIt: (node
   }
 }
 
-/** Describes the same behaviour in each layout, and in each wherever requests may be met. */
-export function onEveryWay(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
-  onBothWays(title, options, describeIt);
-  inEveryLayout(`${title}, behind a layer`, along(options, behindLayer), describeIt);
+/** Describes the same behaviour in each layout, and in each on both ways. */
+export function onBothWays(
+  title: string,
+  options: Options,
+  describeIt: (nodeRed: () => NodeRed, way: Way) => void,
+): void {
+  inEveryLayout(title, options, (nodeRed) => describeIt(nodeRed, "fast"));
+  inEveryLayout(`${title}, behind guards`, along(options, behindGuards), (nodeRed) => describeIt(nodeRed, "ordinary"));
 }
 
-/** The same where requests are met first, before Express, and where they are met last, in the app for HTTP nodes. */
-export function onBothWays(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
-  inEveryLayout(title, options, describeIt);
-  inEveryLayout(`${title}, behind a middleware`, along(options, behindMiddleware), describeIt);
-}
-
-function along(options: Options, way: Options): Options {
-  return { ...options, code: [options.code, way.code].filter(Boolean).join(", ") };
+function along(options: Options, more: Options): Options {
+  return { ...options, code: [options.code, more.code].filter(Boolean).join(", ") };
 }

@@ -80,7 +80,8 @@ module.exports = (RED) => {
   }
   RED.server.once("listening", () => process.send({ port: RED.server.address().port }));
   // Of a request with a field X-Trace it is told when the server has met it, has read it and when its caller has gone.
-  RED.server.on("request", (req) => {
+  // A listener at the server would be something that Node-RED has not put there.
+  require("node:diagnostics_channel").subscribe("http.server.request.start", ({ request: req }) => {
     const trace = req.headers["x-trace"];
     if (!trace) return;
     process.send({ trace: trace + " arrived" });
@@ -111,11 +112,11 @@ module.exports = (RED) => {
       process.send({ trace: "guarded" });
     }
     if (message === "watch") {
-      const layer = RED.httpAdmin.parent._router.stack.find(({ name }) => name === "jsonParser");
-      const { handle } = layer;
-      layer.handle = (req, res, next) => {
-        process.send({ trace: "admin saw " + req.method });
-        handle(req, res, next);
+      // Of the last route, Express asks whether it matches: so the request has come that far.
+      const { regexp } = RED.httpAdmin.parent._router.stack.filter(({ route }) => route).at(-1);
+      regexp.exec = function (path) {
+        process.send({ trace: "admin saw " + path });
+        return RegExp.prototype.exec.call(this, path);
       };
       process.send({ trace: "watching" });
     }
@@ -424,16 +425,16 @@ export class NodeRed {
     await this.#traced("guarded", 1);
   }
 
-  /** Has the admin app tell from now on which requests pass its parsers. */
+  /** Has the admin app tell from now on which requests pass its routes. */
   async watchAdmin(): Promise<void> {
     this.#child.send("watch");
     await this.#traced("watching", 1);
   }
 
-  /** Waits until a request of this method has passed the admin app; answers with all that have since it is watched. */
-  async passedAdmin(method: string): Promise<string[]> {
+  /** Waits until a request for a path has passed the admin app; answers with all that have since it is watched. */
+  async passedAdmin(path: string): Promise<string[]> {
     const seen = () => this.#traces.filter((trace) => trace.startsWith("admin saw "));
-    await this.until(() => seen().includes(`admin saw ${method}`) || undefined, `${method} to pass the admin app`);
+    await this.until(() => seen().includes(`admin saw ${path}`) || undefined, `${path} to pass the admin app`);
     return seen().map((trace) => trace.replace("admin saw ", ""));
   }
 

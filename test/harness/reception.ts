@@ -3,7 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { Endpoints, type Place } from "../../src/endpoints";
 import type { Problem } from "../../src/problem";
-import { type Endpoint, serve } from "../../src/receive";
+import type { Endpoint } from "../../src/endpoint";
+import { serve } from "../../src/receive";
 import type { Arrival } from "../../src/request/summary";
 import { parseTarget } from "../../src/request/target";
 import { Credentials } from "../../src/trust/token";
@@ -45,7 +46,14 @@ export class Reception {
     const target = parseTarget(request.url ?? "");
     const arrival: Arrival = { request, ...target, ip: "192.0.2.1", ...(proceed && { continue: proceed }) };
     this.layer(request, response, arrival);
-    void serve(arrival, response, this.endpoints, () => response.writeHead(404).end());
+    const reach = () => {
+      // Whoever has waited for a deploy comes anew.
+      void serve(arrival, response, this.endpoints, () => {
+        if (this.endpoints.find(target.path)) reach();
+        else response.writeHead(404).end();
+      });
+    };
+    reach();
   }
 
   get origin(): string {

@@ -1,7 +1,7 @@
 import should from "should";
 import { tab, token, webhook } from "./flow";
 import { exchange, type Part, type RawReply, repliesIn } from "./http";
-import { onEveryWay } from "./layouts";
+import { onBothWays, type Way } from "./layouts";
 import type { NodeRed } from "./node-red";
 
 const flow = tab(
@@ -136,13 +136,13 @@ export class Siege {
 }
 
 /** Attacks a runtime in each layout and on both ways, and looks afterwards whether it is unharmed. */
-export function besiege(title: string, describeIt: (siege: () => Siege) => void, code = ""): void {
-  onEveryWay(title, { flow, code }, (nodeRed) => {
+export function besiege(title: string, describeIt: (siege: () => Siege, way: Way) => void, code = ""): void {
+  onBothWays(title, { flow, code }, (nodeRed, way) => {
     let siege: Siege;
     before(() => {
       siege = new Siege(nodeRed());
     });
-    describeIt(() => siege);
+    describeIt(() => siege, way);
     it("leaves the runtime unharmed", () => siege.isUnharmed());
   });
 }

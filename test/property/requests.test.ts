@@ -3,7 +3,7 @@ import should from "should";
 import { gzipSync } from "node:zlib";
 import { tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
-import { behindLayer } from "../harness/layouts";
+import { behindGuards } from "../harness/layouts";
 import { seed } from "../harness/property";
 import { NodeRed, type Options } from "../harness/node-red";
 
@@ -95,7 +95,8 @@ const written = (path: string) =>
       if (letters[index] === "upper") return character.toUpperCase();
       return `%${character.charCodeAt(0).toString(16)}`;
     };
-    return { sent: Array.from(path, letter).join("") + end, reaches: end === "" || end === "/" };
+    const sent = Array.from(path, letter).join("") + end;
+    return { sent, reaches: end === "" || end === "/", encoded: sent.includes("%") };
   }); // prettier-ignore
 
 const places = { "/header": "Authorization", "/custom": "X-Token", "/query": "state" } as const;
@@ -132,6 +133,7 @@ const anyRequest = fc
       ],
       body,
       reaches: path.reaches,
+      encoded: path.encoded,
       status: unauthorised ?? refusal ?? 200,
       challenge: tokens.length === 0 ? 'Bearer realm="webhook"' : 'Bearer realm="webhook", error="invalid_token"',
       payload,
@@ -145,10 +147,10 @@ const flow = tab(
 );
 
 for (const [way, options] of [
-  ["before Express", {}],
-  ["behind a layer", behindLayer],
+  ["on the fast way", {}],
+  ["on the ordinary way", behindGuards],
 ] as [string, Options][]) {
-  describe(`whatever is sent, ${way}`, () => {
+  describe(`whatever is sent ${way}`, () => {
     let nodeRed: NodeRed;
     before(async () => {
       nodeRed = await NodeRed.start({ ...options, flow, settings: { logging: { console: { level: "warn" } } } });
@@ -160,7 +162,9 @@ for (const [way, options] of [
       const property = fc.asyncProperty(anyRequest, async (request) => {
         const reply = await send(nodeRed.node(request.target), { headers: request.headers, body: request.body });
         if (reply.status === 200) accepted.push(reply.json.id);
-        if (!request.reaches) return void should(reply.status).not.equal(200);
+        // Guards may have taken an encoded path for another one.
+        if (!request.reaches || (request.encoded && options === behindGuards))
+          return void should(reply.status).not.equal(200);
         should(reply.status).equal(request.status, reply.body);
         should(reply.headers["www-authenticate"]).equal(request.status === 401 ? request.challenge : undefined);
         should(reply.headers["cache-control"]).equal("no-store");

@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { acceptedBodies, refusedBodies } from "../harness/bodies";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { exchange, type Reply, send } from "../harness/http";
-import { onEveryWay } from "../harness/layouts";
+import { onBothWays } from "../harness/layouts";
 
 const megabyte = 1024 * 1024;
 const encoded = encodeURIComponent(token);
@@ -26,7 +26,7 @@ const flow = tab(
   { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] },
 );
 
-onEveryWay("the contract", {}, (nodeRed) => {
+onBothWays("the contract", {}, (nodeRed, way) => {
   before(() => nodeRed().deploy(flow));
 
   const url = (path: string) => nodeRed().node(path);
@@ -78,7 +78,8 @@ onEveryWay("the contract", {}, (nodeRed) => {
       Buffer.compare(payload as Buffer, body).should.equal(0);
     });
 
-    for (const path of ["/HOOK", "/hook/", "/%68ook", "/Hook/?a=1"]) {
+    // Where guards stand in front, they may have taken an encoded path for another one.
+    for (const path of ["/HOOK", "/hook/", "/Hook/?a=1", ...(way === "fast" ? ["/%68ook"] : [])]) {
       it(`the path ${path}`, async () => {
         await messageOf(await post(path, bearer));
       });

@@ -1,26 +1,44 @@
 import "should";
-import { bearer, webhookFlow } from "../harness/flow";
+import { bearer, tab, webhook, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { layouts } from "../harness/layouts";
-import { NodeRed, nodeRedVersion, type Options } from "../harness/node-red";
+import { NodeRed, type Options } from "../harness/node-red";
 
-const says = (where: string, why: string) => new RegExp(`webhook-trigger meets requests ${where}: .*${why}`);
-const first = says("before Express", "nothing stands in front of it");
+const goes = (way: string, why: string) => new RegExp(`webhook-trigger meets requests ${way}: .*${why}`);
+const fast = goes("before Express", "nothing stands in front of it");
+const ordinary = (why: string) => goes("among the HTTP nodes", why);
+
 const separate = { settings: layouts["separate roots"] };
 const guard = "function guard(req, res, next) { next(); }";
+const account = "{ type: 'credentials', users: [], default: { permissions: '*' } }";
+const mounts = "app.use(settings.httpAdminRoot, RED.httpAdmin); app.use(settings.httpNodeRoot, RED.httpNode);";
+const inHost = (host: string): Options => ({ host, settings: { httpAdminRoot: "/", httpNodeRoot: "/" } });
 
-/** What is taken is told at debug level, with its reason. */
-describe("the front door", () => {
+/** Which way requests go is told at debug level, with what decides it. */
+describe("the door", () => {
   const cases: [string, Options, RegExp][] = [
-    ["separate roots", separate, first],
-    ["httpNodeCors", { settings: { ...separate.settings, httpNodeCors: {} } }, first],
-    ["httpNodeAuth as a user and password", { ...separate, code: "httpNodeAuth: { user: 'u', pass: 'p' }" }, says("before the HTTP nodes", "anonymous")],
-    ["httpNodeAuth as middleware", { ...separate, code: `httpNodeAuth: ${guard}` }, says("before the HTTP nodes", "guard")],
-    ["httpNodeMiddleware", { code: `httpNodeMiddleware: ${guard}` }, says("among the HTTP nodes", "httpNodeMiddleware")],
-    ["requireHttps with separate roots", { settings: { ...separate.settings, requireHttps: true } }, first],
-    ["requireHttps with equal roots", { settings: { requireHttps: true } }, says("before the HTTP nodes", "requireHttps")],
-    ["httpAdminMiddleware with equal roots", { code: `httpAdminMiddleware: ${guard}` }, says("before the HTTP nodes", "httpAdminMiddleware")],
-    ["httpAdminMiddleware with separate roots", { ...separate, code: `httpAdminMiddleware: ${guard}` }, first],
+    ["equal roots", {}, fast],
+    ["separate roots", separate, fast],
+    ["HTTP nodes below the editor", { settings: { httpNodeRoot: "/endpoint" } }, fast],
+    ["the editor below HTTP nodes", { settings: { httpAdminRoot: "/admin" } }, fast],
+    ["users of the editor", { code: `adminAuth: ${account}` }, fast],
+    ["no editor", { settings: { disableEditor: true } }, fast],
+    ["httpNodeCors", { settings: { httpNodeCors: {} } }, fast],
+    ["httpNodeAuth as a user and password", { ...separate, code: "httpNodeAuth: { user: 'u', pass: 'p' }" }, ordinary("httpNodeAuth")],
+    ["httpNodeAuth as middleware", { ...separate, code: `httpNodeAuth: ${guard}` }, ordinary("httpNodeAuth")],
+    ["httpNodeMiddleware", { code: `httpNodeMiddleware: ${guard}` }, ordinary("httpNodeMiddleware")],
+    ["httpStatic", { code: "httpStatic: __dirname" }, ordinary("httpStatic")],
+    ["requireHttps with separate roots", { settings: { ...separate.settings, requireHttps: true } }, fast],
+    ["requireHttps with equal roots", { settings: { requireHttps: true } }, ordinary("requireHttps")],
+    ["httpAdminMiddleware with equal roots", { code: `httpAdminMiddleware: ${guard}` }, ordinary("httpAdminMiddleware")],
+    ["httpAdminMiddleware with separate roots", { ...separate, code: `httpAdminMiddleware: ${guard}` }, fast],
+    ["a host application that does nothing else", inHost(mounts), fast],
+    ["a guard in a host application", inHost(`app.use(${guard}); ${mounts}`), ordinary("guard stands in front of it")],
+    ["a guard in the admin app", inHost(`RED.httpAdmin.use(${guard}); ${mounts}`), ordinary("guard stands in the admin app")],
+    ["a guard among the nodes", inHost(`RED.httpNode.use(${guard}); ${mounts}`), ordinary("guard stands among the HTTP nodes")],
+    ["another app in a host application", inHost(`app.use("/other", express()); ${mounts}`), ordinary("other apps")],
+    ["another listener of the server", inHost(`server.on("request", () => {}); ${mounts}`), ordinary("not served by Node-RED alone")],
+    ["a router that hides Node-RED", inHost(`const router = express.Router(); app.use(router); { const app = router; ${mounts} }`), ordinary("cannot be seen")],
   ]; // prettier-ignore
 
   for (const [name, options, way] of cases) {
@@ -34,37 +52,69 @@ describe("the front door", () => {
     });
   }
 
-  // 4.1 lets scripts of any page read what passes its admin app.
-  const guardsItself = nodeRedVersion.startsWith("4.");
   for (const [name, code, passes] of [
-    ["past the admin app when nothing in it may guard anything", "", guardsItself],
-    ["through the admin app when something in it may be a guard", `httpAdminMiddleware: ${guard},`, true],
+    ["past the admin app, when that is a plain one", "", false],
+    ["through the admin app, when something in it may be a guard", `httpAdminMiddleware: ${guard},`, true],
   ] as const) {
-    for (const setting of ["httpNodeAuth", "httpNodeMiddleware"]) {
-      it(`lets requests go ${name}, with ${setting}`, async () => {
-        const nodeRed = await NodeRed.start({ code: `${code} ${setting}: ${guard}`, flow: webhookFlow({}) });
-        try {
-          await nodeRed.watchAdmin();
-          (await send(nodeRed.node("/hook"), { headers: bearer })).status.should.equal(200);
-          await send(nodeRed.admin("/settings"), { method: "GET" });
-          (await nodeRed.passedAdmin("GET")).includes("POST").should.equal(passes);
-        } finally {
-          await nodeRed.stop();
-        }
-      });
-    }
+    it(`leads requests that do not go the fast way ${name}`, async () => {
+      const guards = `httpNodeAuth: ${guard}, httpNodeMiddleware: ${guard}`;
+      const nodeRed = await NodeRed.start({ code: `${code} ${guards}`, flow: webhookFlow({}) });
+      try {
+        await nodeRed.logged(ordinary(""));
+        await nodeRed.watchAdmin();
+        (await send(nodeRed.node("/hook"), { headers: bearer })).status.should.equal(200);
+        await send(nodeRed.admin("/settings"), { method: "GET" });
+        (await nodeRed.passedAdmin("/settings")).includes("/hook").should.equal(passes);
+      } finally {
+        await nodeRed.stop();
+      }
+    });
   }
 
-  it("looks again when the flows start: layers may have come since", async () => {
-    const nodeRed = await NodeRed.start({ settings: layouts["separate roots"] });
+  it("looks again when something has changed", async () => {
+    const nodeRed = await NodeRed.start({ ...separate, flow: webhookFlow({}) });
     try {
-      await nodeRed.logged(first);
+      await nodeRed.logged(fast);
       await nodeRed.addGuard();
-      await nodeRed.deploy(webhookFlow({}));
-      await nodeRed.logged(says("among the HTTP nodes", "guard"));
-      const reply = await send(nodeRed.node("/hook?guarded"), { headers: bearer });
-      reply.status.should.equal(403);
-      (await send(nodeRed.node("/hook"), { headers: bearer })).status.should.equal(200);
+      await nodeRed.deploy(webhookFlow({ relativePath: "/other" }));
+      await nodeRed.logged(ordinary("guard"));
+      (await send(nodeRed.node("/other?guarded"), { headers: bearer })).status.should.equal(403);
+      (await send(nodeRed.node("/other"), { headers: bearer })).status.should.equal(200);
+    } finally {
+      await nodeRed.stop();
+    }
+  });
+
+  it("has a request that waits for a deploy meet the guard that the deploy brings", async () => {
+    const plugin = `module.exports = (RED) => RED.nodes.registerType("guarding", function (config) {
+      RED.nodes.createNode(this, config);
+      RED.httpNode.use((request, response, next) => ("x-evil" in request.headers ? response.sendStatus(403) : next()));
+    });`;
+    const slow = [{ id: "slow", type: "slow", wires: [] }, webhook("hook", "/hook", { wires: [["slow"]] })];
+    const nodeRed = await NodeRed.start({ plugin, flow: tab(...slow) });
+    try {
+      const finish = await nodeRed.beginDeploy(tab({ id: "guarding", type: "guarding", wires: [] }, ...slow));
+      const replies = [{ "X-Evil": "yes" }, {}].map((headers) =>
+        send(nodeRed.node("/hook"), { headers: { ...bearer, ...headers, "X-Trace": "waiting" } }),
+      );
+      await nodeRed.arrived("waiting", 2);
+      await finish();
+      (await Promise.all(replies)).map(({ status }) => status).should.eql([403, 200]);
+    } finally {
+      await nodeRed.stop();
+    }
+  });
+
+  it("lets no request pass a guard while paths are being deployed", async () => {
+    const refuse = "app.use(/^\\/api\\/hook.*/i, (req, res) => res.sendStatus(403));";
+    const nodeRed = await NodeRed.start({ host: `${refuse} ${mounts}`, settings: separate.settings, flow: [] });
+    try {
+      for (let count = 0; count < 20; count++) {
+        const deployed = nodeRed.deploy(webhookFlow({ relativePath: `/hook${count}` }));
+        const [reply] = await Promise.all([send(nodeRed.node(`/hook${count}`), { headers: bearer }), deployed]);
+        reply.status.should.equal(403);
+      }
+      nodeRed.messages.should.have.length(0);
     } finally {
       await nodeRed.stop();
     }

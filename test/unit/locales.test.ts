@@ -139,7 +139,7 @@ describe("texts in the code", () => {
     "way.why.": reasons,
   };
 
-  /** The first items of all tuples that are a `Reason`, of `nodes/door/way.ts`. */
+  /** The first items of all tuples that are a `Reason`, of `nodes/door/surroundings.ts`. */
   function reasons(): string[] {
     return collect((node) => {
       const type = ts.isArrayLiteralExpression(node) && checker.getContextualType(node);
@@ -207,7 +207,9 @@ describe("texts in the code", () => {
       ["hello world", "the body of a test request: data, which flows may compare"],
       ["http in", "the name of a node type"],
       ["input change", "the names of two events"],
-      ["trust proxy fn", "the name of a setting of Express"],
+      ...["trust proxy fn", "query parser", "case sensitive routing", "strict routing"].map(
+        (name): [string, string] => [name, "the name of a setting of Express"],
+      ),
     ]);
     /** Stands for what a template puts in. */
     const filling = "\0";

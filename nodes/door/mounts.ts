@@ -1,0 +1,31 @@
+// Where Node-RED's two apps are, and what of a path is below them.
+
+import type { Request } from "express";
+import type { NodeAPI } from "node-red";
+import { rootsOf } from "../runtime/host";
+
+/** A mount without the slash at its end. */
+export function withoutSlash(mount: string): string {
+  return mount.replace(/\/+$/, "");
+}
+
+/** What of a path is below a mount, as Express sees it: it takes one slash more away than the mount has. */
+export function pathBelow(mount: string, path: string): string | undefined {
+  const prefix = withoutSlash(mount);
+  if (!`${path}/`.toLowerCase().startsWith(`${prefix}/`.toLowerCase())) return undefined;
+  const rest = path.slice(prefix.length);
+  return prefix === "" ? rest : rest.replace(/^\/\//, "/");
+}
+
+/**
+ * The path that the app for HTTP nodes will see of a request which the admin app sees now.
+ *
+ * @param mount of the app for HTTP nodes; nothing where it is not told, as behind a router
+ */
+export function pathBelowNodes(RED: NodeAPI, mount: string | undefined, request: Request): string | undefined {
+  if (mount !== undefined) return pathBelow(mount, request.baseUrl + request.path);
+  const { admin, node } = rootsOf(RED);
+  if (admin === false || node === false) return undefined;
+  const below = pathBelow(`/${admin}`.replace(/\/+/g, "/"), `/${node}`.replace(/\/+/g, "/"));
+  return below === undefined ? undefined : pathBelow(below, request.path);
+}

@@ -1,0 +1,125 @@
+// The ordinary way: that of an `http in` node in the place of the endpoint.
+
+import cookieParser from "cookie-parser";
+import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
+import { problems } from "../../src/problem";
+import type { Endpoint } from "../../src/endpoint";
+import { refuse } from "../../src/reply/reply";
+import { parseTarget, type Target } from "../../src/request/target";
+import { fail, type Next, type Ways } from "./ways";
+import type { Slot } from "./slots";
+import { routerOf } from "./stack";
+
+/** What an endpoint was found by, on requests that are for it. */
+const matched = Symbol("matched");
+/** The path of a request that is for an endpoint but for its method. */
+const misdirected = Symbol("misdirected");
+
+type Met = Request & { [matched]?: Target; [misdirected]?: string };
+
+/** Meets requests inside the app for HTTP nodes, once all that stands in front has run, in its own way. */
+export class OrdinaryWay {
+  readonly #app: Express;
+  readonly #ways: Ways;
+  readonly #middleware: RequestHandler[];
+  readonly #isLast: () => boolean;
+  readonly #routes = new WeakMap<Endpoint, object>();
+  readonly #cors: RequestHandler;
+
+  /**
+   * @param middleware what the operator lets requests for HTTP nodes go through
+   * @param isLast whether nothing is behind what has the last word
+   */
+  constructor(app: Express, ways: Ways, middleware: RequestHandler[], isLast: () => boolean) {
+    this.#isLast = isLast;
+    this.#app = app;
+    this.#ways = ways;
+    this.#middleware = middleware;
+    this.#cors = ways.cors ?? ((_request, _response, next) => next());
+  }
+
+  /**
+   * In front of all that the nodes of the flows have put into the app: while those are being deployed, requests wait
+   * here, and then go through what is there by then.
+   */
+  readonly gate: RequestHandler = (request: Met, response, next) => {
+    const found = this.#ways.endpoints.find(request.path);
+    if (!found) return next();
+    if (request.method === "POST") return found === "deploying" ? this.#begin(request, response, next) : next();
+    request[misdirected] = request.path;
+    if (request.method === "OPTIONS") this.#cors(request, response, next);
+    else next();
+  };
+
+  /** What stands in one place for the endpoints that are served there. */
+  handlersOf(slot: Slot<Endpoint>): RequestHandler[] {
+    const match: RequestHandler = (request: Met, response, next) => {
+      const { method, path, url } = request;
+      const found = method === "POST" ? this.#ways.endpoints.find(path) : undefined;
+      if (found === "deploying") return this.#begin(request, response, next);
+      if (!found || !slot.endpoints.has(found) || !this.isReached(path, found)) return leave(request, next);
+      request[matched] = { path, search: parseTarget(url).search };
+      // What comes now sees the route that an `http in` node would have.
+      request.route = this.#routeFor(found, request.route as object);
+      next();
+    };
+    const answer: RequestHandler = (request: Met, response, next) => {
+      const target = request[matched];
+      if (target) this.#ways.serve(request, target, response, () => this.#again(request, response, next));
+    };
+    const onError: ErrorRequestHandler = (error: unknown, request: Met, response, _next) => {
+      const holder = this.#ways.endpoints.find(request[matched]?.path ?? "");
+      if (typeof holder === "object") fail(request, response, holder, error);
+      else refuse(request, response, problems.unforeseen);
+    };
+    return [match, cookieParser(), this.#middleware, this.#cors, answer, onError] as RequestHandler[];
+  }
+
+  /** A route of the endpoint's own path, where that of its slot has none. */
+  #routeFor(endpoint: Endpoint, shared: object): unknown {
+    let route = this.#routes.get(endpoint);
+    if (!route) {
+      const path = { value: this.#ways.slots.of(endpoint)?.path, enumerable: true };
+      route = Object.create(shared, { path }) as object;
+      this.#routes.set(endpoint, route);
+    }
+    return route;
+  }
+
+  /** Behind everything else: another method on an endpoint's path, which nothing has answered. */
+  readonly refuseOtherMethods: RequestHandler = (request: Met, response, next) => {
+    const found = this.#ways.endpoints.find(request[misdirected] ?? "");
+    // Who came later is behind this, and may have an answer.
+    if (!found || !this.#isLast()) return next();
+    refuse(request, response, problems.methodNotAllowed);
+    if (typeof found === "object") found.refused(problems.methodNotAllowed);
+  };
+
+  /** Lets a request wait, and has it begin again: the deploy may have put something in front of its endpoint. */
+  #begin(request: Request, response: Parameters<RequestHandler>[1], next: Next): void {
+    const target = { path: request.path, search: parseTarget(request.url).search };
+    this.#ways.serve(request, target, response, () => this.#again(request, response, next));
+  }
+
+  #again(request: Request, response: Parameters<RequestHandler>[1], next: Next): void {
+    void this.#app(request, response, (error?: unknown) => next(error ?? "router"));
+  }
+
+  /**
+   * Whether a path leads to an endpoint. Express may be set to mind letter case and slashes; and where something stands
+   * in front, it may have decided by the path as it was sent, so nothing is left to be decoded.
+   */
+  isReached(sent: string, endpoint: Endpoint): boolean {
+    const { caseSensitive, strict } = routerOf(this.#app) ?? {};
+    const opened = this.#ways.slots.of(endpoint);
+    const path = strict ? sent : sent.replace(/\/$/, "");
+    const isWritten = caseSensitive ? path === opened?.path : path.toLowerCase() === opened?.path.toLowerCase();
+    return isWritten || this.#ways.views.of(endpoint, opened).obstacle === undefined;
+  }
+}
+
+/** Goes on behind a route, which has been the request's own no longer than that. */
+function leave(request: Request, next: Next): void {
+  request.route = undefined;
+  next("route");
+}

@@ -1,0 +1,38 @@
+// What stands in front of each endpoint, as it was last seen.
+
+import type { NodeAPI } from "node-red";
+import type { Opened } from "./slots";
+import type { Surroundings, View } from "./surroundings";
+
+/** Keeps what was seen for as long as nothing changes, and tells the operator which way requests go. */
+export class Views<Endpoint extends object> {
+  readonly #RED: NodeAPI;
+  readonly #surroundings: Surroundings;
+  #views = new WeakMap<Endpoint, View>();
+  readonly #told = new Set<string>();
+
+  constructor(RED: NodeAPI, surroundings: Surroundings) {
+    this.#RED = RED;
+    this.#surroundings = surroundings;
+  }
+
+  /** @param opened where the endpoint is; missing when it is closed, and all that could be in front of it counts */
+  of(endpoint: Endpoint, opened: Opened<Endpoint> | undefined): View {
+    if (this.#surroundings.haveChanged()) this.#views = new WeakMap();
+    let view = this.#views.get(endpoint);
+    if (!view) {
+      view = this.#surroundings.look(opened?.path ?? "/", opened?.slot.layer);
+      this.#views.set(endpoint, view);
+      this.#tell(view);
+    }
+    return view;
+  }
+
+  #tell({ obstacle }: View): void {
+    const [reason, name = ""] = obstacle ?? (["nothing"] as const);
+    const why = this.#RED._(`way.why.${reason}`, { name });
+    const line = this.#RED._(obstacle ? "way.ordinary" : "way.fast", { why });
+    if (!this.#told.has(line)) this.#RED.log.debug(line);
+    this.#told.add(line);
+  }
+}

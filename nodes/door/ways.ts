@@ -1,0 +1,36 @@
+// What the two ways to an endpoint have in common.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Endpoint } from "../../src/endpoint";
+import type { Endpoints } from "../../src/endpoints";
+import { problems } from "../../src/problem";
+import { refuse } from "../../src/reply/reply";
+import type { Target } from "../../src/request/target";
+import type { Slots } from "./slots";
+import type { Surroundings } from "./surroundings";
+import type { Views } from "./views";
+
+export type Next = (error?: unknown) => void;
+
+/** Serves a request that has arrived at its endpoint; `passOn` goes on from where it was met. */
+export type Serve = (request: IncomingMessage, target: Target, response: ServerResponse, passOn: Next) => void;
+
+/** Sets fields of a response, and goes on: what the package `cors` makes, which needs nothing of Express. */
+export type Cors = (request: IncomingMessage, response: ServerResponse, next: Next) => void;
+
+/** What both ways need to know. */
+export interface Ways {
+  readonly surroundings: Surroundings;
+  readonly endpoints: Endpoints<Endpoint>;
+  readonly slots: Slots<Endpoint>;
+  readonly views: Views<Endpoint>;
+  /** Node-RED's `httpNodeCors`. */
+  readonly cors: Cors | undefined;
+  readonly serve: Serve;
+}
+
+/** Refuses a request because of an error that no rule foresees. */
+export function fail(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint, cause: unknown): void {
+  refuse(request, response, problems.unforeseen);
+  endpoint.refused(problems.unforeseen, cause);
+}

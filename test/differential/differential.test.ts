@@ -1,0 +1,40 @@
+import should from "should";
+import { differencesOf } from "../harness/differential";
+import { defaultRoots, rows } from "../harness/hosts";
+
+const cases = rows.flatMap((row) => (row.roots ?? [defaultRoots]).map((layout) => ({ row, layout })));
+
+/** Two Node-REDs run at a time: one case after the other on each lane, each started before its test asks for it. */
+const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
+const begun: Promise<string[]>[] = [];
+
+function differencesOfCase(index: number): Promise<string[]> {
+  for (let next = index; next < Math.min(index + lanes.length, cases.length); next++) {
+    begun[next] ??= begin(next);
+  }
+  return begun[index] ?? begin(index);
+}
+
+async function begin(index: number): Promise<string[]> {
+  const { row, layout } = cases[index] ?? {};
+  if (!row || !layout) throw new Error(`There is no case ${index}`);
+  const run = (lanes[index % lanes.length] ?? Promise.resolve()).then(() => differencesOf(row, layout));
+  // A case that fails does so in its own test.
+  lanes[index % lanes.length] = run.catch(() => undefined);
+  return run;
+}
+
+/**
+ * The contract's "no other way in", by comparison: in any application, whatever keeps core's `http in` from a message
+ * keeps the webhook trigger in its place, and whatever lets the one in lets the other in with its token. What is for
+ * neither is answered as if neither were there.
+ */
+describe("the webhook trigger is met as http in is", () => {
+  after(() => Promise.all(lanes));
+
+  for (const [index, { row, layout }] of cases.entries()) {
+    it(`${row.name}, with ${layout} roots`, async () => {
+      should((await differencesOfCase(index)).join("\n")).equal("");
+    });
+  }
+});

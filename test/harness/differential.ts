@@ -1,0 +1,282 @@
+import { readdirSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
+import { tab, token, webhook } from "./flow";
+import { type Bystander, type Layout, roots, type Row, type Target } from "./hosts";
+import { type Reply, send } from "./http";
+import { type Flow, NodeRed, nodeRedFolder, type Options } from "./node-red";
+import { temporaryFolder } from "./package";
+
+/** What holds the path of the endpoint. */
+type Holder = "http in" | "webhook trigger" | "neither";
+
+/** What became of a request. */
+interface Outcome {
+  /** Missing where no answer came. */
+  status?: number | undefined;
+  body?: string | undefined;
+  /** The message that it made, if it did. */
+  message?: { payload: unknown } | undefined;
+}
+
+/** What all code may use. A guard refuses what is evil, and passes on everything else. */
+const prelude = `
+  const express = require(process.env.EXPRESS);
+  const isEvil = (request) => "x-evil" in request.headers;
+  const refuse = (request, response) => { response.statusCode = 403; response.end("refused"); };
+  const guard = (request, response, next) => (isEvil(request) ? refuse(request, response) : next());
+  const guardBody = (request, response, next) => (request.body?.evil ? refuse(request, response) : next());
+  const verify = (request) => { if (isEvil(request)) throw new Error("evil"); };
+  const pass = (request, response, next) => next();
+  const named = (name, handler = guard) =>
+    Object.defineProperty((request, response, next) => handler(request, response, next), "name", { value: name });
+`;
+
+/** What a host application may use beside \`app\`, \`server\`, \`settings\` and \`RED\`. */
+const hostPrelude = `
+  const hook = (settings.httpNodeRoot + "/hook").replace("//", "/");
+  const mountAdmin = (on = app) => on.use(settings.httpAdminRoot, RED.httpAdmin);
+  const mountNodes = (on = app) => on.use(settings.httpNodeRoot, RED.httpNode);
+  const mount = (on) => { mountAdmin(on); mountNodes(on); };
+  const listen = (listener) => { server.removeAllListeners("request"); server.on("request", listener); };
+  const onceStarted = (act) => RED.events.once("flows:started", act);
+`;
+
+/** Reports each message to the test, and hands it on to be answered where somebody waits for that. */
+const reportNode = `
+  RED.nodes.registerType("report", function (config) {
+    RED.nodes.createNode(this, config);
+    this.on("input", (msg) => {
+      const { _msgid, payload, req } = msg;
+      process.send({ message: { sink: this.id, keys: [], _msgid, payload, req: { call: req.headers["x-call"] } } });
+      if (msg.res) this.send(msg);
+    });
+  });
+`;
+
+/** Node-RED runs npm for its version at each start, and waits, unless there is nothing to install. */
+const withoutInstaller = { externalModules: { palette: { allowInstall: false } } };
+
+const requireOf = createRequire(join(nodeRedFolder, "package.json"));
+
+/** What all processes have in common. */
+let shared: { env: Record<string, string>; otherNodes: string[] } | undefined;
+
+function share(): NonNullable<typeof shared> {
+  if (shared) return shared;
+  const files = temporaryFolder("static");
+  writeFileSync(join(files, "hook"), "a file");
+  writeFileSync(join(files, "page.txt"), "another file");
+  const core = join(requireOf.resolve("@node-red/nodes/package.json"), "..", "core");
+  const names = readdirSync(core, { recursive: true, encoding: "utf8" }).map((file) => file.replace(/^.*[/\\]/, ""));
+  shared = {
+    env: {
+      EXPRESS: requireOf.resolve("express"),
+      STATIC: files,
+      // Room for what a start makes and forgets.
+      NODE_OPTIONS: "--max-semi-space-size=64",
+      NODE_COMPILE_CACHE: temporaryFolder("compiled"),
+      UNTRACED: "yes",
+      QUIET: "yes",
+    },
+    // Without the rest of its own nodes Node-RED starts in half the time.
+    otherNodes: names.filter((name) => name.endsWith(".js") && name !== "21-httpin.js"),
+  };
+  return shared;
+}
+
+function optionsOf(row: Row, layout: Layout): Options {
+  const { env, otherNodes } = share();
+  const nodesDir = temporaryFolder("nodes");
+  writeFileSync(join(nodesDir, "plugin.html"), "");
+  writeFileSync(
+    join(nodesDir, "plugin.js"),
+    `module.exports = (RED) => { ${prelude} const hook = "/hook"; ${reportNode} ${row.plugin ?? ""} };`,
+  );
+  return {
+    settings: { ...roots[layout], nodesDir, nodesExcludes: otherNodes, ...withoutInstaller },
+    code: `...(() => { ${prelude} return { logging: { console: { level: "warn" } }, ${row.settings ?? ""} }; })()`,
+    ...(row.host !== undefined && { host: `{ ${prelude} ${hostPrelude} ${row.host} }` }),
+    env,
+  };
+}
+
+/** A flow in which something holds the path `/hook`, or nothing. */
+function flowOf(row: Row, holder: Holder): Flow {
+  const wires = [["report"]];
+  const holders = {
+    "http in": [{ id: "endpoint", type: "http in", url: "/hook", method: "post", wires }],
+    "webhook trigger": [webhook("endpoint", "/hook", { headerParameter: "X-Token", wires })],
+    neither: [],
+  };
+  return tab(
+    ...(row.earlier ?? []),
+    ...holders[holder],
+    ...(row.later ?? []),
+    { id: "report", type: "report", wires: [["response"]] },
+    { id: "response", type: "http response", wires: [] },
+  );
+}
+
+/** What an endpoint of ours answers when it has taken a request, with the id of the message. */
+function idIn(reply: Reply | undefined): unknown {
+  // The body may be any JSON.
+  const json = reply?.json as Reply["json"] | null | undefined;
+  return json?.status === "accepted" ? json.id : undefined;
+}
+
+type Call = Pick<Target, "method" | "target" | "headers" | "body">;
+
+let calls = 0;
+
+/** Sends all requests at once, and finds out what became of each. */
+async function outcomesOf(nodeRed: NodeRed, layout: Layout, all: Call[]): Promise<Outcome[]> {
+  const sent = await Promise.all(
+    all.map(async ({ method = "POST", target = "{root}/hook", headers = {}, body = '{"a":1}' }) => {
+      const call = String(calls++);
+      const root = roots[layout].httpNodeRoot.replace(/\/$/, "");
+      const url = nodeRed.origin + target.replace("{root}", root).replace("{ROOT}", root.toUpperCase());
+      const withBody = ["POST", "PUT"].includes(method);
+      const sending = send(url, {
+        method,
+        headers: { ...(withBody && { "Content-Type": "application/json" }), "X-Call": call, ...headers },
+        body: withBody ? body : "",
+      });
+      return { call, reply: await inTime(sending) };
+    }),
+  );
+  // What was accepted may arrive later than its reply; what else was made of a request has come before a measure.
+  for (const id of sent.map(({ reply }) => idIn(reply)).filter(Boolean)) await nodeRed.message(id);
+  await nodeRed.measure();
+  return sent.map(({ call, reply }) => {
+    const message = nodeRed.messages.find(({ req }) => req.call === call);
+    return { status: reply?.status, body: reply?.body, message };
+  });
+}
+
+/** A request that hangs is an outcome as well, of which the other requests are to tell. */
+async function inTime(sending: Promise<Reply>): Promise<Reply | undefined> {
+  return Promise.race([sending.catch(() => undefined), setTimeout(10_000, undefined, { ref: false })]);
+}
+
+interface Run {
+  targets: Outcome[];
+  bystanders: Outcome[];
+  /** Of a request that comes in, if it has no token. */
+  stranger: Outcome | undefined;
+}
+
+const tokenField = { "X-Token": token };
+
+async function runWith(nodeRed: NodeRed, row: Row, layout: Layout, holder: Holder): Promise<Run> {
+  const isOurs = holder === "webhook trigger";
+  const withToken = (call: Target): Call => ({ ...call, headers: { ...call.headers, ...(isOurs && tokenField) } });
+  const welcome = row.targets.find((target) => letsIn(target, layout));
+  const all = [...row.targets.map(withToken), ...(row.bystanders ?? []), ...(isOurs && welcome ? [welcome] : [])];
+  const outcomes = await outcomesOf(nodeRed, layout, all);
+  const targets = outcomes.splice(0, row.targets.length);
+  const bystanders = outcomes.splice(0, row.bystanders?.length ?? 0);
+  return { targets, bystanders, stranger: outcomes[0] };
+}
+
+/** What the same host makes of the same requests, whoever holds the path. */
+async function runsOf(row: Row, layout: Layout): Promise<Record<Holder, Run>> {
+  const options = optionsOf(row, layout);
+  const inOwnProcess = async (holder: Holder) => {
+    const flow = flowOf(row, holder);
+    const nodeRed = await NodeRed.start({ ...options, flow, bare: holder !== "webhook trigger" });
+    try {
+      for (const step of row.then ?? []) {
+        if (step === "redeploy") await nodeRed.deploy(flow);
+        else await nodeRed.addGuard();
+      }
+      return await runWith(nodeRed, row, layout, holder);
+    } finally {
+      await nodeRed.stop();
+    }
+  };
+  if (row.fresh) {
+    const theirs = await inOwnProcess("http in");
+    const ours = await inOwnProcess("webhook trigger");
+    return {
+      "http in": theirs,
+      "webhook trigger": ours,
+      neither: row.bystanders ? await inOwnProcess("neither") : theirs,
+    };
+  }
+  const nodeRed = await NodeRed.start({ ...options, flow: flowOf(row, "http in") });
+  try {
+    const theirs = await runWith(nodeRed, row, layout, "http in");
+    await nodeRed.deploy(flowOf(row, "webhook trigger"));
+    const ours = await runWith(nodeRed, row, layout, "webhook trigger");
+    if (!row.bystanders) return { "http in": theirs, "webhook trigger": ours, neither: theirs };
+    await nodeRed.deploy(flowOf(row, "neither"));
+    return { "http in": theirs, "webhook trigger": ours, neither: await runWith(nodeRed, row, layout, "neither") };
+  } finally {
+    await nodeRed.stop();
+  }
+}
+
+/** What is wrong with a row, each thing in a line. */
+export async function differencesOf(row: Row, layout: Layout): Promise<string[]> {
+  const runs = await runsOf(row, layout);
+  const { "http in": theirs, "webhook trigger": ours, neither } = runs;
+  return [
+    ...row.targets.flatMap((target, index) => {
+      const [their, our] = [theirs.targets[index] ?? {}, ours.targets[index] ?? {}];
+      return differenceOf(target, letsIn(target, layout), their, our, row.plain === true);
+    }),
+    ...(row.bystanders ?? []).flatMap((bystander, index) => {
+      const [their, our, none] = [theirs, ours, neither].map((run) => run.bystanders[index] ?? {});
+      return disturbanceOf(bystander, their ?? {}, our ?? {}, none ?? {});
+    }),
+    ...(ours.stranger && (ours.stranger.message ?? ours.stranger.status !== 401)
+      ? [`without its token the webhook trigger answers ${told(ours.stranger)}, not 401`]
+      : []),
+  ];
+}
+
+function differenceOf(target: Target, lets: boolean, their: Outcome, our: Outcome, plain: boolean): string[] {
+  const name = nameOf(target);
+  if ((their.message !== undefined) !== lets) {
+    return [`${name}: http in was expected to ${lets ? "let it in" : "keep it"}, and ${told(their)}`];
+  }
+  // Where nothing guards, percent-encoded characters are read as the contract says.
+  if (plain && !lets && our.message && name.includes("%")) return [];
+  const difference = [`${name}: http in ${told(their)}, the webhook trigger ${told(our)}`];
+  if (lets !== (our.message !== undefined)) return difference;
+  if (our.status !== (target.ours ?? their.status)) return difference;
+  return isDeepStrictEqual(their.message?.payload, our.message?.payload) ? [] : difference;
+}
+
+function disturbanceOf(bystander: Bystander, their: Outcome, our: Outcome, none: Outcome): string[] {
+  const name = nameOf(bystander);
+  const { status = their.status, says: body = their.body } = bystander;
+  if (their.status !== status || their.body !== body) {
+    return [`${name}: ${told({ status, body })} was expected beside http in, and it ${told(their)}`];
+  }
+  const differs = (outcome: Outcome) => outcome.status !== their.status || outcome.body !== their.body;
+  return [
+    ...(differs(our) ? [`${name}: ${told(their)} beside http in, and ${told(our)} beside the webhook trigger`] : []),
+    ...(differs(none) ? [`${name}: ${told(their)} beside http in, and ${told(none)} beside neither`] : []),
+    ...([their, our, none].some(({ message }) => message) ? [`${name}: made a message`] : []),
+  ];
+}
+
+function letsIn({ lets }: Target, layout: Layout): boolean {
+  return typeof lets === "boolean" ? lets : lets.includes(layout);
+}
+
+function nameOf({ method = "POST", target = "{root}/hook", headers, body }: Call): string {
+  return [method, target, ...(headers ? [JSON.stringify(headers)] : []), ...(body === undefined ? [] : [body])].join(
+    " ",
+  );
+}
+
+function told({ status, body = "", message }: Outcome): string {
+  const text = body.replace(/\s+/g, " ").slice(0, 90);
+  if (message) return `lets it in (${status ?? "no answer"}) with ${JSON.stringify(message.payload)}`;
+  return status === undefined ? "does not answer" : `answers ${status} ${JSON.stringify(text)}`;
+}
