@@ -5,7 +5,7 @@ import { Credentials } from "../src/trust/token";
 import { defaults } from "../src/config/fields";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { Endpoints } from "../src/endpoints";
-import type { Endpoint } from "../src/receive";
+import type { Endpoint } from "../src/endpoint";
 import { token } from "../test/harness/flow";
 
 const count = 10_000;
