@@ -4,7 +4,7 @@
  */
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { buildSync } from "esbuild";
+import { buildSync, transformSync } from "esbuild";
 import { commandOf, root, run } from "./setup.mjs";
 
 const dist = resolve(root, process.argv[2] ?? "dist");
@@ -33,8 +33,10 @@ for (const folder of ["icons", "locales"]) {
   cpSync(join(root, folder), join(dist, "nodes", folder), { recursive: true });
 }
 
-// Half of the package is texts, and a tenth of them would be spaces.
-for (const path of readdirSync(join(dist, "nodes", "locales"), { encoding: "utf8", recursive: true })) {
-  const file = join(dist, "nodes", "locales", path);
-  if (file.endsWith(".json")) writeFileSync(file, JSON.stringify(JSON.parse(readFileSync(file, "utf8"))));
+// A third of what is published would be indentation.
+for (const path of readdirSync(dist, { encoding: "utf8", recursive: true })) {
+  const file = join(dist, path);
+  if (!/\.js(on)?$/.test(file)) continue;
+  const text = readFileSync(file, "utf8");
+  writeFileSync(file, file.endsWith(".js") ? transformSync(text).code : JSON.stringify(JSON.parse(text)));
 }
