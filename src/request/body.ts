@@ -27,7 +27,10 @@ export async function readBody(
   if (!request.complete) await new Promise(setImmediate);
   if (request.destroyed) return problems.bodyIncomplete;
   if (!request.complete) return readWhatComes(request, limit);
-  const bytes = (request.read() as Buffer | null) ?? Buffer.alloc(0);
+  // From Node 26 on, each call gives one of the chunks that have come, not all of them.
+  const chunks: Buffer[] = [];
+  for (let chunk: unknown = request.read(); Buffer.isBuffer(chunk); chunk = request.read()) chunks.push(chunk);
+  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
   return bytes.length > limit ? problems.bodyTooLarge : bytes;
 }
 
