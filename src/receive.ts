@@ -2,7 +2,7 @@
 
 import type { ServerResponse } from "node:http";
 import { authenticate } from "./trust/token";
-import { decodeContent, readBody } from "./request/body";
+import { decodeContent, readBody, within } from "./request/body";
 import { decodeBody, decodeParsed } from "./request/decode";
 import { turn } from "./request/turn";
 import type { Endpoint } from "./endpoint";
@@ -70,7 +70,8 @@ class Reception {
   /** Lets a request in whose token fits: when its turn on the connection has come, and the flows run. */
   async #admit(known: Endpoint, passOn: () => void): Promise<void> {
     const { request } = this.#arrival;
-    await turn(request, this.#response);
+    const earlier = turn(request, this.#response);
+    if (earlier) await earlier;
     if (this.#isInVain) return;
 
     const endpoint = this.#find();
@@ -99,8 +100,9 @@ class Reception {
     const { request } = this.#arrival;
     const refusal = endpoint === trusted ? undefined : this.#authenticate(endpoint);
     if (refusal) return refusal;
-    const reading = this.#read(endpoint.limit);
-    const bytes = reading instanceof Promise ? await reading : reading;
+    const bytes = await this.#read(endpoint.limit);
+    // Whoever has answered meanwhile has had the rest of the body thrown away.
+    if (this.#response.headersSent) throw new Interference("answered");
     if (bytes instanceof Problem) return bytes;
 
     for (;;) {
@@ -152,10 +154,7 @@ class Reception {
   #read(limit: number): Promise<Buffer | Problem> | Buffer | Problem {
     const { request, parsed, received } = this.#arrival;
     if (received) return received;
-    if (parsed) {
-      const bytes = Buffer.isBuffer(parsed.value) ? parsed.value : Buffer.alloc(0);
-      return bytes.length > limit ? problems.bodyTooLarge : bytes;
-    }
+    if (parsed) return within(limit, Buffer.isBuffer(parsed.value) ? parsed.value : Buffer.alloc(0));
     return readBody(request, limit, () => {
       if (this.#expectsContinue) this.#arrival.continue?.();
       this.#expectsContinue = false;
@@ -186,12 +185,13 @@ class Reception {
 
   /** Who has the path after a deploy may want another token, or something in front that the request has not passed. */
   #recheck(receiver: Endpoint): Problem | undefined {
-    const mayGo = this.#arrival.mayGoTo?.(receiver) ?? true;
-    return mayGo ? this.#authenticate(receiver) : problems.deploying;
+    const { mayGoTo } = this.#arrival;
+    return !mayGoTo || mayGoTo(receiver) ? this.#authenticate(receiver) : problems.deploying;
   }
 
-  #authenticate({ credentials }: Endpoint): Problem | undefined {
-    return authenticate(credentials, this.#arrival.request.rawHeaders, this.#arrival.search);
+  #authenticate(endpoint: Endpoint): Problem | undefined {
+    const { request, search, admittedBy } = this.#arrival;
+    return endpoint === admittedBy ? undefined : authenticate(endpoint.credentials, request.rawHeaders, search);
   }
 
   #refuse(problem: Problem, endpoint: Endpoint | undefined, cause?: unknown): void {

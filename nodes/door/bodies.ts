@@ -2,18 +2,17 @@
 
 import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
-import { Readable } from "node:stream";
 import type { Endpoint } from "../../src/endpoint";
-import type { Arrival } from "../../src/request/summary";
-import { decodeBody } from "../../src/request/decode";
-import { decodeContent, readBody } from "../../src/request/body";
-import { Problem, problems } from "../../src/problem";
-import { addLayer, type Layer, layersOf } from "./stack";
+import { type Problem, problems } from "../../src/problem";
+import { isParsable, leaveNothing, type Parsed, readAhead } from "./read-ahead";
+import { addLayer, foremost, type Layer, layersOf } from "./stack";
 import type { View } from "./surroundings";
 
 /** A request that is for an endpoint, as the admin app sees it. */
 export interface Passing {
   readonly endpoint: Endpoint;
+  /** The query of its URL, as it was sent. */
+  readonly search: string;
   readonly view: View;
   /** Whether it carries what lets it in. */
   readonly fits: boolean;
@@ -23,27 +22,14 @@ export interface Passing {
   readonly isHeld: boolean;
 }
 
-/** The bytes of a body that were read for others who stand in front, from when they were read until the endpoint takes them. */
-const readAhead = Symbol("readAhead");
-const nothing = Symbol("nothing");
-/** What a form was for those who stand in front, as JSON. */
-const handedForm = Symbol("handedForm");
 const passing = Symbol("passing");
 
-/** A request with body-parser's mark for one whose body is taken care of. */
-type Parsed = Request & {
-  _body?: boolean;
-  /** The mark of `http in` nodes that take bodies as they came. */
-  skipRawBodyParser?: boolean;
-  [readAhead]?: Buffer;
-  /** What stands in `body` where nothing was read. */
-  [nothing]?: object;
-  [handedForm]?: string | undefined;
-  [passing]?: Passing | undefined;
-};
+type Passed = Parsed & { [passing]?: Passing | undefined };
 
 /** What the door does for bodies. */
 export interface DoorForBodies {
+  /** Whether a layer is one of Node-RED's own parsers, or was made in the same way. */
+  isParser(layer: Layer): boolean;
   /** What a request is for. */
   find(request: Request): Passing | undefined;
   /** Which endpoint's a request would be with another method, if it is nobody else's. */
@@ -61,7 +47,8 @@ export interface DoorForBodies {
  */
 export class Bodies {
   readonly #door: DoorForBodies;
-  #parsers: readonly Layer[] = [];
+  /** Node-RED's own parser of forms. */
+  #parseForm: RequestHandler = (_request, _response, next) => next();
 
   constructor(door: DoorForBodies) {
     this.#door = door;
@@ -70,15 +57,16 @@ export class Bodies {
   /**
    * Takes the places around the parsers of the admin app.
    *
-   * @param isParser whether a layer is one of them, or was made in the same way
+   * @param isBelowExpress whether requests have been through an app of Express before
    * @param ours gets the layers that are added
    */
-  surround(admin: Express, isParser: (layer: Layer) => boolean, ours: Set<Layer>): void {
-    const [first, second, ...more] = layersOf(admin).filter(isParser);
+  surround(admin: Express, isBelowExpress: boolean, ours: Set<Layer>): void {
+    const [first, second, ...more] = layersOf(admin).filter((layer) => this.#door.isParser(layer));
     // With others, the operator's among them, it is not known which are Node-RED's: then nobody is kept from anything.
     if (!first || !second || more.length > 0) return;
-    this.#parsers = [first, second];
+    this.#parseForm = second.handle as RequestHandler;
     const layers = [
+      isBelowExpress ? addLayer(admin, this.#lead, foremost) : undefined,
       addLayer(admin, this.#keep, (others) => others.indexOf(first)),
       addLayer(admin, this.#give, (others) => others.indexOf(second) + 1),
       // One for errors, which Express's types do not tell from others here.
@@ -87,24 +75,44 @@ export class Bodies {
     for (const layer of layers) if (layer) ours.add(layer);
   }
 
+  /** In front of all else: where that is only Node-RED's own, to leave the app spares it. */
+  readonly #lead: RequestHandler = (request: Passed, response, next) => {
+    const found = this.#find(request);
+    if (!found?.canonical || !found.view.adminIsPlain) return next();
+    if (this.#hasToWait(found)) {
+      return this.#door.wait(request, response, () => this.#lead(request, response, next));
+    }
+    const leave = (error?: unknown) => next(error ?? "router");
+    const { adminCors } = found.view;
+    if (adminCors) adminCors(request, response, () => this.#handOut(request, response, found, leave));
+    else this.#handOut(request, response, found, leave);
+  };
+
   /** In front of the parsers. */
-  readonly #keep: RequestHandler = (request: Parsed, response, next) => {
-    const found = request.method === "POST" && !request._body ? this.#door.find(request) : undefined;
-    if (!found || (found.view.readers === "anybody" && !found.fits)) return next();
-    // What has to wait waits as it was sent: its body is not read for anybody before.
-    if (found.view.readers !== "nobody" && found.isHeld) {
+  readonly #keep: RequestHandler = (request: Passed, response, next) => {
+    const found = this.#find(request);
+    if (!found) return next();
+    if (this.#hasToWait(found)) {
       return this.#door.wait(request, response, () => this.#keep(request, response, next));
     }
-    // To leave the admin app spares all that is left of it.
-    if (found.canonical && found.view.adminIsPlain)
-      return this.#handOut(request, response, found, () => next("router"));
     request._body = true;
     request[passing] = found;
     next();
   };
 
+  /** What a request is for, if its body is to be kept from the parsers. */
+  #find(request: Parsed): Passing | undefined {
+    const found = request.method === "POST" && !request._body ? this.#door.find(request) : undefined;
+    return found?.view.readers === "anybody" && !found.fits ? undefined : found;
+  }
+
+  /** What has to wait waits as it was sent: its body is not read for anybody before. */
+  #hasToWait({ view, isHeld }: Passing): boolean {
+    return isHeld && view.readers !== "nobody";
+  }
+
   /** Behind them. */
-  readonly #give: RequestHandler = (request: Parsed, response, next) => {
+  readonly #give: RequestHandler = (request: Passed, response, next) => {
     const found = request[passing];
     if (!found) return next();
     request._body = false;
@@ -121,66 +129,13 @@ export class Bodies {
 
   /** Leaves a value for those who look for one in `request.body`. */
   #handOut(request: Parsed, response: ServerResponse, found: Passing, next: (error?: unknown) => void): void {
-    const { endpoint, view, fits } = found;
+    const { endpoint, search, view, fits } = found;
     if (view.readers === "nobody" || request.readableDidRead || response.headersSent) return next();
-    // As the parsers do it where they read nothing.
-    if (request.body === undefined) request.body = request[nothing] = {};
+    leaveNothing(request);
     if (!fits || !isParsable(request)) return next();
-    this.#readAhead(request, endpoint).then((refusal) => {
+    readAhead(request, endpoint, search, this.#parseForm).then((refusal) => {
       if (refusal) this.#door.refuse(request, response, endpoint, refusal);
       else next();
     }, next);
   }
-
-  async #readAhead(request: Parsed, { limit }: Endpoint): Promise<Problem | undefined> {
-    const bytes = await readBody(request, limit);
-    if (bytes instanceof Problem) return bytes;
-    const coding = request.headers["content-encoding"];
-    const content = coding === undefined ? bytes : await decodeContent(bytes, coding, limit);
-    request[readAhead] = bytes;
-    request._body = true;
-    if (content instanceof Problem) return content;
-    const form = isForm(request) ? await this.#parsedForm(request, content) : undefined;
-    const value = form ?? decodeBody(content, request.headers["content-type"]);
-    if (value instanceof Problem) return value;
-    request.body = value;
-    request[handedForm] = form === undefined ? undefined : JSON.stringify(form);
-    return undefined;
-  }
-
-  /** What the parser of forms makes of one: it knows of objects in objects, and who looks for them is to find them. */
-  async #parsedForm({ method, headers }: Parsed, content: Buffer): Promise<unknown> {
-    const form = {
-      method,
-      headers: { ...headers, "content-encoding": undefined, "content-length": `${content.length}` },
-    };
-    const copy = Object.assign(Readable.from([content]), form) as unknown as Parsed;
-    const parser = this.#parsers[1]?.handle as RequestHandler | undefined;
-    // What it cannot read is left to what the endpoint makes of it.
-    const error = await new Promise((resolve) => parser?.(copy, {} as never, resolve));
-    return error === undefined && copy._body ? (copy.body as unknown) : undefined;
-  }
-}
-
-/** What of a body was read before its endpoint was reached, if it was: its bytes, or what somebody's parser made of them. */
-export function readBefore(request: Parsed): Partial<Pick<Arrival, "received" | "parsed">> {
-  const { [readAhead]: received, [handedForm]: form } = request;
-  // What others have made of it is what the flow gets; of a form that is as it was, what the endpoint makes of it.
-  if (received)
-    return form && form === JSON.stringify(request.body)
-      ? { received }
-      : { parsed: { value: request.body as unknown } };
-  if (!request.readableDidRead && !request._body) return {};
-  const value: unknown = request.body === request[nothing] ? undefined : request.body;
-  if (request.skipRawBodyParser && Buffer.isBuffer(value)) return { received: value };
-  return value === undefined ? {} : { parsed: { value } };
-}
-
-/** Whether the parsers may take a body of this type; whatever else they leave alone. */
-function isParsable(request: Request): boolean {
-  return isForm(request) || /json/i.test(request.headers["content-type"] ?? "");
-}
-
-function isForm({ headers }: Request): boolean {
-  return /x-www-form-urlencoded/i.test(headers["content-type"] ?? "");
 }

@@ -4,17 +4,16 @@ import cors from "cors";
 import type { Express, Request } from "express";
 import type { IncomingMessage } from "node:http";
 import type { NodeAPI } from "node-red";
-import proxyAddr from "proxy-addr";
 import type { Endpoints } from "../../src/endpoints";
 import type { Endpoint } from "../../src/endpoint";
 import { serve } from "../../src/receive";
 import { refuse } from "../../src/reply/reply";
-import type { Arrival } from "../../src/request/summary";
 import { parseTarget } from "../../src/request/target";
 import { authenticate } from "../../src/trust/token";
 import { middlewareOf, serverOf, settingsOf } from "../runtime/host";
-import { Bodies, type Passing, readBefore } from "./bodies";
-import { continueOf, honourExpectations } from "./expectations";
+import { Arrivals } from "./arrivals";
+import { Bodies, type Passing } from "./bodies";
+import { honourExpectations } from "./expectations";
 import { FastWay } from "./fast-way";
 import type { Cors, Serve, Ways } from "./ways";
 import { pathBelow, pathBelowNodes } from "./mounts";
@@ -36,6 +35,7 @@ export class Door {
   /** The layers of this package. */
   readonly #ours = new Set<Layer>();
   readonly #ways: Ways;
+  readonly #arrivals: Arrivals;
   readonly #ordinary: OrdinaryWay;
   readonly #fast: FastWay;
   #lastWord: Layer | undefined;
@@ -59,6 +59,7 @@ export class Door {
       cors: httpNodeCors && (cors(httpNodeCors) as Cors),
       serve: this.#serve,
     };
+    this.#arrivals = new Arrivals(this.#app, this.#ways);
     this.#ordinary = new OrdinaryWay(this.#app, this.#ways, middlewareOf(RED), () => this.#hasLastWord());
     this.#fast = new FastWay(this.#ways, surroundings.root);
     this.#takePlaces();
@@ -79,7 +80,7 @@ export class Door {
   #takePlaces(): void {
     const { root, admin } = this.#ways.surroundings;
     this.#place(this.#app, this.#ordinary.gate, behindExpress);
-    if (admin) this.#bodies().surround(admin, (layer) => this.#ways.surroundings.isParser(layer), this.#ours);
+    if (admin) this.#bodies().surround(admin, root !== undefined, this.#ours);
     if (root) {
       this.#place(root, this.#fast.meet, foremost);
       this.#lastWord = this.#place(root, this.#ordinary.refuseOtherMethods, last);
@@ -108,44 +109,17 @@ export class Door {
   #lookAround(): void {
     const { slots, views } = this.#ways;
     this.#hasLastWord();
-    const [first] = slots.opened;
-    if (first) views.of(...first);
+    const opened = slots.any && slots.of(slots.any);
+    if (opened) views.of(opened);
   }
 
-  readonly #serve: Serve = (request, { path, search }, response, passOn) => {
-    const arrival: Arrival = {
-      request,
-      path,
-      search,
-      ip: this.#addressOf(request),
-      continue: continueOf(request, response),
-      mayGoTo: this.#mayGoOn(path),
-    };
-    Object.assign(arrival, readBefore(request as Request));
-    void serve(arrival, response, this.#ways.endpoints, passOn);
+  readonly #serve: Serve = (request, target, response, passOn) => {
+    void serve(this.#arrivals.of(request, target, response), response, this.#ways.endpoints, passOn);
   };
-
-  /** After a deploy, a request may go on to an endpoint that has nothing in front but what the request has passed. */
-  #mayGoOn(path: string): ((endpoint: object) => boolean) | undefined {
-    const { endpoints, slots, views } = this.#ways;
-    const met = endpoints.lastKnown(path);
-    if (!met) return undefined;
-    const passed = views.of(met, slots.of(met));
-    return (endpoint) => {
-      const { obstacle, front } = views.of(endpoint as Endpoint, slots.of(endpoint as Endpoint));
-      if (obstacle && !passed.obstacle) return false;
-      return front.every((layer) => passed.front.includes(layer));
-    };
-  }
-
-  #addressOf(request: IncomingMessage): string {
-    // Without this field it is the sender's own address, whoever is trusted.
-    if (request.headers["x-forwarded-for"] === undefined) return request.socket.remoteAddress ?? "";
-    return proxyAddr(request, this.#app.get("trust proxy fn") as Parameters<typeof proxyAddr>[1]);
-  }
 
   #bodies(): Bodies {
     return new Bodies({
+      isParser: (layer) => this.#ways.surroundings.isParser(layer),
       find: (request) => this.#passing(request),
       findMisdirected: (request) => this.#misdirected(request),
       wait: (request, response, goOn) => {
@@ -172,11 +146,14 @@ export class Door {
     const endpoint = path === undefined ? undefined : endpoints.lastKnown(path);
     if (path === undefined || !endpoint || !this.#ordinary.isReached(path, endpoint)) return undefined;
     const opened = slots.of(endpoint);
+    if (!opened) return undefined;
+    const { search } = parseTarget(request.url);
     return {
       endpoint,
-      view: views.of(endpoint, opened),
-      fits: authenticate(endpoint.credentials, request.rawHeaders, parseTarget(request.url).search) === undefined,
-      canonical: path === opened?.path,
+      search,
+      view: views.of(opened),
+      fits: authenticate(endpoint.credentials, request.rawHeaders, search) === undefined,
+      canonical: path === opened.path,
       isHeld: endpoints.find(path) === "deploying",
     };
   }

@@ -53,9 +53,9 @@ export class FastWay {
     const target = parseTarget(url.slice(mount.length));
     const endpoint = endpoints.find(target.path);
     if (typeof endpoint !== "object") return undefined;
-    const opened = slots.opened.get(endpoint);
-    if (opened?.path !== target.path) return undefined;
-    const view = views.of(endpoint, opened);
+    const opened = slots.of(endpoint);
+    if (!opened?.isOpen || opened.path !== target.path) return undefined;
+    const view = views.of(opened);
     return view.obstacle ? undefined : { endpoint, target, view };
   }
 }

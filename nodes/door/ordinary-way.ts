@@ -10,6 +10,8 @@ import { fail, type Next, type Ways } from "./ways";
 import type { Slot } from "./slots";
 import { routerOf } from "./stack";
 
+/** Core's `http in` has cookies read for those who look for them. */
+const parseCookies = cookieParser();
 /** What an endpoint was found by, on requests that are for it. */
 const matched = Symbol("matched");
 /** The path of a request that is for an endpoint but for its method. */
@@ -52,7 +54,8 @@ export class OrdinaryWay {
   };
 
   /** What stands in one place for the endpoints that are served there. */
-  handlersOf(slot: Slot<Endpoint>): RequestHandler[] {
+  handlersOf(slot: Slot): RequestHandler[] {
+    const between = this.#ways.cors ? [...this.#middleware, this.#cors] : this.#middleware;
     const match: RequestHandler = (request: Met, response, next) => {
       const { method, path, url } = request;
       const found = method === "POST" ? this.#ways.endpoints.find(path) : undefined;
@@ -61,7 +64,9 @@ export class OrdinaryWay {
       request[matched] = { path, search: parseTarget(url).search };
       // What comes now sees the route that an `http in` node would have.
       request.route = this.#routeFor(found, request.route as object);
-      next();
+      // What Express need not look for costs less.
+      const goOn = between.length > 0 ? next : () => answer(request, response, next);
+      parseCookies(request, response, goOn);
     };
     const answer: RequestHandler = (request: Met, response, next) => {
       const target = request[matched];
@@ -72,7 +77,7 @@ export class OrdinaryWay {
       if (typeof holder === "object") fail(request, response, holder, error);
       else refuse(request, response, problems.unforeseen);
     };
-    return [match, cookieParser(), this.#middleware, this.#cors, answer, onError] as RequestHandler[];
+    return [match, ...between, answer, onError] as RequestHandler[];
   }
 
   /** A route of the endpoint's own path, where that of its slot has none. */
@@ -112,9 +117,10 @@ export class OrdinaryWay {
   isReached(sent: string, endpoint: Endpoint): boolean {
     const { caseSensitive, strict } = routerOf(this.#app) ?? {};
     const opened = this.#ways.slots.of(endpoint);
+    if (!opened) return false;
     const path = strict ? sent : sent.replace(/\/$/, "");
-    const isWritten = caseSensitive ? path === opened?.path : path.toLowerCase() === opened?.path.toLowerCase();
-    return isWritten || this.#ways.views.of(endpoint, opened).obstacle === undefined;
+    const isWritten = caseSensitive ? path === opened.path : path.toLowerCase() === opened.path.toLowerCase();
+    return isWritten || this.#ways.views.of(opened).obstacle === undefined;
   }
 }
 

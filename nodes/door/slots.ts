@@ -1,20 +1,29 @@
 // Where in the app for HTTP nodes endpoints are served.
 
 import type { Express, RequestHandler } from "express";
+import type { Endpoint } from "../../src/endpoint";
 import { type Layer, layersOf, routerOf } from "./stack";
+import type { View } from "./surroundings";
 
 /** Matches every path: endpoints are found by a map, never by route patterns. */
 const anyPath = /^/;
 
-/** An endpoint that is open. */
-export interface Opened<Endpoint> {
+/** Where an endpoint is or, while it is being deployed, was. */
+export interface Opened {
   /** As it was configured, below the root of HTTP nodes. */
   readonly path: string;
-  readonly slot: Slot<Endpoint>;
+  readonly slot: Slot;
+  isOpen: boolean;
+  /** What was last seen in front of it, and for the how many-th time all was looked at then. */
+  seen?: { readonly view: View; readonly look: number };
 }
 
+/** Where this stands: with the endpoint itself, as each request asks for it. */
+const opened = Symbol("opened");
+type Known = Endpoint & { [opened]?: Opened };
+
 /** A place among the layers of the app, and the endpoints that are served there. */
-export interface Slot<Endpoint> {
+export interface Slot {
   readonly endpoints: Set<Endpoint>;
   /** Missing where the layers of the app cannot be seen. */
   layer: Layer | undefined;
@@ -24,14 +33,12 @@ export interface Slot<Endpoint> {
  * Gives each endpoint the place that an `http in` node would have: behind all that was there when it was opened, and in
  * front of what comes later. Endpoints that are opened one after the other share a place.
  */
-export class Slots<Endpoint extends object> {
+export class Slots {
   readonly #app: Express;
   readonly #ours: Set<Layer>;
   readonly #isPostPlain: () => boolean;
-  readonly #handlersFor: (slot: Slot<Endpoint>) => RequestHandler[];
-  readonly #opened = new Map<Endpoint, Opened<Endpoint>>();
-  readonly #known = new WeakMap<Endpoint, Opened<Endpoint>>();
-  #last: Slot<Endpoint> | undefined;
+  readonly #handlersFor: (slot: Slot) => RequestHandler[];
+  #last: Slot | undefined;
 
   /**
    * @param ours gets the layers that are added
@@ -41,7 +48,7 @@ export class Slots<Endpoint extends object> {
     app: Express,
     ours: Set<Layer>,
     isPostPlain: () => boolean,
-    handlersFor: (slot: Slot<Endpoint>) => RequestHandler[],
+    handlersFor: (slot: Slot) => RequestHandler[],
   ) {
     this.#app = app;
     this.#ours = ours;
@@ -49,35 +56,34 @@ export class Slots<Endpoint extends object> {
     this.#handlersFor = handlersFor;
   }
 
-  /** The endpoints that are open. */
-  get opened(): ReadonlyMap<Endpoint, Opened<Endpoint>> {
-    return this.#opened;
+  /** Some endpoint that is open. */
+  get any(): Endpoint | undefined {
+    const [any] = this.#last?.endpoints ?? [];
+    return any;
   }
 
-  /** Where an endpoint is or, while it is being deployed, was. */
-  of(endpoint: Endpoint): Opened<Endpoint> | undefined {
-    return this.#known.get(endpoint);
+  of(endpoint: Known): Opened | undefined {
+    return endpoint[opened];
   }
 
-  take(endpoint: Endpoint, path: string): void {
+  take(endpoint: Known, path: string): void {
     const slot = this.#last && this.#last.layer === layersOf(this.#app).at(-1) ? this.#last : this.#add();
     slot.endpoints.add(endpoint);
-    const opened = { path, slot };
-    this.#opened.set(endpoint, opened);
-    this.#known.set(endpoint, opened);
+    endpoint[opened] = { path, slot, isOpen: true };
   }
 
-  leave(endpoint: Endpoint): void {
-    const slot = this.#opened.get(endpoint)?.slot;
-    this.#opened.delete(endpoint);
-    slot?.endpoints.delete(endpoint);
+  leave(endpoint: Known): void {
+    const place = endpoint[opened];
+    if (!place) return;
+    place.isOpen = false;
+    place.slot.endpoints.delete(endpoint);
     // The last one is kept: the next endpoint to come will want it.
-    if (slot && slot !== this.#last) this.#removeIfEmpty(slot);
+    if (place.slot !== this.#last) this.#removeIfEmpty(place.slot);
   }
 
-  #add(): Slot<Endpoint> {
+  #add(): Slot {
     const former = this.#last;
-    const slot: Slot<Endpoint> = { endpoints: new Set(), layer: undefined };
+    const slot: Slot = { endpoints: new Set(), layer: undefined };
     // A route for all methods: one for POST would make Express tell every OPTIONS request that POST is allowed.
     // Unless somebody has put something of their own into the way that `http in` nodes go.
     const isPlain = this.#isPostPlain();
@@ -89,7 +95,7 @@ export class Slots<Endpoint extends object> {
     return slot;
   }
 
-  #removeIfEmpty({ endpoints, layer }: Slot<Endpoint>): void {
+  #removeIfEmpty({ endpoints, layer }: Slot): void {
     const router = routerOf(this.#app);
     if (endpoints.size > 0 || !layer || !router) return;
     // Requests in flight are walking the old array, so it stays as it is.

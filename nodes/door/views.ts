@@ -5,10 +5,11 @@ import type { Opened } from "./slots";
 import type { Surroundings, View } from "./surroundings";
 
 /** Keeps what was seen for as long as nothing changes, and tells the operator which way requests go. */
-export class Views<Endpoint extends object> {
+export class Views {
   readonly #RED: NodeAPI;
   readonly #surroundings: Surroundings;
-  #views = new WeakMap<Endpoint, View>();
+  /** How many times something has changed. */
+  #look = 0;
   readonly #told = new Set<string>();
 
   constructor(RED: NodeAPI, surroundings: Surroundings) {
@@ -16,15 +17,13 @@ export class Views<Endpoint extends object> {
     this.#surroundings = surroundings;
   }
 
-  /** @param opened where the endpoint is; missing when it is closed, and all that could be in front of it counts */
-  of(endpoint: Endpoint, opened: Opened<Endpoint> | undefined): View {
-    if (this.#surroundings.haveChanged()) this.#views = new WeakMap();
-    let view = this.#views.get(endpoint);
-    if (!view) {
-      view = this.#surroundings.look(opened?.path ?? "/", opened?.slot.layer);
-      this.#views.set(endpoint, view);
-      this.#tell(view);
-    }
+  /** @param opened where the endpoint is; when it is closed, all that could be in front of it counts */
+  of(opened: Opened): View {
+    if (this.#surroundings.haveChanged()) this.#look++;
+    if (opened.seen?.look === this.#look) return opened.seen.view;
+    const view = this.#surroundings.look(opened.path, opened.slot.layer);
+    opened.seen = { view, look: this.#look };
+    this.#tell(view);
     return view;
   }
 

@@ -22,8 +22,8 @@ export type Cors = (request: IncomingMessage, response: ServerResponse, next: Ne
 export interface Ways {
   readonly surroundings: Surroundings;
   readonly endpoints: Endpoints<Endpoint>;
-  readonly slots: Slots<Endpoint>;
-  readonly views: Views<Endpoint>;
+  readonly slots: Slots;
+  readonly views: Views;
   /** Node-RED's `httpNodeCors`. */
   readonly cors: Cors | undefined;
   readonly serve: Serve;

@@ -31,6 +31,11 @@ export async function readBody(
   const chunks: Buffer[] = [];
   for (let chunk: unknown = request.read(); Buffer.isBuffer(chunk); chunk = request.read()) chunks.push(chunk);
   const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
+  return within(limit, bytes);
+}
+
+/** The bytes of a body, unless they are more than a limit. */
+export function within(limit: number, bytes: Buffer): Buffer | Problem {
   return bytes.length > limit ? problems.bodyTooLarge : bytes;
 }
 

@@ -15,12 +15,14 @@ export interface Arrival {
   ip: string;
   /** Tells a caller that waits for it to send the body (RFC 9110 §10.1.1); called right before the body is read. */
   continue?: (() => void) | undefined;
+  /** The endpoint whose token the request is known to have, if it was looked for before. */
+  admittedBy?: object | undefined;
   /** What a parser in front has made of the body, if it has read it. */
-  parsed?: { value: unknown };
+  parsed?: { value: unknown } | undefined;
   /** Whether, when a deploy has put another endpoint in the place of the one that was met, the request may go on to it. */
   mayGoTo?: ((endpoint: object) => boolean) | undefined;
   /** The bytes of the body as they came, if they were read before. */
-  received?: Buffer;
+  received?: Buffer | undefined;
 }
 
 /** What no flow may know of a request: where it carries its token, and whether a text has the token in it. */
@@ -79,7 +81,8 @@ function headersWithout(hidden: Hidden, headers: IncomingHttpHeaders): RequestSu
   const { method, name } = hidden;
   const tokenField = method === "header" ? name.toLowerCase() : undefined;
   const kept: RequestSummary["headers"] = {};
-  for (const [field, value] of Object.entries(headers)) {
+  for (const field of Object.keys(headers)) {
+    const value = headers[field];
     if (field === tokenField || value === undefined || hidden.names(field) || hidden.tells(String(value))) continue;
     kept[field] = value;
   }

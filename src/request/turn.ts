@@ -19,9 +19,14 @@ const lines = new WeakMap<Socket, Line>();
 /**
  * Waits until all earlier requests on the same connection are answered, which is when Node gives a response its
  * socket: so messages keep the order of the requests. On a connection that is closed before, that never comes.
+ *
+ * @returns nothing where it has come already
  */
-export async function turn({ socket }: IncomingMessage, response: ServerResponse): Promise<void> {
-  if (response.socket) return;
+export function turn({ socket }: IncomingMessage, response: ServerResponse): Promise<void> | undefined {
+  return response.socket ? undefined : waitInLine(socket, response);
+}
+
+async function waitInLine(socket: Socket, response: ServerResponse): Promise<void> {
   const line = lineOn(socket);
   line.length++;
   if (line.length > mostInLine && !line.isPaused) {
