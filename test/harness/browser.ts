@@ -93,6 +93,13 @@ async function newPage(browser: Browser, { style = "", ...look }: Look): Promise
   return context.newPage();
 }
 
+/** Gives the user of a page another language: what a page in that language knows of the editor's files, others know too. */
+async function speak(page: Page, locale: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const userAgent = await page.evaluate(() => navigator.userAgent);
+  await session.send("Emulation.setUserAgentOverride", { userAgent, acceptLanguage: locale });
+}
+
 /** Node-RED's editor in a browser window of its own, and the form of a webhook trigger in it. */
 export class Editor {
   private constructor(
@@ -100,9 +107,14 @@ export class Editor {
     private readonly idle: Page[],
   ) {}
 
-  static async open(browser: Browser, nodeRed: Pick<NodeRed, "admin">, look: Look = {}): Promise<Editor> {
+  static async open(
+    browser: Browser,
+    nodeRed: Pick<NodeRed, "admin">,
+    { locale = "en-US", ...look }: Look = {},
+  ): Promise<Editor> {
     const idle = idlePagesOf(browser, look);
     const editor = new Editor(idle.pop() ?? (await newPage(browser, look)), idle);
+    await speak(editor.page, locale);
     await editor.page.setViewportSize(look.viewport ?? { width: 1280, height: 720 });
     await editor.page.goto(nodeRed.admin("/"));
     await editor.paletteEntry("debug").waitFor();
