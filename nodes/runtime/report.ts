@@ -84,9 +84,16 @@ export class Report {
 
   /** What is behind a problem: an interference in words, any other error with the place it came from. */
   #describe(cause: unknown): string {
-    if (cause instanceof Interference) return this.#translate(`interference.${cause.kind}`);
     if (typeof cause === "string") return cause;
-    return cause instanceof Error && cause.stack !== undefined ? cause.stack : inspect(cause);
+    try {
+      if (cause instanceof Interference) return this.#translate(`interference.${cause.kind}`);
+      const stack: unknown = cause instanceof Error ? cause.stack : undefined;
+      // Of a text that is cut, a part of the token could be left.
+      return typeof stack === "string" ? stack : inspect(cause, { maxStringLength: Infinity });
+    } catch {
+      // Anything may be thrown, also what throws when it is looked at.
+      return typeof cause;
+    }
   }
 
   /** The node is closed: its status is no longer its own to show. */

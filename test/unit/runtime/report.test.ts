@@ -1,6 +1,7 @@
 import "should";
 import type { Node } from "node-red";
 import { mock } from "node:test";
+import { inspect } from "node:util";
 import { Report } from "../../../nodes/runtime/report";
 import { Credentials } from "../../../src/trust/token";
 import { problems } from "../../../src/problem";
@@ -82,6 +83,42 @@ describe("Report", () => {
     report.refused(problems.unforeseen, quoted, own);
     logs[0]?.should.match(/Invalid value "…" in "\{\\"secret\\":\\"…\\"\}"/).and.not.match(/x{38}/);
   });
+
+  describe("logs whatever may be thrown, and not the token", () => {
+    const fails = () => {
+      throw new Error(`asked for ${token}`);
+    };
+    const circular: Record<string, unknown> = { token };
+    circular.self = circular;
+    const traps = ["get", "has", "ownKeys", "getPrototypeOf", "getOwnPropertyDescriptor"] as const;
+    const revoked = Proxy.revocable({ token }, {});
+    revoked.revoke();
+    for (const [what, cause] of [
+      ["a string", `failed at ${token}`],
+      ["null", null],
+      ["a number", 42n],
+      ["a symbol", Symbol(token)],
+      ["a function", Object.assign(() => undefined, { token })],
+      ["an object without a prototype", Object.assign(Object.create(null) as object, { token })],
+      ["an object in itself", circular],
+      ["an object that refuses to be looked at", { token, [inspect.custom]: fails }],
+      ["an object that refuses to be a text", { token, toString: fails, [Symbol.toPrimitive]: fails }],
+      ["a proxy that refuses everything", new Proxy({ token }, Object.fromEntries(traps.map((trap) => [trap, fails])))],
+      ["a proxy that is revoked", revoked.proxy],
+      ["an error whose stack is a number", Object.assign(new Error(token), { stack: 42 })],
+      ["an error whose stack is an object", Object.assign(new Error(token), { stack: { token } })],
+      ["an error whose stack refuses to be a text", Object.assign(new Error(token), { stack: { token, toString: fails } })],
+      ["an error without a stack", Object.assign(new Error(token), { stack: undefined })],
+      ["an error whose stack refuses to be read", Object.defineProperty(new Error(token), "stack", { get: fails })],
+      ["a text that is cut where the token is", { url: `${"x".repeat(9_980)}${token}` }],
+    ] as const) {
+      it(`such as ${what}`, () => {
+        report.refused(problems.unforeseen, cause, credentials);
+        logs.should.have.length(1);
+        logs[0]?.should.match(/^error refused\.unforeseen [^]*: ./).and.not.containEql(token.slice(0, 20));
+      });
+    }
+  }); // prettier-ignore
 
   it("shows nothing more once it is stopped", () => {
     accept();
