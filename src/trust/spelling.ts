@@ -12,6 +12,9 @@ interface Reading {
   end: number;
 }
 
+type Fold = (character: string) => string;
+const asItStands: Fold = (character) => character;
+
 /** How often a text may have been encoded: an error quotes a header in JSON, a proxy has encoded that from a URL. */
 const deepest = 4;
 /** Every escape begins with one of these, whatever has been encoded after it. */
@@ -145,7 +148,7 @@ export class Readings {
  * before a quote, a percent sign before digits), so all readings are followed at once: the effort grows with the length
  * of the text and no faster, whatever is in it.
  */
-export function* spellings(token: string, text: string): Generator<Span> {
+export function* spellings(token: string, text: string, fold: Fold = asItStands): Generator<Span> {
   const readings = new Readings(text);
   /** At the places ahead: how much of the token has been read before them, and where that began. */
   const ahead = new Map<number, Map<number, number>>();
@@ -157,7 +160,7 @@ export function* spellings(token: string, text: string): Generator<Span> {
     if (!underway.has(0)) underway.set(0, place);
     for (const { character, end } of readings.at(place)) {
       for (const [read, start] of underway) {
-        if (token[read] !== character) continue;
+        if (token[read] !== fold(character)) continue;
         if (read + 1 === token.length) yield { start, end };
         else advance(ahead, end, read + 1, start);
       }
@@ -172,11 +175,15 @@ function advance(ahead: Map<number, Map<number, number>>, place: number, read: n
   ahead.set(place, underway.set(read, Math.min(start, underway.get(read) ?? start)));
 }
 
-/** Whether a text has the token in it. */
-export function isSpelled(token: string, text: string): boolean {
+/**
+ * Whether a text has the token in it.
+ *
+ * @param fold what each character counts as
+ */
+export function isSpelled(token: string, text: string, fold?: Fold): boolean {
   if (text.length < token.length) return false;
   if (text.includes(token)) return true;
-  return escapeBegin.test(text) && !spellings(token, text).next().done;
+  return escapeBegin.test(text) && !spellings(token, text, fold).next().done;
 }
 
 /** Puts something in the place of the token, wherever it stands in a text. */

@@ -50,7 +50,7 @@ export class Credentials {
 
   /** Whether the name of a field has the token in it: names come in lower case. */
   names(field: string): boolean {
-    return field.length >= this.#token.length && field.includes(this.#token.toLowerCase());
+    return isSpelled(this.#token.toLowerCase(), field, (character) => character.toLowerCase());
   }
 
   /** Takes the token out of a text that is meant for the log. */

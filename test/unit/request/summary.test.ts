@@ -84,6 +84,27 @@ describe("summarise", () => {
     }
   });
 
+  describe("leaves out a header whose name is the token, or has it in it", () => {
+    // What may stand in a name, and with letters of both cases.
+    const secret = token.replace(/[,=]/g, "^");
+    const percentEncode = (text: string) => text.replace(/./g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
+    for (const [what, name] of [
+      ["as it stands", secret],
+      ["within it", `x-${secret}-y`],
+      ["percent-encoded", percentEncode(secret)],
+      ["percent-encoded twice", percentEncode(secret).replaceAll("%", "%25")],
+      ["percent-encoded in part", secret.replace(/[A-Z]/g, percentEncode)],
+      ["percent-encoded in part, in lower case", secret.replace(/[a-z]/g, percentEncode)],
+    ] as const) {
+      it(what, () => {
+        // Node gives names in lower case.
+        const headers = { [name.toLowerCase()]: "x", [secret.slice(1).toLowerCase()]: "x", host: "h" };
+        const { headers: kept } = summary(header, "", headers, { secret });
+        kept.should.eql({ [secret.slice(1).toLowerCase()]: "x", host: "h" });
+      });
+    }
+  });
+
   it("leaves a query parameter alone that only has the name of the header", () => {
     summary(header, "X-Token=1").query.should.eql({ "X-Token": "1" });
   });
