@@ -2,8 +2,10 @@
 
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 
-/** Marks the requests of callers that still wait to be told to go on. */
+/** On requests of callers that wait to be told to go on: who is to see to it that they are. */
 const asking = Symbol("asking");
+
+type Asking = IncomingMessage & { [asking]?: "nobody yet" | "us" | undefined };
 
 /**
  * Leaves it to the endpoint whether a caller with `Expect: 100-continue` is told to send its body: one that is refused
@@ -14,22 +16,22 @@ const asking = Symbol("asking");
 export function honourExpectations(server: Server, isMet: (request: IncomingMessage) => boolean): void {
   // With a listener of somebody else's it is theirs to say, whether it is there already or comes later.
   if (server.listenerCount("checkContinue") > 0) return;
-  server.on("checkContinue", (request: IncomingMessage & { [asking]?: boolean }, response: ServerResponse) => {
+  server.on("checkContinue", (request: Asking, response: ServerResponse) => {
     if (server.listenerCount("checkContinue") > 1) return;
-    if (isMet(request)) request[asking] = true;
+    if (isMet(request)) request[asking] = "nobody yet";
     else response.writeContinue();
     server.emit("request", request, response);
+    // Where it has not come to us at once, something in between has it, which may want the body.
+    if (request[asking] === "nobody yet" && !response.headersSent) continueOf(request, response)?.();
   });
 }
 
-/** How to tell the caller of a request to go on, if it still waits for that. */
-export function continueOf(
-  request: IncomingMessage & { [asking]?: boolean },
-  response: ServerResponse,
-): (() => void) | undefined {
+/** How to tell the caller of a request to go on, if it still waits for that; whoever asks has to see to it. */
+export function continueOf(request: Asking, response: ServerResponse): (() => void) | undefined {
   if (!request[asking]) return undefined;
+  request[asking] = "us";
   return () => {
-    request[asking] = false;
-    response.writeContinue();
+    if (request[asking]) response.writeContinue();
+    request[asking] = undefined;
   };
 }

@@ -24,15 +24,13 @@ export class FastWay {
   /** The first of all layers. */
   readonly meet: RequestHandler = (request: IncomingMessage, response: ServerResponse, next: Next) => {
     const found = this.#find(request);
-    if (!found) {
-      continueOf(request, response)?.();
-      return next();
-    }
-    const { endpoint, target, view } = found;
+    const goOn = continueOf(request, response);
     const passOn: Next = (error) => {
-      continueOf(request, response)?.();
+      goOn?.();
       next(error);
     };
+    if (!found) return passOn();
+    const { endpoint, target, view } = found;
     const serve = (error?: unknown) => {
       if (error === undefined) this.#ways.serve(request, target, response, passOn);
       else fail(request, response, endpoint, error);

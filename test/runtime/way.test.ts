@@ -1,6 +1,6 @@
 import "should";
-import { bearer, tab, webhook, webhookFlow } from "../harness/flow";
-import { send } from "../harness/http";
+import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
+import { afterReply, exchange, repliesIn, send } from "../harness/http";
 import { layouts } from "../harness/layouts";
 import { NodeRed, type Options } from "../harness/node-red";
 
@@ -102,6 +102,47 @@ describe("the door", () => {
       (await Promise.all(replies)).map(({ status }) => status).should.eql([403, 200]);
     } finally {
       await nodeRed.stop();
+    }
+  });
+
+  describe("where something stands between the server and its listener", () => {
+    const between = `{ const { emit } = server; server.emit = function (event, request, response) {
+      const goOn = () => emit.apply(this, arguments);
+      if (event !== "request") return goOn();
+      const ways = {
+        redirects: () => { request.url = "/elsewhere"; goOn(); },
+        hesitates: () => setImmediate(goOn),
+        takes: () => request.resume().on("end", () => response.end("taken")),
+        refuses: () => Object.assign(response, { statusCode: 403 }).end(),
+      };
+      (ways[request.headers["x-between"]] ?? goOn)();
+      return true;
+    }; }`;
+    const elsewhere = { id: "elsewhere", type: "http in", method: "post", url: "/elsewhere", wires: [["answer"]] };
+    const answer = { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] };
+    let nodeRed: NodeRed;
+    before(async () => {
+      const flow = tab(elsewhere, webhook("hook", "/hook"), answer);
+      nodeRed = await NodeRed.start({ ...inHost(`${mounts} ${between}`), flow });
+      await nodeRed.logged(fast);
+    });
+    after(() => nodeRed.stop());
+
+    // Who is told has to send its body before it gets an answer.
+    for (const [way, statuses, fields] of [
+      ["passes on", [100, 200], [`Authorization: Bearer ${token}`]],
+      ["passes on", [401], []],
+      ["redirects", [100, 202], []],
+      ["hesitates", [100, 200], [`Authorization: Bearer ${token}`]],
+      ["takes", [100, 200], []],
+      ["refuses", [403], []],
+    ] as const) {
+      it(`and ${way}: a caller that waits to be told to send its body finds ${statuses.join(", ")}`, async () => {
+        const all = ["Connection: close", "Expect: 100-continue", "Content-Length: 2", `X-Between: ${way}`, ...fields];
+        const head = ["POST /hook HTTP/1.1", "Host: x", ...all, "", ""].join("\r\n");
+        const received = await exchange(nodeRed.origin, head, afterReply, "ok");
+        repliesIn(received).map(({ status }) => status).should.eql(statuses); // prettier-ignore
+      });
     }
   });
 
