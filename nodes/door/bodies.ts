@@ -36,6 +36,8 @@ export interface DoorForBodies {
   findMisdirected(request: Request): Endpoint | undefined;
   /** Lets a request wait for the flows, and go on. */
   wait(request: Request, response: ServerResponse, goOn: () => void): void;
+  /** Waits until the flows run; tells whether they do. */
+  settled(request: Request, bytes: number): Promise<boolean>;
   refuse(request: Request, response: ServerResponse, endpoint: Endpoint, problem: Problem): void;
 }
 
@@ -133,7 +135,8 @@ export class Bodies {
     if (view.readers === "nobody" || request.readableDidRead || response.headersSent) return next();
     leaveNothing(request);
     if (!fits || !isParsable(request)) return next();
-    readAhead(request, endpoint, search, this.#parseForm).then((refusal) => {
+    const settled = (bytes: number) => this.#door.settled(request, bytes);
+    readAhead(request, endpoint, search, this.#parseForm, settled).then((refusal) => {
       if (refusal) this.#door.refuse(request, response, endpoint, refusal);
       else next();
     }, next);

@@ -126,6 +126,7 @@ export class Door {
         const path = this.#pathOf(request) ?? request.path;
         this.#serve(request, { path, search: parseTarget(request.url).search }, response, goOn);
       },
+      settled: (request, bytes) => this.#ways.endpoints.settled({ caller: request.socket, bytes }),
       refuse: (request, response, endpoint, problem) => {
         refuse(request, response, problem);
         // After a deploy it is another that counts.

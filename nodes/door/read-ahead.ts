@@ -3,7 +3,7 @@
 import type { Request, RequestHandler } from "express";
 import { Readable } from "node:stream";
 import type { Endpoint } from "../../src/endpoint";
-import { Problem } from "../../src/problem";
+import { Problem, problems } from "../../src/problem";
 import { decodeContent, readBody } from "../../src/request/body";
 import { decodeBody } from "../../src/request/decode";
 import type { Arrival } from "../../src/request/summary";
@@ -46,16 +46,20 @@ export function isParsable(request: Request): boolean {
  *
  * @param search the query of the request
  * @param parseForm Node-RED's own parser of forms
+ * @param settled waits with so many bytes until the flows run, and tells whether they do
  */
 export async function readAhead(
   request: Parsed,
   endpoint: Endpoint,
   search: string,
   parseForm: RequestHandler,
+  settled: (bytes: number) => Promise<boolean>,
 ): Promise<Problem | undefined> {
   const { limit } = endpoint;
   const bytes = await readBody(request, limit);
   if (bytes instanceof Problem) return bytes;
+  // Flows may be stopped by now: what waits waits as it was sent, which unpacked may take many times its memory.
+  if (!(await settled(bytes.length))) return problems.deploying;
   const coding = request.headers["content-encoding"];
   const content = coding === undefined ? bytes : await decodeContent(bytes, coding, limit);
   const read: ReadAhead = (request[ahead] = { endpoint, search, bytes });

@@ -1,11 +1,12 @@
 import should from "should";
 import { once } from "node:events";
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
 import { mostStrangers } from "../../src/waiting";
 import { bearer, tab, token, webhook } from "../harness/flow";
-import { exchange, repliesIn, send } from "../harness/http";
-import { type Flow, NodeRed } from "../harness/node-red";
+import { dial, exchange, repliesIn, send } from "../harness/http";
+import { type Flow, type Measure, NodeRed, type Options } from "../harness/node-red";
 
 const flow: Flow = [
   ...tab(webhook("hook", "/hook", { wires: [["counter"]] }), webhook("other", "/other")),
@@ -17,63 +18,131 @@ const head = (path: string, ...fields: string[]) =>
   [`POST ${path} HTTP/1.1`, "Host: x", ...fields, "", ""].join("\r\n");
 const authorised = `Authorization: Bearer ${token}`;
 
+/** So little memory that it ends when bodies wait decoded. */
+const options: Options = {
+  flow,
+  settings: { logging: { console: { level: "info" } }, runtimeState: { enabled: true } },
+  plugin: `module.exports = () => process.on("message", async ({ unpack, times }) => {
+    if (!unpack) return;
+    const gunzip = require("node:util").promisify(require("node:zlib").gunzip);
+    for (let time = 0; time < times; time++) JSON.parse(await gunzip(unpack));
+    process.send({ trace: "unpacked" });
+  });`,
+  env: { NODE_OPTIONS: "--max-old-space-size=400 --expose-gc" },
+};
+let changes = 0;
+/** Begins a deploy that takes as long as the test wants. */
+const slowDeploy = (nodeRed: NodeRed) =>
+  nodeRed.beginDeploy(
+    flow.map(({ credentials, ...node }) => (node.id === "slow" ? { ...node, name: `${++changes}` } : node)),
+  );
+/** The most that it has on the heap in some rounds of its event loop, in bytes. */
+const highestHeap = async (nodeRed: NodeRed) => {
+  let highest = 0;
+  for (let round = 0; round < 20; round++) highest = Math.max(highest, (await nodeRed.measure()).heap);
+  return highest;
+};
+/** Ends a Node-RED, which would wait long for the slow node. */
+const end = async (nodeRed: NodeRed) => {
+  await (
+    await nodeRed.beginDeploy([])
+  )();
+  await nodeRed.stop();
+};
+
+for (const [where, code] of [
+  ["", ""],
+  [", with guards that look into them", "httpNodeMiddleware: (request, response, next) => next(request.body.evil)"],
+] as const) {
+  describe(`bodies that wait for a deploy${where}`, () => {
+    let nodeRed: NodeRed;
+    before(async () => {
+      nodeRed = await NodeRed.start({ ...options, code });
+    });
+    after(() => end(nodeRed));
+
+    const body = gzipSync(`[${"[],".repeat(1_700_000)}0]`);
+    const bombs = 20;
+    /** Opens connections that send the beginnings of twenty bodies. */
+    const begin = async (length: number) => {
+      const headers = { ...bearer, "Content-Type": "application/json", "Content-Encoding": "gzip", "X-Trace": "bomb" };
+      const fields = Object.entries({ ...headers, "Content-Length": body.length, Connection: "close" });
+      const sockets = Array.from({ length: bombs }, () => {
+        const socket = dial(nodeRed.origin);
+        socket.write(head("/hook", ...fields.map(([name, value]) => `${name}: ${value}`)));
+        socket.write(body.subarray(0, length));
+        return socket;
+      });
+      await nodeRed.arrived("bomb", bombs);
+      return sockets;
+    };
+    /** What is on the heap when there was the time to unpack some of them, in bytes. */
+    const heapInTime = async () => {
+      await nodeRed.tell({ unpack: body, times: 5 }, "unpacked");
+      return (await nodeRed.measure()).heap;
+    };
+    const statusesOf = (sockets: Socket[]) =>
+      Promise.all(sockets.map(async (socket) => repliesIn(await text(socket)).map(({ status }) => status)));
+
+    it("have little to wait with: 22 kB that unpack to 5 MB of JSON", () => {
+      should(body.length).be.below(22_000);
+    });
+
+    it("wait as they were sent when they are on their way as it begins", async () => {
+      const sockets = await begin(100);
+      const before = await nodeRed.measure();
+      const finish = await slowDeploy(nodeRed);
+      for (const socket of sockets) socket.write(body.subarray(100));
+      for (let read = 0; read < bombs; read++) await nodeRed.read("bomb");
+      should(await heapInTime()).be.below(before.heap + 30_000_000);
+      const statuses = statusesOf(sockets);
+      await finish();
+      (await statuses).should.eql(sockets.map(() => [200]));
+      should(await countedSince(before)).equal(bombs);
+    });
+
+    it("wait as they were sent when they come while the flows are stopped", async () => {
+      const before = await nodeRed.measure();
+      await (
+        await beginStop()
+      )();
+      const sockets = await begin(body.length);
+      should(await heapInTime()).be.below(before.heap + 30_000_000);
+      const statuses = statusesOf(sockets);
+      await nodeRed.setState("start");
+      (await statuses).should.eql(sockets.map(() => [200]));
+      should(await countedSince(before)).equal(bombs);
+    });
+
+    /** How many have become messages, when all that were accepted have. */
+    const countedSince = async ({ counted }: Measure) => {
+      for (;;) {
+        const now = (await nodeRed.measure()).counted - counted;
+        if (now >= bombs) return now;
+      }
+    };
+    /** Begins to stop the flows, and waits until the slow node is closing. */
+    const beginStop = async () => {
+      const stopped = nodeRed.setState("stop");
+      await nodeRed.closing();
+      return async () => {
+        nodeRed.letClose();
+        await stopped;
+      };
+    };
+  });
+}
+
 describe("requests that wait for a deploy", () => {
   let nodeRed: NodeRed;
   before(async () => {
-    // So little memory that it ends when bodies wait decoded.
-    const settings = { logging: { console: { level: "info" } } };
-    nodeRed = await NodeRed.start({ flow, settings, env: { NODE_OPTIONS: "--max-old-space-size=400 --expose-gc" } });
+    nodeRed = await NodeRed.start(options);
   });
-  after(async () => {
-    // It would wait long for the slow node.
-    await (
-      await nodeRed.beginDeploy([])
-    )();
-    await nodeRed.stop();
-  });
+  after(() => end(nodeRed));
   const port = () => Number(new URL(nodeRed.origin).port);
-  /** The most that it has on the heap in some rounds of its event loop, in bytes. */
-  const highestHeap = async () => {
-    let highest = 0;
-    for (let round = 0; round < 20; round++) highest = Math.max(highest, (await nodeRed.measure()).heap);
-    return highest;
-  };
-  let changes = 0;
-  const slowDeploy = () =>
-    nodeRed.beginDeploy(
-      flow.map(({ credentials, ...node }) => (node.id === "slow" ? { ...node, name: `${++changes}` } : node)),
-    );
-
-  it("wait as they were sent: twenty bodies of 22 kB that unpack to 5 MB of JSON", async () => {
-    const body = gzipSync(`[${"[],".repeat(1_700_000)}0]`);
-    should(body.length).be.below(22_000);
-    const headers = { ...bearer, "Content-Type": "application/json", "Content-Encoding": "gzip", "X-Trace": "bomb" };
-    const sockets = Array.from({ length: 20 }, () => {
-      const socket = connect(port(), "127.0.0.1");
-      const fields = Object.entries({ ...headers, "Content-Length": body.length, Connection: "close" });
-      socket.write(head("/hook", ...fields.map(([name, value]) => `${name}: ${value}`)));
-      socket.write(body.subarray(0, 100));
-      return socket;
-    });
-    await nodeRed.arrived("bomb", 20);
-    const { heap } = await nodeRed.measure();
-    const finish = await slowDeploy();
-    const replies = sockets.map(async (socket) => {
-      socket.write(body.subarray(100));
-      let received = "";
-      socket.setEncoding("latin1").on("data", (text: string) => (received += text));
-      await once(socket, "close");
-      return repliesIn(received).map(({ status }) => status);
-    });
-    for (let read = 0; read < 20; read++) await nodeRed.read("bomb");
-    should(await highestHeap()).be.below(heap + 30_000_000);
-    await finish();
-    (await Promise.all(replies)).should.matchEach((status: unknown) => should(status).eql([200]));
-    should((await nodeRed.measure()).counted).equal(20);
-  });
 
   it("keep their places from strangers, of whom only a few wait", async () => {
-    const finish = await slowDeploy();
+    const finish = await slowDeploy(nodeRed);
     const strangers = Array.from({ length: 1200 }, () =>
       exchange(nodeRed.origin, head("/other", "X-Trace: stranger", "Connection: close", "Content-Length: 1"), "x"),
     );
@@ -94,7 +163,7 @@ describe("requests that wait for a deploy", () => {
     it(`hold nobody up when there are 20,000 of them ${who} on one connection`, async () => {
       const count = 20_000;
       const before = await nodeRed.measure();
-      const finish = await slowDeploy();
+      const finish = await slowDeploy(nodeRed);
       const socket = connect(port(), "127.0.0.1");
       let received = "";
       socket.on("error", () => undefined);
@@ -104,7 +173,7 @@ describe("requests that wait for a deploy", () => {
       await nodeRed.arrived("first");
       const beside = send(nodeRed.node("/other"), { headers: { ...bearer, "X-Trace": "beside" }, body: "right" });
       await nodeRed.arrived("beside");
-      should(await highestHeap()).be.below(before.heap + 60_000_000);
+      should(await highestHeap(nodeRed)).be.below(before.heap + 60_000_000);
       await finish();
       (await beside).status.should.equal(200);
       const statuses = () => Array.from(received.matchAll(/HTTP\/1\.1 (\d+)/g), ([, each]) => Number(each));
