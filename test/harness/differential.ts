@@ -32,6 +32,13 @@ const prelude = `
   const pass = (request, response, next) => next();
   const named = (name, handler = guard) =>
     Object.defineProperty((request, response, next) => handler(request, response, next), "name", { value: name });
+  const onChange = (act) => process.on("message", ({ change }) => {
+    if (!change) return;
+    act();
+    // What was seen in this millisecond still counts in it.
+    for (const now = Date.now(); Date.now() === now; );
+    process.send({ trace: "changed" });
+  });
 `;
 
 /** What a host application may use beside \`app\`, \`server\`, \`settings\` and \`RED\`. */
@@ -41,6 +48,7 @@ const hostPrelude = `
   const mountNodes = (on = app) => on.use(settings.httpNodeRoot, RED.httpNode);
   const mount = (on) => { mountAdmin(on); mountNodes(on); };
   const listen = (listener) => { server.removeAllListeners("request"); server.on("request", listener); };
+  const mountOfNodes = () => app._router.stack.findLast(({ name }) => name === "mounted_app");
   const onceStarted = (act) => RED.events.once("flows:started", act);
 `;
 
@@ -190,7 +198,9 @@ async function runsOf(row: Row, layout: Layout): Promise<Record<Holder, Run>> {
     try {
       for (const step of row.then ?? []) {
         if (step === "redeploy") await nodeRed.deploy(flow);
-        else await nodeRed.addGuard();
+        else if (step === "addGuard") await nodeRed.addGuard();
+        else if (step === "change") await nodeRed.tell({ change: true }, "changed");
+        else await outcomesOf(nodeRed, layout, [{ headers: tokenField }]);
       }
       return await runWith(nodeRed, row, layout, holder);
     } finally {

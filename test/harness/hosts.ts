@@ -56,8 +56,8 @@ export interface Row {
   later?: Record<string, unknown>[];
   /** Whether each side needs a Node-RED of its own, for core's \`http in\` one without the package. */
   fresh?: true;
-  /** What is done before the requests are sent. */
-  then?: ("redeploy" | "addGuard")[];
+  /** What is done before the requests are sent; with "change", what the row's code has given to \`onChange\`. */
+  then?: ("redeploy" | "addGuard" | "call" | "change")[];
   targets: Target[];
   bystanders?: Bystander[];
 }
@@ -309,6 +309,7 @@ const likeExpressInit = `(() => {
   const app = express();
   return eval("(" + express().use(pass)._router.stack[1].handle.toString() + ")");
 })()`;
+const asked = ["call", "change"] satisfies Row["then"];
 const patch = (layer: string) => `{ const layer = ${layer}; const { handle } = layer; layer.handle = (request, response, next) => isEvil(request) ? refuse(request, response) : handle(request, response, next); }`; // prettier-ignore
 
 const hostRows: Row[] = [
@@ -473,6 +474,8 @@ const nodeRows: Row[] = [
   { name: "a node that makes the nodes' app mind the letter case", plugin: 'RED.httpNode.enable("case sensitive routing");', fresh: true, targets: [{ lets: true }, { target: "{root}/HOOK", lets: false }] },
   { name: "a route that gets a guard once the flows run", plugin: 'const route = RED.httpNode.route("/hook"); RED.events.once("flows:started", () => route.post(guard));', fresh: true, targets: guarded },
   { name: "a layer that is replaced by a guard once the flows run", plugin: 'RED.httpNode.use("/elsewhere", pass); const { stack } = RED.httpNode._router; const at = stack.length - 1; RED.httpNode.use(guard); const other = stack.pop(); RED.events.once("flows:started", () => { const now = RED.httpNode._router.stack; now[now.findIndex((layer) => layer === stack[at] || layer.handle === pass)] = other; });', fresh: true, targets: guarded },
+  { name: "a node that takes all routes away once a request has been served", roots: ["equal", "separate"], plugin: "onChange(() => { const router = RED.httpNode._router; router.stack = router.stack.filter(({ route }) => !route); });", fresh: true, then: asked, targets: never },
+  { name: "a node that cuts all routes out once a request has been served, and a deploy", roots: ["equal", "separate"], plugin: "onChange(() => { const { stack } = RED.httpNode._router; for (let at = stack.length; at-- > 0; ) if (stack[at].route) stack.splice(at, 1); RED.httpNode.use(guard); });", fresh: true, then: [...asked, "redeploy"], targets: guarded },
   { name: "a guard that goes with every route for POST", plugin: "const { post } = RED.httpNode; RED.httpNode.post = function (path, ...handlers) { return post.call(this, path, guard, ...handlers); };", targets: guarded },
   { name: "a guard in how the routes of the nodes' app are called", plugin: "const { dispatch } = Object.getPrototypeOf(express().route('/')); Object.getPrototypeOf(express().route('/')).dispatch = function (request, response, done) { return isEvil(request) ? refuse(request, response) : dispatch.call(this, request, response, done); };", fresh: true, targets: guarded },
   { name: "a node that listens to the server", plugin: 'RED.server.prependListener("request", (request) => { if (isEvil(request)) request.url = "/elsewhere"; });', targets: guarded },
