@@ -17,9 +17,10 @@ import { honourExpectations } from "./expectations";
 import { FastWay } from "./fast-way";
 import type { Cors, Serve, Ways } from "./ways";
 import { pathBelow, pathBelowNodes } from "./mounts";
+import { LastWord } from "./last-word";
 import { OrdinaryWay } from "./ordinary-way";
 import { Slots } from "./slots";
-import { addLayer, behindExpress, foremost, last, type Layer, layersOf, moveLayer } from "./stack";
+import { addLayer, behindExpress, foremost, type Layer } from "./stack";
 import { Surroundings } from "./surroundings";
 import { declineUpgrades } from "./upgrades";
 import { Views } from "./views";
@@ -38,7 +39,7 @@ export class Door {
   readonly #arrivals: Arrivals;
   readonly #ordinary: OrdinaryWay;
   readonly #fast: FastWay;
-  #lastWord: Layer | undefined;
+  readonly #lastWord: LastWord;
 
   constructor(RED: NodeAPI, endpoints: Endpoints<Endpoint>) {
     const { httpNodeCors } = settingsOf(RED);
@@ -60,7 +61,8 @@ export class Door {
       serve: this.#serve,
     };
     this.#arrivals = new Arrivals(this.#app, this.#ways);
-    this.#ordinary = new OrdinaryWay(this.#app, this.#ways, middlewareOf(RED), () => this.#hasLastWord());
+    this.#ordinary = new OrdinaryWay(this.#app, this.#ways, middlewareOf(RED));
+    this.#lastWord = new LastWord(surroundings, this.#ours, (isLast) => this.#ordinary.refuseOtherMethods(isLast));
     this.#fast = new FastWay(this.#ways, surroundings.root);
     this.#takePlaces();
     RED.events.on("flows:started", () => this.#lookAround());
@@ -83,7 +85,7 @@ export class Door {
     if (admin) this.#bodies().surround(admin, root !== undefined, this.#ours);
     if (root) {
       this.#place(root, this.#fast.meet, foremost);
-      this.#lastWord = this.#place(root, this.#ordinary.refuseOtherMethods, last);
+      this.#lastWord.isLast();
     }
     const server = serverOf(this.#RED);
     if (!server) return;
@@ -91,24 +93,15 @@ export class Door {
     declineUpgrades(server, (request) => this.#isForUs(request));
   }
 
-  #place(...where: Parameters<typeof addLayer>): Layer | undefined {
+  #place(...where: Parameters<typeof addLayer>): void {
     const layer = addLayer(...where);
     if (layer) this.#ours.add(layer);
-    return layer;
-  }
-
-  /** Whether nobody comes behind; otherwise it is so from the next request on. */
-  #hasLastWord(): boolean {
-    const { root } = this.#ways.surroundings;
-    if (!root || layersOf(root).at(-1) === this.#lastWord) return root !== undefined;
-    moveLayer(root, this.#lastWord, last);
-    return false;
   }
 
   /** Others may have come since: the last word has to be the last again, and which way is open is told. */
   #lookAround(): void {
     const { slots, views } = this.#ways;
-    this.#hasLastWord();
+    this.#lastWord.isLast();
     const opened = slots.any && slots.of(slots.any);
     if (opened) views.of(opened);
   }
@@ -163,7 +156,7 @@ export class Door {
     const found = request.method === "POST" ? undefined : this.#passing(request);
     const { path } = (found && this.#ways.slots.of(found.endpoint)) ?? {};
     const isOurs = path !== undefined && this.#ways.surroundings.isLeftToUs(path, request.method);
-    return isOurs && found?.view.readers !== "anybody" && this.#hasLastWord() ? found?.endpoint : undefined;
+    return isOurs && found?.view.readers !== "anybody" && this.#lastWord.isLast() ? found?.endpoint : undefined;
   }
 
   /** Whether a request is for an endpoint, in the protocol that it came in. */

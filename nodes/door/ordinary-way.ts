@@ -24,16 +24,13 @@ export class OrdinaryWay {
   readonly #app: Express;
   readonly #ways: Ways;
   readonly #middleware: RequestHandler[];
-  readonly #isLast: () => boolean;
   readonly #routes = new WeakMap<Endpoint, object>();
   readonly #cors: RequestHandler;
 
   /**
    * @param middleware what the operator lets requests for HTTP nodes go through
-   * @param isLast whether nothing is behind what has the last word
    */
-  constructor(app: Express, ways: Ways, middleware: RequestHandler[], isLast: () => boolean) {
-    this.#isLast = isLast;
+  constructor(app: Express, ways: Ways, middleware: RequestHandler[]) {
     this.#app = app;
     this.#ways = ways;
     this.#middleware = middleware;
@@ -91,14 +88,20 @@ export class OrdinaryWay {
     return route;
   }
 
-  /** Behind everything else: another method on an endpoint's path, which nothing has answered. */
-  readonly refuseOtherMethods: RequestHandler = (request: Met, response, next) => {
-    const found = this.#ways.endpoints.find(request[misdirected] ?? "");
-    // Who came later is behind this, and may have an answer.
-    if (!found || !this.#isLast()) return next();
-    refuse(request, response, problems.methodNotAllowed);
-    if (typeof found === "object") found.refused(problems.methodNotAllowed);
-  };
+  /**
+   * Behind everything else: another method on an endpoint's path, which nothing has answered.
+   *
+   * @param isLast whether nothing is behind this
+   */
+  refuseOtherMethods(isLast: () => boolean): RequestHandler {
+    return (request: Met, response, next) => {
+      const found = this.#ways.endpoints.find(request[misdirected] ?? "");
+      // Who came later is behind this, and may have an answer.
+      if (!found || !isLast()) return next();
+      refuse(request, response, problems.methodNotAllowed);
+      if (typeof found === "object") found.refused(problems.methodNotAllowed);
+    };
+  }
 
   /** Lets a request wait, and has it begin again: the deploy may have put something in front of its endpoint. */
   #begin(request: Request, response: Parameters<RequestHandler>[1], next: Next): void {

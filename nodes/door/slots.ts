@@ -2,7 +2,7 @@
 
 import type { Express, RequestHandler } from "express";
 import type { Endpoint } from "../../src/endpoint";
-import { type Layer, layersOf, routerOf } from "./stack";
+import { type Layer, layersOf, removeLayer } from "./stack";
 import type { View } from "./surroundings";
 
 /** Matches every path: endpoints are found by a map, never by route patterns. */
@@ -96,10 +96,8 @@ export class Slots {
   }
 
   #removeIfEmpty({ endpoints, layer }: Slot): void {
-    const router = routerOf(this.#app);
-    if (endpoints.size > 0 || !layer || !router) return;
-    // Requests in flight are walking the old array, so it stays as it is.
-    router.stack = router.stack.filter((other) => other !== layer);
+    if (endpoints.size > 0 || !layer) return;
+    removeLayer(this.#app, layer);
     this.#ours.delete(layer);
   }
 }

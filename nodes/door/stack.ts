@@ -73,8 +73,14 @@ export function addLayer(app: Express, handler: RequestHandler, place: Place): L
   return layer;
 }
 
+/** Takes a layer away. */
+export function removeLayer(app: Express, layer: Layer): void {
+  const router = routerOf(app);
+  if (router) router.stack = router.stack.filter((other) => other !== layer);
+}
+
 /** Moves a layer to another place. */
-export function moveLayer(app: Express, layer: Layer | undefined, place: Place): void {
+function moveLayer(app: Express, layer: Layer | undefined, place: Place): void {
   const router = routerOf(app);
   if (!router || !layer) return;
   const others = router.stack.filter((other) => other !== layer);

@@ -437,6 +437,11 @@ const bystanderRows: Row[] = [
     { method: "HEAD", status: 200, says: "" },
     { target: "{root}/HOOK/?x", method: "GET", status: 200, says: "a page" },
   ] },
+  { name: "a page that comes behind Node-RED once a request has been served", roots: ["equal", "separate"], host: 'mount(); onChange(() => { app.all(hook, (request, response) => response.send("a page")); });', fresh: true, then: asked, targets: [{ lets: true }], bystanders: [
+    // With equal roots, each of them looks for a file first: so the last word moves while others are on their way.
+    ...Array.from({ length: 5 }, () => ({ method: "GET", status: 200, says: "a page" })),
+    { target: "{root}/HOOK/?x", method: "DELETE", status: 200, says: "a page" },
+  ] },
   { name: "a page in front of Node-RED at the same path", host: 'app.get(hook, (request, response) => response.send("a page")); mount();', targets: [{ lets: true }], bystanders: [{ method: "GET", status: 200, says: "a page" }] },
   { name: "files behind Node-RED", host: "mount(); app.use(settings.httpNodeRoot, express.static(process.env.STATIC));", targets: [{ lets: true }], bystanders: [{ method: "GET", status: 200, says: "a file" }, { target: "{root}/page.txt", method: "GET", status: 200, says: "another file" }] },
   { name: "files in front of Node-RED", host: "app.use(settings.httpNodeRoot, express.static(process.env.STATIC)); mount();", targets: [{ lets: true }], bystanders: [{ method: "GET", status: 200, says: "a file" }] },
