@@ -138,7 +138,7 @@ export class Door {
     const { endpoints, slots, views } = this.#ways;
     const path = this.#pathOf(request);
     const endpoint = path === undefined ? undefined : endpoints.lastKnown(path);
-    if (path === undefined || !endpoint || !this.#ordinary.isReached(path, endpoint)) return undefined;
+    if (path === undefined || !endpoint || !this.#ordinary.isReached(request, path, endpoint)) return undefined;
     const opened = slots.of(endpoint);
     if (!opened) return undefined;
     const { search } = parseTarget(request.url);

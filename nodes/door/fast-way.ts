@@ -41,11 +41,12 @@ export class FastWay {
     else handOut();
   };
 
-  #find({ method, url = "" }: IncomingMessage): { endpoint: Endpoint; target: Target; view: View } | undefined {
+  #find(request: IncomingMessage): { endpoint: Endpoint; target: Target; view: View } | undefined {
     const { surroundings, endpoints, slots, views } = this.#ways;
     const { mount = "" } = surroundings;
+    const { method, url = "" } = request;
     // The app for HTTP nodes may have been mounted elsewhere since.
-    if (surroundings.root !== this.#root) return undefined;
+    if (surroundings.root !== this.#root || !surroundings.areOf(request)) return undefined;
     // Only a target that nobody could read in another way: in origin-form, and written as it was configured.
     if (method !== "POST" || !url.startsWith(mount) || url[mount.length] !== "/" || url.includes("#")) return undefined;
     const target = parseTarget(url.slice(mount.length));

@@ -57,7 +57,7 @@ export class OrdinaryWay {
       const { method, path, url } = request;
       const found = method === "POST" ? this.#ways.endpoints.find(path) : undefined;
       if (found === "deploying") return this.#begin(request, response, next);
-      if (!found || !slot.endpoints.has(found) || !this.isReached(path, found)) return leave(request, next);
+      if (!found || !slot.endpoints.has(found) || !this.isReached(request, path, found)) return leave(request, next);
       request[matched] = { path, search: parseTarget(url).search };
       // What comes now sees the route that an `http in` node would have.
       request.route = this.#routeFor(found, request.route as object);
@@ -115,15 +115,17 @@ export class OrdinaryWay {
 
   /**
    * Whether a path leads to an endpoint. Express may be set to mind letter case and slashes; and where something stands
-   * in front, it may have decided by the path as it was sent, so nothing is left to be decoded.
+   * in front, as may be the case with any other server, it may have decided by the path as it was sent, so nothing is
+   * left to be decoded.
    */
-  isReached(sent: string, endpoint: Endpoint): boolean {
+  isReached(request: Request, sent: string, endpoint: Endpoint): boolean {
     const { caseSensitive, strict } = routerOf(this.#app) ?? {};
     const opened = this.#ways.slots.of(endpoint);
     if (!opened) return false;
     const path = strict ? sent : sent.replace(/\/$/, "");
     const isWritten = caseSensitive ? path === opened.path : path.toLowerCase() === opened.path.toLowerCase();
-    return isWritten || this.#ways.views.of(opened).obstacle === undefined;
+    const { surroundings, views } = this.#ways;
+    return isWritten || (surroundings.areOf(request) && views.of(opened).obstacle === undefined);
   }
 }
 

@@ -1,6 +1,8 @@
 // What stands between the web server and the endpoints.
 
 import type { Express } from "express";
+import type { IncomingMessage } from "node:http";
+import type { Socket } from "node:net";
 import type { NodeAPI } from "node-red";
 import { serverOf, settingsOf, settingsThatGuard, parentOf } from "../runtime/host";
 import { pathBelow, withoutSlash } from "./mounts";
@@ -107,6 +109,11 @@ export class Surroundings {
       adminCors: passed && this.#foreign.adminCors(passed),
       readers: inAdmin !== undefined || amongNodes !== undefined ? "anybody" : this.#foreign.readersIn(root),
     };
+  }
+
+  /** Whether a request came by the server that is looked at. */
+  areOf(request: IncomingMessage): boolean {
+    return (request.socket as Socket & { server?: unknown }).server === serverOf(this.#RED);
   }
 
   /** Whether no other node has a say in requests of a method for an endpoint's path. */
