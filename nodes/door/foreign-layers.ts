@@ -4,7 +4,7 @@ import type { Express } from "express";
 import type { NodeAPI } from "node-red";
 import { authChecksOf, middlewareOf, settingsOf, parentOf } from "../runtime/host";
 import type { Cors } from "./ways";
-import { pathBelow } from "./mounts";
+import { isMount, type Mounts, pathBelow } from "./mounts";
 import type { OwnFunctions, Owner } from "./own";
 import { concerns, handleOf, type Layer, layersOf, routerOf } from "./stack";
 
@@ -16,11 +16,14 @@ export class ForeignLayers {
   readonly #RED: NodeAPI;
   readonly #own: OwnFunctions;
   readonly #ours: ReadonlySet<Layer>;
+  readonly #mounts: Mounts;
 
-  constructor(RED: NodeAPI, own: OwnFunctions, ours: ReadonlySet<Layer>) {
+  /** @param mounts those of Node-RED's apps in the app that the server calls */
+  constructor(RED: NodeAPI, own: OwnFunctions, ours: ReadonlySet<Layer>, mounts: Mounts) {
     this.#RED = RED;
     this.#own = own;
     this.#ours = ours;
+    this.#mounts = mounts;
   }
 
   /** @param admin the admin app, which may be in the same */
@@ -31,7 +34,8 @@ export class ForeignLayers {
     const { httpNodeAuth } = settingsOf(this.#RED);
     const basicAuth: Owner[] = httpNodeAuth && authChecksOf(this.#RED).length === 0 ? ["command"] : [];
     const plain: Owner[] = [...capture, "query", "expressInit", ...editor, ...basicAuth, "app"];
-    return this.#firstOther(layers, plain) ?? this.#peculiarity(root);
+    const peculiarity = this.#firstOther(layers, plain) ?? this.#peculiarity(root);
+    return peculiarity ?? (this.#mounts.areAsSeen(root) ? undefined : "mounted_app");
   }
 
   inAdmin(admin: Express, fullPath: string): string | undefined {
@@ -83,7 +87,7 @@ export class ForeignLayers {
 
   /** Who comes behind the body parsers of the admin app. */
   readersIn(root: Express | undefined): Readers {
-    if (!root || this.#peculiarity(root) !== undefined) return "anybody";
+    if (!root || this.#peculiarity(root) !== undefined || !this.#mounts.areAsSeen(root)) return "anybody";
     const layers = this.#others(root);
     const [first, last] = [layers.findIndex(isMount), layers.findLastIndex(isMount)];
     if (layers.filter(isMount).length > 2) return "anybody";
@@ -127,7 +131,3 @@ export class ForeignLayers {
 
 /** `guards` let a request pass or not; `anybody` may as well take it for themselves. */
 export type Readers = "nobody" | "guards" | "anybody";
-
-function isMount({ name }: Layer): boolean {
-  return name === "mounted_app";
-}

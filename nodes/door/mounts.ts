@@ -1,8 +1,37 @@
 // Where Node-RED's two apps are, and what of a path is below them.
 
-import type { Request } from "express";
+import type { Express, Request } from "express";
 import type { NodeAPI } from "node-red";
 import { rootsOf } from "../runtime/host";
+import { type Layer, layersOf } from "./stack";
+
+/**
+ * How apps are mounted in the app that the server calls, as it was when Node-RED loaded its nodes. Express mounts all
+ * apps by the same function: of a mount that has come since, or was changed, nobody can tell where it leads.
+ */
+export class Mounts {
+  readonly #seen: ReadonlyMap<Layer, Pick<Layer, "handle" | "regexp">>;
+
+  constructor(root: Express | undefined) {
+    this.#seen = new Map(this.#mountsIn(root).map((layer) => [layer, { ...layer }]));
+  }
+
+  areAsSeen(root: Express): boolean {
+    return this.#mountsIn(root).every((layer) => {
+      const seen = this.#seen.get(layer);
+      return seen?.handle === layer.handle && seen?.regexp === layer.regexp;
+    });
+  }
+
+  #mountsIn(root: Express | undefined): Layer[] {
+    return root ? layersOf(root).filter(isMount) : [];
+  }
+}
+
+/** Whether a layer is where an app is mounted. */
+export function isMount({ name }: Layer): boolean {
+  return name === "mounted_app";
+}
 
 /** A mount without the slash at its end. */
 export function withoutSlash(mount: string): string {

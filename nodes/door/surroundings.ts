@@ -5,7 +5,7 @@ import type { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { NodeAPI } from "node-red";
 import { serverOf, settingsOf, settingsThatGuard, parentOf } from "../runtime/host";
-import { pathBelow, withoutSlash } from "./mounts";
+import { Mounts, pathBelow, withoutSlash } from "./mounts";
 import { Glance } from "./glance";
 import { OwnFunctions } from "./own";
 import type { Cors } from "./ways";
@@ -45,7 +45,7 @@ export class Surroundings {
   constructor(RED: NodeAPI, ours: ReadonlySet<Layer>) {
     this.#RED = RED;
     this.#own = new OwnFunctions(RED);
-    this.#foreign = new ForeignLayers(RED, this.#own, ours);
+    this.#foreign = new ForeignLayers(RED, this.#own, ours, new Mounts(this.root));
   }
 
   /** The app that the server calls, and in which Node-RED's are; nothing where that cannot be seen. */
