@@ -39,17 +39,15 @@ export class ForeignLayers {
   }
 
   inAdmin(admin: Express, fullPath: string): string | undefined {
-    const path = pathBelow(admin.path(), fullPath) ?? fullPath;
-    const met = (app: Express) => this.#others(app).filter((layer) => concerns(layer, path));
     const { disableEditor, adminAuth } = settingsOf(this.#RED);
-    const layers = met(admin);
+    const layers = this.#met(admin, fullPath);
     const cors: Owner[] = this.adminCors(admin) ? ["cors"] : [];
     const passport: Owner[] = adminAuth && layers.some(({ name }) => name === "initialize") ? ["passport"] : [];
     const apps: Owner[] = disableEditor ? ["app", "app"] : ["app", "app", "app"];
     const parsers: Owner[] = ["jsonParser", "urlencodedParser"];
     return (
       this.#firstOther(layers, ["query", "expressInit", ...cors, ...parsers, ...passport, ...apps]) ??
-      this.#firstOther(met(this.#RED.httpAdmin), ["query", "expressInit"]) ??
+      this.#firstOther(this.#met(this.#RED.httpAdmin, fullPath), ["query", "expressInit"]) ??
       this.#peculiarity(admin) ??
       this.#peculiarity(this.#RED.httpAdmin)
     );
@@ -65,10 +63,24 @@ export class ForeignLayers {
     return this.#firstOther(met, ["query", "expressInit"]) ?? this.#peculiarity(this.#RED.httpNode);
   }
 
-  /** The layers of other nodes that requests for an endpoint pass. */
+  /** The layers of other nodes that requests for an endpoint pass in the app for HTTP nodes. */
   among(path: string, place: Layer | undefined): Layer[] {
     const own = ["query", "expressInit"] as const;
     return this.#metAmongNodes(path, place).filter((layer) => !own.some((owner) => this.#isOwn(layer, owner)));
+  }
+
+  /**
+   * The layers that requests pass in an app in front of that, but for one that Node-RED adds when it needs it.
+   *
+   * @param fullPath that of an endpoint, with all roots
+   */
+  before(app: Express | undefined, fullPath: string): Layer[] {
+    return app ? this.#met(app, fullPath).filter((layer) => !this.#isOwn(layer, "rawBodyCapture")) : [];
+  }
+
+  #met(app: Express, fullPath: string): Layer[] {
+    const path = pathBelow(app.path(), fullPath) ?? fullPath;
+    return this.#others(app).filter((layer) => concerns(layer, path));
   }
 
   #metAmongNodes(path: string, place: Layer | undefined, method?: string): Layer[] {

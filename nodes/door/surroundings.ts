@@ -19,7 +19,7 @@ export type Reason = readonly [key: string, name?: string];
 export interface View {
   /** What closes the fast way; nothing where all that is met is Node-RED's and Express's own. */
   readonly obstacle: Reason | undefined;
-  /** The layers of other nodes that such a request passes. */
+  /** The layers that such a request passes; some of Node-RED's own may be missing. */
   readonly front: readonly Layer[];
   /** Whether the admin app does with such a request only what a plain Node-RED does. */
   readonly adminIsPlain: boolean;
@@ -104,7 +104,10 @@ export class Surroundings {
     ];
     return {
       obstacle: reasons.find((reason) => reason !== undefined),
-      front: this.#foreign.among(path, place),
+      front: [
+        ...[root, passed, passed && this.#RED.httpAdmin].flatMap((app) => this.#foreign.before(app, fullPath)),
+        ...this.#foreign.among(path, place),
+      ],
       adminIsPlain: inAdmin === undefined && !settingsOf(this.#RED).requireHttps,
       adminCors: passed && this.#foreign.adminCors(passed),
       readers: inAdmin !== undefined || amongNodes !== undefined ? "anybody" : this.#foreign.readersIn(root),

@@ -1,7 +1,8 @@
 import "should";
+import { text } from "node:stream/consumers";
 import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
-import { afterReply, exchange, repliesIn, send } from "../harness/http";
-import { layouts } from "../harness/layouts";
+import { afterReply, dial, exchange, repliesIn, send } from "../harness/http";
+import { behindGuards, layouts } from "../harness/layouts";
 import { NodeRed, type Options } from "../harness/node-red";
 
 const goes = (way: string, why: string) => new RegExp(`webhook-trigger meets requests ${way}: .*${why}`);
@@ -104,6 +105,50 @@ describe("the door", () => {
       await nodeRed.stop();
     }
   });
+
+  const bringing = `module.exports = (RED) => RED.nodes.registerType("bringing", function ({ place }) {
+    RED.nodes.createNode(this, {});
+    const refuse = (response) => Object.assign(response, { statusCode: 403 }).end();
+    let on = RED[place] ?? RED.httpNode;
+    while (place === "front" && on.parent) on = on.parent;
+    on.use((request, response, next) => ("x-evil" in request.headers ? refuse(response) : next()));
+    if (place === "front") on._router.stack.unshift(on._router.stack.pop());
+  });`;
+  for (const [name, options] of [
+    ["fast", {}],
+    ["ordinary", behindGuards],
+  ] as const) {
+    describe(`on the ${name} way, with a deploy that brings a guard`, () => {
+      for (const [place, where] of [
+        ["httpNode", "among the HTTP nodes"],
+        ["httpAdmin", "in the admin app"],
+        ["front", "in front of all"],
+      ] as const) {
+        it(`${where}, refuses a request whose body is on its way: it has not passed that guard`, async () => {
+          const hook = webhook("hook", "/hook");
+          const nodeRed = await NodeRed.start({ ...options, plugin: bringing, flow: tab(hook) });
+          try {
+            const socket = dial(nodeRed.origin);
+            const received = text(socket);
+            const fields = [`Authorization: Bearer ${token}`, "X-Trace: upload", "X-Evil: yes", "Content-Length: 2"];
+            socket.write(["POST /hook HTTP/1.1", "Host: x", "Connection: close", ...fields, "", "o"].join("\r\n"));
+            await nodeRed.arrived("upload");
+            await nodeRed.deploy(tab({ id: "bringing", type: "bringing", place, wires: [] }, hook));
+            socket.write("k");
+            const replies = repliesIn(await received).map(({ status }) => status);
+            const headers = { ...bearer, "X-Evil": "yes" };
+            (await send(nodeRed.node("/hook"), { headers, body: "evil" })).status.should.equal(403);
+            const { json } = await send(nodeRed.node("/hook"), { headers: bearer, body: "next" });
+            await nodeRed.message(json.id);
+            nodeRed.messages.map(({ payload }) => payload).should.eql(["next"]);
+            replies.should.eql([503]);
+          } finally {
+            await nodeRed.stop();
+          }
+        });
+      }
+    });
+  }
 
   describe("where something stands between the server and its listener", () => {
     const between = `{ const { emit } = server; server.emit = function (event, request, response) {
