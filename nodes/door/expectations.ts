@@ -5,7 +5,7 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 /** On requests of callers that wait to be told to go on: who is to see to it that they are. */
 const asking = Symbol("asking");
 
-type Asking = IncomingMessage & { [asking]?: "nobody yet" | "us" | undefined };
+type Asking = IncomingMessage & { [asking]?: "unmet" | "us" | undefined };
 
 /**
  * Leaves it to the endpoint whether a caller with `Expect: 100-continue` is told to send its body: one that is refused
@@ -18,11 +18,11 @@ export function honourExpectations(server: Server, isMet: (request: IncomingMess
   if (server.listenerCount("checkContinue") > 0) return;
   server.on("checkContinue", (request: Asking, response: ServerResponse) => {
     if (server.listenerCount("checkContinue") > 1) return;
-    if (isMet(request)) request[asking] = "nobody yet";
+    if (isMet(request)) request[asking] = "unmet";
     else response.writeContinue();
     server.emit("request", request, response);
     // Where it has not come to us at once, something in between has it, which may want the body.
-    if (request[asking] === "nobody yet" && !response.headersSent) continueOf(request, response)?.();
+    if (request[asking] === "unmet" && !response.headersSent) continueOf(request, response)?.();
   });
 }
 

@@ -50,6 +50,8 @@ export class Credentials {
 
   /** Whether the name of a field has the token in it: names come in lower case. */
   names(field: string): boolean {
+    // Most names are too short for it.
+    if (field.length < this.#token.length) return false;
     return isSpelled(this.#token.toLowerCase(), field, (character) => character.toLowerCase());
   }
 
