@@ -119,9 +119,9 @@ export class OrdinaryWay {
    * left to be decoded.
    */
   isReached(request: Request, sent: string, endpoint: Endpoint): boolean {
-    const { caseSensitive, strict } = routerOf(this.#app) ?? {};
     const opened = this.#ways.slots.of(endpoint);
-    if (!opened) return false;
+    if (!opened || sent === opened.path) return opened !== undefined;
+    const { caseSensitive, strict } = routerOf(this.#app) ?? {};
     const path = strict ? sent : sent.replace(/\/$/, "");
     const isWritten = caseSensitive ? path === opened.path : path.toLowerCase() === opened.path.toLowerCase();
     const { surroundings, views } = this.#ways;
