@@ -7,6 +7,7 @@
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { everything, layout, matrix, quick } from "./matrix.mjs";
@@ -32,10 +33,11 @@ const fonts = choice === "--fonts" ? otherFonts(join(root, ".cache", "fonts")) :
 
 if (leftOut) process.stdout.write(leftOut);
 const total = { passes: 0, failures: 0 };
-// Two at a time. The first speaks as it goes, each other one when its turn has come.
+// One more at a time than there are processors, since each waits for its Node-RED and its browser most of the time. The
+// first speaks as it goes, each other one when its turn has come.
 const waiting = runs.map((entry) => ({ entry, output: new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER }) }));
 const speaking = speak(waiting.map(({ entry, output }) => ({ title: entry.title, output })));
-await Promise.all([runWaiting(), runWaiting()]);
+await Promise.all(Array.from({ length: availableParallelism() + 1 }, () => runWaiting()));
 await speaking;
 process.stdout.write(`\n${total.passes} passed, ${total.failures} failed\n`);
 if (total.failures > 0 || total.passes === 0) process.exit(1);

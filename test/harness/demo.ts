@@ -100,12 +100,15 @@ export class Demo {
     await until(() => this.processes().length === 0, `the end of the demo's processes`);
   }
 
-  /** The processes of its group, without those that have ended and are only waiting to be counted. */
+  /**
+   * The processes of its group, without those that have ended and are only waiting to be counted. One that has ended but
+   * for a thread (`Zl`) still has its files and its port.
+   */
   processes(): { pid: number; name: string }[] {
     return execFileSync("ps", ["-A", "-o", "pid=,pgid=,stat=,args="], { encoding: "utf8" })
       .split("\n")
       .map((line) => line.trim().split(/\s+/))
-      .filter(([, group, state]) => group === String(this.#pid) && !state?.startsWith("Z"))
+      .filter(([, group, state]) => group === String(this.#pid) && !/^Z[^l]*$/.test(state ?? ""))
       .map(([pid, , , ...name]) => ({ pid: Number(pid), name: name.join(" ") }));
   }
 
