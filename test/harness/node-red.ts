@@ -89,11 +89,13 @@ module.exports = (RED) => {
     req.socket.on("close", () => process.send({ trace: trace + " left" }));
   });
   const closing = [];
+  let isEnding = false;
   // Reports messages like a sink; and when it is closed, it takes until the test lets it go.
   RED.nodes.registerType("slow", function (config) {
     RED.nodes.createNode(this, config);
     this.on("input", report);
     this.on("close", (done) => {
+      if (isEnding) return done();
       closing.push(done);
       process.send({ trace: "closing" });
     });
@@ -120,7 +122,8 @@ module.exports = (RED) => {
       };
       process.send({ trace: "watching" });
     }
-    if (message === "close") for (const done of closing.splice(0)) done();
+    if (message === "end") isEnding = true;
+    if (message === "close" || isEnding) for (const done of closing.splice(0)) done();
     if (message === "later") {
       const now = performance.now.bind(performance);
       performance.now = () => now() + 3_600_000;
@@ -457,6 +460,8 @@ export class NodeRed {
   async stop(): Promise<void> {
     if (this.running) {
       const exit = once(this.#child, "exit");
+      // Nobody is left to let its slow nodes go.
+      if (this.#child.connected) this.#child.send("end");
       this.#child.kill();
       await exit;
     }
