@@ -111,6 +111,12 @@ describe("the house", () => {
     }
   });
 
+  it("has senders that the form can show as well: they know nothing but each other", () => {
+    const known = imports.filter(({ file }) => file.startsWith("src/trust/senders/"));
+    known.length.should.be.above(10);
+    known.filter(({ from }) => !from.startsWith("src/trust/senders/")).should.eql([]);
+  });
+
   it("says in the first line of each file what it is for", () => {
     const silent = [...sources].filter(([, { text }]) => !/^\/\/ \S.*[.:]\n/.test(text)).map(([file]) => file);
     silent.sort().should.eql([]);

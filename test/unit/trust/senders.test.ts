@@ -1,0 +1,80 @@
+import should from "should";
+import type { Condition, Source } from "../../../src/trust/senders/record";
+import { isSenderId, recogniseOrder, senderIds, senders } from "../../../src/trust/senders/table";
+
+const known = senderIds.map((id) => [id, senders[id]] as const);
+
+describe("the senders", () => {
+  it("are known by their ids, and nothing else is", () => {
+    senderIds.length.should.equal(47);
+    for (const id of senderIds) isSenderId(id).should.be.true();
+    for (const value of ["", "GitHub", "constructor", "__proto__", 1, null, undefined, ["github"]]) {
+      isSenderId(value).should.be.false();
+    }
+  });
+
+  it("have a name of their own and documentation that can be opened", () => {
+    new Set(known.map(([, { name }]) => name)).size.should.equal(senderIds.length);
+    for (const [id, { name, docs }] of known) {
+      name.trim().should.equal(name).and.not.equal("");
+      new URL(docs).protocol.should.equal("https:", id);
+    }
+  });
+
+  it("are tried in an order that has each of those whose requests tell, once", () => {
+    const telling = known.filter(([, { recognise }]) => recognise).map(([id]) => id);
+    [...recogniseOrder].sort().should.eql(telling.sort());
+  });
+
+  it("say in which encoding they sign, unless they send the secret itself", () => {
+    for (const [id, { scheme }] of known) should(scheme.sig.enc === undefined).equal(scheme.alg === "token", id);
+  });
+
+  it("ask for the URL exactly where they sign it, and may for a scheme that a user writes", () => {
+    for (const [id, { scheme, settings = [] }] of known) {
+      const signed = scheme.alg === "code:twilio" || scheme.content.some((source) => source.startsWith("url"));
+      settings.includes("publicUrl").should.equal(signed || id === "custom", id);
+    }
+  });
+
+  it("ask for what their handshakes compare with", () => {
+    for (const [id, { handshakes = [], settings = [] }] of known) {
+      for (const { when, secretMissing } of handshakes) {
+        for (const [, condition] of when) {
+          if (isConfigured(condition)) settings.includes(condition.configured).should.be.true(id);
+        }
+        if (secretMissing) settings.includes("arm").should.be.true(id);
+      }
+    }
+  });
+
+  it("never echo what a stranger sends without restriction, and never sign it", () => {
+    for (const [id, { handshakes = [] }] of known) {
+      for (const { signed, restrict = [], reply, show } of handshakes) {
+        const pieces = [...Object.values(reply.headers ?? {}), ...piecesOf(reply.body), ...(show ? [show] : [])];
+        const said = pieces.flatMap((piece) => (typeof piece === "string" ? piece : piece.of));
+        const macs = pieces.flatMap((piece) => (typeof piece === "string" ? [] : piece.of));
+        const allowed = restrict.map(([source]) => source);
+        for (const source of signed ? macs : said) {
+          (source.startsWith("lit:") || allowed.includes(source)).should.be.true(`${id}: ${source}`);
+        }
+        for (const [source, pattern] of restrict) {
+          for (const text of ["", "<b>", "x".repeat(2000), "a\r\nb"])
+            pattern.test(text).should.be.false(`${id}: ${source}`);
+        }
+      }
+    }
+  });
+});
+
+function isConfigured(condition: Condition): condition is Extract<Condition, { configured: unknown }> {
+  return typeof condition === "object" && "configured" in condition;
+}
+
+type Reply = NonNullable<(typeof senders)["x"]["handshakes"]>[number]["reply"];
+
+function piecesOf(body: Reply["body"]): (Source | { of: Source })[] {
+  if (body === undefined) return [];
+  if (typeof body === "string") return [body];
+  return Object.values(body).filter((piece) => typeof piece !== "number");
+}
