@@ -1,0 +1,296 @@
+import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
+import type { SenderId } from "../../src/trust/senders/table";
+
+/**
+ * Each sender's side, written from its documentation with nothing but `node:crypto`: it shares no code and no data with
+ * what is tested.
+ */
+export interface Signer {
+  /** A secret as the sender's user has it, for each of three accounts. */
+  secrets: readonly string[];
+  /** Makes the body that it sends of any bytes, where it cannot be any. */
+  body?: (bytes: Buffer, account: number, at: number) => Buffer;
+  /** The header fields of its proof. */
+  headers: (request: Unsigned, account: number) => [string, string][];
+  /** What the URL has from the sender, without a question mark. */
+  search?: (request: Unsigned) => string;
+  publicUrl?: string;
+  /** How far from its time a request is taken, in seconds. */
+  window?: number;
+  /** Whether what it signs has the body in it. */
+  ignoresBody?: true;
+}
+
+export interface Unsigned {
+  body: Buffer;
+  /** In seconds. */
+  at: number;
+  id: string;
+}
+
+const typed = ["It's a Secret to Everybody", "zwölf Boxkämpfer", "whsec_5WbX5kEWLlfzsGNjH64I8lOOqUB6e8FH"];
+const keys = typed.map((text) => createHmac("sha256", "keys").update(text).digest());
+const whsec = keys.map((key) => `whsec_${key.toString("base64")}`);
+const ed25519 = typed.map(() => generateKeyPairSync("ed25519"));
+const p256 = typed.map(() => generateKeyPairSync("ec", { namedCurve: "prime256v1" }));
+
+const publicUrl = "https://hooks.example.com/red/hook";
+const text = (key: number) => typed[key] ?? "";
+
+function hmac(hash: string, key: string | Buffer, encoding: "hex" | "base64", ...parts: (string | Buffer)[]): string {
+  const message = Buffer.concat(parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)));
+  return createHmac(hash, key).update(message).digest(encoding);
+}
+
+/** An HMAC-SHA256 over the body alone. */
+function overBody(name: string, encoding: "hex" | "base64", prefix = ""): Signer {
+  return {
+    secrets: typed,
+    headers: ({ body }, account) => [[name, prefix + hmac("sha256", text(account), encoding, body)]],
+  };
+}
+
+function standardWebhooks(prefix: string): Signer {
+  return {
+    secrets: whsec,
+    window: 300,
+    headers: ({ body, at, id }, account) => [
+      [`${prefix}-id`, id],
+      [`${prefix}-timestamp`, String(at)],
+      [`${prefix}-signature`, `v1,${hmac("sha256", keys[account] ?? "", "base64", `${id}.${at}.`, body)} v1a,AAAA`],
+    ],
+  };
+}
+
+function token(name: string, prefix = ""): Signer {
+  const secrets = ["glwh-7f3a_Token", "Zx9_token-ABC", "0123456789"];
+  return { secrets, ignoresBody: true, headers: (_, account) => [[name, prefix + (secrets[account] ?? "")]] };
+}
+
+function raw(key: KeyObject): Buffer {
+  return Buffer.from(key.export({ format: "jwk" }).x ?? "", "base64url");
+}
+
+function signedBy(account: number, message: Buffer): Buffer {
+  const pair = ed25519[account];
+  return pair ? sign(null, message, pair.privateKey) : Buffer.alloc(0);
+}
+
+const json = (value: unknown) => Buffer.from(JSON.stringify(value));
+const iso = (at: number) => new Date(at * 1000).toISOString();
+
+export const signers: Record<Exclude<SenderId, "custom">, Signer> = {
+  github: overBody("X-Hub-Signature-256", "hex", "sha256="),
+  gitlab: token("X-Gitlab-Token"),
+  "gitlab-signed": standardWebhooks("webhook"),
+  forgejo: overBody("X-Forgejo-Signature", "hex"),
+  gitea: overBody("X-Gitea-Signature", "hex"),
+  gogs: overBody("X-Gogs-Signature", "hex"),
+  bitbucket: overBody("X-Hub-Signature", "hex", "sha256="),
+  jira: overBody("X-Hub-Signature", "hex", "sha256="),
+  linear: {
+    ...overBody("Linear-Signature", "hex"),
+    window: 60,
+    body: (bytes, _, at) => json({ data: bytes.toString("latin1"), webhookTimestamp: at * 1000 }),
+  },
+  notion: overBody("X-Notion-Signature", "hex", "sha256="),
+  asana: overBody("X-Hook-Signature", "hex"),
+  typeform: overBody("Typeform-Signature", "base64", "sha256="),
+  calendly: {
+    secrets: typed,
+    window: 180,
+    headers: ({ body, at }, account) => [
+      ["Calendly-Webhook-Signature", `t=${at},v1=${hmac("sha256", text(account), "hex", `${at}.`, body)}`],
+    ],
+  },
+  docusign: {
+    secrets: typed,
+    headers: ({ body }, account) => [
+      ["X-DocuSign-Signature-1", hmac("sha256", "another key", "base64", body)],
+      ["X-DocuSign-Signature-2", hmac("sha256", text(account), "base64", body)],
+    ],
+  },
+  dropbox: overBody("X-Dropbox-Signature", "hex"),
+  zendesk: {
+    secrets: typed,
+    window: 300,
+    headers: ({ body, at }, account) => [
+      ["X-Zendesk-Webhook-Signature", hmac("sha256", text(account), "base64", iso(at), body)],
+      ["X-Zendesk-Webhook-Signature-Timestamp", iso(at)],
+    ],
+  },
+  intercom: {
+    secrets: typed,
+    headers: ({ body }, account) => [["X-Hub-Signature", `sha1=${hmac("sha1", text(account), "hex", body)}`]],
+  },
+  hubspot: {
+    secrets: typed,
+    window: 300,
+    publicUrl,
+    search: ({ id }) => `id=${id}%3A%2f%25`,
+    headers: ({ body, at, id }, account) => [
+      [
+        "X-HubSpot-Signature-v3",
+        hmac("sha256", text(account), "base64", `POST${publicUrl}?id=${id}:/%25`, body, String(at * 1000)),
+      ],
+      ["X-HubSpot-Request-Timestamp", String(at * 1000)],
+    ],
+  },
+  stripe: {
+    secrets: typed,
+    window: 300,
+    headers: ({ body, at }, account) => [
+      [
+        "Stripe-Signature",
+        `t=${at},v1=${"0".repeat(64)},v1=${hmac("sha256", text(account), "hex", `${at}.`, body)},v0=1`,
+      ],
+    ],
+  },
+  paddle: {
+    secrets: typed,
+    window: 5,
+    headers: ({ body, at }, account) => [
+      ["Paddle-Signature", `ts=${at};h1=${hmac("sha256", text(account), "hex", `${at}:`, body)}`],
+    ],
+  },
+  square: {
+    secrets: typed,
+    publicUrl: `${publicUrl}?a=1`,
+    headers: ({ body }, account) => [
+      ["x-square-hmacsha256-signature", hmac("sha256", text(account), "base64", `${publicUrl}?a=1`, body)],
+    ],
+  },
+  shopify: overBody("X-Shopify-Hmac-Sha256", "base64"),
+  woocommerce: overBody("X-WC-Webhook-Signature", "base64"),
+  xero: overBody("x-xero-signature", "base64"),
+  slack: {
+    secrets: typed,
+    window: 300,
+    headers: ({ body, at }, account) => [
+      ["X-Slack-Request-Timestamp", String(at)],
+      ["X-Slack-Signature", `v0=${hmac("sha256", text(account), "hex", `v0:${at}:`, body)}`],
+    ],
+  },
+  zoom: {
+    secrets: typed,
+    window: 300,
+    headers: ({ body, at }, account) => [
+      ["x-zm-request-timestamp", String(at)],
+      ["x-zm-signature", `v0=${hmac("sha256", text(account), "hex", `v0:${at}:`, body)}`],
+    ],
+  },
+  discord: {
+    secrets: ed25519.map((pair) => raw(pair.publicKey).toString("hex")),
+    window: 300,
+    headers: ({ body, at }, account) => [
+      ["X-Signature-Ed25519", signedBy(account, Buffer.concat([Buffer.from(String(at)), body])).toString("hex")],
+      ["X-Signature-Timestamp", String(at)],
+    ],
+  },
+  telegram: token("X-Telegram-Bot-Api-Secret-Token"),
+  line: overBody("x-line-signature", "base64"),
+  meta: overBody("X-Hub-Signature-256", "hex", "sha256="),
+  x: overBody("x-twitter-webhooks-signature", "base64", "sha256="),
+  twitch: {
+    secrets: typed,
+    window: 600,
+    headers: ({ body, at, id }, account) => [
+      ["Twitch-Eventsub-Message-Id", id],
+      ["Twitch-Eventsub-Message-Timestamp", iso(at)],
+      ["Twitch-Eventsub-Message-Signature", `sha256=${hmac("sha256", text(account), "hex", id, iso(at), body)}`],
+    ],
+  },
+  twilio: {
+    secrets: typed,
+    publicUrl,
+    body: (bytes) => Buffer.from(`To=%2B1&Body=${encodeURIComponent(bytes.toString("latin1"))}&A=2&A=1&A=2`),
+    search: ({ id }) => `id=${id}`,
+    headers: ({ body, id }, account) => {
+      // Any bytes, once they are encoded, are a form: its fields stand between ampersands.
+      const fields = body
+        .toString()
+        .split("&")
+        .filter((field) => field !== "")
+        .map((field) => /^([^=]*)=?([^]*)$/.exec(field)?.slice(1) ?? [])
+        .map((pair) => pair.map((part) => decodeForm(part)) as [string, string]);
+      const unique = new Map(fields.map(([name, value]) => [JSON.stringify([name, value]), { name, value }]));
+      const byText = (one: string, other: string) => (one < other ? -1 : one > other ? 1 : 0);
+      const sorted = [...unique.values()].sort((a, b) => byText(a.name, b.name) || byText(a.value, b.value));
+      const content = sorted.map(({ name, value }) => name + value).join("");
+      return [
+        ["Content-Type", "application/x-www-form-urlencoded"],
+        ["X-Twilio-Signature", hmac("sha1", text(account), "base64", `${publicUrl}?id=${id}${content}`)],
+      ];
+    },
+  },
+  sendgrid: {
+    secrets: p256.map((pair) => pair.publicKey.export({ format: "der", type: "spki" }).toString("base64")),
+    headers: ({ body, at }, account) => {
+      const key = p256[account]?.privateKey;
+      const signature = key && sign("sha256", Buffer.concat([Buffer.from(String(at)), body]), key);
+      return [
+        ["X-Twilio-Email-Event-Webhook-Signature", signature?.toString("base64") ?? ""],
+        ["X-Twilio-Email-Event-Webhook-Timestamp", String(at)],
+      ];
+    },
+  },
+  mailgun: {
+    secrets: typed,
+    ignoresBody: true,
+    body: (bytes, account, at) => {
+      const signature = hmac("sha256", text(account), "hex", `${at}nonce`);
+      return json({ signature: { timestamp: String(at), token: "nonce", signature }, data: bytes.toString("latin1") });
+    },
+    headers: () => [],
+  },
+  telnyx: {
+    secrets: ed25519.map((pair) => raw(pair.publicKey).toString("base64")),
+    window: 300,
+    headers: ({ body, at }, account) => [
+      ["telnyx-timestamp", String(at)],
+      ["telnyx-signature-ed25519", signedBy(account, Buffer.concat([Buffer.from(`${at}|`), body])).toString("base64")],
+    ],
+  },
+  sentry: overBody("Sentry-Hook-Signature", "hex"),
+  pagerduty: {
+    secrets: typed,
+    headers: ({ body }, account) => [
+      ["X-PagerDuty-Signature", `v1=${"0".repeat(64)},v1=${hmac("sha256", text(account), "hex", body)}`],
+    ],
+  },
+  grafana: overBody("X-Grafana-Alerting-Signature", "hex"),
+  "grafana-timestamp": {
+    secrets: typed,
+    window: 300,
+    headers: ({ body, at }, account) => [
+      ["X-Grafana-Alerting-Timestamp", String(at)],
+      ["X-Grafana-Alerting-Signature", hmac("sha256", text(account), "hex", `${at}:`, body)],
+    ],
+  },
+  "azure-eventgrid": token("Authorization", "Bearer "),
+  "microsoft-graph": {
+    secrets: typed,
+    ignoresBody: true,
+    body: (bytes, account) => {
+      const element = { clientState: text(account), resource: bytes.toString("latin1") };
+      return json({ value: Array.from({ length: (bytes.length % 40) + 1 }, () => element) });
+    },
+    headers: () => [],
+  },
+  "standard-webhooks": standardWebhooks("webhook"),
+  svix: standardWebhooks("svix"),
+  cloudevents: token("Authorization", "Bearer "),
+  websub: overBody("X-Hub-Signature", "hex", "sha256="),
+};
+
+/** The URL Standard's application/x-www-form-urlencoded, for one name or value. */
+function decodeForm(part: string): string {
+  const bytes: number[] = [];
+  const encoded = Buffer.from(part.replaceAll("+", " ")).toString("latin1");
+  for (let place = 0; place < encoded.length; place++) {
+    const [escape] = /^%[0-9a-f]{2}/i.exec(encoded.slice(place, place + 3)) ?? [];
+    bytes.push(escape ? parseInt(escape.slice(1), 16) : encoded.charCodeAt(place));
+    if (escape) place += 2;
+  }
+  return Buffer.from(bytes).toString();
+}

@@ -1,0 +1,65 @@
+import type { Scheme } from "../../src/trust/senders/record";
+import { isSenderId, type SenderId, senders } from "../../src/trust/senders/table";
+import type { Head } from "../../src/trust/signature/fields";
+import { settledScheme } from "../../src/trust/signature/settings";
+import { type Secrets, Verifier } from "../../src/trust/signature/verifier";
+import type { Acceptance } from "../../src/trust/signature/why";
+
+/** A request as it comes, and when. */
+export interface Came {
+  head: Head;
+  body: Buffer;
+  /** In seconds since the epoch. */
+  at: number;
+}
+
+/** How an endpoint is configured. */
+export interface Setup {
+  scheme: Scheme;
+  secrets: Secrets;
+  publicUrl?: string;
+  sender?: SenderId;
+}
+
+/** What became of a request: who let it in, or which rule or reason kept it out. */
+export type Outcome = string;
+
+/** Standard Webhooks with a key of the sender's own, which is set up as a custom scheme. */
+const standardWebhooksV1a: Scheme = {
+  ...senders["standard-webhooks"].scheme,
+  alg: "ed25519",
+  key: { format: "ed25519-base64", strip: "whpk_" },
+  sig: { headers: ["webhook-signature"], split: " ", pick: { prefix: "v1a," }, enc: "base64" },
+};
+
+/** The scheme of a row of the test data. */
+export function schemeOf(sender: string, publicUrl = ""): Scheme {
+  if (sender === "standard-webhooks-v1a") return standardWebhooksV1a;
+  if (!isSenderId(sender)) throw new Error(sender);
+  const scheme = settledScheme(senders[sender], { publicUrl });
+  if ("rule" in scheme) throw new Error(scheme.rule);
+  return scheme;
+}
+
+/**
+ * Takes a request to its verdict.
+ *
+ * @param cuts where the body is cut into chunks
+ */
+export function verdictOn(setup: Setup, { head, body, at }: Came, cuts: readonly number[] = []): Acceptance | string {
+  const { scheme, secrets, publicUrl, sender } = setup;
+  const verifier = Verifier.of(scheme, secrets, publicUrl, sender && senders[sender].id?.from);
+  if (!(verifier instanceof Verifier)) return verifier.rule;
+  const check = verifier.begin(head, at * 1000);
+  if ("why" in check) return check.why.kind;
+  const places = [...cuts].sort((a, b) => a - b);
+  [0, ...places].forEach((from, index) => check.update(body.subarray(from, places[index] ?? body.length)));
+  const verdict = check.verdict(() => body);
+  return "why" in verdict ? verdict.why.kind : verdict;
+}
+
+/** The same, without when it was signed. */
+export function outcomeOf(setup: Setup, came: Came, cuts: readonly number[] = []): Outcome {
+  const verdict = verdictOn(setup, came, cuts);
+  return typeof verdict === "string" ? verdict : verdict.credential;
+}

@@ -1,0 +1,174 @@
+import fc from "fast-check";
+import should from "should";
+import { inspect } from "node:util";
+import { type SenderId, senderIds } from "../../src/trust/senders/table";
+import { parseTime } from "../../src/trust/signature/time";
+import { seed } from "../harness/property";
+import { type Signer, signers } from "../harness/signers";
+import { type Came, outcomeOf, schemeOf, type Setup, verdictOn } from "../harness/verification";
+
+/** How many signatures are changed in all: `MUTATIONS=1000000 npm test -- --grep changed` takes some minutes. */
+const mutations = Number(process.env.MUTATIONS ?? 10_000);
+const at = 1_767_225_600;
+const senders = senderIds.filter((id): id is Exclude<SenderId, "custom"> => id !== "custom");
+
+interface Sent extends Came {
+  fields: [string, string][];
+}
+
+/** What a sender sends for an account, with its fields as they are. */
+function sent(signer: Signer, account: number, bytes: Buffer, id = "msg_1"): Sent {
+  const body = signer.body?.(bytes, account, at) ?? bytes;
+  const request = { body, at, id };
+  const fields = signer.headers(request, account);
+  const search = signer.search?.(request) ?? "";
+  return { fields, head: { method: "POST", rawHeaders: fields.flat(), search }, body, at };
+}
+
+function setupOf(id: (typeof senders)[number], first: number, second?: number): Setup {
+  const { secrets, publicUrl = "" } = signers[id];
+  const scheme = schemeOf(id, publicUrl);
+  return {
+    scheme,
+    secrets: { first: secrets[first] ?? "", second: second === undefined ? "" : (secrets[second] ?? "") },
+    publicUrl,
+    sender: id,
+  };
+}
+
+const account = fc.integer({ min: 0, max: 2 });
+const body = fc.oneof(
+  fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+  fc.json().map((json) => Buffer.from(`\ufeff${json}\r\n`)),
+  fc.constantFrom("", "{}", '{"a":1.0,"a":1e2}', "a=1&a=2&b=%20+", "\u0000").map((text) => Buffer.from(text)),
+);
+/** What happens to a request on its way. */
+const way = fc.record({
+  first: account,
+  second: fc.option(account, { nil: undefined }),
+  body,
+  changedBody: fc.option(body, { nil: undefined, freq: 3 }),
+  late: fc.oneof(fc.constant(0), fc.integer({ min: -700, max: 700 })),
+  cuts: fc.array(fc.nat(400), { maxLength: 6 }),
+  id: fc.string({ unit: fc.constantFrom(...Array.from("aZ09_-.~")), minLength: 1, maxLength: 20 }),
+  order: fc.array(fc.nat(), { minLength: 20, maxLength: 20 }),
+  shout: fc.nat(),
+  noise: fc.array(fc.tuple(fc.constantFrom("X-Other", "Host", "User-Agent", "x-hub"), fc.string()), { maxLength: 4 }),
+});
+
+/** Header fields in any order, their names in any letter case. */
+function anyOrder(fields: readonly (readonly [string, string])[], order: readonly number[], shout: number): string[] {
+  const mixed = (name: string) =>
+    Array.from(name, (each, place) => ((shout >> (place % 31)) & 1 ? each.toUpperCase() : each.toLowerCase())).join("");
+  return fields
+    .map(([name, value], place) => ({ key: order[place] ?? 0, field: [mixed(name), value] }))
+    .sort((one, other) => one.key - other.key)
+    .flatMap(({ field }) => field);
+}
+
+describe("a signature", () => {
+  for (const id of senders) {
+    const signer = signers[id];
+
+    it(`of ${id} is accepted exactly when the sender would make the same one`, () => {
+      fc.assert(
+        fc.property(
+          way,
+          account,
+          ({ first, second, body, changedBody, late, cuts, id: own, order, shout, noise }, from) => {
+            const request = sent(signer, from, body, own);
+            const changed = changedBody ?? request.body;
+            const came: Came = {
+              head: { ...request.head, rawHeaders: anyOrder([...request.fields, ...noise], order, shout) },
+              body: changed,
+              at: at + late,
+            };
+            const isSame = changed.equals(request.body) || (signer.ignoresBody && signer.body === undefined);
+            const again = signer.headers({ body: changed, at, id: own }, from);
+            // Twilio does not sign the order of a form's fields; ECDSA makes another signature each time.
+            const fits =
+              isSame === true || (id === "twilio" && JSON.stringify(again) === JSON.stringify(request.fields));
+            const isTimely = signer.window === undefined || Math.abs(late) <= signer.window;
+            const fitting = first === from ? "first" : second === from ? "second" : undefined;
+
+            const verdict = verdictOn(
+              setupOf(id, first, second),
+              came,
+              cuts.filter((cut) => cut <= changed.length),
+            );
+            const expected = fits && isTimely ? fitting : undefined;
+            should(typeof verdict === "string" ? undefined : verdict.credential).equal(expected, inspect(verdict));
+            if (typeof verdict !== "string" && signer.window) should(verdict.sentAt).equal(at * 1000);
+          },
+        ),
+        { seed, numRuns: 200 },
+      );
+    });
+  }
+
+  it("that was changed in any way is never accepted", () => {
+    const signing = senders.filter((id) => sent(signers[id], 0, Buffer.alloc(0)).fields.length > 0);
+    const random = fc.nat(1_000_000);
+    for (const id of signing) {
+      const setup = setupOf(id, 0);
+      const request = sent(signers[id], 0, Buffer.from('{"id":1}'));
+      const { place, start, end } = proofIn(request.fields, sent(signers[id], 1, Buffer.from('{"id":1}')).fields);
+      const [name, value] = request.fields[place] ?? ["", ""];
+      outcomeOf(setup, request).should.equal("first");
+      fc.assert(
+        fc.property(random, random, fc.nat(3), (where, what, how) => {
+          const changed = value.slice(0, start) + mutated(value.slice(start, end), where, what, how) + value.slice(end);
+          // The same signature: hexadecimal digits have no letter case, and padding may be absent.
+          const isHex = setup.scheme.sig.enc === "hex" && changed.toLowerCase() === value.toLowerCase();
+          if (isHex || changed === value || changed === value.replace(/=+$/, "")) return;
+          const rawHeaders = request.fields.with(place, [name, changed]).flat();
+          outcomeOf(setup, { ...request, head: { ...request.head, rawHeaders } }).should.not.equal("first", changed);
+        }),
+        { seed, numRuns: Math.ceil(mutations / signing.length) },
+      );
+    }
+  });
+});
+
+/** Where a proof stands: it is what differs between two accounts. */
+function proofIn(fields: readonly [string, string][], others: readonly [string, string][]) {
+  const place = fields.findLastIndex(([, value], index) => value !== others[index]?.[1]);
+  const value = fields[place]?.[1] ?? "";
+  const other = others[place]?.[1] ?? "";
+  const start = Array.from(value).findIndex((character, index) => character !== other[index]);
+  const end = Array.from(value).findLastIndex((character, index) => character !== other[index]) + 1;
+  return { place, start, end };
+}
+
+/** A character is another one, some are missing, or one is too many; or two have changed places. */
+function mutated(text: string, where: number, what: number, how: number): string {
+  const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_!=.\u00e9";
+  const place = where % text.length;
+  const before = text.slice(0, place);
+  const character = alphabet.charAt(what % alphabet.length);
+  if (how === 0) return before + character + text.slice(place + 1);
+  if (how === 1) return before + text.slice(place + 1 + (what % 3));
+  if (how === 2) return before + character + text.slice(place);
+  return before + text.charAt(place + 1) + text.charAt(place) + text.slice(place + 2);
+}
+
+describe("a time", () => {
+  it("is read as it was written, with nothing more or less", () => {
+    const any = fc.date({
+      min: new Date("0001-01-02T00:00:00Z"),
+      max: new Date("9999-12-30T00:00:00Z"),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(any, fc.integer({ min: -1439, max: 1439 }), (date, offset) => {
+        const local = new Date(date.getTime() + offset * 60_000).toISOString().slice(0, -1);
+        const minutes = Math.abs(offset);
+        const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((each) => String(each).padStart(2, "0"));
+        const text = `${local}${offset < 0 ? "-" : "+"}${hours}:${rest}`;
+        should(parseTime(text, "iso8601")).be.approximately(date.getTime(), 0.001);
+        should(parseTime(`${text} `, "iso8601")).be.undefined();
+      }),
+      { seed, numRuns: 1000 },
+    );
+  });
+});

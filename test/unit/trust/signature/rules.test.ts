@@ -1,0 +1,417 @@
+import should from "should";
+import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
+import type { Scheme } from "../../../../src/trust/senders/record";
+import { senders } from "../../../../src/trust/senders/table";
+import { settledScheme } from "../../../../src/trust/signature/settings";
+import { parseTime } from "../../../../src/trust/signature/time";
+import { Verifier } from "../../../../src/trust/signature/verifier";
+import { outcomeOf, schemeOf, type Setup, verdictOn } from "../../../harness/verification";
+
+const at = 1_767_225_600;
+const body = Buffer.from('{"a":1}');
+const mac = (...parts: (string | Buffer)[]) => {
+  const hmac = createHmac("sha256", "secret");
+  for (const part of parts) hmac.update(part);
+  return hmac.digest();
+};
+const right = mac(body);
+const hex = right.toString("hex");
+const wrong = "0".repeat(64);
+
+/** A scheme of the body alone, but for what a case says. */
+const plain: Scheme = {
+  alg: "hmac-sha256",
+  key: { format: "utf8" },
+  sig: { headers: ["X-Signature"], enc: "hex" },
+  content: ["body"],
+};
+
+function outcome(scheme: Scheme, rawHeaders: string[], secrets: Setup["secrets"] = { first: "secret" }, sent = body) {
+  return outcomeOf({ scheme, secrets }, { head: { method: "POST", rawHeaders, search: "" }, body: sent, at });
+}
+
+describe("a signature's rules", () => {
+  describe("of secrets", () => {
+    const key = Buffer.alloc(32, 7);
+    const pair = generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).toString("base64");
+    const cases: [string, Scheme["alg"], Scheme["key"], string, string][] = [
+      ["an empty one", "hmac-sha256", { format: "utf8" }, "", "secret.required"],
+      ["nothing behind its prefix", "hmac-sha256", { format: "base64", strip: "whsec_" }, "whsec_", "secret.format"],
+      ["no base64", "hmac-sha256", { format: "base64" }, "whsec_AAAA", "secret.format"],
+      ["base64 of the other alphabet", "hmac-sha256", { format: "base64" }, "AA-_", "secret.format"],
+      ["base64 that is cut off", "hmac-sha256", { format: "base64" }, "AAAAA", "secret.format"],
+      ["base64 with a padding that is wrong", "hmac-sha256", { format: "base64" }, "AAA==", "secret.format"],
+      ["base64 with a blank", "hmac-sha256", { format: "base64" }, "AAAA ", "secret.format"],
+      ["hexadecimal digits, one missing", "hmac-sha256", { format: "hex" }, "abc", "secret.format"],
+      ["no hexadecimal digits", "hmac-sha256", { format: "hex" }, "wxyz", "secret.format"],
+      ["a public key that is too short", "ed25519", { format: "ed25519-hex" }, "00".repeat(31), "secret.format"],
+      ["a public key in base64 that is too long", "ed25519", { format: "ed25519-base64" }, key.toString("base64") + "AAAA", "secret.format"],
+      ["no DER", "ecdsa-p256-sha256", { format: "spki-base64" }, key.toString("base64"), "secret.format"],
+      ["a key of another algorithm", "ecdsa-p256-sha256", { format: "spki-base64" }, pair, "secret.format"],
+      ["a text where a public key is due", "ed25519", { format: "utf8" }, "secret", "secret.format"],
+      ["a public key where a text is due", "hmac-sha256", { format: "ed25519-hex" }, key.toString("hex"), "secret.format"],
+      ["a public key where a secret is due", "hmac-sha256", { format: "spki-base64" }, pair, "secret.format"],
+    ]; // prettier-ignore
+    for (const [name, alg, format, first, rule] of cases) {
+      it(`${name}: ${rule}`, () => {
+        const verifier = Verifier.of({ ...plain, alg, key: format }, { first });
+        should(verifier).eql({ rule });
+      });
+    }
+
+    it("let nothing in while the first of two is missing, or the second is none", () => {
+      const scheme: Scheme = { ...plain, key: { format: "hex" } };
+      should(Verifier.of(plain, { first: "", second: "secret" })).eql({ rule: "secret.required" });
+      should(Verifier.of(scheme, { first: "abcd", second: "abc" })).eql({ rule: "secondSecret.format" });
+    });
+
+    it("are used as they were typed", () => {
+      outcome(plain, ["X-Signature", hex], { first: "secret " }).should.equal("signatureWrong");
+      outcome(plain, ["X-Signature", hex], { first: "\tsecret" }).should.equal("signatureWrong");
+    });
+
+    it("tell which of two fits, and an empty second one is none", () => {
+      outcome(plain, ["X-Signature", hex], { first: "secret", second: "other" }).should.equal("first");
+      outcome(plain, ["X-Signature", hex], { first: "other", second: "secret" }).should.equal("second");
+      outcome(plain, ["X-Signature", hex], { first: "other", second: "third" }).should.equal("signatureWrong");
+      const empty = createHmac("sha256", "").update(body).digest("hex");
+      outcome(plain, ["X-Signature", empty], { first: "secret", second: "" }).should.equal("signatureWrong");
+    });
+
+    it("may lack their padding, or the prefix that is taken off", () => {
+      const scheme: Scheme = { ...plain, key: { format: "base64", strip: "whsec_" } };
+      const signature = createHmac("sha256", Buffer.from("secrets!")).update(body).digest("hex");
+      for (const first of ["whsec_c2VjcmV0cyE=", "c2VjcmV0cyE=", "c2VjcmV0cyE"]) {
+        outcome(scheme, ["X-Signature", signature], { first }).should.equal("first");
+      }
+    });
+  });
+
+  describe("of what is signed", () => {
+    const scheme: Scheme = {
+      ...plain,
+      content: ["header:X-Id", "lit:.", "ts", "lit:.", "body"],
+      ts: { source: "header:X-Time", unit: "s", tolerance: 10 },
+    };
+    const headers = (id: string, time: string, ...parts: (string | Buffer)[]) =>
+      ["X-Id", id, "X-Time", time, "X-Signature", mac(...parts).toString("hex")]; // prettier-ignore
+
+    it("are that every part is there, and has something in it", () => {
+      outcome(scheme, headers("1", String(at), `1.${at}.`, body)).should.equal("first");
+      outcome(scheme, headers("", String(at), `.${at}.`, body)).should.equal("missing");
+      outcome(scheme, headers("1", "", "1..", body)).should.equal("missing");
+      outcome(plain, ["X-Signature", mac("").toString("hex")], undefined, Buffer.alloc(0)).should.equal("first");
+      const inBody: Scheme = { ...plain, content: ["json:a.b", "body"] };
+      for (const text of ["", "{", "{}", '{"a":{"b":""}}', '{"a":{"b":null}}', '{"a":{"b":[1]}}', '{"a":{"b":true}}']) {
+        outcome(inBody, ["X-Signature", hex], undefined, Buffer.from(text)).should.equal("missing", text);
+      }
+      for (const part of ["url", "query:a", "form:a"] as const) {
+        outcome({ ...plain, content: [part, "body"] }, ["X-Signature", hex]).should.equal("missing", part);
+      }
+    });
+
+    it("are bytes, also where they are no text", () => {
+      const bytes = Buffer.from([0xff, 0x00, 0xef, 0xbb, 0xbf, 0xc3]);
+      outcome(plain, ["X-Signature", mac(bytes).toString("hex")], undefined, bytes).should.equal("first");
+      // Node gives fields as Latin-1; the sender has signed what it sent.
+      const id = Buffer.from("ü");
+      outcome(scheme, headers(id.toString("latin1"), String(at), id, `.${at}.`, body)).should.equal("first");
+    });
+
+    it("have a time that is strictly written", () => {
+      for (const time of ["+1", "-1", "1e9", "1.0", "0x1", "1 ", "١", `${at}.`, "1".repeat(17), "a"]) {
+        const from = { ...plain, ts: { source: "query:t", unit: "s", tolerance: null } } as const;
+        const search = new URLSearchParams({ t: time }).toString();
+        const head = { method: "POST", rawHeaders: ["X-Signature", hex], search };
+        const outcome = outcomeOf({ scheme: from, secrets: { first: "secret" } }, { head, body, at });
+        outcome.should.equal("timeMalformed", time);
+      }
+      outcome(scheme, headers("1", ` ${at}\t`, `1.${at}.`, body)).should.equal("first");
+    });
+
+    it("have a time that is near enough, before and after", () => {
+      for (const [distance, expected] of [[-11, "timeOutside"], [-10, "first"], [10, "first"], [11, "timeOutside"]] as const) {
+        const time = String(at + distance);
+        outcome(scheme, headers("1", time, `1.${time}.`, body)).should.equal(expected);
+      } // prettier-ignore
+    });
+
+    it("tell when it was signed, in ms", () => {
+      const head = { method: "POST", rawHeaders: headers("1", String(at - 7), `1.${at - 7}.`, body), search: "" };
+      const verdict = verdictOn({ scheme, secrets: { first: "secret" } }, { head, body, at });
+      should(verdict).eql({ credential: "first", sentAt: (at - 7) * 1000 });
+    });
+
+    it("say by how much a time is off, without the body", () => {
+      const verifier = Verifier.of(scheme, { first: "secret" });
+      if (!(verifier instanceof Verifier)) throw new Error(verifier.rule);
+      for (const seconds of [420, -420]) {
+        const head = { method: "POST", rawHeaders: headers("1", String(at - seconds), "any"), search: "" };
+        const why = { kind: "timeOutside", source: "header:X-Time", seconds, tolerance: 10 };
+        should(verifier.begin(head, at * 1000)).eql({ why });
+      }
+    });
+
+    it("may have the body in them twice, or in front", () => {
+      const twice: Scheme = { ...plain, content: ["body", "lit:é", "body"] };
+      outcome(twice, ["X-Signature", mac(body, "é", body).toString("hex")]).should.equal("first");
+      const front: Scheme = { ...plain, content: ["body", "method", "header:X-Id"] };
+      outcome(front, ["X-Id", "1", "X-Signature", mac(body, "POST1").toString("hex")]).should.equal("first");
+    });
+
+    it("need not have the body in them", () => {
+      const without: Scheme = { ...plain, content: ["header:X-Id"] };
+      outcome(without, ["X-Id", "1", "X-Signature", mac("1").toString("hex")]).should.equal("first");
+    });
+  });
+
+  describe("of fields", () => {
+    const list = (split: string, pick: NonNullable<Scheme["sig"]["pick"]> | null): Scheme => ({
+      ...plain,
+      sig: { ...plain.sig, split, pick },
+    });
+    const cases: [string, Scheme, string[], string][] = [
+      ["the field twice", plain, ["X-Signature", hex, "x-signature", hex], "repeated"],
+      ["the field twice, once empty", plain, ["X-Signature", hex, "x-signature", ""], "repeated"],
+      ["an empty field", plain, ["X-Signature", ""], "missing"],
+      ["another field", plain, ["X-Signature-2", hex], "missing"],
+      ["the name as a value", plain, ["A", "X-Signature", "B", hex], "missing"],
+      ["blanks around it", plain, ["X-Signature", `\t ${hex} `], "first"],
+      ["capital digits", plain, ["X-Signature", hex.toUpperCase()], "first"],
+      ["a byte too few", plain, ["X-Signature", hex.slice(2)], "signatureLength"],
+      ["a byte too many", plain, ["X-Signature", `${hex}00`], "signatureLength"],
+      ["a digit too few", plain, ["X-Signature", hex.slice(1)], "signatureMalformed"],
+      ["something behind it", plain, ["X-Signature", `${hex}!`], "signatureMalformed"],
+      ["something before it", plain, ["X-Signature", `0x${hex}`], "signatureMalformed"],
+      ["a list by commas", list(",", null), ["X-Signature", `${wrong}, ${hex}`], "first"],
+      ["a list in lines", list(",", null), ["X-Signature", wrong, "X-Signature", hex], "first"],
+      ["a list by other signs in lines", list(";", null), ["X-Signature", wrong, "X-Signature", hex], "repeated"],
+      ["pairs in lines", list(",", { kv: "v" }), ["X-Signature", `v=${wrong}`, "X-Signature", `v=${hex}`], "repeated"],
+      ["empty items", list(" ", null), ["X-Signature", `  ${wrong}   ${hex} `], "first"],
+      ["malformed items beside it", list(" ", null), ["X-Signature", `zz ${hex.slice(2)} ${hex}`], "first"],
+      ["sixteen", list(" ", null), ["X-Signature", `${`${wrong} `.repeat(15)}${hex}`], "first"],
+      ["seventeen", list(" ", null), ["X-Signature", `${hex}${` ${wrong}`.repeat(16)}`], "tooManySignatures"],
+      ["other items beside sixteen", list(" ", { prefix: "v1," }), ["X-Signature", `${"v2,00 ".repeat(99)}v1,${hex}`], "first"],
+      ["another prefix", list(" ", { prefix: "v1," }), ["X-Signature", `v2,${hex} V1,${hex} ${hex}`], "signatureMalformed"],
+      ["another key", list(",", { kv: "v1" }), ["X-Signature", `v0=${hex},xv1=${hex},v1`], "signatureMalformed"],
+      ["a key with blanks", list(",", { kv: "v1" }), ["X-Signature", `t=1, v1=${hex}`], "first"],
+    ]; // prettier-ignore
+    for (const [name, scheme, headers, expected] of cases) {
+      it(`${name}: ${expected}`, () => outcome(scheme, headers).should.equal(expected));
+    }
+
+    it("are read in base64 strictly", () => {
+      const scheme: Scheme = { ...plain, sig: { ...plain.sig, enc: "base64" } };
+      const text = right.toString("base64");
+      const last = text.charCodeAt(42);
+      const other = text.slice(0, 42) + String.fromCharCode(last + 1) + "=";
+      Buffer.from(other, "base64").should.eql(right);
+      const cases: [string, string][] = [
+        [text, "first"],
+        [text.slice(0, -1), "first"],
+        [`${text}=`, "signatureMalformed"],
+        [other, "signatureMalformed"],
+        [` ${text}`, "first"],
+        [text.slice(0, 20) + " " + text.slice(20), "signatureMalformed"],
+        [right.toString("base64url"), /[+/]/.test(text) ? "signatureMalformed" : "first"],
+        [`${text.slice(0, -4)}====`, "signatureMalformed"],
+      ];
+      for (const [signature, expected] of cases)
+        outcome(scheme, ["X-Signature", signature]).should.equal(expected, signature);
+      const url: Scheme = { ...plain, sig: { ...plain.sig, enc: "base64url" } };
+      outcome(url, ["X-Signature", right.toString("base64url")]).should.equal("first");
+    });
+
+    it("may have their time in them once only", () => {
+      const stripe = schemeOf("stripe");
+      const signature = mac(`${at}.`, body).toString("hex");
+      const outcomes = [`t=${at},v1=${signature}`, `t=${at},t=${at},v1=${signature}`, `v1=${signature}`].map((value) =>
+        outcome(stripe, ["Stripe-Signature", value]),
+      );
+      outcomes.should.eql(["first", "repeated", "missing"]);
+    });
+
+    it("may have an id once only, also where it is not signed", () => {
+      const rawHeaders = ["X-GitHub-Delivery", "1", "X-Hub-Signature-256", `sha256=${hex}`, "x-github-delivery", "2"];
+      const setup: Setup = { scheme: schemeOf("github"), secrets: { first: "secret" }, sender: "github" };
+      outcomeOf(setup, { head: { method: "POST", rawHeaders, search: "" }, body, at }).should.equal("repeated");
+    });
+  });
+
+  describe("of every algorithm", () => {
+    for (const hash of ["sha1", "sha256", "sha384", "sha512"] as const) {
+      it(`hmac-${hash} takes its own length and no other`, () => {
+        const scheme: Scheme = { ...plain, alg: `hmac-${hash}` };
+        for (const other of ["sha1", "sha256", "sha384", "sha512"]) {
+          const signature = createHmac(other, "secret").update(body).digest("hex");
+          outcome(scheme, ["X-Signature", signature]).should.equal(other === hash ? "first" : "signatureLength");
+        }
+      });
+    }
+
+    it("ecdsa-p256-sha256 takes DER, and nothing else", () => {
+      const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+      const scheme: Scheme = { ...plain, alg: "ecdsa-p256-sha256", key: { format: "spki-base64" } };
+      const secrets = { first: publicKey.export({ format: "der", type: "spki" }).toString("base64") };
+      outcome(scheme, ["X-Signature", sign("sha256", body, privateKey).toString("hex")], secrets).should.equal("first");
+      const flat = sign("sha256", body, { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("hex");
+      for (const signature of [flat, "00", hex]) {
+        outcome(scheme, ["X-Signature", signature], secrets).should.equal("signatureWrong");
+      }
+    });
+  });
+
+  describe("of tokens", () => {
+    const token: Scheme = { alg: "token", key: { format: "utf8" }, sig: { headers: ["X-Token"] }, content: [] };
+    const bearer: Scheme = { ...token, sig: { headers: ["Authorization"], pick: { prefix: "Bearer " } } };
+    const cases: [string, Scheme, string[], string][] = [
+      ["the secret", token, ["x-token", "secret"], "first"],
+      ["another", token, ["X-Token", "Secret"], "tokenWrong"],
+      ["its beginning", token, ["X-Token", "secre"], "tokenWrong"],
+      ["none", token, ["X-Other", "secret"], "missing"],
+      ["twice", token, ["X-Token", "secret", "X-Token", "secret"], "repeated"],
+      ["a prefix that nobody asked for", token, ["X-Token", "Bearer secret"], "tokenWrong"],
+      ["a prefix that is asked for", bearer, ["Authorization", "Bearer secret"], "first"],
+      ["without that prefix", bearer, ["Authorization", "secret"], "signatureMalformed"],
+      ["another prefix", bearer, ["Authorization", "Basic secret"], "signatureMalformed"],
+    ];
+    for (const [name, scheme, headers, expected] of cases) {
+      it(`${name}: ${expected}`, () => outcome(scheme, headers).should.equal(expected));
+    }
+
+    it("are known by their bytes", () => {
+      const sent = Buffer.from("sécret").toString("latin1");
+      outcome(token, ["X-Token", sent], { first: "sécret" }).should.equal("first");
+    });
+
+    it("are refused before the body", () => {
+      const verifier = Verifier.of(token, { first: "secret" });
+      if (!(verifier instanceof Verifier)) throw new Error(verifier.rule);
+      const head = { method: "POST", rawHeaders: ["X-Token", "wrong"], search: "" };
+      should(verifier.begin(head, 0)).eql({ why: { kind: "tokenWrong" } });
+    });
+
+    it("must fit in each element of a body that has several, however many", () => {
+      const graph = schemeOf("microsoft-graph");
+      const sent = (...states: unknown[]) => {
+        const value = states.map((clientState) => ({ clientState }));
+        return outcome(graph, [], { first: "secret", second: "other" }, Buffer.from(JSON.stringify({ value })));
+      };
+      sent("secret").should.equal("first");
+      sent("other", "other").should.equal("second");
+      sent(...Array.from({ length: 1000 }, () => "secret")).should.equal("first");
+      sent("secret", "wrong").should.equal("tokenWrong");
+      sent("secret", "other").should.equal("tokenWrong");
+      for (const missing of [undefined, null, "", {}]) sent("secret", missing).should.equal("missing");
+      sent().should.equal("missing");
+      outcome(graph, [], { first: "secret" }, Buffer.from('{"value":{"0":{"clientState":"secret"}}}')).should.equal(
+        "missing",
+      );
+    });
+  });
+});
+
+describe("a sender's settings", () => {
+  it("fill in the names of fields, and the hash with its prefix", () => {
+    const grafana = settledScheme(senders["grafana-timestamp"], {
+      signatureHeader: "X-Sig",
+      timestampHeader: "X-Time",
+    });
+    if ("rule" in grafana) throw new Error(grafana.rule);
+    const signed = mac(`${at}:`, body).toString("hex");
+    outcome(grafana, ["X-Time", String(at), "X-Sig", signed]).should.equal("first");
+    const websub = settledScheme(senders.websub, { alg: "sha512" });
+    if ("rule" in websub) throw new Error(websub.rule);
+    const signature = createHmac("sha512", "secret").update(body).digest("hex");
+    outcome(websub, ["X-Hub-Signature", `sha512=${signature}`]).should.equal("first");
+    outcome(websub, ["X-Hub-Signature", `sha256=${hex}`]).should.equal("signatureMalformed");
+  });
+
+  it("that are empty leave the scheme as it is, and those that a sender does not have do nothing", () => {
+    settledScheme(senders.grafana, { signatureHeader: "" }).should.eql(senders.grafana.scheme);
+    settledScheme(senders.github, { signatureHeader: "X", timestampHeader: "X", alg: "sha1" }).should.eql(
+      senders.github.scheme,
+    );
+  });
+
+  it("are refused where they break a rule", () => {
+    for (const alg of ["md5", "hmac-sha256", "SHA256"]) {
+      settledScheme(senders.websub, { alg }).should.eql({ rule: "alg" });
+    }
+    settledScheme(senders.grafana, { signatureHeader: "a b" }).should.eql({ rule: "signatureHeader" });
+    settledScheme(senders["grafana-timestamp"], { timestampHeader: "a:" }).should.eql({ rule: "timestampHeader" });
+    for (const publicUrl of ["", "hooks.example.com", "ftp://x/", "https://", "https:///a"]) {
+      settledScheme(senders.square, { publicUrl }).should.eql({ rule: "publicUrl" }, publicUrl);
+    }
+  });
+});
+
+describe("Twilio's signature", () => {
+  const url = "https://example.com/hook";
+  const form = "application/x-www-form-urlencoded; charset=utf-8";
+  const sha1 = (text: string) => createHmac("sha1", "secret").update(text).digest("base64");
+  const outcome = (signed: string, search: string, sent: string, type = form, publicUrl = url) => {
+    const rawHeaders = ["Content-Type", type, "X-Twilio-Signature", sha1(signed)];
+    const setup: Setup = { scheme: schemeOf("twilio", publicUrl), secrets: { first: "secret" }, publicUrl };
+    return outcomeOf(setup, { head: { method: "POST", rawHeaders, search }, body: Buffer.from(sent), at });
+  };
+  const digest = createHash("sha256").update(`{"a":1}`).digest("hex");
+
+  it("covers each field once, sorted by name and then by value", () => {
+    outcome(`${url}A1B1B2C d`, "", "B=2&C=c&B=1&A=1&B=2".replace("C=c", "C=+d")).should.equal("first");
+    outcome(`${url}A1`, "", "A=1&B=").should.equal("signatureWrong");
+  });
+
+  it("covers the query of the request, whatever the URL has that was configured", () => {
+    outcome(`${url}?a=1A1`, "a=1", "A=1", form, `${url}?b=2#c`).should.equal("first");
+  });
+
+  it("covers another body by its digest in the query", () => {
+    outcome(`${url}?bodySHA256=${digest}`, `bodySHA256=${digest}`, '{"a":1}', "application/json").should.equal("first");
+    outcome(`${url}?bodySHA256=${digest}`, `bodySHA256=${digest}`, '{"a":2}', "application/json").should.equal("bodyDigestWrong");
+    outcome(`${url}?bodySHA256=00`, `bodySHA256=00`, '{"a":1}', "application/json").should.equal("bodyDigestWrong");
+    outcome(url, "", '{"a":1}', "application/json").should.equal("missing");
+  }); // prettier-ignore
+
+  it("is tried with and without a port", () => {
+    for (const [configured, signed] of [
+      ["https://example.com/hook", "https://example.com:443/hook"],
+      ["https://example.com:443/hook", "https://example.com/hook"],
+      ["http://example.com/hook", "http://example.com:80/hook"],
+      ["https://example.com:8443/hook", "https://example.com:8443/hook"],
+      ["https://example.com:8443/hook", "https://example.com/hook"],
+      ["https://[::1]/hook", "https://[::1]:443/hook"],
+    ] as const) {
+      outcome(`${signed}A1`, "", "A=1", form, configured).should.equal("first", signed);
+    }
+    outcome("https://example.com:8080/hookA1", "", "A=1").should.equal("signatureWrong");
+  });
+});
+
+describe("a time", () => {
+  const epoch = Date.UTC(2026, 0, 1);
+  for (const [text, expected] of [
+    ["2026-01-01T00:00:00Z", epoch],
+    ["2026-01-01t00:00:00z", epoch],
+    ["2026-01-01T00:00:00.5Z", epoch + 500],
+    ["2026-01-01T00:00:00.123456789Z", epoch + 123.456789],
+    ["2026-01-01T01:30:00+01:30", epoch],
+    ["2025-12-31T23:00:00-01:00", epoch],
+    ["2025-12-31T23:59:60Z", epoch],
+    ["2024-02-29T00:00:00Z", Date.UTC(2024, 1, 29)],
+    ["2026-02-29T00:00:00Z", undefined],
+    ["2026-04-31T00:00:00Z", undefined],
+    ["2026-01-01T24:00:00Z", undefined],
+    ["2026-13-01T00:00:00Z", undefined],
+    ["2026-01-01T00:00:00", undefined],
+    ["2026-01-01 00:00:00Z", undefined],
+    ["2026-01-01", undefined],
+    ["2026-01-01T00:00:00.Z", undefined],
+    ["2026-01-01T00:00:00.1234567890Z", undefined],
+    ["2026-01-01T00:00:00+0100", undefined],
+    ["+002026-01-01T00:00:00Z", undefined],
+    ["1767225600", undefined],
+  ] as const) {
+    it(`${text}: ${expected ?? "malformed"}`, () => should(parseTime(text, "iso8601")).equal(expected));
+  }
+});
