@@ -2,6 +2,8 @@ import fc from "fast-check";
 import should from "should";
 import { inspect } from "node:util";
 import { type SenderId, senderIds } from "../../src/trust/senders/table";
+import { algorithms, encodings, keyFormats, timeUnits } from "../../src/trust/senders/record";
+import { parseScheme } from "../../src/trust/signature/custom";
 import { parseTime } from "../../src/trust/signature/time";
 import { seed } from "../harness/property";
 import { type Signer, signers } from "../harness/signers";
@@ -151,6 +153,52 @@ function mutated(text: string, where: number, what: number, how: number): string
   if (how === 2) return before + character + text.slice(place);
   return before + text.charAt(place + 1) + text.charAt(place) + text.slice(place + 2);
 }
+
+describe("a scheme that a user writes", () => {
+  const text = fc.oneof(fc.constantFrom("", "a", "v1=", ",", " ", "X-A", "X-B"), fc.string());
+  const source = fc.oneof(
+    fc.constantFrom("body", "ts", "method", "url", "url:hubspot", "json:a.*.b", "json:.", "form:a", "query:a"),
+    fc.tuple(fc.constantFrom("header:", "sig:", "lit:", "query:", "json:"), text).map((parts) => parts.join("")),
+  );
+  const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ arbitrary, weight: 30 }, fc.jsonValue());
+  const scheme = fc.record({
+    alg: maybe(fc.constantFrom(...algorithms)),
+    key: maybe(fc.record({ format: fc.constantFrom(...keyFormats), strip: fc.option(text) })),
+    sig: maybe(
+      fc.record({
+        headers: fc.array(fc.constantFrom("X-A", "X-B"), { maxLength: 2 }),
+        source: fc.option(source, { freq: 2 }),
+        split: fc.option(fc.constantFrom(",", " ", ";")),
+        pick: fc.option(fc.oneof(fc.record({ prefix: text }), fc.record({ kv: text }))),
+        enc: fc.option(fc.constantFrom(...encodings), { freq: 9 }),
+      }),
+    ),
+    content: maybe(fc.array(source, { maxLength: 4 })),
+    ts: maybe(
+      fc.option(fc.record({ source, unit: fc.constantFrom(...timeUnits), tolerance: fc.option(fc.nat(), {}) })),
+    ),
+  });
+  const line = fc.tuple(
+    fc.constantFrom("X-A", "X-B", "Content-Type"),
+    fc.oneof(text, fc.base64String(), fc.constant("a=1,b=2")),
+  );
+
+  it("is refused, or judges any request without an error, and accepts none by chance", () => {
+    let kept = 0;
+    fc.assert(
+      fc.property(scheme, fc.array(line, { maxLength: 5 }), text, body, ({ ...written }, lines, search, bytes) => {
+        const parsed = parseScheme(written, "https://example.com/");
+        if ("rule" in parsed) return;
+        kept++;
+        const setup = { scheme: parsed, secrets: { first: "c2VjcmV0IQ==" }, publicUrl: "https://example.com/" };
+        const head = { method: "POST", rawHeaders: lines.flat(), search };
+        outcomeOf(setup, { head, body: bytes, at }).should.not.equal("first");
+      }),
+      { seed, numRuns: 5000 },
+    );
+    kept.should.be.above(500);
+  });
+});
 
 describe("a time", () => {
   it("is read as it was written, with nothing more or less", () => {

@@ -1,0 +1,106 @@
+import should from "should";
+import { createHmac } from "node:crypto";
+import { senderIds, senders } from "../../../../src/trust/senders/table";
+import { parseScheme } from "../../../../src/trust/signature/custom";
+import { coversBody } from "../../../../src/trust/signature/settings";
+import { Verifier } from "../../../../src/trust/signature/verifier";
+import { outcomeOf } from "../../../harness/verification";
+
+const written = {
+  alg: "hmac-sha256",
+  key: { format: "utf8", strip: null },
+  sig: { headers: ["X-Signature-256"], split: null, pick: { prefix: "sha256=" }, enc: "hex" },
+  content: ["body"],
+  ts: null,
+};
+const sig = written.sig;
+const ts = { source: "header:X-Time", unit: "s", tolerance: 300 };
+const publicUrl = "https://hooks.example.com/hook";
+
+describe("a scheme that a user writes", () => {
+  it("may be that of every sender", () => {
+    for (const id of senderIds) {
+      const { scheme } = senders[id];
+      const parsed = parseScheme(JSON.parse(JSON.stringify(scheme)), publicUrl);
+      if ("rule" in parsed) throw new Error(`${id}: ${parsed.rule}`);
+      parsed.should.containDeep(JSON.parse(JSON.stringify(scheme)));
+    }
+  });
+
+  it("is what the table begins with", () => {
+    should(parseScheme(written)).eql(parseScheme(senders.custom.scheme));
+  });
+
+  it("verifies", () => {
+    const scheme = parseScheme({
+      ...written,
+      note: "mine",
+      ts: { ...ts, signed: true },
+      content: ["ts", "lit:|", "body"],
+    });
+    if ("rule" in scheme) throw new Error(scheme.rule);
+    const body = Buffer.from("hello");
+    const signature = createHmac("sha256", "secret").update("17|hello").digest("hex");
+    const rawHeaders = ["X-Signature-256", `sha256=${signature}`, "X-Time", "17"];
+    const head = { method: "POST", rawHeaders, search: "" };
+    outcomeOf({ scheme, secrets: { first: "secret" } }, { head, body, at: 20 }).should.equal("first");
+    outcomeOf({ scheme, secrets: { first: "secret" } }, { head, body, at: 20_000 }).should.equal("timeOutside");
+  });
+
+  const broken: [string, unknown, string][] = [
+    ["none", null, "scheme"],
+    ["a text", "hmac-sha256", "scheme"],
+    ["a list", [written], "scheme"],
+    ["no algorithm", { ...written, alg: undefined }, "scheme.alg"],
+    ["an unknown algorithm", { ...written, alg: "hmac-md5" }, "scheme.alg"],
+    ["an algorithm of a prototype", { ...written, alg: "constructor" }, "scheme.alg"],
+    ["an unknown format of the secret", { ...written, key: { format: "pem" } }, "scheme.key"],
+    ["a key that is a text", { ...written, key: "utf8" }, "scheme.key"],
+    ["a prefix of the secret that is a number", { ...written, key: { format: "utf8", strip: 1 } }, "scheme.key"],
+    ["no signature", { ...written, sig: null }, "scheme.sig"],
+    ["no field and no other place", { ...written, sig: { ...sig, headers: [] } }, "scheme.sig"],
+    ["a field whose name cannot be one", { ...written, sig: { ...sig, headers: ["X Signature"] } }, "scheme.sig"],
+    ["a field that is a number", { ...written, sig: { ...sig, headers: [1] } }, "scheme.sig"],
+    ["fields that are no list", { ...written, sig: { ...sig, headers: "X-Signature" } }, "scheme.sig"],
+    ["a place that is none", { ...written, sig: { ...sig, source: "body" } }, "scheme.sig"],
+    ["a separator that is a number", { ...written, sig: { ...sig, split: 1 } }, "scheme.sig"],
+    ["two ways to pick", { ...written, sig: { ...sig, pick: { prefix: "a", kv: "b" } } }, "scheme.sig"],
+    ["a prefix that is no text", { ...written, sig: { ...sig, pick: { prefix: {} } } }, "scheme.sig"],
+    ["an unknown encoding", { ...written, sig: { ...sig, enc: "base32" } }, "scheme.sig"],
+    ["no encoding", { ...written, sig: { ...sig, enc: null } }, "scheme.enc"],
+    ["nothing signed", { ...written, content: [] }, "scheme.content"],
+    ["content that is no list", { ...written, content: "body" }, "scheme.content"],
+    ["an unknown part", { ...written, content: ["Body"] }, "scheme.content"],
+    ["a part without a name", { ...written, content: ["header:", "body"] }, "scheme.content"],
+    ["a key of a field without keys", { ...written, content: ["sig:t", "body"] }, "scheme.content"],
+    ["a timestamp from nowhere", { ...written, content: ["ts", "body"] }, "scheme.ts"],
+    ["a timestamp without a place", { ...written, ts: { ...ts, source: null } }, "scheme.ts"],
+    ["a timestamp that is fixed", { ...written, ts: { ...ts, source: "lit:1" } }, "scheme.ts"],
+    ["an unknown unit", { ...written, ts: { ...ts, unit: "min" } }, "scheme.ts"],
+    ["a tolerance that is a text", { ...written, ts: { ...ts, tolerance: "300" } }, "scheme.ts"],
+    ["a tolerance below nothing", { ...written, ts: { ...ts, tolerance: -1 } }, "scheme.ts"],
+    ["a tolerance that is no number", { ...written, ts: { ...ts, tolerance: NaN } }, "scheme.ts"],
+    ["a URL that is not configured", { ...written, content: ["url", "body"] }, "publicUrl"],
+    ["another form of a URL that is not configured", { ...written, content: ["url:hubspot"] }, "publicUrl"],
+    ["Twilio's without a URL", { ...written, alg: "code:twilio", content: [] }, "publicUrl"],
+  ];
+  for (const [name, scheme, rule] of broken) {
+    it(`is refused with ${name}: ${rule}`, () => should(parseScheme(scheme)).eql({ rule }));
+  }
+
+  it("may leave out what has a default", () => {
+    const { alg, content } = written;
+    const least = parseScheme({ alg, sig: { headers: ["X-Sig"], enc: "base64" }, content });
+    if ("rule" in least) throw new Error(least.rule);
+    Verifier.of(least, { first: "secret" }).should.be.instanceof(Verifier);
+    const token = parseScheme({ alg: "token", sig: { headers: ["X-Token"] } });
+    if ("rule" in token) throw new Error(token.rule);
+    Verifier.of(token, { first: "secret" }).should.be.instanceof(Verifier);
+  });
+
+  it("is warned of when it does not cover the body", () => {
+    coversBody(senders.github.scheme).should.be.true();
+    coversBody(senders.twilio.scheme).should.be.true();
+    coversBody(senders.mailgun.scheme).should.be.false();
+  });
+});
