@@ -1,0 +1,40 @@
+import should from "should";
+import { deliveryOf } from "../../../src/trust/delivery";
+import { type SenderId, senders } from "../../../src/trust/senders/table";
+
+function told(sender: SenderId, headers: string[], body: unknown) {
+  const content = typeof body === "string" ? body : JSON.stringify(body);
+  return deliveryOf(senders[sender], { method: "POST", rawHeaders: headers, search: "" }, () => Buffer.from(content));
+}
+
+describe("what a sender tells of a delivery", () => {
+  const cases: [string, SenderId, string[], unknown, object][] = [
+    ["in fields", "github", ["x-github-event", "push", "X-GitHub-Delivery", "1"], "", { event: "push", id: "1" }],
+    ["in the body", "stripe", [], { id: "evt_1", type: "charge.failed" }, { event: "charge.failed", id: "evt_1" }],
+    ["behind a byte-order mark", "stripe", [], '\ufeff{"id":"evt_1"}', { id: "evt_1" }],
+    ["in the first element", "hubspot", [], [{ subscriptionType: "contact.creation" }], { event: "contact.creation" }],
+    ["as a number", "telegram", [], { update_id: 10_000 }, { id: "10000" }],
+    ["as a number that is not whole", "telegram", [], { update_id: 1.5 }, { id: "1.5" }],
+    ["as a number that JSON has rounded", "telegram", [], '{"update_id":12345678901234567890}', {}],
+    ["as anything else", "stripe", [], { id: { a: 1 }, type: true }, {}],
+    ["as an empty text", "stripe", [], { id: "", type: "" }, {}],
+    ["at a name of an object's prototype", "slack", [], { event: "text" }, {}],
+    ["in a text, by position", "hubspot", [], "text", {}],
+    ["in no JSON", "stripe", [], "id=1", {}],
+    ["in a field that is repeated", "github", ["X-GitHub-Event", "a", "X-GitHub-Event", "b"], "", {}],
+    ["in one of two places", "bitbucket", ["X-Event-Key", "a", "X-Request-Id", "2"], "", { event: "a", id: "2" }],
+    ["in both of two places", "bitbucket", ["X-Request-Id", "2", "X-Request-UUID", "1"], "", { id: "1" }],
+    ["nowhere", "dropbox", ["X-GitHub-Event", "push"], { id: "1", type: "a" }, {}],
+  ];
+  for (const [name, sender, headers, body, expected] of cases) {
+    it(name, () => should(told(sender, headers, body)).eql(expected));
+  }
+
+  it("is not looked for in a body that has none of it", () => {
+    const read = () => {
+      throw new Error("read");
+    };
+    const head = { method: "POST", rawHeaders: ["X-GitHub-Event", "push"], search: "" };
+    deliveryOf(senders.github, head, read).should.eql({ event: "push" });
+  });
+});
