@@ -108,6 +108,19 @@ describe("a signature", () => {
     });
   }
 
+  it("is accepted up to the edges of its sender's window, and not a second later or earlier", () => {
+    for (const id of senders) {
+      const { window } = signers[id];
+      if (window === undefined) continue;
+      const request = sent(signers[id], 0, Buffer.from("{}"));
+      for (const late of [-window, window]) {
+        outcomeOf(setupOf(id, 0), { ...request, at: at + late }).should.equal("first", id);
+        const later = outcomeOf(setupOf(id, 0), { ...request, at: at + late + Math.sign(late) });
+        later.should.equal("timeOutside", id);
+      }
+    }
+  });
+
   it("that was changed in any way is never accepted", () => {
     const signing = senders.filter((id) => sent(signers[id], 0, Buffer.alloc(0)).fields.length > 0);
     const random = fc.nat(1_000_000);

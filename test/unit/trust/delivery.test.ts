@@ -1,5 +1,6 @@
 import should from "should";
 import { deliveryOf } from "../../../src/trust/delivery";
+import { Fields } from "../../../src/trust/signature/fields";
 import { type SenderId, senders } from "../../../src/trust/senders/table";
 
 function told(sender: SenderId, headers: string[], body: unknown) {
@@ -29,6 +30,16 @@ describe("what a sender tells of a delivery", () => {
   for (const [name, sender, headers, body, expected] of cases) {
     it(name, () => should(told(sender, headers, body)).eql(expected));
   }
+
+  it("is no member of a prototype", () => {
+    const head = { method: "POST", rawHeaders: [], search: "" };
+    for (const event of ["json:constructor.name", "json:__proto__.constructor.name", "json:a.length"] as const) {
+      deliveryOf({ event }, head, () => Buffer.from('{"a":[1]}')).should.eql({});
+    }
+    for (const path of ["__proto__", "toString", "a.length", "a.-1", "a.1"]) {
+      new Fields(head, () => Buffer.from('{"a":[1]}')).valuesAt(path).should.eql([], path);
+    }
+  });
 
   it("is not looked for in a body that has none of it", () => {
     const read = () => {

@@ -176,6 +176,7 @@ describe("why a token does not fit", () => {
     ["39 characters", head(["authorization", `bearer ${token.slice(1)}`]), { kind: "tokenLength", length: 39, expected: 40 }],
     ["a blank", head(["Authorization", `Bearer ${token} `]), { kind: "tokenBlank" }],
     ["40 other characters", head(["Authorization", `Bearer ${other}`]), undefined],
+    ["two in place", head(["Authorization", `Bearer ${token}`, "Authorization", "Bearer x"]), undefined],
     ["none", head(["X-Other", other], "state=1"), undefined],
     ["a very long one", head(["Authorization", "x".repeat(2000)]), undefined],
     ["one behind a hundred fields", head(Array.from({ length: 101 }, (_, index) => [`X-${index}`, index === 100 ? token : "x"]).flat()), undefined],
