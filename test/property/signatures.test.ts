@@ -9,7 +9,7 @@ import { seed } from "../harness/property";
 import { type Signer, signers } from "../harness/signers";
 import { type Came, outcomeOf, schemeOf, type Setup, verdictOn } from "../harness/verification";
 
-/** How many signatures are changed in all: `MUTATIONS=1000000 npm test -- --grep changed` takes some minutes. */
+/** How many signatures are changed in all: `MUTATIONS=1000000 npm test -- --grep changed` takes half a minute. */
 const mutations = Number(process.env.MUTATIONS ?? 10_000);
 const at = 1_767_225_600;
 const senders = senderIds.filter((id): id is Exclude<SenderId, "custom"> => id !== "custom");
