@@ -54,7 +54,7 @@ class Reception {
 
     const known = found === "deploying" ? this.#endpoints.lastKnown(this.#arrival.path) : found;
     const refusal = known ? this.#authenticate(known) : problems.tokenMissing;
-    if (known && !refusal) return this.#admit(known, passOn);
+    if (known && !refusal) return this.#admit(known, found, passOn);
     if (found === "deploying") return this.#meetLater(known, passOn);
     if (refusal) this.#refuse(refusal, known);
     return undefined;
@@ -68,13 +68,13 @@ class Reception {
   }
 
   /** Lets a request in whose token fits: when its turn on the connection has come, and the flows run. */
-  async #admit(known: Endpoint, passOn: () => void): Promise<void> {
+  async #admit(known: Endpoint, found: Found<Endpoint>, passOn: () => void): Promise<void> {
     const { request } = this.#arrival;
     const earlier = turn(request, this.#response);
     if (earlier) await earlier;
-    if (this.#isInVain) return;
+    if (earlier && this.#isInVain) return;
 
-    const endpoint = this.#find();
+    const endpoint = earlier ? this.#find() : found;
     if (!endpoint) return passOn();
     try {
       if (endpoint === "deploying") {

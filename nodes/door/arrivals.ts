@@ -20,7 +20,8 @@ export class Arrivals {
     this.#ways = ways;
   }
 
-  of(request: IncomingMessage, { path, search }: Target, response: ServerResponse): Arrival {
+  /** @param view what it has passed, if that is known already */
+  of(request: IncomingMessage, { path, search }: Target, response: ServerResponse, view?: View): Arrival {
     const { admittedBy, received, parsed } = readBefore(request as Request, search);
     return {
       request,
@@ -28,7 +29,7 @@ export class Arrivals {
       search,
       ip: this.#addressOf(request),
       continue: continueOf(request, response),
-      mayGoTo: this.#mayGoOn(path),
+      mayGoTo: this.#mayGoOn(view ?? this.#passedOn(path)),
       admittedBy,
       received,
       parsed,
@@ -36,15 +37,18 @@ export class Arrivals {
   }
 
   /** After a deploy, a request may go on to an endpoint that has nothing in front but what the request has passed. */
-  #mayGoOn(path: string): ((endpoint: object) => boolean) | undefined {
-    const met = this.#ways.endpoints.lastKnown(path);
-    const passed = met && this.#viewOf(met);
+  #mayGoOn(passed: View | undefined): ((endpoint: object) => boolean) | undefined {
     if (!passed) return undefined;
     return (endpoint) => {
       const view = this.#viewOf(endpoint as Endpoint);
       if (!view || (view.obstacle && !passed.obstacle)) return false;
       return view.front.every((layer) => passed.front.includes(layer));
     };
+  }
+
+  #passedOn(path: string): View | undefined {
+    const met = this.#ways.endpoints.lastKnown(path);
+    return met && this.#viewOf(met);
   }
 
   #viewOf(endpoint: Endpoint): View | undefined {

@@ -106,8 +106,8 @@ export class Door {
     if (opened) views.of(opened);
   }
 
-  readonly #serve: Serve = (request, target, response, passOn) => {
-    void serve(this.#arrivals.of(request, target, response), response, this.#ways.endpoints, passOn);
+  readonly #serve: Serve = (request, target, response, passOn, view) => {
+    void serve(this.#arrivals.of(request, target, response, view), response, this.#ways.endpoints, passOn);
   };
 
   #bodies(): Bodies {

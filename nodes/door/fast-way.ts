@@ -32,7 +32,7 @@ export class FastWay {
     if (!found) return passOn();
     const { endpoint, target, view } = found;
     const serve = (error?: unknown) => {
-      if (error === undefined) this.#ways.serve(request, target, response, passOn);
+      if (error === undefined) this.#ways.serve(request, target, response, passOn, view);
       else fail(request, response, endpoint, error);
     };
     const { cors } = this.#ways;

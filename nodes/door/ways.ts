@@ -7,13 +7,22 @@ import { problems } from "../../src/problem";
 import { refuse } from "../../src/reply/reply";
 import type { Target } from "../../src/request/target";
 import type { Slots } from "./slots";
-import type { Surroundings } from "./surroundings";
+import type { Surroundings, View } from "./surroundings";
 import type { Views } from "./views";
 
 export type Next = (error?: unknown) => void;
 
-/** Serves a request that has arrived at its endpoint; `passOn` goes on from where it was met. */
-export type Serve = (request: IncomingMessage, target: Target, response: ServerResponse, passOn: Next) => void;
+/**
+ * Serves a request that has arrived at its endpoint; `passOn` goes on from where it was met, and `view` is what it has
+ * passed, where that is known already.
+ */
+export type Serve = (
+  request: IncomingMessage,
+  target: Target,
+  response: ServerResponse,
+  passOn: Next,
+  view?: View,
+) => void;
 
 /** Sets fields of a response, and goes on: what the package `cors` makes, which needs nothing of Express. */
 export type Cors = (request: IncomingMessage, response: ServerResponse, next: Next) => void;
