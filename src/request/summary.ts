@@ -72,8 +72,12 @@ function searchWithout(hidden: Hidden, search: string): string {
   return hidden.tells(kept) ? "" : kept;
 }
 
-/** An address, perhaps with a port, and nothing else: what a proxy passes on may be anything that its caller sent. */
+/**
+ * An address, perhaps with a port, and nothing else: what a proxy passes on may be anything that its caller sent. So may
+ * the zone of an address be (RFC 4007 §11).
+ */
 function isAddress(text: string): boolean {
+  if (text.includes("%")) return false;
   return isIP(text) !== 0 || isIP(text.replace(/^\[(.*)\](?::\d+)?$|:\d+$/, "$1")) !== 0;
 }
 

@@ -56,6 +56,7 @@ describe("summarise", () => {
     ["[2001:db8::1]:4711", "[2001:db8::1]:4711"],
     [token, "127.0.0.1"],
     ["unknown", "127.0.0.1"],
+    ["fe80::1%a-zone-of-the-caller", "127.0.0.1"],
   ] as const) {
     it(`takes ${ip === token ? "the token" : ip} ${ip === told ? "for the sender's address" : "for no address"}`, () => {
       summary(header, "", {}, { ip }).ip.should.equal(told);
