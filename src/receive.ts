@@ -98,7 +98,7 @@ class Reception {
    */
   async #receive(endpoint: Endpoint, trusted: Endpoint): Promise<Problem | undefined> {
     const { request } = this.#arrival;
-    const refusal = endpoint === trusted ? undefined : this.#authenticate(endpoint);
+    const refusal = endpoint === trusted ? undefined : this.#recheck(endpoint);
     if (refusal) return refusal;
     const bytes = await this.#read(endpoint.limit);
     // Whoever has answered meanwhile has had the rest of the body thrown away.
@@ -191,6 +191,7 @@ class Reception {
 
   #authenticate(endpoint: Endpoint): Problem | undefined {
     const { request, search, admittedBy } = this.#arrival;
+    if (endpoint.credentials.areTakenFrom(request.headers)) return problems.tokenMissing;
     return endpoint === admittedBy ? undefined : authenticate(endpoint.credentials, request.rawHeaders, search);
   }
 

@@ -12,6 +12,7 @@ export class Credentials {
   readonly method: VerificationMethod;
   /** The name of the header field (in any letter case) or of the query parameter (exactly). */
   readonly name: string;
+  readonly #field: string;
   readonly #token: string;
   readonly #digest: Buffer;
   readonly #owner: string;
@@ -25,6 +26,7 @@ export class Credentials {
   ) {
     this.method = placement.method;
     this.name = placement.name;
+    this.#field = placement.name.toLowerCase();
     this.#token = token;
     this.#digest = digest(token);
     this.#owner = owner;
@@ -39,6 +41,11 @@ export class Credentials {
   accept(presented: string, request: object): boolean {
     const own = digestOfPresented(presented);
     return isSame(own, this.#digest) || this.#standIns.accept(this.#owner, own, request);
+  }
+
+  /** Whether something in front has taken the field away that is to carry the token. */
+  areTakenFrom(headers: Readonly<Record<string, unknown>>): boolean {
+    return this.method === "header" && headers[this.#field] === undefined;
   }
 
   /** Whether a text has the token in it, however it was quoted or encoded on the way. */

@@ -53,6 +53,7 @@ inEveryLayout(
         if (req.query.mood === "no") res.status(403).send("not today");
         else if (req.query.mood === "telling") next(new Error("failed at " + req.url));
         else if (req.query.mood === "broken") next(new Error("the middleware is broken"));
+        else if (req.query.mood === "taking") { delete req.headers.authorization; next(); }
         else if (req.query.mood === "greedy") req.resume().on("end", next);
         else if (req.query.mood === "hasty") { next(); res.status(503).send("too slow"); }
         else next();
@@ -70,6 +71,9 @@ inEveryLayout(
     it("may refuse a request", async () => {
       const reply = await send(nodeRed().node("/hook?mood=no"), { headers: bearer });
       [reply.status, reply.body].should.eql([403, "not today"]);
+    });
+    it("may take the token away", async () => {
+      (await send(nodeRed().node("/hook?mood=taking"), { headers: bearer, body: "x" })).status.should.equal(401);
     });
     it("may fail: the caller gets a 500 that says nothing, the node logs the error", async () => {
       const reply = await send(nodeRed().node("/hook?mood=broken"), { headers: bearer });

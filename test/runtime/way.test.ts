@@ -150,6 +150,38 @@ describe("the door", () => {
     });
   }
 
+  it("lets no request that has waited for its turn on a connection pass by a guard that has come meanwhile", async () => {
+    const plugin = `${bringing}
+      const bring = module.exports;
+      module.exports = (RED) => {
+        bring(RED);
+        let held;
+        RED.httpNode.get("/slow", (request, response) => { held = response; process.send({ trace: "held" }); });
+        RED.httpNode.get("/release", (request, response) => { held.end(); response.end(); });
+      };`;
+    const hook = webhook("hook", "/hook");
+    const nodeRed = await NodeRed.start({ plugin, flow: tab(hook) });
+    try {
+      const socket = dial(nodeRed.origin);
+      const received = text(socket);
+      const fields = [`Authorization: Bearer ${token}`, "X-Trace: second", "X-Evil: yes", "Content-Length: 2"];
+      socket.write("GET /slow HTTP/1.1\r\nHost: x\r\n\r\n");
+      socket.write(["POST /hook HTTP/1.1", "Host: x", "Connection: close", ...fields, "", "ok"].join("\r\n"));
+      await nodeRed.told("held");
+      await nodeRed.arrived("second");
+      await nodeRed.deploy(tab({ id: "bringing", type: "bringing", place: "httpNode", wires: [] }, hook));
+      await send(nodeRed.node("/release"), { method: "GET" });
+      repliesIn(await received)
+        .map(({ status }) => status)
+        .should.eql([200, 503]);
+      const { json } = await send(nodeRed.node("/hook"), { headers: bearer, body: "next" });
+      await nodeRed.message(json.id);
+      nodeRed.messages.map(({ payload }) => payload).should.eql(["next"]);
+    } finally {
+      await nodeRed.stop();
+    }
+  });
+
   describe("where something stands between the server and its listener", () => {
     const between = `{ const { emit } = server; server.emit = function (event, request, response) {
       const goOn = () => emit.apply(this, arguments);
