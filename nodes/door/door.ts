@@ -52,7 +52,8 @@ export class Door {
       slots: new Slots(
         this.#app,
         this.#ours,
-        () => surroundings.isPostPlain,
+        (layer) => surroundings.isPlainRoute(layer),
+        () => middlewareOf(RED),
         (slot) => this.#ordinary.handlersOf(slot),
       ),
       views: new Views(RED, surroundings),
@@ -61,7 +62,7 @@ export class Door {
       serve: this.#serve,
     };
     this.#arrivals = new Arrivals(this.#app, this.#ways);
-    this.#ordinary = new OrdinaryWay(this.#app, this.#ways, middlewareOf(RED));
+    this.#ordinary = new OrdinaryWay(this.#app, this.#ways);
     this.#lastWord = new LastWord(surroundings, this.#ours, (isLast) => this.#ordinary.refuseOtherMethods(isLast));
     this.#fast = new FastWay(this.#ways, surroundings.root);
     this.#takePlaces();

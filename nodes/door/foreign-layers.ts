@@ -122,18 +122,30 @@ export class ForeignLayers {
   /** What an app does in another way than Express's apps do by themselves. */
   #peculiarity(app: Express): string | undefined {
     const router = routerOf(app);
-    if (!this.#own.isOf("app", handleOf(app)) || !this.#own.isOf("app", app.post)) return "handle";
+    if (!this.#own.isOf("app", handleOf(app)) || !this.makesRoutesAsUsual(app)) return "handle";
     if (!this.#own.isOf("router", router?.handle) || !this.#own.isOf("router", router?.process_params)) return "handle";
-    if (router?.stack.some((layer) => !this.#isCalledAsUsual(layer))) return "handle";
+    if (router?.stack.some((layer) => !this.isCalledAsUsual(layer))) return "handle";
     if (app.get("query parser") !== "extended") return "query parser";
     if (router?.caseSensitive) return "case sensitive routing";
     if (router?.strict) return "strict routing";
     return Object.keys(router?.params ?? {})[0];
   }
 
-  #isCalledAsUsual({ handle_request: handleRequest, match, route }: Layer): boolean {
-    const isOwnRoute = route === undefined || this.#own.isOf("route", route.dispatch);
-    return isOwnRoute && this.#own.isOf("layer", handleRequest) && this.#own.isOf("layer", match);
+  /** Whether Express calls what a layer stands for in its own way. */
+  isCalledAsUsual(layer: Layer | undefined): boolean {
+    if (!layer) return false;
+    const { handle_request: handleRequest, match, route } = layer;
+    return this.#isOwnRoute(route) && this.#own.isOf("layer", handleRequest) && this.#own.isOf("layer", match);
+  }
+
+  #isOwnRoute(route: Layer["route"]): boolean {
+    return !route || [route.dispatch, route.post, route.all].every((method) => this.#own.isOf("route", method));
+  }
+
+  /** Whether routes are added to an app by what Express has for that. */
+  makesRoutesAsUsual(app: Express): boolean {
+    const isOwn = this.#own.isOf("app", app.post) && this.#own.isOf("app", app.all);
+    return isOwn && this.#own.isOf("router", routerOf(app)?.route);
   }
 
   #others(app: Express): Layer[] {

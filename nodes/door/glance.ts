@@ -12,6 +12,8 @@ interface Seen {
   readonly handle: unknown;
   readonly router: Router | undefined;
   readonly routerHandle: unknown;
+  readonly processParams: unknown;
+  readonly params: number;
   readonly layers: readonly SeenLayer[];
 }
 
@@ -57,17 +59,25 @@ function see(app: Express): Seen {
     const { handle, handle_request: handleRequest, match, regexp, route } = layer;
     return { layer, handle, handleRequest, match, regexp, handlers: route?.stack.length };
   });
-  return { app, parent: parentOf(app), handle: handleOf(app), router, routerHandle: router?.handle, layers };
+  const { handle: routerHandle, process_params: processParams } = router ?? {};
+  const params = paramsOf(router);
+  return { app, parent: parentOf(app), handle: handleOf(app), router, routerHandle, processParams, params, layers };
 }
 
-function isAsSeen({ app, parent, handle, router, routerHandle, layers }: Seen): boolean {
+function isAsSeen({ app, parent, handle, router, routerHandle, processParams, params, layers }: Seen): boolean {
   if (parentOf(app) !== parent || handleOf(app) !== handle || routerOf(app) !== router) return false;
+  if (router?.process_params !== processParams || paramsOf(router) !== params) return false;
   const stack = router?.stack ?? [];
   if (stack.length !== layers.length || router?.handle !== routerHandle) return false;
   for (let index = 0; index < layers.length; index++) {
     if (!isLayerAsSeen(stack[index], layers[index])) return false;
   }
   return true;
+}
+
+/** For how many parameters the router has handlers. */
+function paramsOf(router: Router | undefined): number {
+  return Object.keys(router?.params ?? {}).length;
 }
 
 function isLayerAsSeen(layer: Layer | undefined, seen: SeenLayer | undefined): boolean {

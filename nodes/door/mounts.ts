@@ -2,6 +2,7 @@
 
 import type { Express, Request } from "express";
 import type { NodeAPI } from "node-red";
+import { inLowerCase } from "../../src/request/target";
 import { rootsOf } from "../runtime/host";
 import { type Layer, layersOf } from "./stack";
 
@@ -41,7 +42,7 @@ export function withoutSlash(mount: string): string {
 /** What of a path is below a mount, as Express sees it: it takes one slash more away than the mount has. */
 export function pathBelow(mount: string, path: string): string | undefined {
   const prefix = withoutSlash(mount);
-  if (!`${path}/`.toLowerCase().startsWith(`${prefix}/`.toLowerCase())) return undefined;
+  if (!inLowerCase(`${path}/`).startsWith(inLowerCase(`${prefix}/`))) return undefined;
   const rest = path.slice(prefix.length);
   return prefix === "" ? rest : rest.replace(/^\/\//, "/");
 }

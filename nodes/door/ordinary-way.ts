@@ -5,7 +5,7 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler } from "expr
 import { problems } from "../../src/problem";
 import type { Endpoint } from "../../src/endpoint";
 import { refuse } from "../../src/reply/reply";
-import { parseTarget, type Target } from "../../src/request/target";
+import { inLowerCase, parseTarget, type Target } from "../../src/request/target";
 import { fail, type Next, type Ways } from "./ways";
 import type { Slot } from "./slots";
 import { routerOf } from "./stack";
@@ -23,17 +23,12 @@ type Met = Request & { [matched]?: Target; [misdirected]?: string };
 export class OrdinaryWay {
   readonly #app: Express;
   readonly #ways: Ways;
-  readonly #middleware: RequestHandler[];
   readonly #routes = new WeakMap<Endpoint, object>();
   readonly #cors: RequestHandler;
 
-  /**
-   * @param middleware what the operator lets requests for HTTP nodes go through
-   */
-  constructor(app: Express, ways: Ways, middleware: RequestHandler[]) {
+  constructor(app: Express, ways: Ways) {
     this.#app = app;
     this.#ways = ways;
-    this.#middleware = middleware;
     this.#cors = ways.cors ?? ((_request, _response, next) => next());
   }
 
@@ -52,7 +47,7 @@ export class OrdinaryWay {
 
   /** What stands in one place for the endpoints that are served there. */
   handlersOf(slot: Slot): RequestHandler[] {
-    const between = this.#ways.cors ? [...this.#middleware, this.#cors] : this.#middleware;
+    const between = this.#ways.cors ? [...slot.middleware, this.#cors] : slot.middleware;
     const match: RequestHandler = (request: Met, response, next) => {
       const { method, path, url } = request;
       const found = method === "POST" ? this.#ways.endpoints.find(path) : undefined;
@@ -123,7 +118,7 @@ export class OrdinaryWay {
     if (!opened || sent === opened.path) return opened !== undefined;
     const { caseSensitive, strict } = routerOf(this.#app) ?? {};
     const path = strict ? sent : sent.replace(/\/$/, "");
-    const isWritten = caseSensitive ? path === opened.path : path.toLowerCase() === opened.path.toLowerCase();
+    const isWritten = caseSensitive ? path === opened.path : inLowerCase(path) === inLowerCase(opened.path);
     const { surroundings, views } = this.#ways;
     return isWritten || (surroundings.areOf(request) && views.of(opened).obstacle === undefined);
   }

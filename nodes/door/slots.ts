@@ -25,6 +25,10 @@ type Known = Endpoint & { [opened]?: Opened };
 /** A place among the layers of the app, and the endpoints that are served there. */
 export interface Slot {
   readonly endpoints: Set<Endpoint>;
+  /** What requests go through there, as `http in` nodes take it when they are made. */
+  readonly middleware: readonly RequestHandler[];
+  /** Whether every path leads there. */
+  isShared: boolean;
   /** Missing where the layers of the app cannot be seen. */
   layer: Layer | undefined;
 }
@@ -36,23 +40,27 @@ export interface Slot {
 export class Slots {
   readonly #app: Express;
   readonly #ours: Set<Layer>;
-  readonly #isPostPlain: () => boolean;
+  readonly #isPlain: (layer: Layer | undefined) => boolean;
+  readonly #middleware: () => RequestHandler[];
   readonly #handlersFor: (slot: Slot) => RequestHandler[];
   #last: Slot | undefined;
 
   /**
    * @param ours gets the layers that are added
-   * @param isPostPlain whether routes for POST are added to the app by what Express has for that
+   * @param isPlain whether a route was added to the app by what Express has for that, and by nothing else
+   * @param middleware what the operator lets requests for HTTP nodes go through, as it is now
    */
   constructor(
     app: Express,
     ours: Set<Layer>,
-    isPostPlain: () => boolean,
+    isPlain: (layer: Layer | undefined) => boolean,
+    middleware: () => RequestHandler[],
     handlersFor: (slot: Slot) => RequestHandler[],
   ) {
     this.#app = app;
     this.#ours = ours;
-    this.#isPostPlain = isPostPlain;
+    this.#isPlain = isPlain;
+    this.#middleware = middleware;
     this.#handlersFor = handlersFor;
   }
 
@@ -67,9 +75,17 @@ export class Slots {
   }
 
   take(endpoint: Known, path: string): void {
-    const slot = this.#last && this.#last.layer === layersOf(this.#app).at(-1) ? this.#last : this.#add();
+    const middleware = this.#middleware();
+    const slot = this.#last && this.#fits(this.#last, middleware) ? this.#last : this.#add(path, middleware);
     slot.endpoints.add(endpoint);
     endpoint[opened] = { path, slot, isOpen: true };
+  }
+
+  /** Whether an `http in` node that is made now would stand in the same place, and in the same way. */
+  #fits({ layer, isShared, middleware }: Slot, wanted: readonly RequestHandler[]): boolean {
+    const isLast = layer === layersOf(this.#app).at(-1);
+    const isSame = middleware.length === wanted.length && middleware.every((each, index) => each === wanted[index]);
+    return isLast && isShared && isSame && this.#isPlain(layer);
   }
 
   leave(endpoint: Known): void {
@@ -81,14 +97,19 @@ export class Slots {
     if (place.slot !== this.#last) this.#removeIfEmpty(place.slot);
   }
 
-  #add(): Slot {
+  #add(path: string, middleware: readonly RequestHandler[]): Slot {
     const former = this.#last;
-    const slot: Slot = { endpoints: new Set(), layer: undefined };
+    const slot: Slot = { endpoints: new Set(), middleware, isShared: true, layer: undefined };
+    const handlers = this.#handlersFor(slot);
     // A route for all methods: one for POST would make Express tell every OPTIONS request that POST is allowed.
-    // Unless somebody has put something of their own into the way that `http in` nodes go.
-    const isPlain = this.#isPostPlain();
-    this.#app[isPlain ? "all" : "post"](anyPath, ...this.#handlersFor(slot));
+    this.#app.all(anyPath, ...handlers);
     slot.layer = layersOf(this.#app).at(-1);
+    if (!this.#isPlain(slot.layer)) {
+      // Somebody has put something of their own into the way that `http in` nodes go: so this one has to go it, too.
+      if (slot.layer) removeLayer(this.#app, slot.layer);
+      this.#app.post(path, ...handlers);
+      Object.assign(slot, { isShared: false, layer: layersOf(this.#app).at(-1) });
+    }
     if (slot.layer) this.#ours.add(slot.layer);
     this.#last = slot;
     if (former) this.#removeIfEmpty(former);

@@ -11,6 +11,8 @@ export interface Layer {
     readonly methods: Readonly<Record<string, boolean | undefined>>;
     readonly stack: readonly unknown[];
     readonly dispatch: unknown;
+    readonly post: unknown;
+    readonly all: unknown;
   };
   readonly regexp?: { readonly fast_slash?: boolean };
   readonly match: (this: Layer, path: string) => boolean;
@@ -25,6 +27,7 @@ export interface Router {
   /** How requests are led through the stack. */
   readonly handle: unknown;
   readonly process_params: unknown;
+  readonly route: unknown;
   /** The handlers of parameters, by their names. */
   readonly params: Readonly<Record<string, unknown>>;
   readonly caseSensitive?: boolean;

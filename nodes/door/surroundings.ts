@@ -124,9 +124,9 @@ export class Surroundings {
     return this.#foreign.amongNodes(path, undefined, method) === undefined;
   }
 
-  /** Whether routes for POST are added to the app for HTTP nodes by what Express has for that. */
-  get isPostPlain(): boolean {
-    return this.#own.isOf("app", this.#RED.httpNode.post);
+  /** Whether a route was added to the app for HTTP nodes by what Express has for that, and by nothing else. */
+  isPlainRoute(layer: Layer | undefined): boolean {
+    return this.#foreign.makesRoutesAsUsual(this.#RED.httpNode) && this.#foreign.isCalledAsUsual(layer);
   }
 
   /** Whether nobody but Node-RED itself wants to hear of requests for another protocol. */

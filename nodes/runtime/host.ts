@@ -35,11 +35,11 @@ export function settingsOf(RED: NodeAPI): HostSettings {
   return RED.settings as HostSettings;
 }
 
-/** What the operator lets every HTTP node go through, as Express takes it; like `http in`, anything else is left aside. */
+/** What the operator lets HTTP nodes go through now, as Express takes it; like `http in`, anything else is left aside. */
 export function middlewareOf(RED: NodeAPI): RequestHandler[] {
   const { httpNodeMiddleware } = settingsOf(RED);
   if (typeof httpNodeMiddleware === "function") return [httpNodeMiddleware as RequestHandler];
-  return Array.isArray(httpNodeMiddleware) ? (httpNodeMiddleware as RequestHandler[]) : [];
+  return Array.isArray(httpNodeMiddleware) ? [...(httpNodeMiddleware as RequestHandler[])] : [];
 }
 
 /** Whether Express would refuse to take what is to be gone through: an `http in` node never opens then. */
@@ -65,7 +65,9 @@ export function settingsThatGuard(RED: NodeAPI, pastAdmin: boolean): string[] {
   const settings = settingsOf(RED);
   const names = ["httpNodeMiddleware", "httpNodeAuth", "httpStatic"] as const;
   const adminNames = ["httpAdminMiddleware", "requireHttps", "httpAdminAuth", "httpAdminCors"] as const;
-  return [...names, ...(pastAdmin ? adminNames : [])].filter((name) => settings[name]);
+  // One that is a function decides by the request as Express has made it.
+  const decides = typeof settings.httpNodeCors === "function" ? ["httpNodeCors"] : [];
+  return [...decides, ...[...names, ...(pastAdmin ? adminNames : [])].filter((name) => settings[name])];
 }
 
 /** The runtime's web server: a host application that runs Node-RED without an editor need not tell it. */

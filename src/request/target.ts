@@ -21,7 +21,12 @@ export function parseTarget(target: string): Target {
  * and RFC 3986 §6.2.2.2 makes a percent-encoded unreserved character equal to the character itself.
  */
 export function pathKey(path: string): string {
-  return decodeUnreserved(path).replace(/\/$/, "").toLowerCase();
+  return inLowerCase(decodeUnreserved(path).replace(/\/$/, ""));
+}
+
+/** A path in lower case as Express compares it: only letters of ASCII have two cases, and the Kelvin sign is no k. */
+export function inLowerCase(path: string): string {
+  return path.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }
 
 /** Writes the unreserved characters of a path as themselves (RFC 3986 §6.2.2.2). */

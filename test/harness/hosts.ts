@@ -3,6 +3,8 @@
  * that has a say in what reaches an HTTP node. A new kind of guard is a new row.
  */
 
+import { webhook } from "./flow";
+
 /** Where the editor and the HTTP nodes are; nested as in Home Assistant's add-on. */
 export const roots = {
   equal: { httpAdminRoot: "/", httpNodeRoot: "/" },
@@ -477,6 +479,22 @@ const afterwards: Target[] = [
   { target: "{root}/hook?guarded", lets: false },
 ];
 
+/** Nodes are made with the middleware that is set then. */
+const lateRows: Row[] = [
+  ...Object.entries({
+    "pushed once the flows run, and a deploy": ["[pass]", "onceStarted(() => settings.httpNodeMiddleware.push(guard));"],
+    "replaced once the flows run, and a deploy": ["pass", "onceStarted(() => { settings.httpNodeMiddleware = guard; });"],
+    "set once the flows run, and a deploy": ["undefined", "onceStarted(() => { settings.httpNodeMiddleware = guard; });"],
+    "set as the flows start": ["undefined", 'RED.events.once("flows:starting", () => { settings.httpNodeMiddleware = guard; });'],
+  }).map(([when, [middleware, later]]): Row => ({
+    name: `httpNodeMiddleware that is ${when}`, roots: ["separate"], settings: `httpNodeMiddleware: ${middleware}`,
+    host: `mount(); ${later}`, fresh: true, then: when.endsWith("deploy") ? ["redeploy"] : [], targets: guarded,
+  })),
+  { name: "httpNodeCors that decides by the path", roots: ["equal", "separate"], settings: 'httpNodeCors: (request, done) => done(request.path === "/hook" && isEvil(request) ? new Error("no") : null, {})', targets: guarded },
+  { name: "httpNodeCors that asks Express for a field", roots: ["separate"], settings: 'httpNodeCors: (request, done) => done(request.get("x-evil") ? new Error("no") : null, {})', targets: guarded },
+  { name: "a guard behind something that decodes paths", roots: ["separate"], host: "app.use((request, response, next) => { try { request.url = decodeURI(request.url); } catch {} next(); }); app.use(hook, guard); mount();", targets: [...guarded, { target: "{root}/hoo%E2%84%AA", lets: false }] },
+]; // prettier-ignore
+
 const nodeRows: Row[] = [
   { name: "a guard of a node that stands before it in the flow", plugin: guardNode, earlier: aGuard, fresh: true, targets: guarded },
   { name: "a guard of a node that stands after it in the flow", plugin: guardNode, later: aGuard, fresh: true, targets: unguarded },
@@ -495,7 +513,22 @@ const nodeRows: Row[] = [
   { name: "a node that cuts all routes out once a request has been served, and a deploy", roots: ["equal", "separate"], plugin: "onChange(() => { const { stack } = RED.httpNode._router; for (let at = stack.length; at-- > 0; ) if (stack[at].route) stack.splice(at, 1); RED.httpNode.use(guard); });", fresh: true, then: [...asked, "redeploy"], targets: guarded },
   { name: "a guard that goes with every route for POST", plugin: "const { post } = RED.httpNode; RED.httpNode.post = function (path, ...handlers) { return post.call(this, path, guard, ...handlers); };", targets: guarded },
   { name: "a guard in how the routes of the nodes' app are called", plugin: "const { dispatch } = Object.getPrototypeOf(express().route('/')); Object.getPrototypeOf(express().route('/')).dispatch = function (request, response, done) { return isEvil(request) ? refuse(request, response) : dispatch.call(this, request, response, done); };", fresh: true, targets: guarded },
+  { name: "a guard that goes with the endpoint's route for POST alone", roots: ["separate"], plugin: 'const { post } = RED.httpNode; RED.httpNode.post = function (path, ...handlers) { return path === "/hook" ? post.call(this, path, guard, ...handlers) : post.call(this, path, ...handlers); };', fresh: true, targets: guarded },
+  { name: "a guard that goes with every route for POST from the second start of the flows on", roots: ["separate"], plugin: 'RED.events.once("flows:started", () => { const { post } = RED.httpNode; RED.httpNode.post = function (path, ...handlers) { return post.call(this, path, guard, ...handlers); }; });', fresh: true, then: ["redeploy"], targets: guarded },
+  { name: "a guard that goes with every route for POST, from a node on that stands between two webhooks", roots: ["separate"], plugin: 'let done = false; RED.nodes.registerType("patcher", function (config) { RED.nodes.createNode(this, config); if (done) return; done = true; const { post } = RED.httpNode; RED.httpNode.post = function (path, ...handlers) { return post.call(this, path, guard, ...handlers); }; });', earlier: [webhook("first", "/first", { headerParameter: "X-Token", wires: [] }), { id: "patcher", type: "patcher", wires: [] }], targets: guarded },
+  { name: "a guard in how routes get their handlers", roots: ["separate"], plugin: 'const routes = Object.getPrototypeOf(express().route("/")); const { post } = routes; routes.post = function (...handlers) { return post.call(this, guard, ...handlers); };', fresh: true, targets: guarded },
+  { name: "a guard in how routers make routes", roots: ["separate"], settings: "...(() => { const { route } = express.Router; express.Router.route = function (path) { const made = route.call(this, path); made.all(guard); return made; }; })()", fresh: true, targets: guarded },
+  { name: "a guard in how routers make the endpoint's route, behind a middleware", roots: ["separate"], settings: 'httpNodeMiddleware: pass, ...(() => { const { route } = express.Router; express.Router.route = function (path) { const made = route.call(this, path); if (path === "/hook") made.all(guard); return made; }; })()', fresh: true, targets: guarded },
+  { name: "a guard in how parameters are handled, once a request has been served", roots: ["separate"], host: "mount(); onChange(() => { const router = RED.httpNode._router; const { process_params } = router; router.process_params = function (layer, called, request, response, done) { return isEvil(request) ? refuse(request, response) : process_params.apply(this, arguments); }; });", fresh: true, then: asked, targets: guarded },
   { name: "a node that listens to the server", plugin: 'RED.server.prependListener("request", (request) => { if (isEvil(request)) request.url = "/elsewhere"; });', targets: guarded },
 ]; // prettier-ignore
 
-export const rows: Row[] = [...settingRows, ...guardRows, ...disguisedRows, ...hostRows, ...bystanderRows, ...nodeRows];
+export const rows: Row[] = [
+  ...settingRows,
+  ...guardRows,
+  ...disguisedRows,
+  ...hostRows,
+  ...bystanderRows,
+  ...lateRows,
+  ...nodeRows,
+];
