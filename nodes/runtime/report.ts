@@ -14,6 +14,8 @@ export type Translate = (key: string, values?: Record<string, string | number>) 
 const statusInterval = 500;
 /** Refusals are logged at most this often, in ms. */
 const logInterval = 1000;
+/** Of what is behind a refusal, the log gets so many characters: an error may quote all that a caller has sent. */
+const mostLogged = 10_000;
 
 /** Tells the operator how a node fares: by its status, in the log and as metrics. The token is in none of them. */
 export class Report {
@@ -79,7 +81,8 @@ export class Report {
     if (now - this.#lastLog[level] < logInterval) return;
     this.#lastLog[level] = now;
     const reason = this.#translate(`refused.${problem.name}`);
-    this.#node[level](cause === undefined ? reason : `${reason}: ${credentials.conceal(this.#describe(cause))}`);
+    if (cause === undefined) this.#node[level](reason);
+    else this.#node[level](`${reason}: ${credentials.conceal(this.#describe(cause), mostLogged)}`);
   }
 
   /** What is behind a problem: an interference in words, any other error with the place it came from. */
@@ -88,8 +91,8 @@ export class Report {
     try {
       if (cause instanceof Interference) return this.#translate(`interference.${cause.kind}`);
       const stack: unknown = cause instanceof Error ? cause.stack : undefined;
-      // Of a text that is cut, a part of the token could be left.
-      return typeof stack === "string" ? stack : inspect(cause, { maxStringLength: Infinity });
+      // Of a text that is cut, a part of the token could be left: a shorter one would not be cut again with care.
+      return typeof stack === "string" ? stack : inspect(cause, { maxStringLength: mostLogged });
     } catch {
       // Anything may be thrown, also what throws when it is looked at.
       return typeof cause;

@@ -2,6 +2,7 @@
 
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isIP } from "node:net";
+import { Budget } from "./budget";
 import { type Parameters, toObject } from "./parameters";
 
 /** A request as it arrives at an endpoint. */
@@ -30,9 +31,10 @@ export interface Hidden {
   readonly method: "header" | "query";
   /** The name of the header field, in any letter case, or of the query parameter. */
   readonly name: string;
-  tells(text: string): boolean;
+  /** Where the budget is spent before that is known, it counts as told. */
+  tells(text: string, budget: Budget): boolean;
   /** Whether the name of a field has the token in it: in whatever letter case, as names have none. */
-  names(field: string): boolean;
+  names(field: string, budget: Budget): boolean;
 }
 
 /** What a flow may know of the request: `http in`'s names, without the token. */
@@ -48,28 +50,34 @@ export interface RequestSummary {
 /**
  * Describes a request without the token: its header field or query parameter is left out, and so is every other
  * that repeats the token. Proxies do that: `X-Forwarded-Uri` and `X-Original-Url` hold the whole URL.
+ *
+ * @param budget what may be spent on all of them together
  */
-export function summarise({ request, path, search, ip }: Arrival, hidden: Hidden): RequestSummary {
-  const keptSearch = search === "" ? "" : searchWithout(hidden, search);
+export function summarise(
+  { request, path, search, ip }: Arrival,
+  hidden: Hidden,
+  budget = new Budget(),
+): RequestSummary {
+  const keptSearch = search === "" ? "" : searchWithout(hidden, search, budget);
   return {
     method: request.method ?? "",
     url: keptSearch === "" ? path : `${path}?${keptSearch}`,
     path,
     query: keptSearch === "" ? {} : toObject(new URLSearchParams(keptSearch)),
-    headers: headersWithout(hidden, request.headers),
+    headers: headersWithout(hidden, request.headers, budget),
     ip: isAddress(ip) ? ip : (request.socket.remoteAddress ?? ""),
   };
 }
 
-function searchWithout(hidden: Hidden, search: string): string {
+function searchWithout(hidden: Hidden, search: string, budget: Budget): string {
   const { method, name } = hidden;
-  const kept = search
-    .split("&")
-    .filter((parameter) => !hidden.tells(parameter))
-    .filter((parameter) => method === "header" || !new URLSearchParams(parameter).has(name))
-    .join("&");
+  const isOther = (parameter: string) => !new URLSearchParams(parameter).has(name);
+  const others = method === "header" ? search : search.split("&").filter(isOther).join("&");
+  if (!hidden.tells(others, budget)) return others;
+  const isSilent = (parameter: string) => !hidden.tells(parameter, budget);
+  const kept = others.split("&").filter(isSilent).join("&");
   // A token may have an ampersand in it.
-  return hidden.tells(kept) ? "" : kept;
+  return hidden.tells(kept, budget) ? "" : kept;
 }
 
 /**
@@ -81,13 +89,14 @@ function isAddress(text: string): boolean {
   return isIP(text) !== 0 || isIP(text.replace(/^\[(.*)\](?::\d+)?$|:\d+$/, "$1")) !== 0;
 }
 
-function headersWithout(hidden: Hidden, headers: IncomingHttpHeaders): RequestSummary["headers"] {
+function headersWithout(hidden: Hidden, headers: IncomingHttpHeaders, budget: Budget): RequestSummary["headers"] {
   const { method, name } = hidden;
   const tokenField = method === "header" ? name.toLowerCase() : undefined;
   const kept: RequestSummary["headers"] = {};
   for (const field of Object.keys(headers)) {
     const value = headers[field];
-    if (field === tokenField || value === undefined || hidden.names(field) || hidden.tells(String(value))) continue;
+    if (field === tokenField || value === undefined) continue;
+    if (hidden.names(field, budget) || hidden.tells(String(value), budget)) continue;
     kept[field] = value;
   }
   return kept;

@@ -3,8 +3,9 @@
 import type { VerificationMethod } from "../config/fields";
 import type { WebhookConfig } from "../config/parse";
 import { type Problem, problems } from "../problem";
+import { Budget } from "../request/budget";
 import { digest, digestOfPresented, isSame } from "./digest";
-import { isSpelled, withoutToken } from "./spelling";
+import { isSpelled, withoutTokens } from "./spelling";
 import { StandIns } from "./stand-ins";
 
 /** What a request must present, and where; prepared, so that a request costs no more than it must. */
@@ -48,25 +49,28 @@ export class Credentials {
     return this.method === "header" && headers[this.#field] === undefined;
   }
 
-  /** Whether a text has the token in it, however it was quoted or encoded on the way. */
-  tells(text: string): boolean {
-    if (isSpelled(this.#token, text)) return true;
-    for (const standIn of this.#standIns.tokens(this.#owner)) if (isSpelled(standIn, text)) return true;
+  /** Whether a text has the token in it, however it was quoted or encoded on the way, or may have it beyond the budget. */
+  tells(text: string, budget = new Budget()): boolean {
+    if (isSpelled(this.#token, text, budget)) return true;
+    for (const standIn of this.#standIns.tokens(this.#owner)) if (isSpelled(standIn, text, budget)) return true;
     return false;
   }
 
   /** Whether the name of a field has the token in it: names come in lower case. */
-  names(field: string): boolean {
+  names(field: string, budget = new Budget()): boolean {
     // Most names are too short for it.
     if (field.length < this.#token.length) return false;
-    return isSpelled(this.#token.toLowerCase(), field, (character) => character.toLowerCase());
+    return isSpelled(this.#token.toLowerCase(), field, budget, (character) => character.toLowerCase());
   }
 
-  /** Takes the token out of a text that is meant for the log. */
-  conceal(text: string): string {
-    let concealed = withoutToken(this.#token, text, "…");
-    for (const standIn of this.#standIns.tokens(this.#owner)) concealed = withoutToken(standIn, concealed, "…");
-    return concealed;
+  /**
+   * Takes the token out of a text that is meant for the log, and shortens it.
+   *
+   * @param most the most characters of the text that are kept; fewer where the budget is spent before
+   */
+  conceal(text: string, most = Infinity, budget = new Budget()): string {
+    const tokens = [this.#token, ...this.#standIns.tokens(this.#owner)];
+    return withoutTokens(tokens, text, { budget, stop: most }, "…");
   }
 }
 

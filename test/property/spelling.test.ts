@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import should from "should";
 import { inspect } from "node:util";
-import { Readings } from "../../src/trust/spelling";
+import { Budget } from "../../src/request/budget";
+import { Readings } from "../../src/trust/readings";
 import { Credentials } from "../../src/trust/token";
 import { seed } from "../harness/property";
 
@@ -119,7 +120,7 @@ describe("a token in a text", () => {
     );
     fc.assert(
       fc.property(texts, (text) => {
-        const readings = new Readings(text);
+        const readings = new Readings(text, new Budget(Infinity));
         for (let place = 0; place < text.length; place++) readings.at(place).length.should.be.belowOrEqual(40);
       }),
       { seed, numRuns: 1000 },

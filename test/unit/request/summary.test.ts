@@ -1,6 +1,7 @@
 import should from "should";
 import type { IncomingMessage } from "node:http";
 import { Credentials } from "../../../src/trust/token";
+import { Budget } from "../../../src/request/budget";
 import { summarise } from "../../../src/request/summary";
 import { token } from "../../harness/flow";
 
@@ -11,11 +12,11 @@ function summary(
   placement: { method: "header" | "query"; name: string },
   search: string,
   headers: Record<string, string> = {},
-  { ip = "192.0.2.1", secret = token } = {},
+  { ip = "192.0.2.1", secret = token, budget = new Budget() } = {},
 ) {
   const socket = { remoteAddress: "127.0.0.1" };
   const request = { method: "POST", headers, socket } as unknown as IncomingMessage;
-  return summarise({ request, path: "/Hook/", search, ip }, new Credentials({ placement, token: secret }));
+  return summarise({ request, path: "/Hook/", search, ip }, new Credentials({ placement, token: secret }), budget);
 }
 
 const header = { method: "header", name: "X-Token" } as const;
@@ -113,6 +114,45 @@ describe("summarise", () => {
   it("leaves it out where the text before it ends like the beginning of an encoded character", () => {
     for (const value of [`%${encoded}`, `%3${everyByte}`]) summary(header, value).url.should.equal("/Hook/");
   });
+
+  describe("has a budget for all escapes of a request together", () => {
+    const backslashes = "\\".repeat(500);
+    const fields = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`x-${index}`, backslashes]));
+
+    it("and leaves out what has escapes, once that is spent, but nothing else", () => {
+      const budget = new Budget();
+      const { headers } = summary(header, "", { ...fields, "x-url": "/?a=%E3%81%82&b=%E3%81%82&c=%E3%81%82&d=%20", host: "h" }, { budget });
+      Object.keys(headers).should.eql(["x-0", "host"]);
+      budget.spent.should.be.within(100_000, 102_000);
+    });
+
+    it("of which the query is a part", () => {
+      const budget = new Budget();
+      const { url, query: rest, headers } = summary(header, `a=1&b=${backslashes.repeat(10)}`, { ...fields, host: "h" }, { budget });
+      [url, rest, headers].should.eql(["/Hook/?a=1", { a: "1" }, { host: "h" }]);
+      budget.spent.should.be.within(100_000, 102_000);
+    });
+
+    it("and names of fields are, too", () => {
+      const budget = new Budget();
+      const names = Object.fromEntries(Array.from({ length: 30 }, (_, index) => [`${index}${"%25".repeat(500)}`, "x"]));
+      summary(header, "", { ...names, host: "h" }, { budget }).headers.should.have.property("host", "h");
+      budget.spent.should.be.within(100_000, 102_000);
+    });
+
+    it("which most requests do not touch", () => {
+      const budget = new Budget();
+      const { query: rest } = summary(header, "a=1", { host: "h", accept: "*/*;q=0.8, ".repeat(20) }, { budget });
+      [rest, budget.spent].should.eql([{ a: "1" }, 0]);
+    });
+
+    it("and which is enough for a query that is encoded throughout, as long as Node takes it", () => {
+      const value = "%E3%81%82".repeat(1800);
+      for (const [placement, search] of [[header, `a=${value}&b=1`], [query, `state=${encoded}&a=${value}&b=1`]] as const) {
+        summary(placement, search).query.should.eql({ a: "あ".repeat(1800), b: "1" });
+      }
+    });
+  }); // prettier-ignore
 
   it("leaves prototypes alone", () => {
     const { query: rest } = summary(header, "__proto__=1&a=2");

@@ -120,6 +120,29 @@ describe("Report", () => {
     }
   }); // prettier-ignore
 
+  describe("logs no more of an error than can be read, and nothing of a token that is cut", () => {
+    const backslashes = "\\".repeat(500_000);
+    for (const [what, cause] of [
+      ["an error that quotes a long body", new Error(`Unexpected token in ${"body ".repeat(100_000)}`)],
+      ["an error that quotes rows of escapes", new Error(`Unexpected token in ${backslashes}${token}`)],
+      ["an error with a token in rows of escapes", new Error(`Unexpected token in ${token}${backslashes}${token}`)],
+      ["a long text", `${"x".repeat(500_000)}${token}`],
+      ["a long text of escapes", backslashes],
+      ["an object with a long text", { body: `${"x".repeat(500_000)}${token}` }],
+      ...Array.from({ length: 60 }, (_, index) => [
+        `an object with a token ${9_950 + index} characters from its beginning`,
+        { body: `${"x".repeat(9_950 + index)}${token}` },
+      ] as const),
+    ] as const) {
+      it(`such as ${what}`, () => {
+        report.refused(problems.unforeseen, cause, credentials);
+        logs.should.have.length(1);
+        logs[0]?.length.should.be.belowOrEqual(10_100);
+        logs[0]?.should.match(/…/).and.not.containEql(token.slice(0, 5));
+      });
+    }
+  }); // prettier-ignore
+
   it("shows nothing more once it is stopped", () => {
     accept();
     report.stop();
