@@ -54,10 +54,11 @@ class Reception {
 
     const known = found === "deploying" ? this.#endpoints.lastKnown(this.#arrival.path) : found;
     const refusal = known ? this.#authenticate(known) : problems.tokenMissing;
-    if (known && !refusal) return this.#admit(known, found, passOn);
-    if (found === "deploying") return this.#meetLater(known, passOn);
-    if (refusal) this.#refuse(refusal, known);
-    return undefined;
+    const admitted = known && !refusal ? this.#admit(known, found, passOn) : undefined;
+    const served = admitted ?? (found === "deploying" ? this.#meetLater(known, passOn) : undefined);
+    if (!served && refusal) this.#refuse(refusal, known);
+    // Whatever has failed, and be it what the request was passed on to: nothing gets past an endpoint.
+    return served?.catch((error: unknown) => this.#refuse(problems.unforeseen, known, error));
   }
 
   /** What is being deployed may bring the token that the request has: only then is it known whose it is. */
@@ -76,18 +77,14 @@ class Reception {
 
     const endpoint = earlier ? this.#find() : found;
     if (!endpoint) return passOn();
-    try {
-      if (endpoint === "deploying") {
-        // Of its body, no more is in memory than has come by itself.
-        const outcome = await this.#deployed(request.readableLength);
-        return outcome instanceof Problem ? this.#refuse(outcome, known) : passOn();
-      }
-      if (this.#response.headersSent) throw new Interference("answered");
-      const refusal = await this.#receive(endpoint, known);
-      if (refusal) this.#refuse(refusal, known);
-    } catch (error) {
-      this.#refuse(problems.unforeseen, known, error);
+    if (endpoint === "deploying") {
+      // Of its body, no more is in memory than has come by itself.
+      const outcome = await this.#deployed(request.readableLength);
+      return outcome instanceof Problem ? this.#refuse(outcome, known) : passOn();
     }
+    if (this.#response.headersSent) throw new Interference("answered");
+    const refusal = await this.#receive(endpoint, known);
+    if (refusal) this.#refuse(refusal, known);
   }
 
   /**

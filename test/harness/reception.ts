@@ -23,6 +23,8 @@ export class Reception {
   /** What delivering does, besides. */
   onDelivery: (payload: unknown) => void = () => undefined;
   layer: Layer = () => undefined;
+  /** What stands behind the endpoints, and gets what they pass on. */
+  behind: () => void = () => undefined;
   readonly #server: Server;
   #place: Place | undefined;
 
@@ -49,6 +51,7 @@ export class Reception {
     const reach = () => {
       // Whoever has waited for a deploy comes anew.
       void serve(arrival, response, this.endpoints, () => {
+        this.behind();
         if (this.endpoints.find(target.path)) reach();
         else response.writeHead(404).end();
       });
@@ -78,6 +81,11 @@ export class Reception {
     };
     const lot = () => undefined;
     this.#place = this.endpoints.enter("/hook", { owner: "hook", endpoint, onTurn: lot, onWait: lot });
+  }
+
+  /** Leaves nothing at the path. */
+  remove(): void {
+    this.#place?.release();
   }
 
   /** Waits until so many requests have met the server since the last time, the last ones' bodies included. */

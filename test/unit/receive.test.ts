@@ -138,6 +138,36 @@ describe("serve", () => {
     should(reception.refusals[0]?.cause).have.property("message", "a layer");
   });
 
+  describe("where what a request is passed on to throws, refuses it, and does not reject:", () => {
+    beforeEach(() => {
+      reception.behind = broken;
+    });
+    const failed = () => reception.refusals.map(({ problem, cause }) => [problem, String(cause)]);
+
+    for (const [name, fields] of [
+      ["one whose token fits", [authorised]],
+      ["one whose token may come with the deploy", []],
+    ] as const) {
+      it(`${name}, and which has waited for a deploy`, async () => {
+        reception.endpoints.hold();
+        const replies = statuses(hookRequest("x", ...fields, last));
+        await reception.met(1);
+        reception.endpoints.resume();
+        (await replies).should.eql([500]);
+        failed().should.eql([[problems.unforeseen, "Error: a layer"]]);
+        reception.payloads.should.eql([]);
+      });
+    }
+
+    it("one whose endpoint has gone when its turn on the connection comes", async () => {
+      reception.onDelivery = () => reception.remove();
+      const first = hookRequest(gzipSync("first"), authorised, "Content-Encoding: gzip");
+      (await statuses(first, hookRequest("second", authorised, last))).should.eql([200, 500]);
+      failed().should.eql([[problems.unforeseen, "Error: a layer"]]);
+      reception.payloads.should.eql(["first"]);
+    });
+  });
+
   describe("a caller that waits to be told to send its body (RFC 9110 §10.1.1)", () => {
     const expecting = "Expect: 100-continue";
 
