@@ -8,7 +8,7 @@ import type { Arrival } from "../../src/request/summary";
 import type { Target } from "../../src/request/target";
 import { continueOf } from "./expectations";
 import { readBefore } from "./read-ahead";
-import type { View } from "./surroundings";
+import { type Front, hasPassed, type View } from "./surroundings";
 import type { Ways } from "./ways";
 
 export class Arrivals {
@@ -20,8 +20,8 @@ export class Arrivals {
     this.#ways = ways;
   }
 
-  /** @param view what it has passed, if that is known already */
-  of(request: IncomingMessage, { path, search }: Target, response: ServerResponse, view?: View): Arrival {
+  /** @param passed what it has passed, if an endpoint is known there */
+  of(request: IncomingMessage, { path, search }: Target, response: ServerResponse, passed: View | undefined): Arrival {
     const { admittedBy, received, parsed } = readBefore(request as Request, search);
     return {
       request,
@@ -29,7 +29,7 @@ export class Arrivals {
       search,
       ip: this.#addressOf(request),
       continue: continueOf(request, response),
-      mayGoTo: this.#mayGoOn(view ?? this.#passedOn(path)),
+      mayGoTo: this.#mayGoTo(passed),
       admittedBy,
       received,
       parsed,
@@ -37,18 +37,23 @@ export class Arrivals {
   }
 
   /** After a deploy, a request may go on to an endpoint that has nothing in front but what the request has passed. */
-  #mayGoOn(passed: View | undefined): ((endpoint: object) => boolean) | undefined {
+  #mayGoTo(passed: View | undefined): ((endpoint: object) => boolean) | undefined {
     if (!passed) return undefined;
     return (endpoint) => {
       const view = this.#viewOf(endpoint as Endpoint);
-      if (!view || (view.obstacle && !passed.obstacle)) return false;
-      return view.front.every((layer) => passed.front.includes(layer));
+      return view !== undefined && hasPassed(passed, view);
     };
   }
 
-  #passedOn(path: string): View | undefined {
+  /** What a request for a path has passed by now, if an endpoint is known there. */
+  passedOn(path: string): View | undefined {
     const met = this.#ways.endpoints.lastKnown(path);
     return met && this.#viewOf(met);
+  }
+
+  /** What requests for a path meet before they get to the app for HTTP nodes. */
+  outside(path: string): Front {
+    return this.passedOn(path)?.outside ?? this.#ways.surroundings.outside(path);
   }
 
   #viewOf(endpoint: Endpoint): View | undefined {

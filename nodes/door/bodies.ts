@@ -36,8 +36,8 @@ export interface DoorForBodies {
   findMisdirected(request: Request): Endpoint | undefined;
   /** Lets a request wait for the flows, and go on. */
   wait(request: Request, response: ServerResponse, goOn: () => void): void;
-  /** Waits until the flows run; tells whether they do. */
-  settled(request: Request, bytes: number): Promise<boolean>;
+  /** Waits until the flows run; tells whether they do, with nothing in front that the request has not passed. */
+  settled(request: Request, bytes: number, passed: View): Promise<boolean>;
   refuse(request: Request, response: ServerResponse, endpoint: Endpoint, problem: Problem): void;
 }
 
@@ -135,7 +135,7 @@ export class Bodies {
     if (view.readers === "nobody" || request.readableDidRead || response.headersSent) return next();
     leaveNothing(request);
     if (!fits || !isParsable(request)) return next();
-    const settled = (bytes: number) => this.#door.settled(request, bytes);
+    const settled = (bytes: number) => this.#door.settled(request, bytes, view);
     readAhead(request, endpoint, search, this.#parseForm, settled).then((refusal) => {
       if (refusal) this.#door.refuse(request, response, endpoint, refusal);
       else next();

@@ -2,10 +2,11 @@
 
 import cors from "cors";
 import type { Express, Request } from "express";
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { NodeAPI } from "node-red";
 import type { Endpoints } from "../../src/endpoints";
 import type { Endpoint } from "../../src/endpoint";
+import { problems } from "../../src/problem";
 import { serve } from "../../src/receive";
 import { refuse } from "../../src/reply/reply";
 import { parseTarget } from "../../src/request/target";
@@ -21,7 +22,7 @@ import { LastWord } from "./last-word";
 import { OrdinaryWay } from "./ordinary-way";
 import { Slots } from "./slots";
 import { addLayer, behindExpress, foremost, type Layer } from "./stack";
-import { Surroundings } from "./surroundings";
+import { hasPassed, Surroundings } from "./surroundings";
 import { declineUpgrades } from "./upgrades";
 import { Views } from "./views";
 
@@ -108,8 +109,22 @@ export class Door {
   }
 
   readonly #serve: Serve = (request, target, response, passOn, view) => {
-    void serve(this.#arrivals.of(request, target, response, view), response, this.#ways.endpoints, passOn);
+    const { path } = target;
+    const passed = view ?? this.#arrivals.passedOn(path);
+    const outside = passed?.outside ?? this.#arrivals.outside(path);
+    const arrival = this.#arrivals.of(request, target, response, passed);
+    // One that has waited goes on from where it was met: past all that a deploy has put in front of that.
+    const goOn = () => {
+      if (hasPassed(outside, this.#arrivals.outside(path))) passOn();
+      else this.#turnAway(request, response, path, arrival.continue !== undefined);
+    };
+    void serve(arrival, response, this.#ways.endpoints, goOn);
   };
+
+  #turnAway(request: IncomingMessage, response: ServerResponse, path: string, close: boolean): void {
+    refuse(request, response, problems.deploying, close);
+    this.#ways.endpoints.lastKnown(path)?.refused(problems.deploying);
+  }
 
   #bodies(): Bodies {
     return new Bodies({
@@ -120,7 +135,10 @@ export class Door {
         const path = this.#pathOf(request) ?? request.path;
         this.#serve(request, { path, search: parseTarget(request.url).search }, response, goOn);
       },
-      settled: (request, bytes) => this.#ways.endpoints.settled({ caller: request.socket, bytes }),
+      settled: async (request, bytes, { outside }) => {
+        const isSettled = await this.#ways.endpoints.settled({ caller: request.socket, bytes });
+        return isSettled && hasPassed(outside, this.#arrivals.outside(this.#pathOf(request) ?? request.path));
+      },
       refuse: (request, response, endpoint, problem) => {
         refuse(request, response, problem);
         // After a deploy it is another that counts.

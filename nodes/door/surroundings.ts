@@ -15,12 +15,25 @@ import { ForeignLayers, type Readers } from "./foreign-layers";
 /** Why requests go the ordinary way: the key of a text under `way.why` in the message catalog, and what it is about. */
 export type Reason = readonly [key: string, name?: string];
 
-/** What a request for an endpoint meets before it gets there. */
-export interface View {
-  /** What closes the fast way; nothing where all that is met is Node-RED's and Express's own. */
+/** What a request passes on its way. */
+export interface Front {
+  /** What of it is not Node-RED's and Express's own. */
   readonly obstacle: Reason | undefined;
-  /** The layers that such a request passes; some of Node-RED's own may be missing. */
-  readonly front: readonly Layer[];
+  /** The layers; some of Node-RED's own may be missing. */
+  readonly layers: readonly Passage[];
+}
+
+/** A layer as it was: what it does may be exchanged, and a route may get more to do. */
+export interface Passage extends Pick<Layer, "handle"> {
+  readonly layer: Layer;
+  /** How many handlers its route has. */
+  readonly handlers: number | undefined;
+}
+
+/** What a request for an endpoint meets before it gets there; with an obstacle, the fast way is closed. */
+export interface View extends Front {
+  /** What of it is outside of the app for HTTP nodes. */
+  readonly outside: Front;
   /** Whether the admin app does with such a request only what a plain Node-RED does. */
   readonly adminIsPlain: boolean;
   /** What Node-RED 4.1 does with every request that passes its admin app: it lets scripts of any page read the reply. */
@@ -86,32 +99,55 @@ export class Surroundings {
    * @param place the layer that serves it
    */
   look(path: string, place: Layer | undefined): View {
-    const { root, admin } = this;
-    const fullPath = withoutSlash(this.#RED.httpNode.path()) + path;
-    const passed = admin && pathBelow(admin.path(), fullPath) !== undefined ? admin : undefined;
-    const inRoot = root && this.#foreign.inRoot(root, admin);
-    const inAdmin = passed && this.#foreign.inAdmin(passed, fullPath);
+    const { root } = this;
+    const passed = this.#passedAdmin(path);
+    const outside = this.outside(path);
+    const inAdmin = passed && this.#foreign.inAdmin(passed, this.#fullPath(path));
     const amongNodes = this.#foreign.amongNodes(path, place);
-    const served = root !== undefined && this.#isServed(root);
     const [setting] = settingsThatGuard(this.#RED, passed !== undefined);
     const reasons: (Reason | undefined)[] = [
       setting === undefined ? undefined : ["setting", setting],
       root && layersOf(this.#RED.httpNode).some((layer) => layer === place) ? undefined : ["unseen"],
-      served ? undefined : ["server"],
-      inRoot === undefined ? undefined : inRoot === "mounted_app" ? ["otherApps"] : ["inFront", inRoot],
-      inAdmin === undefined ? undefined : ["inAdmin", inAdmin],
+      outside.obstacle,
       amongNodes === undefined ? undefined : ["amongNodes", amongNodes],
     ];
     return {
       obstacle: reasons.find((reason) => reason !== undefined),
-      front: [
-        ...[root, passed, passed && this.#RED.httpAdmin].flatMap((app) => this.#foreign.before(app, fullPath)),
-        ...this.#foreign.among(path, place),
-      ],
+      layers: [...outside.layers, ...this.#foreign.among(path, place).map(asItIs)],
+      outside,
       adminIsPlain: inAdmin === undefined && !settingsOf(this.#RED).requireHttps,
       adminCors: passed && this.#foreign.adminCors(passed),
       readers: inAdmin !== undefined || amongNodes !== undefined ? "anybody" : this.#foreign.readersIn(root),
     };
+  }
+
+  /** What requests meet before they get to the app for HTTP nodes. */
+  outside(path: string): Front {
+    const { root, admin } = this;
+    const fullPath = this.#fullPath(path);
+    const passed = this.#passedAdmin(path);
+    const inRoot = root && this.#foreign.inRoot(root, admin);
+    const inAdmin = passed && this.#foreign.inAdmin(passed, fullPath);
+    const reasons: (Reason | undefined)[] = [
+      root && this.#isServed(root) ? undefined : ["server"],
+      inRoot === undefined ? undefined : inRoot === "mounted_app" ? ["otherApps"] : ["inFront", inRoot],
+      inAdmin === undefined ? undefined : ["inAdmin", inAdmin],
+    ];
+    const apps = [root, passed, passed && this.#RED.httpAdmin];
+    return {
+      obstacle: reasons.find((reason) => reason !== undefined),
+      layers: apps.flatMap((app) => this.#foreign.before(app, fullPath)).map(asItIs),
+    };
+  }
+
+  #fullPath(path: string): string {
+    return withoutSlash(this.#RED.httpNode.path()) + path;
+  }
+
+  /** The admin app, if requests for a path pass it. */
+  #passedAdmin(path: string): Express | undefined {
+    const { admin } = this;
+    return admin && pathBelow(admin.path(), this.#fullPath(path)) !== undefined ? admin : undefined;
   }
 
   /** Whether a request came by the server that is looked at. */
@@ -143,6 +179,18 @@ export class Surroundings {
     const isNodeRed = () => this.#own.startedByItself && this.#own.isOf("command", listener);
     return listeners.length === 1 && (listener === root || isNodeRed());
   }
+}
+
+/** Whether a request that has passed one has all of another behind it as well. */
+export function hasPassed(passed: Front, now: Front): boolean {
+  if (now.obstacle && !passed.obstacle) return false;
+  return now.layers.every(({ layer, handle, handlers }) =>
+    passed.layers.some((seen) => seen.layer === layer && seen.handle === handle && seen.handlers === handlers),
+  );
+}
+
+function asItIs(layer: Layer): Passage {
+  return { layer, handle: layer.handle, handlers: layer.route?.stack.length };
 }
 
 /** Whether an app is mounted at one path: Express also takes patterns, and several at once. */

@@ -109,20 +109,33 @@ describe("the door", () => {
   const bringing = `module.exports = (RED) => RED.nodes.registerType("bringing", function ({ place }) {
     RED.nodes.createNode(this, {});
     const refuse = (response) => Object.assign(response, { statusCode: 403 }).end();
+    const guard = (request, response, next) => ("x-evil" in request.headers ? refuse(response) : next());
     let on = RED[place] ?? RED.httpNode;
-    while (place === "front" && on.parent) on = on.parent;
-    on.use((request, response, next) => ("x-evil" in request.headers ? refuse(response) : next()));
+    while (!RED[place] && place !== "httpNode" && on.parent) on = on.parent;
+    if (place === "exchanged") {
+      const layer = on._router.stack.find(({ name }) => name === "query");
+      const { handle } = layer;
+      layer.handle = (request, response, next) => guard(request, response, () => handle(request, response, next));
+    } else if (place === "server") {
+      const [listener] = RED.server.listeners("request");
+      RED.server.removeListener("request", listener);
+      RED.server.on("request", (request, response) => guard(request, response, () => listener(request, response)));
+    } else {
+      on.use(guard);
+    }
     if (place === "front") on._router.stack.unshift(on._router.stack.pop());
   });`;
-  for (const [name, options] of [
-    ["fast", {}],
-    ["ordinary", behindGuards],
+  for (const [name, options, type] of [
+    ["fast way", {}, "text/plain"],
+    ["ordinary way", behindGuards, "text/plain"],
+    ["ordinary way, where bodies are read for guards", behindGuards, "application/json"],
   ] as const) {
-    describe(`on the ${name} way, with a deploy that brings a guard`, () => {
+    describe(`on the ${name}, with a deploy that brings a guard`, () => {
       for (const [place, where] of [
         ["httpNode", "among the HTTP nodes"],
         ["httpAdmin", "in the admin app"],
         ["front", "in front of all"],
+        ["exchanged", "for what a layer in front of all did"],
       ] as const) {
         it(`${where}, refuses a request whose body is on its way: it has not passed that guard`, async () => {
           const hook = webhook("hook", "/hook");
@@ -130,18 +143,25 @@ describe("the door", () => {
           try {
             const socket = dial(nodeRed.origin);
             const received = text(socket);
-            const fields = [`Authorization: Bearer ${token}`, "X-Trace: upload", "X-Evil: yes", "Content-Length: 2"];
-            socket.write(["POST /hook HTTP/1.1", "Host: x", "Connection: close", ...fields, "", "o"].join("\r\n"));
+            const fields = [
+              `Authorization: Bearer ${token}`,
+              "X-Trace: upload",
+              "X-Evil: yes",
+              `Content-Type: ${type}`,
+            ];
+            const head = ["POST /hook HTTP/1.1", "Host: x", "Connection: close", "Content-Length: 2", ...fields];
+            socket.write([...head, "", "4"].join("\r\n"));
             await nodeRed.arrived("upload");
             await nodeRed.deploy(tab({ id: "bringing", type: "bringing", place, wires: [] }, hook));
-            socket.write("k");
+            socket.write("2");
             const replies = repliesIn(await received).map(({ status }) => status);
             const headers = { ...bearer, "X-Evil": "yes" };
             (await send(nodeRed.node("/hook"), { headers, body: "evil" })).status.should.equal(403);
             const { json } = await send(nodeRed.node("/hook"), { headers: bearer, body: "next" });
             await nodeRed.message(json.id);
             nodeRed.messages.map(({ payload }) => payload).should.eql(["next"]);
-            replies.should.eql([503]);
+            // What was read for guards goes on to those that come after that.
+            replies.should.eql([type === "application/json" && place === "httpNode" ? 403 : 503]);
           } finally {
             await nodeRed.stop();
           }
@@ -149,6 +169,38 @@ describe("the door", () => {
       }
     });
   }
+
+  /** A guard that comes while a request waits, which goes on from where that is. */
+  for (const [name, options, headers] of [
+    ["among the HTTP nodes", {}, {}],
+    ["in front of the body parsers", { code: "httpNodeMiddleware: (request, response, next) => next()" }, { "Content-Type": "application/json" }],
+    ["among the HTTP nodes of separate roots", separate, {}],
+  ] as const) {
+    for (const [what, place] of [
+      ["puts in front of all", "front"],
+      ["exchanges for what a layer in front of all did", "exchanged"],
+      ["puts into the server", "server"],
+    ] as const) {
+      it(`has a request that waits ${name} pass by no guard that a deploy ${what}`, async () => {
+        const slow = [{ id: "slow", type: "slow", wires: [] }, webhook("hook", "/hook", { wires: [["slow"]] })];
+        const nodeRed = await NodeRed.start({ ...options, plugin: bringing, flow: tab(...slow) });
+        try {
+          const finish = await nodeRed.beginDeploy(tab({ id: "bringing", type: "bringing", place, wires: [] }, ...slow));
+          const fields = { ...bearer, ...headers, "X-Evil": "yes", "X-Trace": "waiting" };
+          const reply = send(nodeRed.node("/hook"), { headers: fields, body: '"evil"' });
+          await nodeRed.arrived("waiting");
+          await finish();
+          (await reply).status.should.equal(503);
+          (await send(nodeRed.node("/hook"), { headers: fields })).status.should.equal(403);
+          const { json } = await send(nodeRed.node("/hook"), { headers: bearer, body: "next" });
+          await nodeRed.message(json.id);
+          nodeRed.messages.map(({ payload }) => payload).should.eql(["next"]);
+        } finally {
+          await nodeRed.stop();
+        }
+      });
+    }
+  } // prettier-ignore
 
   it("lets no request that has waited for its turn on a connection pass by a guard that has come meanwhile", async () => {
     const plugin = `${bringing}
