@@ -5,7 +5,7 @@ import { Readable } from "node:stream";
 import type { Endpoint } from "../../src/endpoint";
 import { Problem, problems } from "../../src/problem";
 import { decodeContent, readBody } from "../../src/request/body";
-import { decodeBody } from "../../src/request/decode";
+import { type Body, decodeBody } from "../../src/request/decode";
 import type { Arrival } from "../../src/request/summary";
 
 /** A body that was read ahead, because its request carries what lets it in. */
@@ -14,7 +14,7 @@ interface ReadAhead {
   /** The query that the request had then. */
   readonly search: string;
   readonly bytes: Buffer;
-  /** What a form was for those who stand in front, as JSON. */
+  /** What a form was for those who stand in front, as JSON; missing for all else. */
   form?: string;
 }
 
@@ -65,12 +65,23 @@ export async function readAhead(
   const read: ReadAhead = (request[ahead] = { endpoint, search, bytes });
   request._body = true;
   if (content instanceof Problem) return content;
-  const form = isForm(request) ? await parsedForm(request, content, parseForm) : undefined;
-  const value = form ?? decodeBody(content, request.headers["content-type"]);
+  const value = decodeBody(content, request.headers["content-type"]);
   if (value instanceof Problem) return value;
-  request.body = value;
-  if (form !== undefined) read.form = JSON.stringify(form);
+  const form = isForm(request) ? await parsedForm(request, content, parseForm) : undefined;
+  request.body = form === undefined ? value : alsoAs(form, value, content);
+  if (form !== undefined) read.form = JSON.stringify(request.body);
   return undefined;
+}
+
+/**
+ * What those who look into a form are to find: what the parser makes of it, and all that the flow would get. Of one name
+ * each may have another value, as of `role[a]=b&role=c` or `role=a]=b`: then it is that of the flow.
+ */
+function alsoAs(form: unknown, value: Body, content: Buffer): unknown {
+  if (typeof value !== "object" || value === null) return form;
+  const isJson = !(decodeBody(content, "application/json") instanceof Problem);
+  if (isJson || Array.isArray(value) || Buffer.isBuffer(value)) return value;
+  return { ...(form as object), ...value };
 }
 
 /** What the parser of forms makes of one: it knows of objects in objects, and who looks for them is to find them. */

@@ -114,6 +114,8 @@ const never: Target[] = [{ lets: false }];
 
 const form = { "Content-Type": "application/x-www-form-urlencoded" };
 const text = { "Content-Type": "text/plain" };
+/** JSON by its suffix alone (RFC 6839 §3.1), which Express's parsers do not take for JSON by themselves. */
+const vendor = { "Content-Type": "application/vnd.x+json" };
 const binary = { "Content-Type": "application/octet-stream" };
 /** For guards that read the body, where it is parsed. */
 const guardedByBody: Target[] = [
@@ -242,6 +244,12 @@ const settingRows: Row[] = [
   { name: "httpNodeMiddleware that looks into a body which Node-RED's parsers do not read", settings: "httpNodeMiddleware: guardBody", targets: [
     { headers: { "Content-Type": "application/json; charset=iso-8859-1" }, body: '{"evil":true}', lets: false, ours: 403 },
     { headers: { ...form, "Content-Type": `${form["Content-Type"]}; charset=iso-8859-1` }, body: "evil=1", lets: false, ours: 403 },
+  ] },
+  { name: "httpNodeMiddleware that looks into forms which can be read in more ways than one", settings: "httpNodeMiddleware: guardBody", targets: [
+    { headers: form, body: "evil[a]=1", lets: false },
+    { headers: form, body: "evil[]=1", lets: false },
+    { headers: form, body: "[evil]=1", lets: false },
+    { headers: form, body: "a=1&a=2&__proto__=1", lets: true },
   ] },
   { name: "httpNodeMiddleware that changes the body", settings: "httpNodeMiddleware: (request, response, next) => { delete request.body.evil; next(); }", targets: [{ body: '{"a":1,"evil":true}', lets: true }, { headers: form, body: "a=1&evil=1", lets: true }] },
   { name: "httpNodeMiddleware that replaces the body", settings: "httpNodeMiddleware: (request, response, next) => { request.body = { clean: true }; next(); }", targets: [{ body: '{"a":1}', lets: true }] },
@@ -400,6 +408,8 @@ const hostRows: Row[] = [
   { name: "a layer that changes what Express takes for the path", host: 'app.use((request, response, next) => { if (isEvil(request)) Object.assign(request._parsedUrl, { pathname: "/elsewhere" }); next(); }); mount();', targets: guarded },
   { name: "a layer that changes the method", host: 'app.use((request, response, next) => { request.method = request.get("X-Method") ?? request.method; next(); }); mount();', targets: [{ lets: true }, { headers: { "X-Method": "PUT" }, lets: false, ours: 405 }, { method: "PUT", headers: { "X-Method": "POST" }, lets: true }] },
   { name: "a parser that gives another value", roots: ["equal", "separate"], host: "app.use(express.json({ reviver: (key, value) => (value === 1 ? 2 : value), type: (request) => /hook/.test(request.url) })); mount();", targets: [{ lets: true }, { body: '{"a":{"b":[1]}}', lets: true }] },
+  { name: "a parser of forms for all types, and a guard that looks into what it leaves", roots: ["equal", "separate"], host: 'app.use(express.urlencoded({ extended: true, type: (request) => /hook/.test(request.url) }), guardBody); mount();', targets: [{ body: '{"a":1}', lets: true }, { body: '{"evil":true}', lets: true }, { body: "evil=1", lets: false }, { headers: vendor, body: '{"evil":true}', lets: true }, { headers: text, body: "evil=a]=1", lets: true }] },
+  { name: "a parser of JSON for all types, and a guard that looks into what it leaves", roots: ["equal", "separate"], host: 'app.use(express.json({ type: "*/*" }), guardBody); mount();', targets: [{ headers: vendor, body: '{"a":1}', lets: true }, { headers: vendor, body: '{"evil":true}', lets: false }, { headers: form, body: '{"a":1}', lets: true }, { headers: form, body: '{"evil":true}', lets: false }] },
   { name: "parsers of all kinds", roots: ["equal", "separate"], host: 'app.use(express.json({ strict: false }), express.urlencoded({ extended: true }), express.text({ type: "text/*" }), express.raw()); mount();', targets: [{ body: '"scalar"', lets: true }, { body: "null", lets: true }, { headers: form, body: "a[b]=1&a[c][]=2", lets: true }, { headers: text, body: "text", lets: true }, { headers: { "Content-Type": "text/html" }, body: "<p>", lets: true }, { headers: binary, body: "bytes", lets: true }] },
 ]; // prettier-ignore
 

@@ -44,6 +44,36 @@ inEveryLayout(
   },
 );
 
+describe("a guard that looks into forms", () => {
+  const guard = `(request, response, next) => (request.body.role === "admin" ? response.sendStatus(403) : next())`;
+  let nodeRed: NodeRed;
+  before(async () => {
+    nodeRed = await NodeRed.start({ code: `httpNodeMiddleware: ${guard}`, flow });
+  });
+  after(() => nodeRed.stop());
+  const post = (body: string) =>
+    send(nodeRed.node("/hook"), { headers: { ...bearer, "Content-Type": "application/x-www-form-urlencoded" }, body });
+
+  for (const body of ["role=admin", '{"role":"admin"}', "role[a]=b&role=admin", "role=admin&role[a]=b"]) {
+    it(`sees what the flow would get: ${body}`, async () => {
+      (await post(body)).status.should.equal(403);
+    });
+  }
+
+  for (const [body, payload] of [
+    ["role=a]=b", { role: "a]=b" }],
+    ["a[b]=1&a[]=2", { "a[b]": "1", "a[]": "2" }],
+    ['{"role":["admin"]}', { role: ["admin"] }],
+    ["[1]", [1]],
+    ["role", "role"],
+  ] as const) {
+    it(`leaves the flow what it gets without one: ${body}`, async () => {
+      const { json } = await post(body);
+      should((await nodeRed.message(json.id)).payload).eql(payload);
+    });
+  }
+});
+
 inEveryLayout(
   "httpNodeMiddleware",
   {
