@@ -16,8 +16,15 @@ type Asking = IncomingMessage & { [asking]?: "unmet" | "us" | undefined };
 export function honourExpectations(server: Server, isMet: (request: IncomingMessage) => boolean): void {
   // With a listener of somebody else's it is theirs to say, whether it is there already or comes later.
   if (server.listenerCount("checkContinue") > 0) return;
+  // One that was called for this very request and is for one only, has gone before it is our turn.
+  let hasJustGone = false;
+  server.on("removeListener", (event) => {
+    if (event !== "checkContinue") return;
+    hasJustGone = true;
+    queueMicrotask(() => (hasJustGone = false));
+  });
   server.on("checkContinue", (request: Asking, response: ServerResponse) => {
-    if (server.listenerCount("checkContinue") > 1) return;
+    if (server.listenerCount("checkContinue") > 1 || hasJustGone) return;
     if (isMet(request)) request[asking] = "unmet";
     else response.writeContinue();
     server.emit("request", request, response);
@@ -31,7 +38,7 @@ export function continueOf(request: Asking, response: ServerResponse): (() => vo
   if (!request[asking]) return undefined;
   request[asking] = "us";
   return () => {
-    if (request[asking]) response.writeContinue();
+    if (request[asking] && !response.headersSent) response.writeContinue();
     request[asking] = undefined;
   };
 }
