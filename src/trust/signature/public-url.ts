@@ -1,5 +1,7 @@
 // The URL that a sender has signed: the operator's, as what a request says of its host is the caller's.
 
+import { parse, stringify } from "node:querystring";
+
 /** Takes the query of the request in the place of the configured URL's own. */
 export function withQuery(publicUrl: string, search: string): string {
   return publicUrl.replace(/[?#][^]*$/, "") + (search === "" ? "" : `?${search}`);
@@ -13,10 +15,25 @@ export function hubspotUrl(publicUrl: string, search: string): string {
   return withQuery(publicUrl, search).replace(hubspotEscapes, decodeURIComponent);
 }
 
-/** The forms in which Twilio may have signed a URL: as it is, with the port of its scheme, and without any port. */
+/**
+ * The forms in which Twilio may have signed a URL, as its own library tries them: as it came, or as a URL parser or
+ * Node.js's `querystring` escapes it; and each as it is, with the port of its scheme, and without any port.
+ */
 export function twilioUrls(publicUrl: string, search: string): Set<string> {
   const url = withQuery(publicUrl, search);
-  const [, origin = "", port, rest = ""] = /^(https?:\/\/(?:\[[^\]]*\]|[^/?#:]*))(:\d*)?([^]*)$/i.exec(url) ?? [];
+  const parsed = URL.canParse(url) ? new URL(url).href : url;
+  const escaped = parsed.replace(/(?<=\?)[^]+$/, escapedQuery);
+  return new Set([url, parsed, escaped].flatMap(withPorts));
+}
+
+/** With no limit to how many parameters: those beyond one would not be signed. */
+function escapedQuery(query: string): string {
+  return stringify(parse(query, "&", "=", { maxKeys: 0 }));
+}
+
+function withPorts(url: string): string[] {
+  const [, origin = "", port, rest = ""] =
+    /^(https?:\/\/(?:[^/?#]*@)?(?:\[[^\]]*\]|[^/?#:]*))(:\d*)?([^]*)$/i.exec(url) ?? [];
   const withPort = port ?? (/^https/i.test(origin) ? ":443" : ":80");
-  return new Set([url, origin + withPort + rest, origin + rest]);
+  return [url, origin + withPort + rest, origin + rest];
 }
