@@ -4,7 +4,7 @@ import { modernNode, nodeBinary, nodeRedFolder } from "./setup.mjs";
 const inFolders = (/** @type {string[]} */ ...folders) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
 const inFiles = (/** @type {string[]} */ ...names) => names.map((name) => `test/${name}.test.ts`);
 const small = inFolders("unit", "node", "property");
-const runtime = [...small, ...inFolders("runtime")];
+const runtime = [...small, ...inFolders("sdk", "runtime")];
 const attacks = inFolders("adversary");
 // What stands in front depends on the version of Node-RED, not on that of Node.
 const differential = inFolders("differential");
