@@ -45,6 +45,7 @@ export function withBit(signature: string, { alg, sig }: Scheme, bit: number): s
   return Buffer.concat([bytes.subarray(0, start), flipped(bytes.subarray(start), bit)]).toString(sig.enc ?? "hex");
 }
 
+/** The same bytes but for one bit, of which there may be more than they have. */
 export function flipped(bytes: Buffer, bit: number): Buffer {
   const changed = Buffer.from(bytes);
   const place = (bit >> 3) % bytes.length;
