@@ -30,7 +30,7 @@ async function photograph(): Promise<void> {
   });
   const browser = await startBrowser();
   try {
-    const editor = await Editor.open(browser, nodeRed, { deviceScaleFactor: 1 });
+    const editor = await Editor.open(browser, nodeRed);
     await editor.page.addStyleTag({ content: hidden });
     await editor.page.clock.setFixedTime("2026-01-01T12:00:00");
     await editor.invoke("core:toggle-left-sidebar");

@@ -1,9 +1,9 @@
 import axe from "axe-core";
 import should from "should";
-import type { Browser } from "playwright-core";
-import { Editor, startBrowser } from "../harness/browser";
+import { Editor } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
-import { NodeRed, nodeRedVersion } from "../harness/node-red";
+import { nodeRedVersion } from "../harness/node-red";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 /** What the form can look like: as it opens, with everything in it, and with all that can be wrong. */
 const looks: Record<string, (editor: Editor) => Promise<void>> = {
@@ -57,29 +57,26 @@ async function examine({ page }: Editor) {
 }
 
 describe("the form, for everyone", () => {
-  let browser: Browser;
-  let nodeRed: NodeRed;
   let editor: Editor;
-  before(async () => {
-    browser = await startBrowser();
-  });
-  after(() => browser.close());
+  const open = async (look = {}) => {
+    const flow = webhookFlow({ id: "saved", relativePath: "/saved" }, { id: "rival", relativePath: "/rival", name: "Rival" });
+    editor = await Editor.open(await sharedBrowser(), await sharedNodeRed(flow), look);
+  };
 
   for (const colorScheme of ["light", "dark"] as const) {
     describe(`in the ${colorScheme} theme`, () => {
       before(async () => {
-        nodeRed = await NodeRed.start({
-          flow: webhookFlow({ id: "saved", relativePath: "/saved" }, { id: "rival", relativePath: "/rival", name: "Rival" }),
-        });
-      });
-      beforeEach(async () => {
-        editor = await Editor.open(browser, nodeRed, { colorScheme, ...inSight });
+        await open({ colorScheme, ...inSight });
         // Node-RED 4.1 has no dark theme of its own.
         const isDark = await editor.page.locator("html.nr-theme-dark").count();
         isDark.should.equal(colorScheme === "dark" && !nodeRedVersion.startsWith("4.") ? 1 : 0);
       });
-      afterEach(() => editor.close());
-      after(() => nodeRed.stop());
+      afterEach(async () => {
+        await editor.cancel();
+        // Where a node was dropped.
+        await editor.invoke("core:undo");
+      });
+      after(() => editor.close());
 
       for (const [what, show] of Object.entries(looks)) {
         it(`has no fault that axe-core finds, with ${what}`, async () => {
@@ -104,14 +101,8 @@ describe("the form, for everyone", () => {
   }
 
   describe("by the keyboard", () => {
-    before(async () => {
-      nodeRed = await NodeRed.start({ flow: webhookFlow({ id: "saved" }, { id: "rival", relativePath: "/rival" }) });
-      editor = await Editor.open(browser, nodeRed);
-    });
-    after(async () => {
-      await editor.close();
-      await nodeRed.stop();
-    });
+    before(() => open());
+    after(() => editor.close());
 
     it("goes from field to field in the order of reading", async () => {
       await editor.edit("saved");

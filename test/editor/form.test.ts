@@ -1,10 +1,10 @@
 import should from "should";
-import type { Browser } from "playwright-core";
 import { defaults, type SavedFields } from "../../src/config/fields";
 import { type BrokenRule, longestPath, tokenLength } from "../../src/config/rules";
-import { boxOf, catalogText, Editor, type FormField, startBrowser } from "../harness/browser";
+import { boxOf, catalogText, Editor, type FormField } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
-import { NodeRed } from "../harness/node-red";
+import type { NodeRed } from "../harness/node-red";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 /** For each rule that the form can see broken: what to put where, in a node that was saved with these fields. */
 const breaches: Record<
@@ -35,13 +35,10 @@ const environmentValues: Record<keyof SavedFields, string> = {
 };
 
 describe("the form of the webhook trigger", () => {
-  let browser: Browser;
   let nodeRed: NodeRed;
   let editor: Editor;
   before(async () => {
-    browser = await startBrowser();
-    nodeRed = await NodeRed.start();
-    await nodeRed.deploy(
+    nodeRed = await sharedNodeRed(
       webhookFlow(
         { id: "plain", relativePath: "/plain" },
         { id: "environment", ...environmentValues },
@@ -51,15 +48,12 @@ describe("the form of the webhook trigger", () => {
         ...Object.entries(breaches).map(([rule, { saved }]) => ({ id: rule, relativePath: `/${rule}`, ...saved })),
       ),
     );
-    editor = await Editor.open(browser, nodeRed);
+    editor = await Editor.open(await sharedBrowser(), nodeRed);
   });
   afterEach(async () => {
     if (await editor.input("name").isVisible()) await editor.cancel();
   });
-  after(async () => {
-    await browser.close();
-    await nodeRed.stop();
-  });
+  after(() => editor.close());
 
   const isInvalid = (field: FormField) =>
     editor.input(field).evaluate((input) => input.classList.contains("input-error"));
@@ -189,7 +183,7 @@ describe("the form of the webhook trigger", () => {
   });
 
   it("fits the window of a small laptop", async () => {
-    const small = await Editor.open(browser, nodeRed, { viewport: { width: 1024, height: 768 } });
+    const small = await Editor.open(await sharedBrowser(), nodeRed, { viewport: { width: 1024, height: 768 } });
     await small.edit("plain");
     const form = await boxOf(small.page.locator(".webhook-trigger-form"));
     const tray = await boxOf(small.page.locator(".red-ui-tray"));

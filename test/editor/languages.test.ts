@@ -1,32 +1,26 @@
 import should from "should";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
-import { catalogText, Editor, startBrowser } from "../harness/browser";
+import { catalogText, Editor } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
 import { root } from "../harness/package";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 const languages = readdirSync(join(root, "locales"));
 
 describe("the form in each language", () => {
-  let browser: Browser;
   let nodeRed: NodeRed;
   before(async () => {
-    browser = await startBrowser();
-    nodeRed = await NodeRed.start({
-      flow: webhookFlow({ id: "saved", relativePath: "/saved" }, { id: "rival", relativePath: "/rival" }),
-    });
-  });
-  after(async () => {
-    await browser.close();
-    await nodeRed.stop();
+    nodeRed = await sharedNodeRed(
+      webhookFlow({ id: "saved", relativePath: "/saved" }, { id: "rival", relativePath: "/rival" }),
+    );
   });
 
   for (const locale of languages) {
     it(`speaks ${locale}, and fits into its column`, async () => {
-      const editor = await Editor.open(browser, nodeRed, { locale });
+      const editor = await Editor.open(await sharedBrowser(), nodeRed, { locale });
       const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, locale);
       await editor.edit("saved");
       for (const field of [

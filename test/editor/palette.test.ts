@@ -1,21 +1,19 @@
 import "should";
-import type { Browser } from "playwright-core";
-import { Editor, startBrowser } from "../harness/browser";
+import { Editor } from "../harness/browser";
 import { makeFirstWebhook } from "../harness/first-webhook";
 import { NodeRed } from "../harness/node-red";
 import { packedTarball } from "../harness/package";
+import { sharedBrowser } from "../harness/stage";
 
 describe("the package, in a Node-RED that does not have it", () => {
-  let browser: Browser;
   let nodeRed: NodeRed;
   let editor: Editor;
   before(async () => {
-    browser = await startBrowser();
-    nodeRed = await NodeRed.start({ bare: true });
-    editor = await Editor.open(browser, nodeRed);
+    nodeRed = await NodeRed.start({ bare: true, settings: { externalModules: {} } });
+    editor = await Editor.open(await sharedBrowser(), nodeRed);
   });
   after(async () => {
-    await browser.close();
+    await editor.close();
     await nodeRed.stop();
   });
 

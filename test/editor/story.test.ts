@@ -1,21 +1,24 @@
 import "should";
-import type { Browser } from "playwright-core";
-import { catalogText, Editor, startBrowser } from "../harness/browser";
+import { catalogText, Editor } from "../harness/browser";
 import { makeFirstWebhook } from "../harness/first-webhook";
-import { inEveryLayout } from "../harness/layouts";
+import { layouts } from "../harness/layouts";
+import type { NodeRed } from "../harness/node-red";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
-inEveryLayout("a first webhook, made in the editor", {}, (nodeRed) => {
-  let browser: Browser;
-  let editor: Editor;
-  before(async () => {
-    browser = await startBrowser();
-    editor = await Editor.open(browser, nodeRed());
-  });
-  after(() => browser.close());
+for (const [layout, settings] of Object.entries(layouts)) {
+  describe(`a first webhook, made in the editor, with ${layout}`, () => {
+    let nodeRed: NodeRed;
+    let editor: Editor;
+    before(async () => {
+      nodeRed = await sharedNodeRed([], { settings });
+      editor = await Editor.open(await sharedBrowser(), nodeRed);
+    });
+    after(() => editor.close());
 
-  it("goes from the palette to a message in the debug sidebar", async () => {
-    const label = await editor.paletteEntry("webhook-trigger").innerText();
-    label.replace(/\s+/g, " ").should.equal(catalogText("paletteLabel"));
-    await makeFirstWebhook(editor, nodeRed());
+    it("goes from the palette to a message in the debug sidebar", async () => {
+      const label = await editor.paletteEntry("webhook-trigger").innerText();
+      label.replace(/\s+/g, " ").should.equal(catalogText("paletteLabel"));
+      await makeFirstWebhook(editor, nodeRed);
+    });
   });
-});
+}

@@ -1,9 +1,9 @@
 import should from "should";
-import type { Browser } from "playwright-core";
-import { catalogText, Editor, startBrowser } from "../harness/browser";
+import { catalogText, Editor } from "../harness/browser";
 import { bearer, token, webhook, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
-import { NodeRed } from "../harness/node-red";
+import type { NodeRed } from "../harness/node-red";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 /** The part of the editor's global that selects and copies. */
 declare const RED: {
@@ -15,42 +15,38 @@ declare const RED: {
   };
 };
 
-const settings = {
-  relativePath: "/kept",
+/** What a node keeps; there is one for each test that leaves it otherwise than it was. */
+const settingsOf = (id: string) => ({
+  relativePath: `/${id}`,
   verificationMethod: "query",
   queryParameter: "key",
   headerParameter: "X-Token",
   returnQueryParams: true,
-  name: "Kept",
-};
+  name: `Kept as ${id}`,
+});
+const kept = ["done", "cancelled", "undone", "copied", "exported"];
+
+const flow = [
+  ...webhookFlow(...kept.map((id) => ({ id, ...settingsOf(id) }))),
+  { id: "off", type: "tab", label: "Off", disabled: true },
+  { ...webhook("sleeping", "/sleeping"), z: "off", x: 200, y: 100, wires: [[]] },
+  { id: "group", type: "group", z: "tab", name: "Group", nodes: ["grouped"], style: {}, x: 100, y: 300, w: 200, h: 80 },
+  { ...webhook("grouped", "/grouped"), z: "tab", g: "group", x: 200, y: 340, wires: [["sink"]] },
+  { id: "subflow", type: "subflow", name: "Hook", in: [], out: [{ x: 300, y: 40, wires: [{ id: "inner", port: 0 }] }], env: [{ name: "WHERE", type: "str", value: "/default" }] },
+  { ...webhook("inner", "${WHERE}"), z: "subflow", x: 150, y: 40, wires: [[]] },
+  { id: "instance", type: "subflow:subflow", z: "tab", x: 200, y: 500, env: [{ name: "WHERE", type: "str", value: "/instance" }], wires: [["sink"]] },
+  { ...webhook("environment", "${HOOK}"), z: "tab", x: 200, y: 600, wires: [["sink"]] },
+]; // prettier-ignore
 
 describe("the configuration of a webhook trigger", () => {
-  let browser: Browser;
-  let nodeRed: NodeRed;
   let editor: Editor;
   before(async () => {
-    browser = await startBrowser();
-    nodeRed = await NodeRed.start({ env: { HOOK: "/by-environment" } });
+    editor = await Editor.open(await sharedBrowser(), await sharedNodeRed(flow));
   });
-  beforeEach(async () => {
-    await nodeRed.deploy([
-      ...webhookFlow({ id: "kept", ...settings }),
-      { id: "off", type: "tab", label: "Off", disabled: true },
-      { ...webhook("sleeping", "/sleeping"), z: "off", x: 200, y: 100, wires: [[]] },
-      { id: "group", type: "group", z: "tab", name: "Group", nodes: ["grouped"], style: {}, x: 100, y: 300, w: 200, h: 80 },
-      { ...webhook("grouped", "/grouped"), z: "tab", g: "group", x: 200, y: 340, wires: [["sink"]] },
-      { id: "subflow", type: "subflow", name: "Hook", in: [], out: [{ x: 300, y: 40, wires: [{ id: "inner", port: 0 }] }], env: [{ name: "WHERE", type: "str", value: "/default" }] },
-      { ...webhook("inner", "${WHERE}"), z: "subflow", x: 150, y: 40, wires: [[]] },
-      { id: "instance", type: "subflow:subflow", z: "tab", x: 200, y: 500, env: [{ name: "WHERE", type: "str", value: "/instance" }], wires: [["sink"]] },
-      { ...webhook("environment", "${HOOK}"), z: "tab", x: 200, y: 600, wires: [["sink"]] },
-    ]);
-    editor = await Editor.open(browser, nodeRed);
+  afterEach(async () => {
+    if (await editor.input("name").isVisible()) await editor.cancel();
   });
-  afterEach(() => editor.close());
-  after(async () => {
-    await browser.close();
-    await nodeRed.stop();
-  });
+  after(() => editor.close());
 
   const fieldsOf = (id: string) =>
     editor.page.evaluate(
@@ -58,82 +54,103 @@ describe("the configuration of a webhook trigger", () => {
         const node = RED.nodes.node(wanted) ?? {};
         return Object.fromEntries(names.map((name) => [name, node[name]]));
       },
-      [id, Object.keys(settings)] as const,
+      [id, Object.keys(settingsOf(id))] as const,
     );
   const isChanged = (id: string) => editor.page.evaluate((wanted) => RED.nodes.node(wanted)?.changed === true, id);
   const select = (id: string) =>
     editor.page.evaluate((wanted) => RED.view.select({ nodes: [RED.nodes.node(wanted) ?? {}] }), id);
-  const webhooks = () => editor.page.evaluate(() => RED.nodes.filterNodes({ type: "webhook-trigger" }).map(({ id }) => id));
-  const works = async (path: string) => (await send(nodeRed.node(path), { headers: bearer })).status;
+  const webhooks = () =>
+    editor.page.evaluate(() => RED.nodes.filterNodes({ type: "webhook-trigger" }).map(({ id }) => id));
 
   it("is not touched by Done without a change", async () => {
-    await editor.edit("kept");
+    await editor.edit("done");
     await editor.done();
-    (await isChanged("kept")).should.be.false();
-    should(await fieldsOf("kept")).eql(settings);
+    (await isChanged("done")).should.be.false();
+    should(await fieldsOf("done")).eql(settingsOf("done"));
   });
 
   it("is not touched by Cancel after changes", async () => {
-    await editor.edit("kept");
+    await editor.edit("cancelled");
     await editor.input("relativePath").fill("/other");
     await editor.tokenButton("make").click();
     await editor.input("verificationMethod").selectOption("header");
     await editor.input("returnQueryParams").uncheck();
     await editor.cancel();
-    (await isChanged("kept")).should.be.false();
-    should(await fieldsOf("kept")).eql(settings);
-    await editor.edit("kept");
+    (await isChanged("cancelled")).should.be.false();
+    should(await fieldsOf("cancelled")).eql(settingsOf("cancelled"));
+    await editor.edit("cancelled");
     (await editor.page.locator("#webhook-trigger-token-hint").innerText()).should.equal(catalogText("token.kept"));
   });
 
   it("comes back with undo, and its token with it", async () => {
-    await editor.edit("kept");
+    await editor.edit("undone");
     await editor.input("relativePath").fill("/other");
     await editor.input("returnQueryParams").uncheck();
     await editor.done();
     await editor.invoke("core:undo");
-    should(await fieldsOf("kept")).eql(settings);
-    await editor.edit("kept");
+    should(await fieldsOf("undone")).eql(settingsOf("undone"));
+    await editor.edit("undone");
     (await editor.page.locator("#webhook-trigger-token-hint").innerText()).should.equal(catalogText("token.kept"));
   });
 
   it("is copied and pasted, but for the token, which the form says", async () => {
     const before = await webhooks();
-    await select("kept");
+    await select("copied");
     await editor.invoke("core:copy-selection-to-internal-clipboard");
     await editor.invoke("core:paste-from-internal-clipboard");
     await editor.page.mouse.click(700, 500);
     const copy = (await webhooks()).find((id) => !before.includes(id)) ?? "";
-    should(await fieldsOf(copy)).eql(settings);
+    should(await fieldsOf(copy)).eql(settingsOf("copied"));
     await editor.edit(copy);
     (await editor.input("token").inputValue()).should.equal("");
     (await editor.page.locator("#webhook-trigger-token-hint").innerText()).should.equal(catalogText("token.lost"));
-    (await editor.rival.innerText()).should.equal("Kept");
+    (await editor.rival.innerText()).should.equal("Kept as copied");
   });
 
   it("is exported without the token, also without one that is not deployed yet", async () => {
-    await editor.edit("kept");
+    await editor.edit("exported");
     await editor.tokenButton("make").click();
     const made = await editor.input("token").inputValue();
     await editor.done();
-    const exported = await editor.page.evaluate(() => JSON.stringify(RED.nodes.createExportableNodeSet([RED.nodes.node("kept") ?? {}])));
-    (JSON.parse(exported) as object[])[0]?.should.containEql(settings);
+    const exported = await editor.page.evaluate(() =>
+      JSON.stringify(RED.nodes.createExportableNodeSet([RED.nodes.node("exported") ?? {}])),
+    );
+    (JSON.parse(exported) as object[])[0]?.should.containEql(settingsOf("exported"));
     exported.should.not.containEql(made).and.not.containEql(token).and.not.containEql("credentials");
   });
 
   it("is imported as it was exported", async () => {
     const before = await webhooks();
-    const exported = JSON.stringify([{ id: "0123456789abcdef", type: "webhook-trigger", z: "", x: 100, y: 100, wires: [[]], ...settings }]);
+    const exported = JSON.stringify([
+      {
+        id: "0123456789abcdef",
+        type: "webhook-trigger",
+        z: "",
+        x: 100,
+        y: 100,
+        wires: [[]],
+        ...settingsOf("imported"),
+      },
+    ]);
     await editor.invoke("core:show-import-dialog");
     await editor.page.locator("#red-ui-clipboard-dialog-import-text").fill(exported);
     await editor.page.keyboard.press("End");
     await editor.page.locator("#red-ui-clipboard-dialog-ok").click();
     await editor.page.mouse.click(700, 500);
     const imported = (await webhooks()).find((id) => !before.includes(id)) ?? "";
-    should(await fieldsOf(imported)).eql(settings);
+    should(await fieldsOf(imported)).eql(settingsOf("imported"));
     await editor.edit(imported);
     (await editor.page.locator("#webhook-trigger-token-hint").innerText()).should.equal(catalogText("token.lost"));
   });
+});
+
+describe("a webhook trigger that the runtime has", () => {
+  let nodeRed: NodeRed;
+  beforeEach(async () => {
+    nodeRed = await sharedNodeRed(flow);
+  });
+
+  const works = async (path: string) => (await send(nodeRed.node(path), { headers: bearer })).status;
 
   it("works with a path from the environment, in groups and in each instance of a subflow", async () => {
     for (const path of ["/by-environment", "/grouped", "/instance"]) (await works(path)).should.equal(200, path);
@@ -147,13 +164,16 @@ describe("the configuration of a webhook trigger", () => {
   });
 
   it("is edited inside a subflow with its environment variable", async () => {
+    const editor = await Editor.open(await sharedBrowser(), nodeRed);
+    const starts = nodeRed.starts.length;
     await editor.edit("inner");
     (await editor.input("relativePath").inputValue()).should.equal("${WHERE}");
     (await editor.message("relativePath").isVisible()).should.be.false();
     await editor.input("name").fill("Inner");
     await editor.done();
     await editor.deploy();
-    await nodeRed.until(() => (nodeRed.starts.length > 2 ? true : undefined), "another start");
+    await nodeRed.until(() => nodeRed.starts[starts], "another start");
     (await works("/instance")).should.equal(200);
+    await editor.close();
   });
 }); // prettier-ignore

@@ -1,34 +1,30 @@
 import "should";
-import type { Browser } from "playwright-core";
 import { tokenLength } from "../../src/config/rules";
-import { catalogText, Editor, startBrowser } from "../harness/browser";
+import { catalogText, Editor } from "../harness/browser";
 import { bearer, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
-import { NodeRed } from "../harness/node-red";
+import type { NodeRed } from "../harness/node-red";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+
+/** A node for each test that leaves it otherwise than it was: with a token that is saved, and without one. */
+const saved = ["saved", "renamed", "replaced"];
+const empty = ["first", "second", "made", "deployed"];
 
 describe("the token in the form", () => {
-  let browser: Browser;
   let nodeRed: NodeRed;
   let editor: Editor;
   before(async () => {
-    browser = await startBrowser();
-    nodeRed = await NodeRed.start();
+    const webhooks = [
+      ...saved.map((id) => ({ id, relativePath: `/${id}` })),
+      ...empty.map((id) => ({ id, relativePath: `/${id}`, credentials: {} })),
+    ];
+    nodeRed = await sharedNodeRed(webhookFlow(...webhooks));
+    editor = await Editor.open(await sharedBrowser(), nodeRed);
   });
-  beforeEach(async () => {
-    await nodeRed.deploy(
-      webhookFlow(
-        { id: "saved", relativePath: "/saved" },
-        { id: "first", relativePath: "/first", credentials: {} },
-        { id: "second", relativePath: "/second", credentials: {} },
-      ),
-    );
-    editor = await Editor.open(browser, nodeRed);
+  afterEach(async () => {
+    if (await editor.input("name").isVisible()) await editor.cancel();
   });
-  afterEach(() => editor.close());
-  after(async () => {
-    await browser.close();
-    await nodeRed.stop();
-  });
+  after(() => editor.close());
 
   const hint = () => editor.page.locator("#webhook-trigger-token-hint").innerText();
 
@@ -50,7 +46,7 @@ describe("the token in the form", () => {
   });
 
   it("is not shared by new nodes", async () => {
-    await editor.edit("first");
+    await editor.edit("made");
     await editor.tokenButton("make").click();
     await editor.done();
     await editor.edit("second");
@@ -80,17 +76,17 @@ describe("the token in the form", () => {
   });
 
   it("can be shown again until it is deployed", async () => {
-    await editor.edit("first");
+    await editor.edit("deployed");
     await editor.tokenButton("make").click();
     const token = await editor.input("token").inputValue();
     await editor.done();
-    await editor.edit("first");
+    await editor.edit("deployed");
     (await editor.input("token").getAttribute("type"))?.should.equal("password");
     await editor.tokenButton("show").click();
     (await editor.input("token").inputValue()).should.equal(token);
     await editor.done();
     await editor.deploy();
-    await editor.edit("first");
+    await editor.edit("deployed");
     (await editor.tokenButton("show").isDisabled()).should.be.true();
     (await editor.input("token").inputValue()).should.not.equal(token);
   });
@@ -106,12 +102,12 @@ describe("the token in the form", () => {
   });
 
   it("stays valid when a saved node is edited, closed with Done and deployed", async () => {
-    await editor.edit("saved");
-    await editor.input("relativePath").fill("/renamed");
+    await editor.edit("renamed");
+    await editor.input("relativePath").fill("/other");
     await editor.done();
     await editor.deploy();
-    await nodeRed.status("saved", /renamed/);
-    (await send(nodeRed.node("/renamed"), { headers: bearer })).status.should.equal(200);
+    await nodeRed.status("renamed", /other/);
+    (await send(nodeRed.node("/other"), { headers: bearer })).status.should.equal(200);
   });
 
   it("is replaced as a whole when someone types over a saved one", async () => {
@@ -124,14 +120,14 @@ describe("the token in the form", () => {
   });
 
   it("replaces a saved one when a new one is made and deployed", async () => {
-    await editor.edit("saved");
-    await editor.input("relativePath").fill("/replaced");
+    await editor.edit("replaced");
+    await editor.input("relativePath").fill("/another");
     await editor.tokenButton("make").click();
     const token = await editor.input("token").inputValue();
     await editor.done();
     await editor.deploy();
-    await nodeRed.status("saved", /replaced/);
-    (await send(nodeRed.node("/replaced"), { headers: { Authorization: `Bearer ${token}` } })).status.should.equal(200);
-    (await send(nodeRed.node("/replaced"), { headers: bearer })).status.should.equal(401);
+    await nodeRed.status("replaced", /another/);
+    (await send(nodeRed.node("/another"), { headers: { Authorization: `Bearer ${token}` } })).status.should.equal(200);
+    (await send(nodeRed.node("/another"), { headers: bearer })).status.should.equal(401);
   });
 });

@@ -1,9 +1,26 @@
+import type { Request } from "playwright-core";
 import should from "should";
-import type { Browser } from "playwright-core";
-import { catalogText, Editor, startBrowser } from "../harness/browser";
+import { catalogText, Editor } from "../harness/browser";
 import { paste } from "../harness/curl";
 import { token, webhookFlow } from "../harness/flow";
-import { NodeRed, type Options } from "../harness/node-red";
+import { NodeRed } from "../harness/node-red";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+
+/** Lines to paste: where the token is, and which one; each is of a node of its own. */
+const lines = [
+  { what: "in Authorization", method: "header" },
+  { what: "in another header", method: "header", headerParameter: "X-Token" },
+  { what: "in the query", method: "query" },
+  { what: "in a parameter that has to be encoded", method: "query", queryParameter: "a key & more" },
+].flatMap((fields, index) => [
+  { ...fields, id: `made${index}`, kind: "made here", typed: undefined },
+  {
+    ...fields,
+    id: `typed${index}`,
+    kind: "of every kind of character",
+    typed: `'"$(x)\`y\`!%&<>|;#?*[]{}~^\\${"z".repeat(14)}`,
+  },
+]);
 
 const flow = [
   ...webhookFlow(
@@ -11,61 +28,46 @@ const flow = [
     { id: "tokenless", relativePath: "/tokenless", credentials: {} },
     { id: "late", relativePath: "/orders" },
     { id: "by-environment", relativePath: "/by-environment", verificationMethod: "${METHOD}" },
+    { id: "open", relativePath: "/open", returnQueryParams: "${RETURN}" },
+    ...lines.map(({ id }) => ({ id, relativePath: `/${id}` })),
   ),
   { id: "subflow", type: "subflow", name: "Subflow", in: [], out: [], env: [] },
   { ...webhookFlow({ id: "inner", relativePath: "${WHERE}" })[1], z: "subflow", wires: [[]] },
-];
+]; // prettier-ignore
 
 describe("the panel to try an endpoint", () => {
-  let browser: Browser;
   let nodeRed: NodeRed;
   let editor: Editor;
   before(async () => {
-    browser = await startBrowser();
-    nodeRed = await NodeRed.start({ flow });
+    nodeRed = await sharedNodeRed(flow);
+    editor = await Editor.open(await sharedBrowser(), nodeRed);
   });
-  beforeEach(async () => {
-    editor = await Editor.open(browser, nodeRed);
+  afterEach(async () => {
+    if (await editor.input("name").isVisible()) await editor.cancel();
   });
-  afterEach(() => editor.close());
-  after(async () => {
-    await browser.close();
-    await nodeRed.stop();
-  });
+  after(() => editor.close());
 
   const hint = () => editor.page.locator("#webhook-trigger-command-token").innerText();
 
-  for (const [what, fields] of [
-    ["in Authorization", { method: "header" }],
-    ["in another header", { method: "header", headerParameter: "X-Token" }],
-    ["in the query", { method: "query" }],
-    ["in a parameter that has to be encoded", { method: "query", queryParameter: "a key & more" }],
-  ] as const) {
-    for (const [kind, typed] of [
-      ["made here", undefined],
-      ["of every kind of character", `'"$(x)\`y\`!%&<>|;#?*[]{}~^\\${"z".repeat(14)}`],
-    ] as const) {
-      it(`has a line that works as it stands, with a token ${kind} ${what}`, async () => {
-        await editor.edit("orders");
-        await editor.input("verificationMethod").selectOption(fields.method);
-        if ("headerParameter" in fields) await editor.input("headerParameter").fill(fields.headerParameter);
-        if ("queryParameter" in fields) await editor.input("queryParameter").fill(fields.queryParameter);
-        if (typed === undefined) await editor.tokenButton("make").click();
-        else await editor.input("token").fill(typed);
-        (await editor.message("token").isVisible()).should.be.false();
-        await editor.page.locator("#webhook-trigger-command-copy").click();
-        const line = await editor.page.evaluate(() => navigator.clipboard.readText());
-        should(await editor.command.innerText()).equal(line);
-        (await hint()).should.equal("");
-        await editor.done();
-        await editor.deploy();
-        await nodeRed.logged(/Started flows/);
-        const { status, json } = await paste([line]);
-        status.should.equal(200);
-        should((await nodeRed.message(json.id)).payload).equal("hello world");
-        await nodeRed.deploy(flow);
-      });
-    }
+  for (const { id, what, kind, method, headerParameter, queryParameter, typed } of lines) {
+    it(`has a line that works as it stands, with a token ${kind} ${what}`, async () => {
+      await editor.edit(id);
+      await editor.input("verificationMethod").selectOption(method);
+      if (headerParameter) await editor.input("headerParameter").fill(headerParameter);
+      if (queryParameter) await editor.input("queryParameter").fill(queryParameter);
+      if (typed === undefined) await editor.tokenButton("make").click();
+      else await editor.input("token").fill(typed);
+      (await editor.message("token").isVisible()).should.be.false();
+      await editor.page.locator("#webhook-trigger-command-copy").click();
+      const line = await editor.page.evaluate(() => navigator.clipboard.readText());
+      should(await editor.command.innerText()).equal(line);
+      (await hint()).should.equal("");
+      await editor.done();
+      await editor.deploy();
+      const { status, json } = await paste([line]);
+      status.should.equal(200);
+      should((await nodeRed.message(json.id)).payload).equal("hello world");
+    });
   }
 
   it("has a placeholder in the line for a token that is saved or missing, and says so", async () => {
@@ -118,9 +120,11 @@ describe("the panel to try an endpoint", () => {
 
   it("sends a test request that starts the flow, without the browser knowing the token", async () => {
     const seen: string[] = [];
-    editor.page.on("request", (request) => seen.push(request.url(), request.postData() ?? ""));
+    const see = (request: Request) => seen.push(request.url(), request.postData() ?? "");
+    editor.page.on("request", see);
     await editor.edit("orders");
     const result = await editor.sendTest();
+    editor.page.off("request", see);
     const id = /[0-9a-f]{16}/.exec(result)?.[0] ?? "";
     result.trim().should.equal(catalogText("trial.accepted", { id }));
     should((await nodeRed.message(id)).payload).equal("hello world");
@@ -137,12 +141,6 @@ describe("the panel to try an endpoint", () => {
     });
   }
 
-  it("tells that a new node has to be deployed first", async () => {
-    const id = await editor.drop("webhook-trigger", 500, 300);
-    await editor.edit(id);
-    (await editor.sendTest()).should.containEql(catalogText("trial.notDeployed"));
-  });
-
   for (const [what, change] of [
     ["a new path", () => editor.input("relativePath").fill("/changed")],
     ["a new token", () => editor.tokenButton("make").click()],
@@ -157,6 +155,38 @@ describe("the panel to try an endpoint", () => {
       (await editor.sendTest()).should.containEql(catalogText("trial.changed"));
     });
   }
+
+  it("offers no test inside a subflow, and says why", async () => {
+    await editor.edit("inner");
+    (await editor.page.locator("#webhook-trigger-send").isDisabled()).should.be.true();
+    (await editor.page.locator("#webhook-trigger-send-hint").innerText()).should.equal(catalogText("trial.subflow"));
+  });
+
+  it("has a picture of the message, which follows Return Query Params", async () => {
+    await editor.edit("orders");
+    (await editor.picture.innerText()).should.equal('msg.payload = { "order": 42 }');
+    await editor.input("returnQueryParams").check();
+    (await editor.picture.innerText()).should.equal('msg.payload = { "body": { "order": 42 }, "query": { "shop": "7" } }');
+    await editor.input("returnQueryParams").uncheck();
+    (await editor.picture.innerText()).should.equal('msg.payload = { "order": 42 }');
+    await editor.cancel();
+    await editor.edit("open");
+    (await editor.picture.isVisible()).should.be.false();
+  });
+}); // prettier-ignore
+
+describe("the panel to try an endpoint, where the editor or its window is changed as well", () => {
+  let editor: Editor;
+  beforeEach(async () => {
+    editor = await Editor.open(await sharedBrowser(), await sharedNodeRed(flow));
+  });
+  afterEach(() => editor.close());
+
+  it("tells that a new node has to be deployed first", async () => {
+    const id = await editor.drop("webhook-trigger", 500, 300);
+    await editor.edit(id);
+    (await editor.sendTest()).should.containEql(catalogText("trial.notDeployed"));
+  });
 
   it("tells that a new wire was not tested before it is deployed", async () => {
     const debug = await editor.drop("debug", 600, 300);
@@ -178,61 +208,46 @@ describe("the panel to try an endpoint", () => {
     (await result.isVisible()).should.be.false();
   });
 
-  it("offers no test inside a subflow, and says why", async () => {
-    await editor.edit("inner");
-    (await editor.page.locator("#webhook-trigger-send").isDisabled()).should.be.true();
-    (await editor.page.locator("#webhook-trigger-send-hint").innerText()).should.equal(catalogText("trial.subflow"));
-  });
-
-  for (const [what, options, text] of [
-    ["httpNodeAuth is in the way", { code: "httpNodeAuth: { user: 'u', pass: 'p' }" }, catalogText("trial.blocked")],
-    ["a middleware answers", { code: "httpNodeMiddleware: (req, res) => res.sendStatus(403)" }, catalogText("trial.otherwise", { status: "403" })],
-    ["the user may not write", { code: "adminAuth: { type: 'credentials', users: [], default: { permissions: 'read' } }" }, catalogText("trial.forbidden")],
-  ] as [string, Options, string][]) {
-    it(`tells what to do when ${what}`, async () => {
-      const other = await NodeRed.start({ ...options, flow });
-      try {
-        const there = await Editor.open(browser, other);
-        await there.edit("orders");
-        (await there.sendTest()).trim().should.equal(text);
-        await there.close();
-      } finally {
-        await other.stop();
-      }
-    });
-  }
-
   it("tells when Node-RED cannot be reached", async () => {
     await editor.edit("orders");
     await editor.page.route("**/test", (route) => route.abort());
     await editor.page.locator("#webhook-trigger-send").click();
     await editor.page.getByText(catalogText("trial.failed")).waitFor();
   });
-}); // prettier-ignore
+});
 
-describe("what the form shows of the message", () => {
-  let browser: Browser;
-  let nodeRed: NodeRed;
-  let editor: Editor;
-  before(async () => {
-    browser = await startBrowser();
-    nodeRed = await NodeRed.start({ flow: webhookFlow({ id: "plain" }, { id: "open", returnQueryParams: "${RETURN}" }) });
-    editor = await Editor.open(browser, nodeRed);
-  });
-  after(async () => {
-    await browser.close();
-    await nodeRed.stop();
-  });
+describe("the panel to try an endpoint, where a request does not come through", () => {
+  const guards = `
+    httpNodeAuth: (request, response, next) => request.path.endsWith("/guarded") ? response.sendStatus(401) : next(),
+    httpNodeMiddleware: (request, response, next) => request.path.endsWith("/answered") ? response.sendStatus(403) : next()`;
+  const openIn = async (nodeRed: NodeRed, id: string) => {
+    const editor = await Editor.open(await sharedBrowser(), nodeRed);
+    await editor.edit(id);
+    return editor;
+  };
 
-  it("follows Return Query Params", async () => {
-    await editor.edit("plain");
-    (await editor.picture.innerText()).should.equal('msg.payload = { "order": 42 }');
-    await editor.input("returnQueryParams").check();
-    (await editor.picture.innerText()).should.equal('msg.payload = { "body": { "order": 42 }, "query": { "shop": "7" } }');
-    await editor.input("returnQueryParams").uncheck();
-    (await editor.picture.innerText()).should.equal('msg.payload = { "order": 42 }');
-    await editor.cancel();
-    await editor.edit("open");
-    (await editor.picture.isVisible()).should.be.false();
+  for (const [what, id, text] of [
+    ["httpNodeAuth is in the way", "guarded", catalogText("trial.blocked")],
+    ["a middleware answers", "answered", catalogText("trial.otherwise", { status: "403" })],
+  ] as const) {
+    it(`tells what to do when ${what}`, async () => {
+      const ids = ["guarded", "answered"];
+      const nodes = webhookFlow(...ids.map((each) => ({ id: each, relativePath: `/${each}` })));
+      const editor = await openIn(await sharedNodeRed(nodes, { code: guards }), id);
+      (await editor.sendTest()).trim().should.equal(text);
+      await editor.close();
+    });
+  }
+
+  it("tells what to do when the user may not write", async () => {
+    const code = "adminAuth: { type: 'credentials', users: [], default: { permissions: 'read' } }";
+    const nodeRed = await NodeRed.start({ code, flow: webhookFlow({ id: "hook" }) });
+    try {
+      const editor = await openIn(nodeRed, "hook");
+      (await editor.sendTest()).trim().should.equal(catalogText("trial.forbidden"));
+      await editor.close();
+    } finally {
+      await nodeRed.stop();
+    }
   });
 }); // prettier-ignore

@@ -1,8 +1,8 @@
 import should from "should";
-import type { Browser } from "playwright-core";
-import { catalogText, Editor, startBrowser } from "../harness/browser";
+import { catalogText, Editor } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
-import { NodeRed } from "../harness/node-red";
+import type { NodeRed } from "../harness/node-red";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 /** Where the apps are mounted, and a path that the editor's API answers there, or that looks like one. */
 const layouts = [
@@ -24,27 +24,18 @@ const layouts = [
 ];
 
 describe("the URL under the Relative Path", () => {
-  let browser: Browser;
   let nodeRed: NodeRed;
   let editor: Editor;
-  before(async () => {
-    browser = await startBrowser();
-  });
-  after(() => browser.close());
 
   /** Has every test of a suite start in the form of a webhook trigger, in a Node-RED with these settings. */
   function editWith(settings: Record<string, unknown>) {
     before(async () => {
-      nodeRed = await NodeRed.start({ settings });
-      await nodeRed.deploy(webhookFlow({ id: "webhook", relativePath: "/orders" }));
-      editor = await Editor.open(browser, nodeRed);
+      nodeRed = await sharedNodeRed(webhookFlow({ id: "webhook", relativePath: "/orders" }), { settings });
+      editor = await Editor.open(await sharedBrowser(), nodeRed);
     });
     beforeEach(() => editor.edit("webhook"));
     afterEach(() => editor.cancel());
-    after(async () => {
-      await editor.close();
-      await nodeRed.stop();
-    });
+    after(() => editor.close());
   }
 
   for (const { name, settings, root, apiPath, refused } of layouts) {
@@ -63,6 +54,12 @@ describe("the URL under the Relative Path", () => {
         }
       });
 
+      it("is copied by its button", async () => {
+        await editor.page.locator("#webhook-trigger-url-copy").click();
+        const copied = await editor.page.evaluate(() => navigator.clipboard.readText());
+        copied.should.equal(`${nodeRed.origin}${root}/orders`);
+      });
+
       it("is not shown for a path that breaks a rule", async () => {
         await editor.input("relativePath").fill("/orders/*");
         (await editor.url.isVisible()).should.be.false();
@@ -77,7 +74,6 @@ describe("the URL under the Relative Path", () => {
   }
 
   for (const [setting, base] of [
-    ["https://hooks.example.com", "https://hooks.example.com"],
     ["https://example.com/node-red/", "https://example.com/node-red"],
     ["hooks.example.com", undefined],
   ] as const) {
@@ -92,16 +88,6 @@ describe("the URL under the Relative Path", () => {
     });
   }
 
-  describe("when somebody wants it elsewhere", () => {
-    editWith({});
-
-    it("is copied by its button", async () => {
-      await editor.page.locator("#webhook-trigger-url-copy").click();
-      const copied = await editor.page.evaluate(() => navigator.clipboard.readText());
-      copied.should.equal(`${nodeRed.origin}/orders`);
-    });
-  });
-
   describe("when HTTP nodes are switched off", () => {
     editWith({ httpNodeRoot: false });
 
@@ -113,13 +99,9 @@ describe("the URL under the Relative Path", () => {
 });
 
 describe("a path that another node has", () => {
-  let browser: Browser;
-  let nodeRed: NodeRed;
   let editor: Editor;
   before(async () => {
-    browser = await startBrowser();
-    nodeRed = await NodeRed.start();
-    await nodeRed.deploy([
+    const nodeRed = await sharedNodeRed([
       ...webhookFlow(
         { id: "edited", relativePath: "/edited" },
         { id: "named", relativePath: "/named", name: 'Shop & "more" <b>' },
@@ -146,13 +128,10 @@ describe("a path that another node has", () => {
         wires: [[]],
       },
     ]);
-    editor = await Editor.open(browser, nodeRed);
+    editor = await Editor.open(await sharedBrowser(), nodeRed);
     await editor.edit("edited");
   });
-  after(async () => {
-    await browser.close();
-    await nodeRed.stop();
-  });
+  after(() => editor.close());
 
   for (const [what, path, key, name] of [
     ["another webhook trigger, by its name", "/named", "url.takenByWebhook", 'Shop & "more" <b>'],

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, type BrowserContextOptions, chromium, type Locator, type Page } from "playwright-core";
+import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import type { SavedFields } from "../../src/config/fields";
 import type { NodeRed } from "./node-red";
 import { root } from "./package";
+import { type Look, patience, takeTab } from "./tabs";
 
 /** The part of the editor's global that the tests use. */
 declare const RED: {
@@ -54,68 +55,16 @@ export function catalogText(key: string, values: Record<string, string> = {}, la
   return found.replace(/__(\w+)__/g, (_, name: string) => values[name] ?? "");
 }
 
-/** How long a busy machine may take for a step in the editor, in ms. */
-const patience = 120_000;
-
-/** What decides how the editor looks: the window, theme and language of its user, and more CSS. */
-type Look = BrowserContextOptions & { style?: string };
-
-/** The pages of editors that were closed, by browser and look: one that has shown the editor shows it sooner again. */
-const idlePages = new WeakMap<Browser, Map<string, Page[]>>();
-
-function idlePagesOf(browser: Browser, look: Look): Page[] {
-  const ofBrowser = idlePages.get(browser) ?? new Map<string, Page[]>();
-  idlePages.set(browser, ofBrowser);
-  const pages = ofBrowser.get(JSON.stringify(look)) ?? [];
-  ofBrowser.set(JSON.stringify(look), pages);
-  return pages;
-}
-
-/** A page of a user who has never seen the editor, whenever it is opened. */
-async function newPage(browser: Browser, { style = "", ...look }: Look): Promise<Page> {
-  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"], ...look });
-  context.setDefaultTimeout(patience);
-  const { colorScheme = "light" } = look;
-  await context.addInitScript(
-    ({ css, theme }) => {
-      // A page without an address has no storage.
-      if (location.protocol !== "http:") return;
-      localStorage.clear();
-      sessionStorage.clear();
-      // Node-RED 5 keeps its own choice of theme, whatever the browser's user likes.
-      localStorage.setItem("view-dark-theme", theme);
-      addEventListener("DOMContentLoaded", () => {
-        document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
-      });
-    },
-    { css: style, theme: colorScheme ?? "" },
-  );
-  return context.newPage();
-}
-
-/** Gives the user of a page another language: what a page in that language knows of the editor's files, others know too. */
-async function speak(page: Page, locale: string): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  const userAgent = await page.evaluate(() => navigator.userAgent);
-  await session.send("Emulation.setUserAgentOverride", { userAgent, acceptLanguage: locale });
-}
-
 /** Node-RED's editor in a browser window of its own, and the form of a webhook trigger in it. */
 export class Editor {
   private constructor(
     readonly page: Page,
-    private readonly idle: Page[],
+    private readonly giveBack: () => Promise<void>,
   ) {}
 
-  static async open(
-    browser: Browser,
-    nodeRed: Pick<NodeRed, "admin">,
-    { locale = "en-US", ...look }: Look = {},
-  ): Promise<Editor> {
-    const idle = idlePagesOf(browser, look);
-    const editor = new Editor(idle.pop() ?? (await newPage(browser, look)), idle);
-    await speak(editor.page, locale);
-    await editor.page.setViewportSize(look.viewport ?? { width: 1280, height: 720 });
+  static async open(browser: Browser, nodeRed: Pick<NodeRed, "admin">, look: Look = {}): Promise<Editor> {
+    const { page, giveBack } = await takeTab(browser, look);
+    const editor = new Editor(page, giveBack);
     await editor.page.goto(nodeRed.admin("/"));
     await editor.paletteEntry("debug").waitFor();
     await editor.page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
@@ -127,7 +76,7 @@ export class Editor {
     await this.page.unrouteAll();
     await this.page.mouse.move(0, 0);
     await this.page.goto("about:blank");
-    this.idle.push(this.page);
+    await this.giveBack();
   }
 
   paletteEntry(type: string): Locator {

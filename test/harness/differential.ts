@@ -1,4 +1,4 @@
-import { readdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { tab, token, webhook } from "./flow";
 import { type Bystander, type Layout, roots, type Row, type Target } from "./hosts";
 import { type Reply, send } from "./http";
-import { type Flow, NodeRed, nodeRedFolder, type Options } from "./node-red";
+import { coreNodesBut, type Flow, NodeRed, nodeRedFolder, type Options } from "./node-red";
 import { temporaryFolder } from "./package";
 
 /** What holds the path of the endpoint. */
@@ -64,9 +64,6 @@ const reportNode = `
   });
 `;
 
-/** Node-RED runs npm for its version at each start, and waits, unless there is nothing to install. */
-const withoutInstaller = { externalModules: { palette: { allowInstall: false } } };
-
 const requireOf = createRequire(join(nodeRedFolder, "package.json"));
 
 /** What all processes have in common. */
@@ -77,8 +74,6 @@ function share(): NonNullable<typeof shared> {
   const files = temporaryFolder("static");
   writeFileSync(join(files, "hook"), "a file");
   writeFileSync(join(files, "page.txt"), "another file");
-  const core = join(requireOf.resolve("@node-red/nodes/package.json"), "..", "core");
-  const names = readdirSync(core, { recursive: true, encoding: "utf8" }).map((file) => file.replace(/^.*[/\\]/, ""));
   shared = {
     env: {
       EXPRESS: requireOf.resolve("express"),
@@ -89,8 +84,7 @@ function share(): NonNullable<typeof shared> {
       UNTRACED: "yes",
       QUIET: "yes",
     },
-    // Without the rest of its own nodes Node-RED starts in half the time.
-    otherNodes: names.filter((name) => name.endsWith(".js") && name !== "21-httpin.js"),
+    otherNodes: coreNodesBut("21-httpin.js"),
   };
   return shared;
 }
@@ -104,7 +98,7 @@ function optionsOf(row: Row, layout: Layout): Options {
     `module.exports = (RED) => { ${prelude} const hook = "/hook"; ${reportNode} ${row.plugin ?? ""} };`,
   );
   return {
-    settings: { ...roots[layout], nodesDir, nodesExcludes: otherNodes, ...withoutInstaller },
+    settings: { ...roots[layout], nodesDir, nodesExcludes: otherNodes },
     code: `...(() => { ${prelude} return { logging: { console: { level: "warn" } }, ${row.settings ?? ""} }; })()`,
     ...(row.host !== undefined && { host: `{ ${prelude} ${hostPrelude} ${row.host} }` }),
     env,
