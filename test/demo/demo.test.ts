@@ -34,24 +34,37 @@ describe("the demo", () => {
     JSON.stringify(message).should.not.containEql(demo.token);
   });
 
-  it("serves curl lines that say $TOKEN after its printed export line", async () => {
-    const demo = await start();
-    const line = demo.curl.replace(demo.token, "$TOKEN");
-    (await paste([demo.exportToken, line])).status.should.equal(200);
-    (await paste(["unset TOKEN", line])).status.should.equal(401);
-  });
+  describe("while it runs", () => {
+    let demo: Demo;
+    before(async () => (demo = await Demo.start()));
+    after(() => demo.end());
 
-  it("serves the editor at the address that it prints", async () => {
-    const demo = await start();
-    const response = await fetch(demo.editor);
-    response.status.should.equal(200);
-    (await response.text()).should.containEql("Node-RED");
-  });
+    it("serves curl lines that say $TOKEN after its printed export line", async () => {
+      const line = demo.curl.replace(demo.token, "$TOKEN");
+      (await paste([demo.exportToken, line])).status.should.equal(200);
+      (await paste(["unset TOKEN", line])).status.should.equal(401);
+    });
 
-  it("runs Node-RED 5", async () => {
-    const demo = await start();
-    const response = await fetch(`${demo.editor}settings`);
-    ((await response.json()) as { version: string }).version.should.startWith("5.");
+    it("serves the editor at the address that it prints", async () => {
+      const response = await fetch(demo.editor);
+      response.status.should.equal(200);
+      (await response.text()).should.containEql("Node-RED");
+    });
+
+    it("runs Node-RED 5", async () => {
+      const response = await fetch(`${demo.editor}settings`);
+      ((await response.json()) as { version: string }).version.should.startWith("5.");
+    });
+
+    it("prints the token where it is meant to be copied, and nowhere else", async () => {
+      (await paste([demo.curl])).status.should.equal(200);
+      demo.output.split(demo.token).should.have.length(3);
+    });
+
+    it("is reached by this machine alone", async () => {
+      (await reaches("127.0.0.1", demo.port)).should.be.true();
+      for (const address of otherAddresses()) (await reaches(address, demo.port)).should.be.false(address);
+    });
   });
 
   it("shows no request, accepted or refused, before there was one", async () => {
@@ -59,18 +72,6 @@ describe("the demo", () => {
     const sidebar = await DebugSidebar.open(demo.editor);
     sidebar.close();
     sidebar.statuses.should.deepEqual(["/orders · 0 accepted"]);
-  });
-
-  it("prints the token where it is meant to be copied, and nowhere else", async () => {
-    const demo = await start();
-    (await paste([demo.curl])).status.should.equal(200);
-    demo.output.split(demo.token).should.have.length(3);
-  });
-
-  it("is reached by this machine alone", async () => {
-    const demo = await start();
-    (await reaches("127.0.0.1", demo.port)).should.be.true();
-    for (const address of otherAddresses()) (await reaches(address, demo.port)).should.be.false(address);
   });
 
   it("makes another token at each start", async () => {

@@ -1,13 +1,13 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser } from "playwright-core";
 import should from "should";
 import { normalisePath } from "../../src/config/rules";
-import { type Box, Editor, startBrowser } from "../harness/browser";
+import { type Box, Editor } from "../harness/browser";
 import { paste } from "../harness/curl";
 import { type Flow, NodeRed } from "../harness/node-red";
 import { packageName, root } from "../harness/package";
+import { sharedBrowser } from "../harness/stage";
 
 interface ExampleNode extends Record<string, unknown> {
   id: string;
@@ -194,14 +194,12 @@ describe("the examples", () => {
   }
 
   describe("in a browser, one after the other", () => {
-    let browser: Browser;
     let editor: Editor;
     before(async () => {
       await nodeRed.deploy([]);
-      browser = await startBrowser();
-      editor = await Editor.open(browser, nodeRed);
+      editor = await Editor.open(await sharedBrowser(), nodeRed);
     });
-    after(() => browser.close());
+    after(() => editor.close());
 
     for (const { name, nodes, deliveries } of examples) {
       it(`${name}: goes from the import menu to messages in the debug sidebar`, async () => {
@@ -232,14 +230,12 @@ describe("the examples", () => {
   });
 
   describe("on the canvas", () => {
-    let browser: Browser;
     let editor: Editor;
     before(async () => {
       await nodeRed.deploy(examples.flatMap(({ nodes }) => nodes));
-      browser = await startBrowser();
-      editor = await Editor.open(browser, nodeRed, { style: anyFont });
+      editor = await Editor.open(await sharedBrowser(), nodeRed, { style: anyFont });
     });
-    after(() => browser.close());
+    after(() => editor.close());
 
     for (const { name, nodes, deliveries } of examples) {
       it(`${name}: is tidy, whatever the fonts`, async () => {

@@ -1,18 +1,17 @@
-import type { Browser } from "playwright-core";
 import should from "should";
-import { Editor, startBrowser } from "../harness/browser";
+import { Editor } from "../harness/browser";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { Nginx } from "../harness/nginx";
 import { NodeRed } from "../harness/node-red";
 import { codeBlock } from "../harness/readme";
+import { sharedBrowser } from "../harness/stage";
 
 const chapter = "Behind a reverse proxy";
 /** What the README takes for the limit, nginx's and Node-RED's alike, in bytes. */
 const limit = 5 * 1024 * 1024;
 
 describe("behind nginx, as the README sets it up", () => {
-  let browser: Browser;
   let nodeRed: NodeRed;
   let nginx: Nginx;
   const stops: (() => Promise<void>)[] = [];
@@ -34,8 +33,6 @@ describe("behind nginx, as the README sets it up", () => {
       }),
     );
     stops.unshift(() => nginx.stop());
-    browser = await startBrowser();
-    stops.unshift(() => browser.close());
   });
   after(async () => {
     for (const stop of stops) await stop();
@@ -80,7 +77,7 @@ describe("behind nginx, as the README sets it up", () => {
   });
 
   it("the editor shows what happens, and the form shows the URL that senders use", async () => {
-    const editor = await Editor.open(browser, { admin: (path) => nginx.origin + path });
+    const editor = await Editor.open(await sharedBrowser(), { admin: (path) => nginx.origin + path });
     // A status reaches the editor by its websocket only.
     await editor.status("watched", "0 accepted").waitFor();
     (await sendFrom("/watched", bearer, "")).status.should.equal(200);

@@ -2,13 +2,12 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import should from "should";
-import type { Browser } from "playwright-core";
-import { startBrowser } from "../harness/browser";
 import { paste } from "../harness/curl";
 import { tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
 import { codeBlock, section } from "../harness/readme";
+import { sharedBrowser } from "../harness/stage";
 
 /** As the form makes them, of the characters that all these senders take. */
 const token = "abcdefghijklmnopqrstuvwxyz-ABCDEFG_01234";
@@ -130,19 +129,13 @@ describe("the README's recipes", () => {
   });
 
   describe("a form on a web page", () => {
-    let browser: Browser;
-    before(async () => {
-      browser = await startBrowser();
-    });
-    after(() => browser.close());
-
     it("sends its fields from another site, and shows the reply to the visitor", async () => {
       const form = codeBlock("Recipes", "html").replace("https://nodered.example", nodeRed.origin);
       const site = createServer((_request, response) => {
         response.setHeader("Content-Type", "text/html; charset=utf-8").end(form.replace("TOKEN", token));
       }).listen(0, "127.0.0.1");
       await once(site, "listening");
-      const page = await browser.newPage();
+      const page = await (await sharedBrowser()).newPage();
       await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
       await page.getByLabel("Name").fill("Shop & Co");
       await page.getByLabel("Message").fill("Two lines,\nin UTF-8: ½ ☕");
@@ -153,6 +146,7 @@ describe("the README's recipes", () => {
       const { payload } = await nodeRed.message(seen.id);
       // HTML, "multipart and form submission": line breaks travel as CR LF.
       should(payload).eql({ name: "Shop & Co", message: "Two lines,\r\nin UTF-8: ½ ☕" });
+      await page.close();
       site.closeAllConnections();
       site.close();
     });

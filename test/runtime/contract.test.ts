@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import { gzipSync } from "node:zlib";
 import { acceptedBodies, refusedBodies } from "../harness/bodies";
 import { bearer, tab, token, webhook } from "../harness/flow";
-import { exchange, type Reply, send } from "../harness/http";
+import { afterReply, exchange, hangUp, type Reply, send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
 
 const megabyte = 1024 * 1024;
@@ -170,7 +170,8 @@ onBothWays("the contract", {}, (nodeRed, way) => {
       const { pathname } = new URL(url("/hook"));
       const head = `POST ${pathname} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer x\r\nContent-Length: 5000000\r\n\r\n`;
       // The body never comes; the reply does.
-      (await exchange(nodeRed().origin, head)).should.startWith("HTTP/1.1 401").and.match(/Connection: close/i);
+      const reply = await exchange(nodeRed().origin, head, afterReply, hangUp);
+      reply.should.startWith("HTTP/1.1 401").and.match(/Connection: close/i);
     });
   });
 
@@ -283,7 +284,8 @@ onBothWays("the contract", {}, (nodeRed, way) => {
     it("a declared length over the limit needs no body to be refused", async () => {
       const { pathname } = new URL(url("/hook"));
       const head = `POST ${pathname} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
-      const replies = await exchange(nodeRed().origin, `${head}Content-Length: ${5 * megabyte + 1}\r\n\r\n`);
+      const declared = `${head}Content-Length: ${5 * megabyte + 1}\r\n\r\n`;
+      const replies = await exchange(nodeRed().origin, declared, afterReply, hangUp);
       statuses(replies).should.eql(["413"]);
     });
   });
