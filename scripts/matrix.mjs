@@ -25,13 +25,19 @@ export const matrix = [
 
 const latest = { node: modernNode, nodeRed: () => nodeRedFolder(5) };
 
+const form = inFiles("editor/form", "editor/trial", "editor/url");
+const formInEditor = inFiles(
+  ...["editor/accessibility", "editor/languages", "editor/palette", "editor/story", "editor/survival", "editor/token"],
+);
+
 /** All tests, in parts of which some run at a time: those that take longest first. */
 export const everything = [
-  { title: "Node-RED 5, the form", ...latest, specs: inFolders("editor") },
-  { title: "Node-RED 5, what senders meet", ...latest, specs: runtime },
   { title: "Node-RED 5, compared with http in", ...latest, specs: differential },
-  { title: "Node-RED 5, attacks", ...latest, specs: attacks },
+  { title: "Node-RED 5, what senders meet", ...latest, specs: runtime },
+  { title: "Node-RED 5, the form", ...latest, specs: form },
+  { title: "Node-RED 5, the form in its editor", ...latest, specs: formInEditor },
   { title: "Node-RED 5, what people see first", ...latest, specs: inFolders("demo", "package") },
+  { title: "Node-RED 5, attacks", ...latest, specs: attacks },
 ];
 
 /** What tells within a minute whether a change is on the way. */
