@@ -72,8 +72,8 @@ describe("the form, for everyone", () => {
         isDark.should.equal(colorScheme === "dark" && !nodeRedVersion.startsWith("4.") ? 1 : 0);
       });
       afterEach(async () => {
-        await editor.cancel();
-        // Where a node was dropped.
+        await editor.leave();
+        // Takes a node back that was dropped.
         await editor.invoke("core:undo");
       });
       after(() => editor.close());

@@ -50,9 +50,7 @@ describe("the form of the webhook trigger", () => {
     );
     editor = await Editor.open(await sharedBrowser(), nodeRed);
   });
-  afterEach(async () => {
-    if (await editor.input("name").isVisible()) await editor.cancel();
-  });
+  afterEach(() => editor.leave());
   after(() => editor.close());
 
   const isInvalid = (field: FormField) =>

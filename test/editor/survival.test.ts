@@ -43,9 +43,7 @@ describe("the configuration of a webhook trigger", () => {
   before(async () => {
     editor = await Editor.open(await sharedBrowser(), await sharedNodeRed(flow));
   });
-  afterEach(async () => {
-    if (await editor.input("name").isVisible()) await editor.cancel();
-  });
+  afterEach(() => editor.leave());
   after(() => editor.close());
 
   const fieldsOf = (id: string) =>

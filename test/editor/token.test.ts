@@ -21,9 +21,7 @@ describe("the token in the form", () => {
     nodeRed = await sharedNodeRed(webhookFlow(...webhooks));
     editor = await Editor.open(await sharedBrowser(), nodeRed);
   });
-  afterEach(async () => {
-    if (await editor.input("name").isVisible()) await editor.cancel();
-  });
+  afterEach(() => editor.leave());
   after(() => editor.close());
 
   const hint = () => editor.page.locator("#webhook-trigger-token-hint").innerText();

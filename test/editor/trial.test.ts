@@ -42,9 +42,7 @@ describe("the panel to try an endpoint", () => {
     nodeRed = await sharedNodeRed(flow);
     editor = await Editor.open(await sharedBrowser(), nodeRed);
   });
-  afterEach(async () => {
-    if (await editor.input("name").isVisible()) await editor.cancel();
-  });
+  afterEach(() => editor.leave());
   after(() => editor.close());
 
   const hint = () => editor.page.locator("#webhook-trigger-command-token").innerText();

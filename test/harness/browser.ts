@@ -133,6 +133,11 @@ export class Editor {
     await this.input("name").waitFor({ state: "detached" });
   }
 
+  /** Cancels what a test may have left open. */
+  async leave(): Promise<void> {
+    if (await this.input("name").isVisible()) await this.cancel();
+  }
+
   async deploy(): Promise<void> {
     const saved = this.page.waitForResponse(
       (response) => response.request().method() === "POST" && new URL(response.url()).pathname.endsWith("/flows"),

@@ -17,9 +17,12 @@ export function sharedBrowser(): Promise<Browser> {
 }
 
 /** A Node-RED in which this flow runs, and nothing of the tests before: only its log and messages may have more. */
-export async function sharedNodeRed(flow: Flow, options: Options = {}): Promise<NodeRed> {
-  const key = JSON.stringify(options);
-  const started = nodeReds.get(key) ?? NodeRed.start({ env, ...options });
+export async function sharedNodeRed(
+  flow: Flow,
+  { settings = {}, code = "" }: Pick<Options, "settings" | "code"> = {},
+): Promise<NodeRed> {
+  const key = JSON.stringify([settings, code]);
+  const started = nodeReds.get(key) ?? NodeRed.start({ settings, code, env });
   nodeReds.set(key, started);
   const nodeRed = await started;
   nodeRed.statuses.clear();
