@@ -1,11 +1,12 @@
 /** Prints, as JSON, what the parts of an endpoint take on the heap, in bytes each. Needs `--expose-gc`. */
 import type { Node } from "node-red";
 import { Report } from "../nodes/runtime/report";
-import { Credentials } from "../src/trust/token";
 import { defaults } from "../src/config/fields";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { Endpoints } from "../src/endpoints";
 import type { Endpoint } from "../src/endpoint";
+import type { Gate } from "../src/trust/gate";
+import { gateOf } from "../src/trust/gates";
 import { token } from "../test/harness/flow";
 
 const count = 10_000;
@@ -33,18 +34,20 @@ const endpoints = new Endpoints<Endpoint>();
 
 const config = measure("its configuration, parsed", (index) => {
   const ownToken = token.slice(5) + String(index).padStart(5, "0");
-  return parseConfig({ ...defaults, relativePath: `/hook/${index}` }, ownToken, { admin: "/admin", node: "/" }) as WebhookConfig;
+  return parseConfig({ ...defaults, relativePath: `/hook/${index}` }, { token: ownToken }, { roots: { admin: "/admin", node: "/" } }) as WebhookConfig;
 }); // prettier-ignore
-const credentials = measure("its credentials", (index) => new Credentials(config(index)));
+const gate = measure("its gate", (index) => gateOf(config(index)) as Gate);
 const report = measure("its report", () => new Report(node, (key) => key));
 measure("the endpoint, its functions and its place in the map", (index) => {
   const endpoint: Endpoint = {
-    credentials: credentials(index),
+    gate: gate(index),
+    sender: undefined,
     limit: 5_000_000,
     newId: () => String(index),
     deliver: () => undefined,
     accepted: (acceptance) => report(index).accepted(acceptance),
-    refused: (problem, cause) => report(index).refused(problem, cause, credentials(index)),
+    greeted: (secret) => report(index).greeted(secret),
+    refused: (problem, request, cause) => report(index).refused(problem, request, cause, gate(index)),
   };
   const place = endpoints.enter(config(index).path, {
     owner: `w${index}`,

@@ -1,18 +1,32 @@
 // The type, as the editor knows it.
 
-import { defaults, type SavedFields } from "../src/config/fields";
+import { type CredentialName, defaults, type SavedFields } from "../src/config/fields";
+import { isUsed, publicUrlOf, settingsValidator, validator } from "./editor/checks";
+import { enterMissing, hasNoCredential, makePath, shownEvent, prepareCredentials } from "./editor/credentials";
+import { showCredentialHints } from "./editor/credential-hints";
 import {
+  type Field,
   form,
-  prepareEnvironmentValues,
-  showMessages,
-  showPlacement,
-  validator,
+  input,
+  inputValue,
+  isSame,
+  rowOf,
+  savedValues,
+  showUnlisted,
+  valuesInForm,
   type WebhookNode,
 } from "./editor/fields";
+import { prepareHandover, showHandover } from "./editor/handover";
 import type { Editor } from "./editor/host";
-import { prepareToken } from "./editor/token";
-import { hideResult, prepareTrial, showCommand, showPicture } from "./editor/trial";
-import { prepareUrl, showUrl } from "./editor/url";
+import { prepareMessage, showPicture } from "./editor/message";
+import { prepareMessages, showMessages } from "./editor/messages";
+import { prepareRival } from "./editor/rival";
+import { prepareScheme } from "./editor/scheme";
+import { prepareSections, showSections } from "./editor/sections";
+import { prepareSender, showSettings } from "./editor/sender";
+import { prepareStanding } from "./editor/standing";
+import { prepareCommand, showCommand } from "./editor/terminal";
+import { hideResult, prepareTrial } from "./editor/trial";
 
 declare const RED: Editor;
 
@@ -29,10 +43,18 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     verificationMethod: { value: defaults.verificationMethod, validate: validator("verificationMethod") },
     queryParameter: { value: defaults.queryParameter, validate: validator("queryParameter") },
     headerParameter: { value: defaults.headerParameter, validate: validator("headerParameter") },
+    sender: { value: defaults.sender, validate: validator("sender") },
+    scheme: { value: defaults.scheme, validate: validator("scheme") },
+    senderSettings: { value: defaults.senderSettings, validate: settingsValidator() },
   },
+  // Written out: the flow library reads them from this very text.
   credentials: {
     token: { type: "password", validate: validator("token") },
-  },
+    secondToken: { type: "password", validate: validator("secondToken") },
+    secret: { type: "password", validate: validator("secret") },
+    secondSecret: { type: "password", validate: validator("secondSecret") },
+    verifyToken: { type: "password", validate: validator("verifyToken") },
+  } satisfies Record<CredentialName, { type: "password"; validate: unknown }>,
   paletteLabel() {
     return this._("paletteLabel");
   },
@@ -46,24 +68,62 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     return this.name ? "node_label_italic" : "";
   },
   oneditprepare() {
-    form().data("node", this.id);
-    prepareEnvironmentValues(this);
-    prepareUrl(this);
-    prepareToken(this);
-    prepareTrial(this);
+    prepare(this);
     form().on("input change", () => {
       hideResult();
       showState(this);
     });
+    form().on(shownEvent, () => showState(this));
     showState(this);
+  },
+  oneditresize() {
+    // Node-RED would have its tray scroll sideways where it is narrower than the form was at first, or than 500 px.
+    form().css("width", "auto").closest(".red-ui-tray-body").css("min-width", 0);
+  },
+  oneditsave() {
+    const saved = savedValues(this);
+    const { scheme, senderSettings } = valuesInForm(this);
+    if (!isSame(scheme, saved.scheme)) this.scheme = scheme;
+    if (!isSame(senderSettings, saved.senderSettings)) this.senderSettings = senderSettings;
   },
 });
 
+function prepare(node: WebhookNode): void {
+  form().data("node", node.id);
+  prepareSender(node);
+  prepareScheme(node);
+  prepareMessage(node);
+  showUnlisted("verificationMethod", node.verificationMethod);
+  prepareMessages();
+  prepareCredentials(node);
+  prepareHandover(node);
+  prepareRival(node);
+  prepareTrial(node);
+  prepareCommand(node);
+  prepareSections(node);
+  prepareStanding(node);
+  if (inputValue("relativePath") === "" && hasNoCredential()) {
+    input("relativePath").val(makePath());
+    enterMissing(node);
+  }
+}
+
+/** The fields that are shown only where they have a meaning. */
+const optional: readonly Field[] = [
+  "headerParameter", "queryParameter", "token", "secondToken", "secret", "secondSecret", "verifyToken", "scheme",
+  "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm",
+]; // prettier-ignore
+
 /** Shows all that follows from what the form holds: every field may bear on the others. */
 function showState(node: WebhookNode): void {
-  showPlacement();
+  const values = valuesInForm(node);
+  for (const field of optional) rowOf(field).toggle(isUsed(field, values));
+  $("#webhook-trigger-schemeOf").closest(".form-row").toggle(isUsed("scheme", values));
+  showSettings(publicUrlOf(values));
   showMessages(node);
-  showUrl(node);
+  showCredentialHints(node);
+  showHandover(node);
   showPicture();
   showCommand(node);
+  showSections(node);
 }

@@ -1,22 +1,24 @@
 // The node: its configuration in, its endpoint open, its endpoint closed.
 
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { Credentials } from "../src/trust/token";
 import { parseBaseUrl } from "../src/config/base-url";
-import type { SavedFields } from "../src/config/fields";
+import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
 import type { Roots } from "../src/config/roots";
 import { parseConfig } from "../src/config/parse";
 import { Endpoints } from "../src/endpoints";
 import type { Breach } from "../src/config/rules";
 import type { Endpoint } from "../src/endpoint";
+import { gateOf } from "../src/trust/gates";
 import { ConfiguredPaths } from "./runtime/configured";
 import { Deploys } from "./runtime/deploys";
 import { Door } from "./door/door";
 import { bodyLimitOf, isMiddlewareBroken, rootsOf, settingsOf } from "./runtime/host";
+import { endpointOf, lotOf } from "./runtime/endpoint";
 import { Report } from "./runtime/report";
+import { Standings } from "./runtime/standings";
 import { Trials } from "./runtime/trials";
 
-type WebhookTriggerNode = Node<{ token: unknown }>;
+type WebhookTriggerNode = Node<SavedCredentials>;
 
 /** Core's `http in` nodes do not open then, either. */
 const brokenMiddleware: Breach = { rule: "httpNodeMiddleware", value: "" };
@@ -26,7 +28,10 @@ interface Common {
   endpoints: Endpoints<Endpoint>;
   deploys: Deploys;
   trials: Trials;
+  standings: Standings;
   roots: Roots;
+  /** The address that callers use, where the settings file says it. */
+  baseUrl: string | undefined;
   /** Missing where HTTP nodes are switched off. */
   door: Door | undefined;
   /** The most bytes that a body may have. */
@@ -36,7 +41,7 @@ interface Common {
 export = function webhookTrigger(RED: NodeAPI): void {
   const common = prepare(RED);
   const { webhookTriggerBaseUrl: baseUrl = "" } = settingsOf(RED);
-  if (baseUrl !== "" && parseBaseUrl(baseUrl) === undefined) RED.log.warn(RED._("settings.baseUrl"));
+  if (baseUrl !== "" && common.baseUrl === undefined) RED.log.warn(RED._("settings.baseUrl"));
 
   function WebhookTrigger(this: WebhookTriggerNode, saved: NodeDef & SavedFields): void {
     RED.nodes.createNode(this, saved);
@@ -44,7 +49,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
   }
 
   RED.nodes.registerType("webhook-trigger", WebhookTrigger, {
-    credentials: { token: { type: "password" } },
+    credentials: Object.fromEntries(credentialNames.map((name) => [name, { type: "password" as const }])),
     settings: {
       webhookTriggerRoots: { value: common.roots, exportable: true },
       webhookTriggerBaseUrl: { value: "", exportable: true },
@@ -62,7 +67,9 @@ function prepare(RED: NodeAPI): Common {
     endpoints,
     deploys: new Deploys(RED, endpoints),
     trials: new Trials(RED, endpoints),
+    standings: new Standings(RED),
     roots,
+    baseUrl: parseBaseUrl(settingsOf(RED).webhookTriggerBaseUrl),
     door: roots.node === false ? undefined : new Door(RED, endpoints),
     limit: bodyLimitOf(RED),
   };
@@ -70,33 +77,27 @@ function prepare(RED: NodeAPI): Common {
 
 /** Opens the endpoint of a node, or tells why it stays closed. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { endpoints, deploys, trials, roots, door, limit } = common;
+  const { endpoints, deploys, trials, standings, roots, baseUrl, door, limit } = common;
   const report = new Report(node, RED._);
+  const close = (breach: Breach) => {
+    trials.note(node, breach);
+    report.broken(breach);
+  };
   if (!door) {
     trials.note(node, "switchedOff");
     return report.switchedOff();
   }
 
-  const config = isMiddlewareBroken(RED) ? brokenMiddleware : parseConfig(saved, node.credentials.token, roots);
-  if ("rule" in config) {
-    trials.note(node, config);
-    return report.broken(config);
-  }
+  const config = isMiddlewareBroken(RED) ? brokenMiddleware : parseConfig(saved, node.credentials, { roots, baseUrl });
+  if ("rule" in config) return close(config);
+  const gate = gateOf(config, node.id, trials.standIns);
+  if ("rule" in gate) return close(gate);
 
-  const { path, returnQueryParams } = config;
-  const credentials = new Credentials(config, node.id, trials.standIns);
-  const endpoint: Endpoint = {
-    credentials,
-    limit,
-    newId: () => RED.util.generateId(),
-    deliver: (id, body, req) => {
-      deploys.send(node, { _msgid: id, payload: returnQueryParams ? { body, query: req.query } : body, req });
-    },
-    accepted: (acceptance) => report.accepted(acceptance),
-    refused: (problem, cause) => report.refused(problem, cause, credentials),
-  };
+  const endpoint = endpointOf(RED, node, { config, gate, limit, deploys, report });
   trials.note(node, { config, endpoint });
-  const [onTurn, onWait] = [() => report.open(path), () => report.waiting(path)];
+  standings.note(node, report);
+  const { path } = config;
+  const [onTurn, onWait] = [() => report.open(path, lotOf(config)), () => report.waiting(path)];
   const place = endpoints.enter(path, { owner: node.id, endpoint, onTurn, onWait });
   const leave = door.open(path, endpoint);
   node.on("close", () => {

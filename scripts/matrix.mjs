@@ -25,9 +25,10 @@ export const matrix = [
 
 const latest = { node: modernNode, nodeRed: () => nodeRedFolder(5) };
 
-const form = inFiles("editor/form", "editor/trial", "editor/url");
+const form = inFiles("editor/form", "editor/handover", "editor/sections", "editor/trial", "editor/url");
 const formInEditor = inFiles(
-  ...["editor/accessibility", "editor/languages", "editor/palette", "editor/story", "editor/survival", "editor/token"],
+  ...["editor/accessibility", "editor/languages", "editor/palette", "editor/sender", "editor/standing"],
+  ...["editor/story", "editor/survival", "editor/token"],
 );
 
 /** All tests, in parts of which some run at a time: those that take longest first. */

@@ -1,9 +1,10 @@
 /**
- * Photographs a real editor: a flow that has just had a webhook, and the form. What would differ from one time to the
+ * Photographs a real editor: the form, for anybody and for a sender that signs, and a flow that has just had a webhook. What would differ from one time to the
  * next is fixed, as far as it can be: the size of the window, the time, the address in the URL, the token.
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { senders } from "../src/trust/senders/table";
 import { boxOf, Editor, startBrowser } from "../test/harness/browser";
 import { send } from "../test/harness/http";
 import { type Flow, NodeRed } from "../test/harness/node-red";
@@ -34,7 +35,14 @@ async function photograph(): Promise<void> {
     await editor.page.addStyleTag({ content: hidden });
     await editor.page.clock.setFixedTime("2026-01-01T12:00:00");
     await editor.invoke("core:toggle-left-sidebar");
-    await photographForm(editor);
+    await photographForm(editor, "sender.png", async () => {
+      await editor.input("sender").selectOption({ label: senders.github.name });
+      await editor.input("relativePath").fill("/github");
+      await showCredential(editor, "secret");
+    });
+    await editor.cancel();
+    await photographForm(editor, "form.png", () => showCredential(editor, "token"));
+    await editor.done();
     await editor.deploy();
     await nodeRed.status(webhook, /0 accepted/);
     await photographMessage(editor, nodeRed);
@@ -44,22 +52,31 @@ async function photograph(): Promise<void> {
   }
 }
 
-/** The form as one sees it who has made a token. */
-async function photographForm(editor: Editor): Promise<void> {
+/** The form as it opens, when it has been filled in. */
+async function photographForm(editor: Editor, name: string, fillIn: () => Promise<void>): Promise<void> {
   const { page } = editor;
-  await page.setViewportSize({ width: 1280, height: 750 });
-  await editor.edit(webhook);
+  await page.setViewportSize({ width: 1280, height: 790 });
+  await editor.editAsItIs(webhook);
   // A trial waits until the form has slid in.
   await page.locator("#node-dialog-ok").click({ trial: true });
-  await editor.input("token").fill(token);
-  await editor.tokenButton("show").click();
-  await editor.tokenButton("show").blur();
+  await fillIn();
+  // A section with a change in it opens by itself.
+  const open = page.locator('.webhook-trigger-section > [aria-expanded="true"]');
+  while ((await open.count()) > 0) await open.first().click();
+  await page.locator(":focus").blur();
   await page.mouse.move(0, 0);
   const { x, y, width, height } = await boxOf(page.locator(".red-ui-tray"));
   // At its left edge is a handle, through which one sees what is behind.
   const clip = { x: x + handle, y, width: width - handle, height };
-  await page.screenshot({ path: join(docs, "form.png"), clip, animations: "disabled" });
-  await editor.done();
+  await page.screenshot({ path: join(docs, name), clip, animations: "disabled" });
+}
+
+/** Enters the same credential each time, and shows it. */
+async function showCredential(editor: Editor, name: "token" | "secret"): Promise<void> {
+  const field = editor.input(name);
+  await field.fill(token);
+  const show = editor.page.locator(`#webhook-trigger-${name}-show`);
+  if ((await field.getAttribute("type")) === "password") await show.click();
 }
 
 /** A flow with its status, and the message in the debug sidebar. */

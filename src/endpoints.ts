@@ -1,7 +1,7 @@
 // Which endpoint holds a path.
 
 import { pathKey } from "./request/target";
-import { type Waiter, WaitingRoom } from "./waiting";
+import { type Standing, type Waiter, WaitingRoom } from "./waiting";
 
 /** A place in the queue for a path. */
 export interface Place {
@@ -64,8 +64,8 @@ export class Endpoints<Endpoint extends object> {
    *
    * @returns whether they do; `false` if it takes too long or too many wait already
    */
-  async settled(waiter?: Waiter, isStranger?: boolean): Promise<boolean> {
-    return this.#room.settled(waiter, isStranger);
+  async settled(waiter?: Waiter, as?: Standing): Promise<boolean> {
+    return this.#room.settled(waiter, as);
   }
 
   /** Flows are about to be deployed, or to be stopped: from now on requests wait. */

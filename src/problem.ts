@@ -25,7 +25,7 @@ export class Problem {
 /** Something else in the web server got in the way of a request. */
 export class Interference extends Error {
   /** @param kind what it did: its text is under `interference` in the message catalog */
-  constructor(readonly kind: "bodyRead" | "answered") {
+  constructor(readonly kind: "bodyRead" | "bytesGone" | "answered") {
     super(kind);
   }
 }
@@ -38,6 +38,22 @@ export const problems = {
   }),
   tokenInvalid: new Problem("tokenInvalid", 401, "The token of the request is not valid for this endpoint.", {
     "WWW-Authenticate": 'Bearer realm="webhook", error="invalid_token"',
+  }),
+  // A challenge of RFC 9110 §11.6.1; the scheme has no parameters that would tell a caller anything.
+  signatureMissing: new Problem("signatureMissing", 401, "This endpoint needs a signature, and the request has none.", {
+    "WWW-Authenticate": 'Signature realm="webhook"',
+  }),
+  signatureInvalid: new Problem(
+    "signatureInvalid",
+    401,
+    "The signature of the request is not valid for this endpoint.",
+    {
+      "WWW-Authenticate": 'Signature realm="webhook"',
+    },
+  ),
+  handshakeRefused: new Problem("handshakeRefused", 400, "The handshake is not the one that this endpoint takes."),
+  unverifiedFull: new Problem("unverifiedFull", 503, "Too many requests are being verified. Please try again.", {
+    "Retry-After": "1",
   }),
   methodNotAllowed: new Problem("methodNotAllowed", 405, "This endpoint takes POST requests only.", { Allow: "POST" }),
   bodyTooLarge: new Problem("bodyTooLarge", 413, "The body of the request is larger than this endpoint takes."),

@@ -1,15 +1,17 @@
 // The story of a request, from its head to the reply.
 
 import type { ServerResponse } from "node:http";
-import { authenticate } from "./trust/token";
-import { decodeContent, readBody, within } from "./request/body";
-import { decodeBody, decodeParsed } from "./request/decode";
-import { turn } from "./request/turn";
+import { Caller } from "./caller";
 import type { Endpoint } from "./endpoint";
 import type { Endpoints, Found } from "./endpoints";
-import { type Arrival, summarise } from "./request/summary";
+import { type Admitted, handOver, isPacked, unpack } from "./handover";
+import { takeIn } from "./intake";
 import { Interference, Problem, problems } from "./problem";
-import { abandon, prepareAcceptance, refuse } from "./reply/reply";
+import type { Arrival } from "./request/summary";
+import { turn } from "./request/turn";
+import type { Answer } from "./trust/answer";
+import { type Entry, isAdmission, isClaim } from "./trust/gate";
+import type { Admission } from "./trust/signature/why";
 
 /**
  * Serves a request, from its head to the reply. Never rejects.
@@ -27,20 +29,22 @@ export function serve(
   return new Reception(arrival, response, endpoints).meet(passOn);
 }
 
+/** A request that has nothing against it, as far as its head tells. */
+type Promising = Exclude<Entry, Problem>;
+
 /** One request on its way. */
 class Reception {
   readonly #arrival: Arrival;
   readonly #response: ServerResponse;
   readonly #endpoints: Endpoints<Endpoint>;
+  readonly #caller: Caller;
   readonly #start = performance.now();
-  /** Whether the caller has not been told to send its body, and may be waiting for that. */
-  #expectsContinue: boolean;
 
   constructor(arrival: Arrival, response: ServerResponse, endpoints: Endpoints<Endpoint>) {
     this.#arrival = arrival;
     this.#response = response;
     this.#endpoints = endpoints;
-    this.#expectsContinue = arrival.continue !== undefined;
+    this.#caller = new Caller(arrival, response);
   }
 
   /** Decides by the head alone: a stranger cannot make us read or unpack anything, nor wait in a caller's place. */
@@ -50,120 +54,103 @@ class Reception {
       passOn();
       return undefined;
     }
-    if (this.#isInVain) return undefined;
+    if (this.#caller.isGone) return undefined;
+    if (found === "deploying") this.#caller.wait();
 
     const known = found === "deploying" ? this.#endpoints.lastKnown(this.#arrival.path) : found;
-    const refusal = known ? this.#authenticate(known) : problems.tokenMissing;
-    const admitted = known && !refusal ? this.#admit(known, found, passOn) : undefined;
+    const entry = known ? this.#begin(known) : problems.tokenMissing;
+    const admitted = known && !(entry instanceof Problem) ? this.#admit(known, entry, found, passOn) : undefined;
     const served = admitted ?? (found === "deploying" ? this.#meetLater(known, passOn) : undefined);
-    if (!served && refusal) this.#refuse(refusal, known);
+    if (!served && entry instanceof Problem) this.#refuse(entry, known);
     // Whatever has failed, and be it what the request was passed on to: nothing gets past an endpoint.
     return served?.catch((error: unknown) => this.#refuse(problems.unforeseen, known, error));
   }
 
-  /** What is being deployed may bring the token that the request has: only then is it known whose it is. */
+  /** What is being deployed may bring what lets the request in: only then is it known whose it is. */
   async #meetLater(known: Endpoint | undefined, passOn: () => void): Promise<void> {
     const caller = this.#arrival.request.socket;
-    if (await this.#endpoints.settled({ caller, bytes: 0 }, true)) passOn();
+    if (await this.#endpoints.settled({ caller, bytes: 0 }, "stranger")) passOn();
     else this.#refuse(problems.deploying, known);
   }
 
-  /** Lets a request in whose token fits: when its turn on the connection has come, and the flows run. */
-  async #admit(known: Endpoint, found: Found<Endpoint>, passOn: () => void): Promise<void> {
+  /** Goes on with a promising request: when its turn on the connection has come, and the flows run. */
+  async #admit(known: Endpoint, entry: Promising, found: Found<Endpoint>, passOn: () => void): Promise<void> {
     const { request } = this.#arrival;
-    const earlier = turn(request, this.#response);
-    if (earlier) await earlier;
-    if (earlier && this.#isInVain) return;
+    let current: Entry = entry;
+    try {
+      const earlier = turn(request, this.#response);
+      if (earlier) await earlier;
+      if (earlier && this.#caller.isGone) return;
 
-    const endpoint = earlier ? this.#find() : found;
-    if (!endpoint) return passOn();
-    if (endpoint === "deploying") {
-      // Of its body, no more is in memory than has come by itself.
-      const outcome = await this.#deployed(request.readableLength);
-      return outcome instanceof Problem ? this.#refuse(outcome, known) : passOn();
+      const endpoint = earlier ? this.#find() : found;
+      if (!endpoint) return passOn();
+      if (endpoint === "deploying") {
+        // Of its body, no more is in memory than has come by itself.
+        const outcome = await this.#deployed(request.readableLength, isAdmission(entry) ? "guest" : "claimant");
+        return outcome instanceof Problem ? this.#refuse(outcome, known) : passOn();
+      }
+      if (this.#response.headersSent) throw new Interference("answered");
+      if (endpoint !== known) current = this.#recheck(endpoint);
+      const refusal = current instanceof Problem ? current : await this.#receive(endpoint, current);
+      if (refusal) this.#refuse(refusal, known);
+    } finally {
+      if (!(current instanceof Problem) && isClaim(current)) current.drop();
     }
-    if (this.#response.headersSent) throw new Interference("answered");
-    const refusal = await this.#receive(endpoint, known);
-    if (refusal) this.#refuse(refusal, known);
   }
 
   /**
-   * Reads the body and, when all of it is here, hands it over. While flows are being deployed it waits as it was sent.
+   * Reads the body and, when all of it is here and proves what it has to, goes on with it.
    *
-   * @param trusted the endpoint whose token the request is known to have
-   * @returns why the request is refused; nothing when it has started the flow
+   * @returns why the request is refused; nothing when it is served
    */
-  async #receive(endpoint: Endpoint, trusted: Endpoint): Promise<Problem | undefined> {
-    const { request } = this.#arrival;
-    const refusal = endpoint === trusted ? undefined : this.#recheck(endpoint);
-    if (refusal) return refusal;
-    const bytes = await this.#read(endpoint.limit);
+  async #receive(endpoint: Endpoint, entry: Promising): Promise<Problem | undefined> {
+    if (!isAdmission(entry) && !isClaim(entry)) return this.#caller.answer(entry, endpoint);
+    const claim = isClaim(entry) ? entry : undefined;
+    const bytes = await takeIn(this.#arrival, endpoint.limit, claim, this.#caller.letSend);
     // Whoever has answered meanwhile has had the rest of the body thrown away.
     if (this.#response.headersSent) throw new Interference("answered");
     if (bytes instanceof Problem) return bytes;
+    this.#caller.bytes = bytes;
+    return this.#conclude(bytes, isClaim(entry) ? entry.verdict(bytes) : entry, endpoint);
+  }
 
+  /** Hands over what may come in. While flows are being deployed it waits as it was sent. */
+  async #conclude(
+    bytes: Buffer,
+    first: Admission | Answer | Problem,
+    endpoint: Endpoint,
+  ): Promise<Problem | undefined> {
+    let [verdict, receiver] = [first, endpoint];
     for (;;) {
+      if (verdict instanceof Problem) return verdict;
+      if (!isAdmission(verdict)) return this.#caller.answer(verdict, receiver);
       const found = this.#find();
-      const receiver = found === "deploying" ? await this.#deployed(bytes.length) : found;
-      if (!receiver) return problems.gone;
-      if (receiver instanceof Problem) return receiver;
-      const laterRefusal = receiver === endpoint ? undefined : this.#recheck(receiver);
-      if (laterRefusal) return laterRefusal;
-
-      const isPlain = this.#arrival.parsed ?? request.headers["content-encoding"] === undefined;
-      const outcome = isPlain ? this.#deliver(bytes, receiver) : await this.#unpack(bytes, receiver);
-      if (outcome !== "deploying") return outcome;
+      const next = found === "deploying" ? await this.#deployed(bytes.length, "guest") : found;
+      if (!next) return problems.gone;
+      if (next instanceof Problem) return next;
+      if (next === receiver) {
+        const outcome = await this.#handOver(bytes, verdict, receiver);
+        if (outcome !== "deploying") return outcome;
+      } else {
+        receiver = next;
+        verdict = this.#judgeAgain(receiver, bytes);
+      }
     }
   }
 
-  /** Undoes the content codings of a body, which may take many times its memory, and hands it over at once. */
-  async #unpack(bytes: Buffer, receiver: Endpoint): Promise<Problem | undefined | "deploying"> {
-    const coding = this.#arrival.request.headers["content-encoding"] ?? "";
-    const content = await decodeContent(bytes, coding, receiver.limit);
-    if (content instanceof Problem) return content;
-    // A deploy may have come meanwhile. No other work may come between finding and delivering.
-    return this.#find() === receiver ? this.#deliver(content, receiver) : "deploying";
-  }
-
-  #deliver(content: Buffer, receiver: Endpoint): Problem | undefined {
-    const { request, parsed } = this.#arrival;
-    if (this.#isInVain) return undefined;
-    const type = request.headers["content-type"];
-    const body = parsed ? decodeParsed(parsed.value, type) : decodeBody(content, type);
-    if (body instanceof Problem) return body;
-
-    const id = receiver.newId();
-    const req = summarise(this.#arrival, receiver.credentials);
-    const reply = prepareAcceptance(request, this.#response, id);
-    try {
-      receiver.deliver(id, body, req);
-      reply.send();
-    } catch (error) {
-      // There may be a message, so to refuse the request would be as wrong as to accept it.
-      abandon(request);
-      receiver.refused(problems.unforeseen, error);
-      return undefined;
+  /** Hands over what may come in. A deploy may have come while the body was unpacked. */
+  async #handOver(bytes: Buffer, admission: Admission, receiver: Endpoint): Promise<Problem | undefined | "deploying"> {
+    const [arrival, response, start] = [this.#arrival, this.#response, this.#start];
+    const admitted: Admitted = { arrival, head: this.#caller.head, response, admission, bytes, start };
+    let content = bytes;
+    if (isPacked(arrival)) {
+      const unpacked = await unpack(admitted, receiver.limit);
+      if (unpacked instanceof Problem) return unpacked;
+      // No other work may come between finding and delivering.
+      if (this.#find() !== receiver) return "deploying";
+      content = unpacked;
     }
-    receiver.accepted({ id, milliseconds: performance.now() - this.#start, contentLength: reply.contentLength });
-    return undefined;
-  }
-
-  #read(limit: number): Promise<Buffer | Problem> | Buffer | Problem {
-    const { request, parsed, received } = this.#arrival;
-    if (received) return received;
-    if (parsed) return within(limit, Buffer.isBuffer(parsed.value) ? parsed.value : Buffer.alloc(0));
-    return readBody(request, limit, () => {
-      if (this.#expectsContinue) this.#arrival.continue?.();
-      this.#expectsContinue = false;
-    });
-  }
-
-  /**
-   * Whether nobody would hear the answer. RFC 9112 §9.6: what follows on a connection that is being closed is not served;
-   * and whoever has gone will try again. Something else may have answered, which is for the operator to know.
-   */
-  get #isInVain(): boolean {
-    return !this.#arrival.request.socket.writable && !this.#response.headersSent;
+    return this.#caller.isGone ? undefined : handOver(admitted, content, receiver);
   }
 
   #find(): Found<Endpoint> {
@@ -171,32 +158,41 @@ class Reception {
   }
 
   /** Waits until the flows run again, and answers who has the path then. */
-  async #deployed(bytes: number): Promise<Endpoint | Problem | undefined> {
+  async #deployed(bytes: number, as: "guest" | "claimant"): Promise<Endpoint | Problem | undefined> {
     const caller = this.#arrival.request.socket;
     for (;;) {
-      if (!(await this.#endpoints.settled({ caller, bytes }))) return problems.deploying;
+      if (!(await this.#endpoints.settled({ caller, bytes }, as))) return problems.deploying;
       const found = this.#find();
       if (found !== "deploying") return found;
     }
   }
 
-  /** Who has the path after a deploy may want another token, or something in front that the request has not passed. */
-  #recheck(receiver: Endpoint): Problem | undefined {
-    const { mayGoTo } = this.#arrival;
-    return !mayGoTo || mayGoTo(receiver) ? this.#authenticate(receiver) : problems.deploying;
+  #begin(endpoint: Endpoint): Entry {
+    const { request, admitted } = this.#arrival;
+    if (endpoint.gate.isTakenFrom(request)) return endpoint.gate.missing;
+    if (endpoint === admitted?.endpoint) return admitted.how as Admission;
+    return endpoint.gate.begin(this.#caller.head, this.#caller.at);
   }
 
-  #authenticate(endpoint: Endpoint): Problem | undefined {
-    const { request, search, admittedBy } = this.#arrival;
-    if (endpoint.credentials.areTakenFrom(request.headers)) return problems.tokenMissing;
-    return endpoint === admittedBy ? undefined : authenticate(endpoint.credentials, request.rawHeaders, search);
+  /** Who has the path after a deploy may want another proof, or something in front that the request has not passed. */
+  #recheck(receiver: Endpoint): Entry {
+    const { mayGoTo } = this.#arrival;
+    return !mayGoTo || mayGoTo(receiver) ? this.#begin(receiver) : problems.deploying;
+  }
+
+  #judgeAgain(receiver: Endpoint, bytes: Buffer): Admission | Answer | Problem {
+    const entry = this.#recheck(receiver);
+    if (entry instanceof Problem || !isClaim(entry)) return entry;
+    try {
+      return entry.update(bytes) ?? entry.verdict(bytes);
+    } finally {
+      entry.drop();
+    }
   }
 
   #refuse(problem: Problem, endpoint: Endpoint | undefined, cause?: unknown): void {
-    // RFC 9110 §10.1.1: the caller may or may not send its body.
-    const told = refuse(this.#arrival.request, this.#response, problem, this.#expectsContinue);
     // After a deploy it is another that counts.
     const holder = this.#find();
-    (typeof holder === "object" ? holder : endpoint)?.refused(told.problem, cause ?? told.cause);
+    this.#caller.refuse(problem, typeof holder === "object" ? holder : endpoint, cause);
   }
 }

@@ -6,8 +6,15 @@ export const longestHold = 10_000;
 export const mostWaiting = 1000;
 /** How much memory these take at most, all together, in bytes. */
 export const mostBytesWaiting = 64 * 1024 * 1024;
+/** How many requests wait at most that have a signature, which nobody can tell to fit before its body is here. */
+export const mostClaimants = 500;
+/** How much memory these take at most, all together, in bytes. */
+const mostBytesClaimed = 32 * 1024 * 1024;
 /** How many others wait at most. Of their bodies nothing is read before. */
 export const mostStrangers = 100;
+
+/** As what a request waits: by what is known of whether it may come in. */
+export type Standing = "guest" | "claimant" | "stranger";
 
 /** A request that wants to wait. */
 export interface Waiter {
@@ -24,11 +31,13 @@ const resident: Waiter = { caller: { destroyed: false }, bytes: 0 };
 
 /**
  * The room in which requests wait while no flows run: bounded in places, in bytes and in time. Those whose credentials
- * are the last ones known have places of their own, which no stranger can take. Strangers have few: whether what is
- * being deployed brings the credentials that they have, only its end can tell.
+ * are the last ones known have places of their own, which no stranger can take, nor who has a signature that is not
+ * proven. Strangers have few: whether what is being deployed brings the credentials that they have, only its end can
+ * tell.
  */
 export class WaitingRoom {
   readonly #guests = new Places(mostWaiting, mostBytesWaiting);
+  readonly #claimants = new Places(mostClaimants, mostBytesClaimed);
   readonly #strangers = new Places(mostStrangers, Infinity);
   /** Until when requests may wait, as `performance.now()` tells time; only while no flows run. */
   #heldUntil: number | undefined;
@@ -44,7 +53,7 @@ export class WaitingRoom {
   hold(): void {
     this.#heldUntil = performance.now() + longestHold;
     this.#stopTimer();
-    if (this.#guests.next ?? this.#strangers.next) this.#startTimer(longestHold);
+    if (this.#next) this.#startTimer(longestHold);
   }
 
   /** Nobody has to wait any more. */
@@ -59,10 +68,10 @@ export class WaitingRoom {
    *
    * @returns whether they do; `false` if it takes too long or there is no place
    */
-  async settled(waiter: Waiter = resident, isStranger = false): Promise<boolean> {
+  async settled(waiter: Waiter = resident, as: Standing = "guest"): Promise<boolean> {
     if (this.#heldUntil === undefined) return true;
     const patience = this.#heldUntil - performance.now();
-    const places = isStranger ? this.#strangers : this.#guests;
+    const places = { guest: this.#guests, claimant: this.#claimants, stranger: this.#strangers }[as];
     if (patience <= 0 || !places.haveRoomFor(waiter)) return false;
     if (!this.#timer) this.#startTimer(patience);
     return new Promise((settle) => places.take(waiter, settle));
@@ -71,8 +80,7 @@ export class WaitingRoom {
   #startTimer(patience: number): void {
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#guests.clear();
-      this.#strangers.clear();
+      for (const places of [this.#guests, this.#claimants, this.#strangers]) places.clear();
     }, patience);
   }
 
@@ -83,11 +91,16 @@ export class WaitingRoom {
 
   /** One after the other, so that a flow has the message of one before the body of the next is decoded. */
   #letNextGo(): void {
-    const places = this.#guests.next ? this.#guests : this.#strangers;
-    this.#leaving = places.next !== undefined && !this.isHeld;
-    if (!places.next || this.isHeld) return;
+    const places = this.#next;
+    this.#leaving = places !== undefined && !this.isHeld;
+    if (!places?.next || this.isHeld) return;
     places.settle(places.next, true);
     setImmediate(() => this.#letNextGo());
+  }
+
+  /** Where the next one waits. */
+  get #next(): Places | undefined {
+    return [this.#guests, this.#claimants, this.#strangers].find((places) => places.next);
   }
 }
 

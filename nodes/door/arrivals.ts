@@ -22,7 +22,7 @@ export class Arrivals {
 
   /** @param passed what it has passed, if an endpoint is known there */
   of(request: IncomingMessage, { path, search }: Target, response: ServerResponse, passed: View | undefined): Arrival {
-    const { admittedBy, received, parsed } = readBefore(request as Request, search);
+    const { admitted, received, parsed } = readBefore(request as Request, search);
     return {
       request,
       path,
@@ -30,7 +30,7 @@ export class Arrivals {
       ip: this.#addressOf(request),
       continue: continueOf(request, response),
       mayGoTo: this.#mayGoTo(passed),
-      admittedBy,
+      admitted,
       received,
       parsed,
     };

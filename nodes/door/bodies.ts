@@ -3,8 +3,9 @@
 import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
 import type { Endpoint } from "../../src/endpoint";
-import { type Problem, problems } from "../../src/problem";
-import { isParsable, leaveNothing, type Parsed, readAhead } from "./read-ahead";
+import { Problem, problems } from "../../src/problem";
+import { type Entry, isAdmission, isClaim } from "../../src/trust/gate";
+import { isParsable, leaveNothing, type Parsed, readAhead, type Unread } from "./read-ahead";
 import { addLayer, foremost, type Layer, layersOf } from "./stack";
 import type { View } from "./surroundings";
 
@@ -14,8 +15,8 @@ export interface Passing {
   /** The query of its URL, as it was sent. */
   readonly search: string;
   readonly view: View;
-  /** Whether it carries what lets it in. */
-  readonly fits: boolean;
+  /** How it may come in, as far as its head tells. */
+  readonly entry: Entry;
   /** Whether its target is written as the endpoint's path was configured. */
   readonly canonical: boolean;
   /** Whether the flows do not run at the moment. */
@@ -38,7 +39,7 @@ export interface DoorForBodies {
   wait(request: Request, response: ServerResponse, goOn: () => void): void;
   /** Waits until the flows run; tells whether they do, with nothing in front that the request has not passed. */
   settled(request: Request, bytes: number, passed: View): Promise<boolean>;
-  refuse(request: Request, response: ServerResponse, endpoint: Endpoint, problem: Problem): void;
+  refuse(request: Request, response: ServerResponse, endpoint: Endpoint, unread: Unread): void;
 }
 
 /**
@@ -105,7 +106,7 @@ export class Bodies {
   /** What a request is for, if its body is to be kept from the parsers. */
   #find(request: Parsed): Passing | undefined {
     const found = request.method === "POST" && !request._body ? this.#door.find(request) : undefined;
-    return found?.view.readers === "anybody" && !found.fits ? undefined : found;
+    return found?.view.readers === "anybody" && found.entry instanceof Problem ? undefined : found;
   }
 
   /** What has to wait waits as it was sent: its body is not read for anybody before. */
@@ -125,18 +126,19 @@ export class Bodies {
   /** What the parsers could not read would have been refused without a look at it. */
   readonly #refuseUnread: ErrorRequestHandler = (error: unknown, request, response, next) => {
     const endpoint = this.#door.findMisdirected(request);
-    if (endpoint) this.#door.refuse(request, response, endpoint, problems.methodNotAllowed);
+    if (endpoint) this.#door.refuse(request, response, endpoint, { problem: problems.methodNotAllowed });
     else next(error);
   };
 
   /** Leaves a value for those who look for one in `request.body`. */
   #handOut(request: Parsed, response: ServerResponse, found: Passing, next: (error?: unknown) => void): void {
-    const { endpoint, search, view, fits } = found;
+    const { endpoint, search, view, entry } = found;
     if (view.readers === "nobody" || request.readableDidRead || response.headersSent) return next();
     leaveNothing(request);
-    if (!fits || !isParsable(request)) return next();
+    if (entry instanceof Problem || !isParsable(request)) return next();
+    if (!isAdmission(entry) && !isClaim(entry)) return next();
     const settled = (bytes: number) => this.#door.settled(request, bytes, view);
-    readAhead(request, endpoint, search, this.#parseForm, settled).then((refusal) => {
+    readAhead(request, endpoint, entry, search, this.#parseForm, settled).then((refusal) => {
       if (refusal) this.#door.refuse(request, response, endpoint, refusal);
       else next();
     }, next);

@@ -2,15 +2,14 @@
 
 import cors from "cors";
 import type { Express, Request } from "express";
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage } from "node:http";
 import type { NodeAPI } from "node-red";
+import { arrivalOf, Caller } from "../../src/caller";
 import type { Endpoints } from "../../src/endpoints";
 import type { Endpoint } from "../../src/endpoint";
 import { problems } from "../../src/problem";
 import { serve } from "../../src/receive";
-import { refuse } from "../../src/reply/reply";
 import { parseTarget } from "../../src/request/target";
-import { authenticate } from "../../src/trust/token";
 import { middlewareOf, serverOf, settingsOf } from "../runtime/host";
 import { Arrivals } from "./arrivals";
 import { Bodies, type Passing } from "./bodies";
@@ -115,16 +114,11 @@ export class Door {
     const arrival = this.#arrivals.of(request, target, response, passed);
     // One that has waited goes on from where it was met: past all that a deploy has put in front of that.
     const goOn = () => {
-      if (hasPassed(outside, this.#arrivals.outside(path))) passOn();
-      else this.#turnAway(request, response, path, arrival.continue !== undefined);
+      if (hasPassed(outside, this.#arrivals.outside(path))) return passOn();
+      new Caller(arrival, response).refuse(problems.deploying, this.#ways.endpoints.lastKnown(path));
     };
     void serve(arrival, response, this.#ways.endpoints, goOn);
   };
-
-  #turnAway(request: IncomingMessage, response: ServerResponse, path: string, close: boolean): void {
-    refuse(request, response, problems.deploying, close);
-    this.#ways.endpoints.lastKnown(path)?.refused(problems.deploying);
-  }
 
   #bodies(): Bodies {
     return new Bodies({
@@ -139,10 +133,11 @@ export class Door {
         const isSettled = await this.#ways.endpoints.settled({ caller: request.socket, bytes });
         return isSettled && hasPassed(outside, this.#arrivals.outside(this.#pathOf(request) ?? request.path));
       },
-      refuse: (request, response, endpoint, problem) => {
-        refuse(request, response, problem);
+      refuse: (request, response, endpoint, { problem, bytes }) => {
+        const caller = new Caller({ request, search: parseTarget(request.url).search }, response);
+        caller.bytes = bytes;
         // After a deploy it is another that counts.
-        (this.#ways.endpoints.lastKnown(this.#pathOf(request) ?? "") ?? endpoint).refused(problem);
+        caller.refuse(problem, this.#ways.endpoints.lastKnown(this.#pathOf(request) ?? "") ?? endpoint);
       },
     });
   }
@@ -165,7 +160,10 @@ export class Door {
       endpoint,
       search,
       view: views.of(opened),
-      fits: authenticate(endpoint.credentials, request.rawHeaders, search) === undefined,
+      entry: endpoint.gate.begin(
+        { method: request.method, rawHeaders: request.rawHeaders, search },
+        arrivalOf(request),
+      ),
       canonical: path === opened.path,
       isHeld: endpoints.find(path) === "deploying",
     };

@@ -6,7 +6,7 @@ import type { Endpoint } from "../../src/endpoint";
 import { parseTarget, type Target } from "../../src/request/target";
 import { continueOf } from "./expectations";
 import type { View } from "./surroundings";
-import { fail, type Next, type Ways } from "./ways";
+import { fail, isGreeting, type Next, type Ways } from "./ways";
 
 export class FastWay {
   readonly #ways: Ways;
@@ -35,6 +35,8 @@ export class FastWay {
       if (error === undefined) this.#ways.serve(request, target, response, passOn, view);
       else fail(request, response, endpoint, error);
     };
+    // What answers preflight requests (Fetch §4.8) would take a handshake by OPTIONS for one.
+    if (request.method === "OPTIONS") return serve();
     const { cors } = this.#ways;
     const handOut = cors ? () => cors(request, response, serve) : serve;
     if (view.adminCors) view.adminCors(request, response, handOut);
@@ -48,10 +50,11 @@ export class FastWay {
     // The app for HTTP nodes may have been mounted elsewhere since.
     if (surroundings.root !== this.#root || !surroundings.areOf(request)) return undefined;
     // Only a target that nobody could read in another way: in origin-form, and written as it was configured.
-    if (method !== "POST" || !url.startsWith(mount) || url[mount.length] !== "/" || url.includes("#")) return undefined;
+    if (!url.startsWith(mount) || url[mount.length] !== "/" || url.includes("#")) return undefined;
     const target = parseTarget(url.slice(mount.length));
     const endpoint = endpoints.find(target.path);
     if (typeof endpoint !== "object") return undefined;
+    if (method !== "POST" && !isGreeting(endpoint, request, target.search)) return undefined;
     const opened = slots.of(endpoint);
     if (!opened?.isOpen || opened.path !== target.path) return undefined;
     const view = views.of(opened);

@@ -2,11 +2,12 @@
 
 import cookieParser from "cookie-parser";
 import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
+import { Caller } from "../../src/caller";
 import { problems } from "../../src/problem";
 import type { Endpoint } from "../../src/endpoint";
 import { refuse } from "../../src/reply/reply";
 import { inLowerCase, parseTarget, type Target } from "../../src/request/target";
-import { fail, type Next, type Ways } from "./ways";
+import { fail, isGreeting, type Next, type Ways } from "./ways";
 import type { Slot } from "./slots";
 import { routerOf } from "./stack";
 
@@ -39,7 +40,7 @@ export class OrdinaryWay {
   readonly gate: RequestHandler = (request: Met, response, next) => {
     const found = this.#ways.endpoints.find(request.path);
     if (!found) return next();
-    if (request.method === "POST") return found === "deploying" ? this.#begin(request, response, next) : next();
+    if (this.#isFor(request)) return found === "deploying" ? this.#begin(request, response, next) : next();
     request[misdirected] = request.path;
     if (request.method === "OPTIONS") this.#cors(request, response, next);
     else next();
@@ -47,10 +48,10 @@ export class OrdinaryWay {
 
   /** What stands in one place for the endpoints that are served there. */
   handlersOf(slot: Slot): RequestHandler[] {
-    const between = this.#ways.cors ? [...slot.middleware, this.#cors] : slot.middleware;
+    const between = this.#ways.cors ? [...slot.middleware, this.#crossOrigin] : slot.middleware;
     const match: RequestHandler = (request: Met, response, next) => {
-      const { method, path, url } = request;
-      const found = method === "POST" ? this.#ways.endpoints.find(path) : undefined;
+      const { path, url } = request;
+      const found = this.#isFor(request) ? this.#ways.endpoints.find(path) : undefined;
       if (found === "deploying") return this.#begin(request, response, next);
       if (!found || !slot.endpoints.has(found) || !this.isReached(request, path, found)) return leave(request, next);
       request[matched] = { path, search: parseTarget(url).search };
@@ -93,10 +94,26 @@ export class OrdinaryWay {
       const found = this.#ways.endpoints.find(request[misdirected] ?? "");
       // Who came later is behind this, and may have an answer.
       if (!found || !isLast()) return next();
-      refuse(request, response, problems.methodNotAllowed);
-      if (typeof found === "object") found.refused(problems.methodNotAllowed);
+      const target = { path: request[misdirected] ?? "", search: parseTarget(request.url).search };
+      const endpoint = typeof found === "object" ? found : undefined;
+      // Its sender asks something by this method, and has an answer also for what is not that.
+      if (endpoint?.gate.methods.includes(request.method)) this.#ways.serve(request, target, response, next);
+      else new Caller({ request, search: target.search }, response).refuse(problems.methodNotAllowed, endpoint);
     };
   }
+
+  /** Whether a request has the method of an endpoint's requests, or is a handshake of its sender. */
+  #isFor(request: Request): boolean {
+    if (request.method === "POST") return true;
+    const endpoint = this.#ways.endpoints.lastKnown(request.path);
+    return endpoint !== undefined && isGreeting(endpoint, request, parseTarget(request.url).search);
+  }
+
+  /** What answers preflight requests (Fetch §4.8) would take a handshake by OPTIONS for one. */
+  readonly #crossOrigin: RequestHandler = (request, response, next) => {
+    if (request.method === "OPTIONS") next();
+    else this.#cors(request, response, next);
+  };
 
   /** Lets a request wait, and has it begin again: the deploy may have put something in front of its endpoint. */
   #begin(request: Request, response: Parameters<RequestHandler>[1], next: Next): void {

@@ -6,16 +6,27 @@ import type { Endpoint } from "../../src/endpoint";
 import { Problem, problems } from "../../src/problem";
 import { decodeContent, readBody } from "../../src/request/body";
 import { type Body, decodeBody } from "../../src/request/decode";
+import { readClaimed } from "../../src/intake";
 import type { Arrival } from "../../src/request/summary";
+import { type Claim, isAdmission } from "../../src/trust/gate";
+import type { Admission } from "../../src/trust/signature/why";
 
 /** A body that was read ahead, because its request carries what lets it in. */
 interface ReadAhead {
   readonly endpoint: Endpoint;
+  /** Missing where it starts no flow, and is to be answered by the endpoint. */
+  readonly how: Admission | undefined;
   /** The query that the request had then. */
   readonly search: string;
   readonly bytes: Buffer;
   /** What a form was for those who stand in front, as JSON; missing for all else. */
   form?: string;
+}
+
+/** Why a body was not read, or nobody is to see it. */
+export interface Unread {
+  problem: Problem;
+  bytes?: Buffer;
 }
 
 const ahead = Symbol("readAhead");
@@ -44,6 +55,7 @@ export function isParsable(request: Request): boolean {
 /**
  * Reads a body, and leaves in `body` what the parsers would have left.
  *
+ * @param entry how it may come in, as far as its head tells
  * @param search the query of the request
  * @param parseForm Node-RED's own parser of forms
  * @param settled waits with so many bytes until the flows run, and tells whether they do
@@ -51,22 +63,27 @@ export function isParsable(request: Request): boolean {
 export async function readAhead(
   request: Parsed,
   endpoint: Endpoint,
+  entry: Admission | Claim,
   search: string,
   parseForm: RequestHandler,
   settled: (bytes: number) => Promise<boolean>,
-): Promise<Problem | undefined> {
+): Promise<Unread | undefined> {
   const { limit } = endpoint;
-  const bytes = await readBody(request, limit);
-  if (bytes instanceof Problem) return bytes;
+  const bytes = isAdmission(entry) ? await readBody(request, limit) : await readClaimed(request, limit, entry);
+  if (bytes instanceof Problem) return { problem: bytes };
+  const verdict = isAdmission(entry) ? entry : entry.verdict(bytes);
+  // Nobody counts any more what memory such a body takes: it is not kept.
+  if (verdict instanceof Problem) return { problem: verdict, bytes };
+  if (!isAdmission(verdict)) return keepFor(endpoint, request, search, bytes);
   // Flows may be stopped by now: what waits waits as it was sent, which unpacked may take many times its memory.
-  if (!(await settled(bytes.length))) return problems.deploying;
+  if (!(await settled(bytes.length))) return { problem: problems.deploying };
   const coding = request.headers["content-encoding"];
   const content = coding === undefined ? bytes : await decodeContent(bytes, coding, limit);
-  const read: ReadAhead = (request[ahead] = { endpoint, search, bytes });
+  const read: ReadAhead = (request[ahead] = { endpoint, how: verdict, search, bytes });
   request._body = true;
-  if (content instanceof Problem) return content;
+  if (content instanceof Problem) return { problem: content };
   const value = decodeBody(content, request.headers["content-type"]);
-  if (value instanceof Problem) return value;
+  if (value instanceof Problem) return { problem: value };
   const form = isForm(request) ? await parsedForm(request, content, parseForm) : undefined;
   request.body = form === undefined ? value : alsoAs(form, value, content);
   if (form !== undefined) read.form = JSON.stringify(request.body);
@@ -84,6 +101,13 @@ function alsoAs(form: unknown, value: Body, content: Buffer): unknown {
   return { ...(form as object), ...value };
 }
 
+/** Keeps the body of a handshake for its endpoint: it is for nobody in front to see. */
+function keepFor(endpoint: Endpoint, request: Parsed, search: string, bytes: Buffer): undefined {
+  request[ahead] = { endpoint, how: undefined, search, bytes };
+  request._body = true;
+  return undefined;
+}
+
 /** What the parser of forms makes of one: it knows of objects in objects, and who looks for them is to find them. */
 async function parsedForm({ method, headers }: Parsed, content: Buffer, parse: RequestHandler): Promise<unknown> {
   const form = {
@@ -97,7 +121,7 @@ async function parsedForm({ method, headers }: Parsed, content: Buffer, parse: R
 }
 
 /** What of a request was found out, and read of its body, before its endpoint was reached. */
-type Before = Pick<Arrival, "admittedBy" | "received" | "parsed">;
+type Before = Pick<Arrival, "admitted" | "received" | "parsed">;
 
 const untouched: Before = {};
 
@@ -105,11 +129,12 @@ const untouched: Before = {};
 export function readBefore(request: Parsed, search: string): Before {
   const read = request[ahead];
   if (read) {
-    const { endpoint, bytes, form } = read;
-    const admittedBy = read.search === search ? endpoint : undefined;
+    const { endpoint, how, bytes: received, form } = read;
+    if (!how) return { received };
+    const admitted = read.search === search ? { endpoint, how } : undefined;
     // What others have made of it is what the flow gets; of a form that is as it was, what the endpoint makes of it.
     const isAsItWas = form !== undefined && form === JSON.stringify(request.body);
-    return isAsItWas ? { admittedBy, received: bytes } : { admittedBy, parsed: { value: request.body as unknown } };
+    return { admitted, received, ...(!isAsItWas && { parsed: { value: request.body as unknown } }) };
   }
   if (!request.readableDidRead && !request._body) return untouched;
   const value: unknown = request.body === request[nothing] ? undefined : request.body;

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Endpoint } from "../../src/endpoint";
 import type { Endpoints } from "../../src/endpoints";
-import { problems } from "../../src/problem";
+import { Problem, problems } from "../../src/problem";
 import { refuse } from "../../src/reply/reply";
 import type { Target } from "../../src/request/target";
 import type { Slots } from "./slots";
@@ -41,5 +41,12 @@ export interface Ways {
 /** Refuses a request because of an error that no rule foresees. */
 export function fail(request: IncomingMessage, response: ServerResponse, endpoint: Endpoint, cause: unknown): void {
   refuse(request, response, problems.unforeseen);
-  endpoint.refused(problems.unforeseen, cause);
+  endpoint.refused(problems.unforeseen, undefined, cause);
+}
+
+/** Whether an endpoint has an answer of its own to a request with another method than POST. */
+export function isGreeting({ gate }: Endpoint, { method = "", rawHeaders }: IncomingMessage, search: string): boolean {
+  if (!gate.methods.includes(method)) return false;
+  const answer = gate.begin({ method, rawHeaders, search }, Date.now());
+  return !(answer instanceof Problem) && "status" in answer && !answer.isFallback;
 }

@@ -1,14 +1,19 @@
-// The fields of the form, checked by the rules of the runtime.
+// The fields of the form, and what stands in them.
 
-import { placementField, type SavedFields, type VerificationMethod } from "../../src/config/fields";
-import { adminRule, type Roots } from "../../src/config/roots";
-import { type BrokenRule, isEnvironmentValue, rules } from "../../src/config/rules";
-import type { Editor, EditorNode, Validator } from "./host";
-
-declare const RED: Editor;
+import {
+  type CredentialName,
+  credentialNames,
+  defaults,
+  type SavedFields,
+  type Settings,
+} from "../../src/config/fields";
+import { isEnvironmentValue, text } from "../../src/config/rules";
+import { isSenderId, type SenderId, senders } from "../../src/trust/senders/table";
+import type { EditorNode } from "./host";
 
 export type WebhookNode = EditorNode & SavedFields;
-export type Field = keyof typeof rules;
+export type SettingField = keyof Settings;
+export type Field = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | SettingField;
 
 /** What the editor shows in place of a password that is set: it does not know the password itself. */
 export const keptPassword = "__PWRD__";
@@ -17,76 +22,131 @@ export function form(): JQuery {
   return $(".webhook-trigger-form");
 }
 
-export function input(field: Field | "name"): JQuery {
-  return $(`#node-input-${field}`);
+/** Node-RED itself fills and reads the fields that are saved as they stand. The scheme is not. */
+export function input(field: Field): JQuery {
+  return $(field === "scheme" ? "#node-input-scheme-text" : `#node-input-${field}`);
 }
 
-/** What a field of the open form holds. */
+/** What stands in a field of the open form. */
 export function inputValue(field: Field): string {
   return String(input(field).val() ?? "");
 }
 
-/** Checks a field by the rule that the runtime uses. */
-export function validator(field: Field): Validator<SavedFields> {
-  return function (value, _options) {
-    const broken = brokenRule(this, field, value);
-    return broken ? this._(`rules.${broken}`) : true;
+/** The same, or whether the field is ticked. */
+export function fieldValue(field: Field): string | boolean {
+  return input(field).is(":checkbox") ? Boolean(input(field).prop("checked")) : inputValue(field);
+}
+
+export function rowOf(field: Field): JQuery {
+  return input(field).closest(".form-row");
+}
+
+/** Whether the form that is open is that of a node. */
+export function isOpen(node: EditorNode): boolean {
+  return form().data("node") === node.id;
+}
+
+export function isCredential(field: Field): field is CredentialName {
+  return credentialNames.some((name) => name === field);
+}
+
+/** What is known of a sender; nothing of anybody, and of the name of an environment variable. */
+export function senderOf(id: unknown): (typeof senders)[SenderId] | undefined {
+  return isSenderId(id) ? senders[id] : undefined;
+}
+
+/** What stands in the open form, as it would be saved. */
+export function valuesInForm(node: WebhookNode): SavedFields {
+  return {
+    name: inputValue("name"),
+    relativePath: inputValue("relativePath"),
+    returnQueryParams: sameOrNew(node.returnQueryParams, fieldValue("returnQueryParams")),
+    verificationMethod: inputValue("verificationMethod"),
+    queryParameter: inputValue("queryParameter"),
+    headerParameter: inputValue("headerParameter"),
+    sender: inputValue("sender"),
+    scheme: schemeInForm(node),
+    senderSettings: settingsInForm(node),
   };
 }
 
-export function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
-  if (isEnvironmentValue(value) || !isUsed(field, methodOf(node))) return undefined;
-  if (field === "token" && value === keptPassword) return undefined;
-  return rules[field](value) ?? (field === "relativePath" ? adminRule(String(value), roots()) : undefined);
+/** A box that is ticked stands for the text `true` as well. */
+function sameOrNew(saved: boolean | string, value: boolean | string): boolean | string {
+  return String(saved) === String(value) ? saved : value;
 }
 
-/** The Verification Method of a node; while its form is open, the one that is chosen there. */
-function methodOf(node: WebhookNode): string {
-  return form().data("node") === node.id ? inputValue("verificationMethod") : node.verificationMethod;
+/** What a node has saved; one that is older than a field has the field's default. */
+export function savedValues(node: WebhookNode): SavedFields {
+  const { senderSettings = {}, scheme = null, sender = "", ...saved } = node as Partial<WebhookNode>;
+  const { name, relativePath, returnQueryParams, verificationMethod, queryParameter, headerParameter } = {
+    ...defaults,
+    ...saved,
+  };
+  return {
+    ...{ name, relativePath, returnQueryParams, verificationMethod, queryParameter, headerParameter },
+    ...{ sender, scheme, senderSettings },
+  };
 }
 
-/** Of the two parameter fields, only the one of the method is used; with an environment value it may be either. */
-export function isUsed(field: Field, method: string): boolean {
-  const parameters: Field[] = Object.values(placementField);
-  if (!parameters.includes(field) || isEnvironmentValue(method)) return true;
-  return field === placementField[method as VerificationMethod];
+/** Whether two values that are saved are one. */
+export function isSame(one: unknown, other: unknown): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** The editor knows `httpNodeRoot` as `/` even if it is `false`, so the runtime half of this node passes the roots on. */
-export function roots(): Roots {
-  return RED.settings.webhookTriggerRoots;
+/** How a scheme is written in the form; what is no scheme stays as it was typed. */
+export function schemeText(scheme: unknown): string {
+  if (typeof scheme !== "object" || scheme === null) return text(scheme);
+  const inOneLine = (value: unknown) => JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
+  const members = Object.entries(scheme).map(([name, value]) => `  ${JSON.stringify(name)}: ${inOneLine(value)}`);
+  return `{\n${members.join(",\n")}\n}`;
 }
 
-/** A select and a checkbox cannot show `${NAME}`: the select gets an option for it, the checkbox becomes a text field. */
-export function prepareEnvironmentValues({ verificationMethod, returnQueryParams }: WebhookNode): void {
-  if (isEnvironmentValue(verificationMethod)) {
-    input("verificationMethod").append(new Option(verificationMethod)).val(verificationMethod);
-  }
-  const checkbox = input("returnQueryParams");
-  if (isEnvironmentValue(returnQueryParams)) checkbox.attr("type", "text").val(String(returnQueryParams));
-  else checkbox.prop("checked", String(returnQueryParams) === "true");
-}
-
-/** Shows only the parameter field that the chosen method uses. */
-export function showPlacement(): void {
-  const method = inputValue("verificationMethod");
-  for (const field of Object.values(placementField)) {
-    input(field).closest(".form-row").toggle(isUsed(field, method));
-  }
-}
-
-/** Says under each field what is wrong with it, as soon as it is. */
-export function showMessages(node: WebhookNode): void {
-  for (const field of Object.keys(rules) as Field[]) {
-    const value: unknown = input(field).is(":checkbox") ? input(field).prop("checked") : input(field).val();
-    const broken = brokenRule(node, field, value);
-    input(field).attr("aria-invalid", String(broken !== undefined));
-    $(`#webhook-trigger-message-${field}`).text(broken ? node._(`rules.${broken}`) : "");
+/** The scheme that a user has written; a text where it is no JSON. That of other senders is left as it is. */
+function schemeInForm(node: WebhookNode): unknown {
+  const { scheme } = savedValues(node);
+  const typed = inputValue("scheme");
+  if (inputValue("sender") !== "custom" || typed === schemeText(scheme)) return scheme;
+  try {
+    return typed.trim() === "" ? null : (JSON.parse(typed) as unknown);
+  } catch {
+    return typed;
   }
 }
 
-/** Makes a button copy a text, and say its name when it is pointed at. */
-export function prepareCopyButton(button: JQuery, text: () => string, copied: string): void {
-  button.on("click", () => RED.clipboard.copyText(text(), button, copied));
-  RED.popover.tooltip(button, () => button.attr("aria-label") ?? "");
+/** How a setting is written in the form. */
+export function settingText(value: unknown): string {
+  return typeof value === "boolean" ? String(value) : text(value);
+}
+
+/** The settings of the sender; those that only other senders have are left as they are. */
+function settingsInForm(node: WebhookNode): Readonly<Record<string, unknown>> {
+  const { senderSettings } = savedValues(node);
+  const names = senderOf(inputValue("sender"))?.settings ?? [];
+  const entries = new Map(Object.entries(senderSettings));
+  for (const name of names) {
+    if (name === "verifyToken") continue;
+    const value = fieldValue(name);
+    if (String(value) === settingText(senderSettings[name]) || (!value && senderSettings[name] === undefined)) continue;
+    if (value === "" || value === false) entries.delete(name);
+    else entries.set(name, value);
+  }
+  return Object.fromEntries(entries);
+}
+
+/**
+ * A select shows only what it lists, and a checkbox no `${NAME}`: the select gets an option for what is saved, the
+ * checkbox becomes a text field.
+ */
+export function showUnlisted(field: Field, value: unknown): void {
+  const control = input(field);
+  if (control.is("select")) {
+    const listed = control
+      .find("option")
+      .map((_, option) => String($(option).val()))
+      .toArray();
+    if (!listed.includes(text(value))) control.append(new Option(text(value)));
+    control.val(text(value));
+  } else if (isEnvironmentValue(value)) {
+    control.attr("type", "text").val(text(value));
+  }
 }

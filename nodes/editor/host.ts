@@ -14,6 +14,11 @@ export interface EditorNode {
   z: string;
   /** Set when the node is disabled. */
   d?: boolean;
+  /** Whether something of it is not deployed. */
+  changed?: boolean;
+  /** Where its middle is on the canvas, in px of its own scale. */
+  x: number;
+  y: number;
   name?: string;
   /** Only on nodes of the types that have one. */
   relativePath?: unknown;
@@ -42,6 +47,8 @@ export interface EditorNodeDefinition<Saved> {
   label(this: EditorNode & Saved): string;
   labelStyle(this: EditorNode & Saved): string;
   oneditprepare(this: EditorNode & Saved): void;
+  oneditresize(this: EditorNode & Saved): void;
+  oneditsave(this: EditorNode & Saved): void;
 }
 
 /** The editor's global. */
@@ -49,12 +56,17 @@ export interface Editor {
   nodes: {
     registerType<Saved>(type: string, definition: EditorNodeDefinition<Saved>): void;
     filterNodes(filter: { type: string }): EditorNode[];
-    workspace(id: string): { disabled?: boolean } | undefined;
-    subflow(id: string): object | null | undefined;
+    workspace(id: string): { label: string; disabled?: boolean } | undefined;
+    subflow(id: string): { name: string } | null | undefined;
     /** Whether anything in the editor is not deployed. */
     dirty(): boolean;
   };
-  view: { reveal(id: string): void };
+  view: {
+    reveal(id: string): void;
+    /** How many px of the window one of the canvas is. */
+    scale(): number;
+  };
+  actions: { invoke(action: string): void };
   clipboard: { copyText(text: string, element: JQuery, message: string): boolean };
   popover: { tooltip(element: JQuery, text: string | (() => string)): void };
   settings: {

@@ -1,71 +1,44 @@
-// The URL in the form, and who else has its path.
+// The URL in the form, and who can reach it.
 
 import { parseBaseUrl } from "../../src/config/base-url";
-import { normalisePath } from "../../src/config/rules";
-import { pathKey } from "../../src/request/target";
-import { brokenRule, inputValue, prepareCopyButton, roots, type WebhookNode } from "./fields";
-import type { Editor, EditorNode } from "./host";
+import { isEnvironmentValue, normalisePath } from "../../src/config/rules";
+import { brokenRule, isUsed, roots } from "./checks";
+import { inputValue, valuesInForm, type WebhookNode } from "./fields";
+import type { Editor } from "./host";
 
 declare const RED: Editor;
 
-const rivalData = "rival";
-
-export function prepareUrl(node: WebhookNode): void {
-  prepareCopyButton($("#webhook-trigger-url-copy"), () => urlOf(node) ?? "", node._("token.copied"));
-  const rival = $("#webhook-trigger-rival");
-  rival.on("click", () => RED.view.reveal(String(rival.data(rivalData))));
-}
-
-/** Shows the URL that callers use, or warns of what keeps them from reaching this node there. */
-export function showUrl(node: WebhookNode): void {
-  const url = urlOf(node);
-  $("#webhook-trigger-url")
-    .text(url ?? "")
-    .closest(".webhook-trigger-copyable")
-    .toggle(url !== undefined);
-
-  const closed = roots().node === false;
-  const rival = closed ? undefined : rivalOf(node, inputValue("relativePath"));
-  const kind = rival?.type === node.type ? "url.takenByWebhook" : "url.takenByHttpIn";
-  $("#webhook-trigger-warning")
-    .text(closed ? node._("url.closed") : rival ? node._(kind) : "")
-    .parent()
-    .toggle(closed || rival !== undefined);
-  const name = rival ? rival.name || rival.id : "";
-  $("#webhook-trigger-rival")
-    .toggle(rival !== undefined)
-    .data(rivalData, rival?.id ?? "")
-    .text(name)
-    .attr("aria-label", node._("url.reveal", { name }));
-}
-
-/** The URL of the path in the form; nothing when nobody can reach the node there. */
+/** The URL of the path in the form; nothing when nobody can reach the node there, or an environment variable has the path. */
 export function urlOf(node: WebhookNode): string | undefined {
   const { node: nodeRoot } = roots();
   const path = inputValue("relativePath");
-  if (nodeRoot === false || brokenRule(node, "relativePath", path) !== undefined) return undefined;
+  if (nodeRoot === false || isEnvironmentValue(path)) return undefined;
+  if (brokenRule(node, "relativePath", path) !== undefined) return undefined;
   const base = parseBaseUrl(RED.settings.webhookTriggerBaseUrl) ?? location.origin;
   return base + normalisePath(nodeRoot) + normalisePath(path);
 }
 
-/** Finds another node that has the same path. */
-function rivalOf(node: WebhookNode, path: string): EditorNode | undefined {
-  const hasPath = (other: EditorNode, itsPath: unknown) =>
-    other.id !== node.id &&
-    isEnabled(other) &&
-    typeof itsPath === "string" &&
-    itsPath !== "" &&
-    samePath(itsPath, path);
-  return (
-    RED.nodes.filterNodes({ type: node.type }).find((other) => hasPath(other, other.relativePath)) ??
-    RED.nodes.filterNodes({ type: "http in" }).find((other) => other.method === "post" && hasPath(other, other.url))
-  );
+/** The URL that the sender is to be given: where it signs that, the one that was entered for it. */
+export function urlToGive(node: WebhookNode): string | undefined {
+  const entered = inputValue("publicUrl");
+  const url = urlOf(node);
+  if (url === undefined || !isUsed("publicUrl", valuesInForm(node))) return url;
+  return entered === "" || isEnvironmentValue(entered) || brokenRule(node, "publicUrl", entered) ? url : entered;
 }
 
-function isEnabled(node: EditorNode): boolean {
-  return !node.d && !RED.nodes.workspace(node.z)?.disabled;
+/** RFC 1122 §3.2.1.3, RFC 4291 §2.5.3 and RFC 6761 §6.3: addresses that lead nowhere but to the machine itself. */
+const loopback = /^(?:127\.[\d.]+|\[::1\]|(?:.+\.)?localhost)$/;
+/** RFC 1918 §3, RFC 3927 §2.1, RFC 4193 §3.1 and RFC 6762 §3: addresses of a network that has no others in it. */
+const local =
+  /^(?:10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|169\.254\.[\d.]+|\[f[cd].*\]|.+\.local)$/;
+
+/** How far an address can be called from; nothing where that is not to be seen. */
+export function reachOf(url: string): "computer" | "network" | undefined {
+  const { hostname } = new URL(url);
+  if (loopback.test(hostname)) return "computer";
+  return local.test(hostname) ? "network" : undefined;
 }
 
-function samePath(one: string, other: string): boolean {
-  return pathKey(normalisePath(one)) === pathKey(normalisePath(other));
+export function hostOf(url: string): string {
+  return new URL(url).hostname;
 }

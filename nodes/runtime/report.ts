@@ -2,10 +2,15 @@
 
 import { inspect } from "node:util";
 import type { Node } from "node-red";
-import type { Credentials } from "../../src/trust/token";
 import type { Breach } from "../../src/config/rules";
 import { Interference, type Problem } from "../../src/problem";
 import type { Acceptance } from "../../src/endpoint";
+import type { Standing } from "../../src/reply/standing";
+import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
+import type { Gate, Refused } from "../../src/trust/gate";
+import { type SenderId, shortName } from "../../src/trust/senders/table";
+import { explanationBy } from "./explained";
+import { Tally } from "./tally";
 
 /** Looks a text up in the message catalog. */
 export type Translate = (key: string, values?: Record<string, string | number>) => string;
@@ -17,13 +22,23 @@ const logInterval = 1000;
 /** Of what is behind a refusal, the log gets so many characters: an error may quote all that a caller has sent. */
 const mostLogged = 10_000;
 
+/** What else there is to tell of an open endpoint. */
+export interface Lot {
+  /** Who sends, as it is configured. */
+  sender?: SenderId | undefined;
+  /** Whether there are two secrets or tokens. */
+  hasTwo?: boolean;
+  /** Whether it waits for the sender to bring the secret. */
+  isArmed?: boolean;
+}
+
 /** Tells the operator how a node fares: by its status, in the log and as metrics. The token is in none of them. */
 export class Report {
   readonly #node: Node;
   readonly #translate: Translate;
+  readonly #tally = new Tally();
   #path = "";
-  #accepted = 0;
-  #refused = 0;
+  #lot: Lot = {};
   /** Whether the counts have changed since they were shown. */
   #changed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -55,13 +70,14 @@ export class Report {
     this.#node.warn(text);
   }
 
-  open(path: string): void {
+  open(path: string, lot: Lot = {}): void {
     this.#path = path;
+    this.#lot = lot;
     this.#countsChanged();
   }
 
-  accepted({ id, milliseconds, contentLength }: Acceptance): void {
-    this.#accepted++;
+  accepted({ id, admission, milliseconds, contentLength }: Acceptance): void {
+    this.#tally.accept(admission);
     this.#countsChanged();
     if (!this.#node.metric()) return;
     this.#node.metric("response.time.millis", { _msgid: id }, Number(milliseconds.toFixed(3)));
@@ -70,10 +86,10 @@ export class Report {
 
   /**
    * @param cause the error behind it, if there was one
-   * @param credentials what must not get into the log
+   * @param gate what has refused it, and knows what must not get into the log
    */
-  refused(problem: Problem, cause: unknown, credentials: Credentials): void {
-    this.#refused++;
+  refused(problem: Problem, request: Refused | undefined, cause: unknown, gate: Gate): void {
+    this.#tally.refuse();
     this.#countsChanged();
     // What a stranger does must not hide an error, so each has an interval of its own.
     const level = cause === undefined ? "warn" : "error";
@@ -81,8 +97,38 @@ export class Report {
     if (now - this.#lastLog[level] < logInterval) return;
     this.#lastLog[level] = now;
     const reason = this.#translate(`refused.${problem.name}`);
-    if (cause === undefined) this.#node[level](reason);
-    else this.#node[level](`${reason}: ${credentials.conceal(this.#describe(cause), mostLogged)}`);
+    if (cause !== undefined) {
+      this.#node[level](`${reason}: ${gate.conceal(this.#describe(cause), mostLogged)}`);
+      return;
+    }
+    const explanation = request && problem.status === 401 ? explanationBy(gate, request) : { reasons: [] };
+    this.#tally.explain({ at: Date.now(), problem: problem.name, ...explanation });
+    this.#node[level]([reason, ...this.#sentences(explanation)].join(". "));
+  }
+
+  /** A handshake was answered. The secret that it may have brought is for the form alone. */
+  greeted(secret: string | undefined): void {
+    const isFirst = secret !== undefined && !this.#tally.hasSecret;
+    this.#tally.greet(secret);
+    this.#countsChanged();
+    if (isFirst) this.#node.warn(this.#translate("status.secretBrought", { path: this.#path }));
+  }
+
+  get standing(): Standing {
+    return this.#tally.standing(this.#lot.hasTwo === true);
+  }
+
+  /** What the sender has brought: once. */
+  takeSecret(): string | undefined {
+    return this.#tally.takeSecret();
+  }
+
+  /** The surest reason, and who it looks like where that is somebody else. */
+  #sentences({ reasons: [reason], looksLike }: Explanation): string[] {
+    const sentence = ({ key, values }: Reason) => this.#translate(`whyNot.${key}`, values);
+    const isOther = looksLike !== undefined && looksLike !== this.#lot.sender && reason?.key !== "otherSender";
+    const likeness = isOther ? [{ key: "looksLike", values: { sender: shortName(looksLike) } }] : [];
+    return [...(reason ? [reason] : []), ...likeness].map(sentence);
   }
 
   /** What is behind a problem: an interference in words, any other error with the place it came from. */
@@ -115,9 +161,32 @@ export class Report {
     this.#timer = undefined;
     if (this.#stopped || !this.#changed) return;
     this.#changed = false;
-    const counts = { path: this.#path, accepted: this.#accepted, refused: this.#refused };
-    const text = this.#translate(this.#refused > 0 ? "status.openRefusing" : "status.open", counts);
-    this.#node.status({ fill: "green", shape: "dot", text });
+    const { accepted, refused, handshakes, hasSecret } = this.#tally;
+    if (this.#lot.isArmed === true) {
+      const text = this.#translate(hasSecret ? "status.secretBrought" : "status.armed", { path: this.#path });
+      this.#node.status({ fill: "yellow", shape: hasSecret ? "dot" : "ring", text });
+    } else {
+      const counts = { path: this.#path, accepted, refused };
+      const parts = [this.#translate(refused > 0 ? "status.openRefusing" : "status.open", counts)];
+      if (handshakes > 0) parts.push(this.#translate("status.handshakes", { handshakes }));
+      if (this.#lot.hasTwo === true) parts.push(this.#translate("status.lastUsed", this.#lastUsed()));
+      this.#node.status({ fill: "green", shape: "dot", text: parts.join(", ") });
+    }
     this.#timer = setTimeout(() => this.#showCounts(), statusInterval);
   }
+
+  /** When the first and the second of two secrets or tokens were last used. */
+  #lastUsed(): Record<"first" | "second", string> {
+    const { first, second } = this.#tally.used;
+    const text = (at: number | undefined) => (at === undefined ? "–" : timeText(new Date(at)));
+    return { first: text(first), second: text(second) };
+  }
+}
+
+/** A time of day and, where it is not today, the day before it (ISO 8601), as the clock of this machine shows it. */
+function timeText(time: Date): string {
+  const digits = (value: number) => String(value).padStart(2, "0");
+  const clock = `${digits(time.getHours())}:${digits(time.getMinutes())}`;
+  if (time.toDateString() === new Date().toDateString()) return clock;
+  return `${time.getFullYear()}-${digits(time.getMonth() + 1)}-${digits(time.getDate())} ${clock}`;
 }

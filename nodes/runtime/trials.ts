@@ -10,7 +10,7 @@ import { type Breach, normalisePath } from "../../src/config/rules";
 import type { Endpoints } from "../../src/endpoints";
 import type { Endpoint } from "../../src/endpoint";
 import { resultOf, type TrialResult } from "../../src/reply/trial";
-import { present, testBody } from "../../src/trust/present";
+import { present, testBody, trialField } from "../../src/trust/present";
 import { StandIns } from "../../src/trust/stand-ins";
 import { parentOf, rootsOf, serverOf } from "./host";
 import { longestHold } from "../../src/waiting";
@@ -89,12 +89,13 @@ export class Trials {
     }
   }
 
-  async #send({ path, placement }: WebhookConfig, token: string, way: Way): Promise<TrialResult> {
+  async #send({ path, access }: WebhookConfig, token: string, way: Way): Promise<TrialResult> {
     const server = serverOf(this.#RED);
     const address = server?.address();
     if (!server || !address) return { outcome: "unreachable" };
 
-    const { headers, search } = present(placement, token);
+    const { headers, search } =
+      access.method === "signature" ? { headers: { [trialField]: token }, search: "" } : present(access, token);
     const options: RequestOptions & { rejectUnauthorized: boolean } = {
       ...(typeof address === "string"
         ? { socketPath: address }

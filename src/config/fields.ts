@@ -1,9 +1,12 @@
 // The saved fields, with their types and defaults. The runtime and the editor's form both read them here.
 
 /** Where a request carries its token. */
-export type VerificationMethod = "header" | "query";
+export type TokenMethod = "header" | "query";
 
-/** The fields as a flow file holds them. The token is a credential and is kept apart. */
+/** What a request is let in by: a token, or the signature of its sender. */
+export type VerificationMethod = TokenMethod | "signature";
+
+/** The fields as a flow file holds them. Any of them may hold a `${NAME}` value, a part of one as well. */
 export interface SavedFields {
   name: string;
   relativePath: string;
@@ -12,6 +15,12 @@ export interface SavedFields {
   verificationMethod: string;
   queryParameter: string;
   headerParameter: string;
+  /** Who sends: empty for anybody, the id of a sender that is known, or `custom`. */
+  sender: string;
+  /** How a sender signs that is not known; `null` for all others. */
+  scheme: unknown;
+  /** What a sender needs to know besides secrets, by `SettingName`. */
+  senderSettings: Readonly<Record<string, unknown>>;
 }
 
 export const defaults = {
@@ -21,10 +30,34 @@ export const defaults = {
   verificationMethod: "header",
   queryParameter: "state",
   headerParameter: "Authorization",
+  sender: "",
+  scheme: null,
+  senderSettings: {},
 } as const satisfies SavedFields;
 
-/** The field that names the place of the token, for each Verification Method. */
+/** The field that names the place of the token, for each Verification Method that looks for one. */
 export const placementField = {
   header: "headerParameter",
   query: "queryParameter",
-} as const satisfies Record<VerificationMethod, keyof SavedFields>;
+} as const satisfies Record<TokenMethod, keyof SavedFields>;
+
+/** What Node-RED keeps apart from the flow file, encrypted, and never shows again. */
+export const credentialNames = ["token", "secondToken", "secret", "secondSecret", "verifyToken"] as const;
+export type CredentialName = (typeof credentialNames)[number];
+
+/** The credentials as Node-RED hands them to the node, with their environment variables resolved. */
+export type SavedCredentials = Readonly<Partial<Record<CredentialName, unknown>>>;
+
+/** What a user enters for a sender besides the secrets; what is empty counts as not given. */
+export interface Settings {
+  /** The URL that the sender was given, where it signs that. */
+  publicUrl?: string;
+  signatureHeader?: string;
+  timestampHeader?: string;
+  /** The topic that was subscribed (WebSub §5.3). */
+  topicUrl?: string;
+  /** `sha1`, `sha256`, `sha384` or `sha512`. */
+  alg?: string;
+  /** Whether a sender that brings the secret itself may do so now. */
+  arm?: boolean;
+}

@@ -17,9 +17,27 @@ export type BrokenRule =
   | "token.required"
   | "token.length"
   | "token.characters"
+  | "secondToken.length"
+  | "secondToken.characters"
   | "verificationMethod"
   | "queryParameter"
   | "headerParameter"
+  | "sender.required"
+  | "sender.unknown"
+  | "secret.required"
+  | "secret.format"
+  | "secondSecret.format"
+  | "publicUrl"
+  | "signatureHeader"
+  | "timestampHeader"
+  | "alg"
+  | "scheme.required"
+  | "scheme.alg"
+  | "scheme.key"
+  | "scheme.sig"
+  | "scheme.enc"
+  | "scheme.content"
+  | "scheme.ts"
   | "httpNodeMiddleware";
 
 /** A rule that a configuration breaks. */
@@ -31,6 +49,9 @@ export interface Breach {
 
 /** Answers which rule a value breaks, or nothing when it keeps them all. */
 type Rule = (value: unknown) => BrokenRule | undefined;
+
+/** The hash functions of HMAC that a sender may be set to (WebSub §7.1.1). */
+export const hashes = ["sha1", "sha256", "sha384", "sha512"] as const;
 
 /** The name of the environment variable that Node-RED puts in the place of a value when it starts a node. */
 export function environmentName(value: unknown): string | undefined {
@@ -67,19 +88,48 @@ export const rules = {
     const token = text(value);
     if (token === "") return "token.required";
     if (token.length !== tokenLength) return "token.length";
-    return /^[\x21-\x7e]+$/.test(token) ? undefined : "token.characters";
+    return isVisible(token) ? undefined : "token.characters";
+  },
+  secondToken(value) {
+    const token = text(value);
+    if (token === "") return undefined;
+    if (token.length !== tokenLength) return "secondToken.length";
+    return isVisible(token) ? undefined : "secondToken.characters";
   },
   verificationMethod(value) {
-    return value === "header" || value === "query" ? undefined : "verificationMethod";
+    return value === "header" || value === "query" || value === "signature" ? undefined : "verificationMethod";
   },
   queryParameter(value) {
     return text(value) === "" ? "queryParameter" : undefined;
   },
   headerParameter(value) {
-    // RFC 9110 §5.6.2: field-name = token = 1*tchar
-    return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(text(value)) ? undefined : "headerParameter";
+    return isFieldName(text(value)) ? undefined : "headerParameter";
+  },
+  secret(value) {
+    return text(value) === "" ? "secret.required" : undefined;
+  },
+  publicUrl(value) {
+    return text(value) === "" || /^https?:\/\/[^\s/?#]+/i.test(text(value)) ? undefined : "publicUrl";
+  },
+  signatureHeader(value) {
+    return text(value) === "" || isFieldName(text(value)) ? undefined : "signatureHeader";
+  },
+  timestampHeader(value) {
+    return text(value) === "" || isFieldName(text(value)) ? undefined : "timestampHeader";
+  },
+  alg(value) {
+    return text(value) === "" || hashes.some((hash) => hash === value) ? undefined : "alg";
   },
 } satisfies Record<string, Rule>;
+
+/** RFC 9110 §5.6.2: field-name = token = 1*tchar */
+export function isFieldName(name: string): boolean {
+  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name);
+}
+
+function isVisible(token: string): boolean {
+  return /^[\x21-\x7e]+$/.test(token);
+}
 
 /** Environment variables may resolve to numbers; everything else that is no string counts as not given. */
 export function text(value: unknown): string {

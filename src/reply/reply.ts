@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Interference, type Problem, problems } from "../problem";
+import type { Answer } from "../trust/answer";
 import { Lingering } from "./lingering";
 
 /** What a caller was told of its refusal. */
@@ -18,6 +19,14 @@ export interface Prepared {
   send(): void;
 }
 
+/** How a request is refused. */
+export interface Manner {
+  /** Whether the connection is to end whatever is left of the body. */
+  close?: boolean;
+  /** Whether the reply is to have no body, as a sender wants it. */
+  isEmpty?: boolean;
+}
+
 /** A body of at most this many bytes is read and thrown away after a refusal, to keep the connection. */
 const mostToSkip = 64 * 1024;
 
@@ -28,11 +37,21 @@ const lingering = new Lingering();
  * Prepares to tell the caller that its request started the flow. What a layer does to the head of a reply fails here,
  * when there is no message yet.
  *
+ * @param emptyStatus the status for a sender to which a body would do harm
  * @throws what a layer makes it throw
  */
-export function prepareAcceptance(request: IncomingMessage, response: ServerResponse, id: string): Prepared {
+export function prepareAcceptance(
+  request: IncomingMessage,
+  response: ServerResponse,
+  id: string,
+  emptyStatus?: number,
+): Prepared {
   // Something in front of Node-RED's nodes, such as a time limit, may have answered already.
   if (response.headersSent) throw new Interference("answered");
+  if (emptyStatus !== undefined) {
+    compose(request, response, emptyStatus, { ...lengthOf("", emptyStatus), "Cache-Control": "no-store" });
+    return { contentLength: 0, send: () => end(request, response) };
+  }
   const body = JSON.stringify({ status: "accepted", id });
   const length = Buffer.byteLength(body);
   const fields = { "Content-Type": "application/json", "Content-Length": length, "Cache-Control": "no-store" };
@@ -44,18 +63,37 @@ export function prepareAcceptance(request: IncomingMessage, response: ServerResp
  * Tells the caller why its request was refused; when that fails, that something went wrong; and when that fails too,
  * nothing: the connection ends. Never throws.
  *
- * @param close whether the connection is to end whatever is left of the body
  * @returns what it was told
  */
-export function refuse(request: IncomingMessage, response: ServerResponse, problem: Problem, close = false): Refusal {
+export function refuse(
+  request: IncomingMessage,
+  response: ServerResponse,
+  problem: Problem,
+  manner: Manner = {},
+): Refusal {
   if (response.headersSent) return { problem };
   try {
-    sendProblem(request, response, problem, close);
+    sendProblem(request, response, problem, manner);
     return { problem };
   } catch (cause) {
     giveUp(request, response);
     return { problem: problems.unforeseen, cause };
   }
+}
+
+/**
+ * Answers a request that starts no flow.
+ *
+ * @throws what a layer makes it throw
+ */
+export function sendAnswer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: Answer,
+  close = false,
+): void {
+  if (response.headersSent) throw new Interference("answered");
+  send(request, response, { status, headers, body }, close);
 }
 
 /** Ends the connection of a caller that nothing true can be told any more. */
@@ -67,23 +105,36 @@ export function abandon({ socket }: IncomingMessage): void {
 function giveUp(request: IncomingMessage, response: ServerResponse): void {
   try {
     for (const name of response.getHeaderNames()) response.removeHeader(name);
-    sendProblem(request, response, problems.unforeseen, true);
+    sendProblem(request, response, problems.unforeseen, { close: true });
   } catch {
     abandon(request);
   }
 }
 
-function sendProblem(request: IncomingMessage, response: ServerResponse, problem: Problem, close: boolean): void {
+function sendProblem(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: Problem,
+  { close = false, isEmpty = false }: Manner,
+): void {
+  const type = { "Content-Type": "application/problem+json" };
+  const said = isEmpty ? { status, headers, body: "" } : { status, headers: { ...headers, ...type }, body };
+  send(request, response, said, close);
+}
+
+/** Sends a whole reply to a request whose body nobody needs any more. */
+function send(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, headers, body }: Pick<Answer, "status" | "headers" | "body">,
+  close: boolean,
+): void {
   const ends = close || leavesTooMuch(request);
-  compose(request, response, problem.status, {
-    ...problem.headers,
-    "Content-Type": "application/problem+json",
-    "Content-Length": Buffer.byteLength(problem.body),
-    "Cache-Control": "no-store",
-    ...(ends && { Connection: "close" }),
-  });
-  if (!ends || request.complete) return end(request, response, problem.body);
-  response.write(problem.body);
+  const connection = ends ? { Connection: "close" } : {};
+  const fields = { ...headers, ...lengthOf(body, status), "Cache-Control": "no-store", ...connection };
+  compose(request, response, status, fields);
+  if (!ends || request.complete) return end(request, response, body);
+  response.write(body);
   lingering.stay(request, response, () => {
     try {
       end(request, response);
@@ -91,6 +142,11 @@ function sendProblem(request: IncomingMessage, response: ServerResponse, problem
       abandon(request);
     }
   });
+}
+
+/** RFC 9110 §8.6: a reply of status 204 has no length. */
+function lengthOf(body: string, status: number): { "Content-Length"?: number } {
+  return status === 204 ? {} : { "Content-Length": Buffer.byteLength(body) };
 }
 
 /** Composes the head of a reply. Nothing of it is sent before the body is. */

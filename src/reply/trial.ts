@@ -51,11 +51,11 @@ export function resultOf(status: number, challenge: string | undefined, body: st
 }
 
 /** How the challenges of `src/problem.ts` begin, which the form cannot import. */
-const ourChallenge = 'Bearer realm="webhook"';
+const ourChallenge = /^(?:Bearer|Signature) realm="webhook"/;
 
 function outcomeOf(status: number, challenge: string): Outcome {
   // RFC 9110 §11.6.1: the challenge tells whose refusal it is.
-  if (status === 401) return challenge.startsWith(ourChallenge) ? "tokenRefused" : "blocked";
+  if (status === 401) return ourChallenge.test(challenge) ? "tokenRefused" : "blocked";
   if (status === 404) return "notFound";
   if (status === 503) return "deploying";
   return "otherwise";

@@ -4,21 +4,27 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
 import { Interference, type Problem, problems } from "../problem";
+import { Pieces } from "./pieces";
 
 /** How long a body may take to arrive, in ms. */
 const longestRead = 30_000;
+
+/** Takes a part of a body as it comes; what it answers ends the reading. */
+type Take = (chunk: Buffer) => Problem | undefined;
 
 /**
  * Reads the body of a request as it was sent.
  *
  * @param limit the most bytes it may have
  * @param onBegin called when there is nothing against reading it
+ * @param take called with each part of it in turn
  * @throws {Interference} when something else has read of the body already
  */
 export async function readBody(
   request: IncomingMessage,
   limit: number,
   onBegin: () => void = () => undefined,
+  take: Take = () => undefined,
 ): Promise<Buffer | Problem> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
   if (request.readableDidRead) throw new Interference("bodyRead");
@@ -26,12 +32,12 @@ export async function readBody(
   // What came together with the head is here by then, and most bodies did: to listen for more costs more than to wait.
   if (!request.complete) await new Promise(setImmediate);
   if (request.destroyed) return problems.bodyIncomplete;
-  if (!request.complete) return readWhatComes(request, limit);
+  if (!request.complete) return readWhatComes(request, limit, take);
   // From Node 26 on, each call gives one of the chunks that have come, not all of them.
   const chunks: Buffer[] = [];
   for (let chunk: unknown = request.read(); Buffer.isBuffer(chunk); chunk = request.read()) chunks.push(chunk);
   const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-  return within(limit, bytes);
+  return take(bytes) ?? within(limit, bytes);
 }
 
 /** The bytes of a body, unless they are more than a limit. */
@@ -39,22 +45,24 @@ export function within(limit: number, bytes: Buffer): Buffer | Problem {
   return bytes.length > limit ? problems.bodyTooLarge : bytes;
 }
 
-async function readWhatComes(request: IncomingMessage, limit: number): Promise<Buffer | Problem> {
+async function readWhatComes(request: IncomingMessage, limit: number, take: Take): Promise<Buffer | Problem> {
   return new Promise((resolve) => {
-    const chunks: Buffer[] = [];
+    let pieces: Pieces | undefined = new Pieces(take);
     let length = 0;
-    // What is settled stays settled: a promise takes no notice of a second answer.
+    // What comes after a refusal is thrown away: nobody has it taken back who is not there any more.
     const settle = (result: Buffer | Problem) => {
+      pieces = undefined;
       clearTimeout(timer);
       resolve(result);
     };
     const timer = setTimeout(() => settle(problems.bodyLate), longestRead);
     request.on("data", (chunk: Buffer) => {
+      if (!pieces) return;
       length += chunk.length;
-      if (length > limit) settle(problems.bodyTooLarge);
-      else chunks.push(chunk);
+      const refusal = length > limit ? problems.bodyTooLarge : pieces.add(chunk);
+      if (refusal) settle(refusal);
     });
-    request.on("end", () => settle(chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks, length)));
+    request.on("end", () => pieces && settle(pieces.whole()));
     // An upload that breaks off emits an error as well, but not where nobody listens for it.
     request.on("close", () => settle(problems.bodyIncomplete));
   });

@@ -30,7 +30,7 @@ export function secureJson(value: Json): Json | Problem {
 }
 
 /** Goes down only as many levels as are allowed, so that no depth can exhaust the stack. */
-function isDeeperThan(levels: number, value: Json): boolean {
+export function isDeeperThan(levels: number, value: Json): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
   if (Array.isArray(value)) {

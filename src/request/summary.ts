@@ -16,8 +16,8 @@ export interface Arrival {
   ip: string;
   /** Tells a caller that waits for it to send the body (RFC 9110 §10.1.1); called right before the body is read. */
   continue?: (() => void) | undefined;
-  /** The endpoint whose token the request is known to have, if it was looked for before. */
-  admittedBy?: object | undefined;
+  /** Which endpoint the request is known to be let in by, and how, if that was found out before. */
+  admitted?: { endpoint: object; how: object } | undefined;
   /** What a parser in front has made of the body, if it has read it. */
   parsed?: { value: unknown } | undefined;
   /** Whether, when a deploy has put another endpoint in the place of the one that was met, the request may go on to it. */
@@ -26,14 +26,15 @@ export interface Arrival {
   received?: Buffer | undefined;
 }
 
-/** What no flow may know of a request: where it carries its token, and whether a text has the token in it. */
+/** What no flow may know of a request: what lets it in, and whether a text has that in it. */
 export interface Hidden {
-  readonly method: "header" | "query";
-  /** The name of the header field, in any letter case, or of the query parameter. */
-  readonly name: string;
+  /** Whether a header field carries it; its name in lower case. */
+  hides(field: string): boolean;
+  /** The query parameter that carries it, if one does. */
+  readonly parameter: string | undefined;
   /** Where the budget is spent before that is known, it counts as told. */
-  tells(text: string, budget: Budget): boolean;
-  /** Whether the name of a field has the token in it: in whatever letter case, as names have none. */
+  tells(text: string, budget?: Budget): boolean;
+  /** Whether the name of a field has it in it: in whatever letter case, as names have none. */
   names(field: string, budget: Budget): boolean;
 }
 
@@ -70,9 +71,9 @@ export function summarise(
 }
 
 function searchWithout(hidden: Hidden, search: string, budget: Budget): string {
-  const { method, name } = hidden;
-  const isOther = (parameter: string) => !new URLSearchParams(parameter).has(name);
-  const others = method === "header" ? search : search.split("&").filter(isOther).join("&");
+  const { parameter: own } = hidden;
+  const isOther = (parameter: string) => own === undefined || !new URLSearchParams(parameter).has(own);
+  const others = own === undefined ? search : search.split("&").filter(isOther).join("&");
   if (!hidden.tells(others, budget)) return others;
   const isSilent = (parameter: string) => !hidden.tells(parameter, budget);
   const kept = others.split("&").filter(isSilent).join("&");
@@ -90,12 +91,10 @@ function isAddress(text: string): boolean {
 }
 
 function headersWithout(hidden: Hidden, headers: IncomingHttpHeaders, budget: Budget): RequestSummary["headers"] {
-  const { method, name } = hidden;
-  const tokenField = method === "header" ? name.toLowerCase() : undefined;
   const kept: RequestSummary["headers"] = {};
   for (const field of Object.keys(headers)) {
     const value = headers[field];
-    if (field === tokenField || value === undefined) continue;
+    if (value === undefined || hidden.hides(field)) continue;
     if (hidden.names(field, budget) || hidden.tells(String(value), budget)) continue;
     kept[field] = value;
   }

@@ -6,8 +6,10 @@ import { type Fields, placeOf } from "./signature/fields";
 /** What a sender is answered. */
 export interface Answer {
   status: number;
-  headers: Record<string, string>;
+  headers: Readonly<Record<string, string>>;
   body: string;
+  /** Whether it is what every request of the method gets that is no handshake. */
+  isFallback?: true;
   /** A secret that the sender has brought, to be shown to the operator and to nobody else. */
   show?: string;
 }

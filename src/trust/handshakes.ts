@@ -4,7 +4,7 @@ import { type Answer, answerTo } from "./answer";
 import { digest, isSame } from "./digest";
 import type { Condition, Handshake, Sender, Source } from "./senders/record";
 import { Fields, type Head, isInBody, placeOf } from "./signature/fields";
-import type { Settings } from "./signature/settings";
+import type { Settings } from "../config/fields";
 import type { Verifier } from "./signature/verifier";
 import type { Credential } from "./signature/why";
 
@@ -34,6 +34,11 @@ export class Handshakes {
     this.#unsigned = handshakes.filter((each) => !each.signed && isOpen(each));
   }
 
+  /** Whether there are some that are signed. */
+  get haveSigned(): boolean {
+    return this.#signed.length > 0;
+  }
+
   /** The methods besides POST by which the sender asks something. */
   get methods(): string[] {
     return [...new Set(this.#unsigned.map(({ method }) => method))].filter((method) => method !== "POST");
@@ -46,7 +51,7 @@ export class Handshakes {
     const met = possible.find((handshake) => this.#holds(handshake, request, "head"));
     if (met) return readsBody(met) ? "body" : this.#answer(met, request, "first");
     const status = possible.find(({ otherwise }) => otherwise !== undefined)?.otherwise;
-    return status === undefined ? undefined : { status, headers: {}, body: "" };
+    return status === undefined ? undefined : { status, headers: {}, body: "", isFallback: true };
   }
 
   /** Answers a request that nobody has signed, and whose body is short and here. */
@@ -57,6 +62,18 @@ export class Handshakes {
   /** Answers a request whose signature fits. */
   follow(head: Head, body: Buffer, credential: Credential): Answer | undefined {
     return this.#signed.length === 0 ? undefined : this.#find(this.#signed, head, body, credential);
+  }
+
+  /** Whether anybody may have had a body signed: as a challenge whose answer is an HMAC of it. */
+  mayHaveSigned(body: Buffer): boolean {
+    // No text that may be said back is longer.
+    if (body.length > longestUnsigned) return false;
+    const text = body.toString("latin1");
+    return this.#unsigned.some(({ restrict = [], reply }) => {
+      const members = typeof reply.body === "object" ? Object.values(reply.body) : [];
+      const said = members.flatMap((member) => (typeof member === "object" ? [member.of] : []));
+      return restrict.some(([source, pattern]) => said.includes(source) && pattern.test(text));
+    });
   }
 
   #find(handshakes: readonly Handshake[], head: Head, body: Buffer, credential: Credential): Answer | undefined {

@@ -1,116 +1,117 @@
 // Who may come in by a token.
 
-import type { VerificationMethod } from "../config/fields";
-import type { WebhookConfig } from "../config/parse";
-import { type Problem, problems } from "../problem";
-import { Budget } from "../request/budget";
+import type { TokenAccess } from "../config/parse";
+import { Problem, problems } from "../problem";
+import type { Explanation } from "./diagnosis/explanation";
+import { explainedBy } from "./diagnosis/reasons";
+import type { Budget } from "../request/budget";
+import { explainToken } from "./diagnosis/tokens";
 import { digest, digestOfPresented, isSame } from "./digest";
-import { isSpelled, withoutTokens } from "./spelling";
+import { withHandshakes } from "./claims";
+import type { Entry, Fields, Gate, Refused } from "./gate";
+import type { Handshakes } from "./handshakes";
+import { Secrecy } from "./secrecy";
+import { fieldValues, type Head } from "./signature/fields";
+import type { Admission } from "./signature/why";
 import { StandIns } from "./stand-ins";
 
+const byFirst: Admission = { credential: "first" };
+const bySecond: Admission = { credential: "second" };
+/** By a stand-in. */
+export const byTrial: Admission = { credential: "first", isTrial: true };
+
 /** What a request must present, and where; prepared, so that a request costs no more than it must. */
-export class Credentials {
-  readonly method: VerificationMethod;
-  /** The name of the header field (in any letter case) or of the query parameter (exactly). */
-  readonly name: string;
+export class TokenGate implements Gate {
+  readonly methods: readonly string[];
+  readonly missing = problems.tokenMissing;
+  readonly #access: TokenAccess;
+  /** The name of the header field, in lower case. */
   readonly #field: string;
-  readonly #token: string;
   readonly #digest: Buffer;
+  readonly #secondDigest: Buffer | undefined;
   readonly #owner: string;
   readonly #standIns: StandIns;
+  readonly #secrecy: Secrecy;
+  readonly #handshakes: Handshakes | undefined;
 
-  /** @param owner whose endpoint it is, as the stand-ins know it */
-  constructor(
-    { placement, token }: Pick<WebhookConfig, "placement" | "token">,
-    owner = "",
-    standIns: StandIns = new StandIns(),
-  ) {
-    this.method = placement.method;
-    this.name = placement.name;
-    this.#field = placement.name.toLowerCase();
-    this.#token = token;
+  /**
+   * @param owner whose endpoint it is, as the stand-ins know it
+   * @param handshakes what the sender asks besides, where it asks anything
+   */
+  constructor(access: TokenAccess, owner = "", standIns: StandIns = new StandIns(), handshakes?: Handshakes) {
+    const { name, token, secondToken } = access;
+    this.#handshakes = handshakes;
+    this.methods = handshakes?.methods ?? [];
+    this.#access = access;
+    this.#field = name.toLowerCase();
     this.#digest = digest(token);
+    this.#secondDigest = secondToken === "" ? undefined : digest(secondToken);
     this.#owner = owner;
     this.#standIns = standIns;
+    this.#secrecy = new Secrecy([token, secondToken], () => standIns.tokens(owner));
   }
 
-  /**
-   * Whether a request that presents this may come in.
-   *
-   * @param request what stands for the request, as a stand-in is good for one only
-   */
-  accept(presented: string, request: object): boolean {
+  isTakenFrom({ headers }: Fields): boolean {
+    return this.#access.method === "header" && headers[this.#field] === undefined;
+  }
+
+  begin(head: Head): Entry {
+    const met = this.#handshakes?.meet(head);
+    if (typeof met === "object") return met;
+    if (this.#handshakes && head.method !== "POST") return problems.methodNotAllowed;
+    const entry = this.#authenticate(head);
+    return this.#handshakes ? withHandshakes(this.#handshakes, head, entry, met === "body") : entry;
+  }
+
+  #authenticate({ rawHeaders, search }: Head): Admission | Problem {
+    const presented = this.#presented(rawHeaders, search);
+    if (presented.every((token) => token === undefined)) return problems.tokenMissing;
+    // RFC 9110 §5.3: only lists may be repeated. What stands before this endpoint may have looked at another one.
+    const [token, ...repeated] = presented;
+    if (token === undefined || repeated.length > 0) return problems.tokenInvalid;
+    return this.#admit(token, rawHeaders) ?? problems.tokenInvalid;
+  }
+
+  hides(field: string): boolean {
+    return this.#access.method === "header" && field === this.#field;
+  }
+
+  get parameter(): string | undefined {
+    return this.#access.method === "query" ? this.#access.name : undefined;
+  }
+
+  tells(text: string, budget?: Budget): boolean {
+    return this.#secrecy.tells(text, budget);
+  }
+
+  names(field: string, budget?: Budget): boolean {
+    return this.#secrecy.names(field, budget);
+  }
+
+  conceal(text: string, most?: number, budget?: Budget): string {
+    return this.#secrecy.conceal(text, most, budget);
+  }
+
+  explain({ head }: Refused): Explanation {
+    const { method, name, token, secondToken } = this.#access;
+    const tokens = secondToken === "" ? [token] : [token, secondToken];
+    const finding = explainToken(tokens, `${method}:${name}`, head);
+    return explainedBy(finding ? [finding] : [], head);
+  }
+
+  /** @param request what stands for the request, as a stand-in is good for one only */
+  #admit(presented: string, request: object): Admission | undefined {
     const own = digestOfPresented(presented);
-    return isSame(own, this.#digest) || this.#standIns.accept(this.#owner, own, request);
+    if (isSame(own, this.#digest)) return byFirst;
+    if (this.#secondDigest && isSame(own, this.#secondDigest)) return bySecond;
+    return this.#standIns.accept(this.#owner, own, request) ? byTrial : undefined;
   }
 
-  /** Whether something in front has taken the field away that is to carry the token. */
-  areTakenFrom(headers: Readonly<Record<string, unknown>>): boolean {
-    return this.method === "header" && headers[this.#field] === undefined;
+  /** What each field or parameter of the configured name presents: a token, or something that is none. */
+  #presented(rawHeaders: readonly string[], search: string): (string | undefined)[] {
+    if (this.#access.method === "query") return new URLSearchParams(search).getAll(this.#access.name);
+    return fieldValues(rawHeaders, this.#field).map((value) => tokenOf(value, this.#field === "authorization"));
   }
-
-  /** Whether a text has the token in it, however it was quoted or encoded on the way, or may have it beyond the budget. */
-  tells(text: string, budget = new Budget()): boolean {
-    if (isSpelled(this.#token, text, budget)) return true;
-    for (const standIn of this.#standIns.tokens(this.#owner)) if (isSpelled(standIn, text, budget)) return true;
-    return false;
-  }
-
-  /** Whether the name of a field has the token in it: names come in lower case. */
-  names(field: string, budget = new Budget()): boolean {
-    // Most names are too short for it.
-    if (field.length < this.#token.length) return false;
-    return isSpelled(this.#token.toLowerCase(), field, budget, (character) => character.toLowerCase());
-  }
-
-  /**
-   * Takes the token out of a text that is meant for the log, and shortens it.
-   *
-   * @param most the most characters of the text that are kept; fewer where the budget is spent before
-   */
-  conceal(text: string, most = Infinity, budget = new Budget()): string {
-    const tokens = [this.#token, ...this.#standIns.tokens(this.#owner)];
-    return withoutTokens(tokens, text, { budget, stop: most }, "…");
-  }
-}
-
-/**
- * Decides who may come in, from the head of the request alone.
- *
- * @param rawHeaders names and values in turn, as they came: Node drops or joins repeated fields elsewhere
- * @returns why the request is refused, or nothing when it carries the right token
- */
-export function authenticate(
-  credentials: Credentials,
-  rawHeaders: readonly string[],
-  search: string,
-): Problem | undefined {
-  const presented = presentedTokens(credentials, rawHeaders, search);
-  if (presented.every((token) => token === undefined)) return problems.tokenMissing;
-  // RFC 9110 §5.3: only lists may be repeated. What stands before this endpoint may have looked at another one.
-  const [token, ...repeated] = presented;
-  if (token === undefined || repeated.length > 0) return problems.tokenInvalid;
-  return credentials.accept(token, rawHeaders) ? undefined : problems.tokenInvalid;
-}
-
-/** What each field or parameter of the configured name presents: a token, or something that is none. */
-function presentedTokens(
-  { method, name }: Credentials,
-  rawHeaders: readonly string[],
-  search: string,
-): (string | undefined)[] {
-  if (method === "query") return new URLSearchParams(search).getAll(name);
-  const field = name.toLowerCase();
-  return fieldValues(rawHeaders, field).map((value) => tokenOf(value, field === "authorization"));
-}
-
-function fieldValues(rawHeaders: readonly string[], field: string): string[] {
-  const values: string[] = [];
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const name = rawHeaders[index] ?? "";
-    if (name.length === field.length && name.toLowerCase() === field) values.push(rawHeaders[index + 1] ?? "");
-  }
-  return values;
 }
 
 /**

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import should from "should";
 import { normalisePath } from "../../src/config/rules";
 import { type Box, Editor } from "../harness/browser";
-import { paste } from "../harness/curl";
+import { type CurlReply, paste } from "../harness/curl";
+import { github, type Sender, stripe } from "../harness/documented";
+import { send } from "../harness/http";
 import { type Flow, NodeRed } from "../harness/node-red";
 import { packageName, root } from "../harness/package";
 import { sharedBrowser } from "../harness/stage";
@@ -18,16 +20,20 @@ interface ExampleNode extends Record<string, unknown> {
 
 type Webhook = ExampleNode & { relativePath: string };
 
-/** What one of an example's lines brings about. */
+/** Sends to an example: what its line sends, or its sender. */
+type Post = (origin: string, credential: string) => Promise<CurlReply>;
+
+/** What an example is sent, and what it makes of it. */
 interface Delivery {
   webhook: Webhook;
-  /** The line in the comment that a reader runs, with the word TOKEN in it. */
-  curl: string;
+  post: Post;
   payload: unknown;
   /** The debug node that shows it in the sidebar. */
   debug: string;
   /** What can be read there; the id of the message unless it is another one. */
   shown?: string;
+  /** What else the flow tells apart, and the debug node that shows the message then. */
+  others: { post: Post; debug: string }[];
 }
 
 interface Example {
@@ -37,8 +43,8 @@ interface Example {
   deliveries: Delivery[];
 }
 
-/** As the editor's form makes them: nothing in it means anything to a shell or in a URL. */
-const token = randomBytes(30).toString("base64url");
+/** As the editor's form makes tokens and secrets: nothing in it means anything to a shell or in a URL. */
+const credential = randomBytes(30).toString("base64url");
 
 const folder = join(root, "examples");
 
@@ -57,7 +63,6 @@ const results: Record<string, Pick<Delivery, "payload" | "debug" | "shown">[]> =
     { payload: "pushed", debug: "message", shown: "GitLab" },
     { payload: "firing", debug: "message", shown: "Grafana" },
   ],
-  "Webhooks of GitHub, by event": [{ payload: { ref: "refs/heads/main" }, debug: "a push" }],
   "Work done, sender called back": [
     {
       payload: { job: "7", callback_url: "{origin}/jobs/sender" },
@@ -67,18 +72,34 @@ const results: Record<string, Pick<Delivery, "payload" | "debug" | "shown">[]> =
   ],
 };
 
-/** What else a flow tells apart: a change to the example's line, and the debug node that shows the message then. */
+/** What else a flow tells apart, by a change to the example's line. */
 const variations: Record<string, { change: [from: string, to: string]; debug: string }[]> = {
-  "Webhooks of GitHub, by event": [
-    { change: ["push", "issues"], debug: "an issue" },
-    { change: ["push", "ping"], debug: "any other event" },
-  ],
   "Work done, sender called back": [
     { change: ["callback_url=", "other="], debug: "nobody to call back" },
     { change: ["url=http://127.0.0.1:1880", "url=http://192.0.2.1"], debug: "nobody to call back" },
     // The host is what follows the @.
     { change: ["url=http://127.0.0.1:1880", "url=http://127.0.0.1:1880@192.0.2.1"], debug: "nobody to call back" },
   ],
+};
+
+/** The examples whose senders sign: each event, and the debug node that shows it. */
+const signed: Record<string, { sender: Sender; events: [event: string, debug: string][] }> = {
+  "Webhooks of GitHub, by event": {
+    sender: github,
+    events: [
+      ["push", "a push"],
+      ["issues", "an issue"],
+      ["ping", "any other event"],
+    ],
+  },
+  "Payments by Stripe, by event": {
+    sender: stripe,
+    events: [
+      ["checkout.session.completed", "paid"],
+      ["payment_intent.payment_failed", "not paid"],
+      ["charge.refunded", "any other event"],
+    ],
+  },
 };
 
 const examples = readdirSync(folder).map(read);
@@ -94,7 +115,7 @@ describe("the examples", () => {
     listed
       .map(({ fn }) => fn)
       .sort()
-      .should.deepEqual(Object.keys(results).sort());
+      .should.deepEqual(Object.keys({ ...results, ...signed }).sort());
   });
 
   it("use every node type of the package", () => {
@@ -116,7 +137,7 @@ describe("the examples", () => {
   for (const { name, text, nodes, deliveries } of examples) {
     describe(name, () => {
       /** The example as it stands, with a sink that lets the test see the messages. */
-      const flow = (credentials?: { token: string }): Flow => [
+      const flow = (credentials?: Record<string, string>): Flow => [
         ...nodes.map((node) => {
           if (!deliveries.some(({ webhook }) => webhook === node)) return node;
           return { ...node, wires: [[...(node.wires?.[0] ?? []), "sink"]], ...(credentials && { credentials }) };
@@ -151,29 +172,32 @@ describe("the examples", () => {
         new Set(places).size.should.equal(places.length);
       });
 
-      it("holds no token and no path of a machine", () => {
-        text.should.not.match(/credentials|[\w-]{40}/);
+      it("holds no token, no secret and no path of a machine", () => {
+        text.should.not.match(/credentials|[\w-]{40}|whsec_\w/);
         text.should.not.match(/[A-Z]:\\|file:|\/(?:home|Users|root|tmp|usr|var|opt|mnt)\//);
       });
 
-      it("has a line to send for each webhook trigger", () => {
+      it("is sent something at each webhook trigger", () => {
         should(deliveries.map(({ webhook }) => webhook)).deepEqual(webhooksAmong(nodes));
       });
 
-      it("stays closed until a token is set, and says so", async () => {
+      const kind = needed(webhooksAmong(nodes));
+      const title = kind === "token" ? "Token" : "Secret";
+
+      it(`stays closed until a ${kind} is set, and says so`, async () => {
         await nodeRed.deploy(flow());
-        for (const { webhook, curl } of deliveries) {
-          const status = await nodeRed.status(webhook.id, /Token/);
-          status.should.containEql({ fill: "red", text: "The Token is missing" });
-          (await paste([at(nodeRed, curl)])).status.should.equal(404);
+        for (const { webhook, post } of deliveries) {
+          const status = await nodeRed.status(webhook.id, new RegExp(title));
+          status.should.containEql({ fill: "red", text: `The ${title} is missing` });
+          (await post(nodeRed.origin, credential)).status.should.equal(404);
         }
       });
 
-      it("accepts what its comment says to send, once a token is set", async () => {
-        await nodeRed.deploy(flow({ token }));
-        for (const { webhook, curl, payload } of deliveries) {
+      it(`accepts what it is made for, once a ${kind} is set`, async () => {
+        await nodeRed.deploy(flow({ [kind]: credential }));
+        for (const { webhook, post, payload } of deliveries) {
           await nodeRed.status(webhook.id, /0 accepted/);
-          const { status, json } = await paste([at(nodeRed, curl).replace("TOKEN", token)]);
+          const { status, json } = await post(nodeRed.origin, credential);
           status.should.equal(200);
           const message = await nodeRed.message(json.id);
           should(message.payload).deepEqual(
@@ -183,11 +207,11 @@ describe("the examples", () => {
         }
       });
 
-      it("refuses what its comment says to send when the token is another", async () => {
-        await nodeRed.deploy(flow({ token }));
-        for (const { webhook, curl } of deliveries) {
+      it(`refuses the same with another ${kind}`, async () => {
+        await nodeRed.deploy(flow({ [kind]: credential }));
+        for (const { webhook, post } of deliveries) {
           await nodeRed.status(webhook.id, /0 accepted/);
-          (await paste([at(nodeRed, curl)])).status.should.equal(401);
+          (await post(nodeRed.origin, "another")).status.should.equal(401);
         }
       });
     });
@@ -205,24 +229,19 @@ describe("the examples", () => {
       it(`${name}: goes from the import menu to messages in the debug sidebar`, async () => {
         await editor.importExample(packageName, name);
         await editor.showFlow(nodes[0]?.id ?? "");
-        const tokens = new Map<Webhook, string>();
+        const entered = new Map<Webhook, string>();
         for (const webhook of webhooksAmong(nodes)) {
-          await editor.edit(webhook.id);
-          await editor.tokenButton("make").click();
-          tokens.set(webhook, await editor.input("token").inputValue());
-          await editor.done();
+          entered.set(webhook, await enterCredential(editor, webhook));
         }
         await editor.deploy();
         for (const { webhook } of deliveries) await nodeRed.status(webhook.id, /0 accepted/);
         await editor.invoke("core:show-debug-tab");
-        for (const { webhook, curl, debug, shown } of deliveries) {
-          const line = at(nodeRed, curl).replace("TOKEN", tokens.get(webhook) ?? "");
-          const { json } = await paste([line]);
+        for (const { webhook, post, debug, shown, others } of deliveries) {
+          const { json } = await post(nodeRed.origin, entered.get(webhook) ?? "");
           await editor.debugMessage(debug, shown ?? String(json.id)).waitFor();
-          for (const variation of variations[name] ?? []) {
-            const other = at(nodeRed, curl.replace(...variation.change)).replace("TOKEN", tokens.get(webhook) ?? "");
-            const { json } = await paste([other]);
-            await editor.debugMessage(variation.debug, String(json.id)).waitFor();
+          for (const other of others) {
+            const { json } = await other.post(nodeRed.origin, entered.get(webhook) ?? "");
+            await editor.debugMessage(other.debug, String(json.id)).waitFor();
           }
         }
       });
@@ -283,17 +302,57 @@ function read(file: string): Example {
   const nodes = JSON.parse(text) as ExampleNode[];
   const comment = nodes.find(({ type }) => type === "comment");
   const lines = [...String(comment?.info).matchAll(/^ *(curl .*)$/gm)].map(([, line = ""]) => line);
-  const deliveries = lines.map((curl, index) => {
-    const path = /127\.0\.0\.1:1880([^"? ]*)/.exec(curl)?.[1];
-    const webhook = webhooksAmong(nodes).find(({ relativePath }) => relativePath === path);
-    const result = results[name]?.[index];
-    if (!webhook || !result) throw new Error(`${file} has a line that is not known here: ${curl}`);
-    return { webhook, curl, ...result };
-  });
+  const deliveries = [
+    ...lines.map((curl, index) => byLine(name, curl, index, webhooksAmong(nodes))),
+    ...webhooksAmong(nodes).flatMap((webhook) => bySender(name, webhook)),
+  ];
   return { name, text, nodes, deliveries };
 }
 
-/** The line for this Node-RED, which has another port than the usual one. */
-function at(nodeRed: NodeRed, curl: string): string {
-  return curl.replaceAll("http://127.0.0.1:1880", nodeRed.origin);
+/** What the line in the comment brings about that a reader runs, with the word TOKEN in it. */
+function byLine(name: string, curl: string, index: number, webhooks: readonly Webhook[]): Delivery {
+  const path = /127\.0\.0\.1:1880([^"? ]*)/.exec(curl)?.[1];
+  const webhook = webhooks.find(({ relativePath }) => relativePath === path);
+  const result = results[name]?.[index];
+  if (!webhook || !result) throw new Error(`${name} has a line that is not known here: ${curl}`);
+  const posting =
+    (line: string): Post =>
+    (origin, token) =>
+      paste([line.replaceAll("http://127.0.0.1:1880", origin).replace("TOKEN", token)]);
+  const others = (variations[name] ?? []).map(({ change, debug }) => ({
+    post: posting(curl.replace(...change)),
+    debug,
+  }));
+  return { webhook, post: posting(curl), others, ...result };
+}
+
+/** What a sender brings about that signs: no line can be made for it. */
+function bySender(name: string, webhook: Webhook): Delivery[] {
+  const { sender, events = [] } = signed[name] ?? {};
+  const [first, ...others] = events.map(([event, debug]) => ({
+    event,
+    debug,
+    post: (origin: string, secret: string) => {
+      const { headers, body } = sender?.(secret, event) ?? { headers: {}, body: "" };
+      return send(origin + webhook.relativePath, { headers, body });
+    },
+  }));
+  if (!sender || !first) return [];
+  return [{ webhook, ...first, payload: JSON.parse(sender("", first.event).body) as unknown, others }];
+}
+
+function needed([webhook]: readonly Webhook[]): "token" | "secret" {
+  return webhook?.verificationMethod === "signature" ? "secret" : "token";
+}
+
+/** Gives a webhook trigger what it lacks, as its example says: the form makes it, unless the sender has it. */
+async function enterCredential(editor: Editor, webhook: Webhook): Promise<string> {
+  const name = needed([webhook]);
+  await editor.editAsItIs(webhook.id);
+  const make = editor.page.locator(`#webhook-trigger-${name}-make`);
+  if (await make.isVisible()) await make.click();
+  else await editor.input(name).fill("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+  const value = await editor.input(name).inputValue();
+  await editor.done();
+  return value;
 }

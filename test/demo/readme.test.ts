@@ -1,9 +1,10 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { defaults } from "../../src/config/fields";
+import { credentialNames, defaults } from "../../src/config/fields";
 import { problems } from "../../src/problem";
+import { senders } from "../../src/trust/senders/table";
 import { paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
 import { Demo } from "../harness/demo";
@@ -38,8 +39,12 @@ describe("the README", () => {
   });
 
   it("names each field as the form does", () => {
-    const fields = [...Object.keys(defaults), "token"] as (keyof typeof defaults | "token")[];
-    for (const field of fields) section("Fields").should.containEql(`| **${catalog.label[field]}**`);
+    // The settings are saved as one field, and have a label each.
+    const { senderSettings: _settings, ...others } = defaults;
+    const settings = Object.values(senders).flatMap((sender) => sender.settings ?? []);
+    const names = [...Object.keys(others), ...credentialNames, ...settings] as (keyof typeof catalog.label)[];
+    const told = [...section("Fields").matchAll(/^\| (\*\*.+?) +\|/gm)].flatMap(([, cell = ""]) => cell.split(", "));
+    for (const name of names) told.should.containEql(`**${catalog.label[name]}**`);
   });
 
   it("shows pictures that are there, and small", () => {
@@ -54,18 +59,16 @@ describe("the README", () => {
     }
   });
 
-  it("leads to its own sections, and to files that are there", () => {
-    const anchors = [...readme.matchAll(/^##+ (.+)$/gm)].map(([, title = ""]) =>
-      title
-        .toLowerCase()
-        .replace(/[^\w -]/g, "")
-        .replaceAll(" ", "-"),
-    );
-    for (const [, target = ""] of readme.matchAll(/[^!]\[[^\]]+\]\((?!https:)([^)]+)\)/g)) {
-      if (target.startsWith("#")) anchors.should.containEql(target.slice(1));
-      else existsSync(join(root, target)).should.be.true(target);
-    }
-  });
+  for (const page of ["README.md", "docs/senders.md", "docs/reaching-node-red.md", "SECURITY.md", "CONTRIBUTING.md"]) {
+    it(`leads from ${page} to files that are there, and to sections that they have`, () => {
+      const text = readFileSync(join(root, page), "utf8");
+      for (const [, path = "", anchor] of text.matchAll(/[^!]\[[^\]]+\]\((?!https:)([^)#]*)(?:#([^)]+))?\)/g)) {
+        const file = path === "" ? join(root, page) : join(root, dirname(page), path);
+        existsSync(file).should.be.true(path);
+        if (anchor !== undefined) anchorsOf(readFileSync(file, "utf8")).should.containEql(anchor);
+      }
+    });
+  }
 
   it("tells of each example", () => {
     const names = readdirSync(join(root, "examples")).map((file) => file.replace(/\.json$/, ""));
@@ -77,3 +80,13 @@ describe("the README", () => {
     rows.should.eql([...new Set([200, ...Object.values(problems).map(({ status }) => status)])].sort());
   });
 });
+
+/** As GitHub makes them of headings. */
+function anchorsOf(text: string): string[] {
+  return [...text.matchAll(/^##+ (.+)$/gm)].map(([, title = ""]) =>
+    title
+      .toLowerCase()
+      .replace(/[^\w -]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}

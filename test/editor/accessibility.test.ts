@@ -1,14 +1,47 @@
 import axe from "axe-core";
 import should from "should";
-import { Editor } from "../harness/browser";
+import type { Standing } from "../../src/reply/standing";
+import type { SenderId } from "../../src/trust/senders/table";
+import { boxOf, Editor } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { nodeRedVersion } from "../harness/node-red";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
-/** What the form can look like: as it opens, with everything in it, and with all that can be wrong. */
+/** What the runtime tells of a node, with everything that there can be. */
+const standing: Standing = {
+  accepted: 14,
+  refused: 2,
+  handshakes: 1,
+  last: { at: 0, outcome: "refused" },
+  lastRefused: { at: 0, problem: "tokenInvalid", reasons: [], looksLike: "stripe" },
+  credential: "second",
+  hasSecret: true,
+};
+
+/** The form of a saved node, set up for a sender, with all sections open. */
+const setUpFor = (sender: SenderId) => async (editor: Editor) => {
+  await editor.edit("saved");
+  await editor.input("sender").selectOption(sender);
+};
+
+/** What the form can look like: as it opens, with each kind of sender, with everything in it, with all that can be wrong. */
 const looks: Record<string, (editor: Editor) => Promise<void>> = {
   "a saved node": (editor) => editor.edit("saved"),
-  "a new node": async (editor) => editor.edit(await editor.drop("webhook-trigger", 300, 300)),
+  "a new node": async (editor) => editor.editAsItIs(await editor.drop("webhook-trigger", 300, 300)),
+  "a sender that signs with a secret of its user": setUpFor("github"),
+  "a sender that shows its secret": setUpFor("stripe"),
+  "a sender that sends a token": setUpFor("gitlab"),
+  "a sender with a second secret": setUpFor("meta"),
+  "a sender that brings its secret": setUpFor("notion"),
+  "a sender with many settings": setUpFor("grafana-timestamp"),
+  "a custom sender": setUpFor("custom"),
+  "a request that was refused and recognised": async (editor) => {
+    await editor.page.route("**/standing", (route) => route.fulfill({ json: standing }));
+    await editor.page.route("**/secret", (route) => route.fulfill({ status: 404 }));
+    await editor.editAsItIs("saved");
+    await editor.page.locator("#webhook-trigger-brought button").click();
+    await editor.page.locator("#webhook-trigger-refused").waitFor();
+  },
   "everything filled in and tried": async (editor) => {
     await editor.edit("saved");
     await editor.tokenButton("make").click();
@@ -30,7 +63,7 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
  * What axe-core needs in order to see the form. It takes for unseen what lies outside a box whose overflow is hidden:
  * the editor's body has no height of its own, and what has to be scrolled to is outside as well.
  */
-const inSight = { style: "html, body { height: 100%; }", viewport: { width: 1280, height: 1200 } };
+const inSight = { style: "html, body { height: 100%; }", viewport: { width: 1280, height: 1700 } };
 
 /** What axe-core finds in the form, and the visible texts of which it did not find out their contrast. */
 async function examine({ page }: Editor) {
@@ -72,6 +105,7 @@ describe("the form, for everyone", () => {
         isDark.should.equal(colorScheme === "dark" && !nodeRedVersion.startsWith("4.") ? 1 : 0);
       });
       afterEach(async () => {
+        await editor.page.unrouteAll();
         await editor.leave();
         // Takes a node back that was dropped.
         await editor.invoke("core:undo");
@@ -87,18 +121,51 @@ describe("the form, for everyone", () => {
           unmeasured.should.eql([]);
         });
       }
-
-      it("fits into 400 px", async () => {
-        await looks["another node in the way and everything wrong"]?.(editor);
-        const widths = await editor.page.locator(".webhook-trigger-form").evaluate((form) => {
-          (form as HTMLElement).style.width = "360px";
-          const right = form.getBoundingClientRect().right;
-          return [...form.querySelectorAll("*")].filter((each) => each.getBoundingClientRect().right > right + 0.5).map(({ outerHTML }) => outerHTML);
-        });
-        widths.should.eql([]);
-      });
     });
   }
+
+  describe("in a window of 360 px", () => {
+    const toggleSides = async () => {
+      for (const side of ["sidebar", "palette"]) await editor.invoke(`core:toggle-${side}`);
+    };
+    before(async () => {
+      await open();
+      // Whoever has as little room closes what stands beside the form.
+      await toggleSides();
+      await editor.page.setViewportSize({ width: 360, height: 800 });
+    });
+    afterEach(async () => {
+      await editor.page.unrouteAll();
+      await editor.leave();
+    });
+    after(async () => {
+      // Node-RED keeps what its user has closed, for the tests that follow as well.
+      const kept = editor.page.waitForResponse("**/settings/user");
+      await toggleSides();
+      await kept;
+      await editor.close();
+    });
+
+    for (const [what, show] of Object.entries(looks).filter(([name]) => name !== "a new node")) {
+      it(`fits, and scrolls in one direction only, with ${what}`, async () => {
+        await show(editor);
+        const form = editor.page.locator(".red-ui-tray-body");
+        const [width, needed, wide] = await form.evaluate((body) => {
+          const { right } = body.getBoundingClientRect();
+          const all = [...body.querySelectorAll(".webhook-trigger-form *")];
+          const wider = all.filter((each) => each.getBoundingClientRect().right > right + 0.5);
+          return [body.clientWidth, body.scrollWidth, wider.map(({ outerHTML }) => outerHTML)] as const;
+        });
+        width.should.be.above(200);
+        needed.should.equal(width);
+        wide.should.eql([]);
+        // A label stands above its field.
+        const label = await boxOf(editor.page.locator('label[for="node-input-relativePath"]'));
+        const field = await boxOf(editor.input("relativePath"));
+        (label.y + label.height).should.be.belowOrEqual(field.y + 1);
+      });
+    }
+  });
 
   describe("by the keyboard", () => {
     before(() => open());
@@ -108,7 +175,7 @@ describe("the form, for everyone", () => {
       await editor.edit("saved");
       await editor.input("relativePath").fill("/rival");
       await editor.tokenButton("make").click();
-      const controls = editor.page.locator(".webhook-trigger-form").locator("input:visible, select:visible, button:visible, [tabindex]:visible");
+      const controls = editor.page.locator(".webhook-trigger-form").locator("input:visible, select:visible, a:visible, button:not(:disabled):visible, [tabindex]:visible");
       const expected = await controls.evaluateAll((elements) =>
         elements
           .map((element) => ({ id: element.id, box: element.getBoundingClientRect() }))
@@ -117,13 +184,42 @@ describe("the form, for everyone", () => {
           .map(({ id }) => id),
       );
       expected.length.should.be.above(10);
-      await editor.input("relativePath").focus();
+      await editor.input("sender").focus();
       const visited: (string | undefined)[] = [];
       while (visited.length < expected.length) {
         visited.push(await editor.page.evaluate(() => document.activeElement?.id));
         await editor.page.keyboard.press("Tab");
       }
       should(visited).eql(expected);
+    });
+
+    it("walks from the sender to a test request and back to the flow", async () => {
+      const { page } = editor;
+      const focus = () => page.evaluate(() => document.activeElement?.id ?? "");
+      const tabTo = async (id: string) => {
+        for (let steps = 0; (await focus()) !== id && steps < 40; steps += 1) await page.keyboard.press("Tab");
+        (await focus()).should.equal(id);
+      };
+      await editor.cancel();
+      await editor.editAsItIs("saved");
+      await tabTo("node-input-sender");
+      await page.keyboard.type("GitH");
+      (await editor.input("sender").inputValue()).should.equal("github");
+      await tabTo("webhook-trigger-given-secret-copy");
+      await page.keyboard.press("Enter");
+      const secret = await editor.input("secret").inputValue();
+      (await page.evaluate(() => navigator.clipboard.readText())).should.equal(secret);
+      await tabTo("webhook-trigger-send");
+      await page.keyboard.press("Enter");
+      await page.locator("#webhook-trigger-changed").waitFor();
+      await tabTo("webhook-trigger-heading-message");
+      await page.keyboard.press("Enter");
+      await tabTo("node-input-returnQueryParams");
+      await page.keyboard.press("Space");
+      await page.keyboard.press("Control+Enter");
+      await editor.input("name").waitFor({ state: "detached" });
+      should(await editor.saved("saved", "sender")).equal("github");
+      should(await editor.saved("saved", "returnQueryParams")).equal(true);
     });
   });
 }); // prettier-ignore

@@ -1,6 +1,7 @@
 import should from "should";
 import { defaults, type SavedFields } from "../../src/config/fields";
 import { type BrokenRule, longestPath, tokenLength } from "../../src/config/rules";
+import { type SenderId, senders } from "../../src/trust/senders/table";
 import { boxOf, catalogText, Editor, type FormField } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import type { NodeRed } from "../harness/node-red";
@@ -8,7 +9,7 @@ import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 /** For each rule that the form can see broken: what to put where, in a node that was saved with these fields. */
 const breaches: Record<
-  Exclude<BrokenRule, "environment" | "httpNodeMiddleware">,
+  Exclude<BrokenRule, "environment" | "httpNodeMiddleware" | "secret.format" | "secondSecret.format">,
   { field: FormField; value?: string; saved?: Partial<SavedFields> }
 > = {
   "relativePath.required": { field: "relativePath", value: "/" },
@@ -23,15 +24,41 @@ const breaches: Record<
   verificationMethod: { field: "verificationMethod", saved: { verificationMethod: "cookie" } },
   queryParameter: { field: "queryParameter", value: "", saved: { verificationMethod: "query" } },
   headerParameter: { field: "headerParameter", value: "X Token" },
+  "secondToken.length": { field: "secondToken", value: "x" },
+  "secondToken.characters": { field: "secondToken", value: "é".repeat(tokenLength) },
+  "sender.required": { field: "sender", saved: { verificationMethod: "signature" } },
+  "sender.unknown": { field: "sender", saved: { sender: "nobody" } },
+  "secret.required": { field: "secret", value: "", saved: signedBy("stripe") },
+  publicUrl: { field: "publicUrl", value: "nodered.example", saved: signedBy("square") },
+  signatureHeader: { field: "signatureHeader", value: "X Signature", saved: signedBy("grafana") },
+  timestampHeader: { field: "timestampHeader", value: "X Time", saved: signedBy("grafana-timestamp") },
+  alg: { field: "alg", saved: { ...signedBy("websub"), senderSettings: { alg: "md5" } } },
+  "scheme.required": { field: "scheme", value: "{", saved: signedBy("custom") },
+  "scheme.alg": { field: "scheme", value: schemeWith({ alg: "md5" }), saved: signedBy("custom") },
+  "scheme.key": { field: "scheme", value: schemeWith({ key: { format: "utf7" } }), saved: signedBy("custom") },
+  "scheme.sig": { field: "scheme", value: schemeWith({ sig: {} }), saved: signedBy("custom") },
+  "scheme.enc": { field: "scheme", value: schemeWith({ sig: { headers: ["X"] } }), saved: signedBy("custom") },
+  "scheme.content": { field: "scheme", value: schemeWith({ content: [] }), saved: signedBy("custom") },
+  "scheme.ts": { field: "scheme", value: schemeWith({ content: ["ts"] }), saved: signedBy("custom") },
 };
 
-const environmentValues: Record<keyof SavedFields, string> = {
+function signedBy(sender: SenderId): Partial<SavedFields> {
+  return { verificationMethod: "signature", sender };
+}
+
+/** The scheme that the form begins with, but for a part of it. */
+function schemeWith(part: object): string {
+  return JSON.stringify({ ...senders.custom.scheme, ...part });
+}
+
+const environmentValues = {
   name: "${NAME}",
   relativePath: "${SOME_PATH}",
   returnQueryParams: "${RETURN}",
   verificationMethod: "${METHOD}",
   queryParameter: "${QUERY}",
   headerParameter: "${HEADER}",
+  sender: "${SENDER}",
 };
 
 describe("the form of the webhook trigger", () => {
@@ -58,7 +85,7 @@ describe("the form of the webhook trigger", () => {
 
   it("labels every field as the specification names it", async () => {
     await editor.edit("plain");
-    const labels: Record<FormField, string> = {
+    const labels = {
       relativePath: "Relative Path",
       returnQueryParams: "Return Query Params",
       token: "Token",
@@ -73,14 +100,15 @@ describe("the form of the webhook trigger", () => {
     }
   });
 
-  it("starts with the defaults that the runtime knows", async () => {
+  it("starts with the defaults that the runtime knows, but for a path and a token of its own", async () => {
     const id = await editor.drop("webhook-trigger", 500, 300);
     await editor.edit(id);
-    for (const field of ["name", "relativePath", "verificationMethod", "queryParameter", "headerParameter"] as const) {
+    for (const field of ["name", "sender", "verificationMethod", "queryParameter", "headerParameter"] as const) {
       (await editor.input(field).inputValue()).should.equal(defaults[field]);
     }
     (await editor.input("returnQueryParams").isChecked()).should.equal(defaults.returnQueryParams);
-    (await editor.input("token").inputValue()).should.equal("");
+    (await editor.input("relativePath").inputValue()).should.match(/^\/hook-[a-z0-9]{6}$/);
+    (await editor.input("token").inputValue()).should.match(/^[\w-]{40}$/);
   });
 
   it("shows the parameter field of the chosen method and hides the other", async () => {

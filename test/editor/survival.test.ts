@@ -54,7 +54,6 @@ describe("the configuration of a webhook trigger", () => {
       },
       [id, Object.keys(settingsOf(id))] as const,
     );
-  const isChanged = (id: string) => editor.page.evaluate((wanted) => RED.nodes.node(wanted)?.changed === true, id);
   const select = (id: string) =>
     editor.page.evaluate((wanted) => RED.view.select({ nodes: [RED.nodes.node(wanted) ?? {}] }), id);
   const webhooks = () =>
@@ -63,7 +62,7 @@ describe("the configuration of a webhook trigger", () => {
   it("is not touched by Done without a change", async () => {
     await editor.edit("done");
     await editor.done();
-    (await isChanged("done")).should.be.false();
+    (await editor.isChanged("done")).should.be.false();
     should(await fieldsOf("done")).eql(settingsOf("done"));
   });
 
@@ -74,10 +73,10 @@ describe("the configuration of a webhook trigger", () => {
     await editor.input("verificationMethod").selectOption("header");
     await editor.input("returnQueryParams").uncheck();
     await editor.cancel();
-    (await isChanged("cancelled")).should.be.false();
+    (await editor.isChanged("cancelled")).should.be.false();
     should(await fieldsOf("cancelled")).eql(settingsOf("cancelled"));
     await editor.edit("cancelled");
-    (await editor.page.locator("#webhook-trigger-token-hint").innerText()).should.equal(catalogText("token.kept"));
+    (await editor.hint("token").innerText()).should.equal(catalogText("credential.kept"));
   });
 
   it("comes back with undo, and its token with it", async () => {
@@ -88,7 +87,7 @@ describe("the configuration of a webhook trigger", () => {
     await editor.invoke("core:undo");
     should(await fieldsOf("undone")).eql(settingsOf("undone"));
     await editor.edit("undone");
-    (await editor.page.locator("#webhook-trigger-token-hint").innerText()).should.equal(catalogText("token.kept"));
+    (await editor.hint("token").innerText()).should.equal(catalogText("credential.kept"));
   });
 
   it("is copied and pasted, but for the token, which the form says", async () => {
@@ -101,8 +100,9 @@ describe("the configuration of a webhook trigger", () => {
     should(await fieldsOf(copy)).eql(settingsOf("copied"));
     await editor.edit(copy);
     (await editor.input("token").inputValue()).should.equal("");
-    (await editor.page.locator("#webhook-trigger-token-hint").innerText()).should.equal(catalogText("token.lost"));
-    (await editor.rival.innerText()).should.equal("Kept as copied");
+    (await editor.hint("token").innerText()).should.equal(catalogText("token.lost"));
+    const named = { name: "Kept as copied", flow: "Test" };
+    (await editor.rival.innerText()).should.equal(catalogText("url.rival", named));
   });
 
   it("is exported without the token, also without one that is not deployed yet", async () => {
@@ -138,7 +138,7 @@ describe("the configuration of a webhook trigger", () => {
     const imported = (await webhooks()).find((id) => !before.includes(id)) ?? "";
     should(await fieldsOf(imported)).eql(settingsOf("imported"));
     await editor.edit(imported);
-    (await editor.page.locator("#webhook-trigger-token-hint").innerText()).should.equal(catalogText("token.lost"));
+    (await editor.hint("token").innerText()).should.equal(catalogText("token.lost"));
   });
 });
 

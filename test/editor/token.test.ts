@@ -24,7 +24,7 @@ describe("the token in the form", () => {
   afterEach(() => editor.leave());
   after(() => editor.close());
 
-  const hint = () => editor.page.locator("#webhook-trigger-token-hint").innerText();
+  const hint = () => editor.hint("token").innerText();
 
   it("is made of 40 base64url characters, another one each time, and shown", async () => {
     const made = new Set<string>();
@@ -37,7 +37,7 @@ describe("the token in the form", () => {
       made.add(token);
       (await editor.input("token").getAttribute("type"))?.should.equal("text");
       (await editor.message("token").isVisible()).should.be.false();
-      (await hint()).should.equal(catalogText("token.new"));
+      (await editor.note("seen").innerText()).trim().should.equal(catalogText("handover.tokenSeen"));
       await editor.cancel();
     }
     made.size.should.equal(3);
@@ -55,10 +55,11 @@ describe("the token in the form", () => {
     await editor.edit("first");
     await editor.tokenButton("make").click();
     for (const [label, type] of [
-      ["token.hide", "password"],
-      ["token.show", "text"],
+      ["credential.hide", "password"],
+      ["credential.show", "text"],
     ] as const) {
-      (await editor.tokenButton("show").getAttribute("aria-label"))?.should.equal(catalogText(label));
+      const text = catalogText(label, { name: catalogText("label.token") });
+      (await editor.tokenButton("show").getAttribute("aria-label"))?.should.equal(text);
       await editor.tokenButton("show").click();
       (await editor.input("token").getAttribute("type"))?.should.equal(type);
     }
@@ -68,9 +69,9 @@ describe("the token in the form", () => {
     await editor.edit("first");
     await editor.tokenButton("make").click();
     await editor.tokenButton("show").click();
-    await editor.tokenButton("copy").click();
-    const copied = await editor.page.evaluate(() => navigator.clipboard.readText());
-    copied.should.equal(await editor.input("token").inputValue());
+    const token = await editor.input("token").inputValue();
+    (await editor.given("header").innerText()).should.not.containEql(token);
+    (await editor.copyGiven("header")).should.equal(`Authorization: Bearer ${token}`);
   });
 
   it("can be shown again until it is deployed", async () => {
@@ -94,9 +95,8 @@ describe("the token in the form", () => {
     (await editor.input("token").getAttribute("type"))?.should.equal("password");
     (await editor.input("token").inputValue()).should.not.equal("");
     (await editor.message("token").isVisible()).should.be.false();
-    (await hint()).should.equal(catalogText("token.kept"));
+    (await hint()).should.equal(catalogText("credential.kept"));
     (await editor.tokenButton("show").isDisabled()).should.be.true();
-    (await editor.tokenButton("copy").isDisabled()).should.be.true();
   });
 
   it("stays valid when a saved node is edited, closed with Done and deployed", async () => {

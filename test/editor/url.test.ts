@@ -1,5 +1,5 @@
 import should from "should";
-import { catalogText, Editor } from "../harness/browser";
+import { boxOf, catalogText, Editor } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import type { NodeRed } from "../harness/node-red";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
@@ -47,7 +47,6 @@ describe("the URL under the Relative Path", () => {
         for (const [typed, path] of [
           ["orders/new", "/orders/new"],
           ["/orders/", "/orders"],
-          ["${ORDERS}", "/${ORDERS}"],
         ] as const) {
           await editor.input("relativePath").fill(typed);
           (await editor.url.innerText()).should.equal(`${nodeRed.origin}${root}${path}`);
@@ -55,15 +54,15 @@ describe("the URL under the Relative Path", () => {
       });
 
       it("is copied by its button", async () => {
-        await editor.page.locator("#webhook-trigger-url-copy").click();
-        const copied = await editor.page.evaluate(() => navigator.clipboard.readText());
-        copied.should.equal(`${nodeRed.origin}${root}/orders`);
+        (await editor.copyGiven("url")).should.equal(`${nodeRed.origin}${root}/orders`);
       });
 
-      it("is not shown for a path that breaks a rule", async () => {
-        await editor.input("relativePath").fill("/orders/*");
-        (await editor.url.isVisible()).should.be.false();
-      });
+      for (const path of ["/orders/*", "${ORDERS}"]) {
+        it(`is not shown for ${path}`, async () => {
+          await editor.input("relativePath").fill(path);
+          (await editor.url.isVisible()).should.be.false();
+        });
+      }
 
       it(`${refused ? "may not" : "may"} end in ${apiPath}, as at run time`, async () => {
         await editor.input("relativePath").fill(apiPath);
@@ -92,7 +91,7 @@ describe("the URL under the Relative Path", () => {
     editWith({ httpNodeRoot: false });
 
     it("gives way to a warning", async () => {
-      (await editor.warning.innerText()).should.equal(catalogText("url.closed"));
+      (await editor.note("closed").innerText()).trim().should.equal(catalogText("url.closed"));
       (await editor.url.isVisible()).should.be.false();
     });
   });
@@ -109,7 +108,7 @@ describe("a path that another node has", () => {
         { id: "disabled", relativePath: "/disabled", d: true },
         { id: "elsewhere", relativePath: "/elsewhere", z: "disabledTab" },
         { id: "pathless", relativePath: "" },
-        { id: "far", relativePath: "/far", z: "farTab", wires: [[]] },
+        { id: "far", relativePath: "/far", z: "farTab", x: 1500, y: 900, wires: [[]] },
       ),
       { id: "farTab", type: "tab", label: "Far away" },
       { id: "disabledTab", type: "tab", label: "Disabled", disabled: true },
@@ -135,17 +134,23 @@ describe("a path that another node has", () => {
 
   for (const [what, path, key, name] of [
     ["another webhook trigger, by its name", "/named", "url.takenByWebhook", 'Shop & "more" <b>'],
-    ["another webhook trigger, by its id if it has no name", "/nameless", "url.takenByWebhook", "nameless"],
+    [
+      "another webhook trigger, by its type if it has no name",
+      "/nameless",
+      "url.takenByWebhook",
+      catalogText("paletteLabel"),
+    ],
     ["another webhook trigger in another letter case", "/NAMED", "url.takenByWebhook", 'Shop & "more" <b>'],
     ["another webhook trigger with a trailing slash", "/named/", "url.takenByWebhook", 'Shop & "more" <b>'],
     ["another webhook trigger without the leading slash", "named", "url.takenByWebhook", 'Shop & "more" <b>'],
-    ["an http in for POST", "/posted", "url.takenByHttpIn", "post"],
+    ["an http in for POST", "/posted", "url.takenByHttpIn", "http in"],
   ] as const) {
     it(`is pointed out for ${what}`, async () => {
       await editor.input("relativePath").fill(path);
       (await editor.warning.innerText()).should.equal(catalogText(key));
-      (await editor.rival.innerText()).should.equal(name);
-      should(await editor.rival.getAttribute("aria-label")).equal(catalogText("url.reveal", { name }));
+      const named = catalogText("url.rival", { name, flow: "Test" });
+      (await editor.rival.innerText()).should.equal(named);
+      should(await editor.rival.getAttribute("aria-label")).equal(catalogText("url.reveal", { name: named }));
     });
   }
 
@@ -157,6 +162,9 @@ describe("a path that another node has", () => {
       .locator("#far.red-ui-flow-node-highlighted, #far .red-ui-flow-node-highlighted")
       .first()
       .waitFor();
+    // The form lies over the middle of the flow.
+    const { x, width } = await boxOf(editor.page.locator("#far"));
+    (x + width).should.be.below((await boxOf(editor.page.locator(".red-ui-tray"))).x);
     // The form stays open, and knows its node still.
     (await editor.input("relativePath").inputValue()).should.equal("/far");
     await editor.input("relativePath").fill("/edited");

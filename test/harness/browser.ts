@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
-import type { SavedFields } from "../../src/config/fields";
+import type { CredentialName, SavedFields, Settings } from "../../src/config/fields";
 import type { NodeRed } from "./node-red";
 import { root } from "./package";
 import { type Look, patience, takeTab } from "./tabs";
@@ -14,7 +14,7 @@ declare const RED: {
 };
 
 /** A field of the form, by the name of what is saved. */
-export type FormField = keyof SavedFields | "token";
+export type FormField = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | keyof Settings;
 
 /** The place of a node on the canvas: its middle and its edges, in px from the canvas's own. */
 export interface Box {
@@ -115,8 +115,15 @@ export class Editor {
       .dragTo(this.page.locator(`[id="${target}"] .red-ui-flow-port-input .red-ui-flow-port`));
   }
 
-  /** Opens the form of a node. */
+  /** Opens the form of a node, with all of its sections: most tests have to do with a field, and not with where it stands. */
   async edit(id: string): Promise<void> {
+    await this.editAsItIs(id);
+    const closed = this.page.locator('.webhook-trigger-section > [aria-expanded="false"]');
+    while ((await closed.count()) > 0) await closed.first().click();
+  }
+
+  /** Opens the form of a node. */
+  async editAsItIs(id: string): Promise<void> {
     await this.page.waitForFunction((wanted) => RED.nodes.node(wanted) !== null, id);
     await this.page.evaluate((wanted) => RED.editor.edit(RED.nodes.node(wanted) ?? {}), id);
     // The form gets the focus when it has slid in; before, it would take it from a field that is being filled.
@@ -189,6 +196,11 @@ export class Editor {
     return this.page.evaluate((wanted) => RED.nodes.node(wanted)?.valid === true, id);
   }
 
+  /** Whether the editor takes a node for changed since it was deployed. */
+  async isChanged(id: string): Promise<boolean> {
+    return this.page.evaluate((wanted) => RED.nodes.node(wanted)?.changed === true, id);
+  }
+
   /** Installs a package by the palette manager's upload, and waits until the editor has its node. */
   async install(tarball: string, type: string): Promise<void> {
     await this.page.locator("#red-ui-header-button-sidemenu").click();
@@ -216,7 +228,7 @@ export class Editor {
   }
 
   input(field: FormField): Locator {
-    return this.page.locator(`#node-input-${field}`);
+    return this.page.locator(field === "scheme" ? "#node-input-scheme-text" : `#node-input-${field}`);
   }
 
   /** What the form says under a field; empty when all is well. */
@@ -225,7 +237,33 @@ export class Editor {
   }
 
   get url(): Locator {
-    return this.page.locator("#webhook-trigger-url");
+    return this.given("url");
+  }
+
+  /** What the form gives to the sender. */
+  given(item: "url" | "header" | "token" | "secret" | "verifyToken"): Locator {
+    return this.page.locator(`#webhook-trigger-given-${item}`);
+  }
+
+  /** Copies what the form gives to the sender, and answers with it. */
+  async copyGiven(item: "url" | "header" | "token" | "secret" | "verifyToken"): Promise<string> {
+    await this.page.locator(`#webhook-trigger-given-${item}-copy`).click();
+    return this.page.evaluate(() => navigator.clipboard.readText());
+  }
+
+  /** The heading of a section of the form. */
+  heading(section: "verification" | "message" | "terminal"): Locator {
+    return this.page.locator(`#webhook-trigger-heading-${section}`);
+  }
+
+  /** What the form says to do about a field. */
+  hint(field: FormField): Locator {
+    return this.page.locator(`#webhook-trigger-hint-${field}`);
+  }
+
+  /** Something that the form points out. */
+  note(name: "yours" | "seen" | "closed" | "taken" | "reach"): Locator {
+    return this.page.locator(`#webhook-trigger-note-${name}`);
   }
 
   get warning(): Locator {
@@ -256,7 +294,7 @@ export class Editor {
     return this.page.locator("#webhook-trigger-result").innerText();
   }
 
-  tokenButton(action: "make" | "show" | "copy"): Locator {
+  tokenButton(action: "make" | "show"): Locator {
     return this.page.locator(`#webhook-trigger-token-${action}`);
   }
 }

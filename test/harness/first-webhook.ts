@@ -1,5 +1,5 @@
 import "should";
-import type { Editor } from "./browser";
+import { catalogText, type Editor } from "./browser";
 import { send } from "./http";
 import type { NodeRed } from "./node-red";
 
@@ -9,23 +9,24 @@ export async function makeFirstWebhook(editor: Editor, nodeRed: NodeRed): Promis
   const debug = await editor.drop("debug", 500, 150);
   await editor.wire(webhook, debug);
 
-  await editor.edit(webhook);
-  await editor.input("relativePath").fill("/orders");
-  await editor.tokenButton("make").click();
-  const token = await editor.input("token").inputValue();
-  const url = await editor.url.innerText();
-  url.should.equal(nodeRed.node("/orders"));
+  // It comes with all that it needs.
+  await editor.editAsItIs(webhook);
+  const path = await editor.input("relativePath").inputValue();
+  const [, field = "", value = ""] = /^(.+?): (.+)$/.exec(await editor.copyGiven("header")) ?? [];
+  const url = await editor.copyGiven("url");
+  url.should.equal(nodeRed.node(path));
   await editor.done();
   await editor.deploy();
-  await nodeRed.status(webhook, /orders/);
+  await nodeRed.status(webhook, new RegExp(path));
 
-  await editor.edit(webhook);
-  (await editor.sendTest()).should.match(/^\s*200: accepted/);
-  await editor.done();
-  await editor.invoke("core:show-debug-tab");
+  await editor.editAsItIs(webhook);
+  (await editor.sendTest()).should.equal(catalogText("trial.accepted"));
+  await editor.page.locator("#webhook-trigger-debug").click();
   await editor.page.locator(".red-ui-debug-msg", { hasText: "hello world" }).waitFor();
 
-  const headers = { Authorization: `Bearer ${token}`, "Content-Type": "text/plain" };
+  await editor.done();
+
+  const headers = { [field]: value, "Content-Type": "text/plain" };
   const reply = await send(url, { headers, body: "hello from a caller" });
   reply.status.should.equal(200);
   await editor.page.locator(".red-ui-debug-msg", { hasText: "hello from a caller" }).waitFor();

@@ -10,8 +10,10 @@ export interface Received {
   sink: string;
   keys: string[];
   _msgid: string;
+  topic?: string;
   payload: unknown;
   req: Record<string, unknown>;
+  webhook: Record<string, unknown>;
   /** How many starts of the flows came before it. */
   starts: number;
 }
@@ -75,8 +77,8 @@ module.exports = (RED) => {
     this.on("input", report);
   });
   function report(msg) {
-    const { _msgid, payload, req } = msg;
-    process.send({ message: { sink: this.id, keys: Object.keys(msg), _msgid, payload, req } });
+    const { _msgid, topic, payload, req, webhook } = msg;
+    process.send({ message: { sink: this.id, keys: Object.keys(msg), _msgid, topic, payload, req, webhook } });
   }
   RED.server.once("listening", () => process.send({ port: RED.server.address().port }));
   // Of a request with a field X-Trace it is told when the server has met it, has read it and when its caller has gone.

@@ -3,11 +3,13 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { Endpoints, type Place } from "../../src/endpoints";
 import type { Problem } from "../../src/problem";
-import type { Endpoint } from "../../src/endpoint";
+import type { Endpoint, Webhook } from "../../src/endpoint";
 import { serve } from "../../src/receive";
 import type { Arrival } from "../../src/request/summary";
 import { parseTarget } from "../../src/request/target";
-import { Credentials } from "../../src/trust/token";
+import type { Gate } from "../../src/trust/gate";
+import { type SenderId, senders } from "../../src/trust/senders/table";
+import { TokenGate } from "../../src/trust/token";
 import { token } from "./flow";
 
 /** What stands between the server and the endpoints. */
@@ -18,6 +20,10 @@ export class Reception {
   readonly endpoints = new Endpoints<Endpoint>();
   /** The payloads of all messages. */
   readonly payloads: unknown[] = [];
+  /** What is known of who sent them. */
+  readonly webhooks: Webhook[] = [];
+  /** The secrets that handshakes brought, or did not. */
+  readonly greetings: (string | undefined)[] = [];
   /** Why requests were refused, as the operator was told. */
   readonly refusals: { problem: Problem; cause: unknown }[] = [];
   /** What delivering does, besides. */
@@ -63,21 +69,29 @@ export class Reception {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** Puts an endpoint in the place of the present one. */
+  /** Puts an endpoint with a token in the place of the present one. */
   deploy(wanted = token, limit = 5 * 1024 * 1024): void {
+    const access = { method: "header", name: "Authorization", token: wanted, secondToken: "" } as const;
+    this.open(new TokenGate(access), undefined, limit);
+  }
+
+  /** Puts an endpoint in the place of the present one. */
+  open(gate: Gate, sender?: SenderId, limit = 5 * 1024 * 1024): void {
     this.#place?.release();
     let ids = 0;
-    const credentials = new Credentials({ placement: { method: "header", name: "Authorization" }, token: wanted });
     const endpoint: Endpoint = {
-      credentials,
+      gate,
+      sender: sender && { id: sender, row: senders[sender] },
       limit,
       newId: () => `${++ids}`,
-      deliver: (_id, payload) => {
-        this.payloads.push(payload);
-        this.onDelivery(payload);
+      deliver: ({ body, webhook }) => {
+        this.payloads.push(body);
+        this.webhooks.push(webhook);
+        this.onDelivery(body);
       },
       accepted: () => undefined,
-      refused: (problem, cause) => this.refusals.push({ problem, cause }),
+      greeted: (secret) => this.greetings.push(secret),
+      refused: (problem, _request, cause) => this.refusals.push({ problem, cause }),
     };
     const lot = () => undefined;
     this.#place = this.endpoints.enter("/hook", { owner: "hook", endpoint, onTurn: lot, onWait: lot });

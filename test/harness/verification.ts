@@ -3,7 +3,7 @@ import { isSenderId, type SenderId, senders } from "../../src/trust/senders/tabl
 import type { Head } from "../../src/trust/signature/fields";
 import { settledScheme } from "../../src/trust/signature/settings";
 import { type Secrets, Verifier } from "../../src/trust/signature/verifier";
-import type { Acceptance } from "../../src/trust/signature/why";
+import type { Admission } from "../../src/trust/signature/why";
 
 /** A request as it comes, and when. */
 export interface Came {
@@ -46,7 +46,7 @@ export function schemeOf(sender: string, publicUrl = ""): Scheme {
  *
  * @param cuts where the body is cut into chunks
  */
-export function verdictOn(setup: Setup, { head, body, at }: Came, cuts: readonly number[] = []): Acceptance | string {
+export function verdictOn(setup: Setup, { head, body, at }: Came, cuts: readonly number[] = []): Admission | string {
   const { scheme, secrets, publicUrl, sender } = setup;
   const verifier = Verifier.of(scheme, secrets, publicUrl, sender && senders[sender].id?.from);
   if (!(verifier instanceof Verifier)) return verifier.rule;

@@ -122,7 +122,7 @@ describe("the flow library's scorecard", () => {
       inputs: 0,
       outputs: 1,
       defaults: Object.keys(defaults),
-      credentials: ["token"],
+      credentials: ["token", "secondToken", "secret", "secondSecret", "verifyToken"],
     });
   });
 

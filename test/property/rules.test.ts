@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import should from "should";
 import type { IncomingMessage } from "node:http";
-import { Credentials } from "../../src/trust/token";
+import { TokenGate } from "../../src/trust/token";
 import { defaults } from "../../src/config/fields";
 import { parseConfig } from "../../src/config/parse";
 import { normalisePath } from "../../src/config/rules";
@@ -38,7 +38,11 @@ describe("for any text", () => {
 
   it("pathKey of a path that can be configured is its own key", () => {
     holds(path, (saved) => {
-      const config = parseConfig({ ...defaults, relativePath: saved }, token, { admin: "/admin", node: "/" });
+      const config = parseConfig(
+        { ...defaults, relativePath: saved },
+        { token },
+        { roots: { admin: "/admin", node: "/" } },
+      );
       if (!("rule" in config)) pathKey(pathKey(config.path)).should.equal(pathKey(config.path));
     });
   });
@@ -58,22 +62,41 @@ describe("for any configuration", () => {
     name: text,
     relativePath: fc.oneof(path, urlPart, value) as fc.Arbitrary<string>,
     returnQueryParams: fc.oneof(fc.boolean(), value) as fc.Arbitrary<boolean>,
-    verificationMethod: fc.oneof(fc.constantFrom("header", "query"), value) as fc.Arbitrary<string>,
+    verificationMethod: fc.oneof(fc.constantFrom("header", "query", "signature"), value) as fc.Arbitrary<string>,
     queryParameter: value as fc.Arbitrary<string>,
     headerParameter: fc.oneof(fc.constantFrom("Authorization", "X-Token"), value) as fc.Arbitrary<string>,
+    sender: fc.oneof(fc.constantFrom("", "github"), value) as fc.Arbitrary<string>,
+    scheme: value,
+    senderSettings: fc.oneof(fc.dictionary(fc.constantFrom("publicUrl", "alg", "arm"), value), value) as fc.Arbitrary<
+      Record<string, unknown>
+    >,
   });
   const anyToken = fc.oneof({ arbitrary: fc.constant<unknown>(token), weight: 3 }, value);
+  const other = fc.oneof(fc.constantFrom<unknown>("", undefined), value);
+  const kept = fc.record({
+    token: anyToken,
+    secondToken: fc.oneof(anyToken, other),
+    secret: other,
+    secondSecret: other,
+    verifyToken: other,
+  });
 
   it("what is accepted keeps every rule", () => {
-    holds(fc.tuple(saved, anyToken), ([fields, credential]) => {
-      const config = parseConfig(fields, credential, { admin: "/", node: "/" });
+    holds(fc.tuple(saved, kept), ([fields, credentials]) => {
+      const config = parseConfig(fields, credentials, { roots: { admin: "/", node: "/" } });
       if ("rule" in config) return;
       config.path.should.match(/^(\/[A-Za-z0-9\-._~]+)+$/).and.not.match(/\/\.{1,2}(\/|$)/);
       config.path.length.should.be.belowOrEqual(255);
-      config.token.should.match(/^[\x21-\x7e]{40}$/);
-      config.placement.method.should.match(/^(header|query)$/);
-      config.placement.name.should.not.equal("");
-      if (config.placement.method === "header") config.placement.name.should.match(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/);
+      const { access } = config;
+      access.method.should.match(/^(header|query|signature)$/);
+      if (access.method === "signature") {
+        for (const value of [access.secret, access.secondSecret, access.verifyToken]) value.should.be.a.String();
+        return;
+      }
+      access.token.should.match(/^[\x21-\x7e]{40}$/);
+      access.secondToken.should.match(/^([\x21-\x7e]{40})?$/);
+      access.name.should.not.equal("");
+      if (access.method === "header") access.name.should.match(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/);
     });
   });
 });
@@ -127,7 +150,7 @@ describe("for any request", () => {
     holds(fc.tuple(placement, telling, headers), ([place, search, fields]) => {
       const request = { method: "POST", headers: fields } as unknown as IncomingMessage;
       const arrival = { request, path: "/hook", search: search.replaceAll("#", ""), ip: "192.0.2.1" };
-      const told = JSON.stringify(summarise(arrival, new Credentials({ placement: place, token })));
+      const told = JSON.stringify(summarise(arrival, new TokenGate({ ...place, token, secondToken: "" })));
       for (const form of [token, encodeURIComponent(token), everyByte]) told.should.not.containEql(form);
     });
   });

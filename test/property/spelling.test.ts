@@ -3,7 +3,7 @@ import should from "should";
 import { inspect } from "node:util";
 import { Budget } from "../../src/request/budget";
 import { Readings } from "../../src/trust/readings";
-import { Credentials } from "../../src/trust/token";
+import { TokenGate } from "../../src/trust/token";
 import { seed } from "../harness/property";
 
 const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
@@ -66,7 +66,7 @@ const around = fc.oneof(
   fc.array(fc.constantFrom("%", "%2", "\\", "\\u", "\\u00", "&", "&#", "&#x", "\\\\", "%25")).map((parts) => parts.join("")),
 ); // prettier-ignore
 
-const credentialsOf = (token: string) => new Credentials({ placement: { method: "header", name: "X" }, token });
+const credentialsOf = (token: string) => new TokenGate({ method: "header", name: "X", token, secondToken: "" });
 
 describe("a token in a text", () => {
   it("is concealed, whatever encodes it, once or twice, and whatever stands around it", () => {

@@ -24,7 +24,10 @@ describe("with equal roots", () => {
     for (const segment of unique) {
       for (const relativePath of [`/${segment}`, `/${segment}/x`]) {
         const roots = { admin: "/", node: "/" };
-        should(parseConfig({ ...defaults, relativePath }, token, roots)).have.property("rule", "relativePath.admin");
+        should(parseConfig({ ...defaults, relativePath }, { token }, { roots })).have.property(
+          "rule",
+          "relativePath.admin",
+        );
       }
     }
   });

@@ -54,7 +54,7 @@ onBothWays("the contract", {}, (nodeRed, way) => {
       Object.keys(reply.json).should.eql(["status", "id"]);
       reply.json.should.have.property("status", "accepted");
       const message = await messageOf(reply);
-      message.keys.sort().should.eql(["_msgid", "payload", "req"]);
+      message.keys.sort().should.eql(["_msgid", "payload", "req", "webhook"]);
       should(message.payload).eql({ a: 1 });
     });
 

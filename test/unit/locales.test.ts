@@ -66,7 +66,8 @@ describe("locales", () => {
 
       it("says where the token goes by what stands there", () => {
         const holder = text("trial.placeholder");
-        for (const key of ["trial.tokenHidden", "trial.tokenMissing"]) text(key).includes(holder).should.be.true(key);
+        for (const key of ["handover.yourToken", "trial.tokenHidden", "trial.tokenMissing"])
+          text(key).includes(holder).should.be.true(key);
       });
 
       it("has rules that begin like a sentence and have no full stop: a result of a test request puts them into its own", () => {
@@ -88,7 +89,9 @@ describe("locales", () => {
         const keyOf = (name: string) => [...sourceTexts].find(([, value]) => value === name)?.[0] ?? name;
         const names = bolds(sourceHelp).map((name) => text(keyOf(name)));
         bolds(help).sort().should.eql(names.sort());
-        matches(help, /<dt>([^<]+)<\/dt>/g).should.eql([text("method.header"), text("method.query")]);
+        matches(help, /<dt>([^<]+)<\/dt>/g).should.eql(
+          ["header", "query", "signature"].map((method) => text(`method.${method}`)),
+        );
       });
     });
   }
@@ -138,6 +141,8 @@ describe("texts in the code", () => {
   const openKeys: Record<string, () => string[]> = {
     "refused.": () => Object.values(problems).map(({ name }) => name),
     "way.why.": reasons,
+    // What the runtime tells the form, it says in the log as well.
+    "whyNot.": () => [...sourceTexts.keys()].filter((key) => key.startsWith("whyNot.")).map((key) => key.slice(7)),
   };
 
   /** The first items of all tuples that are a `Reason`, of `nodes/door/surroundings.ts`. */

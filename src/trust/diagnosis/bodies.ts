@@ -1,10 +1,13 @@
 // How something in front may have changed a body: what it may have been before.
 
 import { Problem } from "../../problem";
-import { type Json, parseJson } from "../../request/json";
+import { isDeeperThan, type Json, parseJson } from "../../request/json";
 
 /** What was changed on the way. */
 export type BodyChange = "trailingNewline" | "lineEndings" | "byteOrderMark" | "json";
+
+/** In levels: the indents of deeper JSON may take hundreds of times its own length. */
+const deepestIndented = 16;
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -31,7 +34,8 @@ function* serialisations(value: Json): Generator<string> {
   const spaced = withSpaces(value);
   yield* [compact, inAscii(compact), inAscii(compact.replaceAll("/", "\\/"))];
   yield* [spaced, inAscii(spaced)];
-  for (const indent of [2, 4, "\t"]) yield JSON.stringify(value, null, indent);
+  if (!isDeeperThan(deepestIndented, value))
+    for (const indent of [2, 4, "\t"]) yield JSON.stringify(value, null, indent);
 }
 
 /** With a space behind each comma and colon. */

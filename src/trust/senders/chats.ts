@@ -91,6 +91,7 @@ export const chats = {
   telegram: {
     name: "Telegram bots",
     docs: "https://core.telegram.org/bots/api#setwebhook",
+    secretIsChosen: true,
     scheme: {
       ...tokenOnly,
       sig: { headers: ["X-Telegram-Bot-Api-Secret-Token"] },

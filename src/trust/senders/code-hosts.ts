@@ -7,6 +7,7 @@ export const codeHosts = {
   github: {
     name: "GitHub",
     docs: "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-Hub-Signature-256"], pick: { prefix: "sha256=" }, enc: "hex" },
@@ -22,6 +23,7 @@ export const codeHosts = {
   gitlab: {
     name: "GitLab (secret token)",
     docs: "https://docs.gitlab.com/user/project/integrations/webhooks/",
+    secretIsChosen: true,
     scheme: {
       ...tokenOnly,
       sig: { headers: ["X-Gitlab-Token"] },
@@ -42,6 +44,7 @@ export const codeHosts = {
   forgejo: {
     name: "Forgejo / Codeberg",
     docs: "https://forgejo.org/docs/latest/user/webhooks/",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-Forgejo-Signature"], enc: "hex" },
@@ -54,6 +57,7 @@ export const codeHosts = {
   gitea: {
     name: "Gitea",
     docs: "https://docs.gitea.com/usage/webhooks",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-Gitea-Signature"], enc: "hex" },
@@ -66,6 +70,7 @@ export const codeHosts = {
   gogs: {
     name: "Gogs",
     docs: "https://gogs.io/docs/features/webhook",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-Gogs-Signature"], enc: "hex" },
@@ -78,6 +83,7 @@ export const codeHosts = {
   bitbucket: {
     name: "Bitbucket (Cloud and Data Center)",
     docs: "https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-Hub-Signature"], pick: { prefix: "sha256=" }, enc: "hex" },

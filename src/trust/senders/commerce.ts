@@ -61,6 +61,7 @@ export const commerce = {
   woocommerce: {
     name: "WooCommerce",
     docs: "https://woocommerce.com/document/webhooks/",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-WC-Webhook-Signature"], enc: "base64" },

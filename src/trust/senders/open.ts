@@ -25,6 +25,7 @@ export const open = {
   cloudevents: {
     name: "CloudEvents over HTTP",
     docs: "https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md",
+    secretIsChosen: true,
     scheme: {
       ...tokenOnly,
       sig: { headers: ["Authorization"], pick: { prefix: "Bearer " } },
@@ -37,6 +38,7 @@ export const open = {
   websub: {
     name: "WebSub (YouTube feeds and other hubs)",
     docs: "https://www.w3.org/TR/websub/",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-Hub-Signature"], pick: { prefix: "sha256=" }, enc: "hex" },
@@ -61,7 +63,7 @@ export const open = {
   },
   custom: {
     name: "Custom",
-    docs: "https://github.com/flowhooks/node-red-webhook-trigger#readme",
+    docs: "https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/senders.md#custom-another-sender-that-signs",
     // What a form begins with.
     scheme: {
       ...hmacSha256,

@@ -31,6 +31,7 @@ export const operations = {
   grafana: {
     name: "Grafana Alerting",
     docs: "https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-Grafana-Alerting-Signature"], enc: "hex" },
@@ -43,6 +44,7 @@ export const operations = {
   "grafana-timestamp": {
     name: "Grafana Alerting with timestamp header",
     docs: "https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-Grafana-Alerting-Signature"], enc: "hex" },
@@ -55,6 +57,7 @@ export const operations = {
   "azure-eventgrid": {
     name: "Azure Event Grid",
     docs: "https://learn.microsoft.com/en-us/azure/event-grid/end-point-validation-event-grid-events-schema",
+    secretIsChosen: true,
     scheme: {
       ...tokenOnly,
       sig: { headers: ["Authorization"], pick: { prefix: "Bearer " } },
@@ -78,6 +81,7 @@ export const operations = {
   "microsoft-graph": {
     name: "Microsoft Graph",
     docs: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+    secretIsChosen: true,
     scheme: {
       ...tokenOnly,
       sig: { headers: [], source: "json:value.*.clientState" },

@@ -122,6 +122,8 @@ export interface Sender {
   /** Its own documentation. */
   readonly docs: string;
   readonly scheme: Scheme;
+  /** Whether its user makes the secret up and enters it there as well; else the sender has it, and shows or sends it. */
+  readonly secretIsChosen?: true;
   /** What its secrets begin with. */
   readonly secretBegins?: string;
   readonly settings?: readonly SettingName[];

@@ -55,6 +55,7 @@ export const social = {
   twitch: {
     name: "Twitch EventSub",
     docs: "https://dev.twitch.tv/docs/eventsub/handling-webhook-events/",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["Twitch-Eventsub-Message-Signature"], pick: { prefix: "sha256=" }, enc: "hex" },

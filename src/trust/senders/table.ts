@@ -23,6 +23,11 @@ export function isSenderId(value: unknown): value is SenderId {
   return typeof value === "string" && Object.hasOwn(senders, value);
 }
 
+/** The name of a sender as a sentence can have it: without what tells it from others of that name; nothing of nobody. */
+export function shortName(id: unknown): string {
+  return isSenderId(id) ? senders[id].name.replace(/ \(.*\)$/, "") : "";
+}
+
 /**
  * In which order senders are tried by what tells their requests: forges send the fields of those that they took after as
  * well as their own, and what has least of its own comes last. Who is not here has no fields that tell.

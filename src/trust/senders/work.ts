@@ -7,6 +7,7 @@ export const work = {
   jira: {
     name: "Jira Cloud",
     docs: "https://developer.atlassian.com/cloud/jira/platform/webhooks/",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-Hub-Signature"], pick: { prefix: "sha256=" }, enc: "hex" },
@@ -84,6 +85,7 @@ export const work = {
   typeform: {
     name: "Typeform",
     docs: "https://www.typeform.com/developers/webhooks/secure-your-webhooks/",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["Typeform-Signature"], pick: { prefix: "sha256=" }, enc: "base64" },
@@ -96,6 +98,7 @@ export const work = {
   calendly: {
     name: "Calendly",
     docs: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
+    secretIsChosen: true,
     scheme: {
       ...hmacSha256,
       sig: { headers: ["Calendly-Webhook-Signature"], split: ",", pick: { kv: "v1" }, enc: "hex" },

@@ -5,22 +5,25 @@ import { isSame } from "../digest";
 import { type Comparison, comparisonBy } from "./comparison";
 import { bytesOf, type Evidence, type Plan } from "./evidence";
 import { isInBody } from "./fields";
-import type { Acceptance, Credential, Refusal } from "./why";
+import { coversBody } from "./settings";
+import type { Admission, Credential, Refusal } from "./why";
 
 /** One request whose head has nothing against it. */
 export interface Check {
   /** Whether the verdict reads the body: then all of it is to be kept, even where nothing else will read it. */
   readonly readsBody: boolean;
+  /** Whether it takes the bytes of the body as they came. */
+  readonly coversBody: boolean;
   /** Takes a part of the body as it came over the wire, its content codings still on it. */
   update(chunk: Buffer): void;
   /** @param body all of what came, in one piece */
-  verdict(body: () => Buffer): Acceptance | Refusal;
+  verdict(body: () => Buffer): Admission | Refusal;
 }
 
 const credentials: readonly Credential[] = ["first", "second"];
 
 /** Which of the secrets fits, by those that do. */
-export function acceptance(fitting: readonly boolean[]): Acceptance | undefined {
+export function admissionBy(fitting: readonly boolean[]): Admission | undefined {
   const credential = credentials[fitting.indexOf(true)];
   return credential && { credential };
 }
@@ -28,6 +31,7 @@ export function acceptance(fitting: readonly boolean[]): Acceptance | undefined 
 /** For a scheme whose content a row can say. */
 export class ContentCheck implements Check {
   readonly readsBody: boolean;
+  readonly coversBody: boolean;
   readonly #plan: Plan;
   readonly #evidence: Evidence;
   readonly #now: number;
@@ -40,6 +44,7 @@ export class ContentCheck implements Check {
     this.#evidence = evidence;
     this.#now = now;
     this.#comparisons = keys.map((key) => comparisonBy(plan.scheme.alg, key));
+    this.coversBody = coversBody(plan.scheme);
     this.readsBody = !plan.isStreamed || (plan.time !== undefined && isInBody(plan.time));
     if (plan.isStreamed) this.#take((from) => from !== "body");
   }
@@ -49,7 +54,7 @@ export class ContentCheck implements Check {
     for (const comparison of this.#comparisons) comparison.update(chunk);
   }
 
-  verdict(body: () => Buffer): Acceptance | Refusal {
+  verdict(body: () => Buffer): Admission | Refusal {
     this.#evidence.complete(body);
     const signatures = this.#evidence.signatures();
     if ("why" in signatures) return signatures;
@@ -57,7 +62,7 @@ export class ContentCheck implements Check {
     if (this.#plan.isStreamed) this.#taken++;
     const refusal = this.#take(() => true);
     if (refusal) return refusal;
-    const accepted = acceptance(this.#comparisons.map((each) => signatures.some((signature) => each.fits(signature))));
+    const accepted = admissionBy(this.#comparisons.map((each) => signatures.some((signature) => each.fits(signature))));
     if (!accepted) return { why: { kind: "signatureWrong" } };
     const sentAt = this.#evidence.sentAt(this.#now);
     if (typeof sentAt === "object") return sentAt;
@@ -80,6 +85,7 @@ export class ContentCheck implements Check {
 /** For a scheme that sends the secret itself, in a field or in each element of the body. */
 export class TokenCheck implements Check {
   readonly readsBody: boolean;
+  readonly coversBody = false;
   readonly #isInFields: boolean;
   readonly #evidence: Evidence;
   readonly #digests: readonly Buffer[];
@@ -95,13 +101,14 @@ export class TokenCheck implements Check {
     // The body is no part of the proof.
   }
 
-  verdict(body: () => Buffer): Acceptance | Refusal {
+  verdict(body: () => Buffer): Admission | Refusal {
     this.#evidence.complete(body);
     const tokens = this.#evidence.tokens();
     if ("why" in tokens) return tokens;
-    const presented = tokens.map((token) => sha256(bytesOf(token, this.#isInFields)));
-    const fitting = this.#digests.map((own) => presented.every((each) => isSame(each, own)));
-    return acceptance(fitting) ?? { why: { kind: "tokenWrong" } };
+    // Of a batch, the first that is wrong decides: a stranger's may have hundreds of thousands.
+    const isOwn = (token: string, own: Buffer) => isSame(sha256(bytesOf(token, this.#isInFields)), own);
+    const fitting = this.#digests.map((own) => tokens.every((token) => isOwn(token, own)));
+    return admissionBy(fitting) ?? { why: { kind: "tokenWrong" } };
   }
 }
 

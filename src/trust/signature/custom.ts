@@ -1,12 +1,19 @@
 // The scheme of a sender that has no row, as a user has written it.
 
-import { rules } from "../../config/rules";
+import { isFieldName } from "../../config/rules";
 import { algorithms, encodings, keyFormats, type Scheme, type Source, timeUnits } from "../senders/record";
 import { isPublicUrl, signsUrl } from "./settings";
 
 /** What is wrong with a scheme, by the part that is. */
 export type SchemeRule =
-  "scheme" | "scheme.alg" | "scheme.key" | "scheme.sig" | "scheme.enc" | "scheme.content" | "scheme.ts" | "publicUrl";
+  | "scheme.required"
+  | "scheme.alg"
+  | "scheme.key"
+  | "scheme.sig"
+  | "scheme.enc"
+  | "scheme.content"
+  | "scheme.ts"
+  | "publicUrl";
 
 /** A JSON object that may be anything. */
 type Parts = Readonly<Record<string, unknown>>;
@@ -18,7 +25,7 @@ type Parts = Readonly<Record<string, unknown>>;
  * @returns which rule it breaks, if it breaks one
  */
 export function parseScheme(value: unknown, publicUrl = ""): Scheme | { rule: SchemeRule } {
-  if (!isParts(value)) return { rule: "scheme" };
+  if (!isParts(value)) return { rule: "scheme.required" };
   const alg = algorithms.find((each) => each === value.alg);
   if (!alg) return { rule: "scheme.alg" };
   const key = parseKey(value.key ?? { format: "utf8" });
@@ -99,10 +106,6 @@ function isSource(value: unknown, kind = /^/): value is Source {
   const [, name] = /^header:([^]*)$/.exec(value) ?? [];
   if (name !== undefined) return isFieldName(name);
   return /^(?:(?:sig|json|form|query|lit):[^]+|body|ts|method|url|url:hubspot)$/.test(value);
-}
-
-function isFieldName(name: string): boolean {
-  return rules.headerParameter(name) === undefined;
 }
 
 /** A text that may be absent; nothing for what is no text. */

@@ -36,6 +36,14 @@ export function isInBody({ from }: Place): boolean {
 
 const text = new TextDecoder();
 
+/** A form with more fields is none that a sender signs: to read hundreds of thousands takes Node seconds. */
+const mostFormFields = 1000;
+
+/** Reads a form of somebody who is not known yet. */
+export function readForm(form: string): URLSearchParams | undefined {
+  return form.split("&", mostFormFields + 1).length > mostFormFields ? undefined : new URLSearchParams(form);
+}
+
 /** Whatever its content type says (RFC 8259). */
 function readJson(body: Buffer): Json | undefined {
   const value = parseJson(text.decode(body));
@@ -64,6 +72,7 @@ export class Fields {
   readonly #body: () => Buffer;
   /** In an array, as JSON may be `undefined`. */
   #json: [Json | undefined] | undefined;
+  #form: [URLSearchParams | undefined] | undefined;
 
   /** @param body its bytes; without them, nothing stands in it */
   constructor(head: Head, body: () => Buffer = () => Buffer.alloc(0)) {
@@ -103,8 +112,13 @@ export class Fields {
   #parametersAt({ from, name }: Place): string[] {
     if (from === "header") return fieldValues(this.#head.rawHeaders, name);
     if (from === "query") return new URLSearchParams(this.#head.search).getAll(name);
-    if (from === "form") return new URLSearchParams(text.decode(this.#body())).getAll(name);
+    if (from === "form") return this.#formValues(name);
     return from === "lit" ? [name] : [];
+  }
+
+  #formValues(name: string): string[] {
+    this.#form ??= [readForm(text.decode(this.#body()))];
+    return this.#form[0]?.getAll(name) ?? [];
   }
 }
 

@@ -1,21 +1,8 @@
 // A sender's scheme, filled in by what its user has entered.
 
+import type { Settings } from "../../config/fields";
 import { rules } from "../../config/rules";
 import { macAlgorithms, type Scheme, type Sender } from "../senders/record";
-
-/** What a user has entered besides the secrets; what is empty counts as not given. */
-export interface Settings {
-  /** The URL that the sender was given. */
-  publicUrl?: string;
-  signatureHeader?: string;
-  timestampHeader?: string;
-  /** The topic that was subscribed (WebSub §5.3). */
-  topicUrl?: string;
-  /** `sha1`, `sha256`, `sha384` or `sha512`. */
-  alg?: string;
-  /** Whether a sender that brings the secret itself may do so now. */
-  arm?: boolean;
-}
 
 /** A setting that breaks its rule. */
 export type SettingRule = "publicUrl" | "signatureHeader" | "timestampHeader" | "alg";
@@ -32,11 +19,11 @@ export function settledScheme(
   const { signatureHeader = "", timestampHeader = "", alg = "" } = given;
   let settled = scheme;
   if (settings.includes("signatureHeader") && signatureHeader !== "") {
-    if (rules.headerParameter(signatureHeader)) return { rule: "signatureHeader" };
+    if (rules.signatureHeader(signatureHeader)) return { rule: "signatureHeader" };
     settled = { ...settled, sig: { ...settled.sig, headers: [signatureHeader] } };
   }
   if (settings.includes("timestampHeader") && timestampHeader !== "" && settled.ts) {
-    if (rules.headerParameter(timestampHeader)) return { rule: "timestampHeader" };
+    if (rules.timestampHeader(timestampHeader)) return { rule: "timestampHeader" };
     settled = { ...settled, ts: { ...settled.ts, source: `header:${timestampHeader}` } };
   }
   if (settings.includes("alg") && alg !== "") {
@@ -58,5 +45,5 @@ export function coversBody({ alg, content }: Pick<Scheme, "alg" | "content">): b
 }
 
 export function isPublicUrl(url = ""): boolean {
-  return /^https?:\/\/[^\s/?#]+/i.test(url);
+  return url !== "" && rules.publicUrl(url) === undefined;
 }

@@ -7,6 +7,8 @@ import type { Refusal } from "./why";
 
 /** A request with more signatures is refused whole: each may cost a comparison under each secret. */
 const mostSignatures = 16;
+/** One text with more items than this is refused without a look at them: who has not signed could send a million. */
+const mostItems = 1000;
 
 const lengths: Readonly<Partial<Record<Scheme["alg"], number>>> = {
   "hmac-sha1": 20,
@@ -50,7 +52,10 @@ export class SignatureFormat {
       const lines = fields.textsAt(placeOf(source));
       if (lines.length > 1 && !this.#isList(source)) return { why: { kind: "repeated", source } };
       if (source.includes(".*.") && lines.includes("")) return { why: { kind: "missing", source } };
-      for (const line of lines) items.push(...this.#split(line));
+      // One after the other: a text in the body may have more items than a call takes arguments.
+      for (const line of lines) for (const item of this.#split(line)) items.push(item);
+      const count = lines.length === 1 ? items.length : 0;
+      if (count > mostItems) return { why: { kind: "tooManySignatures", count, most: mostSignatures } };
     }
     return items.length === 0 ? { why: { kind: "missing", source: this.source } } : items;
   }
@@ -64,7 +69,8 @@ export class SignatureFormat {
 
   #split(line: string): string[] {
     const { split } = this.#sig;
-    return (split ? line.split(split).map(withoutBlanks) : [line]).filter((item) => item !== "");
+    const pieces = split ? line.split(split, 2 * mostItems).map(withoutBlanks) : [line];
+    return pieces.filter((item) => item !== "");
   }
 
   /** Those of the items that are signatures, as texts. */

@@ -2,13 +2,13 @@
 
 import { createHash, type KeyObject } from "node:crypto";
 import { isSame } from "../digest";
-import { acceptance, type Check } from "./checks";
+import { admissionBy, type Check } from "./checks";
 import { comparisonBy } from "./comparison";
 import { decodeStrictly } from "./encoding";
 import type { Evidence, Plan } from "./evidence";
-import { placeOf } from "./fields";
+import { placeOf, readForm } from "./fields";
 import { twilioUrls } from "./public-url";
-import type { Acceptance, Refusal } from "./why";
+import type { Admission, Refusal } from "./why";
 
 const bodyDigest = placeOf("query:bodySHA256");
 
@@ -18,6 +18,7 @@ const bodyDigest = placeOf("query:bodySHA256");
  */
 export class TwilioCheck implements Check {
   readonly readsBody = true;
+  readonly coversBody = true;
   readonly #plan: Plan;
   readonly #evidence: Evidence;
   readonly #keys: readonly KeyObject[];
@@ -32,22 +33,24 @@ export class TwilioCheck implements Check {
     // Fields are sorted first: nothing is signed in the order in which it comes.
   }
 
-  verdict(body: () => Buffer): Acceptance | Refusal {
+  verdict(body: () => Buffer): Admission | Refusal {
     this.#evidence.complete(body);
     const signatures = this.#evidence.signatures();
     if ("why" in signatures) return signatures;
     const { isForm } = this.#evidence;
-    const fields = isForm ? sortedFields(this.#evidence.body.toString()) : "";
+    const fields = isForm ? sortedFields(this.#evidence.body.toString()) : Buffer.alloc(0);
+    if (!fields) return { why: { kind: "signatureWrong" } };
     const fitting = this.#keys.map((key) => signatures.some((signature) => this.#fits(key, fields, signature)));
-    const accepted = acceptance(fitting);
+    const accepted = admissionBy(fitting);
     if (!accepted) return { why: { kind: "signatureWrong" } };
     return (isForm ? undefined : this.#judgeDigest()) ?? accepted;
   }
 
-  #fits(key: KeyObject, fields: string, signature: Buffer): boolean {
+  #fits(key: KeyObject, fields: Buffer, signature: Buffer): boolean {
     for (const url of twilioUrls(this.#plan.publicUrl, this.#evidence.search)) {
       const comparison = comparisonBy(this.#plan.scheme.alg, key);
-      comparison.update(Buffer.from(url + fields));
+      comparison.update(Buffer.from(url));
+      comparison.update(fields);
       if (comparison.fits(signature)) return true;
     }
     return false;
@@ -62,9 +65,13 @@ export class TwilioCheck implements Check {
   }
 }
 
-/** Fields by their names; the values of a repeated one sorted, each once. */
-function sortedFields(form: string): string {
-  const fields = new URLSearchParams(form);
-  const names = [...new Set(fields.keys())].sort();
-  return names.flatMap((name) => [...new Set(fields.getAll(name))].sort().map((value) => name + value)).join("");
+/** Fields by their names; the values of a repeated one sorted, each once. Nothing for a form that is not read. */
+function sortedFields(text: string): Buffer | undefined {
+  const form = readForm(text);
+  if (!form) return undefined;
+  const fields = new Map<string, Set<string>>();
+  for (const [name, value] of form) fields.set(name, (fields.get(name) ?? new Set()).add(value));
+  const names = [...fields.keys()].sort();
+  const sorted = names.flatMap((name) => [...(fields.get(name) ?? [])].sort().map((value) => name + value));
+  return Buffer.from(sorted.join(""));
 }

@@ -19,8 +19,10 @@ export interface Refusal {
 /** Which of the two secrets fitted. */
 export type Credential = "first" | "second";
 
-export interface Acceptance {
+export interface Admission {
   credential: Credential;
+  /** Whether it is a test request of the editor's, which has neither of the two. */
+  isTrial?: true;
   /** When it was signed, in ms since the epoch; nothing where that is not told. */
   sentAt?: number;
 }

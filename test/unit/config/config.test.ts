@@ -1,6 +1,6 @@
 import should from "should";
 import { parseBaseUrl } from "../../../src/config/base-url";
-import { defaults, type SavedFields } from "../../../src/config/fields";
+import { type CredentialName, defaults, type SavedFields } from "../../../src/config/fields";
 import { parseConfig } from "../../../src/config/parse";
 import type { Roots } from "../../../src/config/roots";
 import type { BrokenRule } from "../../../src/config/rules";
@@ -10,17 +10,21 @@ const separate: Roots = { admin: "/admin/", node: "/api/" };
 const equal: Roots = { admin: "/", node: "/" };
 const saved: SavedFields = { ...defaults, relativePath: "/hook" };
 
-function parse(fields: Partial<Record<keyof SavedFields | "token", unknown>>, roots = separate) {
-  return parseConfig({ ...saved, ...fields } as SavedFields, "token" in fields ? fields.token : token, roots);
+function parse(
+  fields: Partial<Record<keyof SavedFields | CredentialName, unknown>>,
+  roots = separate,
+  baseUrl?: string,
+) {
+  return parseConfig({ ...saved, ...fields } as SavedFields, { token, ...fields }, { roots, baseUrl });
 }
 
 describe("parseConfig", () => {
   it("answers with a configuration when every rule is kept", () => {
     parse({}).should.eql({
       path: "/hook",
-      token,
-      placement: { method: "header", name: "Authorization" },
       returnQueryParams: false,
+      sender: "",
+      access: { method: "header", name: "Authorization", token, secondToken: "" },
     });
   });
 
@@ -59,6 +63,8 @@ describe("parseConfig", () => {
       ...[" ", "\t", "\x7f", "ä", "\n", "\0"].map((character): (typeof broken)[number] => [
         "token.characters", `a token with ${JSON.stringify(character)}`, { token: token.slice(1) + character },
       ]), // prettier-ignore
+      ["secondToken.length", "a second token of 39 characters", { secondToken: token.slice(1) }],
+      ["secondToken.characters", "a second token with a space", { secondToken: `${token.slice(1)} ` }],
       ["verificationMethod", "an unknown verification method", { verificationMethod: "body" }],
       ["verificationMethod", "a missing verification method", { verificationMethod: undefined }],
       ["queryParameter", "an empty query parameter", { verificationMethod: "query", queryParameter: "" }],
@@ -81,11 +87,55 @@ describe("parseConfig", () => {
   });
 
   it("looks only at the parameter that the verification method uses", () => {
-    parse({ queryParameter: "" }).should.have.property("placement", { method: "header", name: "Authorization" });
-    parse({ verificationMethod: "query", headerParameter: "" }).should.have.property("placement", {
-      method: "query",
-      name: "state",
+    parse({ queryParameter: "" }).should.have.propertyByPath("access", "name").equal("Authorization");
+    const byQuery = parse({ verificationMethod: "query", headerParameter: "" });
+    byQuery.should.have.propertyByPath("access", "name").equal("state");
+  });
+
+  describe("reads what a signature takes", () => {
+    const signed = { verificationMethod: "signature", sender: "github", secret: "s3cret", token: undefined };
+
+    it("without a token, and with what is empty as not given", () => {
+      parse({ ...signed, senderSettings: { arm: "true", alg: null } }).should.have.property("access", {
+        method: "signature",
+        scheme: null,
+        settings: { publicUrl: "", signatureHeader: "", timestampHeader: "", topicUrl: "", alg: "", arm: true },
+        secret: "s3cret",
+        secondSecret: "",
+        verifyToken: "",
+      });
     });
+
+    for (const senderSettings of [null, undefined, "text", 42]) {
+      it(`with ${JSON.stringify(senderSettings)} as settings, which a flow file may hold`, () => {
+        parse({ ...signed, senderSettings })
+          .should.have.propertyByPath("access", "settings", "arm")
+          .equal(false);
+      });
+    }
+
+    it("with the URL that the settings file tells, unless one is entered", () => {
+      const publicUrl = (given: string) =>
+        parse({ ...signed, senderSettings: { publicUrl: given } }, separate, "https://h.example");
+      publicUrl("").should.have.propertyByPath("access", "settings", "publicUrl").equal("https://h.example/api/hook");
+      publicUrl("https://x/y").should.have.propertyByPath("access", "settings", "publicUrl").equal("https://x/y");
+    });
+
+    for (const [rule, fields] of [
+      ["environment", { secret: "${SECRET}" }],
+      ["environment", { secondSecret: "${SECRET}" }],
+      ["environment", { verifyToken: "${SECRET}" }],
+      ["environment", { senderSettings: { topicUrl: "${TOPIC}" } }],
+      ["environment", { sender: "${SENDER}" }],
+      ["publicUrl", { senderSettings: { publicUrl: "hooks.example.com" } }],
+      ["signatureHeader", { senderSettings: { signatureHeader: "X Signature" } }],
+      ["timestampHeader", { senderSettings: { timestampHeader: "X:Time" } }],
+      ["alg", { senderSettings: { alg: "md5" } }],
+    ] as const) {
+      it(`and names the rule ${rule} that ${JSON.stringify(fields)} breaks`, () => {
+        parse({ ...signed, ...fields }).should.have.property("rule", rule);
+      });
+    }
   });
 
   it("takes the words true and false, which environment variables resolve to", () => {

@@ -1,7 +1,7 @@
 import should from "should";
 import type { IncomingMessage } from "node:http";
-import { Credentials } from "../../../src/trust/token";
 import { Budget } from "../../../src/request/budget";
+import { TokenGate } from "../../../src/trust/token";
 import { summarise } from "../../../src/request/summary";
 import { token } from "../../harness/flow";
 
@@ -16,7 +16,8 @@ function summary(
 ) {
   const socket = { remoteAddress: "127.0.0.1" };
   const request = { method: "POST", headers, socket } as unknown as IncomingMessage;
-  return summarise({ request, path: "/Hook/", search, ip }, new Credentials({ placement, token: secret }), budget);
+  const gate = new TokenGate({ ...placement, token: secret, secondToken: "" });
+  return summarise({ request, path: "/Hook/", search, ip }, gate, budget);
 }
 
 const header = { method: "header", name: "X-Token" } as const;

@@ -3,11 +3,11 @@ import type { Node } from "node-red";
 import { mock } from "node:test";
 import { inspect } from "node:util";
 import { Report } from "../../../nodes/runtime/report";
-import { Credentials } from "../../../src/trust/token";
+import { TokenGate } from "../../../src/trust/token";
 import { problems } from "../../../src/problem";
 import { token } from "../../harness/flow";
 
-const credentials = new Credentials({ placement: { method: "header", name: "Authorization" }, token });
+const gate = new TokenGate({ method: "header", name: "Authorization", token, secondToken: "" });
 
 describe("Report", () => {
   let statuses: string[];
@@ -34,7 +34,21 @@ describe("Report", () => {
     mock.restoreAll();
   });
 
-  const accept = () => report.accepted({ id: "1", milliseconds: 1, contentLength: 45 });
+  const accept = () =>
+    report.accepted({ id: "1", admission: { credential: "first" }, milliseconds: 1, contentLength: 45 });
+
+  it("keeps the first secret that is brought, and warns of it once, however often strangers bring another", () => {
+    for (const secret of ["the sender's", "a stranger's", "a stranger's"]) report.greeted(secret);
+    String(report.takeSecret()).should.equal("the sender's");
+    logs.should.have.length(1);
+  });
+
+  it("tells no token that a caller has made the name of a parameter", () => {
+    const head = { method: "POST", rawHeaders: [], search: String(new URLSearchParams([[token, token]])) };
+    report.refused(problems.tokenMissing, { head, at: 0 }, undefined, gate);
+    inspect(report.standing, { depth: 9 }).should.not.containEql(token);
+    inspect(report.standing, { depth: 9 }).should.containEql("tokenElsewhere");
+  });
 
   it("renews the status at most twice a second, and ends with the last count", () => {
     for (let count = 0; count < 100; count++) accept();
@@ -51,25 +65,25 @@ describe("Report", () => {
 
   it("shows a change at once after a quiet time", () => {
     mock.timers.tick(500);
-    report.refused(problems.tokenInvalid, undefined, credentials);
+    report.refused(problems.tokenInvalid, undefined, undefined, gate);
     statuses.should.eql(["status.open 0/0", "status.openRefusing 0/1"]);
   });
 
   it("logs refusals at most once a second", () => {
-    for (let count = 0; count < 100; count++) report.refused(problems.tokenInvalid, undefined, credentials);
+    for (let count = 0; count < 100; count++) report.refused(problems.tokenInvalid, undefined, undefined, gate);
     now += 999;
-    report.refused(problems.tokenMissing, undefined, credentials);
+    report.refused(problems.tokenMissing, undefined, undefined, gate);
     logs.should.have.length(1);
     now += 1;
-    report.refused(problems.jsonMalformed, undefined, credentials);
+    report.refused(problems.jsonMalformed, undefined, undefined, gate);
     logs
       .map((line) => line.split(" ").slice(0, 2).join(" "))
       .should.eql(["warn refused.tokenInvalid", "warn refused.jsonMalformed"]);
   });
 
   it("does not let refusals hide an error, and limits errors as well", () => {
-    report.refused(problems.tokenInvalid, undefined, credentials);
-    for (let count = 0; count < 100; count++) report.refused(problems.unforeseen, "it broke", credentials);
+    report.refused(problems.tokenInvalid, undefined, undefined, gate);
+    for (let count = 0; count < 100; count++) report.refused(problems.unforeseen, undefined, "it broke", gate);
     logs.should.have.length(2);
     logs[1]?.should.startWith("error refused.unforeseen").and.endWith(": it broke");
   });
@@ -79,8 +93,8 @@ describe("Report", () => {
     const quoted = new Error(
       `Invalid value ${JSON.stringify(secret)} in ${JSON.stringify(JSON.stringify({ secret }))}`,
     );
-    const own = new Credentials({ placement: { method: "header", name: "X-Token" }, token: secret });
-    report.refused(problems.unforeseen, quoted, own);
+    const own = new TokenGate({ method: "header", name: "X-Token", token: secret, secondToken: "" });
+    report.refused(problems.unforeseen, undefined, quoted, own);
     logs[0]?.should.match(/Invalid value "…" in "\{\\"secret\\":\\"…\\"\}"/).and.not.match(/x{38}/);
   });
 
@@ -113,7 +127,7 @@ describe("Report", () => {
       ["a text that is cut where the token is", { url: `${"x".repeat(9_980)}${token}` }],
     ] as const) {
       it(`such as ${what}`, () => {
-        report.refused(problems.unforeseen, cause, credentials);
+        report.refused(problems.unforeseen, undefined, cause, gate);
         logs.should.have.length(1);
         logs[0]?.should.match(/^error refused\.unforeseen [^]*: ./).and.not.containEql(token.slice(0, 20));
       });
@@ -135,7 +149,7 @@ describe("Report", () => {
       ] as const),
     ] as const) {
       it(`such as ${what}`, () => {
-        report.refused(problems.unforeseen, cause, credentials);
+        report.refused(problems.unforeseen, undefined, cause, gate);
         logs.should.have.length(1);
         logs[0]?.length.should.be.belowOrEqual(10_100);
         logs[0]?.should.match(/…/).and.not.containEql(token.slice(0, 5));

@@ -4,7 +4,7 @@ import rows from "../../data/handshakes.json";
 import type { Answer } from "../../../src/trust/answer";
 import { Handshakes, longestUnsigned } from "../../../src/trust/handshakes";
 import { isSenderId, type SenderId, senders } from "../../../src/trust/senders/table";
-import type { Settings } from "../../../src/trust/signature/settings";
+import type { Settings } from "../../../src/config/fields";
 import { Verifier } from "../../../src/trust/signature/verifier";
 import { schemeOf } from "../../harness/verification";
 
@@ -91,20 +91,22 @@ describe("handshakes of senders", () => {
     const settings = { topicUrl: "https://example.com/feed" };
     const plain = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
     const nothing = (status: number) => ({ status, headers: {}, body: "" });
+    /** What every other request of the method gets. */
+    const otherwise = (status: number) => ({ ...nothing(status), isFallback: true as const });
     const cases: [string, SenderId, Configured, string, Answer | undefined][] = [
-      ["Meta's with another token", "meta", { verifyToken: "other" }, subscribe, nothing(403)],
-      ["Meta's without a token", "meta", {}, subscribe.replace("=token", "="), nothing(403)],
-      ["Meta's with the token twice", "meta", { verifyToken: "token" }, `${subscribe}&hub.verify_token=token`, nothing(403)],
-      ["Meta's with another mode", "meta", { verifyToken: "token" }, subscribe.replace("subscribe", "x"), nothing(403)],
+      ["Meta's with another token", "meta", { verifyToken: "other" }, subscribe, otherwise(403)],
+      ["Meta's without a token", "meta", {}, subscribe.replace("=token", "="), otherwise(403)],
+      ["Meta's with the token twice", "meta", { verifyToken: "token" }, `${subscribe}&hub.verify_token=token`, otherwise(403)],
+      ["Meta's with another mode", "meta", { verifyToken: "token" }, subscribe.replace("subscribe", "x"), otherwise(403)],
       ["Meta's with markup", "meta", { verifyToken: "token" }, subscribe.replace("abc", "<b>"), nothing(400)],
       ["Meta's with two challenges", "meta", { verifyToken: "token" }, `${subscribe}&hub.challenge=d`, nothing(400)],
       ["Meta's without a challenge", "meta", { verifyToken: "token" }, subscribe.replace("=abc", "="), nothing(400)],
       ["Dropbox's with markup", "dropbox", {}, "challenge=%3Cscript%3E", nothing(400)],
       ["Dropbox's without a challenge", "dropbox", {}, "a=1", undefined],
       ["a hub's", "websub", { settings }, topic, { status: 200, headers: plain, body: "c" }],
-      ["a hub's for another topic", "websub", { settings }, topic.replace("feed", "other"), nothing(404)],
-      ["a hub's where no topic is configured", "websub", {}, topic, nothing(404)],
-      ["a hub's where both are empty", "websub", {}, topic.replace(/https.*feed/, ""), nothing(404)],
+      ["a hub's for another topic", "websub", { settings }, topic.replace("feed", "other"), otherwise(404)],
+      ["a hub's where no topic is configured", "websub", {}, topic, otherwise(404)],
+      ["a hub's where both are empty", "websub", {}, topic.replace(/https.*feed/, ""), otherwise(404)],
       ["X's with what could be a body", "x", { first: "secret" }, "crc_token=%7B%22a%22%3A1%7D", nothing(400)],
       ["X's that is too long", "x", { first: "secret" }, `crc_token=${"a".repeat(129)}`, nothing(400)],
       ["one that GitHub does not know", "github", { first: "secret" }, "challenge=a", undefined],

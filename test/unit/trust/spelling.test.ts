@@ -1,11 +1,11 @@
 import should from "should";
 import { Budget } from "../../../src/request/budget";
 import { StandIns } from "../../../src/trust/stand-ins";
-import { Credentials } from "../../../src/trust/token";
+import { TokenGate } from "../../../src/trust/token";
 import { token } from "../../harness/flow";
 
 const placement = { method: "header", name: "X-Token" } as const;
-const credentials = new Credentials({ placement, token });
+const gate = new TokenGate({ ...placement, token, secondToken: "" });
 /** What a budget may be overdrawn by: one step more for each reading of the last place. */
 const overdraft = 2000;
 const most = 100_000;
@@ -20,10 +20,10 @@ describe("a text with rows of escapes", () => {
     it(`is read with a bounded effort, however long it is: ${what}`, () => {
       for (const length of [1000, 16_000, 500_000]) {
         const budget = new Budget();
-        credentials.tells(row(length), budget);
+        gate.tells(row(length), budget);
         budget.spent.should.be.belowOrEqual(most + overdraft);
         const forLog = new Budget();
-        const concealed = credentials.conceal(`${row(length)}${token}`, Infinity, forLog);
+        const concealed = gate.conceal(`${row(length)}${token}`, Infinity, forLog);
         forLog.spent.should.be.belowOrEqual(most + overdraft);
         should(concealed.includes(token.slice(0, 2))).be.false();
       }
@@ -32,20 +32,20 @@ describe("a text with rows of escapes", () => {
 
   it("counts as telling the token where it is not read to its end", () => {
     const budget = new Budget();
-    credentials.tells("\\".repeat(16_000), budget).should.be.true();
+    gate.tells("\\".repeat(16_000), budget).should.be.true();
     budget.isSpent.should.be.true();
-    credentials.tells("%41".repeat(20), budget).should.be.true();
-    credentials.tells("Text without escapes, longer than a token is.", budget).should.be.false();
-    credentials.names("%41".repeat(20), budget).should.be.true();
-    credentials.names("x-header-field-without-escapes-and-longer-than-a-token", budget).should.be.false();
+    gate.tells("%41".repeat(20), budget).should.be.true();
+    gate.tells("Text without escapes, longer than a token is.", budget).should.be.false();
+    gate.names("%41".repeat(20), budget).should.be.true();
+    gate.names("x-header-field-without-escapes-and-longer-than-a-token", budget).should.be.false();
   });
 });
 
 describe("a text as callers send it", () => {
   it("is read without any effort where it has no escapes", () => {
     const budget = new Budget();
-    credentials.tells("text/html,application/xhtml+xml;q=0.9,*/*;q=0.8".repeat(100), budget).should.be.false();
-    credentials.names("x-header-field-without-escapes-and-longer-than-a-token", budget).should.be.false();
+    gate.tells("text/html,application/xhtml+xml;q=0.9,*/*;q=0.8".repeat(100), budget).should.be.false();
+    gate.names("x-header-field-without-escapes-and-longer-than-a-token", budget).should.be.false();
     budget.spent.should.equal(0);
   });
 
@@ -59,7 +59,7 @@ describe("a text as callers send it", () => {
   ] as const) {
     it(`is read to its end, as long as Node takes it: ${what}`, () => {
       const budget = new Budget();
-      credentials.tells(piece.repeat(16_384 / piece.length), budget).should.be.false();
+      gate.tells(piece.repeat(16_384 / piece.length), budget).should.be.false();
       budget.isSpent.should.be.false();
     });
   }
@@ -67,7 +67,7 @@ describe("a text as callers send it", () => {
 
 describe("a text that is cut short", () => {
   const secret = `"\\/'&%<>` + "0123456789abcdefghijABCDEFGHIJ-_".slice(0, 32);
-  const own = new Credentials({ placement, token: secret });
+  const own = new TokenGate({ ...placement, token: secret, secondToken: "" });
   const json = (text: string) => JSON.stringify(text).slice(1, -1);
   const percentEncoded = (text: string) => text.replace(/./g, (sign) => `%${sign.charCodeAt(0).toString(16)}`);
 
@@ -101,7 +101,7 @@ describe("a text that is cut short", () => {
   it("has nothing of a stand-in in it either, wherever the cut is", () => {
     const standIns = new StandIns();
     const tokens = [token, standIns.issue("hook").token, standIns.issue("hook").token];
-    const each = new Credentials({ placement, token }, "hook", standIns);
+    const each = new TokenGate({ ...placement, token, secondToken: "" }, "hook", standIns);
     const text = `«${tokens.join("»")}»`;
     for (let length = 0; length <= text.length; length++) each.conceal(text, length).should.match(/^[«»…]*$/);
     each.conceal(text).should.equal("«…»…»…»");

@@ -1,19 +1,25 @@
 import should from "should";
 import { inspect } from "node:util";
 import { rules } from "../../../src/config/rules";
-import { problems } from "../../../src/problem";
+import { Problem, problems } from "../../../src/problem";
 import { StandIns } from "../../../src/trust/stand-ins";
-import { authenticate, Credentials } from "../../../src/trust/token";
+import { TokenGate } from "../../../src/trust/token";
 import { token } from "../../harness/flow";
 
 type Outcome = "accepted" | "tokenMissing" | "tokenInvalid";
 
+/** Why a gate refuses a request; nothing where it lets it in. */
+function refusalBy(gate: TokenGate, rawHeaders: string[], search: string): Problem | undefined {
+  const entry = gate.begin({ method: "POST", rawHeaders, search });
+  return entry instanceof Problem ? entry : undefined;
+}
+
 function outcome(method: "header" | "query", name: string, headers: string[], search = ""): Outcome {
-  const problem = authenticate(new Credentials({ placement: { method, name }, token }), headers, search);
+  const problem = refusalBy(new TokenGate({ method, name, token, secondToken: "" }), headers, search);
   return problem ? (problem.name as Outcome) : "accepted";
 }
 
-describe("authenticate", () => {
+describe("a token's gate", () => {
   describe("by the Authorization header", () => {
     const cases: [string, string[], Outcome][] = [
       ["Bearer and the token", ["Authorization", `Bearer ${token}`], "accepted"],
@@ -127,19 +133,19 @@ describe("a token that is to be kept secret", () => {
     ["in HTML in a URL in JSON", json(encodeURIComponent(named(secret)))],
   ] as const) {
     it(`is taken out of a text: ${what}`, () => {
-      const credentials = new Credentials({ placement: { method: "query", name: "state" }, token: secret });
-      credentials.tells(`error at "${written}": no`).should.be.true();
-      credentials.conceal(`GET /hook?state=${written} and «${secret}»`).should.equal("GET /hook?state=… and «…»");
+      const gate = new TokenGate({ method: "query", name: "state", token: secret, secondToken: "" });
+      gate.tells(`error at "${written}": no`).should.be.true();
+      gate.conceal(`GET /hook?state=${written} and «${secret}»`).should.equal("GET /hook?state=… and «…»");
     });
   }
 });
 
 describe("a stand-in", () => {
-  const placement = { method: "header", name: "X-Token" } as const;
+  const access = { method: "header", name: "X-Token", token, secondToken: "" } as const;
   const arrive = (presented: string) => ["X-Token", presented];
   const setUp = () => {
     const standIns = new StandIns();
-    return { standIns, credentials: new Credentials({ placement, token }, "hook", standIns) };
+    return { standIns, gate: new TokenGate(access, "hook", standIns) };
   };
 
   it("has the form of a token, and is another each time", () => {
@@ -150,38 +156,38 @@ describe("a stand-in", () => {
   });
 
   it("lets one request in, which may be asked for it again, and no other", () => {
-    const { standIns, credentials } = setUp();
+    const { standIns, gate } = setUp();
     const { token: standIn } = standIns.issue("hook");
     const request = arrive(standIn);
-    should(authenticate(credentials, request, "")).be.undefined();
-    should(authenticate(credentials, request, "")).be.undefined();
-    should(authenticate(credentials, arrive(standIn), "")).equal(problems.tokenInvalid);
+    should(refusalBy(gate, request, "")).be.undefined();
+    should(refusalBy(gate, request, "")).be.undefined();
+    should(refusalBy(gate, arrive(standIn), "")).equal(problems.tokenInvalid);
   });
 
   it("lets nobody in once it is revoked, or at another node", () => {
-    const { standIns, credentials } = setUp();
+    const { standIns, gate } = setUp();
     const standIn = standIns.issue("hook");
     const other = standIns.issue("other");
     standIn.revoke();
     for (const { token } of [standIn, other]) {
-      should(authenticate(credentials, arrive(token), "")).equal(problems.tokenInvalid);
-      credentials.tells(token).should.be.false();
+      should(refusalBy(gate, arrive(token), "")).equal(problems.tokenInvalid);
+      gate.tells(token).should.be.false();
     }
-    should(authenticate(credentials, arrive(token), "")).be.undefined();
+    should(refusalBy(gate, arrive(token), "")).be.undefined();
   });
 
   it("is valid beside others, and with the node that a deploy has put in the place of the first", () => {
     const { standIns } = setUp();
     const issued = [standIns.issue("hook"), standIns.issue("hook")];
-    const successor = new Credentials({ placement, token: "x".repeat(40) }, "hook", standIns);
-    for (const standIn of issued) should(authenticate(successor, arrive(standIn.token), "")).be.undefined();
+    const successor = new TokenGate({ ...access, token: "x".repeat(40) }, "hook", standIns);
+    for (const standIn of issued) should(refusalBy(successor, arrive(standIn.token), "")).be.undefined();
   });
 
   it("is kept secret like a token", () => {
-    const { standIns, credentials } = setUp();
+    const { standIns, gate } = setUp();
     const { token: standIn } = standIns.issue("hook");
-    credentials.tells(`/hook?state=${percentEncoded(standIn)}`).should.be.true();
-    credentials.conceal(`${standIn} and ${token}`).should.equal("… and …");
+    gate.tells(`/hook?state=${percentEncoded(standIn)}`).should.be.true();
+    gate.conceal(`${standIn} and ${token}`).should.equal("… and …");
   });
 });
 

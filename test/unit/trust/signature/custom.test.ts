@@ -48,9 +48,9 @@ describe("a scheme that a user writes", () => {
   });
 
   const broken: [string, unknown, string][] = [
-    ["none", null, "scheme"],
-    ["a text", "hmac-sha256", "scheme"],
-    ["a list", [written], "scheme"],
+    ["none", null, "scheme.required"],
+    ["a text", "hmac-sha256", "scheme.required"],
+    ["a list", [written], "scheme.required"],
     ["no algorithm", { ...written, alg: undefined }, "scheme.alg"],
     ["an unknown algorithm", { ...written, alg: "hmac-md5" }, "scheme.alg"],
     ["an algorithm of a prototype", { ...written, alg: "constructor" }, "scheme.alg"],

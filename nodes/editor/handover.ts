@@ -1,0 +1,109 @@
+// The box with all that the sender has to be given, and what keeps it from being of use there.
+
+import { type CredentialName, placementField } from "../../src/config/fields";
+import { isEnvironmentValue } from "../../src/config/rules";
+import { present } from "../../src/trust/present";
+import { brokenRule, isUsed, roots } from "./checks";
+import { credentialToGive, isShown, newCredentials } from "./credentials";
+import { prepareCopyButton } from "./copy";
+import { inputValue, senderOf, valuesInForm, type WebhookNode } from "./fields";
+import { showRival } from "./rival";
+import { hostOf, reachOf, urlToGive } from "./url";
+
+const items = ["url", "header", "token", "secret", "verifyToken"] as const;
+type Item = (typeof items)[number];
+
+/** What stands in the place of a credential that is hidden. */
+const bullets = "•".repeat(8);
+
+/** Explains how senders elsewhere can reach this Node-RED. */
+const reaching = "https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/reaching-node-red.md";
+
+export function prepareHandover(node: WebhookNode): void {
+  for (const item of items) {
+    const name = node._(`handover.${item}`);
+    prepareCopyButton(node, $(`#webhook-trigger-given-${item}-copy`), name, () => given(node, true)[item] ?? "");
+  }
+  $("#webhook-trigger-reaching").attr("href", reaching);
+}
+
+/** Shows what is to be handed over, and warns of what keeps callers from reaching this node. */
+export function showHandover(node: WebhookNode): void {
+  const shown = given(node, false);
+  for (const item of items) {
+    const row = $(`#webhook-trigger-given-${item}`).text(shown[item] ?? "");
+    row.parent().toggle(shown[item] !== undefined);
+  }
+  const url = urlToGive(node);
+  const reach = url === undefined ? undefined : reachOf(url);
+  note("yours", missing(node, Object.values(shown)));
+  note("seen", seen(node));
+  $("#webhook-trigger-note-closed").toggle(roots().node === false);
+  $("#webhook-trigger-reach").text(url && reach ? node._(`url.${reach}`, { host: hostOf(url) }) : "");
+  $("#webhook-trigger-note-reach").toggle(reach !== undefined);
+  showRival(node);
+}
+
+/** What the form can show only until it is deployed. */
+function seen(node: WebhookNode): string {
+  const [first] = newCredentials(node);
+  if (first === undefined) return "";
+  return node._(first === "secret" || first === "secondSecret" ? "handover.secretSeen" : "handover.tokenSeen");
+}
+
+function note(name: string, text: string): void {
+  $(`#webhook-trigger-note-${name}`)
+    .toggle(text !== "")
+    .find("span")
+    .text(text);
+}
+
+/** What the form does not know of what the sender needs: it has it already, or the runtime alone knows it. */
+function missing(node: WebhookNode, shown: readonly string[]): string {
+  if (isEnvironmentValue(inputValue("relativePath"))) return node._("handover.pathFromEnvironment");
+  const placeholder = node._("trial.placeholder");
+  return shown.some((text) => text.includes(placeholder)) ? node._("handover.yourToken") : "";
+}
+
+/**
+ * What the sender is to be given.
+ *
+ * @param whole also where a credential is hidden
+ */
+function given(node: WebhookNode, whole: boolean): Partial<Record<Item, string>> {
+  const values = valuesInForm(node);
+  const url = urlToGive(node);
+  const credential = (name: CredentialName) => {
+    const value = isUsed(name, values) ? credentialToGive(name) : undefined;
+    return value === undefined || whole || isShown(name) ? value : bullets;
+  };
+  const verifyToken = credential("verifyToken");
+  const shared = {
+    ...(url !== undefined && { url }),
+    ...(verifyToken !== undefined && { verifyToken }),
+  };
+  const method = values.verificationMethod;
+  if (method !== "header" && method !== "query") {
+    const isChosen = values.sender === "custom" || senderOf(values.sender)?.secretIsChosen;
+    const secret = isChosen ? credential("secret") : undefined;
+    return { ...shared, ...(secret !== undefined && { secret }) };
+  }
+  const name = values[placementField[method]];
+  const known = credential("token");
+  const token = known ?? node._("trial.placeholder");
+  if (isEnvironmentValue(name) || brokenRule(node, placementField[method], name)) return shared;
+  if (url !== undefined && method === "query") {
+    // What stands for a hidden token is not to be encoded.
+    if (token === bullets) return { ...shared, url: url + present({ method, name }, "").search + bullets };
+    return { ...shared, url: url + present({ method, name }, token).search };
+  }
+  if (sendsTokenItself(values.sender, name)) return known === undefined ? shared : { ...shared, token };
+  const [[field, value] = []] = Object.entries(present({ method, name }, token).headers);
+  return { ...shared, header: `${field}: ${value}` };
+}
+
+/** Whether a sender puts the token into that header field by itself: it asks for the token alone. */
+function sendsTokenItself(sender: string, field: string): boolean {
+  const own = senderOf(sender)?.scheme;
+  return own?.alg === "token" && own.sig.headers.some((name) => name.toLowerCase() === field.toLowerCase());
+}

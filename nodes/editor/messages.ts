@@ -1,0 +1,31 @@
+// What is wrong with the fields of the form, said under each.
+
+import { rules } from "../../src/config/rules";
+import { brokenRules, checkedFields } from "./checks";
+import { input, rowOf, type WebhookNode } from "./fields";
+
+/** Says under each field what is wrong with it, as soon as it is. */
+export function showMessages(node: WebhookNode): void {
+  const broken = brokenRules(node);
+  for (const field of checkedFields) {
+    const rule = broken.get(field);
+    input(field).attr("aria-invalid", String(rule !== undefined));
+    // Node-RED marks the fields itself that are saved as they stand.
+    if (field === "scheme" || field in rules) input(field).toggleClass("input-error", rule !== undefined);
+    $(`#webhook-trigger-message-${field}`).text(rule ? node._(`rules.${rule}`) : "");
+  }
+}
+
+/** Puts under each field where it is said what is wrong with it, and tells those who cannot see it. */
+export function prepareMessages(): void {
+  for (const field of checkedFields) {
+    const id = `webhook-trigger-message-${field}`;
+    const control = input(field);
+    const beside = control.closest(".webhook-trigger-credential");
+    $("<div>", { id, class: "webhook-trigger-message", role: "status" }).insertAfter(
+      beside.length > 0 ? beside : control.is(":checkbox") ? control.next() : control,
+    );
+    const hints = rowOf(field).find(".webhook-trigger-hint, #webhook-trigger-picture").toArray();
+    control.attr("aria-describedby", [id, ...hints.map((hint) => hint.id)].join(" "));
+  }
+}

@@ -1,0 +1,74 @@
+// Another node that has the same path: found, named, and shown.
+
+import { normalisePath } from "../../src/config/rules";
+import { pathKey } from "../../src/request/target";
+import { inputValue, type WebhookNode } from "./fields";
+import type { Editor, EditorNode } from "./host";
+
+declare const RED: Editor;
+
+export function prepareRival(node: WebhookNode): void {
+  $("#webhook-trigger-rival").on("click", () => {
+    const rival = rivalOf(node);
+    if (rival) reveal(rival);
+  });
+}
+
+/** Warns of another node that has the same path. */
+export function showRival(node: WebhookNode): void {
+  const rival = rivalOf(node);
+  $("#webhook-trigger-note-taken").toggle(rival !== undefined);
+  if (!rival) return;
+  $("#webhook-trigger-warning").text(node._(rival.type === node.type ? "url.takenByWebhook" : "url.takenByHttpIn"));
+  const name = nameOf(node, rival);
+  $("#webhook-trigger-rival").text(name).attr("aria-label", node._("url.reveal", { name }));
+}
+
+/** What a person knows a node by: its id tells nobody anything. */
+function nameOf(node: WebhookNode, rival: EditorNode): string {
+  const flow = RED.nodes.workspace(rival.z)?.label ?? RED.nodes.subflow(rival.z)?.name ?? "";
+  const own = rival.type === node.type ? node._("paletteLabel") : rival.type;
+  return node._("url.rival", { name: rival.name || own, flow });
+}
+
+/** Finds another node that has the path of the form. */
+function rivalOf(node: WebhookNode): EditorNode | undefined {
+  const path = inputValue("relativePath");
+  const hasPath = (other: EditorNode, itsPath: unknown) =>
+    other.id !== node.id &&
+    isEnabled(other) &&
+    typeof itsPath === "string" &&
+    itsPath !== "" &&
+    samePath(itsPath, path);
+  return (
+    RED.nodes.filterNodes({ type: node.type }).find((other) => hasPath(other, other.relativePath)) ??
+    RED.nodes.filterNodes({ type: "http in" }).find((other) => other.method === "post" && hasPath(other, other.url))
+  );
+}
+
+function isEnabled(node: EditorNode): boolean {
+  return !node.d && !RED.nodes.workspace(node.z)?.disabled;
+}
+
+function samePath(one: string, other: string): boolean {
+  return pathKey(normalisePath(one)) === pathKey(normalisePath(other));
+}
+
+/** What a node and its name take beside the form, in px, and what the form takes at least. */
+const roomForNode = 240;
+const roomForForm = 320;
+
+/** Shows a node beside the form, which lies over its flow: where there is no room, the form makes some. */
+function reveal(node: EditorNode): void {
+  RED.view.reveal(node.id);
+  const chart = $("#red-ui-workspace-chart").stop(true);
+  const tray = $(".red-ui-tray").last();
+  const { left = 0, top = 0 } = chart.offset() ?? {};
+  const room = (tray.offset()?.left ?? 0) - left;
+  const narrower = (tray.outerWidth() ?? 0) - Math.max(0, roomForNode - room);
+  if (narrower >= roomForForm) tray.outerWidth(narrower);
+  const free = Math.min((tray.offset()?.left ?? 0) - left, chart.innerWidth() ?? 0);
+  const height = Math.min(chart.innerHeight() ?? 0, window.innerHeight - top);
+  chart.scrollLeft(node.x * RED.view.scale() - free / 2);
+  chart.scrollTop(node.y * RED.view.scale() - height / 2);
+}

@@ -1,0 +1,118 @@
+// The closed sections of the form: what they hold is in their headings, and what needs a look opens them.
+
+import {
+  type CredentialName,
+  defaults,
+  type SavedFields,
+  type TokenMethod,
+  placementField,
+} from "../../src/config/fields";
+import { isEnvironmentValue } from "../../src/config/rules";
+import { brokenRules, isUsed } from "./checks";
+import { knownCredential } from "./credentials";
+import { shortName } from "../../src/trust/senders/table";
+import { fieldValue, isSame, savedValues, valuesInForm, type Field, type WebhookNode } from "./fields";
+import { returnsQuery } from "./message";
+import { presetOf } from "./sender";
+import { lineState } from "./terminal";
+
+type Section = "verification" | "message" | "terminal";
+
+/** The fields of each section. */
+const sections: Record<
+  Section,
+  { saved: readonly (keyof SavedFields & Field)[]; credentials: readonly CredentialName[] }
+> = {
+  verification: {
+    saved: ["verificationMethod", "headerParameter", "queryParameter", "scheme"],
+    credentials: ["secondToken", "secondSecret"],
+  },
+  message: { saved: ["returnQueryParams"], credentials: [] },
+  terminal: { saved: [], credentials: [] },
+};
+const names = Object.keys(sections) as Section[];
+
+/** What each node had when it was last seen without a change. */
+const deployed = new WeakMap<WebhookNode, SavedFields>();
+
+export function prepareSections(node: WebhookNode): void {
+  if (!node.changed) deployed.set(node, savedValues(node));
+  for (const name of names) {
+    headingOf(name).on("click", () => setOpen(name, !isOpen(name)));
+    setOpen(name, false);
+  }
+}
+
+/** Says in the headings what the sections hold, and opens those that have come to need a look. */
+export function showSections(node: WebhookNode): void {
+  const broken = brokenRules(node);
+  const changed = changedFields(node);
+  for (const name of names) {
+    const { saved, credentials } = sections[name];
+    const isBroken = [...saved, ...credentials].some((field) => broken.has(field));
+    const needsLook = isBroken || [...saved, ...credentials].some((field) => changed.has(field));
+    const heading = headingOf(name);
+    // One that its user has closed is left alone.
+    if (needsLook && heading.data(lookData) !== true) setOpen(name, true);
+    heading.data(lookData, needsLook);
+    $(`#webhook-trigger-state-${name}`).text(isBroken ? node._("section.broken") : stateOf(node, name));
+  }
+}
+
+const lookData = "needs-look";
+
+function headingOf(name: Section): JQuery {
+  return $(`#webhook-trigger-heading-${name}`);
+}
+
+function isOpen(name: Section): boolean {
+  return headingOf(name).attr("aria-expanded") === "true";
+}
+
+function setOpen(name: Section, open: boolean): void {
+  headingOf(name).attr("aria-expanded", String(open));
+  headingOf(name)
+    .children("i")
+    .attr("class", `fa fa-fw ${open ? "fa-angle-down" : "fa-angle-right"}`);
+  $(`#webhook-trigger-section-${name}`).toggle(open);
+}
+
+/** What a section holds, in a few words. */
+function stateOf(node: WebhookNode, name: Section): string {
+  if (name === "terminal") return node._(`section.${lineState(node)}`);
+  if (name === "verification") return verificationOf(node);
+  const value = fieldValue("returnQueryParams");
+  if (isEnvironmentValue(value)) return String(value);
+  return node._(returnsQuery() ? "section.bodyAndQuery" : "section.body");
+}
+
+function verificationOf(node: WebhookNode): string {
+  const values = valuesInForm(node);
+  const { verificationMethod: method, sender } = values;
+  const name = sender === "custom" ? "" : shortName(sender);
+  if (method === "signature") {
+    return name === "" ? node._("section.ownSignature") : node._("section.signature", { name });
+  }
+  if (method !== "header" && method !== "query") return method;
+  return node._(`section.${method}`, { name: values[placementField[method satisfies TokenMethod]] });
+}
+
+/** The fields that hold something else than what is deployed; of a new node, than what its sender fills in. */
+function changedFields(node: WebhookNode): Set<Field> {
+  const values = valuesInForm(node);
+  const { sender, scheme } = values;
+  const before = deployed.get(node) ?? {
+    ...defaults,
+    ...presetOf(sender),
+    // Whoever describes a sender has to look at it.
+    scheme: sender === "custom" ? null : scheme,
+  };
+  const changed = new Set<Field>();
+  for (const { saved, credentials } of Object.values(sections)) {
+    for (const field of saved) {
+      if (isUsed(field, values) && !isSame(values[field], before[field])) changed.add(field);
+    }
+    for (const name of credentials) if (knownCredential(name) !== undefined && isUsed(name, values)) changed.add(name);
+  }
+  return changed;
+}

@@ -1,0 +1,66 @@
+// What became of the requests of a node, for its status and its form.
+
+import type { RefusedRequest, Standing } from "../../src/reply/standing";
+import type { Admission, Credential } from "../../src/trust/signature/why";
+
+export class Tally {
+  accepted = 0;
+  refused = 0;
+  handshakes = 0;
+  /** When a request last came that was let in by the one and the other, in ms since the epoch. */
+  readonly used: Partial<Record<Credential, number>> = {};
+  #last: Standing["last"];
+  #lastRefused: RefusedRequest | undefined;
+  #credential: Credential | undefined;
+  /** What the sender has brought, until somebody fetches it. */
+  #secret: string | undefined;
+
+  accept({ credential, isTrial }: Admission): void {
+    const at = Date.now();
+    this.accepted++;
+    if (!isTrial) this.used[(this.#credential = credential)] = at;
+    this.#last = { at, outcome: "accepted" };
+  }
+
+  greet(secret: string | undefined): void {
+    this.handshakes++;
+    // Whoever comes later may be a stranger, and must not put another in its place.
+    this.#secret ??= secret;
+    this.#last = { at: Date.now(), outcome: "handshake" };
+  }
+
+  refuse(): void {
+    this.refused++;
+    this.#last = { at: Date.now(), outcome: "refused" };
+  }
+
+  /** Keeps why the last one was refused. */
+  explain(refused: RefusedRequest): void {
+    this.#lastRefused = refused;
+  }
+
+  get hasSecret(): boolean {
+    return this.#secret !== undefined;
+  }
+
+  /** Hands out what the sender has brought: once. */
+  takeSecret(): string | undefined {
+    const secret = this.#secret;
+    this.#secret = undefined;
+    return secret;
+  }
+
+  /** @param hasTwo whether there are two secrets or tokens */
+  standing(hasTwo: boolean): Standing {
+    const { accepted, refused, handshakes, hasSecret } = this;
+    return {
+      accepted,
+      refused,
+      handshakes,
+      hasSecret,
+      ...(this.#last && { last: this.#last }),
+      ...(this.#lastRefused && { lastRefused: this.#lastRefused }),
+      ...(hasTwo && this.#credential && { credential: this.#credential }),
+    };
+  }
+}

@@ -1,0 +1,26 @@
+// How a node fares, as its form in the editor is told.
+
+import type { Explanation } from "../trust/diagnosis/explanation";
+import type { Credential } from "../trust/signature/why";
+
+/** What became of the last request, and of all since the node was started. */
+export interface Standing {
+  accepted: number;
+  refused: number;
+  handshakes: number;
+  /** Missing while there was no request. */
+  last?: { at: number; outcome: "accepted" | "refused" | "handshake" };
+  /** Missing while none was refused. */
+  lastRefused?: RefusedRequest;
+  /** Which of two secrets or tokens the last accepted request had; missing where there is one only. */
+  credential?: Credential;
+  /** Whether the sender has brought a secret that nobody has fetched yet. */
+  hasSecret: boolean;
+}
+
+export interface RefusedRequest extends Explanation {
+  /** When it came, in ms since the epoch. */
+  at: number;
+  /** The key of its text under `refused` in the message catalog. */
+  problem: string;
+}

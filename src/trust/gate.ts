@@ -1,0 +1,70 @@
+// What lets requests in at an endpoint, whether that is a token or a signature.
+
+import type { Problem } from "../problem";
+import type { Hidden } from "../request/summary";
+import type { Answer } from "./answer";
+import type { Explanation } from "./diagnosis/explanation";
+import type { Head } from "./signature/fields";
+import type { Admission } from "./signature/why";
+
+export interface Gate extends Hidden {
+  /** The methods besides POST by which the sender may ask something. */
+  readonly methods: readonly string[];
+  /** Why a request is refused that lacks what lets it in. */
+  readonly missing: Problem;
+  /** Whether something in front has taken away a field that is to let the request in. */
+  isTakenFrom(request: Fields): boolean;
+  /**
+   * Judges a request by its head.
+   *
+   * @param at when it came, in ms since the epoch
+   */
+  begin(head: Head, at: number): Entry;
+  /**
+   * Takes what lets requests in out of a text that is meant for the log.
+   *
+   * @param most the most characters of it that are kept
+   */
+  conceal(text: string, most?: number): string;
+  /** Tells the operator why a request was refused. It may take as long as some forty requests do. */
+  explain(refused: Refused): Explanation;
+}
+
+/** The header fields of a request: as something in front has left them, and as they came. */
+export interface Fields {
+  readonly headers: Readonly<Record<string, unknown>>;
+  readonly rawHeaders: readonly string[];
+}
+
+/** What becomes of a request, as far as its head tells: it may come in, has more to prove, or is done with. */
+export type Entry = Admission | Claim | Answer | Problem;
+
+/** What a request still has to prove by its body. */
+export interface Claim {
+  /** The most bytes that its body may have to prove anything, and why it is refused where it has more. */
+  readonly longest?: { readonly bytes: number; readonly otherwise: Problem };
+  /** Whether it is proven by the bytes of the body as they came: no other form of it will do. */
+  readonly needsBytes: boolean;
+  /** Takes a part of the body; nobody may have it before it is proven. */
+  update(chunk: Buffer): Problem | undefined;
+  /** @param body all of it */
+  verdict(body: Buffer): Admission | Answer | Problem;
+  /** Ends the claim, if it has not ended: the memory for its body is free for others. */
+  drop(): void;
+}
+
+/** A request that was refused, as far as it was read. */
+export interface Refused {
+  head: Head;
+  body?: Buffer | undefined;
+  /** When it came, in ms since the epoch. */
+  at: number;
+}
+
+export function isAdmission(entry: Entry): entry is Admission {
+  return "credential" in entry;
+}
+
+export function isClaim(entry: Entry): entry is Claim {
+  return "verdict" in entry;
+}

@@ -1,0 +1,98 @@
+import "should";
+import { createHmac } from "node:crypto";
+import type { SignatureAccess } from "../../src/config/parse";
+import { type Entry, type Gate, isAdmission, isClaim } from "../../src/trust/gate";
+import { gateOf } from "../../src/trust/gates";
+import { Budget } from "../../src/request/budget";
+import type { SenderId } from "../../src/trust/senders/table";
+
+const plain: SignatureAccess = {
+  method: "signature",
+  scheme: null,
+  settings: {},
+  secret: "s3cret",
+  secondSecret: "another",
+  verifyToken: "",
+};
+
+function gateFor(sender: SenderId, access: Partial<SignatureAccess> = {}): Gate {
+  const gate = gateOf({ sender, access: { ...plain, ...access } });
+  if ("rule" in gate) throw new Error(gate.rule);
+  return gate;
+}
+
+/** What becomes of a request with a body. */
+function verdictOn(gate: Gate, rawHeaders: string[], body: Buffer): Exclude<Entry, { verdict: unknown }> {
+  const entry = gate.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
+  if (!isClaim(entry)) return entry;
+  return entry.update(body) ?? entry.verdict(body);
+}
+
+/** The processor time of a body of a size, in µs: the least of a few times, as others work on the machine as well. */
+function costOf(gate: Gate, rawHeaders: string[], body: Buffer): number {
+  const costs = Array.from({ length: 5 }, () => {
+    const before = process.cpuUsage();
+    verdictOn(gate, rawHeaders, body).should.have.property("status", 401);
+    gate.explain({ head: { method: "POST", rawHeaders, search: "" }, body, at: Date.now() }).should.be.an.Object();
+    const { user, system } = process.cpuUsage(before);
+    return user + system;
+  });
+  return Math.min(...costs);
+}
+
+describe("a stranger with a body that takes long to read", () => {
+  const twilio = gateFor("twilio", { settings: { publicUrl: "https://hooks.example/hook" } });
+  const signed = ["Content-Type", "application/x-www-form-urlencoded", "X-Twilio-Signature", `${"A".repeat(27)}=`];
+  const fields = (count: number) => Buffer.from(Array.from({ length: count }, (_, index) => `a${index}`).join("&"));
+  const levels = 250;
+  const deep = (count: number) => Buffer.from(`${"[".repeat(levels)}0${",0".repeat(count)}${"]".repeat(levels)}`);
+  const form = { alg: "hmac-sha256", sig: { headers: [], source: "form:s", enc: "hex" }, content: ["form:a"] };
+  const list = {
+    alg: "hmac-sha256",
+    sig: { headers: [], source: "json:s", split: ",", enc: "hex" },
+    content: ["body"],
+  };
+  const [few, many] = [35_000, 280_000];
+  for (const [what, gate, rawHeaders, bodyOf] of [
+    ["a form of Twilio's with very many fields", twilio, signed, fields],
+    ["a form of a custom sender's with very many fields", gateFor("custom", { scheme: form }), [], fields],
+    ["deep JSON", gateFor("github"), ["X-Hub-Signature-256", `sha256=${"0".repeat(64)}`], deep],
+    [
+      "very many signatures",
+      gateFor("custom", { scheme: list }),
+      [],
+      (count: number) => Buffer.from(`{"s":"${"a,".repeat(count)}"}`),
+    ],
+  ] as const) {
+    it(`is refused and explained in a time that grows with its length and no faster: ${what}`, () => {
+      const [little, much] = [few, many].map((count) => costOf(gate, [...rawHeaders], bodyOf(count)));
+      // Eight times the length; what grows with the square takes 64 times as long. The least that is told apart is 1 ms.
+      (much ?? 0).should.be.below(30 * Math.max(little ?? 0, 1000));
+    });
+  }
+});
+
+describe("what a stranger can have signed", () => {
+  it("by X's challenge starts no flow", () => {
+    const gate = gateFor("x");
+    for (const text of ["1", "null", "a=1"]) {
+      const asked = gate.begin({ method: "GET", rawHeaders: [], search: `crc_token=${encodeURIComponent(text)}` }, 0);
+      const { body } = asked as { body: string };
+      const { response_token: signature } = JSON.parse(body) as { response_token: string };
+      const fields = ["x-twitter-webhooks-signature", signature, "Content-Type", "application/x-www-form-urlencoded"];
+      verdictOn(gate, fields, Buffer.from(text)).should.have.property("status", 401);
+    }
+    const body = Buffer.from('{"for_user_id":"1"}');
+    const signature = createHmac("sha256", "s3cret").update(body).digest("base64");
+    isAdmission(verdictOn(gate, ["x-twitter-webhooks-signature", `sha256=${signature}`], body)).should.be.true();
+  });
+});
+
+describe("a short secret in the query", () => {
+  it("is in no message", () => {
+    const scheme = { alg: "token", sig: { headers: [], source: "query:key" } };
+    const gate = gateFor("custom", { scheme });
+    gate.tells("key=s3cret", new Budget()).should.be.false();
+    String(gate.parameter).should.equal("key");
+  });
+});

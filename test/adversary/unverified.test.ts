@@ -1,0 +1,132 @@
+import "should";
+import { createHmac } from "node:crypto";
+import { once } from "node:events";
+import type { Socket } from "node:net";
+import { mock } from "node:test";
+import type { SignatureAccess } from "../../src/config/parse";
+import type { Gate } from "../../src/trust/gate";
+import { gateOf } from "../../src/trust/gates";
+import { mostUnverified, unverifiedBytes } from "../../src/trust/unverified";
+import { dial, repliesIn } from "../harness/http";
+import { Reception } from "../harness/reception";
+import { until } from "../harness/until";
+
+const secret = "It's a Secret to Everybody";
+const megabyte = 1024 * 1024;
+const body = Buffer.alloc(5 * megabyte, "x");
+const callers = 30;
+
+function gate(): Gate {
+  const access: SignatureAccess = {
+    method: "signature",
+    scheme: null,
+    settings: {},
+    secret,
+    secondSecret: "",
+    verifyToken: "",
+  };
+  const made = gateOf({ sender: "github", access });
+  if ("rule" in made) throw new Error(made.rule);
+  return made;
+}
+
+function head(signature: string): string {
+  const fields = [
+    "Host: x",
+    `X-Hub-Signature-256: sha256=${signature}`,
+    `Content-Length: ${body.length}`,
+    "Connection: close",
+  ];
+  return ["POST /hook HTTP/1.1", ...fields, "", ""].join("\r\n");
+}
+
+/** Collects what is answered on a connection. */
+function answersOn(socket: Socket): () => string {
+  let received = "";
+  socket.setEncoding("latin1").on("data", (text: string) => (received += text));
+  socket.on("error", () => undefined);
+  return () => received;
+}
+
+describe("a flood of large bodies that nobody has verified", () => {
+  let reception: Reception;
+  let peak = 0;
+  /** How many bytes were taken each time. */
+  let pushed: number[] = [];
+  /** Whether there is no memory for the next part, as others have taken it. */
+  let isFull = false;
+  beforeEach(async () => {
+    reception = await Reception.open();
+    reception.open(gate(), "github", body.length);
+    const take = unverifiedBytes.take.bind(unverifiedBytes);
+    isFull = false;
+    pushed = [];
+    mock.method(unverifiedBytes, "take", (bytes: number) => {
+      pushed.push(bytes);
+      const taken = !isFull && take(bytes);
+      isFull = false;
+      peak = Math.max(peak, unverifiedBytes.taken);
+      return taken;
+    });
+  });
+  afterEach(() => {
+    reception.close();
+    mock.restoreAll();
+  });
+
+  it(`takes no more than ${mostUnverified / megabyte} MB; who comes then is told to try again`, async () => {
+    const sockets = Array.from({ length: callers }, () => dial(reception.origin));
+    const answers = sockets.map(answersOn);
+    // All but the last byte: nobody can be verified yet.
+    for (const socket of sockets) socket.write(Buffer.concat([Buffer.from(head("0".repeat(64))), body.subarray(1)]));
+    const full = () => answers.filter((received) => received().startsWith("HTTP/1.1 503")).length;
+    await until(() => full() > 0 && peak > mostUnverified - 6 * megabyte, "the memory to be full");
+    peak.should.be.belowOrEqual(mostUnverified);
+    for (const received of answers)
+      if (received() !== "") received().should.match(/^HTTP\/1\.1 503 .*Retry-After: 1\r\n/s);
+    for (const socket of sockets) socket.destroy();
+    await until(() => unverifiedBytes.taken === 0, "the memory to be free");
+    reception.payloads.should.be.empty();
+  });
+
+  it("holds nobody up afterwards, and takes no memory for what is verified or refused", async () => {
+    for (const [key, status] of [
+      [secret, 200],
+      ["another", 401],
+    ] as const) {
+      const socket = dial(reception.origin);
+      const received = answersOn(socket);
+      socket.write(Buffer.concat([Buffer.from(head(createHmac("sha256", key).update(body).digest("hex"))), body]));
+      await once(socket, "close");
+      repliesIn(received())
+        .map((reply) => reply.status)
+        .should.eql([status]);
+      unverifiedBytes.taken.should.equal(0);
+    }
+    reception.payloads.should.have.length(1);
+  });
+
+  it("takes no memory for what comes of a body after its refusal", async () => {
+    isFull = true;
+    const socket = dial(reception.origin);
+    const received = answersOn(socket);
+    socket.write(head("0".repeat(64)) + "x".repeat(1024));
+    await until(() => received().startsWith("HTTP/1.1 503"), "the refusal");
+    // What the caller goes on to send is read, and thrown away.
+    const sending = setInterval(() => socket.write(body.subarray(0, 65_536)), 50);
+    await until(() => socket.bytesWritten > megabyte, "the rest to be on its way");
+    clearInterval(sending);
+    unverifiedBytes.taken.should.equal(0);
+    socket.destroy();
+  });
+
+  it("keeps a body that is cut into single bytes in hardly more memory than one that is not", async () => {
+    const socket = dial(reception.origin);
+    const fields = ["Host: x", `X-Hub-Signature-256: sha256=${"0".repeat(64)}`, "Transfer-Encoding: chunked"];
+    socket.write(["POST /hook HTTP/1.1", ...fields, "", "1\r\nx\r\n".repeat(20_000)].join("\r\n"));
+    await until(() => pushed.length >= 4, "the body");
+    pushed.forEach((bytes) => bytes.should.be.above(1024));
+    socket.destroy();
+    await until(() => unverifiedBytes.taken === 0, "the memory to be free");
+  });
+});

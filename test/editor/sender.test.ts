@@ -1,0 +1,196 @@
+import should from "should";
+import { defaults } from "../../src/config/fields";
+import { senderIds, senders } from "../../src/trust/senders/table";
+import { catalogText, Editor, type FormField } from "../harness/browser";
+import { webhookFlow } from "../harness/flow";
+import type { NodeRed } from "../harness/node-red";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+
+const signed = { verificationMethod: "signature", credentials: { secret: "a secret" } };
+
+describe("the sender in the form", () => {
+  let nodeRed: NodeRed;
+  let editor: Editor;
+  before(async () => {
+    const { sender: _sender, scheme: _scheme, senderSettings: _settings, ...older } = webhookFlow({ id: "older" })[1] ?? {};
+    nodeRed = await sharedNodeRed([
+        ...webhookFlow(
+          { id: "plain", relativePath: "/plain" },
+          { id: "github", relativePath: "/github", sender: "github", ...signed },
+          {
+            id: "square",
+            relativePath: "/square",
+            sender: "square",
+            senderSettings: { publicUrl: "${PUBLIC}", alg: "sha1" },
+            ...signed,
+          },
+          { id: "notion", relativePath: "/notion", sender: "notion", senderSettings: { arm: "${ARM}" }, ...signed },
+          { id: "custom", relativePath: "/custom", sender: "custom", scheme: { alg: "${ALG}" }, ...signed },
+          { id: "environment", relativePath: "/environment", sender: "${WHO}" },
+        ),
+        { ...older, id: "older", relativePath: "/older" },
+    ]);
+    editor = await Editor.open(await sharedBrowser(), nodeRed);
+  });
+  afterEach(() => editor.leave());
+  after(() => editor.close());
+
+  const values = async (...fields: FormField[]) => {
+    const found: Record<string, string> = {};
+    for (const field of fields) found[field] = await editor.input(field).inputValue();
+    return found;
+  };
+  const shown = async (...fields: FormField[]) => {
+    const visible: FormField[] = [];
+    for (const field of fields) if (await editor.input(field).isVisible()) visible.push(field);
+    return visible;
+  };
+
+  for (const id of ["plain", "github", "square", "notion", "custom", "environment", "older"]) {
+    it(`is not changed by Done in ${id}`, async () => {
+      const before = await Promise.all((["sender", "scheme", "senderSettings"] as const).map((field) => editor.saved(id, field)));
+      await editor.edit(id);
+      await editor.done();
+      const after = await Promise.all((["sender", "scheme", "senderSettings"] as const).map((field) => editor.saved(id, field)));
+      if (id !== "older") after.should.eql(before);
+      (await editor.isChanged(id)).should.be.false();
+    });
+  }
+
+  it("is the first thing to be chosen, of all that are known", async () => {
+    await editor.editAsItIs("plain");
+    const first = editor.page.locator(".webhook-trigger-form").locator("input, select, button").first();
+    should(await first.getAttribute("id")).equal("node-input-sender");
+    const listed = await editor.input("sender").locator("option").evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
+    listed.slice(0, 4).should.eql(["", "github", "gitlab", "gitlab-signed"]);
+    should(listed.at(-1)).equal("custom");
+    listed.slice().sort().should.eql(["", ...senderIds].sort());
+    const names = await editor.input("sender").locator("optgroup").last().locator("option").allInnerTexts();
+    names.should.eql(names.slice().sort((one, other) => one.localeCompare(other)));
+  });
+
+  it("makes a new secret where its user chooses that, and gives it away with the URL", async () => {
+    await editor.editAsItIs("plain");
+    await editor.input("sender").selectOption("github");
+    (await values("verificationMethod")).should.eql({ verificationMethod: "signature" });
+    (await shown("token", "secret", "verifyToken", "publicUrl", "arm")).should.eql(["secret"]);
+    const { secret = "" } = await values("secret");
+    secret.should.match(/^[\w-]{40}$/);
+    (await editor.copyGiven("secret")).should.equal(secret);
+    (await editor.copyGiven("url")).should.equal(nodeRed.node("/plain"));
+    (await editor.given("header").isVisible()).should.be.false();
+    (await editor.note("seen").innerText()).trim().should.equal(catalogText("handover.secretSeen"));
+    (await editor.hint("secret").innerText()).should.containEql(catalogText("secret.chosen", { name: "GitHub" }));
+    should(await editor.hint("secret").locator("a").getAttribute("href")).equal(senders.github.docs);
+  });
+
+  it("tells where the secret is to be had where the sender has it, and what it begins with", async () => {
+    await editor.editAsItIs("plain");
+    await editor.input("sender").selectOption("stripe");
+    (await values("secret")).should.eql({ secret: "" });
+    (await editor.message("secret").innerText()).should.equal(catalogText("rules.secret.required"));
+    const hint = await editor.hint("secret").innerText();
+    hint.should.containEql(catalogText("secret.shown", { name: "Stripe" }));
+    hint.should.containEql(catalogText("secret.begins", { begins: "whsec_" }));
+    await editor.input("secret").fill("whsec_x");
+    (await editor.message("secret").isVisible()).should.be.false();
+    (await editor.given("secret").isVisible()).should.be.false();
+  });
+
+  it("fills in the header of one that sends a token itself, which is then all that it is given", async () => {
+    const id = await editor.drop("webhook-trigger", 300, 500);
+    await editor.editAsItIs(id);
+    await editor.input("sender").selectOption("gitlab");
+    const { token = "", ...others } = await values("token", "verificationMethod", "headerParameter");
+    others.should.eql({ verificationMethod: "header", headerParameter: "X-Gitlab-Token" });
+    (await editor.copyGiven("token")).should.equal(token);
+    (await editor.given("header").isVisible()).should.be.false();
+  });
+
+  it("goes back to a token when it is anybody again", async () => {
+    await editor.editAsItIs("plain");
+    await editor.input("sender").selectOption("telegram");
+    await editor.input("sender").selectOption("github");
+    await editor.input("sender").selectOption("");
+    const { verificationMethod, headerParameter } = defaults;
+    (await values("verificationMethod", "headerParameter")).should.eql({ verificationMethod, headerParameter });
+    (await shown("token", "secret")).should.eql(["token"]);
+  });
+
+  for (const [sender, fields] of [
+    ["meta", ["secret", "verifyToken"]],
+    ["notion", ["secret", "arm"]],
+    ["square", ["secret", "publicUrl"]],
+    ["grafana-timestamp", ["secret", "signatureHeader", "timestampHeader"]],
+    ["websub", ["secret", "topicUrl", "alg"]],
+    ["microsoft-graph", ["secret"]],
+    ["cloudevents", ["token"]],
+    ["custom", ["secret"]],
+  ] as const) {
+    it(`asks for what ${sender} needs, and for nothing else`, async () => {
+      await editor.editAsItIs("plain");
+      await editor.input("sender").selectOption(sender);
+      const asked = await shown("token", "secret", "verifyToken", "arm", "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg");
+      asked.sort().should.eql([...fields].sort());
+    });
+  }
+
+  it("does without a secret while it may bring one", async () => {
+    await editor.editAsItIs("plain");
+    await editor.input("sender").selectOption("asana");
+    (await editor.message("secret").isVisible()).should.be.true();
+    await editor.input("arm").check();
+    (await editor.message("secret").isVisible()).should.be.false();
+    await editor.input("secret").fill("mine");
+    await editor.input("arm").uncheck();
+    (await shown("arm")).should.eql([]);
+  });
+
+  it("saves its settings in one property, those with a value", async () => {
+    await editor.editAsItIs("plain");
+    await editor.input("sender").selectOption("websub");
+    await editor.input("topicUrl").fill("https://example.com/feed");
+    await editor.done();
+    should(await editor.saved("plain", "senderSettings")).eql({ topicUrl: "https://example.com/feed" });
+    await editor.edit("plain");
+    (await values("sender", "topicUrl")).should.eql({ sender: "websub", topicUrl: "https://example.com/feed" });
+    await editor.input("topicUrl").fill("");
+    await editor.input("sender").selectOption("");
+    await editor.done();
+    await editor.invoke("core:undo");
+    await editor.invoke("core:undo");
+    should(await editor.saved("plain", "senderSettings")).eql({});
+  });
+
+  it("begins a custom one with a scheme that works, in a section that is open, and takes over another", async () => {
+    await editor.editAsItIs("plain");
+    await editor.input("sender").selectOption("custom");
+    should(JSON.parse(await editor.input("scheme").inputValue())).eql(senders.custom.scheme);
+    (await editor.message("scheme").isVisible()).should.be.false();
+    await editor.page.locator("#webhook-trigger-schemeOf").selectOption("slack");
+    await editor.done();
+    should(await editor.saved("plain", "scheme")).eql(senders.slack.scheme);
+    await editor.invoke("core:undo");
+    should(await editor.saved("plain", "scheme")).equal(null);
+  });
+
+  it("asks for the URL as soon as a custom scheme signs it", async () => {
+    await editor.editAsItIs("plain");
+    await editor.input("sender").selectOption("custom");
+    await editor.input("scheme").fill(JSON.stringify({ ...senders.custom.scheme, content: ["url", "body"] }));
+    (await editor.message("publicUrl").innerText()).should.equal(catalogText("rules.publicUrl"));
+    await editor.input("publicUrl").fill("https://nodered.example/orders");
+    (await editor.message("publicUrl").isVisible()).should.be.false();
+    (await editor.copyGiven("url")).should.equal("https://nodered.example/orders");
+  });
+
+  it("keeps environment values, and finds nothing wrong with them", async () => {
+    for (const id of ["square", "notion", "custom", "environment"]) {
+      await editor.edit(id);
+      const messages = await editor.page.locator(".webhook-trigger-message").allInnerTexts();
+      messages.join("").should.equal("", id);
+      await editor.cancel();
+      (await editor.isValid(id)).should.be.true(id);
+    }
+  });
+}); // prettier-ignore

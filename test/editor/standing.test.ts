@@ -1,0 +1,166 @@
+import should from "should";
+import type { Standing } from "../../src/reply/standing";
+import { catalogText, Editor } from "../harness/browser";
+import { bearer, token, webhookFlow } from "../harness/flow";
+import { send } from "../harness/http";
+import type { NodeRed } from "../harness/node-red";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+import { until } from "../harness/until";
+
+const at = new Date().setHours(12, 53, 0, 0);
+const time = new Date(at).toLocaleTimeString("en-US", { hour: "2-digit", minute: "2-digit" });
+const calm: Standing = { accepted: 14, refused: 0, handshakes: 0, last: { at, outcome: "accepted" }, hasSecret: false };
+
+/** A line of the form that tells how the node fares. */
+type Line = "standing" | "refused" | "looks-like" | "brought" | "fetch-failed";
+
+describe("how the node fares, in its form", () => {
+  let editor: Editor;
+  /** What the runtime answers; nothing of a node that is not deployed. */
+  let standing: Standing | undefined;
+  let asked: number;
+  before(async () => {
+    const nodeRed = await sharedNodeRed(
+      webhookFlow(
+        { id: "plain", relativePath: "/plain" },
+        { id: "asana", relativePath: "/asana", verificationMethod: "signature", sender: "asana", senderSettings: { arm: true } },
+      ),
+    );
+    editor = await Editor.open(await sharedBrowser(), nodeRed);
+    await editor.page.route("**/webhook-trigger/*/standing", (route) => {
+      asked += 1;
+      return standing ? route.fulfill({ json: standing }) : route.fulfill({ status: 404 });
+    });
+  });
+  beforeEach(() => {
+    asked = 0;
+  });
+  afterEach(() => editor.leave());
+  after(() => editor.close());
+
+  const line = (name: Line) => editor.page.locator(`#webhook-trigger-${name}`);
+  const text = async (name: Line) => (await line(name).innerText()).trim();
+  const counts = { accepted: "14", refused: "2", handshakes: "1" };
+
+  it("is told by the last request and by how many there were, and told anew", async () => {
+    standing = calm;
+    await editor.editAsItIs("plain");
+    await line("standing").waitFor();
+    (await text("standing")).should.equal(`${catalogText("standing.accepted", { time })} · ${catalogText("standing.sum", { ...counts, refused: "0" })}`);
+    (await line("refused").isVisible()).should.be.false();
+    standing = { ...calm, refused: 2, handshakes: 1, credential: "second", last: { at, outcome: "handshake" } };
+    const sum = catalogText("standing.sumWithHandshakes", counts);
+    const expected = [catalogText("standing.handshake", { time }), sum, catalogText("standing.second")].join(" · ");
+    await line("standing").filter({ hasText: expected }).waitFor();
+  });
+
+  it("is not told of a node that is not deployed", async () => {
+    standing = undefined;
+    await editor.editAsItIs("plain");
+    await editor.page.waitForResponse("**/standing");
+    (await line("standing").isVisible()).should.be.false();
+  });
+
+  it("says when no request has come yet", async () => {
+    standing = { accepted: 0, refused: 0, handshakes: 0, hasSecret: false };
+    await editor.editAsItIs("plain");
+    await line("standing").waitFor();
+    (await text("standing")).should.equal(catalogText("standing.none"));
+  });
+
+  it("says why the last one was refused, and sets up for whom it looks like", async () => {
+    const lastRefused = { at, problem: "tokenInvalid", reasons: [], looksLike: "stripe" as const };
+    standing = { ...calm, refused: 2, last: { at, outcome: "refused" }, lastRefused };
+    await editor.editAsItIs("plain");
+    await line("looks-like").waitFor();
+    (await text("refused")).should.equal(catalogText("standing.refusedAt", { time, refused: catalogText("refused.tokenInvalid") }));
+    (await text("looks-like")).should.startWith(catalogText("standing.looksLike", { name: "Stripe" }));
+    await line("looks-like").locator("button").click();
+    (await editor.input("sender").inputValue()).should.equal("stripe");
+    (await editor.input("verificationMethod").inputValue()).should.equal("signature");
+    (await editor.page.evaluate(() => document.activeElement?.id ?? "")).should.equal("node-input-sender");
+    await line("looks-like").waitFor({ state: "hidden" });
+  });
+
+  it("takes over the secret that the sender has brought", async () => {
+    standing = { ...calm, hasSecret: true };
+    await editor.page.route("**/webhook-trigger/*/secret", (route) => route.fulfill({ json: { secret: "brought along" } }));
+    await editor.editAsItIs("asana");
+    (await editor.input("arm").isChecked()).should.be.true();
+    await line("brought").locator("button").click();
+    await editor.page.locator("#node-input-secret[type=text]").waitFor();
+    (await editor.input("secret").inputValue()).should.equal("brought along");
+    (await editor.input("arm").isChecked()).should.be.false();
+    (await editor.page.evaluate(() => document.activeElement?.id ?? "")).should.equal("node-input-secret");
+  });
+
+  it("says when somebody else has taken it", async () => {
+    standing = { ...calm, hasSecret: true };
+    await editor.page.route("**/webhook-trigger/*/secret", (route) => route.fulfill({ status: 404 }));
+    await editor.editAsItIs("asana");
+    await line("brought").locator("button").click();
+    await line("fetch-failed").waitFor();
+    (await text("fetch-failed")).should.equal(catalogText("standing.fetchFailed"));
+  });
+
+  it("is not asked for any more once the form is closed", async () => {
+    standing = calm;
+    // Has the form ask twenty times as often. A clock of Playwright's would be that of all tabs, and stay.
+    await editor.page.evaluate("const wait = setTimeout; setTimeout = (then, ms = 0) => wait(then, ms / 20);");
+    await editor.editAsItIs("plain");
+    await until(() => asked > 2, "the form to ask again");
+    await editor.cancel();
+    // What was on its way when the form closed.
+    await editor.page.waitForTimeout(200);
+    const before = asked;
+    await editor.page.waitForTimeout(500);
+    asked.should.equal(before);
+  });
+}); // prettier-ignore
+
+describe("how the node fares, as the runtime tells its form", () => {
+  let nodeRed: NodeRed;
+  let editor: Editor;
+  before(async () => {
+    nodeRed = await sharedNodeRed(
+      webhookFlow(
+        { id: "orders", relativePath: "/orders" },
+        { id: "asana", relativePath: "/asana", verificationMethod: "signature", sender: "asana", senderSettings: { arm: true }, credentials: {} },
+      ),
+    );
+    editor = await Editor.open(await sharedBrowser(), nodeRed);
+  });
+  afterEach(() => editor.leave());
+  after(() => editor.close());
+
+  const line = (name: Line) => editor.page.locator(`#webhook-trigger-${name}`);
+
+  it("is what came of the requests, and why one was refused", async () => {
+    const call = async (headers: Record<string, string>) => (await send(nodeRed.node("/orders"), { headers })).status;
+    await editor.editAsItIs("orders");
+    await line("standing").filter({ hasText: catalogText("standing.none") }).waitFor();
+    (await call(bearer)).should.equal(200);
+    (await call({ "X-GitHub-Event": "ping", "X-GitHub-Delivery": "1", "X-Token": token })).should.equal(401);
+    await line("refused").filter({ hasText: catalogText("refused.tokenMissing") }).waitFor();
+    const told = await line("refused").innerText();
+    told.should.containEql(catalogText("whyNot.tokenElsewhere", { place: "X-Token" })).and.not.containEql(token);
+    const sum = catalogText("standing.sum", { accepted: "1", refused: "1" });
+    (await line("standing").innerText()).should.endWith(sum);
+    (await line("looks-like").innerText()).should.startWith(catalogText("standing.looksLike", { name: "GitHub" }));
+  });
+
+  it("has the secret that the sender has brought, once", async () => {
+    const secret = "0123456789abcdef0123456789abcdef";
+    const { status } = await send(nodeRed.node("/asana"), { headers: { "X-Hook-Secret": secret } });
+    status.should.equal(200);
+    await editor.editAsItIs("asana");
+    await line("brought").locator("button").click();
+    await editor.page.locator("#node-input-secret[type=text]").waitFor();
+    (await editor.input("secret").inputValue()).should.equal(secret);
+    await editor.cancel();
+    await editor.editAsItIs("asana");
+    await line("standing").waitFor();
+    (await line("brought").isVisible()).should.be.false();
+    should(await fetch(nodeRed.admin("/webhook-trigger/asana/secret"), { method: "POST" })).have.property("status", 404);
+  });
+}); // prettier-ignore
