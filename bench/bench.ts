@@ -7,10 +7,12 @@ import { manyEndpoints } from "./endpoints";
 import { writeTable } from "./figures";
 import { memory } from "./memory";
 import { processorTime } from "./processor-time";
+import { signatures } from "./signatures";
 import { generatorCpu, throughput } from "./throughput";
 
 const parts: Record<string, () => Promise<void>> = {
   throughput,
+  signatures,
   "processor-time": processorTime,
   endpoints: manyEndpoints,
   deploying,

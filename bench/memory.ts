@@ -5,27 +5,30 @@ import { join } from "node:path";
 import type { Flow } from "../test/harness/node-red";
 import { connections, report } from "./figures";
 import { fullLoad } from "./load";
-import { accepted, small, withWrongToken } from "./requests";
-import { injects, nodeRed, oneWebhook, runtimeOf, webhooks } from "./subjects";
+import { accepted, signed, small, withWrongToken } from "./requests";
+import { injects, nodeRed, oneWebhook, runtimeOf, signedByGitHub, webhooks } from "./subjects";
 
 const collectable = { env: { NODE_OPTIONS: "--expose-gc" } };
 const requests = Number(process.env.REQUESTS ?? 1_000_000);
 
 export async function memory(): Promise<void> {
   process.stdout.write("memory\n");
-  const growth = ((await heapGrowth()) / 1e6).toFixed(2);
-  report(
-    `heap after ${requests.toLocaleString("en")} accepted and as many refused requests`,
-    "within 3 MB",
-    `**${growth} MB** more`,
-  );
+  const count = requests.toLocaleString("en");
+  const growth = await heapGrowth(oneWebhook, accepted(small), withWrongToken(small));
+  report(`heap after ${count} accepted and as many refused requests`, "within 3 MB", megabytesMore(growth));
+  const signedGrowth = await heapGrowth(webhooks(1, signedByGitHub), signed(small), signed(small, { key: "another" }));
+  report(`the same with signatures, right and wrong`, "within 3 MB", megabytesMore(signedGrowth));
   const [ours, theirs] = [await heapOf(webhooks(10_000)), await heapOf(injects(10_000))];
   report("heap per idle endpoint, above an `inject` node's", "–", kilobytes((ours - theirs) / 10_000));
   for (const [part, size] of Object.entries(heapOfParts())) report(`of it, ${part}`, "–", kilobytes(size));
 }
 
-async function heapGrowth(): Promise<number> {
-  const subject = await nodeRed(oneWebhook, collectable);
+function megabytesMore(bytes: number): string {
+  return `**${(bytes / 1e6).toFixed(2)} MB** more`;
+}
+
+async function heapGrowth(flow: Flow, right: Buffer, wrong: Buffer): Promise<number> {
+  const subject = await nodeRed(flow, collectable);
   const send = async (request: Buffer, howMany: number) => {
     for (let sent = 0; sent < howMany;) {
       const { statuses } = await fullLoad(subject.port, request, connections, 1000);
@@ -33,8 +36,8 @@ async function heapGrowth(): Promise<number> {
     }
   };
   const heapAfter = async (howMany: number) => {
-    await send(accepted(small), howMany);
-    await send(withWrongToken(small), howMany);
+    await send(right, howMany);
+    await send(wrong, howMany);
     return (await runtimeOf(subject).measure()).heap;
   };
   const before = await heapAfter(50_000);

@@ -1,4 +1,5 @@
 /** The requests that are measured. */
+import { createHmac } from "node:crypto";
 import { bearer, token } from "../test/harness/flow";
 import { requestBytes } from "./load";
 
@@ -16,6 +17,23 @@ export const large = JSON.stringify({
 /** A request with the right token, to one of the endpoints. */
 export function accepted(body: string, endpoint = 0): Buffer {
   return requestBytes(`/hook/${endpoint}`, headers, body);
+}
+
+/** The secret of the webhooks that are signed. */
+export const secret = "It's a Secret to Everybody";
+
+/** 5 kB of JSON. */
+export const fiveKilobytes = JSON.stringify({ text: "x".repeat(4989) });
+
+/** A request that GitHub has signed by a secret. */
+export function signed(body: string, { key = secret, endpoint = 0 } = {}): Buffer {
+  const signature = createHmac("sha256", key).update(body).digest("hex");
+  const fields = { "X-GitHub-Event": "push", "X-Hub-Signature-256": `sha256=${signature}` };
+  return requestBytes(
+    `/hook/${endpoint}`,
+    { "Content-Type": "application/json", "User-Agent": "bench", ...fields },
+    body,
+  );
 }
 
 export function withWrongToken(body: string | Buffer): Buffer {

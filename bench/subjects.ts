@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { tab, token, webhook } from "../test/harness/flow";
 import { type Flow, NodeRed, type Options } from "../test/harness/node-red";
 import { temporaryFolder } from "../test/harness/package";
+import { secret } from "./requests";
 
 /** Something that is measured: where it listens, and how to end it. */
 export interface Subject {
@@ -17,8 +18,9 @@ export interface Subject {
   stop: () => Promise<void> | void;
 }
 
-export async function baseline(): Promise<Subject> {
-  const child = fork(join(__dirname, "baseline.ts"), { env: { ...process.env, TOKEN: token } });
+/** @param env what its requests have to prove: the `TOKEN` or, by GitHub's signature, the `SECRET` */
+export async function baseline(env: Record<string, string> = { TOKEN: token }): Promise<Subject> {
+  const child = fork(join(__dirname, "baseline.ts"), { env: { ...process.env, ...env } });
   const [port] = (await once(child, "message")) as [number];
   const cpu = async () => {
     child.send("measure");
@@ -66,10 +68,14 @@ const end = { id: "count", type: "count", wires: [] };
 
 export const oneWebhook = webhooks(1);
 
-export function webhooks(count: number): Flow {
-  const wired = { wires: [["count"]] };
+/** @param fields what they have besides their paths and tokens */
+export function webhooks(count: number, fields: Record<string, unknown> = {}): Flow {
+  const wired = { ...fields, wires: [["count"]] };
   return tab(...numbered(count, (index) => [webhook(`w${index}`, `/hook/${index}`, wired)]), end);
 }
+
+/** What makes a webhook one of GitHub's. */
+export const signedByGitHub = { sender: "github", verificationMethod: "signature", credentials: { secret } };
 
 /** Endpoints from core nodes of which each has a token of its own: so each needs its own function. */
 export function httpInsWithChecks(count: number): Flow {

@@ -63,7 +63,7 @@ export async function throughput(): Promise<void> {
 }
 
 /** How many requests a subject answers in a second at full speed. */
-async function rateOf({ port }: Subject, request: Buffer, status = "200"): Promise<number> {
+export async function rateOf({ port }: Subject, request: Buffer, status = "200"): Promise<number> {
   const load = await fullLoad(port, request, connections, milliseconds);
   const others = Object.keys(load.statuses).filter((other) => other !== status);
   if (others.length > 0) throw new Error(`answered ${others.join(", ")} instead of ${status}`);
