@@ -72,7 +72,7 @@ function describe({ head, admission }: Admitted, { sender, gate }: Endpoint, con
   if (!sender) return proof;
   const bytes = () => (Buffer.isBuffer(content) ? content : Buffer.from(JSON.stringify(content)));
   const told = Object.entries<string>({ ...deliveryOf(sender.row, head, bytes) }).filter(
-    ([, text]) => !gate.tells(text),
+    ([, text]) => !gate.secrecy.tells(text),
   );
   return { sender: sender.id, ...Object.fromEntries(told), ...proof };
 }

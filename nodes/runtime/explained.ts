@@ -20,7 +20,7 @@ export function explanationBy(gate: Gate, request: Refused): Explanation {
 function concealed(values: Reason["values"], gate: Gate): Reason["values"] {
   const texts = Object.entries(values).map(([name, value]) => [
     name,
-    typeof value === "string" ? gate.conceal(value, longestValue) : value,
+    typeof value === "string" ? gate.secrecy.conceal(value, longestValue) : value,
   ]);
   return Object.fromEntries(texts) as Reason["values"];
 }

@@ -98,7 +98,7 @@ export class Report {
     this.#lastLog[level] = now;
     const reason = this.#translate(`refused.${problem.name}`);
     if (cause !== undefined) {
-      this.#node[level](`${reason}: ${gate.conceal(this.#describe(cause), mostLogged)}`);
+      this.#node[level](`${reason}: ${gate.secrecy.conceal(this.#describe(cause), mostLogged)}`);
       return;
     }
     const explanation = request && problem.status === 401 ? explanationBy(gate, request) : { reasons: [] };

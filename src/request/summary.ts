@@ -26,14 +26,19 @@ export interface Arrival {
   received?: Buffer | undefined;
 }
 
-/** What no flow may know of a request: what lets it in, and whether a text has that in it. */
+/** What no flow may know of a request: what lets it in. */
 export interface Hidden {
   /** Whether a header field carries it; its name in lower case. */
   hides(field: string): boolean;
   /** The query parameter that carries it, if one does. */
   readonly parameter: string | undefined;
+  readonly secrecy: Secrecy;
+}
+
+/** Whether texts have it in them. */
+interface Secrecy {
   /** Where the budget is spent before that is known, it counts as told. */
-  tells(text: string, budget?: Budget): boolean;
+  tells(text: string, budget: Budget): boolean;
   /** Whether the name of a field has it in it: in whatever letter case, as names have none. */
   names(field: string, budget: Budget): boolean;
 }
@@ -74,11 +79,11 @@ function searchWithout(hidden: Hidden, search: string, budget: Budget): string {
   const { parameter: own } = hidden;
   const isOther = (parameter: string) => own === undefined || !new URLSearchParams(parameter).has(own);
   const others = own === undefined ? search : search.split("&").filter(isOther).join("&");
-  if (!hidden.tells(others, budget)) return others;
-  const isSilent = (parameter: string) => !hidden.tells(parameter, budget);
+  if (!hidden.secrecy.tells(others, budget)) return others;
+  const isSilent = (parameter: string) => !hidden.secrecy.tells(parameter, budget);
   const kept = others.split("&").filter(isSilent).join("&");
   // A token may have an ampersand in it.
-  return hidden.tells(kept, budget) ? "" : kept;
+  return hidden.secrecy.tells(kept, budget) ? "" : kept;
 }
 
 /**
@@ -95,7 +100,7 @@ function headersWithout(hidden: Hidden, headers: IncomingHttpHeaders, budget: Bu
   for (const field of Object.keys(headers)) {
     const value = headers[field];
     if (value === undefined || hidden.hides(field)) continue;
-    if (hidden.names(field, budget) || hidden.tells(String(value), budget)) continue;
+    if (hidden.secrecy.names(field, budget) || hidden.secrecy.tells(String(value), budget)) continue;
     kept[field] = value;
   }
   return kept;

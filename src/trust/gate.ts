@@ -6,6 +6,7 @@ import type { Answer } from "./answer";
 import type { Explanation } from "./diagnosis/explanation";
 import type { Head } from "./signature/fields";
 import type { Admission } from "./signature/why";
+import type { Secrecy } from "./secrecy";
 
 export interface Gate extends Hidden {
   /** The methods besides POST by which the sender may ask something. */
@@ -20,12 +21,7 @@ export interface Gate extends Hidden {
    * @param at when it came, in ms since the epoch
    */
   begin(head: Head, at: number): Entry;
-  /**
-   * Takes what lets requests in out of a text that is meant for the log.
-   *
-   * @param most the most characters of it that are kept
-   */
-  conceal(text: string, most?: number): string;
+  readonly secrecy: Secrecy;
   /** Tells the operator why a request was refused. It may take as long as some forty requests do. */
   explain(refused: Refused): Explanation;
 }

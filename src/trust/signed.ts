@@ -2,7 +2,6 @@
 
 import type { SignatureAccess } from "../config/parse";
 import { type Problem, problems } from "../problem";
-import type { Budget } from "../request/budget";
 import { Proof, withHandshakes } from "./claims";
 import type { Explanation } from "./diagnosis/explanation";
 import { explainedBy, explainedByWhy } from "./diagnosis/reasons";
@@ -40,7 +39,7 @@ export class SignatureGate implements Gate {
   readonly #fields: readonly string[];
   readonly #owner: string;
   readonly #standIns: StandIns;
-  readonly #secrecy: Secrecy;
+  readonly secrecy: Secrecy;
 
   /** @param owner whose endpoint it is, as the stand-ins know it */
   constructor(access: SignatureAccess, signing: Signing, owner: string, standIns: StandIns) {
@@ -53,7 +52,7 @@ export class SignatureGate implements Gate {
     this.parameter = alg === "token" ? /^query:([^]+)$/.exec(sig.source ?? "")?.[1] : undefined;
     this.#owner = owner;
     this.#standIns = standIns;
-    this.#secrecy = new Secrecy([secret, secondSecret, verifyToken], () => standIns.tokens(owner));
+    this.secrecy = new Secrecy([secret, secondSecret, verifyToken], () => standIns.tokens(owner));
   }
 
   isTakenFrom({ headers, rawHeaders }: Fields): boolean {
@@ -80,18 +79,6 @@ export class SignatureGate implements Gate {
 
   hides(field: string): boolean {
     return field === trialField || (this.#signing.scheme.alg === "token" && this.#fields.includes(field));
-  }
-
-  tells(text: string, budget?: Budget): boolean {
-    return this.#secrecy.tells(text, budget);
-  }
-
-  names(field: string, budget?: Budget): boolean {
-    return this.#secrecy.names(field, budget);
-  }
-
-  conceal(text: string, most?: number, budget?: Budget): string {
-    return this.#secrecy.conceal(text, most, budget);
   }
 
   explain({ head, body, at }: Refused): Explanation {

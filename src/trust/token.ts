@@ -4,7 +4,6 @@ import type { TokenAccess } from "../config/parse";
 import { Problem, problems } from "../problem";
 import type { Explanation } from "./diagnosis/explanation";
 import { explainedBy } from "./diagnosis/reasons";
-import type { Budget } from "../request/budget";
 import { explainToken } from "./diagnosis/tokens";
 import { digest, digestOfPresented, isSame } from "./digest";
 import { withHandshakes } from "./claims";
@@ -31,7 +30,7 @@ export class TokenGate implements Gate {
   readonly #secondDigest: Buffer | undefined;
   readonly #owner: string;
   readonly #standIns: StandIns;
-  readonly #secrecy: Secrecy;
+  readonly secrecy: Secrecy;
   readonly #handshakes: Handshakes | undefined;
 
   /**
@@ -48,7 +47,7 @@ export class TokenGate implements Gate {
     this.#secondDigest = secondToken === "" ? undefined : digest(secondToken);
     this.#owner = owner;
     this.#standIns = standIns;
-    this.#secrecy = new Secrecy([token, secondToken], () => standIns.tokens(owner));
+    this.secrecy = new Secrecy([token, secondToken], () => standIns.tokens(owner));
   }
 
   isTakenFrom({ headers }: Fields): boolean {
@@ -78,18 +77,6 @@ export class TokenGate implements Gate {
 
   get parameter(): string | undefined {
     return this.#access.method === "query" ? this.#access.name : undefined;
-  }
-
-  tells(text: string, budget?: Budget): boolean {
-    return this.#secrecy.tells(text, budget);
-  }
-
-  names(field: string, budget?: Budget): boolean {
-    return this.#secrecy.names(field, budget);
-  }
-
-  conceal(text: string, most?: number, budget?: Budget): string {
-    return this.#secrecy.conceal(text, most, budget);
   }
 
   explain({ head }: Refused): Explanation {

@@ -92,7 +92,7 @@ describe("a short secret in the query", () => {
   it("is in no message", () => {
     const scheme = { alg: "token", sig: { headers: [], source: "query:key" } };
     const gate = gateFor("custom", { scheme });
-    gate.tells("key=s3cret", new Budget()).should.be.false();
+    gate.secrecy.tells("key=s3cret", new Budget()).should.be.false();
     String(gate.parameter).should.equal("key");
   });
 });

@@ -74,10 +74,10 @@ describe("a token in a text", () => {
       fc.property(token, encoding, encoding, around, around, (secret, [, inner], [, outer], before, after) => {
         const written = outer(inner(secret));
         const credentials = credentialsOf(secret);
-        credentials.tells(before + written + after).should.be.true();
-        should(credentials.conceal(before + written + after).includes(written)).be.false();
+        credentials.secrecy.tells(before + written + after).should.be.true();
+        should(credentials.secrecy.conceal(before + written + after).includes(written)).be.false();
         // What cannot be part of an encoding stays as it is.
-        credentials.conceal(`«${written}»${written}`).should.equal("«…»…");
+        credentials.secrecy.conceal(`«${written}»${written}`).should.equal("«…»…");
       }),
       { seed, numRuns: 1000 },
     );
@@ -88,8 +88,8 @@ describe("a token in a text", () => {
       fc.property(token, encoding, encoding, around, around, (secret, [, inner], [, outer], before, after) => {
         const text = outer(`»${inner(before + secret + after)}«`);
         const credentials = credentialsOf(secret);
-        credentials.tells(text).should.be.true();
-        credentials.tells(credentials.conceal(text)).should.be.false();
+        credentials.secrecy.tells(text).should.be.true();
+        credentials.secrecy.tells(credentials.secrecy.conceal(text)).should.be.false();
       }),
       { seed, numRuns: 300 },
     );
@@ -135,8 +135,8 @@ describe("a token in a text", () => {
         const other = `${secret.slice(0, at)}é${secret.slice(at + 1)}`;
         const text = around + outer(inner(other));
         const credentials = credentialsOf(secret);
-        credentials.tells(text).should.be.false();
-        credentials.conceal(text).should.equal(text);
+        credentials.secrecy.tells(text).should.be.false();
+        credentials.secrecy.conceal(text).should.equal(text);
       }),
       { seed, numRuns: 1000 },
     );

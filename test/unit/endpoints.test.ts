@@ -1,7 +1,7 @@
 import should from "should";
 import { mock } from "node:test";
 import { Endpoints, type Place } from "../../src/endpoints";
-import { longestHold, mostWaiting } from "../../src/waiting";
+import { longestHold, mostClaimants, mostStrangers, mostWaiting } from "../../src/waiting";
 
 interface Named {
   name: string;
@@ -129,6 +129,22 @@ describe("Endpoints", () => {
       (await Promise.all(waiting)).should.matchEach(true);
       should(await endpoints.settled()).be.true();
     });
+
+    for (const [as, most] of [
+      ["stranger", mostStrangers],
+      ["claimant", mostClaimants],
+    ] as const) {
+      it(`lets at most ${most} wait as a ${as}, who take the places of nobody else`, async () => {
+        endpoints.hold();
+        const waiter = { caller: { destroyed: false }, bytes: 0 };
+        const waiting = Array.from({ length: most }, () => endpoints.settled(waiter, as));
+        should(await endpoints.settled(waiter, as)).be.false();
+        const others = (["guest", "claimant", "stranger"] as const).filter((other) => other !== as);
+        waiting.push(...others.map((other) => endpoints.settled(waiter, other)));
+        endpoints.resume();
+        (await Promise.all(waiting)).should.matchEach(true);
+      });
+    }
 
     describe("for long", () => {
       let now: number;

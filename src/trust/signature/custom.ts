@@ -1,19 +1,11 @@
 // The scheme of a sender that has no row, as a user has written it.
 
-import { isFieldName } from "../../config/rules";
+import { type BrokenRule, isFieldName } from "../../config/rules";
 import { algorithms, encodings, keyFormats, type Scheme, type Source, timeUnits } from "../senders/record";
 import { isPublicUrl, signsUrl } from "./settings";
 
 /** What is wrong with a scheme, by the part that is. */
-export type SchemeRule =
-  | "scheme.required"
-  | "scheme.alg"
-  | "scheme.key"
-  | "scheme.sig"
-  | "scheme.enc"
-  | "scheme.content"
-  | "scheme.ts"
-  | "publicUrl";
+export type SchemeRule = Extract<BrokenRule, `scheme.${string}` | "publicUrl">;
 
 /** A JSON object that may be anything. */
 type Parts = Readonly<Record<string, unknown>>;

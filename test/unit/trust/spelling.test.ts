@@ -20,10 +20,10 @@ describe("a text with rows of escapes", () => {
     it(`is read with a bounded effort, however long it is: ${what}`, () => {
       for (const length of [1000, 16_000, 500_000]) {
         const budget = new Budget();
-        gate.tells(row(length), budget);
+        gate.secrecy.tells(row(length), budget);
         budget.spent.should.be.belowOrEqual(most + overdraft);
         const forLog = new Budget();
-        const concealed = gate.conceal(`${row(length)}${token}`, Infinity, forLog);
+        const concealed = gate.secrecy.conceal(`${row(length)}${token}`, Infinity, forLog);
         forLog.spent.should.be.belowOrEqual(most + overdraft);
         should(concealed.includes(token.slice(0, 2))).be.false();
       }
@@ -32,20 +32,20 @@ describe("a text with rows of escapes", () => {
 
   it("counts as telling the token where it is not read to its end", () => {
     const budget = new Budget();
-    gate.tells("\\".repeat(16_000), budget).should.be.true();
+    gate.secrecy.tells("\\".repeat(16_000), budget).should.be.true();
     budget.isSpent.should.be.true();
-    gate.tells("%41".repeat(20), budget).should.be.true();
-    gate.tells("Text without escapes, longer than a token is.", budget).should.be.false();
-    gate.names("%41".repeat(20), budget).should.be.true();
-    gate.names("x-header-field-without-escapes-and-longer-than-a-token", budget).should.be.false();
+    gate.secrecy.tells("%41".repeat(20), budget).should.be.true();
+    gate.secrecy.tells("Text without escapes, longer than a token is.", budget).should.be.false();
+    gate.secrecy.names("%41".repeat(20), budget).should.be.true();
+    gate.secrecy.names("x-header-field-without-escapes-and-longer-than-a-token", budget).should.be.false();
   });
 });
 
 describe("a text as callers send it", () => {
   it("is read without any effort where it has no escapes", () => {
     const budget = new Budget();
-    gate.tells("text/html,application/xhtml+xml;q=0.9,*/*;q=0.8".repeat(100), budget).should.be.false();
-    gate.names("x-header-field-without-escapes-and-longer-than-a-token", budget).should.be.false();
+    gate.secrecy.tells("text/html,application/xhtml+xml;q=0.9,*/*;q=0.8".repeat(100), budget).should.be.false();
+    gate.secrecy.names("x-header-field-without-escapes-and-longer-than-a-token", budget).should.be.false();
     budget.spent.should.equal(0);
   });
 
@@ -59,7 +59,7 @@ describe("a text as callers send it", () => {
   ] as const) {
     it(`is read to its end, as long as Node takes it: ${what}`, () => {
       const budget = new Budget();
-      gate.tells(piece.repeat(16_384 / piece.length), budget).should.be.false();
+      gate.secrecy.tells(piece.repeat(16_384 / piece.length), budget).should.be.false();
       budget.isSpent.should.be.false();
     });
   }
@@ -82,7 +82,7 @@ describe("a text that is cut short", () => {
 
     it(`has nothing of a token in it, wherever the cut is: ${what}`, () => {
       for (let length = 0; length <= text.length + 1; length++) {
-        const concealed = own.conceal(text, length);
+        const concealed = own.secrecy.conceal(text, length);
         concealed.should.match(/^[«»…]*$/);
         concealed.length.should.be.belowOrEqual(length + 1);
       }
@@ -90,11 +90,11 @@ describe("a text that is cut short", () => {
 
     it(`has nothing of a token in it, wherever the budget is spent: ${what}`, () => {
       const needed = new Budget(Infinity);
-      own.conceal(text, Infinity, needed).should.equal("«…»…«»");
+      own.secrecy.conceal(text, Infinity, needed).should.equal("«…»…«»");
       for (let steps = 0; steps < needed.spent; steps++) {
-        own.conceal(text, Infinity, new Budget(steps)).should.match(/^[«»…]*$/);
+        own.secrecy.conceal(text, Infinity, new Budget(steps)).should.match(/^[«»…]*$/);
       }
-      own.conceal(text, Infinity, new Budget(needed.spent + 1)).should.equal("«…»…«»");
+      own.secrecy.conceal(text, Infinity, new Budget(needed.spent + 1)).should.equal("«…»…«»");
     });
   }
 
@@ -103,7 +103,7 @@ describe("a text that is cut short", () => {
     const tokens = [token, standIns.issue("hook").token, standIns.issue("hook").token];
     const each = new TokenGate({ ...placement, token, secondToken: "" }, "hook", standIns);
     const text = `«${tokens.join("»")}»`;
-    for (let length = 0; length <= text.length; length++) each.conceal(text, length).should.match(/^[«»…]*$/);
-    each.conceal(text).should.equal("«…»…»…»");
+    for (let length = 0; length <= text.length; length++) each.secrecy.conceal(text, length).should.match(/^[«»…]*$/);
+    each.secrecy.conceal(text).should.equal("«…»…»…»");
   });
 });

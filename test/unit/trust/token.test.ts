@@ -134,8 +134,8 @@ describe("a token that is to be kept secret", () => {
   ] as const) {
     it(`is taken out of a text: ${what}`, () => {
       const gate = new TokenGate({ method: "query", name: "state", token: secret, secondToken: "" });
-      gate.tells(`error at "${written}": no`).should.be.true();
-      gate.conceal(`GET /hook?state=${written} and «${secret}»`).should.equal("GET /hook?state=… and «…»");
+      gate.secrecy.tells(`error at "${written}": no`).should.be.true();
+      gate.secrecy.conceal(`GET /hook?state=${written} and «${secret}»`).should.equal("GET /hook?state=… and «…»");
     });
   }
 });
@@ -171,7 +171,7 @@ describe("a stand-in", () => {
     standIn.revoke();
     for (const { token } of [standIn, other]) {
       should(refusalBy(gate, arrive(token), "")).equal(problems.tokenInvalid);
-      gate.tells(token).should.be.false();
+      gate.secrecy.tells(token).should.be.false();
     }
     should(refusalBy(gate, arrive(token), "")).be.undefined();
   });
@@ -186,8 +186,8 @@ describe("a stand-in", () => {
   it("is kept secret like a token", () => {
     const { standIns, gate } = setUp();
     const { token: standIn } = standIns.issue("hook");
-    gate.tells(`/hook?state=${percentEncoded(standIn)}`).should.be.true();
-    gate.conceal(`${standIn} and ${token}`).should.equal("… and …");
+    gate.secrecy.tells(`/hook?state=${percentEncoded(standIn)}`).should.be.true();
+    gate.secrecy.conceal(`${standIn} and ${token}`).should.equal("… and …");
   });
 });
 
