@@ -23,6 +23,47 @@ export interface SavedFields {
   senderSettings: Readonly<Record<string, unknown>>;
 }
 
+/**
+ * The fields that say what becomes of requests. Flows that are older have none of them: then their defaults hold. Numbers
+ * and booleans are strings when they hold a `${NAME}` value.
+ */
+export interface HandlingFields {
+  /** Who answers: `now` this node, at once, or `flow` its flow. */
+  reply: string;
+  replyStatus: number | string;
+  /** Empty for the reply that tells the id, or for what the sender wants. */
+  replyBody: string;
+  /** The media type of `replyBody`. */
+  replyType: string;
+  /** How long the flow may take to answer, in seconds. */
+  replyTimeout: number | string;
+  ignoreRepeats: boolean | string;
+  /** By what a delivery is known again: see `RepeatKey`. */
+  repeatKey: string;
+  /** How long a delivery is known, in hours. */
+  repeatWindow: number | string;
+  /** Addresses and blocks of them, by commas or lines; empty for all. */
+  allowFrom: string;
+  /** The most requests a minute from one address; 0 for any number. */
+  rateLimit: number | string;
+  /** Whether the message has the bytes of the body as they were sent. */
+  rawBody: boolean | string;
+}
+
+export const handlingDefaults = {
+  reply: "now",
+  replyStatus: 200,
+  replyBody: "",
+  replyType: "application/json",
+  replyTimeout: 10,
+  ignoreRepeats: false,
+  repeatKey: "",
+  repeatWindow: 72,
+  allowFrom: "",
+  rateLimit: 0,
+  rawBody: false,
+} as const satisfies HandlingFields;
+
 export const defaults = {
   name: "",
   relativePath: "",

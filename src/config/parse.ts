@@ -1,11 +1,19 @@
 // From saved fields to a configuration that cannot be wrong.
 
-import { placementField, type SavedCredentials, type SavedFields, type Settings, type TokenMethod } from "./fields";
+import {
+  type HandlingFields,
+  placementField,
+  type SavedCredentials,
+  type SavedFields,
+  type Settings,
+  type TokenMethod,
+} from "./fields";
+import { type Handling, parseHandling } from "./handling";
 import { adminRule, type Roots } from "./roots";
 import { type Breach, isEnvironmentValue, normalisePath, rules, text } from "./rules";
 
 /** A configuration that keeps every rule of its fields. Whether a sender is known, and its secret a key, tells the gate. */
-export interface WebhookConfig {
+export interface WebhookConfig extends Handling {
   /** With its leading slash and without a trailing one, in the letter case it was given. */
   path: string;
   returnQueryParams: boolean;
@@ -50,7 +58,7 @@ export interface Host {
  * @param credentials those with their environment variables resolved
  */
 export function parseConfig(
-  saved: Readonly<SavedFields>,
+  saved: Readonly<SavedFields & Partial<HandlingFields>>,
   credentials: SavedCredentials,
   host: Host,
 ): WebhookConfig | Breach {
@@ -68,7 +76,9 @@ export function parseConfig(
       ? signatureAccess(saved, credentials, publicUrlOf(path, host))
       : tokenAccess(saved, credentials, verificationMethod as TokenMethod);
   if ("rule" in access) return access;
-  return { path, returnQueryParams: String(returnQueryParams) === "true", sender: text(sender), access };
+  const handling = parseHandling(saved);
+  if ("rule" in handling) return handling;
+  return { path, returnQueryParams: String(returnQueryParams) === "true", sender: text(sender), access, ...handling };
 }
 
 function tokenAccess(

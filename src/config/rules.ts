@@ -1,5 +1,7 @@
 // One rule for each saved field. The runtime and the editor's form both ask here.
 
+import type { HandlingRule } from "./handling-rules";
+
 /** The exact length of a token, in characters. */
 export const tokenLength = 40;
 /** The longest relative path, in characters, its leading slash included. */
@@ -38,6 +40,7 @@ export type BrokenRule =
   | "scheme.enc"
   | "scheme.content"
   | "scheme.ts"
+  | HandlingRule
   | "httpNodeMiddleware";
 
 /** A rule that a configuration breaks. */
@@ -48,7 +51,7 @@ export interface Breach {
 }
 
 /** Answers which rule a value breaks, or nothing when it keeps them all. */
-type Rule = (value: unknown) => BrokenRule | undefined;
+export type Rule = (value: unknown) => BrokenRule | undefined;
 
 /** The hash functions of HMAC that a sender may be set to (WebSub §7.1.1). */
 export const hashes = ["sha1", "sha256", "sha384", "sha512"] as const;
@@ -82,7 +85,7 @@ export const rules = {
     return undefined;
   },
   returnQueryParams(value) {
-    return [true, false, "true", "false"].some((choice) => choice === value) ? undefined : "returnQueryParams";
+    return isBoolean(value) ? undefined : "returnQueryParams";
   },
   token(value) {
     const token = text(value);
@@ -121,6 +124,11 @@ export const rules = {
     return text(value) === "" || hashes.some((hash) => hash === value) ? undefined : "alg";
   },
 } satisfies Record<string, Rule>;
+
+/** A boolean, or what an environment variable resolves to. */
+export function isBoolean(value: unknown): boolean {
+  return [true, false, "true", "false"].some((choice) => choice === value);
+}
 
 /** RFC 9110 §5.6.2: field-name = token = 1*tchar */
 export function isFieldName(name: string): boolean {

@@ -1,5 +1,6 @@
 import should from "should";
 import { defaults, type SavedFields } from "../../src/config/fields";
+import type { HandlingRule } from "../../src/config/handling-rules";
 import { type BrokenRule, longestPath, tokenLength } from "../../src/config/rules";
 import { type SenderId, senders } from "../../src/trust/senders/table";
 import { boxOf, catalogText, Editor, type FormField } from "../harness/browser";
@@ -9,7 +10,7 @@ import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 /** For each rule that the form can see broken: what to put where, in a node that was saved with these fields. */
 const breaches: Record<
-  Exclude<BrokenRule, "environment" | "httpNodeMiddleware" | "secret.format" | "secondSecret.format">,
+  Exclude<BrokenRule, HandlingRule | "environment" | "httpNodeMiddleware" | "secret.format" | "secondSecret.format">,
   { field: FormField; value?: string; saved?: Partial<SavedFields> }
 > = {
   "relativePath.required": { field: "relativePath", value: "/" },

@@ -25,7 +25,17 @@ describe("parseConfig", () => {
       returnQueryParams: false,
       sender: "",
       access: { method: "header", name: "Authorization", token, secondToken: "" },
+      reply: { by: "now", status: 200, body: "", type: "application/json" },
+      repeats: undefined,
+      allowFrom: [],
+      rateLimit: 0,
+      rawBody: false,
     });
+  });
+
+  it("names the rule that a field breaks which says what becomes of requests", () => {
+    const result = parseConfig({ ...saved, rateLimit: -1 }, { token }, { roots: separate });
+    result.should.eql({ rule: "rateLimit", value: "" });
   });
 
   describe("normalises the relative path", () => {

@@ -1,0 +1,54 @@
+// One rule for each field that says what becomes of requests.
+
+import { parseBlocks } from "./blocks";
+import type { HandlingFields } from "./fields";
+import { parseRepeatKey } from "./repeat-key";
+import { isBoolean, type Rule } from "./rules";
+
+/** Whole numbers that a field takes, the ends included. */
+interface Range {
+  readonly least: number;
+  readonly most: number;
+}
+
+/** The successful statuses (RFC 9110 §15.3). */
+export const replyStatuses: Range = { least: 200, most: 299 };
+/** In seconds. */
+export const replyTimeouts: Range = { least: 1, most: 300 };
+/** In hours. */
+export const repeatWindows: Range = { least: 1, most: 720 };
+/** In requests a minute. */
+export const rateLimits: Range = { least: 0, most: 1_000_000_000 };
+
+/** The fields whose value may be anything have no rule. */
+export type HandlingRule = Exclude<keyof HandlingFields, "replyBody">;
+
+/** The rule of each field, for values whose environment variables are already resolved. */
+export const handlingRules = {
+  reply: (value) => (value === "now" || value === "flow" ? undefined : "reply"),
+  replyStatus: (value) => (isWithin(replyStatuses, value) ? undefined : "replyStatus"),
+  replyType: (value) => (typeof value === "string" && isMediaType(value) ? undefined : "replyType"),
+  replyTimeout: (value) => (isWithin(replyTimeouts, value) ? undefined : "replyTimeout"),
+  ignoreRepeats: (value) => (isBoolean(value) ? undefined : "ignoreRepeats"),
+  repeatKey: (value) => (parseRepeatKey(value) === undefined ? "repeatKey" : undefined),
+  repeatWindow: (value) => (isWithin(repeatWindows, value) ? undefined : "repeatWindow"),
+  allowFrom: (value) => (parseBlocks(value) ? undefined : "allowFrom"),
+  rateLimit: (value) => (isWithin(rateLimits, value) ? undefined : "rateLimit"),
+  rawBody: (value) => (isBoolean(value) ? undefined : "rawBody"),
+} satisfies Record<HandlingRule, Rule>;
+
+/** Environment variables resolve to texts. What `Number` makes of other texts, such as blanks and `0x10`, is not taken. */
+function isWithin({ least, most }: Range, value: unknown): boolean {
+  const number = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && Number.isInteger(number) && number >= least && number <= most;
+}
+
+/** RFC 9110 §5.6.2 and §5.6.4: what a parameter's value is written as. */
+const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
+const quoted = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`;
+/** RFC 9110 §8.3.1: media-type = type "/" subtype parameters */
+const mediaType = new RegExp(`^${token}/${token}(?:[\\t ]*;[\\t ]*${token}=(?:${token}|${quoted}))*$`);
+
+function isMediaType(text: string): boolean {
+  return mediaType.test(text);
+}

@@ -1,0 +1,27 @@
+// By what a repeated delivery is known.
+
+import { isFieldName } from "./rules";
+
+/**
+ * What all repeats of a delivery have in common:
+ *
+ * - empty: the sender's own id of the delivery
+ * - `header:NAME`: the only field of that name
+ * - `query:NAME`: the only parameter of the URL of that name
+ * - `json:a.0.b`: a string or number in the body, which is JSON
+ * - `body`: the bytes of the body as they were sent
+ */
+export type RepeatKey = "" | "body" | `${"header" | "query" | "json"}:${string}`;
+
+/** @returns nothing where it is none */
+export function parseRepeatKey(value: unknown): RepeatKey | undefined {
+  return typeof value === "string" && isRepeatKey(value) ? value : undefined;
+}
+
+function isRepeatKey(key: string): key is RepeatKey {
+  const [, from, name = ""] = /^(header|query|json):(.+)$/s.exec(key) ?? [];
+  if (from === "header") return isFieldName(name);
+  // An asterisk would stand for every element of an array, and two values are no key.
+  if (from === "json") return name.split(".").every((step) => step !== "" && step !== "*");
+  return from === "query" || key === "body" || key === "";
+}

@@ -1,0 +1,97 @@
+import should from "should";
+import catalog from "../../../locales/en-US/webhook-trigger.json";
+import { type HandlingFields, handlingDefaults } from "../../../src/config/fields";
+import { parseHandling } from "../../../src/config/handling";
+import { type HandlingRule, handlingRules } from "../../../src/config/handling-rules";
+
+type Given = Partial<Record<keyof HandlingFields, unknown>>;
+
+function parse(fields: Given) {
+  return parseHandling(fields as Partial<HandlingFields>);
+}
+
+const plain = {
+  reply: { by: "now", status: 200, body: "", type: "application/json" },
+  repeats: undefined,
+  allowFrom: [],
+  rateLimit: 0,
+  rawBody: false,
+};
+
+describe("parseHandling", () => {
+  it("takes a node that is older than the fields, and one that has their defaults", () => {
+    parse({}).should.eql(plain);
+    parse(handlingDefaults).should.eql(plain);
+  });
+
+  describe("reads", () => {
+    const read: [string, Given, object][] = [
+      ["a reply of its own", { replyStatus: 202, replyBody: "ok", replyType: "text/plain; charset=utf-8" }, { reply: { by: "now", status: 202, body: "ok", type: "text/plain; charset=utf-8" } }],
+      ["a status from an environment variable", { replyStatus: "204" }, { reply: { ...plain.reply, status: 204 } }],
+      ["a number as the body of the reply", { replyBody: 42 }, { reply: { ...plain.reply, body: "42" } }],
+      ["a reply by the flow", { reply: "flow" }, { reply: { by: "flow", timeout: 10_000 } }],
+      ["how long that may take", { reply: "flow", replyTimeout: "300" }, { reply: { by: "flow", timeout: 300_000 } }],
+      ["repeats", { ignoreRepeats: true }, { repeats: { key: "", keptFor: 72 * 3_600_000 } }],
+      ["repeats by a header field", { ignoreRepeats: "true", repeatKey: "header:X-Id", repeatWindow: "1" }, { repeats: { key: "header:X-Id", keptFor: 3_600_000 } }],
+      ["addresses", { allowFrom: "192.0.2.1,\n 2001:db8::/32 " }, { allowFrom: [{ family: "ipv4", address: "192.0.2.1", prefix: 32 }, { family: "ipv6", address: "2001:db8::", prefix: 32 }] }],
+      ["a list of addresses that is blank", { allowFrom: " \n" }, { allowFrom: [] }],
+      ["a rate", { rateLimit: "60" }, { rateLimit: 60 }],
+      ["raw bodies", { rawBody: "true" }, { rawBody: true }],
+    ]; // prettier-ignore
+    for (const [name, fields, expected] of read) it(name, () => parse(fields).should.containEql(expected));
+  });
+
+  describe("names the broken rule", () => {
+    const values: Record<HandlingRule, unknown[]> = {
+      reply: ["", "later", "Now", true, null],
+      replyStatus: [199, 300, 200.5, "", "2e2", " 200", "0xC8", NaN, null, true, [204]],
+      replyType: ["", "text", "text/", "/plain", "text/plain;", "text/plain; charset", "a/b\r\nX: y", "a/b; c=\"\r\n\"", "ä/b", 1, null], // prettier-ignore
+      replyTimeout: [0, 301, 1.5, "", "1s", -1, null],
+      ignoreRepeats: ["", "yes", 1, null],
+      repeatKey: ["id", "header:", "header:X Id", "json:", "json:a..b", "json:a.*", "query:", "body:x", "Header:x", 1, null], // prettier-ignore
+      repeatWindow: [0, 721, "", "72h", null],
+      allowFrom: ["localhost", "192.0.2.1/33", "192.0.2.1 192.0.2.2", ",", "1.2.3.4,x", "2001:db8::/129", "fe80::1%eth0", 1, null], // prettier-ignore
+      rateLimit: [-1, 0.5, "", "many", 1e300, null],
+      rawBody: ["", "no", 0, null],
+    };
+    const needed: Partial<Record<HandlingRule, Given>> = {
+      replyTimeout: { reply: "flow" },
+      repeatKey: { ignoreRepeats: true },
+      repeatWindow: { ignoreRepeats: true },
+    };
+    for (const [rule, broken] of Object.entries(values) as [HandlingRule, unknown[]][]) {
+      for (const value of broken) {
+        it(`${rule} for ${JSON.stringify(value)}`, () => {
+          parse({ ...needed[rule], [rule]: value }).should.eql({ rule, value: "" });
+        });
+      }
+
+      it(`environment for a variable that is not set, in ${rule}`, () => {
+        parse({ ...needed[rule], [rule]: "${NAME}" }).should.eql({ rule: "environment", value: "${NAME}" });
+      });
+
+      it(`${rule}, which has a text`, () => should(catalog.rules[rule]).be.a.String());
+    }
+
+    it("environment for the body of the reply", () => {
+      parse({ replyBody: "${NAME}" }).should.eql({ rule: "environment", value: "${NAME}" });
+    });
+  });
+
+  it("does not mind what stands in fields that are not used beside the others", () => {
+    parse({ reply: "flow", replyStatus: 500, replyType: "", replyBody: "${NAME}" }).should.have.property("reply");
+    parse({ replyTimeout: 0, repeatKey: "?", repeatWindow: "${NAME}" }).should.eql(plain);
+  });
+
+  it("has a rule for each field that may not hold just anything", () => {
+    const fields = Object.keys(handlingDefaults).filter((field) => field !== "replyBody");
+    Object.keys(handlingRules).should.eql(fields);
+  });
+
+  it("takes no time for a media type that is made to take long", () => {
+    const start = performance.now();
+    parse({ replyType: `a/b${"; a=b".repeat(10_000)};` }).should.have.property("rule", "replyType");
+    parse({ replyType: `a/b${" \t".repeat(50_000)}` }).should.have.property("rule", "replyType");
+    (performance.now() - start).should.be.below(1000);
+  });
+});
