@@ -14,11 +14,16 @@ export class Problem {
   constructor(
     readonly name: string,
     readonly status: number,
-    detail: string,
+    readonly detail: string,
     readonly headers: Readonly<Record<string, string>> = {},
   ) {
     // RFC 9457 §4.2.1: with about:blank, the title is the status phrase.
     this.body = JSON.stringify({ type: "about:blank", title: STATUS_CODES[status], status, detail });
+  }
+
+  /** The same problem for a caller that may try again after some whole seconds (RFC 9110 §10.2.3). */
+  retriedAfter(seconds: number): Problem {
+    return new Problem(this.name, this.status, this.detail, { ...this.headers, "Retry-After": String(seconds) });
   }
 }
 
@@ -55,6 +60,8 @@ export const problems = {
   unverifiedFull: new Problem("unverifiedFull", 503, "Too many requests are being verified. Please try again.", {
     "Retry-After": "1",
   }),
+  addressNotAllowed: new Problem("addressNotAllowed", 403, "This endpoint takes no requests from this address."),
+  rateExceeded: new Problem("rateExceeded", 429, "Too many requests came from this address. Please try again later."),
   methodNotAllowed: new Problem("methodNotAllowed", 405, "This endpoint takes POST requests only.", { Allow: "POST" }),
   bodyTooLarge: new Problem("bodyTooLarge", 413, "The body of the request is larger than this endpoint takes."),
   bodyIncomplete: new Problem("bodyIncomplete", 400, "The body of the request broke off before its end."),
@@ -66,6 +73,8 @@ export const problems = {
   charsetUnknown: new Problem("charsetUnknown", 415, "The charset of the request is not supported."),
   jsonMalformed: new Problem("jsonMalformed", 400, "The body of the request is not valid JSON."),
   jsonTooDeep: new Problem("jsonTooDeep", 400, "The JSON of the request is nested too deeply."),
+  formMalformed: new Problem("formMalformed", 400, "The body of the request is not valid multipart/form-data."),
+  partsTooMany: new Problem("partsTooMany", 413, "The form of the request has too many parts."),
   bodyLate: new Problem("bodyLate", 408, "The body of the request did not arrive in time.", { Connection: "close" }),
   gone: new Problem("gone", 404, "Nothing receives requests at this path any more."),
   deploying: new Problem("deploying", 503, "This endpoint is being deployed. Please try again.", {
