@@ -7,7 +7,7 @@ export type Parameters = Record<string, string | string[]>;
  * Makes a flat object of parameters. `__proto__` is left out: Node-RED's copying of messages would turn it
  * into the real prototype.
  */
-export function toObject(parameters: URLSearchParams): Parameters {
+export function toObject(parameters: Iterable<[name: string, value: string]>): Parameters {
   const values = new Map<string, string | string[]>();
   for (const [name, value] of parameters) {
     const earlier = values.get(name);

@@ -1,0 +1,204 @@
+import should from "should";
+import { Problem } from "../../../src/problem";
+import { type Form, isMultipart, mostParts, parseMultipart } from "../../../src/request/multipart";
+import { formOf, type SentPart, typeOf } from "../../harness/forms";
+
+async function read(body: Buffer | string, type = typeOf()): Promise<Form> {
+  const form = await parseMultipart(Buffer.from(body), type);
+  if (form instanceof Problem) throw new Error(form.name);
+  return form;
+}
+
+async function refusalOf(body: Buffer | string, type = typeOf()): Promise<string> {
+  const form = await parseMultipart(Buffer.from(body), type);
+  return form instanceof Problem ? `${form.name} ${form.status}` : "taken";
+}
+
+const field = (name: string, content = ""): SentPart => ({ disposition: `; name="${name}"`, content });
+const file = (filename: string, content: Buffer | string = "x"): SentPart => ({
+  disposition: `; name="f"; filename="${filename}"`,
+  headers: ["Content-Type: text/csv"],
+  content,
+});
+
+describe("isMultipart", () => {
+  for (const [type, is] of [
+    ["multipart/form-data; boundary=b", true],
+    ["Multipart/Form-Data", true],
+    ["multipart/mixed; boundary=b", false],
+    ["multipart/form-database", false],
+    ["text/plain", false],
+    ["multipart", false],
+    ["", false],
+    [undefined, false],
+  ] as const) {
+    it(`${is ? "takes" : "leaves"} ${type}`, () => isMultipart(type).should.equal(is));
+  }
+});
+
+describe("parseMultipart", () => {
+  it("tells fields and files, with core's names", async () => {
+    const form = await read(formOf([field("title", "Grüße"), file("a.csv", "1,2\r\n"), field("empty")]));
+    form.should.eql({
+      fields: { title: "Grüße", empty: "" },
+      files: [
+        {
+          fieldname: "f",
+          originalname: "a.csv",
+          encoding: "7bit",
+          mimetype: "text/csv",
+          buffer: Buffer.from("1,2\r\n"),
+          size: 5,
+        },
+      ],
+    });
+  });
+
+  it("gives repeated fields as an array, and brackets in names no meaning", async () => {
+    const { fields } = await read(formOf([field("a", "1"), field("b[0][c]", "2"), field("a", "3"), field("a", "")]));
+    fields.should.eql({ a: ["1", "3", ""], "b[0][c]": "2" });
+  });
+
+  it("gives no prototype to what it returns", async () => {
+    const { fields, files } = await read(
+      formOf([field("__proto__", "1"), field("constructor", "2"), file("__proto__")]),
+    );
+    should(Object.getPrototypeOf(fields)).equal(Object.prototype);
+    Object.entries(fields).should.eql([["constructor", "2"]]);
+    files.should.have.length(1);
+  });
+
+  it("takes a form without parts, and one with text around it", async () => {
+    (await read("--b--")).should.eql({ fields: {}, files: [] });
+    (await read(`before\r\n${formOf([field("a", "1")]).toString()}after\r\n--b\r\n`)).fields.should.eql({ a: "1" });
+  });
+
+  it("takes fields of any length", async () => {
+    const long = "ä".repeat(2_000_000);
+    (await read(formOf([field("a", long)]))).fields.should.have.property("a").equal(long);
+  });
+
+  it("gives a file of many bytes, and in memory of its own", async () => {
+    const body = formOf([file("a", Buffer.alloc(3_000_000, "\r\n--"))]);
+    const { files } = await read(body);
+    files[0]?.buffer.equals(Buffer.alloc(3_000_000, "\r\n--")).should.be.true();
+    body.fill(0);
+    should(files[0]?.buffer.toString("latin1", 0, 4)).equal("\r\n--");
+  });
+
+  it("takes a charset for a field", async () => {
+    const latin1 = { ...field("a"), headers: ["Content-Type: text/plain; charset=iso-8859-1"] };
+    const { fields } = await read(formOf([{ ...latin1, content: Buffer.from("é", "latin1") }]));
+    fields.should.eql({ a: "é" });
+  });
+
+  describe("gives of the name of a file the last part, in UTF-8", () => {
+    for (const [written, name] of [
+      ["Grüße 你好.csv", "Grüße 你好.csv"],
+      ["../../etc/passwd", "passwd"],
+      ["C:\\temp\\a.csv", "a.csv"],
+      ["/", ""],
+      ["..", ""],
+      ["a/..", ""],
+      ["say %22hi%22.csv", 'say "hi".csv'],
+      ["100%.csv", "100%.csv"],
+      ["..%2f..%2fa", "..%2f..%2fa"],
+    ] as const) {
+      it(written, async () => {
+        should((await read(formOf([file(written)]))).files[0]?.originalname).equal(name);
+      });
+    }
+
+    it("as RFC 5987 writes it", async () => {
+      const disposition = `; name="f"; filename="x"; filename*=UTF-8''..%2F%e4%bd%a0.csv`;
+      should((await read(formOf([{ disposition, content: "" }]))).files[0]?.originalname).equal("你.csv");
+    });
+  });
+
+  it("takes a file without a name, unless it is what browsers send for none", async () => {
+    const nameless = { disposition: '; name="f"', headers: ["Content-Type: application/octet-stream"] };
+    (await read(formOf([{ ...nameless, content: "x" }]))).files.should.have.length(1);
+    (await read(formOf([{ ...nameless, content: "" }]))).files.should.eql([]);
+  });
+
+  it("takes boundaries with any of their characters, of up to 70", async () => {
+    for (const boundary of ["-----------------------------974767299852498929531610575", "'()+_,-./:=? x", "a".repeat(70), '"\\']) {
+      const type = `multipart/form-data; boundary="${boundary.replace(/["\\]/g, "\\$&")}"`;
+      (await read(formOf([field("a", "1")], boundary), type)).fields.should.eql({ a: "1" });
+    }
+    (await read(formOf([field("a", "1")], "a/b=c"), "multipart/form-data; boundary=a/b=c")).fields.should.eql({ a: "1" });
+  }); // prettier-ignore
+
+  describe("refuses", () => {
+    const good = formOf([field("a", "1")]).toString();
+    for (const [name, body, type] of [
+      ["a body that is empty", "", typeOf()],
+      ["a body that is no form", "hello world", typeOf()],
+      ["a form without a boundary", good, "multipart/form-data"],
+      ["an empty boundary", good, typeOf("")],
+      ["a boundary of 71 characters", formOf([field("a")], "a".repeat(71)), typeOf("a".repeat(71))],
+      ["another boundary", good, typeOf("c")],
+      ["lines that end with LF alone", good.replace(/\r/g, ""), typeOf()],
+      ["a part without a head", "--b\r\n\r\nx\r\n--b--", typeOf()],
+      ["a part without a disposition", "--b\r\nContent-Type: text/plain\r\n\r\nx\r\n--b--", typeOf()],
+      ["a part of another disposition", '--b\r\nContent-Disposition: attachment; name="a"\r\n\r\nx\r\n--b--', typeOf()],
+      ["a part without a name", formOf([{ disposition: "", content: "x" }]), typeOf()],
+      ["a file without a field", formOf([{ disposition: '; filename="x"', content: "x" }]), typeOf()],
+      ["a part whose head does not end", '--b\r\nContent-Disposition: form-data; name="a"\r\n--b--', typeOf()],
+      ["a line of a head that has no colon", formOf([{ ...field("a"), headers: ["oops"] }]), typeOf()],
+      ["a line break in a name", formOf([field("a\r\nX-Evil: 1")]), typeOf()],
+      ["a bare line feed in a name", formOf([field("a\nb")]), typeOf()],
+      ["a NUL in a name", formOf([field("a\0b")]), typeOf()],
+      ["a head of 20 kB", formOf([{ ...field("a"), headers: [`X: ${"x".repeat(20_000)}`] }]), typeOf()],
+      ["many lines in a head", formOf([{ ...field("a"), headers: Array<string>(5000).fill("X: y") }]), typeOf()],
+      ["a delimiter with something after it", good.replace("--b\r\n", "--bx\r\n"), typeOf()],
+      ["a delimiter within a part", formOf([field("a", "1\r\n--bc\r\n2")]), typeOf()],
+    ] as const) {
+      it(name, async () => (await refusalOf(body, type)).should.equal("formMalformed 400"));
+    }
+
+    it("a charset that is not known", async () => {
+      const unknown = { ...field("a", "ä"), headers: ["Content-Type: text/plain; charset=klingon"] };
+      (await refusalOf(formOf([unknown]))).should.equal("charsetUnknown 415");
+    });
+
+    it(`more than ${mostParts} parts, fields and files together`, async () => {
+      const parts = (count: number) =>
+        Array.from({ length: count }, (_, index) => (index % 2 ? field("a") : file("b")));
+      (await refusalOf(formOf(parts(mostParts)))).should.equal("taken");
+      (await refusalOf(formOf(parts(mostParts + 1)))).should.equal("partsTooMany 413");
+      (await refusalOf(formOf(parts(10_000)))).should.equal("partsTooMany 413");
+      (await refusalOf("--b\r\n".repeat(1_000_000))).should.equal("partsTooMany 413");
+    });
+  });
+
+  it("refuses a form that breaks off, wherever it does", async () => {
+    const whole = formOf([field("a", "1"), file("b.csv", "2"), field("c", "3")]);
+    const end = whole.length - "\r\n".length;
+    for (let length = 0; length < end; length++) {
+      (await refusalOf(whole.subarray(0, length))).should.equal("formMalformed 400", String(length));
+    }
+    (await refusalOf(whole.subarray(0, end))).should.equal("taken");
+  });
+
+  it("leaves a form in a form as it is", async () => {
+    const inner = formOf([field("x", "1")], "inner");
+    const { fields } = await read(formOf([{ ...field("a"), headers: [`Content-Type: ${typeOf("inner")}`], content: inner }])); // prettier-ignore
+    fields.should.eql({ a: inner.toString() });
+  });
+
+  it("takes no long for bodies that are made to take long", async () => {
+    const long = "a".repeat(70);
+    const start = performance.now();
+    for (const body of [
+      Buffer.alloc(5_000_000, "a"),
+      Buffer.alloc(5_000_000, `\r\n--${"a".repeat(69)}`),
+      Buffer.alloc(5_000_000, "\r\n-"),
+      Buffer.alloc(5_000_000, `--${long}\r`),
+      Buffer.concat([Buffer.from(`--${long}\r\n`), Buffer.alloc(5_000_000, "X: y\r\n")]),
+    ]) {
+      (await refusalOf(body, typeOf(long))).should.match(/^(formMalformed 400|partsTooMany 413)$/);
+    }
+    (performance.now() - start).should.be.below(5000);
+  });
+});
