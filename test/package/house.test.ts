@@ -5,7 +5,7 @@ import ts from "typescript";
 import { root } from "../harness/package";
 
 /** The rooms of `src`, in the order in which a request goes through them: none knows of a later one. */
-const rooms = ["config", "request", "trust", "reply"];
+const rooms = ["config", "request", "trust", "deliveries", "reply"];
 /** What the form may know of `src`, besides `src/config`. */
 const shownInForm = [
   "src/request/target",
@@ -165,6 +165,8 @@ describe("the house", () => {
       ["src/config/rules.ts", "src/trust/token"],
       ["src/request/body.ts", "src/trust/token"],
       ["src/trust/token.ts", "src/reply/reply"],
+      ["src/trust/token.ts", "src/deliveries/repeats"],
+      ["src/deliveries/repeats.ts", "src/reply/reply"],
       ["src/trust/token.ts", "src/receive"],
       ["src/problem.ts", "src/config/rules"],
       ["src/receive.ts", "nodes/runtime/host"],
@@ -177,6 +179,7 @@ describe("the house", () => {
     for (const [file, from] of [
       ["src/receive.ts", "src/reply/reply"],
       ["src/reply/reply.ts", "src/trust/token"],
+      ["src/deliveries/repeat-key.ts", "src/trust/signature/fields"],
       ["src/config/rules.ts", "src/problem"],
       ["src/trust/token.ts", "node:crypto"],
       ["src/request/multipart.ts", "busboy"],

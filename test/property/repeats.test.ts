@@ -1,0 +1,130 @@
+import fc from "fast-check";
+import { MemoryRepeats } from "../../src/deliveries/memory-repeats";
+import { type Found, type Repeats, reserveOrWait } from "../../src/deliveries/repeats";
+import { seed } from "../harness/property";
+
+/** What comes of a delivery if it starts the flow; `refused` before it has. */
+type Fate = "refused" | 200 | 422 | 503;
+
+interface Sent {
+  key: string;
+  fate: Fate;
+}
+
+/** What has come of a delivery. */
+type End = { is: "refused" | "started"; status?: number } | { is: "told"; by: string; status: number | undefined };
+
+const sent: fc.Arbitrary<Sent> = fc.record({
+  key: fc.constantFrom("a", "b"),
+  fate: fc.constantFrom<Fate>("refused", 200, 422, 503),
+});
+
+/** Deliveries that come at once, each step of which may come before or after any step of the others. */
+class Crowd {
+  readonly ends = new Map<string, End>();
+  /** The deliveries that have started the flow and are not answered yet, by key. */
+  readonly #running = new Map<string, string>();
+  /** The keys of which a delivery has been answered with no failure. */
+  readonly #answered = new Map<string, string>();
+  readonly #repeats: Repeats;
+  readonly #step: (name: string) => Promise<unknown>;
+
+  constructor(repeats: Repeats, step: (name: string) => Promise<unknown>) {
+    this.#repeats = repeats;
+    this.#step = step;
+  }
+
+  async send(id: string, { key, fate }: Sent): Promise<void> {
+    await this.#step(`${id} comes`);
+    const found = await reserveOrWait(this.#repeats, { endpoint: "n", key, id, keptFor: 1000 });
+    if (!found.isFirst) {
+      this.ends.set(id, { is: "told", by: found.id, status: found.answer?.status });
+      return;
+    }
+    await this.#step(`${id} is looked at`);
+    if (fate === "refused") {
+      this.ends.set(id, { is: "refused" });
+      return found.release();
+    }
+    if (this.#running.has(key)) throw new Error(`${id} starts while ${this.#running.get(key)} runs`);
+    if (this.#answered.has(key)) throw new Error(`${id} starts after ${this.#answered.get(key)} was answered`);
+    this.#running.set(key, id);
+    await this.#step(`${id} is answered`);
+    this.#running.delete(key);
+    if (fate < 500) this.#answered.set(key, id);
+    this.ends.set(id, { is: "started", status: fate });
+    await found.settle({ status: fate, type: "", body: undefined });
+  }
+}
+
+/** What an engine does that has to ask elsewhere: it answers later. */
+function late(repeats: Repeats, step: (name: string) => Promise<unknown>): Repeats {
+  return {
+    async reserve(candidate): Promise<Found> {
+      await step("the store is asked");
+      return repeats.reserve(candidate);
+    },
+  };
+}
+
+describe("for any deliveries at once, in any order of their steps", () => {
+  for (const kind of ["in memory", "in a store that answers later"]) {
+    it(`one of a key starts the flow at a time, none after it was answered, and none is lost, ${kind}`, async () => {
+      const property = fc.asyncProperty(fc.scheduler(), fc.array(sent, { maxLength: 8 }), async (scheduler, all) => {
+        const step = (name: string) => scheduler.schedule(Promise.resolve(), name);
+        const table = new MemoryRepeats(() => 0);
+        const crowd = new Crowd(kind === "in memory" ? table : late(table, step), step);
+        const done = Promise.all(all.map((each, index) => crowd.send(String(index), each)));
+        // Whoever waits for ever makes this fail: nothing is left to be done then.
+        await scheduler.waitFor(done);
+        crowd.ends.size.should.equal(all.length);
+        for (const [id, end] of crowd.ends) {
+          if (end.is !== "told") continue;
+          const by = crowd.ends.get(end.by);
+          all[Number(id)]?.key.should.equal(all[Number(end.by)]?.key);
+          by?.should.eql({ is: "started", status: end.status });
+        }
+      });
+      await fc.assert(property, { seed, numRuns: 1000 });
+    });
+  }
+
+  it("no key is found by another, and the bounds hold", () => {
+    const step = fc.record({
+      key: fc.nat(12).map(String),
+      does: fc.constantFrom("settle", "release", "fail", "nothing"),
+      wait: fc.nat(40),
+    });
+    const property = fc.property(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 6 }), (steps, most) => {
+      let now = 0;
+      const table = new MemoryRepeats(() => now, most, 30);
+      /** The keys in the order in which they were answered, as a list would hold them. */
+      let kept: { key: string; end: number }[] = [];
+      for (const { key, does, wait } of steps) {
+        now += wait;
+        const found = table.reserve({ endpoint: "n", key, id: key, keptFor: 100 });
+        const body = Buffer.alloc(7);
+        const isKnown = kept.some((each) => each.key === key && each.end > now);
+        if (does === "nothing") {
+          if (found.isFirst) found.release();
+        } else {
+          found.isFirst.should.equal(!isKnown);
+        }
+        if (!found.isFirst) {
+          found.id.should.equal(key);
+          continue;
+        }
+        kept = kept.filter((each) => each.end > now && each.key !== key);
+        if (kept.length >= most) kept.shift();
+        if (does === "settle") found.settle({ status: 200, type: "", body });
+        if (does === "fail") found.settle({ status: 500, type: "", body });
+        if (does === "release") found.release();
+        if (does === "settle") kept.push({ key, end: now + 100 });
+        table.size.should.be.belowOrEqual(most);
+        table.size.should.equal(kept.length);
+        table.bytes.should.be.belowOrEqual(30);
+      }
+    });
+    fc.assert(property, { seed, numRuns: 2000 });
+  });
+});
