@@ -5,6 +5,7 @@
 import { deploying } from "./deploying";
 import { manyEndpoints } from "./endpoints";
 import { writeTable } from "./figures";
+import { handling } from "./handling";
 import { memory } from "./memory";
 import { processorTime } from "./processor-time";
 import { signatures } from "./signatures";
@@ -14,6 +15,7 @@ const parts: Record<string, () => Promise<void>> = {
   throughput,
   signatures,
   "processor-time": processorTime,
+  handling,
   endpoints: manyEndpoints,
   deploying,
   memory,

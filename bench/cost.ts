@@ -1,6 +1,6 @@
 /** What something costs a server in processor time: other work on the machine does not count, nor does waiting. */
 import { connections, milliseconds } from "./figures";
-import { steadyLoad } from "./load";
+import { type Requests, steadyLoad } from "./load";
 import type { Subject } from "./subjects";
 
 /** Requests per second: a rate that a server holds with ease, so that it does not measure how full its queues are. */
@@ -15,7 +15,7 @@ export async function costOf(subject: Subject, act: () => Promise<void>): Promis
 }
 
 /** The processor time that a subject takes for one accepted request at the fixed rate, in µs. */
-export async function costPerRequest(subject: Subject, request: Buffer): Promise<number> {
+export async function costPerRequest(subject: Subject, request: Requests): Promise<number> {
   let answered = 0;
   const cost = await costOf(subject, async () => {
     const { statuses } = await steadyLoad(subject.port, request, { connections, rate: fixedRate, milliseconds });

@@ -1,12 +1,18 @@
 /** Prints, as JSON, what the parts of an endpoint take on the heap, in bytes each. Needs `--expose-gc`. */
-import type { Node } from "node-red";
+import type { Node, NodeAPI } from "node-red";
+import type { Deploys } from "../nodes/runtime/deploys";
+import { endpointOf } from "../nodes/runtime/endpoint";
 import { Report } from "../nodes/runtime/report";
 import { defaults } from "../src/config/fields";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
+import { Guarding } from "../src/deliveries/guard";
+import { MemoryRepeats } from "../src/deliveries/memory-repeats";
 import { Endpoints } from "../src/endpoints";
 import type { Endpoint } from "../src/endpoint";
 import type { Gate } from "../src/trust/gate";
 import { gateOf } from "../src/trust/gates";
+import { Limiting } from "../src/trust/limits";
+import { StandIns } from "../src/trust/stand-ins";
 import { token } from "../test/harness/flow";
 
 const count = 10_000;
@@ -30,6 +36,10 @@ function heapUsed(): number {
 }
 
 const node = { status: () => undefined, metric: () => false } as unknown as Node;
+const RED = {} as NodeAPI;
+const deploys = {} as unknown as Deploys;
+const limiting = new Limiting(new StandIns());
+const guarding = new Guarding(new MemoryRepeats());
 const endpoints = new Endpoints<Endpoint>();
 
 const config = measure("its configuration, parsed", (index) => {
@@ -39,16 +49,18 @@ const config = measure("its configuration, parsed", (index) => {
 const gate = measure("its gate", (index) => gateOf(config(index)) as Gate);
 const report = measure("its report", () => new Report(node, (key) => key));
 measure("the endpoint, its functions and its place in the map", (index) => {
-  const endpoint: Endpoint = {
+  const parts = {
+    config: config(index),
     gate: gate(index),
-    sender: undefined,
+    report: report(index),
     limit: 5_000_000,
-    newId: () => String(index),
-    deliver: () => undefined,
-    accepted: (acceptance) => report(index).accepted(acceptance),
-    greeted: (secret) => report(index).greeted(secret),
-    refused: (problem, request, cause) => report(index).refused(problem, request, cause, gate(index)),
+    deploys,
+    limiting,
   };
+  const endpoint = endpointOf(RED, Object.assign(Object.create(node) as Node, { id: `w${index}` }), {
+    ...parts,
+    guarding,
+  });
   const place = endpoints.enter(config(index).path, {
     owner: `w${index}`,
     endpoint,

@@ -8,6 +8,9 @@ export function requestBytes(path: string, headers: Record<string, string>, body
   return Buffer.concat([Buffer.from(`POST ${path} HTTP/1.1\r\n${head.join("")}\r\n`), bytes]);
 }
 
+/** A request that is sent over and over, or what gives the next one. */
+export type Requests = Buffer | (() => Buffer);
+
 export interface Load {
   /** Requests answered per second. */
   rate: number;
@@ -51,7 +54,7 @@ export async function fullLoad(
  */
 export async function steadyLoad(
   port: number,
-  request: Buffer,
+  request: Requests,
   { connections, rate, milliseconds }: { connections: number; rate: number; milliseconds: number },
 ): Promise<{ statuses: Record<string, number>; latencies: number[] }> {
   const statuses: Record<string, number> = {};
@@ -69,7 +72,7 @@ export async function steadyLoad(
       if (!connection) break;
       const due = start + (pending.length / rate) * 1000;
       pending.push(
-        connection.exchange(request).then((status) => {
+        connection.exchange(typeof request === "function" ? request() : request).then((status) => {
           latencies.push(performance.now() - due);
           statuses[status] = (statuses[status] ?? 0) + 1;
           idle.push(connection);

@@ -19,6 +19,19 @@ export function accepted(body: string, endpoint = 0): Buffer {
   return requestBytes(`/hook/${endpoint}`, headers, body);
 }
 
+/** A request with the right token that is another one each time, as the digits in its field `X-Count` tell. */
+export function counted(): () => Buffer {
+  const digits = 12;
+  const template = requestBytes("/hook/0", { ...headers, "X-Count": "0".repeat(digits) }, small);
+  const at = template.indexOf("X-Count: ") + "X-Count: ".length;
+  let count = 0;
+  return () => {
+    const request = Buffer.from(template);
+    request.write(String(++count).padStart(digits, "0"), at, "latin1");
+    return request;
+  };
+}
+
 /** The secret of the webhooks that are signed. */
 export const secret = "It's a Secret to Everybody";
 

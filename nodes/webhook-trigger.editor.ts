@@ -6,10 +6,12 @@ import { enterMissing, hasNoCredential, makePath, shownEvent, prepareCredentials
 import { showCredentialHints } from "./editor/credential-hints";
 import {
   type Field,
+  fillInDefaults,
   form,
   input,
   inputValue,
   isSame,
+  leaveOutDefaults,
   rowOf,
   savedValues,
   showUnlisted,
@@ -18,8 +20,11 @@ import {
 } from "./editor/fields";
 import { prepareHandover, showHandover } from "./editor/handover";
 import type { Editor } from "./editor/host";
+import { learntEvent, showLimits } from "./editor/limits";
 import { prepareMessage, showPicture } from "./editor/message";
 import { prepareMessages, showMessages } from "./editor/messages";
+import { prepareRepeats, showRepeats } from "./editor/repeats";
+import { showReply } from "./editor/reply";
 import { prepareRival } from "./editor/rival";
 import { prepareScheme } from "./editor/scheme";
 import { prepareSections, showSections } from "./editor/sections";
@@ -46,6 +51,17 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     sender: { value: defaults.sender, validate: validator("sender") },
     scheme: { value: defaults.scheme, validate: validator("scheme") },
     senderSettings: { value: defaults.senderSettings, validate: settingsValidator() },
+    reply: { value: defaults.reply, validate: validator("reply") },
+    replyStatus: { value: defaults.replyStatus, validate: validator("replyStatus") },
+    replyBody: { value: defaults.replyBody },
+    replyType: { value: defaults.replyType, validate: validator("replyType") },
+    replyTimeout: { value: defaults.replyTimeout, validate: validator("replyTimeout") },
+    ignoreRepeats: { value: defaults.ignoreRepeats, validate: validator("ignoreRepeats") },
+    repeatKey: { value: defaults.repeatKey, validate: validator("repeatKey") },
+    repeatWindow: { value: defaults.repeatWindow, validate: validator("repeatWindow") },
+    allowFrom: { value: defaults.allowFrom, validate: validator("allowFrom") },
+    rateLimit: { value: defaults.rateLimit, validate: validator("rateLimit") },
+    rawBody: { value: defaults.rawBody, validate: validator("rawBody") },
   },
   // Written out: the flow library reads them from this very text.
   credentials: {
@@ -73,7 +89,7 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
       hideResult();
       showState(this);
     });
-    form().on(shownEvent, () => showState(this));
+    form().on(`${shownEvent} ${learntEvent}`, () => showState(this));
     showState(this);
   },
   oneditresize() {
@@ -85,15 +101,18 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     const { scheme, senderSettings } = valuesInForm(this);
     if (!isSame(scheme, saved.scheme)) this.scheme = scheme;
     if (!isSame(senderSettings, saved.senderSettings)) this.senderSettings = senderSettings;
+    leaveOutDefaults(this);
   },
 });
 
 function prepare(node: WebhookNode): void {
   form().data("node", node.id);
+  fillInDefaults(node);
   prepareSender(node);
   prepareScheme(node);
   prepareMessage(node);
-  showUnlisted("verificationMethod", node.verificationMethod);
+  prepareRepeats(node);
+  for (const field of ["verificationMethod", "reply"] as const) showUnlisted(field, savedValues(node)[field]);
   prepareMessages();
   prepareCredentials(node);
   prepareHandover(node);
@@ -111,7 +130,8 @@ function prepare(node: WebhookNode): void {
 /** The fields that are shown only where they have a meaning. */
 const optional: readonly Field[] = [
   "headerParameter", "queryParameter", "token", "secondToken", "secret", "secondSecret", "verifyToken", "scheme",
-  "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm",
+  "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm", "replyStatus", "replyBody", "replyType",
+  "replyTimeout", "repeatKey", "repeatWindow",
 ]; // prettier-ignore
 
 /** Shows all that follows from what the form holds: every field may bear on the others. */
@@ -124,6 +144,9 @@ function showState(node: WebhookNode): void {
   showCredentialHints(node);
   showHandover(node);
   showPicture();
+  showReply(node);
+  showRepeats(node);
+  showLimits();
   showCommand(node);
   showSections(node);
 }

@@ -5,10 +5,13 @@ import { parseBaseUrl } from "../src/config/base-url";
 import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
 import type { Roots } from "../src/config/roots";
 import { parseConfig } from "../src/config/parse";
+import { Guarding } from "../src/deliveries/guard";
+import { MemoryRepeats } from "../src/deliveries/memory-repeats";
 import { Endpoints } from "../src/endpoints";
 import type { Breach } from "../src/config/rules";
 import type { Endpoint } from "../src/endpoint";
 import { gateOf } from "../src/trust/gates";
+import { Limiting } from "../src/trust/limits";
 import { ConfiguredPaths } from "./runtime/configured";
 import { Deploys } from "./runtime/deploys";
 import { Door } from "./door/door";
@@ -28,6 +31,8 @@ interface Common {
   endpoints: Endpoints<Endpoint>;
   deploys: Deploys;
   trials: Trials;
+  limiting: Limiting;
+  guarding: Guarding;
   standings: Standings;
   roots: Roots;
   /** The address that callers use, where the settings file says it. */
@@ -63,10 +68,13 @@ function prepare(RED: NodeAPI): Common {
   // Flows with a node of ours cannot run yet.
   if (!configured.needNothing) endpoints.hold();
   const roots = rootsOf(RED);
+  const trials = new Trials(RED, endpoints);
   return {
     endpoints,
     deploys: new Deploys(RED, endpoints),
-    trials: new Trials(RED, endpoints),
+    trials,
+    limiting: new Limiting(trials.standIns),
+    guarding: new Guarding(new MemoryRepeats()),
     standings: new Standings(RED),
     roots,
     baseUrl: parseBaseUrl(settingsOf(RED).webhookTriggerBaseUrl),
@@ -77,7 +85,7 @@ function prepare(RED: NodeAPI): Common {
 
 /** Opens the endpoint of a node, or tells why it stays closed. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { endpoints, deploys, trials, standings, roots, baseUrl, door, limit } = common;
+  const { endpoints, trials, standings, roots, baseUrl, door } = common;
   const report = new Report(node, RED._);
   const close = (breach: Breach) => {
     trials.note(node, breach);
@@ -93,7 +101,7 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   const gate = gateOf(config, node.id, trials.standIns);
   if ("rule" in gate) return close(gate);
 
-  const endpoint = endpointOf(RED, node, { config, gate, limit, deploys, report });
+  const endpoint = endpointOf(RED, node, { ...common, config, gate, report });
   trials.note(node, { config, endpoint });
   standings.note(node, report);
   const { path } = config;

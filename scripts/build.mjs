@@ -9,6 +9,8 @@ import { commandOf, root, run } from "./setup.mjs";
 
 const dist = resolve(root, process.argv[2] ?? "dist");
 const html = join("nodes", "webhook-trigger.html");
+/** How long lines may be, in characters, that are made as long as possible: a stack trace is to tell where it was. */
+const lineLimit = 120;
 
 rmSync(dist, { recursive: true, force: true });
 for (const project of ["tsconfig.json", "tsconfig.editor.json"]) {
@@ -23,9 +25,11 @@ const { outputFiles } = buildSync({
   target: "es2022",
   charset: "utf8",
   write: false,
+  minify: true,
+  lineLimit,
 });
 const script = outputFiles.map((file) => file.text).join("");
-const markup = readFileSync(join(root, html), "utf8");
+const markup = withoutIndentation(readFileSync(join(root, html), "utf8"));
 writeFileSync(join(dist, html), `<script type="text/javascript">\n${script}</script>\n\n${markup}`);
 
 // Node-RED looks for these beside the compiled node only.
@@ -33,10 +37,25 @@ for (const folder of ["icons", "locales"]) {
   cpSync(join(root, folder), join(dist, "nodes", folder), { recursive: true });
 }
 
-// A third of what is published would be indentation.
+// Much of what is published would be white space.
 for (const path of readdirSync(dist, { encoding: "utf8", recursive: true })) {
   const file = join(dist, path);
-  if (!/\.js(on)?$/.test(file)) continue;
+  // That of the node has a script in it, whose texts are not to be changed.
+  if (!/\.(js(on)?|html)$/.test(file) || path === html) continue;
   const text = readFileSync(file, "utf8");
-  writeFileSync(file, file.endsWith(".js") ? transformSync(text).code : JSON.stringify(JSON.parse(text)));
+  writeFileSync(file, compact(file, text));
+}
+
+/**
+ * @param {string} file
+ * @param {string} text what is in it
+ */
+function compact(file, text) {
+  if (file.endsWith(".js")) return transformSync(text, { minifyWhitespace: true, lineLimit }).code;
+  return file.endsWith(".json") ? JSON.stringify(JSON.parse(text)) : withoutIndentation(text);
+}
+
+/** @param {string} text that has nothing in it whose indentation is shown */
+function withoutIndentation(text) {
+  return text.replace(/^[ \t]+/gm, "");
 }

@@ -25,7 +25,14 @@ export const matrix = [
 
 const latest = { node: modernNode, nodeRed: () => nodeRedFolder(5) };
 
-const form = inFiles("editor/form", "editor/handover", "editor/sections", "editor/trial", "editor/url");
+const form = inFiles(
+  "editor/form",
+  "editor/handling",
+  "editor/handover",
+  "editor/sections",
+  "editor/trial",
+  "editor/url",
+);
 const formInEditor = inFiles(
   ...["editor/accessibility", "editor/languages", "editor/palette", "editor/sender", "editor/standing"],
   ...["editor/story", "editor/survival", "editor/token"],

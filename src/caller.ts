@@ -10,7 +10,7 @@ import type { Refused } from "./trust/gate";
 import type { Head } from "./trust/signature/fields";
 
 /** What it takes to answer it. */
-type Call = Pick<Arrival, "request" | "search" | "continue">;
+type Call = Pick<Arrival, "request" | "search" | "continue"> & Partial<Pick<Arrival, "ip">>;
 
 /** When those came that have waited for a deploy: they are met anew, and were sent in time. */
 const arrivals = new WeakMap<IncomingMessage, number>();
@@ -78,6 +78,6 @@ export class Caller {
   }
 
   get #refused(): Refused {
-    return { head: this.head, body: this.bytes, at: this.at };
+    return { head: this.head, body: this.bytes, at: this.at, ip: this.#arrival.ip };
   }
 }

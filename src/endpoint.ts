@@ -1,9 +1,13 @@
 // What an endpoint is to the requests that reach it.
 
+import type { ReplyByFlow, ReplyNow } from "./config/handling";
+import type { RepeatGuard } from "./deliveries/guard";
 import type { Problem } from "./problem";
+import type { Dropped, OwedReply } from "./reply/owed";
 import type { Body } from "./request/decode";
 import type { RequestSummary } from "./request/summary";
 import type { Gate, Refused } from "./trust/gate";
+import type { Limits } from "./trust/limits";
 import type { Sender } from "./trust/senders/record";
 import type { SenderId } from "./trust/senders/table";
 import type { Admission, Credential } from "./trust/signature/why";
@@ -15,11 +19,29 @@ export interface Endpoint {
   readonly sender: { readonly id: SenderId; readonly row: Sender } | undefined;
   /** The most bytes a body may have, before and after its content codings are undone. */
   readonly limit: number;
+  /** From where requests may come, and how many. */
+  readonly limits: Limits;
+  /** What keeps repeated deliveries from the flow; nothing where they are as good as the first. */
+  readonly repeats: RepeatGuard | undefined;
+  readonly reply: ReplyNow | ReplyByFlow;
+  /** Whether messages have the bytes of the body as they were sent. */
+  readonly rawBody: boolean;
   /** Makes the id of a message. */
   newId(): string;
-  /** Starts the flow. */
-  deliver(delivery: Delivery): void;
+  /**
+   * Starts the flow.
+   *
+   * @param owed the reply that the flow is to give, where it is
+   */
+  deliver(delivery: Delivery, owed?: OwedReply): void;
+  /** A request has started the flow. */
   accepted(acceptance: Acceptance): void;
+  /** Its caller has its reply. */
+  replied(reply: Replied): void;
+  /** It has started no flow, as one with the same key has before. */
+  repeated(acceptance: Acceptance): void;
+  /** The flow has answered a message whose caller has its answer. */
+  dropped(id: string, why: Dropped): void;
   /** @param secret what the sender has brought for the operator, if it has */
   greeted(secret: string | undefined): void;
   /**
@@ -33,6 +55,8 @@ export interface Endpoint {
 export interface Delivery {
   id: string;
   body: Body;
+  /** The body as it was sent, where that is asked for. */
+  rawBody?: Buffer;
   req: RequestSummary;
   webhook: Webhook;
 }
@@ -50,10 +74,17 @@ export interface Webhook {
   credential: Credential;
 }
 
-/** An accepted request, as metrics and the status want it. */
+/** An accepted request, as the status wants it. */
 export interface Acceptance {
   id: string;
   admission: Admission;
+  /** The address of its sender. */
+  ip: string;
+}
+
+/** The reply to an accepted request, as metrics want it. */
+export interface Replied {
+  id: string;
   /** From the head of the request to the reply. */
   milliseconds: number;
   /** The length of the reply's body, in bytes. */

@@ -21,6 +21,11 @@ export class Problem {
     this.body = JSON.stringify({ type: "about:blank", title: STATUS_CODES[status], status, detail });
   }
 
+  /** Whether it is the address of a request that is against it: the operator wants to know which that is. */
+  get isOfAddress(): boolean {
+    return this.status === 403 || this.status === 429;
+  }
+
   /** The same problem for a caller that may try again after some whole seconds (RFC 9110 §10.2.3). */
   retriedAfter(seconds: number): Problem {
     return new Problem(this.name, this.status, this.detail, { ...this.headers, "Retry-After": String(seconds) });
@@ -76,6 +81,15 @@ export const problems = {
   formMalformed: new Problem("formMalformed", 400, "The body of the request is not valid multipart/form-data."),
   partsTooMany: new Problem("partsTooMany", 413, "The form of the request has too many parts."),
   bodyLate: new Problem("bodyLate", 408, "The body of the request did not arrive in time.", { Connection: "close" }),
+  flowLate: new Problem("flowLate", 504, "The flow did not answer in time."),
+  duplicatesWaiting: new Problem(
+    "duplicatesWaiting",
+    503,
+    "Too many repeats are waiting for an answer. Please try again.",
+    {
+      "Retry-After": "10",
+    },
+  ),
   gone: new Problem("gone", 404, "Nothing receives requests at this path any more."),
   deploying: new Problem("deploying", 503, "This endpoint is being deployed. Please try again.", {
     "Retry-After": "10",

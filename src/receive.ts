@@ -4,9 +4,10 @@ import type { ServerResponse } from "node:http";
 import { Caller } from "./caller";
 import type { Endpoint } from "./endpoint";
 import type { Endpoints, Found } from "./endpoints";
-import { type Admitted, handOver, isPacked, unpack } from "./handover";
+import { Handover } from "./handover";
 import { takeIn } from "./intake";
 import { Interference, Problem, problems } from "./problem";
+import { contentOf } from "./request/content";
 import type { Arrival } from "./request/summary";
 import { turn } from "./request/turn";
 import type { Answer } from "./trust/answer";
@@ -60,7 +61,8 @@ class Reception {
     const known = found === "deploying" ? this.#endpoints.lastKnown(this.#arrival.path) : found;
     const entry = known ? this.#begin(known) : problems.tokenMissing;
     const admitted = known && !(entry instanceof Problem) ? this.#admit(known, entry, found, passOn) : undefined;
-    const served = admitted ?? (found === "deploying" ? this.#meetLater(known, passOn) : undefined);
+    const mayWait = found === "deploying" && !(entry instanceof Problem && entry.name === problems.rateExceeded.name);
+    const served = admitted ?? (mayWait ? this.#meetLater(known, passOn) : undefined);
     if (!served && entry instanceof Problem) this.#refuse(entry, known);
     // Whatever has failed, and be it what the request was passed on to: nothing gets past an endpoint.
     return served?.catch((error: unknown) => this.#refuse(problems.unforeseen, known, error));
@@ -138,19 +140,20 @@ class Reception {
     }
   }
 
-  /** Hands over what may come in. A deploy may have come while the body was unpacked. */
+  /** Hands over what may come in. A deploy may have come while its body was taken apart, or while it waited. */
   async #handOver(bytes: Buffer, admission: Admission, receiver: Endpoint): Promise<Problem | undefined | "deploying"> {
     const [arrival, response, start] = [this.#arrival, this.#response, this.#start];
-    const admitted: Admitted = { arrival, head: this.#caller.head, response, admission, bytes, start };
-    let content = bytes;
-    if (isPacked(arrival)) {
-      const unpacked = await unpack(admitted, receiver.limit);
-      if (unpacked instanceof Problem) return unpacked;
-      // No other work may come between finding and delivering.
-      if (this.#find() !== receiver) return "deploying";
-      content = unpacked;
-    }
-    return this.#caller.isGone ? undefined : handOver(admitted, content, receiver);
+    const content = await contentOf(arrival, bytes, receiver.limit);
+    if (content instanceof Problem) return content;
+    const admitted = { arrival, head: this.#caller.head, response, admission, bytes, start };
+    const handover = new Handover(admitted, content, receiver);
+    const verdict = await handover.judge();
+    if (verdict instanceof Problem) return verdict;
+    // No other work may come between finding and delivering.
+    const isElsewhere = this.#find() !== receiver;
+    if (!isElsewhere && !this.#caller.isGone) return handover.conclude(verdict);
+    if (verdict?.isFirst) await verdict.release();
+    return isElsewhere ? "deploying" : undefined;
   }
 
   #find(): Found<Endpoint> {
@@ -168,7 +171,9 @@ class Reception {
   }
 
   #begin(endpoint: Endpoint): Entry {
-    const { request, admitted } = this.#arrival;
+    const { request, ip, admitted } = this.#arrival;
+    const limited = endpoint.limits.judge(request, ip);
+    if (limited) return limited;
     if (endpoint.gate.isTakenFrom(request)) return endpoint.gate.missing;
     if (endpoint === admitted?.endpoint) return admitted.how as Admission;
     return endpoint.gate.begin(this.#caller.head, this.#caller.at);

@@ -27,7 +27,7 @@ export class Arrivals {
       request,
       path,
       search,
-      ip: this.#addressOf(request),
+      ip: this.addressOf(request),
       continue: continueOf(request, response),
       mayGoTo: this.#mayGoTo(passed),
       admitted,
@@ -62,7 +62,8 @@ export class Arrivals {
     return opened && views.of(opened);
   }
 
-  #addressOf(request: IncomingMessage): string {
+  /** The address of a request's sender, as far as its proxies are trusted. */
+  addressOf(request: IncomingMessage): string {
     // Without this field it is the sender's own address, whoever is trusted.
     if (request.headers["x-forwarded-for"] === undefined) return request.socket.remoteAddress ?? "";
     return proxyAddr(request, this.#app.get("trust proxy fn") as Parameters<typeof proxyAddr>[1]);

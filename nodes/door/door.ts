@@ -156,14 +156,14 @@ export class Door {
     const opened = slots.of(endpoint);
     if (!opened) return undefined;
     const { search } = parseTarget(request.url);
+    const { method, rawHeaders } = request;
     return {
       endpoint,
       search,
       view: views.of(opened),
-      entry: endpoint.gate.begin(
-        { method: request.method, rawHeaders: request.rawHeaders, search },
-        arrivalOf(request),
-      ),
+      entry:
+        endpoint.limits.judge(request, this.#arrivals.addressOf(request)) ??
+        endpoint.gate.begin({ method, rawHeaders, search }, arrivalOf(request)),
       canonical: path === opened.path,
       isHeld: endpoints.find(path) === "deploying",
     };

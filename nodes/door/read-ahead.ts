@@ -7,6 +7,7 @@ import { Problem, problems } from "../../src/problem";
 import { decodeContent, readBody } from "../../src/request/body";
 import { type Body, decodeBody } from "../../src/request/decode";
 import { readClaimed } from "../../src/intake";
+import type { File } from "../../src/request/multipart";
 import type { Arrival } from "../../src/request/summary";
 import { type Claim, isAdmission } from "../../src/trust/gate";
 import type { Admission } from "../../src/trust/signature/why";
@@ -37,6 +38,7 @@ export type Parsed = Request & {
   _body?: boolean;
   /** The mark of `http in` nodes that take bodies as they came. */
   skipRawBodyParser?: boolean;
+  files?: File[];
   [ahead]?: ReadAhead;
   /** What stands in `body` where nothing was read. */
   [nothing]?: object;
@@ -139,7 +141,9 @@ export function readBefore(request: Parsed, search: string): Before {
   if (!request.readableDidRead && !request._body) return untouched;
   const value: unknown = request.body === request[nothing] ? undefined : request.body;
   if (request.skipRawBodyParser && Buffer.isBuffer(value)) return { received: value };
-  return value === undefined ? untouched : { parsed: { value } };
+  if (value === undefined) return untouched;
+  // What a parser of forms with files has found beside their fields.
+  return { parsed: Array.isArray(request.files) ? { value, files: request.files } : { value } };
 }
 
 function isForm({ headers }: Request): boolean {

@@ -1,7 +1,9 @@
 // The fields of the form, checked by the rules of the runtime.
 
 import { parseBaseUrl } from "../../src/config/base-url";
-import { placementField, type SavedFields, type TokenMethod } from "../../src/config/fields";
+import { defaults, placementField, type SavedFields, type TokenMethod } from "../../src/config/fields";
+import { isHandlingUsed } from "../../src/config/handling";
+import { handlingRules } from "../../src/config/handling-rules";
 import { adminRule, type Roots } from "../../src/config/roots";
 import { type BrokenRule, isEnvironmentValue, normalisePath, rules, text } from "../../src/config/rules";
 import { parseScheme } from "../../src/trust/signature/custom";
@@ -35,7 +37,9 @@ export function valuesOf(node: WebhookNode): SavedFields {
 /** Checks a field by the rule that the runtime uses. */
 export function validator(field: Field): Validator<SavedFields> {
   return function (value, _options) {
-    const broken = brokenRule(this, field, value);
+    const usual: Partial<Record<Field, unknown>> = defaults;
+    // A node that is older than the field has no value of it.
+    const broken = brokenRule(this, field, value === undefined ? usual[field] : value);
     return broken ? this._(`rules.${broken}`) : true;
   };
 }
@@ -63,6 +67,7 @@ export function brokenRule(node: WebhookNode, field: Field, value: unknown): Bro
 /** The rules of the fields, with what the form knows besides. */
 const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => BrokenRule | undefined>> = {
   ...rules,
+  ...handlingRules,
   relativePath: (value) => rules.relativePath(value) ?? adminRule(text(value), roots()),
   sender(value, { verificationMethod }) {
     if (text(value) === "") return verificationMethod === "signature" ? "sender.required" : undefined;
@@ -134,8 +139,14 @@ export function isUsed(field: Field, values: SavedFields): boolean {
     case "arm":
     case "verifyToken":
       return signs && hasSetting(sender, field);
-    default:
+    case "name":
+    case "relativePath":
+    case "returnQueryParams":
+    case "verificationMethod":
+    case "sender":
       return true;
+    default:
+      return isHandlingUsed(field, values);
   }
 }
 

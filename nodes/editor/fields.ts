@@ -55,37 +55,47 @@ export function senderOf(id: unknown): (typeof senders)[SenderId] | undefined {
   return isSenderId(id) ? senders[id] : undefined;
 }
 
+const savedFields = Object.keys(defaults) as (keyof SavedFields)[];
+
+/** The fields that Node-RED itself fills and reads, as they are saved as they stand. */
+const plainFields = savedFields.filter((field) => field !== "scheme" && field !== "senderSettings");
+
 /** What stands in the open form, as it would be saved. */
 export function valuesInForm(node: WebhookNode): SavedFields {
-  return {
-    name: inputValue("name"),
-    relativePath: inputValue("relativePath"),
-    returnQueryParams: sameOrNew(node.returnQueryParams, fieldValue("returnQueryParams")),
-    verificationMethod: inputValue("verificationMethod"),
-    queryParameter: inputValue("queryParameter"),
-    headerParameter: inputValue("headerParameter"),
-    sender: inputValue("sender"),
-    scheme: schemeInForm(node),
-    senderSettings: settingsInForm(node),
-  };
-}
-
-/** A box that is ticked stands for the text `true` as well. */
-function sameOrNew(saved: boolean | string, value: boolean | string): boolean | string {
-  return String(saved) === String(value) ? saved : value;
+  const saved = savedValues(node);
+  const values = { ...saved, scheme: schemeInForm(node), senderSettings: settingsInForm(node) };
+  for (const field of plainFields) {
+    const value = fieldValue(field);
+    // A box that is ticked stands for the text `true` as well, and digits for a number.
+    if (String(saved[field]) !== String(value)) Object.assign(values, { [field]: value });
+  }
+  return values;
 }
 
 /** What a node has saved; one that is older than a field has the field's default. */
 export function savedValues(node: WebhookNode): SavedFields {
-  const { senderSettings = {}, scheme = null, sender = "", ...saved } = node as Partial<WebhookNode>;
-  const { name, relativePath, returnQueryParams, verificationMethod, queryParameter, headerParameter } = {
-    ...defaults,
-    ...saved,
-  };
-  return {
-    ...{ name, relativePath, returnQueryParams, verificationMethod, queryParameter, headerParameter },
-    ...{ sender, scheme, senderSettings },
-  };
+  const values: SavedFields = { ...defaults };
+  for (const field of savedFields) if (!lacks(node, field)) Object.assign(values, { [field]: node[field] });
+  return values;
+}
+
+/** Whether a node is older than a field. */
+function lacks(node: Partial<WebhookNode>, field: keyof SavedFields): boolean {
+  return node[field] === undefined;
+}
+
+/** Shows in the fields that a node is older than what holds for it. */
+export function fillInDefaults(node: WebhookNode): void {
+  for (const field of plainFields) if (lacks(node, field)) input(field).val(String(defaults[field]));
+}
+
+/** Leaves a node without the fields that it is older than, unless they were changed: it would count as changed itself. */
+export function leaveOutDefaults(node: WebhookNode): void {
+  const values = valuesInForm(node);
+  for (const field of plainFields) {
+    // Node-RED saves what it finds by its id.
+    if (lacks(node, field) && isSame(values[field], defaults[field])) input(field).removeAttr("id");
+  }
 }
 
 /** Whether two values that are saved are one. */
@@ -149,4 +159,19 @@ export function showUnlisted(field: Field, value: unknown): void {
   } else if (isEnvironmentValue(value)) {
     control.attr("type", "text").val(text(value));
   }
+}
+
+/** The fields that are ticked, and may be texts. */
+type BoxField = "returnQueryParams" | "rawBody" | "ignoreRepeats";
+
+/** Node-RED ticks a box for any text. */
+export function prepareBox(node: WebhookNode, field: BoxField): void {
+  const value = savedValues(node)[field];
+  input(field).prop("checked", String(value) === "true");
+  showUnlisted(field, value);
+}
+
+/** Whether a box is ticked; an environment variable is not known here. */
+export function isTicked(field: BoxField): boolean {
+  return String(fieldValue(field)) === "true";
 }

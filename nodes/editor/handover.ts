@@ -24,7 +24,7 @@ export function prepareHandover(node: WebhookNode): void {
     const name = node._(`handover.${item}`);
     prepareCopyButton(node, $(`#webhook-trigger-given-${item}-copy`), name, () => given(node, true)[item] ?? "");
   }
-  $("#webhook-trigger-reaching").attr("href", reaching);
+  $("#webhook-trigger-reaching, #webhook-trigger-trusting").attr("href", reaching);
 }
 
 /** Shows what is to be handed over, and warns of what keeps callers from reaching this node. */

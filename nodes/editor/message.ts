@@ -2,21 +2,29 @@
 
 import { isEnvironmentValue } from "../../src/config/rules";
 import { testBody } from "../../src/trust/present";
-import { fieldValue, input, savedValues, showUnlisted, type WebhookNode } from "./fields";
+import { fieldValue, isTicked, prepareBox, type WebhookNode } from "./fields";
 
 export function prepareMessage(node: WebhookNode): void {
-  const { returnQueryParams } = savedValues(node);
-  input("returnQueryParams").prop("checked", String(returnQueryParams) === "true");
-  showUnlisted("returnQueryParams", returnQueryParams);
-}
-
-export function returnsQuery(): boolean {
-  return String(fieldValue("returnQueryParams")) === "true";
+  prepareBox(node, "returnQueryParams");
+  prepareBox(node, "rawBody");
 }
 
 /** Shows the message that a test request becomes. */
 export function showPicture(): void {
-  const payload = returnsQuery() ? { body: testBody, query: {} } : testBody;
+  const payload = isTicked("returnQueryParams") ? { body: testBody, query: {} } : testBody;
   const picture = $("#webhook-trigger-picture").toggle(!isEnvironmentValue(fieldValue("returnQueryParams")));
-  picture.text(`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`);
+  const lines = [`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`];
+  if (isTicked("rawBody")) lines.push(`msg.rawBody = Buffer.from(${JSON.stringify(testBody)})`);
+  picture.text(lines.join("\n"));
+}
+
+/** What the heading says of the message. */
+export function messageState(node: WebhookNode): string {
+  const query = fieldValue("returnQueryParams");
+  const raw = fieldValue("rawBody");
+  const payload = node._(isTicked("returnQueryParams") ? "section.bodyAndQuery" : "section.body");
+  const parts = [isEnvironmentValue(query) ? String(query) : payload];
+  if (isTicked("rawBody")) parts.push(node._("section.rawBody"));
+  else if (isEnvironmentValue(raw)) parts.push(String(raw));
+  return parts.join(" · ");
 }

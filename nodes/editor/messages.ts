@@ -1,6 +1,5 @@
 // What is wrong with the fields of the form, said under each.
 
-import { rules } from "../../src/config/rules";
 import { brokenRules, checkedFields } from "./checks";
 import { input, rowOf, type WebhookNode } from "./fields";
 
@@ -10,8 +9,8 @@ export function showMessages(node: WebhookNode): void {
   for (const field of checkedFields) {
     const rule = broken.get(field);
     input(field).attr("aria-invalid", String(rule !== undefined));
-    // Node-RED marks the fields itself that are saved as they stand.
-    if (field === "scheme" || field in rules) input(field).toggleClass("input-error", rule !== undefined);
+    // Node-RED marks a field when it changes itself, but others may bear on it.
+    input(field).toggleClass("input-error", rule !== undefined);
     $(`#webhook-trigger-message-${field}`).text(rule ? node._(`rules.${rule}`) : "");
   }
 }
@@ -21,9 +20,9 @@ export function prepareMessages(): void {
   for (const field of checkedFields) {
     const id = `webhook-trigger-message-${field}`;
     const control = input(field);
-    const beside = control.closest(".webhook-trigger-credential");
+    const beside = control.closest(".webhook-trigger-credential").add(control.next("span"));
     $("<div>", { id, class: "webhook-trigger-message", role: "status" }).insertAfter(
-      beside.length > 0 ? beside : control.is(":checkbox") ? control.next() : control,
+      beside.length > 0 ? beside : control,
     );
     const hints = rowOf(field).find(".webhook-trigger-hint, #webhook-trigger-picture").toArray();
     control.attr("aria-describedby", [id, ...hints.map((hint) => hint.id)].join(" "));

@@ -7,28 +7,42 @@ import {
   type TokenMethod,
   placementField,
 } from "../../src/config/fields";
-import { isEnvironmentValue } from "../../src/config/rules";
 import { brokenRules, isUsed } from "./checks";
 import { knownCredential } from "./credentials";
 import { shortName } from "../../src/trust/senders/table";
-import { fieldValue, isSame, savedValues, valuesInForm, type Field, type WebhookNode } from "./fields";
-import { returnsQuery } from "./message";
+import { isSame, savedValues, valuesInForm, type Field, type WebhookNode } from "./fields";
+import { limitsState } from "./limits";
+import { messageState } from "./message";
+import { repeatsState } from "./repeats";
+import { replyState } from "./reply";
 import { presetOf } from "./sender";
 import { lineState } from "./terminal";
 
-type Section = "verification" | "message" | "terminal";
+type Section = "verification" | "message" | "reply" | "repeats" | "limits" | "terminal";
 
-/** The fields of each section. */
+/** The fields of each section, and what it holds, in a few words. */
 const sections: Record<
   Section,
-  { saved: readonly (keyof SavedFields & Field)[]; credentials: readonly CredentialName[] }
+  {
+    saved: readonly (keyof SavedFields & Field)[];
+    credentials: readonly CredentialName[];
+    state: (node: WebhookNode) => string;
+  }
 > = {
   verification: {
     saved: ["verificationMethod", "headerParameter", "queryParameter", "scheme"],
     credentials: ["secondToken", "secondSecret"],
+    state: verificationOf,
   },
-  message: { saved: ["returnQueryParams"], credentials: [] },
-  terminal: { saved: [], credentials: [] },
+  message: { saved: ["returnQueryParams", "rawBody"], credentials: [], state: messageState },
+  reply: {
+    saved: ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout"],
+    credentials: [],
+    state: replyState,
+  },
+  repeats: { saved: ["ignoreRepeats", "repeatKey", "repeatWindow"], credentials: [], state: repeatsState },
+  limits: { saved: ["allowFrom", "rateLimit"], credentials: [], state: limitsState },
+  terminal: { saved: [], credentials: [], state: (node) => node._(`section.${lineState(node)}`) },
 };
 const names = Object.keys(sections) as Section[];
 
@@ -48,14 +62,14 @@ export function showSections(node: WebhookNode): void {
   const broken = brokenRules(node);
   const changed = changedFields(node);
   for (const name of names) {
-    const { saved, credentials } = sections[name];
+    const { saved, credentials, state } = sections[name];
     const isBroken = [...saved, ...credentials].some((field) => broken.has(field));
     const needsLook = isBroken || [...saved, ...credentials].some((field) => changed.has(field));
     const heading = headingOf(name);
     // One that its user has closed is left alone.
     if (needsLook && heading.data(lookData) !== true) setOpen(name, true);
     heading.data(lookData, needsLook);
-    $(`#webhook-trigger-state-${name}`).text(isBroken ? node._("section.broken") : stateOf(node, name));
+    $(`#webhook-trigger-state-${name}`).text(isBroken ? node._("section.broken") : state(node));
   }
 }
 
@@ -75,15 +89,6 @@ function setOpen(name: Section, open: boolean): void {
     .children("i")
     .attr("class", `fa fa-fw ${open ? "fa-angle-down" : "fa-angle-right"}`);
   $(`#webhook-trigger-section-${name}`).toggle(open);
-}
-
-/** What a section holds, in a few words. */
-function stateOf(node: WebhookNode, name: Section): string {
-  if (name === "terminal") return node._(`section.${lineState(node)}`);
-  if (name === "verification") return verificationOf(node);
-  const value = fieldValue("returnQueryParams");
-  if (isEnvironmentValue(value)) return String(value);
-  return node._(returnsQuery() ? "section.bodyAndQuery" : "section.body");
 }
 
 function verificationOf(node: WebhookNode): string {

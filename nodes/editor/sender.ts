@@ -38,8 +38,6 @@ export function presetOf(id: string): Preset {
 
 export function prepareSender(node: WebhookNode): void {
   const { sender } = savedValues(node);
-  // Node-RED would take what a node of an earlier version lacks for a change.
-  node.sender = sender;
   const rest = senderIds
     .filter((id) => id !== custom && !wellKnown.some((known) => known === id))
     .sort((one, other) => senders[one].name.localeCompare(senders[other].name));

@@ -5,6 +5,7 @@ import type { Reason } from "../../src/trust/diagnosis/explanation";
 import { isSenderId, type SenderId, senders } from "../../src/trust/senders/table";
 import { enter } from "./credentials";
 import { input, inputValue, type WebhookNode } from "./fields";
+import { learnLoopback } from "./limits";
 import { chooseSender } from "./sender";
 
 /** How often the runtime is asked, in ms. */
@@ -48,6 +49,7 @@ function show(node: WebhookNode, standing: Standing | undefined): void {
   const hasSecret = standing?.hasSecret ?? false;
   $("#webhook-trigger-brought").toggle(hasSecret);
   if (hasSecret) $("#webhook-trigger-fetch-failed").hide();
+  learnLoopback(standing?.hasOnlyLoopback ?? false);
 }
 
 /** Says something only when it is new, so that nobody is told the same again and again. */
@@ -67,12 +69,14 @@ function suggest(node: WebhookNode, id: SenderId | undefined): void {
   if (place.text() !== text) place.text(text);
 }
 
-function lastOf(node: WebhookNode, { accepted, refused, handshakes, last, credential }: Standing): string {
+function lastOf(node: WebhookNode, standing: Standing): string {
+  const { accepted, refused, handshakes, repeats, last, credential } = standing;
   const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
   const sum = node._(handshakes > 0 ? "standing.sumWithHandshakes" : "standing.sum", counts);
   if (!last) return node._("standing.none");
   const time = timeOf(last.at);
   const parts = [node._(`standing.${last.outcome}`, { time }), sum];
+  if (repeats > 0) parts.push(node._("status.repeats", { repeats: String(repeats) }));
   if (credential !== undefined) parts.push(node._(`standing.${credential}`));
   return parts.join(" · ");
 }

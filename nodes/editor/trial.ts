@@ -21,9 +21,10 @@ export function prepareTrial(node: WebhookNode): void {
       type: "POST",
       url: `webhook-trigger/${node.id}/test`,
       success: (result: TrialResult) => {
-        const accepted = result.outcome === "accepted";
-        showResult(accepted ? "fa-check" : "fa-times", accepted ? "good" : "bad", textOf(node, result));
-        $("#webhook-trigger-debug").toggle(accepted);
+        const isGood = result.outcome === "accepted" || result.outcome === "answered";
+        showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", textOf(node, result));
+        // The flow was started: what it has sent there tells how far it came.
+        $("#webhook-trigger-debug").toggle(isGood || result.outcome === "unanswered");
         $("#webhook-trigger-changed").toggle(result.status !== undefined && isChanged(node));
       },
       error: ({ status }) => {

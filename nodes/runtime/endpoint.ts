@@ -2,11 +2,19 @@
 
 import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
 import type { WebhookConfig } from "../../src/config/parse";
+import { type Guarding, RepeatGuard } from "../../src/deliveries/guard";
+import { isIdLoose } from "../../src/deliveries/repeat-key";
 import type { Delivery, Endpoint } from "../../src/endpoint";
+import type { OwedReply } from "../../src/reply/owed";
 import type { Gate } from "../../src/trust/gate";
+import { type Limiting, Limits } from "../../src/trust/limits";
 import { isSenderId, senders } from "../../src/trust/senders/table";
 import type { Deploys } from "./deploys";
+import { flowResponse } from "./flow-response";
 import type { Lot, Report } from "./report";
+
+/** How long a repeat waits at most where this node answers, in ms: what it waits for takes no time. */
+const longestWait = 10_000;
 
 /** What an endpoint is made of, beside the node. */
 export interface Parts {
@@ -16,26 +24,59 @@ export interface Parts {
   limit: number;
   deploys: Deploys;
   report: Report;
+  limiting: Limiting;
+  guarding: Guarding;
 }
 
-export function endpointOf(RED: NodeAPI, node: Node, { config, gate, limit, deploys, report }: Parts): Endpoint {
-  const { sender, returnQueryParams } = config;
+export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
+  const { config, gate, limit, deploys, report } = parts;
+  const { reply, rawBody } = config;
   return {
     gate,
-    sender: isSenderId(sender) ? { id: sender, row: senders[sender] } : undefined,
+    sender: isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined,
     limit,
+    limits: new Limits(config, node.id, parts.limiting),
+    repeats: guardOf(node.id, parts),
+    reply,
+    rawBody,
     newId: () => RED.util.generateId(),
-    deliver: (delivery) => deploys.send(node, messageOf(delivery, returnQueryParams)),
+    deliver: (delivery, owed) => deploys.send(node, messageOf(RED, node, delivery, config, owed)),
     accepted: (acceptance) => report.accepted(acceptance),
+    replied: (replied) => report.replied(replied),
+    repeated: (acceptance) => report.repeated(acceptance),
+    dropped: (id, why) => report.dropped(id, why),
     greeted: (secret) => report.greeted(secret),
     refused: (problem, request, cause) => report.refused(problem, request, cause, gate),
   };
 }
 
-function messageOf({ id, body, req, webhook }: Delivery, returnQueryParams: boolean): NodeMessageInFlow {
+function guardOf(endpoint: string, { config, gate, guarding }: Parts): RepeatGuard | undefined {
+  const { repeats, sender, reply } = config;
+  if (!repeats) return undefined;
+  const isLoose = isSenderId(sender) && isIdLoose(senders[sender], gate.scheme);
+  const patience = reply.by === "flow" ? reply.timeout : longestWait;
+  return new RepeatGuard({ ...repeats, endpoint, isIdLoose: isLoose, patience }, guarding);
+}
+
+function messageOf(
+  RED: NodeAPI,
+  node: Node,
+  { id, body, rawBody, req, webhook }: Delivery,
+  { returnQueryParams }: WebhookConfig,
+  owed: OwedReply | undefined,
+): NodeMessageInFlow {
   const payload = returnQueryParams ? { body, query: req.query } : body;
   const { event } = webhook;
-  return { _msgid: id, ...(event !== undefined && { topic: event }), payload, req, webhook };
+  const warn = (method: string) => node.warn(RED._("node-red:httpin.errors.deprecated-call", { method }));
+  return {
+    _msgid: id,
+    ...(event !== undefined && { topic: event }),
+    payload,
+    ...(rawBody && { rawBody }),
+    req,
+    ...(owed && { res: flowResponse(RED.httpNode, owed, req, warn) }),
+    webhook,
+  };
 }
 
 /** What else there is to tell of an endpoint. */

@@ -1,26 +1,23 @@
 // How a node fares, as the operator is told.
 
-import { inspect } from "node:util";
 import type { Node } from "node-red";
 import type { Breach } from "../../src/config/rules";
-import { Interference, type Problem } from "../../src/problem";
-import type { Acceptance } from "../../src/endpoint";
+import type { Problem } from "../../src/problem";
+import type { Acceptance, Replied } from "../../src/endpoint";
+import type { Dropped } from "../../src/reply/owed";
 import type { Standing } from "../../src/reply/standing";
 import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
 import type { Gate, Refused } from "../../src/trust/gate";
 import { type SenderId, shortName } from "../../src/trust/senders/table";
+import { addressOf } from "../../src/trust/addresses";
+import { causeText, mostLogged, type Translate } from "./cause";
 import { explanationBy } from "./explained";
 import { Tally } from "./tally";
-
-/** Looks a text up in the message catalog. */
-export type Translate = (key: string, values?: Record<string, string | number>) => string;
 
 /** The status is renewed at most this often, in ms. */
 const statusInterval = 500;
 /** Refusals are logged at most this often, in ms. */
 const logInterval = 1000;
-/** Of what is behind a refusal, the log gets so many characters: an error may quote all that a caller has sent. */
-const mostLogged = 10_000;
 
 /** What else there is to tell of an open endpoint. */
 export interface Lot {
@@ -76,9 +73,23 @@ export class Report {
     this.#countsChanged();
   }
 
-  accepted({ id, admission, milliseconds, contentLength }: Acceptance): void {
-    this.#tally.accept(admission);
+  accepted({ admission, ip }: Acceptance): void {
+    this.#tally.accept(admission, ip);
     this.#countsChanged();
+  }
+
+  /** A request was a repeat of another, and has started no flow. */
+  repeated({ admission, ip }: Acceptance): void {
+    this.#tally.repeat(admission, ip);
+    this.#countsChanged();
+  }
+
+  /** An answer of the flow was not sent. */
+  dropped(id: string, why: Dropped): void {
+    this.#node.warn(this.#translate(`reply.${why}`, { id }));
+  }
+
+  replied({ id, milliseconds, contentLength }: Replied): void {
     if (!this.#node.metric()) return;
     this.#node.metric("response.time.millis", { _msgid: id }, Number(milliseconds.toFixed(3)));
     this.#node.metric("response.content-length.bytes", { _msgid: id }, contentLength);
@@ -89,7 +100,7 @@ export class Report {
    * @param gate what has refused it, and knows what must not get into the log
    */
   refused(problem: Problem, request: Refused | undefined, cause: unknown, gate: Gate): void {
-    this.#tally.refuse();
+    this.#tally.refuse(request?.ip);
     this.#countsChanged();
     // What a stranger does must not hide an error, so each has an interval of its own.
     const level = cause === undefined ? "warn" : "error";
@@ -98,12 +109,14 @@ export class Report {
     this.#lastLog[level] = now;
     const reason = this.#translate(`refused.${problem.name}`);
     if (cause !== undefined) {
-      this.#node[level](`${reason}: ${gate.secrecy.conceal(this.#describe(cause), mostLogged)}`);
+      this.#node[level](`${reason}: ${gate.secrecy.conceal(causeText(cause, this.#translate), mostLogged)}`);
       return;
     }
     const explanation = request && problem.status === 401 ? explanationBy(gate, request) : { reasons: [] };
     this.#tally.explain({ at: Date.now(), problem: problem.name, ...explanation });
-    this.#node[level]([reason, ...this.#sentences(explanation)].join(". "));
+    const from = problem.isOfAddress ? addressOf(request?.ip ?? "") : undefined;
+    const told = from ? `${reason}: ${from.text}` : reason;
+    this.#node[level]([told, ...this.#sentences(explanation)].join(". "));
   }
 
   /** A handshake was answered. The secret that it may have brought is for the form alone. */
@@ -131,20 +144,6 @@ export class Report {
     return [...(reason ? [reason] : []), ...likeness].map(sentence);
   }
 
-  /** What is behind a problem: an interference in words, any other error with the place it came from. */
-  #describe(cause: unknown): string {
-    if (typeof cause === "string") return cause;
-    try {
-      if (cause instanceof Interference) return this.#translate(`interference.${cause.kind}`);
-      const stack: unknown = cause instanceof Error ? cause.stack : undefined;
-      // Of a text that is cut, a part of the token could be left: a shorter one would not be cut again with care.
-      return typeof stack === "string" ? stack : inspect(cause, { maxStringLength: mostLogged });
-    } catch {
-      // Anything may be thrown, also what throws when it is looked at.
-      return typeof cause;
-    }
-  }
-
   /** The node is closed: its status is no longer its own to show. */
   stop(): void {
     this.#stopped = true;
@@ -161,7 +160,7 @@ export class Report {
     this.#timer = undefined;
     if (this.#stopped || !this.#changed) return;
     this.#changed = false;
-    const { accepted, refused, handshakes, hasSecret } = this.#tally;
+    const { accepted, refused, handshakes, repeats, hasSecret } = this.#tally;
     if (this.#lot.isArmed === true) {
       const text = this.#translate(hasSecret ? "status.secretBrought" : "status.armed", { path: this.#path });
       this.#node.status({ fill: "yellow", shape: hasSecret ? "dot" : "ring", text });
@@ -169,6 +168,7 @@ export class Report {
       const counts = { path: this.#path, accepted, refused };
       const parts = [this.#translate(refused > 0 ? "status.openRefusing" : "status.open", counts)];
       if (handshakes > 0) parts.push(this.#translate("status.handshakes", { handshakes }));
+      if (repeats > 0) parts.push(this.#translate("status.repeats", { repeats }));
       if (this.#lot.hasTwo === true) parts.push(this.#translate("status.lastUsed", this.#lastUsed()));
       this.#node.status({ fill: "green", shape: "dot", text: parts.join(", ") });
     }

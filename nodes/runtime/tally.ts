@@ -1,12 +1,14 @@
 // What became of the requests of a node, for its status and its form.
 
 import type { RefusedRequest, Standing } from "../../src/reply/standing";
+import { isLoopback } from "../../src/trust/addresses";
 import type { Admission, Credential } from "../../src/trust/signature/why";
 
 export class Tally {
   accepted = 0;
   refused = 0;
   handshakes = 0;
+  repeats = 0;
   /** When a request last came that was let in by the one and the other, in ms since the epoch. */
   readonly used: Partial<Record<Credential, number>> = {};
   #last: Standing["last"];
@@ -14,12 +16,31 @@ export class Tally {
   #credential: Credential | undefined;
   /** What the sender has brought, until somebody fetches it. */
   #secret: string | undefined;
+  /** Whether requests came from this computer itself, and from others. */
+  #seen = { here: false, elsewhere: false };
 
-  accept({ credential, isTrial }: Admission): void {
-    const at = Date.now();
+  accept(admission: Admission, ip: string): void {
     this.accepted++;
-    if (!isTrial) this.used[(this.#credential = credential)] = at;
-    this.#last = { at, outcome: "accepted" };
+    this.#last = { at: this.#use(admission, ip), outcome: "accepted" };
+  }
+
+  repeat(admission: Admission, ip: string): void {
+    this.repeats++;
+    this.#last = { at: this.#use(admission, ip), outcome: "repeated" };
+  }
+
+  /** @returns when it was, in ms since the epoch */
+  #use({ credential, isTrial }: Admission, ip: string): number {
+    const at = Date.now();
+    if (!isTrial) {
+      this.used[(this.#credential = credential)] = at;
+      this.#see(ip);
+    }
+    return at;
+  }
+
+  #see(ip: string): void {
+    this.#seen[isLoopback(ip) ? "here" : "elsewhere"] = true;
   }
 
   greet(secret: string | undefined): void {
@@ -29,7 +50,9 @@ export class Tally {
     this.#last = { at: Date.now(), outcome: "handshake" };
   }
 
-  refuse(): void {
+  /** @param ip where it came from, if that is known */
+  refuse(ip: string | undefined): void {
+    if (ip !== undefined) this.#see(ip);
     this.refused++;
     this.#last = { at: Date.now(), outcome: "refused" };
   }
@@ -52,12 +75,14 @@ export class Tally {
 
   /** @param hasTwo whether there are two secrets or tokens */
   standing(hasTwo: boolean): Standing {
-    const { accepted, refused, handshakes, hasSecret } = this;
+    const { accepted, refused, handshakes, repeats, hasSecret } = this;
     return {
       accepted,
       refused,
       handshakes,
+      repeats,
       hasSecret,
+      hasOnlyLoopback: this.#seen.here && !this.#seen.elsewhere,
       ...(this.#last && { last: this.#last }),
       ...(this.#lastRefused && { lastRefused: this.#lastRefused }),
       ...(hasTwo && this.#credential && { credential: this.#credential }),

@@ -11,7 +11,7 @@ import type { Endpoints } from "../../src/endpoints";
 import type { Endpoint } from "../../src/endpoint";
 import { resultOf, type TrialResult } from "../../src/reply/trial";
 import { present, testBody, trialField } from "../../src/trust/present";
-import { StandIns } from "../../src/trust/stand-ins";
+import { type StandIn, StandIns } from "../../src/trust/stand-ins";
 import { parentOf, rootsOf, serverOf } from "./host";
 import { longestHold } from "../../src/waiting";
 
@@ -81,7 +81,7 @@ export class Trials {
     if (this.#endpoints.find(config.path) !== endpoint) return { outcome: "taken" };
     const standIn = this.standIns.issue(id);
     try {
-      return await this.#send(config, standIn.token, way);
+      return await this.#send(config, standIn, way);
     } catch {
       return { outcome: "unreachable" };
     } finally {
@@ -89,11 +89,12 @@ export class Trials {
     }
   }
 
-  async #send({ path, access }: WebhookConfig, token: string, way: Way): Promise<TrialResult> {
+  async #send({ path, access, reply }: WebhookConfig, standIn: StandIn, way: Way): Promise<TrialResult> {
     const server = serverOf(this.#RED);
     const address = server?.address();
     if (!server || !address) return { outcome: "unreachable" };
 
+    const { token } = standIn;
     const { headers, search } =
       access.method === "signature" ? { headers: { [trialField]: token }, search: "" } : present(access, token);
     const options: RequestOptions & { rejectUnauthorized: boolean } = {
@@ -104,11 +105,11 @@ export class Trials {
       path: this.#nodeRoot(way.mount) + path + search,
       headers: { "Content-Type": "text/plain", ...(way.host && { Host: way.host }), ...headers },
       agent: false,
-      signal: AbortSignal.timeout(longestWait),
+      signal: AbortSignal.timeout(longestWait + (reply.by === "flow" ? reply.timeout : 0)),
       // This very process answers: its certificate is for the name that others call it by.
       rejectUnauthorized: false,
     };
-    return resultBy(server instanceof TlsServer ? requestByHttps : requestByHttp, options);
+    return resultBy(server instanceof TlsServer ? requestByHttps : requestByHttp, options, standIn);
   }
 
   /** Where the app for HTTP nodes is. What a router in front takes from the path, no app is told; the editor saw it. */
@@ -121,7 +122,11 @@ export class Trials {
   }
 }
 
-async function resultBy(request: typeof requestByHttp, options: RequestOptions): Promise<TrialResult> {
+async function resultBy(
+  request: typeof requestByHttp,
+  options: RequestOptions,
+  standIn: StandIn,
+): Promise<TrialResult> {
   return new Promise((resolve, reject) => {
     const sent = request(options, (response) => {
       let body = "";
@@ -129,9 +134,10 @@ async function resultBy(request: typeof requestByHttp, options: RequestOptions):
         body += chunk;
         if (body.length > longestAnswer) response.destroy();
       });
-      response.on("close", () =>
-        resolve(resultOf(response.statusCode ?? 0, response.headers["www-authenticate"], body)),
-      );
+      response.on("close", () => resolve(resultOf(response.statusCode ?? 0, response.headers, body)));
+    });
+    sent.on("socket", (socket) => {
+      socket.once("connect", () => socket.localPort !== undefined && standIn.leaveBy(socket.localPort));
     });
     sent.on("error", reject);
     sent.end(testBody);

@@ -7,7 +7,7 @@ export type TokenMethod = "header" | "query";
 export type VerificationMethod = TokenMethod | "signature";
 
 /** The fields as a flow file holds them. Any of them may hold a `${NAME}` value, a part of one as well. */
-export interface SavedFields {
+export interface SavedFields extends HandlingFields {
   name: string;
   relativePath: string;
   /** A boolean, or a string when it holds a `${NAME}` value. */
@@ -74,6 +74,7 @@ export const defaults = {
   sender: "",
   scheme: null,
   senderSettings: {},
+  ...handlingDefaults,
 } as const satisfies SavedFields;
 
 /** The field that names the place of the token, for each Verification Method that looks for one. */

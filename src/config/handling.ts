@@ -22,9 +22,9 @@ export interface Handling {
 /** This node answers, at once. */
 export interface ReplyNow {
   by: "now";
-  /** 200 to 299; 204 and 205 have no content, whatever `body` says (RFC 9110 §15.3). */
+  /** 200 to 299; 204 and 205 have no content. */
   status: number;
-  /** Empty for the reply that tells the id, or for what the sender wants. */
+  /** Empty for the reply that tells the id, or for what the sender wants; and where there is no content. */
   body: string;
   /** The media type of the body. */
   type: string;
@@ -52,37 +52,58 @@ export interface RepeatPolicy {
  */
 export function parseHandling(given: Partial<HandlingFields>): Handling | Breach {
   const saved = withDefaults(given);
-  const ignoresRepeats = isTrue(saved.ignoreRepeats);
-  const used: (keyof HandlingFields)[] = [
-    "reply",
-    ...(saved.reply === "flow" ? (["replyTimeout"] as const) : (["replyStatus", "replyBody", "replyType"] as const)),
-    "ignoreRepeats",
-    ...(ignoresRepeats ? (["repeatKey", "repeatWindow"] as const) : []),
-    ...(["allowFrom", "rateLimit", "rawBody"] as const),
-  ];
-  for (const field of used) {
-    const breach = breachOf(field, saved[field]);
+  for (const field of fields) {
+    const breach = isHandlingUsed(field, saved) ? breachOf(field, saved[field]) : undefined;
     if (breach) return breach;
   }
   return {
     reply: replyOf(saved),
-    repeats: ignoresRepeats ? repeatsOf(saved) : undefined,
+    repeats: isTrue(saved.ignoreRepeats) ? repeatsOf(saved) : undefined,
     allowFrom: parseBlocks(saved.allowFrom) ?? [],
     rateLimit: Number(saved.rateLimit),
     rawBody: isTrue(saved.rawBody),
   };
 }
 
+const fields = Object.keys(handlingDefaults) as (keyof HandlingFields)[];
+
+/** Whether a field has a meaning beside the others; where an environment variable decides, those of each choice have. */
+export function isHandlingUsed(
+  field: keyof HandlingFields,
+  { reply, replyStatus, ignoreRepeats }: Pick<HandlingFields, "reply" | "replyStatus" | "ignoreRepeats">,
+): boolean {
+  switch (field) {
+    case "replyStatus":
+      return reply === "now" || isEnvironmentValue(reply);
+    case "replyBody":
+    case "replyType":
+      return (reply === "now" || isEnvironmentValue(reply)) && !isWithoutContent(replyStatus);
+    case "replyTimeout":
+      return reply === "flow" || isEnvironmentValue(reply);
+    case "repeatKey":
+    case "repeatWindow":
+      return isTrue(ignoreRepeats) || isEnvironmentValue(ignoreRepeats);
+    default:
+      return true;
+  }
+}
+
+/** RFC 9110 §15.3.5 and §15.3.6: 204 and 205 have no content. */
+export function isWithoutContent(status: unknown): boolean {
+  return ["204", "205"].includes(String(status));
+}
+
 function withDefaults(given: Partial<HandlingFields>): HandlingFields {
   const saved: HandlingFields = { ...handlingDefaults };
-  const names = Object.keys(handlingDefaults) as (keyof HandlingFields)[];
-  for (const name of names) if (given[name] !== undefined) Object.assign(saved, { [name]: given[name] });
+  for (const name of fields) if (given[name] !== undefined) Object.assign(saved, { [name]: given[name] });
   return saved;
 }
 
 function replyOf({ reply, replyStatus, replyBody, replyType, replyTimeout }: HandlingFields): Handling["reply"] {
   if (reply === "flow") return { by: "flow", timeout: Number(replyTimeout) * 1000 };
-  return { by: "now", status: Number(replyStatus), body: text(replyBody), type: replyType };
+  const status = Number(replyStatus);
+  if (isWithoutContent(status)) return { by: "now", status, body: "", type: handlingDefaults.replyType };
+  return { by: "now", status, body: text(replyBody), type: replyType };
 }
 
 function repeatsOf({ repeatKey, repeatWindow }: HandlingFields): RepeatPolicy {

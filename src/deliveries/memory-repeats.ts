@@ -137,8 +137,8 @@ export class MemoryRepeats implements Repeats {
     entry.tell(outcome);
   }
 
-  #keepAnswer(entry: Entry, { status, type, body }: FirstAnswer): void {
-    entry.answer = { status, type };
+  #keepAnswer(entry: Entry, { status, fields, body }: FirstAnswer): void {
+    entry.answer = { status, fields };
     if (!body || body.length > longestAnswer) return;
     entry.body = new Body(body, entry);
     this.#bodies.join(entry.body);

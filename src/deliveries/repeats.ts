@@ -14,8 +14,8 @@ export interface Candidate {
 /** How the first delivery of a key was answered by the flow. */
 export interface FirstAnswer {
   status: number;
-  /** Its media type; empty where it had none. */
-  type: string;
+  /** The header fields that its body is not understood without. */
+  fields: Readonly<Record<string, string>>;
   /** Nothing where it is not kept: it was too long, or many others came after it. */
   body: Buffer | undefined;
 }
@@ -72,12 +72,19 @@ export interface Repetition {
  * Reserves the key of a delivery or, while another has it, waits for what comes of that one: should it be refused after
  * all, one of those who wait takes its place, and no delivery is lost. Who has been given the key and has no use for it
  * any more, since its caller has gone, releases it.
+ *
+ * @param wait waits in the place of the delivery; what is no outcome ends that
  */
-export async function reserveOrWait(repeats: Repeats, candidate: Candidate): Promise<Reservation | Repetition> {
+export async function reserveOrWait<Other extends object = never>(
+  repeats: Repeats,
+  candidate: Candidate,
+  wait: (outcome: Promise<Outcome>) => Promise<Outcome | Other> = async (outcome) => outcome,
+): Promise<Reservation | Repetition | Other> {
   for (;;) {
     const found = await repeats.reserve(candidate);
     if (found.isFirst) return found;
-    const outcome = await found.outcome;
-    if (outcome !== "released") return { isFirst: false, id: found.id, answer: outcome.answer };
+    const outcome = found.outcome instanceof Promise ? await wait(found.outcome) : found.outcome;
+    if (outcome === "released") continue;
+    return "answer" in outcome ? { isFirst: false, id: found.id, answer: outcome.answer } : outcome;
   }
 }

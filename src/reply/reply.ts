@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Interference, type Problem, problems } from "../problem";
 import type { Answer } from "../trust/answer";
+import type { Said } from "./acceptance";
 import { Lingering } from "./lingering";
 
 /** What a caller was told of its refusal. */
@@ -34,29 +35,22 @@ const mostToSkip = 64 * 1024;
 const lingering = new Lingering();
 
 /**
- * Prepares to tell the caller that its request started the flow. What a layer does to the head of a reply fails here,
- * when there is no message yet.
+ * Prepares to tell the caller that its delivery is known. What a layer does to the head of a reply fails here, when there
+ * is no message yet.
  *
- * @param emptyStatus the status for a sender to which a body would do harm
  * @throws what a layer makes it throw
  */
-export function prepareAcceptance(
+export function prepareReply(
   request: IncomingMessage,
   response: ServerResponse,
-  id: string,
-  emptyStatus?: number,
+  { status, headers, body }: Said,
 ): Prepared {
   // Something in front of Node-RED's nodes, such as a time limit, may have answered already.
   if (response.headersSent) throw new Interference("answered");
-  if (emptyStatus !== undefined) {
-    compose(request, response, emptyStatus, { ...lengthOf("", emptyStatus), "Cache-Control": "no-store" });
-    return { contentLength: 0, send: () => end(request, response) };
-  }
-  const body = JSON.stringify({ status: "accepted", id });
-  const length = Buffer.byteLength(body);
-  const fields = { "Content-Type": "application/json", "Content-Length": length, "Cache-Control": "no-store" };
-  compose(request, response, 200, fields);
-  return { contentLength: length, send: () => end(request, response, body) };
+  compose(request, response, status, { ...headers, ...lengthOf(body, status), "Cache-Control": "no-store" });
+  // Layers may take an empty body for one.
+  const content = body.length === 0 ? undefined : body;
+  return { contentLength: Buffer.byteLength(body), send: () => end(request, response, content) };
 }
 
 /**
@@ -145,7 +139,7 @@ function send(
 }
 
 /** RFC 9110 §8.6: a reply of status 204 has no length. */
-function lengthOf(body: string, status: number): { "Content-Length"?: number } {
+function lengthOf(body: string | Buffer, status: number): { "Content-Length"?: number } {
   return status === 204 ? {} : { "Content-Length": Buffer.byteLength(body) };
 }
 
@@ -163,7 +157,7 @@ function compose(
   if (!response.headersSent || response.writableEnded) throw new Interference("answered");
 }
 
-function end(request: IncomingMessage, response: ServerResponse, body?: string): void {
+function end(request: IncomingMessage, response: ServerResponse, body?: string | Buffer): void {
   watch(response.end(body), request, response);
 }
 

@@ -8,14 +8,21 @@ export interface Standing {
   accepted: number;
   refused: number;
   handshakes: number;
+  /** How many were repeats of others. */
+  repeats: number;
   /** Missing while there was no request. */
-  last?: { at: number; outcome: "accepted" | "refused" | "handshake" };
+  last?: { at: number; outcome: "accepted" | "refused" | "handshake" | "repeated" };
   /** Missing while none was refused. */
   lastRefused?: RefusedRequest;
   /** Which of two secrets or tokens the last accepted request had; missing where there is one only. */
   credential?: Credential;
   /** Whether the sender has brought a secret that nobody has fetched yet. */
   hasSecret: boolean;
+  /**
+   * Whether all requests so far seem to come from this computer itself: a proxy may stand in front that Node-RED is not
+   * told of.
+   */
+  hasOnlyLoopback?: boolean;
 }
 
 export interface RefusedRequest extends Explanation {

@@ -6,6 +6,10 @@ import type { BrokenRule } from "../config/rules";
 export type Outcome =
   /** The flow was started. */
   | "accepted"
+  /** The flow was started, and has answered. */
+  | "answered"
+  /** The flow was started, and did not answer within its time limit (504). */
+  | "unanswered"
   /** The editor knows the node, the runtime does not. */
   | "notDeployed"
   /** HTTP nodes are switched off. */
@@ -39,23 +43,33 @@ export interface TrialResult {
   value?: string;
 }
 
-/**
- * Tells what an answer to a test request means.
- *
- * @param challenge its `WWW-Authenticate` field, if it has one
- */
-export function resultOf(status: number, challenge: string | undefined, body: string): TrialResult {
+/** How the answer to a test request tells the id of the message, where it is the flow that answers. */
+export const messageField = "X-Webhook-Trigger-Message";
+
+/** Tells what an answer to a test request means. */
+export function resultOf(
+  status: number,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  body: string,
+): TrialResult {
+  const given = headers[messageField.toLowerCase()];
+  if (typeof given === "string") return { outcome: isOurs(headers) ? "unanswered" : "answered", status, id: given };
   const id = status === 200 ? acceptedId(body) : undefined;
   if (id !== undefined) return { outcome: "accepted", status, id };
-  return { outcome: outcomeOf(status, challenge ?? ""), status };
+  return { outcome: outcomeOf(status, headers["www-authenticate"] ?? ""), status };
+}
+
+/** Whether it tells of a problem, such as that the flow has not answered. */
+function isOurs({ "content-type": type }: Readonly<Record<string, unknown>>): boolean {
+  return type === "application/problem+json";
 }
 
 /** How the challenges of `src/problem.ts` begin, which the form cannot import. */
 const ourChallenge = /^(?:Bearer|Signature) realm="webhook"/;
 
-function outcomeOf(status: number, challenge: string): Outcome {
+function outcomeOf(status: number, challenge: string | string[]): Outcome {
   // RFC 9110 §11.6.1: the challenge tells whose refusal it is.
-  if (status === 401) return ourChallenge.test(challenge) ? "tokenRefused" : "blocked";
+  if (status === 401) return ourChallenge.test(String(challenge)) ? "tokenRefused" : "blocked";
   if (status === 404) return "notFound";
   if (status === 503) return "deploying";
   return "otherwise";

@@ -3,6 +3,7 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { Budget } from "./budget";
+import type { File } from "./multipart";
 import { type Parameters, toObject } from "./parameters";
 
 /** A request as it arrives at an endpoint. */
@@ -19,7 +20,7 @@ export interface Arrival {
   /** Which endpoint the request is known to be let in by, and how, if that was found out before. */
   admitted?: { endpoint: object; how: object } | undefined;
   /** What a parser in front has made of the body, if it has read it. */
-  parsed?: { value: unknown } | undefined;
+  parsed?: { value: unknown; files?: File[] } | undefined;
   /** Whether, when a deploy has put another endpoint in the place of the one that was met, the request may go on to it. */
   mayGoTo?: ((endpoint: object) => boolean) | undefined;
   /** The bytes of the body as they came, if they were read before. */
@@ -51,6 +52,8 @@ export interface RequestSummary {
   query: Parameters;
   headers: Record<string, string | string[]>;
   ip: string;
+  /** Those of a form that may have some. */
+  files?: File[];
 }
 
 /**

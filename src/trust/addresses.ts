@@ -28,6 +28,12 @@ export function addressOf(ip: string): Address | undefined {
   return { family: "ipv6", text: bare, groups };
 }
 
+/** Whether an address is this computer's own, as nobody else sees it (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
+export function isLoopback(ip: string): boolean {
+  const { family, text = "", groups = [] } = addressOf(ip) ?? {};
+  return family === "ipv4" ? text.startsWith("127.") : groups.join() === "0,0,0,0,0,0,0,1";
+}
+
 /**
  * The addresses that an endpoint takes requests from. As in nginx's `allow`, a mapped address is an IPv4 address and
  * nothing else: blocks of IPv6, such as `::/0`, do not hold it.

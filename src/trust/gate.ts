@@ -7,10 +7,13 @@ import type { Explanation } from "./diagnosis/explanation";
 import type { Head } from "./signature/fields";
 import type { Admission } from "./signature/why";
 import type { Secrecy } from "./secrecy";
+import type { Scheme } from "./senders/record";
 
 export interface Gate extends Hidden {
   /** The methods besides POST by which the sender may ask something. */
   readonly methods: readonly string[];
+  /** How requests are signed; nothing where a token lets them in. */
+  readonly scheme: Scheme | undefined;
   /** Why a request is refused that lacks what lets it in. */
   readonly missing: Problem;
   /** Whether something in front has taken away a field that is to let the request in. */
@@ -55,6 +58,8 @@ export interface Refused {
   body?: Buffer | undefined;
   /** When it came, in ms since the epoch. */
   at: number;
+  /** The address of its sender, where that is known. */
+  ip?: string | undefined;
 }
 
 export function isAdmission(entry: Entry): entry is Admission {

@@ -17,14 +17,14 @@ export interface Count {
   readonly left: number;
 }
 
-/** Where requests are counted: in the memory of this process, or where several instances count together. */
+/** Where requests are counted. */
 export interface RateCounter {
   /**
    * Counts a request. The minute begins with the first one, and ends whatever comes.
    *
    * @param key the endpoint and the network
    */
-  count(key: string): Count | Promise<Count>;
+  count(key: string): Count;
 }
 
 /** A minute that has begun. */
@@ -98,13 +98,9 @@ export class RateLimit {
   }
 
   /** Counts a request, and tells why it is refused if there were too many. */
-  take(ip: string): Problem | undefined | Promise<Problem | undefined> {
+  take(ip: string): Problem | undefined {
     if (this.#most === 0) return undefined;
-    const count = this.#counter.count(`${networkOf(ip)} ${this.#endpoint}`);
-    return "then" in count ? count.then((counted) => this.#judge(counted)) : this.#judge(count);
-  }
-
-  #judge({ requests, left }: Count): Problem | undefined {
+    const { requests, left } = this.#counter.count(`${networkOf(ip)} ${this.#endpoint}`);
     if (requests <= this.#most) return undefined;
     const seconds = Math.min(Math.ceil(left / 1000), refusals.length - 1);
     return refusals[Math.max(seconds, 1)];

@@ -40,12 +40,14 @@ export class SignatureGate implements Gate {
   readonly #owner: string;
   readonly #standIns: StandIns;
   readonly secrecy: Secrecy;
+  readonly scheme: Scheme;
 
   /** @param owner whose endpoint it is, as the stand-ins know it */
   constructor(access: SignatureAccess, signing: Signing, owner: string, standIns: StandIns) {
     const { secret, secondSecret, verifyToken } = access;
     this.#access = access;
     this.#signing = signing;
+    this.scheme = signing.scheme;
     this.methods = signing.handshakes.methods;
     this.#fields = signing.scheme.sig.headers.map((name) => name.toLowerCase());
     const { alg, sig } = signing.scheme;

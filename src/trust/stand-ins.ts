@@ -1,11 +1,15 @@
 // One-time tokens for test requests, so that the endpoint's own goes to nobody who happens to answer.
 
 import { randomBytes } from "node:crypto";
+import type { Socket } from "node:net";
+import { isLoopback } from "./addresses";
 import { digest, isSame } from "./digest";
 
 /** A token for one request. */
 export interface StandIn {
   readonly token: string;
+  /** Its request leaves by a port of this computer. */
+  leaveBy(port: number): void;
   /** From now on it is nobody's token. */
   revoke(): void;
 }
@@ -15,6 +19,7 @@ interface Issued {
   owner: string;
   token: string;
   digest: Buffer;
+  port: number | undefined;
   usedBy: object | undefined;
 }
 
@@ -26,9 +31,9 @@ export class StandIns {
   issue(owner: string): StandIn {
     // 30 bytes are 40 characters in base64url (RFC 4648 §5): what a token looks like.
     const token = randomBytes(30).toString("base64url");
-    const issued = { owner, token, digest: digest(token), usedBy: undefined };
+    const issued: Issued = { owner, token, digest: digest(token), port: undefined, usedBy: undefined };
     this.#issued.add(issued);
-    return { token, revoke: () => this.#issued.delete(issued) };
+    return { token, leaveBy: (port) => (issued.port = port), revoke: () => this.#issued.delete(issued) };
   }
 
   /**
@@ -43,6 +48,12 @@ export class StandIns {
       return issued.usedBy === request;
     }
     return false;
+  }
+
+  /** Whether a connection is that of a test request: while that is on its way, nobody else has its port. */
+  isFromUs({ remoteAddress = "", remotePort }: Pick<Socket, "remoteAddress" | "remotePort">): boolean {
+    if (this.#issued.size === 0 || remotePort === undefined || !isLoopback(remoteAddress)) return false;
+    return [...this.#issued].some(({ port }) => port === remotePort);
   }
 
   /** The stand-ins for an endpoint, which are to be kept secret as its token is. */

@@ -30,6 +30,7 @@ export class TokenGate implements Gate {
   readonly #secondDigest: Buffer | undefined;
   readonly #owner: string;
   readonly #standIns: StandIns;
+  readonly scheme = undefined;
   readonly secrecy: Secrecy;
   readonly #handshakes: Handshakes | undefined;
 

@@ -16,6 +16,7 @@ const standing: Standing = {
   lastRefused: { at: 0, problem: "tokenInvalid", reasons: [], looksLike: "stripe" },
   credential: "second",
   hasSecret: true,
+  hasOnlyLoopback: true,
 };
 
 /** The form of a saved node, set up for a sender, with all sections open. */
@@ -50,11 +51,28 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.input("name").fill("Orders");
     await editor.sendTest();
   },
+  "a flow that answers, repeats that are known by nothing, and limits that hit a proxy": async (editor) => {
+    await editor.page.route("**/standing", (route) => route.fulfill({ json: standing }));
+    await editor.edit("saved");
+    await editor.input("reply").selectOption("flow");
+    await editor.input("ignoreRepeats").check();
+    await editor.note("no-id").waitFor();
+    await editor.input("allowFrom").fill("192.0.2.1, 2001:db8::/32");
+    await editor.input("rateLimit").fill("60");
+    await editor.note("loopback").waitFor();
+  },
   "another node in the way and everything wrong": async (editor) => {
     await editor.edit("saved");
     await editor.input("relativePath").fill("/rival");
     await editor.input("token").fill("short");
     await editor.input("headerParameter").fill("X Token");
+    await editor.input("replyStatus").fill("404");
+    await editor.input("replyType").fill("text");
+    await editor.input("ignoreRepeats").check();
+    await editor.input("repeatKey").fill("header:");
+    await editor.input("repeatWindow").fill("0");
+    await editor.input("allowFrom").fill("somewhere");
+    await editor.input("rateLimit").fill("many");
     await editor.rival.waitFor();
   },
 };
@@ -63,7 +81,7 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
  * What axe-core needs in order to see the form. It takes for unseen what lies outside a box whose overflow is hidden:
  * the editor's body has no height of its own, and what has to be scrolled to is outside as well.
  */
-const inSight = { style: "html, body { height: 100%; }", viewport: { width: 1280, height: 1700 } };
+const inSight = { style: "html, body { height: 100%; }", viewport: { width: 1280, height: 2800 } };
 
 /** What axe-core finds in the form, and the visible texts of which it did not find out their contrast. */
 async function examine({ page }: Editor) {
@@ -175,7 +193,8 @@ describe("the form, for everyone", () => {
       await editor.edit("saved");
       await editor.input("relativePath").fill("/rival");
       await editor.tokenButton("make").click();
-      const controls = editor.page.locator(".webhook-trigger-form").locator("input:visible, select:visible, a:visible, button:not(:disabled):visible, [tabindex]:visible");
+      await editor.input("ignoreRepeats").check();
+      const controls = editor.page.locator(".webhook-trigger-form").locator("input:visible, select:visible, textarea:visible, a:visible, button:not(:disabled):visible, [tabindex]:visible");
       const expected = await controls.evaluateAll((elements) =>
         elements
           .map((element) => ({ id: element.id, box: element.getBoundingClientRect() }))

@@ -1,6 +1,5 @@
 import should from "should";
 import { defaults, type SavedFields } from "../../src/config/fields";
-import type { HandlingRule } from "../../src/config/handling-rules";
 import { type BrokenRule, longestPath, tokenLength } from "../../src/config/rules";
 import { type SenderId, senders } from "../../src/trust/senders/table";
 import { boxOf, catalogText, Editor, type FormField } from "../harness/browser";
@@ -10,7 +9,7 @@ import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 /** For each rule that the form can see broken: what to put where, in a node that was saved with these fields. */
 const breaches: Record<
-  Exclude<BrokenRule, HandlingRule | "environment" | "httpNodeMiddleware" | "secret.format" | "secondSecret.format">,
+  Exclude<BrokenRule, "environment" | "httpNodeMiddleware" | "secret.format" | "secondSecret.format">,
   { field: FormField; value?: string; saved?: Partial<SavedFields> }
 > = {
   "relativePath.required": { field: "relativePath", value: "/" },
@@ -41,6 +40,16 @@ const breaches: Record<
   "scheme.enc": { field: "scheme", value: schemeWith({ sig: { headers: ["X"] } }), saved: signedBy("custom") },
   "scheme.content": { field: "scheme", value: schemeWith({ content: [] }), saved: signedBy("custom") },
   "scheme.ts": { field: "scheme", value: schemeWith({ content: ["ts"] }), saved: signedBy("custom") },
+  reply: { field: "reply", saved: { reply: "later" } },
+  replyStatus: { field: "replyStatus", value: "404" },
+  replyType: { field: "replyType", value: "text" },
+  replyTimeout: { field: "replyTimeout", value: "301", saved: { reply: "flow" } },
+  ignoreRepeats: { field: "ignoreRepeats", value: "perhaps", saved: { ignoreRepeats: "${IGNORE}" } },
+  repeatKey: { field: "repeatKey", value: "header:", saved: { ignoreRepeats: true } },
+  repeatWindow: { field: "repeatWindow", value: "0", saved: { ignoreRepeats: true } },
+  allowFrom: { field: "allowFrom", value: "192.0.2.1\nsomewhere" },
+  rateLimit: { field: "rateLimit", value: "many" },
+  rawBody: { field: "rawBody", value: "perhaps", saved: { rawBody: "${RAW}" } },
 };
 
 function signedBy(sender: SenderId): Partial<SavedFields> {
@@ -60,7 +69,21 @@ const environmentValues = {
   queryParameter: "${QUERY}",
   headerParameter: "${HEADER}",
   sender: "${SENDER}",
+  reply: "${REPLY}",
+  replyStatus: "${STATUS}",
+  replyBody: "${BODY}",
+  replyType: "${TYPE}",
+  replyTimeout: "${TIMEOUT}",
+  ignoreRepeats: "${IGNORE}",
+  repeatKey: "${KEY}",
+  repeatWindow: "${WINDOW}",
+  allowFrom: "${ADDRESSES}",
+  rateLimit: "${RATE}",
+  rawBody: "${RAW}",
 };
+
+/** The fields that may hold anything. */
+const withoutRule = ["name", "replyBody"];
 
 describe("the form of the webhook trigger", () => {
   let nodeRed: NodeRed;
@@ -192,7 +215,7 @@ describe("the form of the webhook trigger", () => {
     await editor.input("token").blur();
     for (const field of [...Object.keys(environmentValues), "token"] as FormField[]) {
       (await isInvalid(field)).should.be.false(field);
-      if (field !== "name") should(await editor.message(field).textContent()).equal("");
+      if (!withoutRule.includes(field)) should(await editor.message(field).textContent()).equal("");
     }
   });
 

@@ -1,7 +1,9 @@
+import type { Locator } from "playwright-core";
 import should from "should";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { catalogText, Editor } from "../harness/browser";
+import { handlingDefaults } from "../../src/config/fields";
+import { catalogText, Editor, sections } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
@@ -9,6 +11,12 @@ import { root } from "../harness/package";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 const languages = readdirSync(join(root, "locales"));
+
+/** The fields that the form has, whatever stands in it, and those that it has with repeats that are ignored. */
+const fields = [
+  ...["relativePath", "token", "verificationMethod", "headerParameter", "returnQueryParams", "name"],
+  ...Object.keys(handlingDefaults).filter((field) => field !== "replyTimeout"),
+];
 
 describe("the form in each language", () => {
   let nodeRed: NodeRed;
@@ -22,20 +30,21 @@ describe("the form in each language", () => {
     it(`speaks ${locale}, and fits into its column`, async () => {
       const editor = await Editor.open(await sharedBrowser(), nodeRed, { locale });
       const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, locale);
-      await editor.edit("saved");
-      for (const field of [
-        "relativePath",
-        "token",
-        "verificationMethod",
-        "headerParameter",
-        "returnQueryParams",
-        "name",
-      ]) {
-        const label = editor.page.locator(`label[for="node-input-${field}"]`);
-        should((await label.innerText()).trim()).equal(text(`label.${field}`));
-        // One line of text: no label is so long that it wraps.
+      // One line of text: nothing is so long that it wraps.
+      const fits = async (label: Locator, key: string) => {
+        should((await label.innerText()).trim()).equal(text(key));
         should((await label.boundingBox())?.height).be.below(30);
-      }
+      };
+      const fieldFits = (field: string) =>
+        fits(editor.page.locator(`label[for="node-input-${field}"]`), `label.${field}`);
+      await editor.edit("saved");
+      await editor.input("ignoreRepeats").check();
+      for (const field of fields) await fieldFits(field);
+      await editor.input("reply").selectOption("flow");
+      await fieldFits("replyTimeout");
+      for (const section of sections)
+        await fits(editor.heading(section).locator("> span").first(), `section.${section}`);
+      (await editor.state("reply").innerText()).should.equal(text("section.byFlow", { seconds: "10" }));
       (await editor.hint("token").innerText()).should.equal(text("credential.kept"));
       (await editor.tokenButton("make").innerText()).should.equal(text("make.token"));
       (await editor.sendTest()).should.equal(text("trial.accepted"));

@@ -1,10 +1,7 @@
 import should from "should";
-import { catalogText, Editor } from "../harness/browser";
+import { catalogText, Editor, type Section } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
-
-const sections = ["verification", "message", "terminal"] as const;
-type Section = (typeof sections)[number];
 
 describe("the sections of the form", () => {
   let editor: Editor;
@@ -23,17 +20,8 @@ describe("the sections of the form", () => {
   afterEach(() => editor.leave());
   after(() => editor.close());
 
-  const open = async () => {
-    const found: Section[] = [];
-    for (const section of sections) {
-      const expanded = await editor.heading(section).getAttribute("aria-expanded");
-      const visible = await editor.page.locator(`#webhook-trigger-section-${section}`).isVisible();
-      should(expanded).equal(String(visible));
-      if (visible) found.push(section);
-    }
-    return found;
-  };
-  const state = (section: Section) => editor.page.locator(`#webhook-trigger-state-${section}`).innerText();
+  const open = () => editor.openSections();
+  const state = (section: Section) => editor.state(section).innerText();
 
   for (const [id, expected] of [
     ["plain", [["header", "Authorization"], "section.body", "section.line"]],

@@ -16,6 +16,10 @@ declare const RED: {
 /** A field of the form, by the name of what is saved. */
 export type FormField = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | keyof Settings;
 
+/** The sections of the form, from top to bottom. */
+export const sections = ["verification", "message", "reply", "repeats", "limits", "terminal"] as const;
+export type Section = (typeof sections)[number];
+
 /** The place of a node on the canvas: its middle and its edges, in px from the canvas's own. */
 export interface Box {
   id: string;
@@ -252,8 +256,25 @@ export class Editor {
   }
 
   /** The heading of a section of the form. */
-  heading(section: "verification" | "message" | "terminal"): Locator {
+  heading(section: Section): Locator {
     return this.page.locator(`#webhook-trigger-heading-${section}`);
+  }
+
+  /** What the heading says of its section. */
+  state(section: Section): Locator {
+    return this.page.locator(`#webhook-trigger-state-${section}`);
+  }
+
+  /** Which sections are open. */
+  async openSections(): Promise<Section[]> {
+    const found: Section[] = [];
+    for (const section of sections) {
+      const expanded = await this.heading(section).getAttribute("aria-expanded");
+      const visible = await this.page.locator(`#webhook-trigger-section-${section}`).isVisible();
+      if (expanded !== String(visible)) throw new Error(`${section} is not what its heading says`);
+      if (visible) found.push(section);
+    }
+    return found;
   }
 
   /** What the form says to do about a field. */
@@ -262,7 +283,7 @@ export class Editor {
   }
 
   /** Something that the form points out. */
-  note(name: "yours" | "seen" | "closed" | "taken" | "reach"): Locator {
+  note(name: "yours" | "seen" | "closed" | "taken" | "reach" | "repeats" | "no-id" | "loopback"): Locator {
     return this.page.locator(`#webhook-trigger-note-${name}`);
   }
 

@@ -3,12 +3,17 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo, Socket } from "node:net";
 import { Endpoints, type Place } from "../../src/endpoints";
 import type { Problem } from "../../src/problem";
-import type { Endpoint, Webhook } from "../../src/endpoint";
+import type { ReplyByFlow, ReplyNow } from "../../src/config/handling";
+import type { RepeatGuard } from "../../src/deliveries/guard";
+import type { Endpoint, Replied, Webhook } from "../../src/endpoint";
+import type { Dropped, OwedReply } from "../../src/reply/owed";
 import { serve } from "../../src/receive";
 import type { Arrival } from "../../src/request/summary";
 import { parseTarget } from "../../src/request/target";
 import type { Gate } from "../../src/trust/gate";
+import { Limiting, Limits } from "../../src/trust/limits";
 import { type SenderId, senders } from "../../src/trust/senders/table";
+import { StandIns } from "../../src/trust/stand-ins";
 import { TokenGate } from "../../src/trust/token";
 import { token } from "./flow";
 
@@ -26,6 +31,18 @@ export class Reception {
   readonly greetings: (string | undefined)[] = [];
   /** Why requests were refused, as the operator was told. */
   readonly refusals: { problem: Problem; cause: unknown }[] = [];
+  limits = new Limits({ allowFrom: [], rateLimit: 0 }, "hook", new Limiting(new StandIns()));
+  repeats: RepeatGuard | undefined;
+  reply: ReplyNow | ReplyByFlow = { by: "now", status: 200, body: "", type: "" };
+  rawBody = false;
+  readonly rawBodies: (Buffer | undefined)[] = [];
+  /** The replies that flows owed, in the order of their messages. */
+  readonly owed: OwedReply[] = [];
+  readonly replies: Replied[] = [];
+  /** The ids of the messages whose deliveries came again. */
+  readonly repeated: string[] = [];
+  /** The ids of the messages that were answered in vain, and why. */
+  readonly dropped: [id: string, why: Dropped][] = [];
   /** What delivering does, besides. */
   onDelivery: (payload: unknown) => void = () => undefined;
   layer: Layer = () => undefined;
@@ -83,13 +100,22 @@ export class Reception {
       gate,
       sender: sender && { id: sender, row: senders[sender] },
       limit,
+      limits: this.limits,
+      repeats: this.repeats,
+      reply: this.reply,
+      rawBody: this.rawBody,
       newId: () => `${++ids}`,
-      deliver: ({ body, webhook }) => {
+      deliver: ({ body, rawBody, webhook }, owed) => {
         this.payloads.push(body);
+        this.rawBodies.push(rawBody);
+        if (owed) this.owed.push(owed);
         this.webhooks.push(webhook);
         this.onDelivery(body);
       },
       accepted: () => undefined,
+      replied: (replied) => this.replies.push(replied),
+      repeated: ({ id }) => this.repeated.push(id),
+      dropped: (id, why) => this.dropped.push([id, why]),
       greeted: (secret) => this.greetings.push(secret),
       refused: (problem, _request, cause) => this.refusals.push({ problem, cause }),
     };

@@ -53,7 +53,7 @@ class Crowd {
     this.#running.delete(key);
     if (fate < 500) this.#answered.set(key, id);
     this.ends.set(id, { is: "started", status: fate });
-    await found.settle({ status: fate, type: "", body: undefined });
+    await found.settle({ status: fate, fields: {}, body: undefined });
   }
 }
 
@@ -116,8 +116,8 @@ describe("for any deliveries at once, in any order of their steps", () => {
         }
         kept = kept.filter((each) => each.end > now && each.key !== key);
         if (kept.length >= most) kept.shift();
-        if (does === "settle") found.settle({ status: 200, type: "", body });
-        if (does === "fail") found.settle({ status: 500, type: "", body });
+        if (does === "settle") found.settle({ status: 200, fields: {}, body });
+        if (does === "fail") found.settle({ status: 500, fields: {}, body });
         if (does === "release") found.release();
         if (does === "settle") kept.push({ key, end: now + 100 });
         table.size.should.be.belowOrEqual(most);

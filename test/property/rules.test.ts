@@ -2,7 +2,7 @@ import fc from "fast-check";
 import should from "should";
 import type { IncomingMessage } from "node:http";
 import { TokenGate } from "../../src/trust/token";
-import { defaults } from "../../src/config/fields";
+import { defaults, handlingDefaults } from "../../src/config/fields";
 import { parseConfig } from "../../src/config/parse";
 import { normalisePath } from "../../src/config/rules";
 import { decodeBody } from "../../src/request/decode";
@@ -83,7 +83,7 @@ describe("for any configuration", () => {
 
   it("what is accepted keeps every rule", () => {
     holds(fc.tuple(saved, kept), ([fields, credentials]) => {
-      const config = parseConfig(fields, credentials, { roots: { admin: "/", node: "/" } });
+      const config = parseConfig({ ...handlingDefaults, ...fields }, credentials, { roots: { admin: "/", node: "/" } });
       if ("rule" in config) return;
       config.path.should.match(/^(\/[A-Za-z0-9\-._~]+)+$/).and.not.match(/\/\.{1,2}(\/|$)/);
       config.path.length.should.be.belowOrEqual(255);

@@ -53,12 +53,28 @@ const flow = [
     { id: "nameless", relativePath: "${NO_SUCH_VARIABLE}" },
     { id: "late", relativePath: "/by-header" },
     { id: "disabled", relativePath: "/disabled", d: true },
+    { id: "answered", relativePath: "/answered", reply: "flow", wires: [["answer", "sink"]] },
+    { id: "unanswered", relativePath: "/unanswered", reply: "flow", replyTimeout: 1 },
+    { id: "own-body", relativePath: "/own-body", replyStatus: 202, replyBody: "thanks", replyType: "text/plain" },
     { id: "elsewhere", relativePath: "/elsewhere", z: "off" },
   ),
   { id: "off", type: "tab", label: "Off", disabled: true },
+  { id: "answer", z: "tab", type: "http response", statusCode: "201", headers: {}, wires: [] },
 ];
 
 inEveryLayout("a test request", { flow }, (nodeRed) => {
+  for (const [id, outcome, status] of [
+    ["answered", "answered", 201],
+    ["unanswered", "unanswered", 504],
+    ["own-body", "accepted", 200],
+  ] as const) {
+    it(`tells what the flow has answered, where it answers: ${id}`, async () => {
+      const { json } = await tryNode(nodeRed(), id);
+      should(json).containEql({ outcome, status });
+      should((await nodeRed().message(json.id)).payload).equal("hello world");
+    });
+  }
+
   for (const id of ["by-header", "by-own-header", "by-query"]) {
     it(`starts the flow of the node ${id}`, async () => {
       const { status, json, body } = await tryNode(nodeRed(), id);

@@ -32,6 +32,6 @@ describe("a delivery that waits for a deploy", () => {
 describe("a test request that is refused for its signature", () => {
   it("has reached the endpoint", () => {
     const challenge = problems.signatureInvalid.headers["WWW-Authenticate"];
-    resultOf(401, challenge, "").should.eql({ outcome: "tokenRefused", status: 401 });
+    resultOf(401, { "www-authenticate": challenge }, "").should.eql({ outcome: "tokenRefused", status: 401 });
   });
 });

@@ -81,6 +81,8 @@ describe("parseHandling", () => {
   it("does not mind what stands in fields that are not used beside the others", () => {
     parse({ reply: "flow", replyStatus: 500, replyType: "", replyBody: "${NAME}" }).should.have.property("reply");
     parse({ replyTimeout: 0, repeatKey: "?", repeatWindow: "${NAME}" }).should.eql(plain);
+    const empty = parse({ replyStatus: 204, replyBody: "${NAME}", replyType: "" });
+    empty.should.eql({ ...plain, reply: { ...plain.reply, status: 204 } });
   });
 
   it("has a rule for each field that may not hold just anything", () => {

@@ -18,7 +18,7 @@ function earlier(found: MemoryReservation | Earlier): Earlier {
   return found;
 }
 
-const answer = (status: number, body: Buffer | undefined = Buffer.from("done")) => ({ status, type: "text/plain", body }); // prettier-ignore
+const answer = (status: number, body: Buffer | undefined = Buffer.from("done")) => ({ status, fields: { "Content-Type": "text/plain" }, body }); // prettier-ignore
 
 describe("MemoryRepeats", () => {
   let now: number;
@@ -131,7 +131,9 @@ describe("MemoryRepeats", () => {
         .have.propertyByPath("answer", "body")
         .equal(body);
       const { outcome } = earlier(repeats.reserve(candidate("3", key)));
-      outcome.should.eql({ answer: { status: 200, type: "text/plain", body: isKept ? body : undefined } });
+      outcome.should.eql({
+        answer: { status: 200, fields: { "Content-Type": "text/plain" }, body: isKept ? body : undefined },
+      });
     }
   });
 
@@ -140,8 +142,10 @@ describe("MemoryRepeats", () => {
     for (const key of ["a", "b", "c"]) first(repeats.reserve(candidate("1", key, key))).settle(answer(200, Buffer.alloc(4))); // prettier-ignore
     repeats.bytes.should.equal(8);
     const bodyOf = (key: string) => earlier(repeats.reserve(candidate("2", key, key))).outcome;
-    bodyOf("a").should.eql({ answer: { status: 200, type: "text/plain", body: undefined } });
-    bodyOf("c").should.eql({ answer: { status: 200, type: "text/plain", body: Buffer.alloc(4) } });
+    bodyOf("a").should.eql({ answer: { status: 200, fields: { "Content-Type": "text/plain" }, body: undefined } });
+    bodyOf("c").should.eql({
+      answer: { status: 200, fields: { "Content-Type": "text/plain" }, body: Buffer.alloc(4) },
+    });
   });
 
   it(`keeps ${mostKeys} keys over all endpoints, and the oldest go first`, () => {

@@ -34,8 +34,7 @@ describe("Report", () => {
     mock.restoreAll();
   });
 
-  const accept = () =>
-    report.accepted({ id: "1", admission: { credential: "first" }, milliseconds: 1, contentLength: 45 });
+  const accept = () => report.accepted({ id: "1", admission: { credential: "first" }, ip: "192.0.2.1" });
 
   it("keeps the first secret that is brought, and warns of it once, however often strangers bring another", () => {
     for (const secret of ["the sender's", "a stranger's", "a stranger's"]) report.greeted(secret);

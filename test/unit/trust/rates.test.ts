@@ -9,12 +9,6 @@ class Clock {
   readonly read = () => this.now;
 }
 
-function answerOf(limit: RateLimit, ip: string): Problem | undefined {
-  const answer = limit.take(ip);
-  if (answer instanceof Promise) throw new Error("not at once");
-  return answer;
-}
-
 function secondsOf(refusal: Problem | undefined): number {
   should(refusal).have.property("status", 429);
   return Number(refusal?.headers["Retry-After"]);
@@ -31,70 +25,70 @@ describe("RateLimit", () => {
   it("refuses what is beyond the limit, and says truly when the next request is taken", () => {
     const limit = new RateLimit(3, "node", counter);
     for (let sent = 0; sent < 3; sent++) {
-      should(answerOf(limit, "192.0.2.1")).be.undefined();
+      should(limit.take("192.0.2.1")).be.undefined();
       clock.now += 7_300;
     }
-    const seconds = secondsOf(answerOf(limit, "192.0.2.1"));
+    const seconds = secondsOf(limit.take("192.0.2.1"));
     seconds.should.equal(Math.ceil((minute - 3 * 7_300) / 1000));
     clock.now += (seconds - 1) * 1000;
-    secondsOf(answerOf(limit, "192.0.2.1")).should.equal(1);
+    secondsOf(limit.take("192.0.2.1")).should.equal(1);
     clock.now += 1000;
-    should(answerOf(limit, "192.0.2.1")).be.undefined();
+    should(limit.take("192.0.2.1")).be.undefined();
   });
 
   it("takes the next request when its minute is over, and not before", () => {
     const limit = new RateLimit(1, "node", counter);
-    should(answerOf(limit, "192.0.2.1")).be.undefined();
+    should(limit.take("192.0.2.1")).be.undefined();
     clock.now += minute - 0.25;
-    secondsOf(answerOf(limit, "192.0.2.1")).should.equal(1);
+    secondsOf(limit.take("192.0.2.1")).should.equal(1);
     clock.now += 0.25;
-    should(answerOf(limit, "192.0.2.1")).be.undefined();
+    should(limit.take("192.0.2.1")).be.undefined();
   });
 
   it("counts each endpoint and each address by itself", () => {
     const [one, other] = [new RateLimit(1, "one", counter), new RateLimit(1, "other", counter)];
-    should(answerOf(one, "192.0.2.1")).be.undefined();
-    should(answerOf(one, "192.0.2.2")).be.undefined();
-    should(answerOf(other, "192.0.2.1")).be.undefined();
-    secondsOf(answerOf(one, "192.0.2.1")).should.equal(60);
+    should(one.take("192.0.2.1")).be.undefined();
+    should(one.take("192.0.2.2")).be.undefined();
+    should(other.take("192.0.2.1")).be.undefined();
+    secondsOf(one.take("192.0.2.1")).should.equal(60);
   });
 
   it("goes on counting after a deploy, also with another limit", () => {
-    for (let sent = 0; sent < 5; sent++) should(answerOf(new RateLimit(5, "node", counter), "::1")).be.undefined();
-    secondsOf(answerOf(new RateLimit(5, "node", counter), "::1")).should.equal(60);
-    should(answerOf(new RateLimit(7, "node", counter), "::1")).be.undefined();
+    for (let sent = 0; sent < 5; sent++) should(new RateLimit(5, "node", counter).take("::1")).be.undefined();
+    secondsOf(new RateLimit(5, "node", counter).take("::1")).should.equal(60);
+    should(new RateLimit(7, "node", counter).take("::1")).be.undefined();
   });
 
   it("counts nothing without a limit", () => {
-    for (let sent = 0; sent < 100; sent++) should(answerOf(new RateLimit(0, "node", counter), "::1")).be.undefined();
+    for (let sent = 0; sent < 100; sent++) should(new RateLimit(0, "node", counter).take("::1")).be.undefined();
     counter.size.should.equal(0);
   });
 
-  it("can count elsewhere", async () => {
+  it("can count elsewhere", () => {
     const counts: Count[] = [
       { requests: 1, left: 60_000 },
       { requests: 2, left: 59_001 },
       { requests: 3, left: 0 },
       { requests: 4, left: 1e9 },
     ];
-    const elsewhere = { count: () => Promise.resolve(counts.shift() ?? { requests: 0, left: 0 }) };
+    const elsewhere = { count: () => counts.shift() ?? { requests: 0, left: 0 } };
     const limit = new RateLimit(1, "node", elsewhere);
-    should(await limit.take("::1")).be.undefined();
-    secondsOf(await limit.take("::1")).should.equal(60);
+    should(limit.take("::1")).be.undefined();
+    secondsOf(limit.take("::1")).should.equal(60);
     // Another clock than ours must not make a caller come back at once, or too late.
-    secondsOf(await limit.take("::1")).should.equal(1);
-    secondsOf(await limit.take("::1")).should.equal(60);
+    secondsOf(limit.take("::1")).should.equal(1);
+    secondsOf(limit.take("::1")).should.equal(60);
   });
 
   it("takes a bounded memory under a flood of made-up addresses, and forgets who came first", () => {
     const limit = new RateLimit(1, "node", counter);
     const made = (index: number) => `2001:db8:${(index >> 16).toString(16)}:${(index & 0xffff).toString(16)}::1`;
     for (let index = 0; index < 3 * mostMinutes; index++) {
-      should(answerOf(limit, made(index))).be.undefined();
+      should(limit.take(made(index))).be.undefined();
       counter.size.should.be.belowOrEqual(mostMinutes);
     }
-    secondsOf(answerOf(limit, made(3 * mostMinutes - 1))).should.equal(60);
-    should(answerOf(limit, made(0))).be.undefined();
+    secondsOf(limit.take(made(3 * mostMinutes - 1))).should.equal(60);
+    should(limit.take(made(0))).be.undefined();
   });
 
   it("forgets minutes that are over", () => {
@@ -117,7 +111,7 @@ describe("RateLimit", () => {
         const current = last && clock.now - last.at < minute ? last : { at: clock.now, requests: 0 };
         begun.set(ip, current);
         current.requests++;
-        const refusal = answerOf(limit, ip);
+        const refusal = limit.take(ip);
         if (current.requests <= most) should(refusal).be.undefined();
         else secondsOf(refusal).should.equal(Math.ceil((current.at + minute - clock.now) / 1000));
       }

@@ -1,0 +1,102 @@
+// Deliveries that come again: whether they are known, and by what.
+
+import { isEnvironmentValue } from "../../src/config/rules";
+import { shortName } from "../../src/trust/senders/table";
+import { fieldValue, input, inputValue, isTicked, prepareBox, senderOf, type WebhookNode } from "./fields";
+
+/** What a delivery may be known by; `none` where it has to be chosen, `written` where it is what nobody can choose. */
+type Kind = "id" | "header" | "json" | "query" | "body" | "none" | "written";
+
+/** Those that are told by a name, which stands behind a colon. */
+const named = /^(header|json|query):(.*)$/s;
+
+export function prepareRepeats(node: WebhookNode): void {
+  prepareBox(node, "ignoreRepeats");
+  // Whatever is entered anywhere has the form shown anew: by then, the key has to be what was chosen.
+  kindChoice().on("input change", () => {
+    const kind = kindChoice().val() as Kind;
+    const [, , name = ""] = named.exec(inputValue("repeatKey")) ?? [];
+    const beginnings: Partial<Record<Kind, string>> = { id: "", none: "", body: "body" };
+    if (kind !== "written")
+      input("repeatKey")
+        .val(beginnings[kind] ?? `${kind}:${name}`)
+        .trigger("change");
+  });
+  suggestion()
+    .find("button")
+    .on("click", () => {
+      // The button goes, so the keyboard has to be somewhere else.
+      input("ignoreRepeats").prop("checked", true).trigger("change").trigger("focus");
+    });
+}
+
+/** Offers what a delivery of the sender may be known by, and to begin with it where the sender has an id for that. */
+export function showRepeats(node: WebhookNode): void {
+  const kind = kindOf(inputValue("repeatKey"));
+  const offered = [hasId() ? "id" : "none", "header", "json", "query", "body"] satisfies Kind[];
+  const kinds: Kind[] = kind === "written" ? [...offered, kind] : offered;
+  const choice = kindChoice();
+  if (choice.data(kindsData) !== kinds.join()) {
+    choice.empty().append(kinds.map((each) => new Option(node._(`repeatKey.${each}`), each)));
+    choice.data(kindsData, kinds.join());
+  }
+  choice.val(kind);
+  choice.closest(".form-row").toggle(isIgnoring());
+  const name = suggestedFor();
+  suggestion()
+    .toggle(name !== "")
+    .find("span > span")
+    .text(name === "" ? "" : node._("repeats.suggested", { name }));
+  $("#webhook-trigger-note-no-id").toggle(isIgnoring() && kind === "none");
+}
+
+const kindsData = "kinds";
+
+/** What the heading says of repeats. */
+export function repeatsState(node: WebhookNode): string {
+  const value = fieldValue("ignoreRepeats");
+  if (isEnvironmentValue(value)) return String(value);
+  const name = suggestedFor();
+  if (!isTicked("ignoreRepeats")) {
+    return [
+      node._("section.repeatsUnchecked"),
+      ...(name === "" ? [] : [node._("section.repeatsSuggested", { name })]),
+    ].join(" · ");
+  }
+  const key = inputValue("repeatKey");
+  const kind = kindOf(key);
+  if (kind === "none") return node._("section.repeatsUnknown");
+  const by = kind === "id" ? node._("section.byId") : kind === "body" ? node._("section.byBody") : key;
+  return node._("section.repeatsKnown", { hours: inputValue("repeatWindow"), key: by });
+}
+
+function kindChoice(): JQuery {
+  return $("#webhook-trigger-repeatKeyOf");
+}
+
+function suggestion(): JQuery {
+  return $("#webhook-trigger-note-repeats");
+}
+
+function isIgnoring(): boolean {
+  return isTicked("ignoreRepeats") || isEnvironmentValue(fieldValue("ignoreRepeats"));
+}
+
+/** The sender that may send a delivery again, as long as nothing is done about it; empty for none. */
+function suggestedFor(): string {
+  const sender = inputValue("sender");
+  return isIgnoring() || !senderOf(sender)?.id ? "" : shortName(sender);
+}
+
+/** Whether the sender gives each delivery an id; one from the environment may. */
+function hasId(): boolean {
+  const sender = inputValue("sender");
+  return isEnvironmentValue(sender) || senderOf(sender)?.id !== undefined;
+}
+
+function kindOf(key: string): Kind {
+  if (key === "") return hasId() ? "id" : "none";
+  if (key === "body") return "body";
+  const [, kind] = named.exec(key) ?? [];
+  return kind === "header" || kind === "json" || kind === "query" ? kind : "written";
+}

@@ -1,0 +1,26 @@
+// Events of what is behind a stand-in, for those who listen to the stand-in.
+
+import { EventEmitter } from "node:events";
+
+/** The object that stands for another one among its listeners. */
+export class Relay extends EventEmitter {
+  /** What listeners are called on, and get in the place of what nobody is to have. */
+  standIn: EventEmitter = this;
+  readonly #relayed = new Set<string | symbol>();
+
+  /**
+   * @param source whose events they are
+   * @param events those that are told
+   */
+  constructor(source: EventEmitter, events: readonly string[]) {
+    super();
+    this.on("newListener", (event: string | symbol) => {
+      if (typeof event !== "string" || !events.includes(event) || this.#relayed.has(event)) return;
+      this.#relayed.add(event);
+      source.on(event, (...values: unknown[]) => {
+        // Without a listener, an error would end the process.
+        if (this.listenerCount(event) > 0) EventEmitter.prototype.emit.call(this.standIn, event, ...values);
+      });
+    });
+  }
+}

@@ -1,0 +1,97 @@
+// What keeps the repeats of deliveries from the flow of an endpoint.
+
+import type { RepeatPolicy } from "../config/handling";
+import { type Problem, problems } from "../problem";
+import { type Known, repeatKeyOf } from "./repeat-key";
+import {
+  type Candidate,
+  type Outcome,
+  type Repeats,
+  type Repetition,
+  type Reservation,
+  reserveOrWait,
+} from "./repeats";
+
+/** How many deliveries wait at most for what comes of another, over all endpoints. */
+export const mostWaitingRepeats = 1000;
+/** How much memory their bodies take at most, all together, in bytes. */
+export const mostBytesOfRepeats = 64 * 1024 * 1024;
+
+/** What is to become of a delivery. */
+export type Verdict = Reservation | Repetition | Problem;
+
+/** What the guards of all endpoints have in common: it is the memory of the whole process that those would fill who wait. */
+export class Guarding {
+  readonly #repeats: Repeats;
+  #waiting = 0;
+  #bytes = 0;
+
+  constructor(repeats: Repeats) {
+    this.#repeats = repeats;
+  }
+
+  /**
+   * Reserves the key of a delivery. While another has it, it waits for what comes of that one, so that none is lost.
+   *
+   * @param bytes how much memory it takes
+   * @param patience how long it waits at most, in ms
+   */
+  async judge(candidate: Candidate, bytes: number, patience: number): Promise<Verdict> {
+    const deadline = performance.now() + patience;
+    return reserveOrWait<Problem>(this.#repeats, candidate, async (outcome) => this.#wait(outcome, bytes, deadline));
+  }
+
+  async #wait(outcome: Promise<Outcome>, bytes: number, deadline: number): Promise<Outcome | Problem> {
+    if (this.#waiting >= mostWaitingRepeats || this.#bytes + bytes > mostBytesOfRepeats)
+      return problems.duplicatesWaiting;
+    this.#waiting++;
+    this.#bytes += bytes;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<Problem>((settle) => {
+      timer = setTimeout(() => settle(problems.flowLate), deadline - performance.now());
+    });
+    const settled = await Promise.race([outcome, late]);
+    clearTimeout(timer);
+    this.#waiting--;
+    this.#bytes -= bytes;
+    return settled;
+  }
+}
+
+/** How the repeats of one endpoint's deliveries are known. */
+export interface Recognition extends RepeatPolicy {
+  /** Whose endpoint it is: what is known of its deliveries outlives a deploy. */
+  endpoint: string;
+  /** See `isIdLoose`. */
+  isIdLoose: boolean;
+  /** How long a delivery waits at most for what comes of another, in ms. */
+  patience: number;
+}
+
+export class RepeatGuard {
+  readonly #how: Recognition;
+  readonly #common: Guarding;
+
+  constructor(how: Recognition, common: Guarding) {
+    this.#how = how;
+    this.#common = common;
+  }
+
+  /** Whether it needs the bytes of a body as they were sent. */
+  get needsBytes(): boolean {
+    return this.#how.key === "body" || (this.#how.key === "" && this.#how.isIdLoose);
+  }
+
+  /**
+   * Tells what is to become of a delivery.
+   *
+   * @param id the id that its message is to have
+   * @returns nothing where it has no key: it is no repeat of anything then
+   */
+  async judge(delivery: Omit<Known, "isIdLoose">, id: string): Promise<Verdict | undefined> {
+    const { endpoint, key: kind, keptFor, isIdLoose, patience } = this.#how;
+    const key = repeatKeyOf(kind, { ...delivery, isIdLoose });
+    if (key === undefined) return undefined;
+    return this.#common.judge({ endpoint, key, id, keptFor }, delivery.bytes.length, patience);
+  }
+}

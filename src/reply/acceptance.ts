@@ -1,0 +1,54 @@
+// What a caller is told whose delivery is known.
+
+import { isWithoutContent, type ReplyNow } from "../config/handling";
+import type { FirstAnswer } from "../deliveries/repeats";
+import type { Answer } from "../trust/answer";
+
+/** What is said: a status, header fields, and a body that the status may forbid. */
+export interface Said extends Pick<Answer, "status" | "headers"> {
+  body: string | Buffer;
+}
+
+/** What the editor asks of a reply, whatever the sender wants. */
+const forTheEditor: ReplyNow = { by: "now", status: 200, body: "", type: "" };
+
+/** What the reply to an endpoint's deliveries is, where the node itself replies. */
+export class Acceptance {
+  readonly #reply: ReplyNow;
+  readonly #emptyStatus: number | undefined;
+
+  /** @param emptyStatus the status for a sender to which a body would do harm */
+  constructor(reply: ReplyNow, emptyStatus: number | undefined) {
+    this.#reply = reply;
+    this.#emptyStatus = emptyStatus;
+  }
+
+  /** For the editor's test requests. */
+  static readonly ofTrials = new Acceptance(forTheEditor, undefined);
+
+  /** To a delivery that has started the flow. */
+  first(id: string): Said {
+    return this.#say({ status: "accepted", id });
+  }
+
+  /** To one that has come before, as a message with this id. */
+  repeated(id: string): Said {
+    return this.#say({ status: "duplicate", id });
+  }
+
+  /** A body and a status that a user has set go before what the sender wants; and that before ours. */
+  #say(ours: { status: string; id: string }): Said {
+    const { status, body, type } = this.#reply;
+    if (isWithoutContent(status)) return { status, headers: {}, body: "" };
+    if (body !== "") return { status, headers: { "Content-Type": type }, body };
+    if (this.#emptyStatus !== undefined) {
+      return { status: status === 200 ? this.#emptyStatus : status, headers: {}, body: "" };
+    }
+    return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(ours) };
+  }
+}
+
+/** What the flow has answered to the delivery that came first. */
+export function saidBefore({ status, fields, body = Buffer.alloc(0) }: FirstAnswer): Said {
+  return { status, headers: fields, body };
+}

@@ -1,0 +1,290 @@
+import should from "should";
+import { defaults, handlingDefaults, type HandlingFields } from "../../src/config/fields";
+import type { Standing } from "../../src/reply/standing";
+import type { Outcome } from "../../src/reply/trial";
+import { catalogText, Editor, type Section } from "../harness/browser";
+import { webhook, webhookFlow } from "../harness/flow";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+
+const fields = Object.keys(handlingDefaults) as (keyof HandlingFields)[];
+const signed = { verificationMethod: "signature", credentials: { secret: "a secret" } };
+
+/** Nodes that have something in these fields, and what their headings say of it. */
+const told: Record<
+  string,
+  { saved: Partial<HandlingFields>; sender?: string; states: Partial<Record<Section, string>> }
+> = {
+  usual: {
+    saved: {},
+    states: {
+      message: text("body"),
+      reply: text("atOnce", { status: "200" }),
+      repeats: text("repeatsUnchecked"),
+      limits: `${text("anyAddress")}, ${text("noRate")}`,
+    },
+  },
+  filled: {
+    saved: {
+      replyStatus: 202,
+      ignoreRepeats: true,
+      repeatKey: "json:order.id",
+      repeatWindow: 1,
+      allowFrom: "192.0.2.1, 192.0.2.2\n2001:db8::/32",
+      rateLimit: 60,
+      rawBody: true,
+    },
+    states: {
+      message: `${text("body")} · ${text("rawBody")}`,
+      reply: text("atOnce", { status: "202" }),
+      repeats: text("repeatsKnown", { hours: "1", key: "json:order.id" }),
+      limits: `${text("addresses", { count: "3" })}, ${text("rate", { rate: "60" })}`,
+    },
+  },
+  answering: {
+    saved: { reply: "flow", replyTimeout: 30, ignoreRepeats: true, allowFrom: " 192.0.2.0/24\n" },
+    sender: "github",
+    states: {
+      reply: text("byFlow", { seconds: "30" }),
+      repeats: text("repeatsKnown", { hours: "72", key: text("byId") }),
+      limits: `192.0.2.0/24, ${text("noRate")}`,
+    },
+  },
+  digesting: {
+    saved: { ignoreRepeats: true, repeatKey: "body" },
+    states: { repeats: text("repeatsKnown", { hours: "72", key: text("byBody") }) },
+  },
+  keyless: { saved: { ignoreRepeats: true }, states: { repeats: text("repeatsUnknown") } },
+  repeating: {
+    saved: {},
+    sender: "github",
+    states: { repeats: `${text("repeatsUnchecked")} · ${text("repeatsSuggested", { name: "GitHub" })}` },
+  },
+  environment: {
+    saved: {
+      reply: "${REPLY}",
+      ignoreRepeats: "${IGNORE}",
+      allowFrom: "${FROM}",
+      rateLimit: "${RATE}",
+      rawBody: "${RAW}",
+    },
+    states: {
+      message: `${text("body")} · \${RAW}`,
+      reply: "${REPLY}",
+      repeats: "${IGNORE}",
+      limits: `\${FROM}, ${text("rate", { rate: "${RATE}" })}`,
+    },
+  },
+};
+
+function text(key: string, values: Record<string, string> = {}): string {
+  return catalogText(`section.${key}`, values);
+}
+
+/** A node of a version that had none of these fields. */
+function older(id: string) {
+  const saved = Object.entries(webhook(id, `/${id}`)).filter(([name]) => !fields.some((field) => field === name));
+  return { ...Object.fromEntries(saved), z: "tab", x: 400, y: 40, wires: [["sink"]] };
+}
+
+describe("what becomes of requests, in the form", () => {
+  let editor: Editor;
+  let standing: Standing;
+  before(async () => {
+    const nodes = Object.entries(told).map(([id, { saved, sender = "" }]) => ({ id, relativePath: `/${id}`, ...saved, sender, ...(sender && signed) }));
+    const nodeRed = await sharedNodeRed([...webhookFlow(...nodes, { id: "kept", relativePath: "/kept" }), older("older"), older("renamed")]);
+    editor = await Editor.open(await sharedBrowser(), nodeRed);
+    await editor.page.route("**/standing", (route) => route.fulfill({ json: standing }));
+  });
+  beforeEach(() => {
+    standing = { accepted: 0, refused: 0, handshakes: 0, hasSecret: false };
+  });
+  afterEach(() => editor.leave());
+  after(() => editor.close());
+
+  const focus = () => editor.page.evaluate(() => document.activeElement?.id);
+  const state = (section: Section) => editor.state(section).innerText();
+  const kinds = () => editor.page.locator("#webhook-trigger-repeatKeyOf");
+  const saved = async (id: string) => {
+    const found: Record<string, unknown> = {};
+    for (const field of fields) found[field] = await editor.saved(id, field);
+    return found;
+  };
+  const shown = async () => {
+    const visible: string[] = [];
+    for (const field of fields) if (await editor.input(field).isVisible()) visible.push(field);
+    return visible;
+  };
+
+  for (const [id, { states }] of Object.entries(told)) {
+    it(`is in the headings of ${id}, whose sections are closed and stay as they are`, async () => {
+      const before = await saved(id);
+      await editor.editAsItIs(id);
+      (await editor.openSections()).should.eql([]);
+      for (const [section, expected] of Object.entries(states)) (await state(section as Section)).should.equal(expected);
+      await editor.done();
+      (await saved(id)).should.eql(before);
+      (await editor.isChanged(id)).should.be.false();
+      (await editor.isValid(id)).should.be.true();
+    });
+  }
+
+  it("is what holds for a node that is older than the fields, which stays without them", async () => {
+    (await editor.isValid("older")).should.be.true();
+    await editor.editAsItIs("older");
+    (await editor.openSections()).should.eql([]);
+    for (const field of ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout", "repeatKey", "repeatWindow", "allowFrom", "rateLimit"] as const) {
+      (await editor.input(field).inputValue()).should.equal(String(defaults[field]));
+    }
+    for (const field of ["ignoreRepeats", "rawBody"] as const) (await editor.input(field).isChecked()).should.be.false();
+    await editor.done();
+    (await editor.isChanged("older")).should.be.false();
+    (await editor.isValid("older")).should.be.true();
+    Object.values(await saved("older")).should.eql(fields.map(() => undefined));
+  });
+
+  it("is changed alone in a node that is older", async () => {
+    await editor.edit("renamed");
+    await editor.input("rateLimit").fill("60");
+    await editor.done();
+    (await editor.isValid("renamed")).should.be.true();
+    should(await saved("renamed")).containEql({ rateLimit: "60", replyStatus: undefined, reply: undefined });
+  });
+
+  it("is saved, and there when the form is opened again", async () => {
+    const changes = { reply: "flow", replyTimeout: "30", repeatKey: "query:id", repeatWindow: "24", allowFrom: "192.0.2.1\n::1", rateLimit: "5" } as const;
+    await editor.edit("kept");
+    await editor.input("reply").selectOption("flow");
+    await editor.input("ignoreRepeats").check();
+    await editor.input("rawBody").check();
+    for (const [field, value] of Object.entries(changes)) if (field !== "reply") await editor.input(field as keyof typeof changes).fill(value);
+    await editor.done();
+    await editor.editAsItIs("kept");
+    (await editor.openSections()).should.eql(["message", "reply", "repeats", "limits"]);
+    for (const [field, value] of Object.entries(changes)) (await editor.input(field as keyof typeof changes).inputValue()).should.equal(value);
+    for (const field of ["ignoreRepeats", "rawBody"] as const) (await editor.input(field).isChecked()).should.be.true();
+    await editor.done();
+    (await saved("kept")).should.eql({ ...handlingDefaults, ...changes, ignoreRepeats: true, rawBody: true });
+    (await editor.isValid("kept")).should.be.true();
+  });
+
+  const always = ["reply", "ignoreRepeats", "allowFrom", "rateLimit", "rawBody"];
+  for (const [what, change, expected] of [
+    ["a reply at once", () => Promise.resolve(), ["replyStatus", "replyBody", "replyType"]],
+    ["a reply without content", () => editor.input("replyStatus").fill("204"), ["replyStatus"]],
+    ["a reply by the flow", () => editor.input("reply").selectOption("flow"), ["replyTimeout"]],
+    ["repeats that are ignored", () => editor.input("ignoreRepeats").check(), ["replyStatus", "replyBody", "replyType", "repeatKey", "repeatWindow"]],
+  ] as const) {
+    it(`asks for what belongs to ${what}, and for nothing else`, async () => {
+      await editor.edit("usual");
+      await change();
+      (await shown()).sort().should.eql([...always, ...expected].sort());
+      (await editor.hint("reply").innerText()).should.equal(what === "a reply by the flow" ? catalogText("hint.replyByFlow") : "");
+    });
+  }
+
+  it("may all depend on the environment", async () => {
+    await editor.edit("environment");
+    (await shown()).should.eql(fields);
+  });
+
+  it("opens a section for an error in it, and says so in the heading", async () => {
+    await editor.editAsItIs("usual");
+    await editor.heading("limits").click();
+    await editor.input("rateLimit").fill("many");
+    (await state("limits")).should.equal(text("broken"));
+    await editor.heading("limits").click();
+    await editor.done();
+    (await editor.isValid("usual")).should.be.false();
+    await editor.editAsItIs("usual");
+    (await editor.openSections()).should.eql(["limits"]);
+    await editor.input("rateLimit").fill("0");
+    await editor.done();
+    (await editor.isValid("usual")).should.be.true();
+  });
+
+  it("does not check a field that does not apply, and checks it as soon as it does", async () => {
+    await editor.edit("usual");
+    await editor.input("replyType").fill("text");
+    await editor.input("replyStatus").fill("204");
+    (await editor.message("replyType").textContent() ?? "?").should.equal("");
+    await editor.input("replyStatus").fill("200");
+    (await editor.message("replyType").innerText()).should.equal(catalogText("rules.replyType"));
+    (await editor.input("replyType").getAttribute("aria-invalid") ?? "").should.equal("true");
+  });
+
+  describe("suggests to ignore repeats where the sender has an id for its deliveries", () => {
+    it("and begins with it by a button, which leaves the keyboard on the box", async () => {
+      await editor.edit("repeating");
+      (await editor.input("ignoreRepeats").isChecked()).should.be.false();
+      (await editor.note("repeats").innerText()).trim().should.startWith(catalogText("repeats.suggested", { name: "GitHub" }));
+      await editor.note("repeats").locator("button").click();
+      (await editor.input("ignoreRepeats").isChecked()).should.be.true();
+      should(await focus()).equal("node-input-ignoreRepeats");
+      (await editor.note("repeats").isVisible()).should.be.false();
+      (await state("repeats")).should.equal(text("repeatsKnown", { hours: "72", key: text("byId") }));
+    });
+
+    it("and not where it has none, which it says when they are to be ignored all the same", async () => {
+      await editor.edit("usual");
+      (await editor.note("repeats").isVisible()).should.be.false();
+      (await editor.note("no-id").isVisible()).should.be.false();
+      await editor.input("ignoreRepeats").check();
+      (await editor.note("no-id").innerText()).trim().should.equal(catalogText("repeats.noId"));
+      await editor.input("sender").selectOption("github");
+      (await editor.note("no-id").isVisible()).should.be.false();
+      (await kinds().inputValue()).should.equal("id");
+    });
+  });
+
+  it("has a list of what deliveries may be known by, which writes the key", async () => {
+    await editor.edit("keyless");
+    (await kinds().inputValue()).should.equal("none");
+    for (const [kind, key] of [["header", "header:"], ["body", "body"], ["query", "query:"]] as const) {
+      await kinds().selectOption(kind);
+      (await editor.input("repeatKey").inputValue()).should.equal(key);
+    }
+    await editor.input("repeatKey").fill("query:id");
+    await kinds().selectOption("json");
+    (await editor.input("repeatKey").inputValue()).should.equal("json:id");
+    await editor.input("repeatKey").fill("${KEY}");
+    (await kinds().inputValue()).should.equal("written");
+    (await state("repeats")).should.equal(text("repeatsKnown", { hours: "72", key: "${KEY}" }));
+  });
+
+  it("warns of limits by address where Node-RED seems to see no other computer", async () => {
+    standing.hasOnlyLoopback = true;
+    await editor.edit("usual");
+    await editor.input("rateLimit").fill("60");
+    await editor.note("loopback").waitFor();
+    (await editor.note("loopback").innerText()).trim().should.startWith(catalogText("limits.loopback"));
+    (await state("limits")).should.endWith(text("blind"));
+    await editor.input("rateLimit").fill("0");
+    (await editor.note("loopback").isVisible()).should.be.false();
+    await editor.input("allowFrom").fill("192.0.2.1");
+    (await editor.note("loopback").isVisible()).should.be.true();
+  });
+
+  it("states that in the heading, and leaves the section closed", async () => {
+    standing.hasOnlyLoopback = true;
+    await editor.editAsItIs("filled");
+    await editor.state("limits").filter({ hasText: text("blind") }).waitFor();
+    (await editor.openSections()).should.eql([]);
+  });
+
+  it("has the raw body in the picture of the message", async () => {
+    await editor.edit("usual");
+    await editor.input("rawBody").check();
+    (await editor.picture.innerText()).should.equal('msg.payload = "hello world"\nmsg.rawBody = Buffer.from("hello world")');
+  });
+
+  for (const [outcome, status, verdict] of [["answered", 201, "good"], ["unanswered", 504, "bad"]] as [Outcome, number, string][]) {
+    it(`tells that a test request was ${outcome}, and where to look`, async () => {
+      await editor.page.route("**/test", (route) => route.fulfill({ json: { outcome, status } }));
+      await editor.editAsItIs("answering");
+      (await editor.sendTest()).should.equal(catalogText(`trial.${outcome}`, { status: String(status) }));
+      await editor.page.locator(`.webhook-trigger-result.${verdict}`).waitFor();
+      (await editor.page.locator("#webhook-trigger-debug").isVisible()).should.be.true();
+      await editor.page.unroute("**/test");
+    });
+  }
+}); // prettier-ignore

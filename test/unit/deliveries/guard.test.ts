@@ -1,0 +1,81 @@
+import should from "should";
+import { mock } from "node:test";
+import {
+  Guarding,
+  mostBytesOfRepeats,
+  mostWaitingRepeats,
+  RepeatGuard,
+  type Verdict,
+} from "../../../src/deliveries/guard";
+import { MemoryRepeats } from "../../../src/deliveries/memory-repeats";
+import { Problem, problems } from "../../../src/problem";
+
+const how = { endpoint: "n", key: "header:K", keptFor: 3_600_000, isIdLoose: false, patience: 5000 } as const;
+const delivery = (key: string, bytes = Buffer.from("x")) => ({
+  head: { method: "POST", rawHeaders: ["K", key], search: "" },
+  bytes,
+  content: () => bytes,
+  id: undefined,
+});
+
+describe("RepeatGuard", () => {
+  let guard: RepeatGuard;
+  beforeEach(() => {
+    guard = new RepeatGuard(how, new Guarding(new MemoryRepeats()));
+  });
+  const first = async (id: string) => {
+    const verdict = await guard.judge(delivery("k"), id);
+    if (!verdict || verdict instanceof Problem || !verdict.isFirst) throw new Error(`${id} is not the first`);
+    return verdict;
+  };
+
+  it("lets a delivery without a key be", async () => {
+    const { head, ...rest } = delivery("k");
+    should(await guard.judge({ ...rest, head: { ...head, rawHeaders: [] } }, "1")).be.undefined();
+  });
+
+  it("needs the bytes of a body where they are the key, or a part of it", () => {
+    const needs = (key: "" | "body" | "json:a", isIdLoose: boolean) =>
+      new RepeatGuard({ ...how, key, isIdLoose }, new Guarding(new MemoryRepeats())).needsBytes;
+    should([needs("body", false), needs("", true), needs("", false), needs("json:a", true)]).eql([
+      true,
+      true,
+      false,
+      false,
+    ]);
+  });
+
+  it("has a repeat wait for what comes of the first one, and only so long", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      const reservation = await first("1");
+      const late = guard.judge(delivery("k"), "2");
+      await new Promise(setImmediate);
+      mock.timers.tick(how.patience + 1);
+      should(await late).equal(problems.flowLate);
+      const waiting = guard.judge(delivery("k"), "3");
+      await reservation.settle({ status: 201, fields: {}, body: undefined });
+      should(await waiting).eql({ isFirst: false, id: "1", answer: { status: 201, fields: {}, body: undefined } });
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  for (const [what, count, bytes] of [
+    [`${mostWaitingRepeats} repeats`, mostWaitingRepeats, 1],
+    ["their bytes", 2, mostBytesOfRepeats / 2],
+  ] as const) {
+    it(`lets no more wait than there is room for: ${what}`, async () => {
+      const reservation = await first("1");
+      const body = Buffer.alloc(bytes);
+      const waiting: Promise<Verdict | undefined>[] = [];
+      for (let index = 0; index < count; index++) waiting.push(guard.judge(delivery("k", body), `w${index}`));
+      await new Promise(setImmediate);
+      should(await guard.judge(delivery("k"), "2")).equal(problems.duplicatesWaiting);
+      await reservation.settle();
+      for (const verdict of await Promise.all(waiting)) should(verdict).have.property("id", "1");
+      // Their places are free again.
+      should(await guard.judge(delivery("k"), "3")).have.property("id", "1");
+    });
+  }
+});
