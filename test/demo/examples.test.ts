@@ -5,8 +5,8 @@ import should from "should";
 import { normalisePath } from "../../src/config/rules";
 import { type Box, Editor } from "../harness/browser";
 import { type CurlReply, paste } from "../harness/curl";
-import { github, type Sender, stripe } from "../harness/documented";
-import { send } from "../harness/http";
+import { github, publicOrigin, type Sender, type Sent, slashCommand, stripe, twilioCall } from "../harness/documented";
+import { type Reply, send } from "../harness/http";
 import { type Flow, NodeRed } from "../harness/node-red";
 import { packageName, root } from "../harness/package";
 import { sharedBrowser } from "../harness/stage";
@@ -33,7 +33,7 @@ interface Delivery {
   /** What can be read there; the id of the message unless it is another one. */
   shown?: string;
   /** What else the flow tells apart, and the debug node that shows the message then. */
-  others: { post: Post; debug: string }[];
+  others: Pick<Delivery, "post" | "debug" | "shown">[];
 }
 
 interface Example {
@@ -100,13 +100,45 @@ const signed: Record<string, { sender: Sender; events: [event: string, debug: st
       ["charge.refunded", "any other event"],
     ],
   },
+  "Slash command of Slack, answered": {
+    sender: slashCommand,
+    events: [
+      ["94070", "what was asked"],
+      ['what "is" <this>?', "what was asked"],
+    ],
+  },
+  "Voice call of Twilio, answered by TwiML": {
+    sender: twilioCall,
+    events: [
+      ["+14158675309", "who calls"],
+      ["sip:a&b@<example>", "who calls"],
+    ],
+  },
+};
+
+/** What the examples answer whose flow does, to each of their events. */
+const answers: Record<string, { type: string; bodies: Record<string, string> }> = {
+  "Slash command of Slack, answered": {
+    type: "application/json; charset=utf-8",
+    bodies: {
+      "94070": '{"response_type":"ephemeral","text":"Hello steve, you have asked: 94070"}',
+      'what "is" <this>?': '{"response_type":"ephemeral","text":"Hello steve, you have asked: what \\"is\\" <this>?"}',
+    },
+  },
+  "Voice call of Twilio, answered by TwiML": {
+    type: "text/xml; charset=utf-8",
+    bodies: {
+      "+14158675309": twiml("Hello. You are calling from +14158675309."),
+      "sip:a&b@<example>": twiml("Hello. You are calling from sip:a&amp;b@&lt;example&gt;."),
+    },
+  },
 };
 
 const examples = readdirSync(folder).map(read);
 
 describe("the examples", () => {
   let nodeRed: NodeRed;
-  before(async () => (nodeRed = await NodeRed.start()));
+  before(async () => (nodeRed = await NodeRed.start({ settings: { webhookTriggerBaseUrl: publicOrigin } })));
   after(() => nodeRed.stop());
 
   it("are listed in Node-RED's import menu, by their names", async () => {
@@ -199,13 +231,28 @@ describe("the examples", () => {
           await nodeRed.status(webhook.id, /0 accepted/);
           const { status, json } = await post(nodeRed.origin, credential);
           status.should.equal(200);
-          const message = await nodeRed.message(json.id);
+          const { relativePath: path } = webhook;
+          const message = answers[name]
+            ? await nodeRed.until(() => nodeRed.messages.find(({ req }) => req.path === path), "the message")
+            : await nodeRed.message(json.id);
           should(message.payload).deepEqual(
             JSON.parse(JSON.stringify(payload).replaceAll("{origin}", nodeRed.origin)) as unknown,
           );
-          message.req.should.containEql({ method: "POST", path: webhook.relativePath });
+          message.req.should.containEql({ method: "POST", path });
         }
       });
+
+      const { type, bodies = {} } = answers[name] ?? {};
+      for (const [event, body] of Object.entries(bodies)) {
+        it(`answers by its flow: ${event}`, async () => {
+          await nodeRed.deploy(flow({ [kind]: credential }));
+          for (const { webhook } of deliveries) {
+            await nodeRed.status(webhook.id, /0 accepted/);
+            const reply = await postTo(nodeRed.origin, webhook, signed[name]?.sender(credential, event));
+            should([reply.status, reply.headers["content-type"], reply.body]).eql([200, type, body]);
+          }
+        });
+      }
 
       it(`refuses the same with another ${kind}`, async () => {
         await nodeRed.deploy(flow({ [kind]: credential }));
@@ -241,7 +288,7 @@ describe("the examples", () => {
           await editor.debugMessage(debug, shown ?? String(json.id)).waitFor();
           for (const other of others) {
             const { json } = await other.post(nodeRed.origin, entered.get(webhook) ?? "");
-            await editor.debugMessage(other.debug, String(json.id)).waitFor();
+            await editor.debugMessage(other.debug, other.shown ?? String(json.id)).waitFor();
           }
         }
       });
@@ -332,13 +379,25 @@ function bySender(name: string, webhook: Webhook): Delivery[] {
   const [first, ...others] = events.map(([event, debug]) => ({
     event,
     debug,
-    post: (origin: string, secret: string) => {
-      const { headers, body } = sender?.(secret, event) ?? { headers: {}, body: "" };
-      return send(origin + webhook.relativePath, { headers, body });
-    },
+    // What is answered has no id in its reply, and another text in each message.
+    ...(answers[name] && { shown: event }),
+    post: (origin: string, secret: string) => postTo(origin, webhook, sender?.(secret, event)),
   }));
   if (!sender || !first) return [];
-  return [{ webhook, ...first, payload: JSON.parse(sender("", first.event).body) as unknown, others }];
+  return [{ webhook, ...first, payload: payloadOf(sender("", first.event)), others }];
+}
+
+function postTo(origin: string, { relativePath }: Webhook, sent: Sent = { headers: {}, body: "" }): Promise<Reply> {
+  return send(origin + relativePath, { headers: sent.headers, body: sent.body });
+}
+
+function payloadOf({ headers, body }: Sent): unknown {
+  const isForm = headers["Content-Type"]?.includes("form") === true;
+  return isForm ? Object.fromEntries(new URLSearchParams(body)) : (JSON.parse(body) as unknown);
+}
+
+function twiml(said: string): string {
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<Response>\n  <Say>${said}</Say>\n</Response>\n`;
 }
 
 function needed([webhook]: readonly Webhook[]): "token" | "secret" {

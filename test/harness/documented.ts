@@ -11,6 +11,7 @@ export interface Sent {
 export type Sender = (credential: string, event?: string) => Sent;
 
 const json = { "Content-Type": "application/json" };
+const form = { "Content-Type": "application/x-www-form-urlencoded" };
 const hmac = (secret: string, encoding: "hex" | "base64", text: string) =>
   createHmac("sha256", secret).update(text).digest(encoding);
 const now = () => String(Math.floor(Date.now() / 1000));
@@ -98,6 +99,65 @@ export const slack: Sender = (secret, event = "app_mention") => {
       "X-Slack-Signature": `v0=${hmac(secret, "hex", `v0:${time}:${body}`)}`,
     },
     body,
+  };
+};
+
+/**
+ * https://docs.slack.dev/interactivity/implementing-slash-commands/
+ *
+ * @param text what the user has written behind the command
+ */
+export const slashCommand: Sender = (secret, text = "94070") => {
+  const body = String(
+    new URLSearchParams({
+      token: "gIkuvaNzQIHg97ATvDxqgjtO",
+      team_id: "T0001",
+      team_domain: "example",
+      channel_id: "C2147483705",
+      channel_name: "test",
+      user_id: "U2147483697",
+      user_name: "steve",
+      command: "/weather",
+      text,
+      response_url: "https://hooks.slack.com/commands/1234/5678",
+      trigger_id: "13345224609.738474920.8088930838d88f008e0",
+      api_app_id: "A123456",
+    }),
+  );
+  const time = now();
+  return {
+    headers: {
+      ...form,
+      "X-Slack-Request-Timestamp": time,
+      "X-Slack-Signature": `v0=${hmac(secret, "hex", `v0:${time}:${body}`)}`,
+    },
+    body,
+  };
+};
+
+/** Where Node-RED is, as senders see it that sign the URL. */
+export const publicOrigin = "https://nodered.example";
+
+/**
+ * https://www.twilio.com/docs/voice/twiml#request-parameters, https://www.twilio.com/docs/usage/security#validating-requests
+ *
+ * @param from who calls
+ */
+export const twilioCall: Sender = (secret, from = "+14158675309") => {
+  const fields = {
+    CallSid: "CA1234567890ABCDE",
+    AccountSid: "AC1234567890ABCDE",
+    From: from,
+    To: "+18005551212",
+    CallStatus: "ringing",
+    ApiVersion: "2010-04-01",
+    Direction: "inbound",
+  };
+  const sorted = Object.entries(fields).sort(([one], [other]) => (one < other ? -1 : 1));
+  const signed = `${publicOrigin}/twilio/call${sorted.flat().join("")}`;
+  return {
+    headers: { ...form, "X-Twilio-Signature": createHmac("sha1", secret).update(signed).digest("base64") },
+    body: String(new URLSearchParams(fields)),
   };
 };
 

@@ -164,8 +164,16 @@ export function coreNodesBut(...files: string[]): string[] {
 
 /** What no test and no example has in a flow. */
 const unusedNodes = coreNodesBut(
-  ...["05-junction.js", "20-inject.js", "21-debug.js", "60-link.js", "90-comment.js", "98-unknown.js"],
-  ...["10-function.js", "10-switch.js", "15-change.js", "05-tls.js", "06-httpproxy.js"],
+  ...["05-junction.js", "20-inject.js", "21-debug.js", "25-catch.js", "60-link.js", "90-comment.js", "98-unknown.js"],
+  ...[
+    "10-function.js",
+    "10-switch.js",
+    "15-change.js",
+    "80-template.js",
+    "89-delay.js",
+    "05-tls.js",
+    "06-httpproxy.js",
+  ],
   ...["21-httpin.js", "21-httprequest.js"],
 );
 
