@@ -11,6 +11,10 @@ import { Demo } from "../harness/demo";
 import { root } from "../harness/package";
 import { readme, section } from "../harness/readme";
 
+const pages = readdirSync(join(root, "docs"))
+  .filter((name) => name.endsWith(".md"))
+  .map((name) => `docs/${name}`);
+
 describe("the README", () => {
   describe("has curl lines that work on the demo, word for word", () => {
     const lines = readme.split("\n").filter((line) => line.startsWith("curl "));
@@ -59,7 +63,7 @@ describe("the README", () => {
     }
   });
 
-  for (const page of ["README.md", "docs/senders.md", "docs/reaching-node-red.md", "SECURITY.md", "CONTRIBUTING.md"]) {
+  for (const page of ["README.md", "SECURITY.md", "CONTRIBUTING.md", ...pages]) {
     it(`leads from ${page} to files that are there, and to sections that they have`, () => {
       const text = readFileSync(join(root, page), "utf8");
       for (const [, path = "", anchor] of text.matchAll(/[^!]\[[^\]]+\]\((?!https:)([^)#]*)(?:#([^)]+))?\)/g)) {
