@@ -90,7 +90,7 @@ export function isHandlingUsed(
 
 /** RFC 9110 §15.3.5 and §15.3.6: 204 and 205 have no content. */
 export function isWithoutContent(status: unknown): boolean {
-  return ["204", "205"].includes(String(status));
+  return ["204", "205"].includes(text(status));
 }
 
 function withDefaults(given: Partial<HandlingFields>): HandlingFields {

@@ -1,13 +1,6 @@
 // From saved fields to a configuration that cannot be wrong.
 
-import {
-  type HandlingFields,
-  placementField,
-  type SavedCredentials,
-  type SavedFields,
-  type Settings,
-  type TokenMethod,
-} from "./fields";
+import { placementField, type SavedCredentials, type SavedFields, type Settings, type TokenMethod } from "./fields";
 import { type Handling, parseHandling } from "./handling";
 import { adminRule, type Roots } from "./roots";
 import { type Breach, isEnvironmentValue, normalisePath, rules, text } from "./rules";
@@ -58,7 +51,7 @@ export interface Host {
  * @param credentials those with their environment variables resolved
  */
 export function parseConfig(
-  saved: Readonly<SavedFields & Partial<HandlingFields>>,
+  saved: Readonly<SavedFields>,
   credentials: SavedCredentials,
   host: Host,
 ): WebhookConfig | Breach {
