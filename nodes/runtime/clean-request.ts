@@ -22,12 +22,15 @@ export function cleanConnection(socket: Socket): object {
       const value: unknown = Reflect.get(socket, key);
       if (typeof value !== "function") return value;
       return (...values: unknown[]) => {
-        Reflect.apply(value, socket, values);
+        Reflect.apply(value, socket, values.map(handed));
         return connection;
       };
     },
   });
   relay.standIn = connection;
+  /** What is called back is called on the stand-in. */
+  const handed = (value: unknown) =>
+    typeof value === "function" ? (...given: unknown[]) => Reflect.apply(value, connection, given) as unknown : value;
   return connection;
 }
 

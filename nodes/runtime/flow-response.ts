@@ -11,6 +11,9 @@ import { Relay } from "./relay";
 type Method = (...values: never[]) => unknown;
 type Fields = Record<string, string | string[]>;
 
+/** What hands the response itself to whatever it is given. */
+const notForFlows = ["assignSocket", "detachSocket"];
+
 /**
  * Stands for a response to a flow. Express's own methods run on the stand-in, so that the request they see is a clean one;
  * Node's run on the response itself. Once there is nothing more to be said, what changes it does nothing.
@@ -21,6 +24,7 @@ class StandIn implements ProxyHandler<Relay> {
   /** What flows find in the place of properties, and of what a property or a method gives. */
   readonly #own = new Map<PropertyKey, unknown>();
   readonly #inPlaceOf = new Map<unknown, unknown>();
+  #standIn: object = this;
 
   private constructor(app: Express, owed: OwedReply) {
     this.#express = app.response;
@@ -38,6 +42,8 @@ class StandIn implements ProxyHandler<Relay> {
     const clean = cleanRequest(app, summary, connection, standIn, fail);
     handler.#own.set("req", clean).set("socket", connection).set("connection", connection);
     handler.#own.set("locals", Object.create(null));
+    for (const name of notForFlows) handler.#own.set(name, undefined);
+    handler.#standIn = standIn;
     handler.#inPlaceOf.set(response, standIn).set(request, clean).set(request.socket, connection);
     return standIn;
   }
@@ -47,35 +53,34 @@ class StandIn implements ProxyHandler<Relay> {
     if (key in relay) return Reflect.get(relay, key) as unknown;
     const { response } = this.#owed;
     // What a layer in front has put on the response goes before what Express has.
-    const expressed = Object.hasOwn(response, key) ? undefined : this.#ofExpress(key);
-    if (expressed) return expressed.value as unknown;
+    if (!Object.hasOwn(response, key) && this.#isOfExpress(key)) return Reflect.get(this.#express, key, this.#standIn);
     const value: unknown = Reflect.get(response, key);
     return typeof value === "function" ? this.#calling(key, value as Method) : this.#clean(value);
   }
 
   set(relay: Relay, key: PropertyKey, value: unknown): boolean {
-    if (this.#own.has(key)) this.#own.set(key, value);
+    // On the response itself, a function of the flow's would be called with that.
+    if (this.#own.has(key) || typeof value === "function") this.#own.set(key, value);
     else if (key in relay) Reflect.set(relay, key, value);
     else if (!this.#owed.isOver) Reflect.set(this.#owed.response, key, value);
     return true;
   }
 
   has(relay: Relay, key: PropertyKey): boolean {
-    return this.#own.has(key) || key in relay || key in this.#owed.response || this.#ofExpress(key) !== undefined;
+    return this.#own.has(key) || key in relay || key in this.#owed.response || this.#isOfExpress(key);
   }
 
   getPrototypeOf(): object {
     return this.#express;
   }
 
-  /** What Express has beside what Node has. */
-  #ofExpress(key: PropertyKey): PropertyDescriptor | undefined {
+  /** Whether it is something that Express has beside what Node has. */
+  #isOfExpress(key: PropertyKey): boolean {
     let layer: object | null = this.#express;
     for (; layer && layer !== ServerResponse.prototype; layer = Object.getPrototypeOf(layer) as object | null) {
-      const found = Object.getOwnPropertyDescriptor(layer, key);
-      if (found) return found;
+      if (Object.hasOwn(layer, key)) return true;
     }
-    return undefined;
+    return false;
   }
 
   #calling(key: PropertyKey, method: Method): (...values: unknown[]) => unknown {
@@ -86,8 +91,10 @@ class StandIn implements ProxyHandler<Relay> {
         // What is given here only, nobody could read again.
         for (const [name, field] of Object.entries(values.pop() as Fields)) response.setHeader(name, field);
       }
-      if (key === "write" || key === "end") recording?.add(response, values[0], values[1]);
-      const result: unknown = Reflect.apply(method, response, values);
+      const isContent = key === "write" || key === "end";
+      if (isContent) this.#writeHead();
+      if (isContent) recording?.add(response, values[0], values[1]);
+      const result: unknown = Reflect.apply(method, response, values.map((value) => this.#handed(value))); // prettier-ignore
       if (key === "end") this.#owed.end();
       return this.#clean(result);
     };
@@ -99,6 +106,22 @@ class StandIn implements ProxyHandler<Relay> {
     if (typeof onDone === "function") process.nextTick(onDone);
     if (key === "end") this.#owed.drop();
     return key === "write" ? true : this.#inPlaceOf.get(this.#owed.response);
+  }
+
+  /** What writes the head, where the flow has put something in its place: Node calls its own. */
+  #writeHead(): void {
+    const writeHead = this.#own.get("writeHead");
+    const { response } = this.#owed;
+    if (typeof writeHead === "function" && !response.headersSent) {
+      Reflect.apply(writeHead, this.#standIn, [response.statusCode]);
+    }
+  }
+
+  /** What a flow gives to a method: whatever that calls back gets nothing but stand-ins. */
+  #handed(value: unknown): unknown {
+    if (typeof value !== "function") return value;
+    return (...given: unknown[]): unknown =>
+      Reflect.apply(value, this.#standIn, given.map((each) => this.#clean(each))); // prettier-ignore
   }
 
   #clean(value: unknown): unknown {

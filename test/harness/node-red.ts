@@ -401,6 +401,15 @@ export class NodeRed {
     await this.#traced(answer, 1);
   }
 
+  /** Tells the plugin something, and answers with what it tells by a trace that begins so. */
+  async ask(message: object, beginning: string): Promise<string> {
+    this.#child.send(message);
+    const isAnswer = (trace: string) => trace.startsWith(beginning);
+    const answer = await this.until(() => this.#traces.find(isAnswer), `"${beginning}…"`);
+    this.#traces.splice(this.#traces.indexOf(answer), 1);
+    return answer.slice(beginning.length);
+  }
+
   /** Waits until the plugin has told this so often. */
   async told(trace: string, count = 1): Promise<void> {
     await this.#traced(trace, count);
