@@ -1,6 +1,6 @@
 // The reply that a flow owes to a caller.
 
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Problem, problems } from "../problem";
 import { type Recording } from "./recording";
 import { refuse } from "./reply";
@@ -32,6 +32,8 @@ export class OwedReply {
   readonly request: IncomingMessage;
   readonly #creditor: Creditor;
   readonly #timer: NodeJS.Timeout;
+  /** The head as it was before the flow. */
+  readonly #head: OutgoingHttpHeaders;
   #settlement: Settlement | undefined;
 
   /** @param timeout how long it may be owed, in ms */
@@ -46,6 +48,7 @@ export class OwedReply {
     this.response = response;
     this.recording = recording;
     this.#creditor = creditor;
+    this.#head = { ...response.getHeaders() };
     this.#timer = setTimeout(() => this.#expire(), timeout);
     // What a caller does that goes, or a layer that ends the response twice, must not end the process.
     response.on("error", () => undefined);
@@ -75,6 +78,7 @@ export class OwedReply {
   /** The caller is told of a problem instead of the flow's answer, if nothing of that is on its way. */
   fail(problem: Problem, cause?: unknown): void {
     if (this.#settlement) return;
+    this.#forgetHead();
     const told = refuse(this.request, this.response, problem);
     this.#settle("failed", { problem: told.problem, cause: cause ?? told.cause });
   }
@@ -84,6 +88,20 @@ export class OwedReply {
     else if (!this.response.headersSent) this.fail(problems.flowLate);
     // An answer that has begun in time may take its time, unless its caller goes.
     else this.response.once("close", () => this.#settle("gone"));
+  }
+
+  /** With half of the flow's head, such as its content coding, nobody could read the problem. */
+  #forgetHead(): void {
+    const { response } = this;
+    if (response.headersSent) return;
+    try {
+      for (const name of response.getHeaderNames()) response.removeHeader(name);
+      for (const [name, value] of Object.entries(this.#head)) if (value !== undefined) response.setHeader(name, value);
+      // Node puts its own in the place of an empty one.
+      response.statusMessage = "";
+    } catch {
+      // What a layer makes it throw, it throws as well when the problem is told: there it is taken care of.
+    }
   }
 
   #settle(settlement: Settlement, failure?: { problem: Problem; cause: unknown }): void {
