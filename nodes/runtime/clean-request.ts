@@ -12,8 +12,12 @@ const knownOfConnections = [
   ...["setTimeout", "setKeepAlive", "setNoDelay", "destroy", "destroySoon"],
 ];
 
-/** A connection by which nobody reaches what has come over it. */
-export function cleanConnection(socket: Socket): object {
+/**
+ * A connection by which nobody reaches what has come over it.
+ *
+ * @param isOver whether it is somebody else's by now: further requests come over it, and nothing is done to it any more
+ */
+export function cleanConnection(socket: Socket, isOver: () => boolean): object {
   const relay = new Relay(socket, ["close", "drain", "end", "error", "timeout"]);
   const connection = new Proxy(relay, {
     get(_, key) {
@@ -22,7 +26,7 @@ export function cleanConnection(socket: Socket): object {
       const value: unknown = Reflect.get(socket, key);
       if (typeof value !== "function") return value;
       return (...values: unknown[]) => {
-        Reflect.apply(value, socket, values.map(handed));
+        if (!isOver()) Reflect.apply(value, socket, values.map(handed));
         return connection;
       };
     },

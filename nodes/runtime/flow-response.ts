@@ -37,7 +37,7 @@ class StandIn implements ProxyHandler<Relay> {
     const relay = new Relay(response, ["close", "drain", "error", "finish", "prefinish"]);
     const handler = new StandIn(app, owed);
     const standIn = (relay.standIn = new Proxy(relay, handler));
-    const connection = cleanConnection(request.socket);
+    const connection = cleanConnection(request.socket, () => owed.isOver);
     const fail = (error: unknown) => owed.fail(problems.unforeseen, error);
     const clean = cleanRequest(app, summary, connection, standIn, fail);
     handler.#own.set("req", clean).set("socket", connection).set("connection", connection);
