@@ -55,7 +55,7 @@ async function photograph(): Promise<void> {
 /** The form as it opens, when it has been filled in. */
 async function photographForm(editor: Editor, name: string, fillIn: () => Promise<void>): Promise<void> {
   const { page } = editor;
-  await page.setViewportSize({ width: 1280, height: 790 });
+  await page.setViewportSize({ width: 1280, height: 870 });
   await editor.editAsItIs(webhook);
   // A trial waits until the form has slid in.
   await page.locator("#node-dialog-ok").click({ trial: true });
