@@ -9,8 +9,6 @@ import { commandOf, root, run } from "./setup.mjs";
 
 const dist = resolve(root, process.argv[2] ?? "dist");
 const html = join("nodes", "webhook-trigger.html");
-/** How long lines may be, in characters, that are made as long as possible: a stack trace is to tell where it was. */
-const lineLimit = 120;
 
 rmSync(dist, { recursive: true, force: true });
 for (const project of ["tsconfig.json", "tsconfig.editor.json"]) {
@@ -25,8 +23,6 @@ const { outputFiles } = buildSync({
   target: "es2022",
   charset: "utf8",
   write: false,
-  minify: true,
-  lineLimit,
 });
 const script = outputFiles.map((file) => file.text).join("");
 const markup = withoutIndentation(readFileSync(join(root, html), "utf8"));
@@ -37,7 +33,7 @@ for (const folder of ["icons", "locales"]) {
   cpSync(join(root, folder), join(dist, "nodes", folder), { recursive: true });
 }
 
-// Much of what is published would be white space.
+// A third of what is published would be indentation.
 for (const path of readdirSync(dist, { encoding: "utf8", recursive: true })) {
   const file = join(dist, path);
   // That of the node has a script in it, whose texts are not to be changed.
@@ -51,7 +47,7 @@ for (const path of readdirSync(dist, { encoding: "utf8", recursive: true })) {
  * @param {string} text what is in it
  */
 function compact(file, text) {
-  if (file.endsWith(".js")) return transformSync(text, { minifyWhitespace: true, lineLimit }).code;
+  if (file.endsWith(".js")) return transformSync(text).code;
   return file.endsWith(".json") ? JSON.stringify(JSON.parse(text)) : withoutIndentation(text);
 }
 
