@@ -93,8 +93,9 @@ class StandIn implements ProxyHandler<Relay> {
       }
       const isContent = key === "write" || key === "end";
       if (isContent) this.#writeHead();
-      if (isContent) recording?.add(response, values[0], values[1]);
+      const record = isContent ? recording?.of(response, values[0], values[1]) : undefined;
       const result: unknown = Reflect.apply(method, response, values.map((value) => this.#handed(value))); // prettier-ignore
+      record?.();
       if (key === "end") this.#owed.end();
       return this.#clean(result);
     };

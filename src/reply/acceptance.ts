@@ -48,7 +48,8 @@ export class Acceptance {
   }
 }
 
-/** What the flow has answered to the delivery that came first. */
-export function saidBefore({ status, fields, body = Buffer.alloc(0) }: FirstAnswer): Said {
-  return { status, headers: fields, body };
+/** What the flow has answered to the delivery that came first; of what is not kept, nothing is told but where it is. */
+export function saidBefore({ status, fields: { Location, ...content }, body }: FirstAnswer): Said {
+  const headers = { ...(body && content), ...(Location !== undefined && { Location }) };
+  return { status, headers, body: body ?? Buffer.alloc(0) };
 }

@@ -11,11 +11,11 @@ describe("Recording", () => {
     const recording = new Recording();
     const fields = { "Content-Type": "text/plain", "Content-Encoding": "gzip", "Set-Cookie": "a=1" };
     const bytes = Buffer.from("b");
-    recording.add(responseWith(201, fields), "ä", "utf8");
-    recording.add(responseWith(500), bytes, undefined);
+    recording.of(responseWith(201, fields), "ä", "utf8")();
+    recording.of(responseWith(500), bytes, undefined)();
     bytes.fill("x");
-    recording.add(responseWith(500), "63", "hex");
-    recording.add(responseWith(500), () => undefined, undefined);
+    recording.of(responseWith(500), "63", "hex")();
+    recording.of(responseWith(500), () => undefined, undefined)();
     should(recording.answer).eql({
       status: 201,
       fields: { "Content-Type": "text/plain", "Content-Encoding": "gzip" },
@@ -28,11 +28,11 @@ describe("Recording", () => {
   it("keeps no body that is too long, however it comes", () => {
     for (const chunks of [[longestAnswer + 1], [longestAnswer, 1], [100_000_000]]) {
       const recording = new Recording();
-      for (const length of chunks) recording.add(responseWith(200), Buffer.alloc(length), undefined);
+      for (const length of chunks) recording.of(responseWith(200), Buffer.alloc(length), undefined)();
       should(recording.answer?.body).be.undefined();
     }
     const recording = new Recording();
-    recording.add(responseWith(200), Buffer.alloc(longestAnswer), undefined);
+    recording.of(responseWith(200), Buffer.alloc(longestAnswer), undefined)();
     should(recording.answer?.body).have.length(longestAnswer);
   });
 });
