@@ -49,8 +49,8 @@ export class Handover {
 
   /** Whether the request is a repeat of another; nothing where that is not asked. */
   judge(): Promise<Verdict | undefined> | undefined {
-    const { head, bytes } = this.#admitted;
-    return this.#guard?.judge({ head, bytes, content: this.#content.bytes, id: this.#webhook.id }, this.#id);
+    const { head, bytes, response } = this.#admitted;
+    return this.#guard?.judge({ head, bytes, content: this.#content.bytes, id: this.#webhook.id }, this.#id, response);
   }
 
   /** The editor's test request is the same each time. */

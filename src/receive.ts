@@ -148,7 +148,7 @@ class Reception {
     const admitted = { arrival, head: this.#caller.head, response, admission, bytes, start };
     const handover = new Handover(admitted, content, receiver);
     const verdict = await handover.judge();
-    if (verdict instanceof Problem) return verdict;
+    if (verdict instanceof Problem) return this.#caller.isGone ? undefined : verdict;
     // No other work may come between finding and delivering.
     const isElsewhere = this.#find() !== receiver;
     if (!isElsewhere && !this.#caller.isGone) return handover.conclude(verdict);

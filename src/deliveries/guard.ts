@@ -1,5 +1,6 @@
 // What keeps the repeats of deliveries from the flow of an endpoint.
 
+import type { ServerResponse } from "node:http";
 import type { RepeatPolicy } from "../config/handling";
 import { type Problem, problems } from "../problem";
 import { type Known, repeatKeyOf } from "./repeat-key";
@@ -20,14 +21,21 @@ export const mostBytesOfRepeats = 64 * 1024 * 1024;
 /** What is to become of a delivery. */
 export type Verdict = Reservation | Repetition | Problem;
 
+/** Who waits: a caller that goes closes its response, while its connection may go on. */
+export type Waiting = Pick<ServerResponse, "destroyed" | "once" | "off">;
+
 /** What the guards of all endpoints have in common: it is the memory of the whole process that those would fill who wait. */
 export class Guarding {
   readonly #repeats: Repeats;
+  readonly #most: number;
+  readonly #mostBytes: number;
   #waiting = 0;
   #bytes = 0;
 
-  constructor(repeats: Repeats) {
+  constructor(repeats: Repeats, most = mostWaitingRepeats, mostBytes = mostBytesOfRepeats) {
     this.#repeats = repeats;
+    this.#most = most;
+    this.#mostBytes = mostBytes;
   }
 
   /**
@@ -35,23 +43,27 @@ export class Guarding {
    *
    * @param bytes how much memory it takes
    * @param patience how long it waits at most, in ms
+   * @param caller who waits: when it goes, its place is free
    */
-  async judge(candidate: Candidate, bytes: number, patience: number): Promise<Verdict> {
+  async judge(candidate: Candidate, bytes: number, patience: number, caller: Waiting): Promise<Verdict> {
     const deadline = performance.now() + patience;
-    return reserveOrWait<Problem>(this.#repeats, candidate, async (outcome) => this.#wait(outcome, bytes, deadline));
+    return reserveOrWait<Problem>(this.#repeats, candidate, async (outcome) =>
+      this.#wait(outcome, bytes, deadline, caller),
+    );
   }
 
-  async #wait(outcome: Promise<Outcome>, bytes: number, deadline: number): Promise<Outcome | Problem> {
-    if (this.#waiting >= mostWaitingRepeats || this.#bytes + bytes > mostBytesOfRepeats)
-      return problems.duplicatesWaiting;
+  async #wait(outcome: Promise<Outcome>, bytes: number, deadline: number, caller: Waiting): Promise<Outcome | Problem> {
+    if (this.#waiting >= this.#most || this.#bytes + bytes > this.#mostBytes) return problems.duplicatesWaiting;
     this.#waiting++;
     this.#bytes += bytes;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<Problem>((settle) => {
-      timer = setTimeout(() => settle(problems.flowLate), deadline - performance.now());
-    });
+    let giveUp: () => void = () => undefined;
+    const late = new Promise<Problem>((settle) => (giveUp = () => settle(problems.flowLate)));
+    const timer = setTimeout(giveUp, deadline - performance.now());
+    caller.once("close", giveUp);
+    if (caller.destroyed) giveUp();
     const settled = await Promise.race([outcome, late]);
     clearTimeout(timer);
+    caller.off("close", giveUp);
     this.#waiting--;
     this.#bytes -= bytes;
     return settled;
@@ -86,12 +98,13 @@ export class RepeatGuard {
    * Tells what is to become of a delivery.
    *
    * @param id the id that its message is to have
+   * @param caller whose it is
    * @returns nothing where it has no key: it is no repeat of anything then
    */
-  async judge(delivery: Omit<Known, "isIdLoose">, id: string): Promise<Verdict | undefined> {
+  async judge(delivery: Omit<Known, "isIdLoose">, id: string, caller: Waiting): Promise<Verdict | undefined> {
     const { endpoint, key: kind, keptFor, isIdLoose, patience } = this.#how;
     const key = repeatKeyOf(kind, { ...delivery, isIdLoose });
     if (key === undefined) return undefined;
-    return this.#common.judge({ endpoint, key, id, keptFor }, delivery.bytes.length, patience);
+    return this.#common.judge({ endpoint, key, id, keptFor }, delivery.bytes.length, patience, caller);
   }
 }

@@ -1,0 +1,188 @@
+import should from "should";
+import { Guarding, RepeatGuard } from "../../src/deliveries/guard";
+import { MemoryRepeats } from "../../src/deliveries/memory-repeats";
+import { longestAnswer } from "../../src/deliveries/repeats";
+import { answerTo } from "../harness/answering";
+import { bearer, token } from "../harness/flow";
+import { dial, type Reply, send } from "../harness/http";
+import { hookRequest, Reception } from "../harness/reception";
+import { until } from "../harness/until";
+
+const longestWait = 60_000;
+const byFlow = { by: "flow", timeout: longestWait } as const;
+const authorised = `Authorization: Bearer ${token}`;
+const told = ({ status, headers, body }: Reply) => [status, headers["content-type"], headers["content-encoding"], body];
+
+describe("ten equal deliveries at once", () => {
+  let reception: Reception;
+  let repeats: MemoryRepeats;
+  /** How many find a key taken, and wait or are told. */
+  let late: number;
+  beforeEach(async () => {
+    reception = await Reception.open();
+    late = 0;
+    repeats = new MemoryRepeats();
+    const reserve = repeats.reserve.bind(repeats);
+    repeats.reserve = (candidate) => {
+      const found = reserve(candidate);
+      if (!found.isFirst) late++;
+      return found;
+    };
+    guard();
+  });
+  afterEach(() => reception.close());
+
+  function guard(common = new Guarding(repeats), patience = longestWait): void {
+    const how = { endpoint: "hook", key: "header:X-Id", keptFor: 3_600_000, isIdLoose: false, patience } as const;
+    reception.repeats = new RepeatGuard(how, common);
+    reception.deploy();
+  }
+  const post = (body = "x", headers: Record<string, string> = {}) =>
+    send(`${reception.origin}/hook`, { headers: { ...bearer, "X-Id": "1", ...headers }, body });
+  const flow = () => {
+    reception.reply = byFlow;
+    reception.deploy();
+  };
+  const started = async (count = 1) => until(() => reception.owed.length === count, `${count} to start the flow`);
+  const waiting = async (count: number) => until(() => late === count, `${count} to wait`);
+  /** Opens a connection of its own, of which the server will see that it ends. */
+  const leaving = () => {
+    const socket = dial(reception.origin).on("error", () => undefined);
+    socket.write(hookRequest("x", authorised, "X-Id: 1"));
+    return socket;
+  };
+
+  it("start the flow once; the others are told the id of the first", async () => {
+    const replies = await Promise.all(Array.from({ length: 10 }, () => post()));
+    reception.payloads.should.eql(["x"]);
+    const statuses = replies.map(({ json }) => json.status).sort();
+    statuses.should.eql(["accepted", ...Array<string>(9).fill("duplicate")]);
+    new Set(replies.map(({ json }) => json.id)).size.should.equal(1);
+  });
+
+  it("start the flow once; its answer is everybody's, and later ones'", async () => {
+    flow();
+    const all = Array.from({ length: 10 }, () => post());
+    await waiting(9);
+    answerTo(reception.owed[0]).status(202).type("text/csv").send("a;ž");
+    for (const reply of [...(await Promise.all(all)), await post()]) {
+      told(reply).should.eql([202, "text/csv; charset=utf-8", undefined, "a;ž"]);
+    }
+    reception.payloads.should.have.length(1);
+  });
+
+  it("start the flow once when a deploy comes while nine wait, and one while all wait for the next", async () => {
+    flow();
+    const all = Array.from({ length: 10 }, () => post());
+    await waiting(9);
+    reception.endpoints.hold();
+    reception.deploy();
+    answerTo(reception.owed[0]).send("kept");
+    reception.endpoints.resume();
+    for (const reply of await Promise.all(all)) reply.body.should.equal("kept");
+    reception.endpoints.hold();
+    const next = Array.from({ length: 10 }, () => post("y", { "X-Id": "2" }));
+    await reception.met(10);
+    reception.deploy();
+    reception.endpoints.resume();
+    await waiting(9 + 9 + 9);
+    answerTo(reception.owed[1]).send("next");
+    for (const reply of await Promise.all(next)) reply.body.should.equal("next");
+    reception.payloads.should.have.length(2);
+  });
+
+  it("start the flow once when the caller of the first goes: the others have its answer", async () => {
+    flow();
+    const first = leaving();
+    await started();
+    const others = Array.from({ length: 9 }, () => post());
+    await waiting(9);
+    first.resetAndDestroy();
+    await until(() => reception.owed[0]?.response.destroyed === true, "the first to go");
+    answerTo(reception.owed[0]).send("for the others");
+    for (const reply of await Promise.all(others)) reply.body.should.equal("for the others");
+    reception.payloads.should.have.length(1);
+  });
+
+  it("leave the key free when the first is refused after all", async () => {
+    const json = { "Content-Type": "application/json" };
+    (await post("{", json)).status.should.equal(400);
+    (await post("1", { "Content-Encoding": "gzip" })).status.should.equal(400);
+    should((await post("{}", json)).json.status).equal("accepted");
+    should((await post("{", json)).status).equal(400);
+    should((await post("{}", json)).json.status).equal("duplicate");
+  });
+
+  it("are told a failure of the flow's; the next one starts it again", async () => {
+    flow();
+    const all = Array.from({ length: 10 }, () => post());
+    await waiting(9);
+    answerTo(reception.owed[0]).status(503).send("busy");
+    for (const reply of await Promise.all(all)) should([reply.status, reply.body]).eql([503, "busy"]);
+    const again = post();
+    await started(2);
+    answerTo(reception.owed[1]).send("done");
+    (await again).body.should.equal("done");
+    (await post()).body.should.equal("done");
+  });
+
+  it("have one take the place of a first one whose answer did not come in time", async () => {
+    reception.reply = { by: "flow", timeout: 50 };
+    reception.deploy();
+    const first = post();
+    await started();
+    flow();
+    const others = Array.from({ length: 9 }, () => post());
+    (await first).status.should.equal(504);
+    await started(2);
+    answerTo(reception.owed[1]).send("second");
+    for (const reply of await Promise.all(others)) reply.body.should.equal("second");
+    reception.payloads.should.have.length(2);
+  });
+
+  it("are told the answer that was sent, not the one that could not be", async () => {
+    flow();
+    const all = Array.from({ length: 10 }, () => post());
+    await waiting(9);
+    const answer = answerTo(reception.owed[0]);
+    should(() => answer.status(99).send("none")).throw(RangeError);
+    answer.status(422).type("text/plain").send("some");
+    for (const reply of [...(await Promise.all(all)), await post()])
+      should([reply.status, reply.body]).eql([422, "some"]);
+  });
+
+  it("are told the status of an answer that is too long to be kept, and not how to read it", async () => {
+    flow();
+    const all = Array.from({ length: 10 }, () => post());
+    await waiting(9);
+    const long = Buffer.alloc(longestAnswer + 1, "x");
+    answerTo(reception.owed[0]).set("Content-Encoding", "x-own").status(201).type("text").send(long);
+    const replies = await Promise.all(all);
+    const short = replies.filter(({ body }) => body === "");
+    short.should.have.length(9);
+    for (const reply of short) told(reply).should.eql([201, undefined, undefined, ""]);
+  });
+
+  it("wait in so many places, and leave those free that they have gone from", async () => {
+    guard(new Guarding(repeats, 5));
+    flow();
+    const first = post();
+    await started();
+    const gone = Array.from({ length: 5 }, leaving);
+    await waiting(5);
+    (await post()).status.should.equal(503);
+    for (const socket of gone) socket.resetAndDestroy();
+    // A place is free when the server has seen it.
+    let reply: Reply | undefined;
+    const stays = (async () => {
+      do reply = await post();
+      while (reply.status === 503);
+    })();
+    await until(() => late > 6, "another to come");
+    await until(() => reception.refusals.length > 0, "a refusal");
+    answerTo(reception.owed[0]).send("done");
+    await stays;
+    should([(await first).body, reply?.body]).eql(["done", "done"]);
+    should(reception.refusals.every(({ problem }) => problem.name === "duplicatesWaiting")).be.true();
+  });
+});
