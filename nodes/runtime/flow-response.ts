@@ -4,6 +4,7 @@ import type { Express } from "express";
 import { ServerResponse } from "node:http";
 import { problems } from "../../src/problem";
 import type { OwedReply } from "../../src/reply/owed";
+import { watch } from "../../src/reply/reply";
 import type { RequestSummary } from "../../src/request/summary";
 import { cleanConnection, cleanRequest } from "./clean-request";
 import { Relay } from "./relay";
@@ -85,7 +86,7 @@ class StandIn implements ProxyHandler<Relay> {
 
   #calling(key: PropertyKey, method: Method): (...values: unknown[]) => unknown {
     return (...values) => {
-      const { response, recording, isOver } = this.#owed;
+      const { request, response, recording, isOver } = this.#owed;
       if (isOver && !/^(?:get|has)/.test(String(key))) return this.#drop(key, values);
       if (recording && key === "writeHead" && isRecord(values.at(-1))) {
         // What is given here only, nobody could read again.
@@ -94,9 +95,10 @@ class StandIn implements ProxyHandler<Relay> {
       const isContent = key === "write" || key === "end";
       if (isContent) this.#writeHead();
       const record = isContent ? recording?.of(response, values[0], values[1]) : undefined;
-      const result: unknown = Reflect.apply(method, response, values.map((value) => this.#handed(value))); // prettier-ignore
+      const result = this.#apply(method, values);
       record?.();
       if (key === "end") this.#owed.end();
+      if (result instanceof Promise) watch(result, request, response);
       return this.#clean(result);
     };
   }
@@ -107,6 +109,17 @@ class StandIn implements ProxyHandler<Relay> {
     if (typeof onDone === "function") process.nextTick(onDone);
     if (key === "end") this.#owed.drop();
     return key === "write" ? true : this.#inPlaceOf.get(this.#owed.response);
+  }
+
+  /** @throws what a layer makes it throw */
+  #apply(method: Method, values: unknown[]): unknown {
+    const { response } = this.#owed;
+    try {
+      return Reflect.apply(method, response, values.map((value) => this.#handed(value))); // prettier-ignore
+    } catch (error) {
+      this.#owed.obstruct(error);
+      throw error;
+    }
   }
 
   /** What writes the head, where the flow has put something in its place: Node calls its own. */

@@ -3,7 +3,7 @@
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Problem, problems } from "../problem";
 import { type Recording } from "./recording";
-import { refuse } from "./reply";
+import { abandon, refuse } from "./reply";
 
 /** What became of it. */
 export type Settlement =
@@ -34,6 +34,8 @@ export class OwedReply {
   readonly #timer: NodeJS.Timeout;
   /** The head as it was before the flow. */
   readonly #head: OutgoingHttpHeaders;
+  /** Why a part of the answer could not be sent, if that is so. */
+  #obstacle: { cause: unknown } | undefined;
   #settlement: Settlement | undefined;
 
   /** @param timeout how long it may be owed, in ms */
@@ -68,6 +70,11 @@ export class OwedReply {
     this.#settle("answered");
   }
 
+  /** A part of the answer could not be sent. The flow may have another; if it has none in time, nobody waits for that. */
+  obstruct(cause: unknown): void {
+    this.#obstacle = { cause };
+  }
+
   /** The flow has given an answer that is not sent. */
   drop(): void {
     // Nobody misses it.
@@ -86,8 +93,14 @@ export class OwedReply {
   #expire(): void {
     if (this.response.destroyed) this.#settle("gone");
     else if (!this.response.headersSent) this.fail(problems.flowLate);
+    else if (this.#obstacle) this.#breakOff(this.#obstacle.cause);
     // An answer that has begun in time may take its time, unless its caller goes.
     else this.response.once("close", () => this.#settle("gone"));
+  }
+
+  #breakOff(cause: unknown): void {
+    abandon(this.request);
+    this.#settle("failed", { problem: problems.unforeseen, cause });
   }
 
   /** With half of the flow's head, such as its content coding, nobody could read the problem. */

@@ -162,7 +162,7 @@ function end(request: IncomingMessage, response: ServerResponse, body?: string |
 }
 
 /** What a layer has made asynchronous may fail later: then the connection ends, and not the process. */
-function watch(result: unknown, request: IncomingMessage, response: ServerResponse): void {
+export function watch(result: unknown, request: IncomingMessage, response: ServerResponse): void {
   if (result !== response) Promise.resolve(result).catch(() => abandon(request));
 }
 
