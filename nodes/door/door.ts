@@ -60,6 +60,7 @@ export class Door {
       // It is made for Express, and needs nothing of it.
       cors: httpNodeCors && (cors(httpNodeCors) as Cors),
       serve: this.#serve,
+      addressOf: (request) => this.#arrivals.addressOf(request),
     };
     this.#arrivals = new Arrivals(this.#app, this.#ways);
     this.#ordinary = new OrdinaryWay(this.#app, this.#ways);

@@ -54,7 +54,8 @@ export class FastWay {
     const target = parseTarget(url.slice(mount.length));
     const endpoint = endpoints.find(target.path);
     if (typeof endpoint !== "object") return undefined;
-    if (method !== "POST" && !isGreeting(endpoint, request, target.search)) return undefined;
+    const { addressOf } = this.#ways;
+    if (method !== "POST" && !isGreeting(endpoint, request, target.search, addressOf(request))) return undefined;
     const opened = slots.of(endpoint);
     if (!opened?.isOpen || opened.path !== target.path) return undefined;
     const view = views.of(opened);

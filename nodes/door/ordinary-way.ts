@@ -105,8 +105,9 @@ export class OrdinaryWay {
   /** Whether a request has the method of an endpoint's requests, or is a handshake of its sender. */
   #isFor(request: Request): boolean {
     if (request.method === "POST") return true;
-    const endpoint = this.#ways.endpoints.lastKnown(request.path);
-    return endpoint !== undefined && isGreeting(endpoint, request, parseTarget(request.url).search);
+    const { endpoints, addressOf } = this.#ways;
+    const endpoint = endpoints.lastKnown(request.path);
+    return endpoint !== undefined && isGreeting(endpoint, request, parseTarget(request.url).search, addressOf(request));
   }
 
   /** What answers preflight requests (Fetch §4.8) would take a handshake by OPTIONS for one. */

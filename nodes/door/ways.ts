@@ -36,6 +36,8 @@ export interface Ways {
   /** Node-RED's `httpNodeCors`. */
   readonly cors: Cors | undefined;
   readonly serve: Serve;
+  /** The address of a request's sender, as far as its proxies are trusted. */
+  readonly addressOf: (request: IncomingMessage) => string;
 }
 
 /** Refuses a request because of an error that no rule foresees. */
@@ -44,9 +46,13 @@ export function fail(request: IncomingMessage, response: ServerResponse, endpoin
   endpoint.refused(problems.unforeseen, undefined, cause);
 }
 
-/** Whether an endpoint has an answer of its own to a request with another method than POST. */
-export function isGreeting({ gate }: Endpoint, { method = "", rawHeaders }: IncomingMessage, search: string): boolean {
-  if (!gate.methods.includes(method)) return false;
+/**
+ * Whether an endpoint has an answer of its own to a request with another method than POST. Who is beyond its limits finds
+ * out nothing by it: whatever else answers then, it does so with the right secret and with a wrong one.
+ */
+export function isGreeting({ gate, limits }: Endpoint, request: IncomingMessage, search: string, ip: string): boolean {
+  const { method = "", rawHeaders } = request;
+  if (!gate.methods.includes(method) || limits.judge(request, ip)) return false;
   const answer = gate.begin({ method, rawHeaders, search }, Date.now());
   return !(answer instanceof Problem) && "status" in answer && !answer.isFallback;
 }
