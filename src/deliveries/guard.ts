@@ -41,14 +41,14 @@ export class Guarding {
   /**
    * Reserves the key of a delivery. While another has it, it waits for what comes of that one, so that none is lost.
    *
-   * @param bytes how much memory it takes
+   * @param size how much memory it takes, in bytes; asked when it has to wait
    * @param patience how long it waits at most, in ms
    * @param caller who waits: when it goes, its place is free
    */
-  async judge(candidate: Candidate, bytes: number, patience: number, caller: Waiting): Promise<Verdict> {
+  async judge(candidate: Candidate, size: () => number, patience: number, caller: Waiting): Promise<Verdict> {
     const deadline = performance.now() + patience;
     return reserveOrWait<Problem>(this.#repeats, candidate, async (outcome) =>
-      this.#wait(outcome, bytes, deadline, caller),
+      this.#wait(outcome, size(), deadline, caller),
     );
   }
 
@@ -105,6 +105,8 @@ export class RepeatGuard {
     const { endpoint, key: kind, keptFor, isIdLoose, patience } = this.#how;
     const key = repeatKeyOf(kind, { ...delivery, isIdLoose });
     if (key === undefined) return undefined;
-    return this.#common.judge({ endpoint, key, id, keptFor }, delivery.bytes.length, patience, caller);
+    // What waits is unpacked by now, which may be a thousand times what came.
+    const size = () => Math.max(delivery.bytes.length, delivery.content().length);
+    return this.#common.judge({ endpoint, key, id, keptFor }, size, patience, caller);
   }
 }

@@ -1,4 +1,5 @@
 import should from "should";
+import { gzipSync } from "node:zlib";
 import { Guarding, RepeatGuard } from "../../src/deliveries/guard";
 import { MemoryRepeats } from "../../src/deliveries/memory-repeats";
 import { longestAnswer } from "../../src/deliveries/repeats";
@@ -161,6 +162,23 @@ describe("ten equal deliveries at once", () => {
     const short = replies.filter(({ body }) => body === "");
     short.should.have.length(9);
     for (const reply of short) told(reply).should.eql([201, undefined, undefined, ""]);
+  });
+
+  it("wait with as many bytes as they have unpacked", async () => {
+    guard(new Guarding(repeats, 10, 1_000_000));
+    flow();
+    const packed = () =>
+      send(`${reception.origin}/hook`, {
+        headers: { ...bearer, "X-Id": "1", "Content-Encoding": "gzip" },
+        body: gzipSync("x".repeat(600_000)),
+      });
+    const all = [packed()];
+    await started();
+    all.push(packed());
+    await waiting(1);
+    (await packed()).status.should.equal(503);
+    answerTo(reception.owed[0]).send("done");
+    for (const reply of await Promise.all(all)) reply.body.should.equal("done");
   });
 
   it("wait in so many places, and leave those free that they have gone from", async () => {
