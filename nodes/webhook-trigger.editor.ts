@@ -20,7 +20,8 @@ import {
 } from "./editor/fields";
 import { prepareHandover, showHandover } from "./editor/handover";
 import type { Editor } from "./editor/host";
-import { learntEvent, showLimits } from "./editor/limits";
+import { learntEvent } from "./editor/learnt";
+import { prepareLimits, showLimits } from "./editor/limits";
 import { prepareMessage, showPicture } from "./editor/message";
 import { prepareMessages, showMessages } from "./editor/messages";
 import { prepareRepeats, showRepeats } from "./editor/repeats";
@@ -112,6 +113,7 @@ function prepare(node: WebhookNode): void {
   prepareScheme(node);
   prepareMessage(node);
   prepareRepeats(node);
+  prepareLimits();
   for (const field of ["verificationMethod", "reply"] as const) showUnlisted(field, savedValues(node)[field]);
   prepareMessages();
   prepareCredentials(node);

@@ -38,6 +38,8 @@ export interface Endpoint {
   accepted(acceptance: Acceptance): void;
   /** Its caller has its reply. */
   replied(reply: Replied): void;
+  /** The flow has not answered it in time. */
+  unanswered(): void;
   /** It has started no flow, as one with the same key has before. */
   repeated(acceptance: Acceptance): void;
   /** The flow has answered a message whose caller has its answer. */
@@ -80,6 +82,8 @@ export interface Acceptance {
   admission: Admission;
   /** The address of its sender. */
   ip: string;
+  /** Whether repeats of it would be ignored, had it a key. */
+  lacksKey?: boolean;
 }
 
 /** The reply to an accepted request, as metrics want it. */

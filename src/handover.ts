@@ -79,7 +79,8 @@ export class Handover {
       void reservation?.release();
       return this.#receiver.refused(problems.unforeseen, undefined, error);
     }
-    this.#receiver.accepted({ id: this.#id, admission, ip: arrival.ip });
+    const lacksKey = this.#guard !== undefined && !reservation;
+    this.#receiver.accepted({ id: this.#id, admission, ip: arrival.ip, lacksKey });
   }
 
   /** Tells the caller what was told before. */
@@ -159,7 +160,8 @@ function creditorOf(
         receiver.replied({ id, milliseconds: performance.now() - start, contentLength });
       } else {
         void reservation?.release();
-        if (failure) receiver.refused(failure.problem, undefined, failure.cause);
+        if (failure?.problem === problems.flowLate) receiver.unanswered();
+        else if (failure) receiver.refused(failure.problem, undefined, failure.cause);
       }
     },
     dropped: (why) => receiver.dropped(id, why),

@@ -6,7 +6,8 @@ import { present } from "../../src/trust/present";
 import { brokenRule, isUsed, roots } from "./checks";
 import { credentialToGive, isShown, newCredentials } from "./credentials";
 import { prepareCopyButton } from "./copy";
-import { inputValue, senderOf, valuesInForm, type WebhookNode } from "./fields";
+import { docsUrl } from "./docs";
+import { inputValue, isSame, senderOf, valuesInForm, type WebhookNode } from "./fields";
 import { showRival } from "./rival";
 import { hostOf, reachOf, urlToGive } from "./url";
 
@@ -16,20 +17,17 @@ type Item = (typeof items)[number];
 /** What stands in the place of a credential that is hidden. */
 const bullets = "•".repeat(8);
 
-/** Explains how senders elsewhere can reach this Node-RED. */
-const reaching = "https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/reaching-node-red.md";
-
 export function prepareHandover(node: WebhookNode): void {
   for (const item of items) {
     const name = node._(`handover.${item}`);
-    prepareCopyButton(node, $(`#webhook-trigger-given-${item}-copy`), name, () => given(node, true)[item] ?? "");
+    prepareCopyButton(node, $(`#webhook-trigger-given-${item}-copy`), name, () => given(node, hidesNone)[item] ?? "");
   }
-  $("#webhook-trigger-reaching, #webhook-trigger-trusting").attr("href", reaching);
+  $("#webhook-trigger-reaching").attr("href", docsUrl("reaching-node-red.md"));
 }
 
 /** Shows what is to be handed over, and warns of what keeps callers from reaching this node. */
 export function showHandover(node: WebhookNode): void {
-  const shown = given(node, false);
+  const shown = given(node, (name) => !isShown(name));
   for (const item of items) {
     const row = $(`#webhook-trigger-given-${item}`).text(shown[item] ?? "");
     row.parent().toggle(shown[item] !== undefined);
@@ -46,9 +44,14 @@ export function showHandover(node: WebhookNode): void {
 
 /** What the form can show only until it is deployed. */
 function seen(node: WebhookNode): string {
-  const [first] = newCredentials(node);
+  const whole = given(node, hidesNone);
+  // What the sender has shown stands in none of the rows, and can be copied there once more. Nor does a second token,
+  // which comes from here.
+  const isOurs = (name: CredentialName) =>
+    name === "secondToken" || !isSame(given(node, (each) => each === name), whole); // prettier-ignore
+  const first = newCredentials(node).find(isOurs);
   if (first === undefined) return "";
-  return node._(first === "secret" || first === "secondSecret" ? "handover.secretSeen" : "handover.tokenSeen");
+  return node._(first === "secret" ? "handover.secretSeen" : "handover.tokenSeen");
 }
 
 function note(name: string, text: string): void {
@@ -65,17 +68,19 @@ function missing(node: WebhookNode, shown: readonly string[]): string {
   return shown.some((text) => text.includes(placeholder)) ? node._("handover.yourToken") : "";
 }
 
+const hidesNone = () => false;
+
 /**
  * What the sender is to be given.
  *
- * @param whole also where a credential is hidden
+ * @param hides whether bullets stand in the place of a credential
  */
-function given(node: WebhookNode, whole: boolean): Partial<Record<Item, string>> {
+function given(node: WebhookNode, hides: (name: CredentialName) => boolean): Partial<Record<Item, string>> {
   const values = valuesInForm(node);
   const url = urlToGive(node);
   const credential = (name: CredentialName) => {
     const value = isUsed(name, values) ? credentialToGive(name) : undefined;
-    return value === undefined || whole || isShown(name) ? value : bullets;
+    return value === undefined || !hides(name) ? value : bullets;
   };
   const verifyToken = credential("verifyToken");
   const shared = {

@@ -2,34 +2,33 @@
 
 import { parseBlocks } from "../../src/config/blocks";
 import { isEnvironmentValue } from "../../src/config/rules";
-import { form, inputValue, type WebhookNode } from "./fields";
+import { docsUrl } from "./docs";
+import { inputValue, type WebhookNode } from "./fields";
+import { learnt } from "./learnt";
 
-/** Happens to the form when it has come to know something of the node that bears on what it shows. */
-export const learntEvent = "webhook-trigger-learnt";
-
-const loopbackData = "only-loopback";
-
-/** Remembers whether all requests seem to come from this computer itself: then limits by address do not limit. */
-export function learnLoopback(hasOnlyLoopback: boolean): void {
-  if (form().data(loopbackData) === hasOnlyLoopback) return;
-  form().data(loopbackData, hasOnlyLoopback).trigger(learntEvent);
+export function prepareLimits(): void {
+  $("#webhook-trigger-trusting").attr("href", docsUrl("replies.md#behind-a-proxy"));
 }
 
-/** Whether there is a limit, and Node-RED seems not to see whom it is for. */
-function isBlind(): boolean {
-  const hasLimit = inputValue("allowFrom").trim() !== "" || !/^0*$/.test(inputValue("rateLimit"));
-  return hasLimit && form().data(loopbackData) === true;
+/** Whether there is a limit; what comes from the environment may be one. */
+export function hasLimit(): boolean {
+  return inputValue("allowFrom").trim() !== "" || !/^0*$/.test(inputValue("rateLimit"));
 }
 
-/** Warns of a proxy that Node-RED is not told of. */
+/** Whether there is a limit by address, and Node-RED has seen no other address than this computer's own. */
+function isOnlyLocal(): boolean {
+  return hasLimit() && learnt().hasOnlyLoopback === true;
+}
+
+/** Warns of a proxy that Node-RED may not be told of. */
 export function showLimits(): void {
-  $("#webhook-trigger-note-loopback").toggle(isBlind());
+  $("#webhook-trigger-note-loopback").toggle(isOnlyLocal());
 }
 
 /** What the heading says of the limits. */
 export function limitsState(node: WebhookNode): string {
   const parts = [addressesOf(node, inputValue("allowFrom")), rateOf(node, inputValue("rateLimit"))];
-  if (isBlind()) parts.push(node._("section.blind"));
+  if (isOnlyLocal()) parts.push(node._("section.onlyLocal"));
   return parts.join(", ");
 }
 

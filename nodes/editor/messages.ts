@@ -1,7 +1,9 @@
 // What is wrong with the fields of the form, said under each.
 
+import { unreadableEntry } from "../../src/config/blocks";
+import type { BrokenRule } from "../../src/config/rules";
 import { brokenRules, checkedFields } from "./checks";
-import { input, rowOf, type WebhookNode } from "./fields";
+import { input, inputValue, rowOf, type WebhookNode } from "./fields";
 
 /** Says under each field what is wrong with it, as soon as it is. */
 export function showMessages(node: WebhookNode): void {
@@ -11,8 +13,14 @@ export function showMessages(node: WebhookNode): void {
     input(field).attr("aria-invalid", String(rule !== undefined));
     // Node-RED marks a field when it changes itself, but others may bear on it.
     input(field).toggleClass("input-error", rule !== undefined);
-    $(`#webhook-trigger-message-${field}`).text(rule ? node._(`rules.${rule}`) : "");
+    $(`#webhook-trigger-message-${field}`).text(rule ? textOf(node, rule) : "");
   }
+}
+
+/** In a list, it has to be found first. */
+function textOf(node: WebhookNode, rule: BrokenRule): string {
+  const entry = rule === "allowFrom" ? unreadableEntry(inputValue("allowFrom")) : undefined;
+  return entry === undefined ? node._(`rules.${rule}`) : node._("limits.unreadable", { entry });
 }
 
 /** Puts under each field where it is said what is wrong with it, and tells those who cannot see it. */
@@ -24,7 +32,9 @@ export function prepareMessages(): void {
     $("<div>", { id, class: "webhook-trigger-message", role: "status" }).insertAfter(
       beside.length > 0 ? beside : control,
     );
-    const hints = rowOf(field).find(".webhook-trigger-hint, #webhook-trigger-picture").toArray();
-    control.attr("aria-describedby", [id, ...hints.map((hint) => hint.id)].join(" "));
+    const hints = rowOf(field).find(".webhook-trigger-hint").toArray();
+    // The form itself names what stands outside of the row.
+    const others = control.attr("aria-describedby")?.split(" ") ?? [];
+    control.attr("aria-describedby", [id, ...hints.map((hint) => hint.id), ...others].join(" "));
   }
 }

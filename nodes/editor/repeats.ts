@@ -3,6 +3,7 @@
 import { isEnvironmentValue } from "../../src/config/rules";
 import { shortName } from "../../src/trust/senders/table";
 import { fieldValue, input, inputValue, isTicked, prepareBox, senderOf, type WebhookNode } from "./fields";
+import { learnt } from "./learnt";
 
 /** What a delivery may be known by; `none` where it has to be chosen, `written` where it is what nobody can choose. */
 type Kind = "id" | "header" | "json" | "query" | "body" | "none" | "written";
@@ -15,12 +16,12 @@ export function prepareRepeats(node: WebhookNode): void {
   // Whatever is entered anywhere has the form shown anew: by then, the key has to be what was chosen.
   kindChoice().on("input change", () => {
     const kind = kindChoice().val() as Kind;
-    const [, , name = ""] = named.exec(inputValue("repeatKey")) ?? [];
+    // The second event of the same choice finds what the first one has written.
+    if (kind === "written" || kind === kindOf(inputValue("repeatKey"))) return;
     const beginnings: Partial<Record<Kind, string>> = { id: "", none: "", body: "body" };
-    if (kind !== "written")
-      input("repeatKey")
-        .val(beginnings[kind] ?? `${kind}:${name}`)
-        .trigger("change");
+    // The name of a header field is none of a value in the JSON.
+    const key = beginnings[kind] ?? `${kind}:`;
+    input("repeatKey").val(key).trigger("change");
   });
   suggestion()
     .find("button")
@@ -48,6 +49,17 @@ export function showRepeats(node: WebhookNode): void {
     .find("span > span")
     .text(name === "" ? "" : node._("repeats.suggested", { name }));
   $("#webhook-trigger-note-no-id").toggle(isIgnoring() && kind === "none");
+  $("#webhook-trigger-hint-repeatKey").text(node._(hasId() ? "hint.repeatKey" : "hint.repeatKeyWithoutId"));
+  showWithoutKey(node);
+}
+
+/** Says how many requests had nothing by which a repeat of them would be known. */
+function showWithoutKey(node: WebhookNode): void {
+  const { withoutKey } = learnt();
+  $("#webhook-trigger-note-without-key")
+    .toggle(isIgnoring() && withoutKey > 0)
+    .children("span")
+    .text(node._("repeats.withoutKey", { count: String(withoutKey) }));
 }
 
 const kindsData = "kinds";

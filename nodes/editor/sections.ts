@@ -69,7 +69,9 @@ export function showSections(node: WebhookNode): void {
     // One that its user has closed is left alone.
     if (needsLook && heading.data(lookData) !== true) setOpen(name, true);
     heading.data(lookData, needsLook);
-    $(`#webhook-trigger-state-${name}`).text(isBroken ? node._("section.broken") : state(node));
+    const place = $(`#webhook-trigger-state-${name}`).toggleClass("webhook-trigger-broken", isBroken);
+    place.text(isBroken ? node._("section.broken") : state(node));
+    if (isBroken) place.prepend($("<i>", { class: "fa fa-exclamation-triangle" }));
   }
 }
 

@@ -5,8 +5,9 @@ import type { Reason } from "../../src/trust/diagnosis/explanation";
 import { isSenderId, type SenderId, senders } from "../../src/trust/senders/table";
 import { enter } from "./credentials";
 import { input, inputValue, type WebhookNode } from "./fields";
-import { learnLoopback } from "./limits";
+import { learn } from "./learnt";
 import { chooseSender } from "./sender";
+import { inARow } from "./sentences";
 
 /** How often the runtime is asked, in ms. */
 const interval = 2000;
@@ -49,7 +50,7 @@ function show(node: WebhookNode, standing: Standing | undefined): void {
   const hasSecret = standing?.hasSecret ?? false;
   $("#webhook-trigger-brought").toggle(hasSecret);
   if (hasSecret) $("#webhook-trigger-fetch-failed").hide();
-  learnLoopback(standing?.hasOnlyLoopback ?? false);
+  learn(standing);
 }
 
 /** Says something only when it is new, so that nobody is told the same again and again. */
@@ -70,23 +71,26 @@ function suggest(node: WebhookNode, id: SenderId | undefined): void {
 }
 
 function lastOf(node: WebhookNode, standing: Standing): string {
-  const { accepted, refused, handshakes, repeats, last, credential } = standing;
+  const { accepted, refused, handshakes, repeats, unanswered, last, credential } = standing;
   const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
   const sum = node._(handshakes > 0 ? "standing.sumWithHandshakes" : "standing.sum", counts);
   if (!last) return node._("standing.none");
   const time = timeOf(last.at);
   const parts = [node._(`standing.${last.outcome}`, { time }), sum];
   if (repeats > 0) parts.push(node._("status.repeats", { repeats: String(repeats) }));
+  if (unanswered > 0) parts.push(node._("status.unanswered", { unanswered: String(unanswered) }));
   if (credential !== undefined) parts.push(node._(`standing.${credential}`));
   return parts.join(" · ");
 }
 
 function refusalOf(node: WebhookNode, { lastRefused }: Standing): string {
   if (!lastRefused) return "";
-  const { at, problem, reasons } = lastRefused;
-  const what = node._("standing.refusedAt", { time: timeOf(at), refused: node._(`refused.${problem}`) });
+  const { at, problem, ip, reasons } = lastRefused;
+  const refused = node._(`refused.${problem}`);
+  const what = { time: timeOf(at), refused: ip === undefined ? refused : `${refused}: ${ip}` };
   const why = reasons.map(({ key, values }: Reason) => node._(`whyNot.${key}`, textsOf(values)));
-  return [what, ...why].join(". ");
+  const sentences = why.map((sentence) => node._("standing.sentence", { sentence }));
+  return inARow([node._("standing.refusedAt", what), ...sentences]);
 }
 
 function textsOf(values: Reason["values"]): Record<string, string> {

@@ -5,6 +5,8 @@ import type { TrialResult } from "../../src/reply/trial";
 import { isCredentialChanged } from "./credentials";
 import { isSame, savedValues, valuesInForm, type WebhookNode } from "./fields";
 import type { Editor } from "./host";
+import { hasLimit } from "./limits";
+import { inARow } from "./sentences";
 
 declare const RED: Editor;
 
@@ -22,9 +24,11 @@ export function prepareTrial(node: WebhookNode): void {
       url: `webhook-trigger/${node.id}/test`,
       success: (result: TrialResult) => {
         const isGood = result.outcome === "accepted" || result.outcome === "answered";
-        showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", textOf(node, result));
-        // The flow was started: what it has sent there tells how far it came.
-        $("#webhook-trigger-debug").toggle(isGood || result.outcome === "unanswered");
+        const hasStarted = isGood || result.outcome === "unanswered";
+        const told = [textOf(node, result), ...(hasStarted && hasLimit() ? [node._("trial.unlimited")] : [])];
+        showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", inARow(told));
+        // What the flow has sent there tells how far it came.
+        $("#webhook-trigger-debug").toggle(hasStarted);
         $("#webhook-trigger-changed").toggle(result.status !== undefined && isChanged(node));
       },
       error: ({ status }) => {

@@ -43,6 +43,7 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
     deliver: (delivery, owed) => deploys.send(node, messageOf(RED, node, delivery, config, owed)),
     accepted: (acceptance) => report.accepted(acceptance),
     replied: (replied) => report.replied(replied),
+    unanswered: () => report.unanswered(),
     repeated: (acceptance) => report.repeated(acceptance),
     dropped: (id, why) => report.dropped(id, why),
     greeted: (secret) => report.greeted(secret),

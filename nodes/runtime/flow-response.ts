@@ -1,7 +1,7 @@
 // The response that a flow answers by: Express's, as nodes expect it.
 
 import type { Express } from "express";
-import { ServerResponse } from "node:http";
+import { ServerResponse, STATUS_CODES } from "node:http";
 import { problems } from "../../src/problem";
 import type { OwedReply } from "../../src/reply/owed";
 import { watch } from "../../src/reply/reply";
@@ -95,7 +95,7 @@ class StandIn implements ProxyHandler<Relay> {
       const isContent = key === "write" || key === "end";
       if (isContent) this.#writeHead();
       const record = isContent ? recording?.of(response, values[0], values[1]) : undefined;
-      const result = this.#apply(method, values);
+      const result = this.#apply(key, method, values);
       record?.();
       if (key === "end") this.#owed.end();
       if (result instanceof Promise) watch(result, request, response);
@@ -112,9 +112,12 @@ class StandIn implements ProxyHandler<Relay> {
   }
 
   /** @throws what a layer makes it throw */
-  #apply(method: Method, values: unknown[]): unknown {
+  #apply(key: PropertyKey, method: Method, values: unknown[]): unknown {
     const { response } = this.#owed;
     try {
+      // RFC 9110 §15.2: after an interim response the caller waits for the final one, which would never come.
+      const { statusCode } = response;
+      if (key === "end" && statusCode < 200) throw new RangeError(`${statusCode} ${STATUS_CODES[statusCode]}`);
       return Reflect.apply(method, response, values.map((value) => this.#handed(value))); // prettier-ignore
     } catch (error) {
       this.#owed.obstruct(error);

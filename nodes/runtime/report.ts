@@ -2,7 +2,7 @@
 
 import type { Node } from "node-red";
 import type { Breach } from "../../src/config/rules";
-import type { Problem } from "../../src/problem";
+import { type Problem, problems } from "../../src/problem";
 import type { Acceptance, Replied } from "../../src/endpoint";
 import type { Dropped } from "../../src/reply/owed";
 import type { Standing } from "../../src/reply/standing";
@@ -73,15 +73,22 @@ export class Report {
     this.#countsChanged();
   }
 
-  accepted({ admission, ip }: Acceptance): void {
-    this.#tally.accept(admission, ip);
+  accepted(acceptance: Acceptance): void {
+    this.#tally.accept(acceptance);
     this.#countsChanged();
   }
 
   /** A request was a repeat of another, and has started no flow. */
-  repeated({ admission, ip }: Acceptance): void {
-    this.#tally.repeat(admission, ip);
+  repeated(acceptance: Acceptance): void {
+    this.#tally.repeat(acceptance);
     this.#countsChanged();
+  }
+
+  /** The flow has not answered in time. */
+  unanswered(): void {
+    this.#tally.missAnswer();
+    this.#countsChanged();
+    if (this.#mayLog("warn")) this.#node.warn(this.#translate(`refused.${problems.flowLate.name}`));
   }
 
   /** An answer of the flow was not sent. */
@@ -104,19 +111,24 @@ export class Report {
     this.#countsChanged();
     // What a stranger does must not hide an error, so each has an interval of its own.
     const level = cause === undefined ? "warn" : "error";
-    const now = performance.now();
-    if (now - this.#lastLog[level] < logInterval) return;
-    this.#lastLog[level] = now;
+    if (!this.#mayLog(level)) return;
     const reason = this.#translate(`refused.${problem.name}`);
     if (cause !== undefined) {
       this.#node[level](`${reason}: ${gate.secrecy.conceal(causeText(cause, this.#translate), mostLogged)}`);
       return;
     }
-    const explanation = request && problem.status === 401 ? explanationBy(gate, request) : { reasons: [] };
-    this.#tally.explain({ at: Date.now(), problem: problem.name, ...explanation });
     const from = problem.isOfAddress ? addressOf(request?.ip ?? "") : undefined;
+    const explanation = request && problem.status === 401 ? explanationBy(gate, request) : { reasons: [] };
+    this.#tally.explain({ at: Date.now(), problem: problem.name, ...(from && { ip: from.text }), ...explanation });
     const told = from ? `${reason}: ${from.text}` : reason;
     this.#node[level]([told, ...this.#sentences(explanation)].join(". "));
+  }
+
+  #mayLog(level: "warn" | "error"): boolean {
+    const now = performance.now();
+    if (now - this.#lastLog[level] < logInterval) return false;
+    this.#lastLog[level] = now;
+    return true;
   }
 
   /** A handshake was answered. The secret that it may have brought is for the form alone. */
@@ -160,7 +172,7 @@ export class Report {
     this.#timer = undefined;
     if (this.#stopped || !this.#changed) return;
     this.#changed = false;
-    const { accepted, refused, handshakes, repeats, hasSecret } = this.#tally;
+    const { accepted, refused, handshakes, repeats, unanswered, hasSecret } = this.#tally;
     if (this.#lot.isArmed === true) {
       const text = this.#translate(hasSecret ? "status.secretBrought" : "status.armed", { path: this.#path });
       this.#node.status({ fill: "yellow", shape: hasSecret ? "dot" : "ring", text });
@@ -169,6 +181,7 @@ export class Report {
       const parts = [this.#translate(refused > 0 ? "status.openRefusing" : "status.open", counts)];
       if (handshakes > 0) parts.push(this.#translate("status.handshakes", { handshakes }));
       if (repeats > 0) parts.push(this.#translate("status.repeats", { repeats }));
+      if (unanswered > 0) parts.push(this.#translate("status.unanswered", { unanswered }));
       if (this.#lot.hasTwo === true) parts.push(this.#translate("status.lastUsed", this.#lastUsed()));
       this.#node.status({ fill: "green", shape: "dot", text: parts.join(", ") });
     }

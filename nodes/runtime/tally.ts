@@ -1,5 +1,6 @@
 // What became of the requests of a node, for its status and its form.
 
+import type { Acceptance } from "../../src/endpoint";
 import type { RefusedRequest, Standing } from "../../src/reply/standing";
 import { isLoopback } from "../../src/trust/addresses";
 import type { Admission, Credential } from "../../src/trust/signature/why";
@@ -9,6 +10,8 @@ export class Tally {
   refused = 0;
   handshakes = 0;
   repeats = 0;
+  withoutKey = 0;
+  unanswered = 0;
   /** When a request last came that was let in by the one and the other, in ms since the epoch. */
   readonly used: Partial<Record<Credential, number>> = {};
   #last: Standing["last"];
@@ -19,14 +22,21 @@ export class Tally {
   /** Whether requests came from this computer itself, and from others. */
   #seen = { here: false, elsewhere: false };
 
-  accept(admission: Admission, ip: string): void {
+  accept({ admission, ip, lacksKey }: Acceptance): void {
     this.accepted++;
+    if (lacksKey) this.withoutKey++;
     this.#last = { at: this.#use(admission, ip), outcome: "accepted" };
   }
 
-  repeat(admission: Admission, ip: string): void {
+  repeat({ admission, ip }: Acceptance): void {
     this.repeats++;
     this.#last = { at: this.#use(admission, ip), outcome: "repeated" };
+  }
+
+  /** The flow has not answered one that was accepted. */
+  missAnswer(): void {
+    this.unanswered++;
+    this.#last = { at: Date.now(), outcome: "unanswered" };
   }
 
   /** @returns when it was, in ms since the epoch */
@@ -75,13 +85,9 @@ export class Tally {
 
   /** @param hasTwo whether there are two secrets or tokens */
   standing(hasTwo: boolean): Standing {
-    const { accepted, refused, handshakes, repeats, hasSecret } = this;
+    const { accepted, refused, handshakes, repeats, withoutKey, unanswered, hasSecret } = this;
     return {
-      accepted,
-      refused,
-      handshakes,
-      repeats,
-      hasSecret,
+      ...{ accepted, refused, handshakes, repeats, withoutKey, unanswered, hasSecret },
       hasOnlyLoopback: this.#seen.here && !this.#seen.elsewhere,
       ...(this.#last && { last: this.#last }),
       ...(this.#lastRefused && { lastRefused: this.#lastRefused }),

@@ -22,11 +22,20 @@ const mappedPrefix = 96;
 export function parseBlocks(value: unknown): Block[] | undefined {
   if (typeof value !== "string") return undefined;
   if (value.trim() === "") return [];
-  const items = value.split(/[,\n\r]/).map((item) => item.trim());
-  const written = items.filter((item) => item !== "");
+  const written = entriesOf(value);
   const blocks = written.map(parseBlock).filter((block) => block !== undefined);
   // A list that has something in it but no address must not be taken for one that lets everybody in.
   return blocks.length > 0 && blocks.length === written.length ? blocks : undefined;
+}
+
+/** The first entry of a list that is neither an address nor a block. */
+export function unreadableEntry(list: string): string | undefined {
+  return entriesOf(list).find((entry) => parseBlock(entry) === undefined);
+}
+
+function entriesOf(list: string): string[] {
+  const items = list.split(/[,\n\r]/).map((item) => item.trim());
+  return items.filter((item) => item !== "");
 }
 
 function parseBlock(item: string): Block | undefined {

@@ -10,8 +10,12 @@ export interface Standing {
   handshakes: number;
   /** How many were repeats of others. */
   repeats: number;
+  /** How many started the flow without the key by which a repeat of them would be known. */
+  withoutKey: number;
+  /** How many the flow has not answered in time, of those that were accepted. */
+  unanswered: number;
   /** Missing while there was no request. */
-  last?: { at: number; outcome: "accepted" | "refused" | "handshake" | "repeated" };
+  last?: { at: number; outcome: "accepted" | "refused" | "handshake" | "repeated" | "unanswered" };
   /** Missing while none was refused. */
   lastRefused?: RefusedRequest;
   /** Which of two secrets or tokens the last accepted request had; missing where there is one only. */
@@ -30,4 +34,6 @@ export interface RefusedRequest extends Explanation {
   at: number;
   /** The key of its text under `refused` in the message catalog. */
   problem: string;
+  /** Its address, where that is what was against it. */
+  ip?: string;
 }

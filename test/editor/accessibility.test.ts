@@ -6,14 +6,19 @@ import { boxOf, Editor } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { nodeRedVersion } from "../harness/node-red";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+import { uncalled } from "../harness/standing";
 
 /** What the runtime tells of a node, with everything that there can be. */
 const standing: Standing = {
+  ...uncalled,
   accepted: 14,
   refused: 2,
   handshakes: 1,
+  repeats: 3,
+  withoutKey: 4,
+  unanswered: 5,
   last: { at: 0, outcome: "refused" },
-  lastRefused: { at: 0, problem: "tokenInvalid", reasons: [], looksLike: "stripe" },
+  lastRefused: { at: 0, problem: "addressNotAllowed", ip: "203.0.113.9", reasons: [], looksLike: "stripe" },
   credential: "second",
   hasSecret: true,
   hasOnlyLoopback: true,
@@ -48,6 +53,8 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.tokenButton("make").click();
     await editor.input("verificationMethod").selectOption("query");
     await editor.input("returnQueryParams").check();
+    await editor.input("replyBody").fill("no JSON");
+    await editor.note("json").waitFor();
     await editor.input("name").fill("Orders");
     await editor.sendTest();
   },
@@ -57,6 +64,7 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.input("reply").selectOption("flow");
     await editor.input("ignoreRepeats").check();
     await editor.note("no-id").waitFor();
+    await editor.note("without-key").waitFor();
     await editor.input("allowFrom").fill("192.0.2.1, 2001:db8::/32");
     await editor.input("rateLimit").fill("60");
     await editor.note("loopback").waitFor();
@@ -183,6 +191,20 @@ describe("the form, for everyone", () => {
         (label.y + label.height).should.be.belowOrEqual(field.y + 1);
       });
     }
+
+    it("has what is said of a box beside it, however often it wraps, and the message below both of its boxes", async () => {
+      await editor.edit("saved");
+      let above = 0;
+      for (const field of ["returnQueryParams", "rawBody"] as const) {
+        const box = await boxOf(editor.input(field));
+        const hint = await boxOf(editor.hint(field));
+        hint.x.should.be.aboveOrEqual(box.x + box.width);
+        above = hint.y + hint.height;
+      }
+      (await boxOf(editor.picture)).y.should.be.aboveOrEqual(above);
+      const described = `[aria-describedby~="${await editor.picture.getAttribute("id") ?? ""}"]`;
+      (await editor.page.locator(described).count()).should.equal(2);
+    });
   });
 
   describe("by the keyboard", () => {

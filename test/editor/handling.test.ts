@@ -1,3 +1,4 @@
+import type { Locator } from "playwright-core";
 import should from "should";
 import { defaults, handlingDefaults, type HandlingFields } from "../../src/config/fields";
 import type { Standing } from "../../src/reply/standing";
@@ -5,6 +6,7 @@ import type { Outcome } from "../../src/reply/trial";
 import { catalogText, Editor, type Section } from "../harness/browser";
 import { webhook, webhookFlow } from "../harness/flow";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+import { uncalled } from "../harness/standing";
 
 const fields = Object.keys(handlingDefaults) as (keyof HandlingFields)[];
 const signed = { verificationMethod: "signature", credentials: { secret: "a secret" } };
@@ -96,7 +98,7 @@ describe("what becomes of requests, in the form", () => {
     await editor.page.route("**/standing", (route) => route.fulfill({ json: standing }));
   });
   beforeEach(() => {
-    standing = { accepted: 0, refused: 0, handshakes: 0, hasSecret: false };
+    standing = { ...uncalled };
   });
   afterEach(() => editor.leave());
   after(() => editor.close());
@@ -192,6 +194,9 @@ describe("what becomes of requests, in the form", () => {
     await editor.heading("limits").click();
     await editor.input("rateLimit").fill("many");
     (await state("limits")).should.equal(text("broken"));
+    (await editor.state("limits").locator("i.fa").count()).should.equal(1);
+    const colour = (of: Locator) => of.evaluate((element) => getComputedStyle(element).color);
+    (await colour(editor.state("limits"))).should.equal(await colour(editor.message("rateLimit"))).and.not.equal(await colour(editor.state("repeats")));
     await editor.heading("limits").click();
     await editor.done();
     (await editor.isValid("usual")).should.be.false();
@@ -234,6 +239,13 @@ describe("what becomes of requests, in the form", () => {
       (await editor.note("no-id").isVisible()).should.be.false();
       (await kinds().inputValue()).should.equal("id");
     });
+
+    it("and offers that id in the hint of the key as well, but only there", async () => {
+      await editor.edit("keyless");
+      (await editor.hint("repeatKey").innerText()).should.equal(catalogText("hint.repeatKeyWithoutId"));
+      await editor.input("sender").selectOption("github");
+      (await editor.hint("repeatKey").innerText()).should.equal(catalogText("hint.repeatKey"));
+    });
   });
 
   it("has a list of what deliveries may be known by, which writes the key", async () => {
@@ -243,12 +255,52 @@ describe("what becomes of requests, in the form", () => {
       await kinds().selectOption(kind);
       (await editor.input("repeatKey").inputValue()).should.equal(key);
     }
-    await editor.input("repeatKey").fill("query:id");
+    await editor.input("repeatKey").fill("header:X-Id");
+    await kinds().selectOption("header");
+    (await editor.input("repeatKey").inputValue()).should.equal("header:X-Id");
+    // The name of a header field is none of a value in the JSON.
     await kinds().selectOption("json");
-    (await editor.input("repeatKey").inputValue()).should.equal("json:id");
+    (await editor.input("repeatKey").inputValue()).should.equal("json:");
     await editor.input("repeatKey").fill("${KEY}");
     (await kinds().inputValue()).should.equal("written");
     (await state("repeats")).should.equal(text("repeatsKnown", { hours: "72", key: "${KEY}" }));
+  });
+
+  it("says how many requests had no key, as long as repeats are to be ignored", async () => {
+    standing.withoutKey = 7;
+    await editor.edit("digesting");
+    await editor.note("without-key").waitFor();
+    (await editor.note("without-key").innerText()).trim().should.equal(catalogText("repeats.withoutKey", { count: "7" }));
+    await editor.input("ignoreRepeats").uncheck();
+    (await editor.note("without-key").isVisible()).should.be.false();
+  });
+
+  it("notes a body that is not the JSON that its type promises", async () => {
+    await editor.edit("usual");
+    const note = editor.note("json");
+    for (const [type, body, isNoted] of [
+      ["application/json", "{ok}", true],
+      ["application/problem+json; charset=utf-8", "{ok}", true],
+      ["text/plain", "{ok}", false],
+      ["application/json", '{"ok":true}', false],
+      ["application/json", "", false],
+      ["application/json", "${BODY}", false],
+    ] as const) {
+      await editor.input("replyType").fill(type);
+      await editor.input("replyBody").fill(body);
+      (await note.isVisible()).should.equal(isNoted, `${type} ${body}`);
+      if (isNoted) (await note.innerText()).trim().should.equal(catalogText("reply.noJson"));
+    }
+  });
+
+  it("says which of the addresses is none", async () => {
+    await editor.edit("usual");
+    await editor.input("allowFrom").fill("192.0.2.1, 203.0.113.0/33\n203.0.113.0/24");
+    (await editor.message("allowFrom").innerText()).should.equal(catalogText("limits.unreadable", { entry: "203.0.113.0/33" }));
+    await editor.input("allowFrom").fill(",");
+    (await editor.message("allowFrom").innerText()).should.equal(catalogText("rules.allowFrom"));
+    await editor.input("allowFrom").fill("203.0.113.0/24");
+    (await editor.message("allowFrom").isVisible()).should.be.false();
   });
 
   it("warns of limits by address where Node-RED seems to see no other computer", async () => {
@@ -257,7 +309,8 @@ describe("what becomes of requests, in the form", () => {
     await editor.input("rateLimit").fill("60");
     await editor.note("loopback").waitFor();
     (await editor.note("loopback").innerText()).trim().should.startWith(catalogText("limits.loopback"));
-    (await state("limits")).should.endWith(text("blind"));
+    should(await editor.note("loopback").locator("a").getAttribute("href")).endWith("/docs/replies.md#behind-a-proxy");
+    (await state("limits")).should.endWith(text("onlyLocal"));
     await editor.input("rateLimit").fill("0");
     (await editor.note("loopback").isVisible()).should.be.false();
     await editor.input("allowFrom").fill("192.0.2.1");
@@ -267,7 +320,7 @@ describe("what becomes of requests, in the form", () => {
   it("states that in the heading, and leaves the section closed", async () => {
     standing.hasOnlyLoopback = true;
     await editor.editAsItIs("filled");
-    await editor.state("limits").filter({ hasText: text("blind") }).waitFor();
+    await editor.state("limits").filter({ hasText: text("onlyLocal") }).waitFor();
     (await editor.openSections()).should.eql([]);
   });
 
@@ -281,7 +334,9 @@ describe("what becomes of requests, in the form", () => {
     it(`tells that a test request was ${outcome}, and where to look`, async () => {
       await editor.page.route("**/test", (route) => route.fulfill({ json: { outcome, status } }));
       await editor.editAsItIs("answering");
-      (await editor.sendTest()).should.equal(catalogText(`trial.${outcome}`, { status: String(status) }));
+      const expected = catalogText(`trial.${outcome}`, { status: String(status) });
+      // The node has a list of addresses.
+      (await editor.sendTest()).should.equal(`${expected} ${catalogText("trial.unlimited")}`);
       await editor.page.locator(`.webhook-trigger-result.${verdict}`).waitFor();
       (await editor.page.locator("#webhook-trigger-debug").isVisible()).should.be.true();
       await editor.page.unroute("**/test");

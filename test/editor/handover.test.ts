@@ -56,6 +56,27 @@ describe("what the form gives to the sender", () => {
     (await editor.copyGiven("url")).should.equal(`${nodeRed.node("/saved")}?state=${placeholder}`);
   });
 
+  it("is to be copied in time where it is given away, and not where the sender has shown it", async () => {
+    await editor.input("sender").selectOption("slack");
+    await editor.input("secret").fill("0123456789abcdef0123456789abcdef");
+    ((await editor.message("secret").textContent()) ?? "?").should.equal("");
+    (await editor.note("seen").isVisible()).should.be.false();
+    // It shows the secret, and asks for a word besides.
+    await editor.input("sender").selectOption("meta");
+    await editor.input("secret").fill("0123456789abcdef0123456789abcdef");
+    (await editor.note("seen").innerText()).trim().should.equal(catalogText("handover.tokenSeen"));
+    await editor.input("verifyToken").fill("");
+    (await editor.note("seen").isVisible()).should.be.false();
+    await editor.input("sender").selectOption("github");
+    (await editor.note("seen").innerText()).trim().should.equal(catalogText("handover.secretSeen"));
+  });
+
+  it("is to be copied in time where it is a second token, which comes from here as well", async () => {
+    (await editor.note("seen").isVisible()).should.be.false();
+    await editor.input("secondToken").fill("x".repeat(40));
+    (await editor.note("seen").innerText()).trim().should.equal(catalogText("handover.tokenSeen"));
+  });
+
   it("has no URL for a path from the environment, and says so", async () => {
     await editor.input("relativePath").fill("${HOOK}");
     (await editor.given("url").isVisible()).should.be.false();

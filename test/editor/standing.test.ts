@@ -5,11 +5,12 @@ import { bearer, token, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import type { NodeRed } from "../harness/node-red";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+import { uncalled } from "../harness/standing";
 import { until } from "../harness/until";
 
 const at = new Date().setHours(12, 53, 0, 0);
 const time = new Date(at).toLocaleTimeString("en-US", { hour: "2-digit", minute: "2-digit" });
-const calm: Standing = { accepted: 14, refused: 0, handshakes: 0, last: { at, outcome: "accepted" }, hasSecret: false };
+const calm: Standing = { ...uncalled, accepted: 14, last: { at, outcome: "accepted" } };
 
 /** A line of the form that tells how the node fares. */
 type Line = "standing" | "refused" | "looks-like" | "brought" | "fetch-failed";
@@ -54,6 +55,31 @@ describe("how the node fares, in its form", () => {
     await line("standing").filter({ hasText: expected }).waitFor();
   });
 
+  it("counts what the flow has not answered", async () => {
+    standing = { ...calm, repeats: 3, unanswered: 2, last: { at, outcome: "unanswered" } };
+    await editor.editAsItIs("plain");
+    await line("standing").waitFor();
+    const counted = [catalogText("status.repeats", { repeats: "3" }), catalogText("status.unanswered", { unanswered: "2" })];
+    const sum = catalogText("standing.sum", { ...counts, refused: "0" });
+    (await text("standing")).should.equal([catalogText("standing.unanswered", { time }), sum, ...counted].join(" · "));
+  });
+
+  it("says why the last one was refused in sentences that have one full stop each", async () => {
+    const reasons = [{ key: "tokenBlank", values: {} }, { key: "tokenLength", values: { length: 39, expected: 40 } }];
+    standing = { ...calm, refused: 2, lastRefused: { at, problem: "tokenInvalid", reasons } };
+    await editor.editAsItIs("plain");
+    await line("refused").waitFor();
+    const [blank, length] = [catalogText("whyNot.tokenBlank"), catalogText("whyNot.tokenLength", { length: "39", expected: "40" })];
+    (await text("refused")).should.equal(`${time}: ${catalogText("refused.tokenInvalid")}. ${blank}. ${length}.`);
+  });
+
+  it("tells from where the last one came, where its address was against it", async () => {
+    standing = { ...calm, refused: 2, lastRefused: { at, problem: "addressNotAllowed", ip: "203.0.113.9", reasons: [] } };
+    await editor.editAsItIs("plain");
+    await line("refused").waitFor();
+    (await text("refused")).should.equal(`${time}: ${catalogText("refused.addressNotAllowed")}: 203.0.113.9.`);
+  });
+
   it("is not told of a node that is not deployed", async () => {
     standing = undefined;
     await editor.editAsItIs("plain");
@@ -62,7 +88,7 @@ describe("how the node fares, in its form", () => {
   });
 
   it("says when no request has come yet", async () => {
-    standing = { accepted: 0, refused: 0, handshakes: 0, hasSecret: false };
+    standing = uncalled;
     await editor.editAsItIs("plain");
     await line("standing").waitFor();
     (await text("standing")).should.equal(catalogText("standing.none"));

@@ -283,7 +283,9 @@ export class Editor {
   }
 
   /** Something that the form points out. */
-  note(name: "yours" | "seen" | "closed" | "taken" | "reach" | "repeats" | "no-id" | "loopback"): Locator {
+  note(
+    name: "yours" | "seen" | "closed" | "taken" | "reach" | "repeats" | "no-id" | "without-key" | "json" | "loopback",
+  ): Locator {
     return this.page.locator(`#webhook-trigger-note-${name}`);
   }
 

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { Endpoints, type Place } from "../../src/endpoints";
-import type { Problem } from "../../src/problem";
+import { type Problem, problems } from "../../src/problem";
 import type { ReplyByFlow, ReplyNow } from "../../src/config/handling";
 import type { RepeatGuard } from "../../src/deliveries/guard";
 import type { Endpoint, Replied, Webhook } from "../../src/endpoint";
@@ -114,6 +114,7 @@ export class Reception {
       },
       accepted: () => undefined,
       replied: (replied) => this.replies.push(replied),
+      unanswered: () => this.refusals.push({ problem: problems.flowLate, cause: undefined }),
       repeated: ({ id }) => this.repeated.push(id),
       dropped: (id, why) => this.dropped.push([id, why]),
       greeted: (secret) => this.greetings.push(secret),

@@ -77,6 +77,12 @@ describe("locales", () => {
         }
       });
 
+      it("has refusals and their reasons without a full stop: the form makes sentences of them, which have one", () => {
+        for (const [key, value] of own) if (/^(?:refused|whyNot)\./.test(key)) value.should.match(/[^.。]$/, key);
+        const stops = ["standing.refusedAt", "standing.sentence"].map((key) => text(key).slice(-1));
+        stops.should.eql(Array<string>(2).fill(text("standing.none").slice(-1)));
+      });
+
       const help = helpOf(language);
 
       it(`has the elements of the help in ${source}, and the same code in them`, () => {

@@ -8,7 +8,7 @@ describe("problems", () => {
     it(`${key}: the operator's log has a text for it, which tells its status`, () => {
       name.should.equal(key);
       // Each sender has a status of its own for a handshake that is none.
-      const end = key === "handshakeRefused" ? /[^)]$/ : new RegExp(`\\(${status}\\)$`);
+      const end = key === "handshakeRefused" ? /[^)]$/ : new RegExp(`\\(${status}\\)(?:$|: )`);
       should(texts[name]).be.a.String().and.match(end);
     });
   }

@@ -35,6 +35,7 @@ function reasonOf(finding: Finding): Reason {
       return { key: `bodyChanged.${finding.change}`, values: {} };
     case "publicUrl":
       return { key: "publicUrl", values: { url: shownUrl(finding.url) } };
+    case "signedUrl":
     case "tokenBlank":
     case "secretBlank":
       return { key: finding.kind, values: {} };

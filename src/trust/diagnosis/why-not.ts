@@ -21,7 +21,9 @@ export type Finding =
   | { kind: "clock"; seconds: number; tolerance: number }
   | { kind: "bodyChanged"; change: BodyChange }
   /** The public URL that the sender has signed. */
-  | { kind: "publicUrl"; url: string };
+  | { kind: "publicUrl"; url: string }
+  /** The sender has signed the public URL as well, which may be another one. */
+  | { kind: "signedUrl" };
 
 /** How requests are verified. */
 export interface Verification {
@@ -82,9 +84,9 @@ function remedies(verification: Verification, { head, at }: Refused, body: Buffe
       if (verifies({ secrets: { first } })) return [flaw];
     }
   }
-  const urls = signsUrl(verification.scheme) ? otherUrls(publicUrl) : [];
-  const url = urls.find((other) => verifies({ publicUrl: other }));
-  return url === undefined ? [] : [{ kind: "publicUrl", url }];
+  if (!signsUrl(verification.scheme)) return [];
+  const url = otherUrls(publicUrl).find((other) => verifies({ publicUrl: other }));
+  return [url === undefined ? { kind: "signedUrl" } : { kind: "publicUrl", url }];
 }
 
 function fits({ scheme, secrets, publicUrl }: Verification, head: Head, body: Buffer, at: number): boolean {

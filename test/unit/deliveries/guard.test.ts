@@ -1,4 +1,6 @@
 import should from "should";
+import { EventEmitter } from "node:events";
+import type { ServerResponse } from "node:http";
 import { mock } from "node:test";
 import {
   Guarding,
@@ -18,20 +20,22 @@ const delivery = (key: string, bytes = Buffer.from("x")) => ({
   id: undefined,
 });
 
+const caller = () => Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
+
 describe("RepeatGuard", () => {
   let guard: RepeatGuard;
   beforeEach(() => {
     guard = new RepeatGuard(how, new Guarding(new MemoryRepeats()));
   });
   const first = async (id: string) => {
-    const verdict = await guard.judge(delivery("k"), id);
+    const verdict = await guard.judge(delivery("k"), id, caller());
     if (!verdict || verdict instanceof Problem || !verdict.isFirst) throw new Error(`${id} is not the first`);
     return verdict;
   };
 
   it("lets a delivery without a key be", async () => {
     const { head, ...rest } = delivery("k");
-    should(await guard.judge({ ...rest, head: { ...head, rawHeaders: [] } }, "1")).be.undefined();
+    should(await guard.judge({ ...rest, head: { ...head, rawHeaders: [] } }, "1", caller())).be.undefined();
   });
 
   it("needs the bytes of a body where they are the key, or a part of it", () => {
@@ -49,11 +53,11 @@ describe("RepeatGuard", () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       const reservation = await first("1");
-      const late = guard.judge(delivery("k"), "2");
+      const late = guard.judge(delivery("k"), "2", caller());
       await new Promise(setImmediate);
       mock.timers.tick(how.patience + 1);
       should(await late).equal(problems.flowLate);
-      const waiting = guard.judge(delivery("k"), "3");
+      const waiting = guard.judge(delivery("k"), "3", caller());
       await reservation.settle({ status: 201, fields: {}, body: undefined });
       should(await waiting).eql({ isFirst: false, id: "1", answer: { status: 201, fields: {}, body: undefined } });
     } finally {
@@ -69,13 +73,13 @@ describe("RepeatGuard", () => {
       const reservation = await first("1");
       const body = Buffer.alloc(bytes);
       const waiting: Promise<Verdict | undefined>[] = [];
-      for (let index = 0; index < count; index++) waiting.push(guard.judge(delivery("k", body), `w${index}`));
+      for (let index = 0; index < count; index++) waiting.push(guard.judge(delivery("k", body), `w${index}`, caller()));
       await new Promise(setImmediate);
-      should(await guard.judge(delivery("k"), "2")).equal(problems.duplicatesWaiting);
+      should(await guard.judge(delivery("k"), "2", caller())).equal(problems.duplicatesWaiting);
       await reservation.settle();
       for (const verdict of await Promise.all(waiting)) should(verdict).have.property("id", "1");
       // Their places are free again.
-      should(await guard.judge(delivery("k"), "3")).have.property("id", "1");
+      should(await guard.judge(delivery("k"), "3", caller())).have.property("id", "1");
     });
   }
 });

@@ -23,6 +23,7 @@ const findings: Record<Finding["kind"], Finding[]> = {
     change,
   })),
   publicUrl: [{ kind: "publicUrl", url: "https://user:pass@hooks.example/hook?token=1" }],
+  signedUrl: [{ kind: "signedUrl" }],
 };
 const whys: Record<Why["kind"], Why> = {
   missing: { kind: "missing", source: header },

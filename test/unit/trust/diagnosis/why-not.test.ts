@@ -125,7 +125,7 @@ describe("why a signature does not fit", () => {
     for (const url of ["http://example.com/hook", "https://example.com/hook/", "http://example.com/hook/"]) {
       findings(of("square"), came(url), "{}").should.eql([{ kind: "publicUrl", url }]);
     }
-    findings(of("square"), came("https://example.com/other"), "{}").should.eql([]);
+    findings(of("square"), came("https://example.com/other"), "{}").should.eql([{ kind: "signedUrl" }]);
   });
 
   it("since a clock is off, and by how much", () => {

@@ -1,0 +1,12 @@
+import type { Standing } from "../../src/reply/standing";
+
+/** What the runtime tells of a node that nobody has called. */
+export const uncalled: Standing = {
+  accepted: 0,
+  refused: 0,
+  handshakes: 0,
+  repeats: 0,
+  withoutKey: 0,
+  unanswered: 0,
+  hasSecret: false,
+};
