@@ -88,6 +88,7 @@ onBothWays("flows that answer", { flow: actingFlow(), plugin: actingNode, code: 
   describe("in their own ways", () => {
     for (const [name, code] of Object.entries({
       "a status that is none": "send({ ...msg, payload: 'x', statusCode: 99 })",
+      "a status that has no answer": "send({ ...msg, payload: 'x', statusCode: 103 })",
       "a header with a line end": "send({ ...msg, payload: 'x', headers: { 'X-A': 'a\\r\\nb' } })",
       "a header whose name is none": "send({ ...msg, payload: 'x', headers: { 'a b': 'c' } })",
       "an answer that cannot be JSON": "const payload = {}; payload.a = payload; send({ ...msg, payload })",
