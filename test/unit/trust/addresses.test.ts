@@ -1,5 +1,5 @@
 import should from "should";
-import { parseBlocks } from "../../../src/config/blocks";
+import { parseBlocks, unreadableEntry } from "../../../src/config/blocks";
 import { AllowedAddresses } from "../../../src/trust/addresses";
 
 describe("AllowedAddresses", () => {
@@ -31,6 +31,19 @@ describe("AllowedAddresses", () => {
       const blocks = parseBlocks(list);
       should.exist(blocks);
       new AllowedAddresses(blocks ?? []).allow(ip).should.equal(allowed);
+    });
+  }
+});
+
+describe("the entry of a list that is no address", () => {
+  for (const [list, entry] of [
+    ["192.0.2.1, somewhere\n203.0.113.0/33", "somewhere"],
+    ["192.0.2.1\r\n 203.0.113.0/33 ", "203.0.113.0/33"],
+    ["203.0.113.0/24, 2001:db8::/32", undefined],
+    [" , ", undefined],
+  ] as const) {
+    it(`is ${entry ?? "none"} in ${JSON.stringify(list)}`, () => {
+      should(unreadableEntry(list)).equal(entry);
     });
   }
 });
