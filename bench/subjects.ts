@@ -31,7 +31,8 @@ export async function baseline(env: Record<string, string> = { TOKEN: token }): 
 }
 
 export async function nodeRed(flow: Flow, options: Options = {}): Promise<Subject> {
-  const settings = { logging: { console: { level: "warn" } }, ...options.settings };
+  // A flow of ten thousand nodes is deployed as one request.
+  const settings = { logging: { console: { level: "warn" } }, apiMaxLength: "50mb", ...options.settings };
   // Reporting every status to this process would be measured as well.
   const runtime = await NodeRed.start({ ...options, settings, env: { QUIET: "1", ...options.env } });
   await runtime.deploy(flow);

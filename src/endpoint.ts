@@ -19,8 +19,8 @@ export interface Endpoint {
   readonly sender: { readonly id: SenderId; readonly row: Sender } | undefined;
   /** The most bytes a body may have, before and after its content codings are undone. */
   readonly limit: number;
-  /** From where requests may come, and how many. */
-  readonly limits: Limits;
+  /** From where requests may come, and how many; nothing where anybody may send as much as they like. */
+  readonly limits: Limits | undefined;
   /** What keeps repeated deliveries from the flow; nothing where they are as good as the first. */
   readonly repeats: RepeatGuard | undefined;
   readonly reply: ReplyNow | ReplyByFlow;

@@ -143,11 +143,13 @@ class Reception {
   /** Hands over what may come in. A deploy may have come while its body was taken apart, or while it waited. */
   async #handOver(bytes: Buffer, admission: Admission, receiver: Endpoint): Promise<Problem | undefined | "deploying"> {
     const [arrival, response, start] = [this.#arrival, this.#response, this.#start];
-    const content = await contentOf(arrival, bytes, receiver.limit);
+    const opened = contentOf(arrival, bytes, receiver.limit);
+    const content = opened instanceof Promise ? await opened : opened;
     if (content instanceof Problem) return content;
     const admitted = { arrival, head: this.#caller.head, response, admission, bytes, start };
     const handover = new Handover(admitted, content, receiver);
-    const verdict = await handover.judge();
+    const judged = handover.judge();
+    const verdict = judged && (await judged);
     if (verdict instanceof Problem) return this.#caller.isGone ? undefined : verdict;
     // No other work may come between finding and delivering.
     const isElsewhere = this.#find() !== receiver;
@@ -172,7 +174,7 @@ class Reception {
 
   #begin(endpoint: Endpoint): Entry {
     const { request, ip, admitted } = this.#arrival;
-    const limited = endpoint.limits.judge(request, ip);
+    const limited = endpoint.limits?.judge(request, ip);
     if (limited) return limited;
     if (endpoint.gate.isTakenFrom(request)) return endpoint.gate.missing;
     if (endpoint === admitted?.endpoint) return admitted.how as Admission;

@@ -163,7 +163,7 @@ export class Door {
       search,
       view: views.of(opened),
       entry:
-        endpoint.limits.judge(request, this.#arrivals.addressOf(request)) ??
+        endpoint.limits?.judge(request, this.#arrivals.addressOf(request)) ??
         endpoint.gate.begin({ method, rawHeaders, search }, arrivalOf(request)),
       canonical: path === opened.path,
       isHeld: endpoints.find(path) === "deploying",

@@ -52,7 +52,7 @@ export function fail(request: IncomingMessage, response: ServerResponse, endpoin
  */
 export function isGreeting({ gate, limits }: Endpoint, request: IncomingMessage, search: string, ip: string): boolean {
   const { method = "", rawHeaders } = request;
-  if (!gate.methods.includes(method) || limits.judge(request, ip)) return false;
+  if (!gate.methods.includes(method) || limits?.judge(request, ip)) return false;
   const answer = gate.begin({ method, rawHeaders, search }, Date.now());
   return !(answer instanceof Problem) && "status" in answer && !answer.isFallback;
 }

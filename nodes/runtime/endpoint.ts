@@ -35,7 +35,7 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
     gate,
     sender: isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined,
     limit,
-    limits: new Limits(config, node.id, parts.limiting),
+    limits: Limits.of(config, node.id, parts.limiting),
     repeats: guardOf(node.id, parts),
     reply,
     rawBody,

@@ -23,18 +23,25 @@ export class Limiting {
   }
 }
 
+type Wanted = Pick<Handling, "allowFrom" | "rateLimit">;
+
 /** The limits of one endpoint: of a request that is beyond them, nothing but where it comes from is looked at. */
 export class Limits {
   readonly #addresses: AllowedAddresses;
   readonly #rate: RateLimit;
-  readonly #isOff: boolean;
   readonly #common: Limiting;
 
-  /** @param endpoint whose limits they are, over all deploys */
-  constructor({ allowFrom, rateLimit }: Pick<Handling, "allowFrom" | "rateLimit">, endpoint: string, common: Limiting) {
+  /**
+   * @param endpoint whose limits they are, over all deploys
+   * @returns nothing where anybody may send as much as they like
+   */
+  static of(wanted: Wanted, endpoint: string, common: Limiting): Limits | undefined {
+    return wanted.allowFrom.length === 0 && wanted.rateLimit === 0 ? undefined : new Limits(wanted, endpoint, common);
+  }
+
+  private constructor({ allowFrom, rateLimit }: Wanted, endpoint: string, common: Limiting) {
     this.#addresses = new AllowedAddresses(allowFrom);
     this.#rate = new RateLimit(rateLimit, endpoint, common.counter);
-    this.#isOff = allowFrom.length === 0 && rateLimit === 0;
     this.#common = common;
   }
 
@@ -45,7 +52,7 @@ export class Limits {
    * @param ip the address of its sender
    */
   judge(request: IncomingMessage, ip: string): Problem | undefined {
-    if (this.#isOff || this.#common.standIns.isFromUs(request.socket)) return undefined;
+    if (this.#common.standIns.isFromUs(request.socket)) return undefined;
     if (!this.#addresses.allow(ip)) return problems.addressNotAllowed;
     const { judged } = this.#common;
     let verdict = judged.get(request);

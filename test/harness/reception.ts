@@ -11,9 +11,8 @@ import { serve } from "../../src/receive";
 import type { Arrival } from "../../src/request/summary";
 import { parseTarget } from "../../src/request/target";
 import type { Gate } from "../../src/trust/gate";
-import { Limiting, Limits } from "../../src/trust/limits";
+import type { Limits } from "../../src/trust/limits";
 import { type SenderId, senders } from "../../src/trust/senders/table";
-import { StandIns } from "../../src/trust/stand-ins";
 import { TokenGate } from "../../src/trust/token";
 import { token } from "./flow";
 
@@ -31,7 +30,7 @@ export class Reception {
   readonly greetings: (string | undefined)[] = [];
   /** Why requests were refused, as the operator was told. */
   readonly refusals: { problem: Problem; cause: unknown }[] = [];
-  limits = new Limits({ allowFrom: [], rateLimit: 0 }, "hook", new Limiting(new StandIns()));
+  limits: Limits | undefined;
   repeats: RepeatGuard | undefined;
   reply: ReplyNow | ReplyByFlow = { by: "now", status: 200, body: "", type: "" };
   rawBody = false;
