@@ -155,11 +155,12 @@ export const acceptedBodies: BodyCase[] = [
     "application/octet-stream", "application/cbor", "application/senml+cbor", "application/protobuf",
     "application/x-protobuf", "application/vnd.google.protobuf", "application/msgpack", "application/x-msgpack",
     "application/vnd.msgpack", "application/zip", "application/x-zip-compressed", "image/png", "audio/mpeg",
-    "multipart/form-data; boundary=x", "no type at all", "/", ";charset=utf-8",
+    "multipart/mixed; boundary=x", "no type at all", "/", ";charset=utf-8",
   ].map((type) => ({ name: type, type, body: "plain", payload: Buffer.from("plain") })), // prettier-ignore
 ];
 
 export const refusedBodies: RefusedBodyCase[] = [
+  { name: "a form with files that is none", type: "multipart/form-data; boundary=x", body: "plain", status: 400 },
   ...["{", "{]", "nul", "{'a':1}", "[1,]", "01", '"\n"', "\u0000", "{}{}"].map((body) => ({
     name: `malformed JSON ${JSON.stringify(body)}`,
     type: "application/json",

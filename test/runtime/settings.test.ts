@@ -213,10 +213,9 @@ describe("equal roots below a path of their own", () => {
   });
 });
 
-inEveryLayout("apiMaxLength", { settings: { apiMaxLength: "2kb" } }, (nodeRed) => {
+inEveryLayout("apiMaxLength", { flow, settings: { apiMaxLength: "2kb" } }, (nodeRed) => {
   for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", "image/png"]) {
     it(`limits bodies of type ${type}, declared, counted or inflated`, async () => {
-      await nodeRed().deploy(flow);
       const status = async (length: number, headers: Record<string, string>, gzip = false) => {
         const body = Buffer.from(`"${"x".repeat(length - 2)}"`);
         const reply = await send(nodeRed().node("/hook"), {
