@@ -47,16 +47,10 @@ export function nodeBinary(major) {
   return join(folder, "bin", process.platform === "win32" ? "node.exe" : "node");
 }
 
-/** The major version of the Node.js that runs Node-RED 5, which needs 22.9 or later. */
-export function modernMajor() {
-  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
-  return major > 22 || (major === 22 && minor >= 9) ? major : 24;
-}
-
-/** The path of that Node.js. */
+/** The path of a Node.js that runs Node-RED 5, which needs 22.9 or later. */
 export function modernNode() {
-  const major = modernMajor();
-  return process.versions.node.startsWith(`${major}.`) ? process.execPath : nodeBinary(24);
+  const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+  return major > 22 || (major === 22 && minor >= 9) ? process.execPath : nodeBinary(24);
 }
 
 /**
