@@ -17,7 +17,7 @@ const oldest = { node: () => nodeBinary(20), nodeRed: () => nodeRedFolder(4) };
 export const matrix = [
   { title: "Node-RED 4.1 on Node 20", ...oldest, specs: runtime },
   {
-    title: "Node-RED 4.1 on Node 20, in front and in the editor",
+    title: "The front and the editor of Node-RED 4.1 on Node 20",
     ...oldest,
     specs: [...attacks, ...differential, ...editor],
   },
