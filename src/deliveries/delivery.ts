@@ -1,0 +1,73 @@
+// What is known of one request: what came, and what became of it.
+
+import type { Webhook } from "../endpoint";
+
+/** What became of a request. */
+export type State =
+  /** It was not let in, or could not be read. */
+  | "refused"
+  /** Another delivery with the same key has come before. */
+  | "duplicate"
+  /** The sender has asked something, and was answered. */
+  | "handshake"
+  /** It is kept, and the flow is to be started with it: for the first time, or once more. */
+  | "accepted"
+  /** The flow has it. */
+  | "running"
+  /** The flow is done with it. */
+  | "done"
+  /** The flow has failed with it so often that a person has to look. */
+  | "failed";
+
+/** What came, as a flow may know it: nothing of it lets anybody in. */
+export interface Head {
+  readonly method: string;
+  /** Below Node-RED's root for nodes, as it was sent. */
+  readonly path: string;
+  /** The query of the URL without its question mark. */
+  readonly search: string;
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  /** The address of the sender. */
+  readonly ip: string;
+}
+
+/** One time that the flow was started with a delivery. */
+export interface Run {
+  /** When it began, in ms since the epoch. */
+  readonly at: number;
+  /** When it ended, in ms since the epoch; missing while it goes on, or where nobody saw its end. */
+  readonly ended?: number;
+  /** Why it has failed, in the words of who has; missing where it has not. */
+  readonly error?: string;
+}
+
+export interface Delivery {
+  /** The id of its message. */
+  readonly id: string;
+  /** The id of the node whose endpoint it came to. */
+  readonly node: string;
+  /** When it came, in ms since the epoch. */
+  readonly at: number;
+  readonly state: State;
+  readonly head: Head;
+  /** Missing where it was not let in. */
+  readonly webhook?: Webhook;
+  /** The length of its body as it was sent, in bytes. */
+  readonly size: number;
+  /** The status of the reply; missing while there is none. */
+  readonly status?: number;
+  /** How long it took from the head of the request to the reply, in ms; missing while there is none. */
+  readonly milliseconds?: number;
+  /** Why it was refused, by the key of its text under `refused` in the message catalog. */
+  readonly problem?: string;
+  /** How often the flow was started with it. */
+  readonly attempt: number;
+}
+
+/** All that is kept of a delivery. */
+export interface Kept {
+  readonly delivery: Delivery;
+  /** As it was sent; empty where it was not kept, as that of a refused request is not. */
+  readonly body: Buffer;
+  readonly runs: readonly Run[];
+}
