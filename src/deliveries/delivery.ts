@@ -19,6 +19,9 @@ export type State =
   /** The flow has failed with it so often that a person has to look. */
   | "failed";
 
+/** What the flow is not done with; it is never dropped. */
+export const unfinished: readonly State[] = ["accepted", "running"];
+
 /** What came, as a flow may know it: nothing of it lets anybody in. */
 export interface Head {
   readonly method: string;
@@ -70,4 +73,15 @@ export interface Kept {
   /** As it was sent; empty where it was not kept, as that of a refused request is not. */
   readonly body: Buffer;
   readonly runs: readonly Run[];
+}
+
+/**
+ * Where a text is looked for: the path, the event, the ids, the address and the header fields, in lower case.
+ *
+ * @see Query
+ */
+export function searchedIn({ id, head, webhook }: Delivery): string {
+  const fields = Object.entries(head.headers).map(([name, value]) => `${name}: ${String(value)}`);
+  const texts = [id, webhook?.id, webhook?.event, head.path, head.ip, ...fields];
+  return texts.filter((text) => text !== undefined).join("\n").toLowerCase(); // prettier-ignore
 }

@@ -31,9 +31,9 @@ export class StoreError extends Error {
 
 /** How a store fares, as it tells whoever listens. */
 export interface StoreEvents {
-  /** Something went wrong; told once until it is mended. */
+  /** Something went wrong; told once until it is mended, but for another trouble, which is told as well. */
   troubled(trouble: Trouble, cause: unknown): void;
-  /** It works again. */
+  /** All works again. */
   mended(): void;
   /** A file could not be read: it was moved aside, and a new one was begun. */
   movedAside(path: string, cause: unknown): void;
@@ -68,6 +68,14 @@ export interface Change {
   attempt?: number;
 }
 
+/** Some of what is unfinished. */
+export interface Claim {
+  /** The oldest first, in the order in which they came. */
+  deliveries: Kept[];
+  /** Where the rest goes on; nothing where there is none. Nobody but the store knows what it means. */
+  next: string | undefined;
+}
+
 /**
  * Keeps deliveries. Every promise is rejected with a `StoreError`, and then nothing of what it was for has happened; one
  * that is fulfilled stands for what is kept from then on: over a power cut, where the store outlives the process.
@@ -77,22 +85,30 @@ export interface Change {
 export interface Store {
   /** Whether it outlives the process, so that nodes may promise never to lose a delivery. */
   readonly outlives: boolean;
-  /** Ready to keep deliveries. Called once, before all else. */
+  /**
+   * Ready to keep deliveries. Called once, before all else. One that is in trouble from the start rejects this, goes on
+   * trying by itself, and tells when it is `mended`; all else is rejected until then.
+   */
   open(events: StoreEvents): Promise<void>;
   /** Ends what is under way, and lets go of the file or the connection. */
   close(): Promise<void>;
-  /** Keeps a delivery: unfinished ones safely, before the promise is fulfilled. */
+  /** Keeps a delivery: unfinished ones safely, before the promise is fulfilled. One with a known id is kept already. */
   add(delivery: Delivery, body: Buffer): Promise<void>;
+  /** Changes a delivery, if it is still here. It is not for want of room that this fails. */
   change(id: string, change: Change): Promise<void>;
   /**
    * The deliveries of a node that are accepted or running and that nobody works on: all that this process does not know
    * after a start, and those of an instance that is no more. Whoever gets them works on them from then on.
    *
-   * @param most how many at most; the oldest first, in the order in which they came
+   * They come in steps, so that neither memory nor a thread is taken by a hundred thousand of them.
+   *
+   * @param most how many at most; there may be fewer, or none, where more are to come
    * @param known the ids that are being worked on here
+   * @param after where to go on: the `next` of the step before
    */
-  claim(node: string, most: number, known: ReadonlySet<string>): Promise<Kept[]>;
+  claim(node: string, most: number, known: ReadonlySet<string>, after?: string): Promise<Claim>;
   find(id: string): Promise<Kept | undefined>;
+  /** Full pages, but for the last one. */
   page(query: Query): Promise<Page>;
   /** How many a node has of each state. */
   counts(node: string): Promise<Partial<Record<State, number>>>;

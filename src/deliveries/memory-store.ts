@@ -1,0 +1,200 @@
+// Deliveries in the memory of this process: the last ones of each node.
+
+import { type Aged, Aging } from "./aging";
+import { type Delivery, type Head, type Kept, type Run, searchedIn, type State, unfinished } from "./delivery";
+import { MemoryRepeats } from "./memory-repeats";
+import { type Change, type Claim, type Page, type Query, type Store, StoreError } from "./store";
+
+/** How many deliveries of a node are kept, besides unfinished ones. */
+export const mostOfNode = 200;
+/** How much memory they take, all together, in bytes. */
+export const mostBytesInMemory = 20 * 1024 * 1024;
+/** What a delivery takes besides its texts and its body, in bytes. */
+const frame = 1024;
+const done = Promise.resolve();
+
+/** The place of a delivery among those of its node that may be dropped. */
+class InNode implements Aged<InNode> {
+  older: InNode | undefined;
+  newer: InNode | undefined;
+  constructor(readonly entry: Entry) {}
+}
+
+/** A delivery, with its place among all that may be dropped. */
+class Entry implements Aged<Entry> {
+  older: Entry | undefined;
+  newer: Entry | undefined;
+  readonly inNode = new InNode(this);
+  runs: Run[] = [];
+  constructor(
+    readonly number: number,
+    public delivery: Delivery,
+    readonly body: Buffer,
+    readonly bytes: number,
+  ) {}
+
+  get isUnfinished(): boolean {
+    return unfinished.includes(this.delivery.state);
+  }
+
+  get kept(): Kept {
+    return { delivery: this.delivery, body: this.body, runs: [...this.runs] };
+  }
+
+  change({ run, ...rest }: Change): void {
+    const isNew = rest.attempt !== undefined && rest.attempt !== this.delivery.attempt;
+    this.delivery = { ...this.delivery, ...rest };
+    if (run && isNew) this.runs.push(run);
+    else if (run) this.runs.splice(-1, 1, run);
+  }
+}
+
+/** The deliveries of a node. */
+class OfNode {
+  readonly entries = new Map<string, Entry>();
+  readonly finished = new Aging<InNode>();
+}
+
+/**
+ * Stands in the way of every request: nothing is copied or written out, and what is done for a delivery costs the same
+ * however many there are.
+ */
+export class MemoryStore implements Store {
+  readonly outlives = false;
+  readonly repeats = new MemoryRepeats();
+  readonly #entries = new Map<string, Entry>();
+  readonly #nodes = new Map<string, OfNode>();
+  readonly #finished = new Aging<Entry>();
+  readonly #mostOfNode: number;
+  readonly #mostBytes: number;
+  #bytes = 0;
+  #last = 0;
+  #slab: ArrayBufferLike | undefined;
+
+  constructor(most = mostOfNode, mostBytes = mostBytesInMemory) {
+    this.#mostOfNode = most;
+    this.#mostBytes = mostBytes;
+  }
+
+  /** There is nothing to open. */
+  open(): Promise<void> {
+    return done;
+  }
+
+  /** There is nothing to let go of. */
+  close(): Promise<void> {
+    return done;
+  }
+
+  add(delivery: Delivery, body: Buffer): Promise<void> {
+    if (this.#entries.has(delivery.id)) return done;
+    const bytes = this.#weigh(delivery, body);
+    while (this.#bytes + bytes > this.#mostBytes) {
+      if (!this.#finished.oldest) return Promise.reject(new StoreError("full"));
+      this.#drop(this.#finished.oldest);
+    }
+    const entry = new Entry(++this.#last, delivery, body, bytes);
+    this.#entries.set(delivery.id, entry);
+    this.#ofNode(delivery.node).entries.set(delivery.id, entry);
+    this.#bytes += bytes;
+    if (!entry.isUnfinished) this.#finish(entry);
+    this.#trim(delivery.node);
+    return done;
+  }
+
+  change(id: string, change: Change): Promise<void> {
+    const entry = this.#entries.get(id);
+    if (!entry) return done;
+    const wasUnfinished = entry.isUnfinished;
+    entry.change(change);
+    if (entry.isUnfinished !== wasUnfinished) {
+      if (wasUnfinished) this.#finish(entry);
+      else this.#begin(entry);
+      this.#trim(entry.delivery.node);
+    }
+    return done;
+  }
+
+  claim(node: string, most: number, known: ReadonlySet<string>, after = "0"): Promise<Claim> {
+    const open = this.#of(node).filter((entry) => entry.isUnfinished && entry.number > Number(after));
+    const rest = open.filter(({ delivery }) => !known.has(delivery.id));
+    const step = rest.slice(0, most);
+    const next = rest.length > most ? step.at(-1)?.number.toString() : undefined;
+    return Promise.resolve({ deliveries: step.map(({ kept }) => kept), next });
+  }
+
+  find(id: string): Promise<Kept | undefined> {
+    return Promise.resolve(this.#entries.get(id)?.kept);
+  }
+
+  page({ node, state, text = "", before = "Infinity", limit }: Query): Promise<Page> {
+    const folded = text.toLowerCase();
+    const found: Entry[] = [];
+    for (const entry of this.#of(node).reverse()) {
+      const { number, delivery } = entry;
+      if (number >= Number(before) || (state && delivery.state !== state)) continue;
+      if (folded && !searchedIn(delivery).includes(folded)) continue;
+      if (found.push(entry) > limit) break;
+    }
+    const page = found.slice(0, limit);
+    const next = found.length > limit ? page.at(-1)?.number.toString() : undefined;
+    return Promise.resolve({ deliveries: page.map(({ delivery }) => delivery), next });
+  }
+
+  counts(node: string): Promise<Partial<Record<State, number>>> {
+    const counts: Partial<Record<State, number>> = {};
+    for (const { delivery } of this.#of(node)) counts[delivery.state] = (counts[delivery.state] ?? 0) + 1;
+    return Promise.resolve(counts);
+  }
+
+  /** In the order in which they came. */
+  #of(node: string | undefined): Entry[] {
+    const { entries } = node === undefined ? { entries: this.#entries } : (this.#nodes.get(node) ?? new OfNode());
+    return [...entries.values()];
+  }
+
+  #ofNode(node: string): OfNode {
+    const known = this.#nodes.get(node) ?? new OfNode();
+    this.#nodes.set(node, known);
+    return known;
+  }
+
+  #finish(entry: Entry): void {
+    this.#finished.join(entry);
+    this.#ofNode(entry.delivery.node).finished.join(entry.inNode);
+  }
+
+  #begin(entry: Entry): void {
+    this.#finished.leave(entry);
+    this.#ofNode(entry.delivery.node).finished.leave(entry.inNode);
+  }
+
+  #trim(node: string): void {
+    const { entries, finished } = this.#ofNode(node);
+    while (entries.size > this.#mostOfNode && finished.oldest) this.#drop(finished.oldest.entry);
+  }
+
+  #drop(entry: Entry): void {
+    const { id, node } = entry.delivery;
+    this.#begin(entry);
+    this.#entries.delete(id);
+    this.#bytes -= entry.bytes;
+    const { entries } = this.#ofNode(node);
+    entries.delete(id);
+    if (entries.size === 0) this.#nodes.delete(node);
+  }
+
+  /** A body holds all of the memory that it is a part of, which its neighbours share: small ones lie side by side. */
+  #weigh({ head }: Delivery, { buffer, length }: Buffer): number {
+    const bytes = length === 0 || buffer === this.#slab ? 0 : buffer.byteLength;
+    if (length > 0) this.#slab = buffer;
+    return frame + bytes + lengthOf(head);
+  }
+}
+
+/** How many bytes its texts take, about. */
+function lengthOf({ path, search, headers }: Head): number {
+  let length = path.length + search.length;
+  for (const name in headers) length += name.length + (headers[name]?.length ?? 0);
+  return length;
+}
