@@ -1,6 +1,7 @@
 // What an endpoint is to the requests that reach it.
 
 import type { ReplyByFlow, ReplyNow } from "./config/handling";
+import type { Webhook } from "./deliveries/delivery";
 import type { RepeatGuard } from "./deliveries/guard";
 import type { Problem } from "./problem";
 import type { Dropped, OwedReply } from "./reply/owed";
@@ -10,7 +11,7 @@ import type { Gate, Refused } from "./trust/gate";
 import type { Limits } from "./trust/limits";
 import type { Sender } from "./trust/senders/record";
 import type { SenderId } from "./trust/senders/table";
-import type { Admission, Credential } from "./trust/signature/why";
+import type { Admission } from "./trust/signature/why";
 
 /** What a request that may come in starts, and who hears how requests fared. */
 export interface Endpoint {
@@ -61,19 +62,6 @@ export interface Delivery {
   rawBody?: Buffer;
   req: RequestSummary;
   webhook: Webhook;
-}
-
-/** What is known of who sent it. */
-export interface Webhook {
-  sender?: SenderId;
-  /** The type of the event. */
-  event?: string;
-  /** The sender's own id of the delivery. */
-  id?: string;
-  /** When it was signed, in ms since the epoch. */
-  sentAt?: number;
-  /** Which of two secrets or tokens it had. */
-  credential: Credential;
 }
 
 /** An accepted request, as the status wants it. */

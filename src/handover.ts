@@ -1,9 +1,10 @@
 // The end of the story: what may come in becomes a message, and its caller gets a reply.
 
 import type { ServerResponse } from "node:http";
+import type { Webhook } from "./deliveries/delivery";
 import type { RepeatGuard, Verdict } from "./deliveries/guard";
 import type { Repetition, Reservation } from "./deliveries/repeats";
-import type { Delivery, Endpoint, Webhook } from "./endpoint";
+import type { Delivery, Endpoint } from "./endpoint";
 import { Interference, problems } from "./problem";
 import { Acceptance, saidBefore } from "./reply/acceptance";
 import { type Creditor, OwedReply } from "./reply/owed";

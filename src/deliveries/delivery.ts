@@ -1,6 +1,7 @@
 // What is known of one request: what came, and what became of it.
 
-import type { Webhook } from "../endpoint";
+import type { SenderId } from "../trust/senders/table";
+import type { Credential } from "../trust/signature/why";
 
 /** What became of a request. */
 export type State =
@@ -21,6 +22,7 @@ export type State =
 
 /** What the flow is not done with; it is never dropped. */
 export const unfinished: readonly State[] = ["accepted", "running"];
+export const finished: readonly State[] = ["refused", "duplicate", "handshake", "done", "failed"];
 
 /** What came, as a flow may know it: nothing of it lets anybody in. */
 export interface Head {
@@ -32,6 +34,19 @@ export interface Head {
   readonly headers: Readonly<Record<string, string | string[]>>;
   /** The address of the sender. */
   readonly ip: string;
+}
+
+/** What is known of who sent it. */
+export interface Webhook {
+  sender?: SenderId;
+  /** The type of the event. */
+  event?: string;
+  /** The sender's own id of the delivery. */
+  id?: string;
+  /** When it was signed, in ms since the epoch. */
+  sentAt?: number;
+  /** Which of two secrets or tokens it had. */
+  credential: Credential;
 }
 
 /** One time that the flow was started with a delivery. */
