@@ -4,6 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Delivery } from "../../src/deliveries/delivery";
 import { MemoryStore, mostOfNode } from "../../src/deliveries/memory-store";
+import { SqliteStore } from "../../src/deliveries/sqlite-store";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import type { Query, Store, StoreEvents, Trouble } from "../../src/deliveries/store";
 
 /** An engine; a new one needs nothing but a row in `engines`. */
@@ -25,6 +27,13 @@ export const engines: readonly Engine[] = [
     outlives: false,
     isHere: true,
     create: (_place, mostBytes) => new MemoryStore(mostOfNode, mostBytes),
+  },
+  {
+    name: "in a file",
+    outlives: true,
+    isHere: sqliteIsHere(),
+    create: (place, mostBytes) =>
+      new SqliteStore(place, { maxAge: Infinity, ...(mostBytes && { maxBytes: mostBytes }) }),
   },
 ];
 

@@ -1,0 +1,112 @@
+// The table of deliveries.
+
+import { type Run, type State, unfinished } from "../delivery";
+import type { Change } from "../store";
+import type { Database, Row, Statement } from "./module";
+import type { Step, WrittenKept } from "./operations";
+import type { Written } from "./written";
+
+/** How many deliveries are looked through for a text in one step. */
+const scanned = 2000;
+/** How many bytes of bodies are claimed in one step, unless one alone has more. */
+const mostClaimed = 4 * 1024 * 1024;
+const nothing = new Uint8Array();
+
+const columns = "seq, id, node, at, state, attempt, status, milliseconds, rest";
+
+/** A row with its place in the order in which deliveries came. */
+type Placed = { [Column in keyof Written]: Written[Column] } & { seq: number };
+
+export class Deliveries {
+  readonly #database: Database;
+  readonly #statements = new Map<string, Statement>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  add({ id, node, at, state, attempt, status, milliseconds, rest, searched }: Written, body: Uint8Array): void {
+    const sql = `INSERT INTO deliveries (id, node, at, state, attempt, status, milliseconds, rest, searched)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
+    const insert = this.#prepared(sql);
+    const done = insert.run(id, node, at, state, attempt, status, milliseconds, rest, searched);
+    if (done.changes === 0 || body.length === 0) return;
+    this.#prepared("INSERT INTO bodies VALUES (?, ?)").run(done.lastInsertRowid, body);
+  }
+
+  change(id: string, { state = null, status = null, milliseconds = null, attempt = null, run }: NullableChange): void {
+    const known = this.#prepared("SELECT seq, attempt FROM deliveries WHERE id = ?").get(id) as Placed | undefined;
+    if (!known) return;
+    const sql = `UPDATE deliveries SET state = coalesce(?, state), status = coalesce(?, status),
+      milliseconds = coalesce(?, milliseconds), attempt = coalesce(?, attempt) WHERE seq = ?`;
+    this.#prepared(sql).run(state, status, milliseconds, attempt, known.seq);
+    if (!run) return;
+    const { at, ended = null, error = null } = run;
+    this.#prepared("REPLACE INTO runs VALUES (?, ?, ?, ?, ?)").run(known.seq, attempt ?? known.attempt, at, ended, error); // prettier-ignore
+  }
+
+  /** What is unfinished of a node, the oldest first. */
+  claim(node: string, most: number, after: number): { kept: WrittenKept[]; next: number | undefined } {
+    const sql = `SELECT ${columns} FROM deliveries WHERE node = ? AND state = ? AND seq > ? ORDER BY seq LIMIT ?`;
+    const rows = unfinished.flatMap((state) => this.#prepared(sql).all(node, state, after, most) as Placed[]);
+    const oldest = rows.sort((one, other) => one.seq - other.seq).slice(0, most);
+    const kept: WrittenKept[] = [];
+    let bytes = 0;
+    for (const row of oldest) {
+      if (bytes >= mostClaimed) break;
+      const next = this.#whole(row);
+      bytes += next.body.length;
+      kept.push(next);
+    }
+    const isLast = rows.length < most && kept.length === oldest.length;
+    return { kept, next: isLast ? undefined : oldest[kept.length - 1]?.seq };
+  }
+
+  find(id: string): WrittenKept | undefined {
+    const row = this.#prepared(`SELECT ${columns} FROM deliveries WHERE id = ?`).get(id) as Placed | undefined;
+    return row && this.#whole(row);
+  }
+
+  /** The newest first: a step of a page, which the next one goes on with where there is one. */
+  page({ node, state, text, before, limit }: Step): { found: Written[]; next: number | undefined } {
+    const where = [node !== undefined && "node = ?", state && "state = ?", "seq < ?"].filter(Boolean).join(" AND ");
+    const values = [node, state, before].filter((value) => value !== undefined);
+    const end = `SELECT seq FROM deliveries WHERE ${where} ORDER BY seq DESC LIMIT 1 OFFSET ${scanned}`;
+    const floor = text ? ((this.#prepared(end).get(...values) as Placed | undefined)?.seq ?? 0) : 0;
+    const sql = `SELECT ${columns} FROM deliveries WHERE ${where} AND seq >= ? AND instr(searched, ?)
+      ORDER BY seq DESC LIMIT ?`;
+    const rows = this.#prepared(sql).all(...values, floor, text, limit + 1) as Placed[];
+    const found = rows.slice(0, limit);
+    if (rows.length > limit) return { found, next: found.at(-1)?.seq };
+    return { found, next: floor || undefined };
+  }
+
+  counts(node: string): Partial<Record<State, number>> {
+    const rows = this.#prepared("SELECT state, number FROM counts WHERE node = ? AND number > 0").all(node);
+    return Object.fromEntries(rows.map(({ state, number }) => [state, number])) as Partial<Record<State, number>>;
+  }
+
+  #whole(row: Placed): WrittenKept {
+    const body = this.#prepared("SELECT body FROM bodies WHERE seq = ?").get(row.seq)?.body as Uint8Array | undefined;
+    const runs = this.#prepared("SELECT at, ended, error FROM runs WHERE seq = ? ORDER BY attempt").all(row.seq);
+    return { written: row, body: body ?? nothing, runs: runs.map(runOf) };
+  }
+
+  /** Prepared when it is needed first. */
+  #prepared(sql: string): Statement {
+    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, known);
+    return known;
+  }
+}
+
+/** What is missing stays as it is: NULL for `coalesce`. */
+type NullableChange = { [K in Exclude<keyof Change, "run">]?: Change[K] | null } & Pick<Change, "run">;
+
+function runOf({ at, ended, error }: Row): Run {
+  return {
+    at: Number(at),
+    ...(ended !== null && { ended: Number(ended) }),
+    ...(error !== null && { error: String(error) }),
+  };
+}

@@ -1,0 +1,88 @@
+// Which deliveries go when they are too old, or when there is no room.
+
+import { finished } from "../delivery";
+import type { Database, Statement } from "./module";
+import type { Setup } from "./operations";
+
+/** For how long deliveries are dropped at most while others wait, in ms. */
+const longestStep = 20;
+/** How much has to fit at least for there to be room, in bytes. */
+const leastRoom = 64 * 1024;
+/** What a delivery takes in the indexes and beside its texts, in bytes: about, and rather too much. */
+const frame = 1024;
+
+/** What is unfinished is never dropped. */
+export class Retention {
+  readonly #maxAge: number;
+  readonly #maxBytes: number;
+  readonly #pages: Statement;
+  readonly #free: Statement;
+  readonly #pageSize: number;
+  readonly #oldest: Statement;
+  readonly #tooOld: Statement;
+  readonly #drop: Statement;
+  readonly #database: Database;
+  #deadline = 0;
+
+  constructor(database: Database, { maxAge, maxBytes }: Setup) {
+    this.#database = database;
+    this.#maxAge = maxAge;
+    this.#maxBytes = maxBytes;
+    this.#pages = database.prepare("PRAGMA page_count");
+    this.#free = database.prepare("PRAGMA freelist_count");
+    this.#pageSize = Number(database.prepare("PRAGMA page_size").get()?.page_size);
+    // In the order in which they came: by time, those of a clock that was set back would go first.
+    const oldest = finished.map((state) => `SELECT (SELECT seq FROM deliveries WHERE state = '${state}' ORDER BY seq LIMIT 1) AS seq`); // prettier-ignore
+    this.#oldest = database.prepare(`SELECT min(seq) AS seq FROM (${oldest.join(" UNION ALL ")})`);
+    const tooOld =
+      "SELECT seq FROM deliveries WHERE state NOT IN ('accepted', 'running') AND at < ? ORDER BY at LIMIT 1";
+    this.#tooOld = database.prepare(tooOld);
+    this.#drop = database.prepare("DELETE FROM deliveries WHERE seq = ?");
+  }
+
+  /** Others wait from now on. */
+  begin(): void {
+    this.#deadline = performance.now() + longestStep;
+  }
+
+  /**
+   * Drops what has to go for so many bytes. What is left of that after its time is dropped later: there is room then, as
+   * there will be.
+   *
+   * @returns whether there is room
+   */
+  makeRoom(bytes = leastRoom): boolean {
+    if (bytes + frame > this.#maxBytes) return false;
+    while (this.#used + bytes + frame > this.#maxBytes) {
+      const oldest = this.#oldest.get()?.seq;
+      if (typeof oldest !== "number") return false;
+      if (performance.now() > this.#deadline) return true;
+      this.#drop.run(oldest);
+    }
+    return true;
+  }
+
+  /** @returns whether there may be more to be dropped */
+  tidy(): boolean {
+    this.#database.exec("DELETE FROM probes");
+    const before = Date.now() - this.#maxAge;
+    for (let old = this.#tooOld.get(before); old?.seq !== undefined; old = this.#tooOld.get(before)) {
+      this.#drop.run(old.seq);
+      if (performance.now() > this.#deadline) return true;
+    }
+    return this.makeRoom() && this.#used + leastRoom > this.#maxBytes;
+  }
+
+  /** @returns whether as much as may be needed for a delivery can be written */
+  probe(): boolean {
+    if (!this.makeRoom()) return false;
+    this.#database.exec(`DELETE FROM probes; INSERT INTO probes VALUES (zeroblob(${leastRoom}))`);
+    return true;
+  }
+
+  /** How many bytes of the file are in use. */
+  get #used(): number {
+    const pages = Number(this.#pages.get()?.page_count) - Number(this.#free.get()?.freelist_count);
+    return pages * this.#pageSize;
+  }
+}
