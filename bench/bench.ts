@@ -9,6 +9,7 @@ import { handling } from "./handling";
 import { memory } from "./memory";
 import { processorTime } from "./processor-time";
 import { signatures } from "./signatures";
+import { store } from "./store";
 import { generatorCpu, throughput } from "./throughput";
 
 const parts: Record<string, () => Promise<void>> = {
@@ -16,6 +17,7 @@ const parts: Record<string, () => Promise<void>> = {
   signatures,
   "processor-time": processorTime,
   handling,
+  store,
   endpoints: manyEndpoints,
   deploying,
   memory,
