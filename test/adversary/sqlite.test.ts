@@ -213,6 +213,19 @@ if (sqliteIsHere()) {
       readFileSync(file()).equals(before).should.be.true();
     });
 
+    it("are kept when they came before the end, and refused after it", async () => {
+      const store = await opened();
+      faults.set(Fault.slow, 100);
+      const adding = ["1", "2", "3"].map((id) => store.add(accepted(id), bytes));
+      const closing = [store.close(), store.close()];
+      await rejected(store.add(accepted("4"), bytes), "unreachable");
+      await Promise.all([...adding, ...closing]);
+      await rejected(store.page({ limit: 1 }), "unreachable");
+      faults.clear();
+      (await unfinished(await reopened(store))).should.eql(["1", "2", "3"]);
+      await rejected(made().add(accepted("5"), bytes), "unreachable");
+    });
+
     describe("begin anew, and the old file is kept aside, where it", () => {
       const junk = (path: string, from: number, length: number) => {
         const descriptor = openSync(path, "r+");

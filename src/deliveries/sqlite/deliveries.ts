@@ -73,9 +73,10 @@ export class Deliveries {
     const values = [node, state, before].filter((value) => value !== undefined);
     const end = `SELECT seq FROM deliveries WHERE ${where} ORDER BY seq DESC LIMIT 1 OFFSET ${scanned}`;
     const floor = text ? ((this.#prepared(end).get(...values) as Placed | undefined)?.seq ?? 0) : 0;
-    const sql = `SELECT ${columns} FROM deliveries WHERE ${where} AND seq >= ? AND instr(searched, ?)
-      ORDER BY seq DESC LIMIT ?`;
-    const rows = this.#prepared(sql).all(...values, floor, text, limit + 1) as Placed[];
+    // What is not looked through is not read.
+    const [matches, sought] = text ? ["AND seq >= ? AND instr(searched, ?)", [floor, text]] : ["", []];
+    const sql = `SELECT ${columns} FROM deliveries WHERE ${where} ${matches} ORDER BY seq DESC LIMIT ?`;
+    const rows = this.#prepared(sql).all(...values, ...sought, limit + 1) as Placed[];
     const found = rows.slice(0, limit);
     if (rows.length > limit) return { found, next: found.at(-1)?.seq };
     return { found, next: floor || undefined };

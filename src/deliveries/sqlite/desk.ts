@@ -18,6 +18,8 @@ import { isCorruption, isOfOperation, NoRoom, troubleOf } from "./troubles";
 const retryAfter = 1000;
 /** How often it looks for what is too old, in ms. */
 const tidyEvery = 60_000;
+/** How long others have their turn between two steps of dropping what is too old, in ms. */
+const betweenSteps = 20;
 /** How often a corrupt file is moved aside at most, in ms: on a broken disk, all would be corrupt. */
 const movedAsideEvery = 60_000;
 
@@ -36,6 +38,7 @@ export class Desk {
   readonly #setup: Setup;
   readonly #say: (what: FromWorker) => void;
   readonly #tidying = setInterval(() => this.take(tidying), tidyEvery);
+  #next: NodeJS.Timeout | undefined;
   #waiting: Numbered[] = [];
   #open: Open | undefined;
   #trouble: Trouble | undefined;
@@ -60,6 +63,7 @@ export class Desk {
     this.#work();
     this.#isClosed = true;
     clearInterval(this.#tidying);
+    clearTimeout(this.#next);
     clearTimeout(this.#retry);
     this.#open?.file.close();
   }
@@ -74,10 +78,14 @@ export class Desk {
       const outcome = outcomes[index];
       if (!outcome) continue;
       if (number !== undefined) answers.push({ number, ...outcome });
-      // While there is more to be dropped, all else goes first.
-      else if (request.kind === "tidy" && "value" in outcome && outcome.value) setImmediate(() => this.take(tidying));
+      else if (request.kind === "tidy" && "value" in outcome && outcome.value) this.#tidyOn();
     }
     this.#say({ says: "answers", answers });
+  }
+
+  #tidyOn(): void {
+    clearTimeout(this.#next);
+    this.#next = setTimeout(() => this.take(tidying), betweenSteps);
   }
 
   /** @returns what became of each, when it is as safe as it gets */
@@ -146,7 +154,7 @@ export class Desk {
     } catch {
       // SQLite has done so by itself: https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction
     }
-    if (isOfOperation(error) || this.#open.file.isGone) return;
+    if (isOfOperation(error) || !(isCorruption(error) || this.#open.file.isHere)) return;
     this.#open.file.close();
     this.#open = undefined;
   }
@@ -154,9 +162,14 @@ export class Desk {
   #moveAside(error: unknown): boolean {
     if (performance.now() - this.#movedAside < movedAsideEvery) return false;
     this.#movedAside = performance.now();
-    const path = moveAside(this.#setup.path);
-    this.#say({ says: "movedAside", path, cause: error });
-    return true;
+    try {
+      const path = moveAside(this.#setup.path);
+      this.#say({ says: "movedAside", path, cause: error });
+      return true;
+    } catch {
+      // That it is corrupt says more than that it cannot be moved.
+      return false;
+    }
   }
 
   /** It works where something could be added; to change or to read is possible in a full file, too. */

@@ -16,6 +16,9 @@ const settings = `
   PRAGMA journal_mode = WAL;
   -- Each transaction is synced before it counts as committed.
   PRAGMA synchronous = FULL;
+  -- On macOS, fsync(2) leaves it to the disk when to write: https://www.sqlite.org/pragma.html#pragma_fullfsync
+  PRAGMA fullfsync = ON;
+  PRAGMA checkpoint_fullfsync = ON;
   PRAGMA journal_size_limit = ${longestLog};
 `;
 
@@ -45,9 +48,22 @@ export class StoreFile {
     this.#log = identityOf(`${path}-wal`);
   }
 
-  /** Whether the file has its name no more: SQLite goes on to write to one that nobody finds again. */
+  /**
+   * Whether the file has its name no more: SQLite goes on to write to one that nobody finds again.
+   *
+   * @throws where nobody can tell
+   */
   get isGone(): boolean {
     return identityOf(this.#path) !== this.#is;
+  }
+
+  /** Whether it is certain that the file can be opened anew. */
+  get isHere(): boolean {
+    try {
+      return !this.isGone;
+    } catch {
+      return false;
+    }
   }
 
   /** Whether the log alone has gone, in which the last transactions are: a new process would not find them. */
@@ -123,7 +139,11 @@ function syncFolderOf(path: string): void {
   }
 }
 
-/** What tells a file from another of its name; empty where there is none. */
+/**
+ * What tells a file from another of its name; empty where there is none.
+ *
+ * @throws where nobody can tell: the disk or the permissions say no
+ */
 function identityOf(path: string): string {
   const stat = statSync(path, { bigint: true, throwIfNoEntry: false });
   return stat ? `${stat.dev} ${stat.ino}` : "";

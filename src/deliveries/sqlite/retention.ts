@@ -5,7 +5,9 @@ import type { Database, Statement } from "./module";
 import type { Setup } from "./operations";
 
 /** For how long deliveries are dropped at most while others wait, in ms. */
-const longestStep = 20;
+const longestStep = 5;
+/** How many are dropped for each that comes all the same: so there is room in the end. */
+const leastDropped = 2;
 /** How much has to fit at least for there to be room, in bytes. */
 const leastRoom = 64 * 1024;
 /** What a delivery takes in the indexes and beside its texts, in bytes: about, and rather too much. */
@@ -53,10 +55,10 @@ export class Retention {
    */
   makeRoom(bytes = leastRoom): boolean {
     if (bytes + frame > this.#maxBytes) return false;
-    while (this.#used + bytes + frame > this.#maxBytes) {
+    for (let dropped = 0; this.#used + bytes + frame > this.#maxBytes; dropped++) {
       const oldest = this.#oldest.get()?.seq;
       if (typeof oldest !== "number") return false;
-      if (performance.now() > this.#deadline) return true;
+      if (dropped >= leastDropped && performance.now() > this.#deadline) return true;
       this.#drop.run(oldest);
     }
     return true;

@@ -36,7 +36,8 @@ export class Thread {
   #last = 0;
   #started = -Infinity;
   #restart: NodeJS.Timeout | undefined;
-  #ended: (() => void) | undefined;
+  #ended: Promise<void> | undefined;
+  #end: () => void = () => undefined;
 
   /** @param script the file that the worker runs */
   constructor(script: string, setup: Setup, events: StoreEvents) {
@@ -59,6 +60,7 @@ export class Thread {
     bytes?: Uint8Array,
     size = 0,
   ): Promise<Operations[K]["gives"]> {
+    if (this.#ended) return Promise.reject(new StoreError("unreachable"));
     const all = frame + size + (bytes?.length ?? 0);
     if (kind === "add" && this.#bytes > 0 && this.#bytes + all > mostWaiting) {
       const error = new StoreError("busy");
@@ -84,17 +86,16 @@ export class Thread {
 
   /** Ends what is under way, and the worker. */
   stop(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#ended = resolve;
-      clearTimeout(this.#restart);
-      if (this.#worker) this.#worker.postMessage("close" satisfies ToWorker);
-      else this.#end();
-    });
+    this.#ended ??= new Promise((resolve) => (this.#end = resolve));
+    clearTimeout(this.#restart);
+    if (this.#worker) this.#worker.postMessage("close" satisfies ToWorker);
+    else this.#finish();
+    return this.#ended;
   }
 
   #start(): void {
     this.#started = performance.now();
-    this.#worker = new Worker(this.#script, { workerData: this.#setup });
+    this.#worker = new Worker(this.#script, { name: "webhook-trigger", workerData: this.#setup });
     let cause: unknown;
     this.#worker.on("message", (what: FromWorker) => this.#hear(what));
     this.#worker.on("error", (error) => (cause = error));
@@ -146,7 +147,7 @@ export class Thread {
   #die(cause: unknown): void {
     this.#worker = undefined;
     for (const answer of this.#answers.splice(0)) this.#tell(answer);
-    if (this.#ended) return this.#end();
+    if (this.#ended) return this.#finish();
     this.#condition.forget("file");
     this.#condition.begin("thread", "broken", cause);
     this.#rejectAll(cause, ({ isRepeated }) => isRepeated);
@@ -155,9 +156,9 @@ export class Thread {
     this.#restart = setTimeout(() => this.#start(), Math.max(0, delay));
   }
 
-  #end(): void {
+  #finish(): void {
     this.#rejectAll(undefined, () => true);
-    this.#ended?.();
+    this.#end();
   }
 
   #rejectAll(cause: unknown, which: (waiting: Waiting) => boolean): void {

@@ -1,7 +1,6 @@
 // What the errors of SQLite and of the file system mean to a store.
 
-import { type Trouble } from "../store";
-import { NewerFile } from "./migrations";
+import type { Trouble } from "../store";
 
 /** There is no room, and nothing that may be dropped. */
 export class NoRoom extends Error {
@@ -45,10 +44,9 @@ export function troubleOf(error: unknown): Trouble {
   if (error instanceof NoRoom) return "full";
   const code = codeOf(error);
   if (code !== undefined) return byCode[code] ?? "broken";
-  if (error instanceof NewerFile || !(error instanceof Error)) return "broken";
   // The rest of what the file system says is about a way that does not lead to a file.
-  if ("syscall" in error && "code" in error) return byName[String(error.code)] ?? "unreachable";
-  return "broken";
+  const isOfSystem = error instanceof Error && "syscall" in error && "code" in error;
+  return isOfSystem ? (byName[String(error.code)] ?? "unreachable") : "broken";
 }
 
 /** Whether what is in the file is none of SQLite's, or no longer. */
@@ -59,8 +57,7 @@ export function isCorruption(error: unknown): boolean {
 
 /** Whether an error may be that of one operation alone, so that others can be done without it. */
 export function isOfOperation(error: unknown): boolean {
+  if (error instanceof TypeError || error instanceof RangeError) return true;
   const code = codeOf(error);
-  return code === undefined
-    ? !(error instanceof Error && "syscall" in error) && !(error instanceof NewerFile)
-    : byCode[code] === "full" || ofStatement.includes(code);
+  return code !== undefined && (byCode[code] === "full" || ofStatement.includes(code));
 }

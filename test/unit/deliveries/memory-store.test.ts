@@ -1,0 +1,60 @@
+import should from "should";
+import { MemoryStore, mostOfNode } from "../../../src/deliveries/memory-store";
+import { StoreError } from "../../../src/deliveries/store";
+import { bytes, delivered, pagesOf } from "../../harness/stores";
+
+const idsOf = async (store: MemoryStore) => (await pagesOf(store, { limit: 1000 })).flat();
+
+describe("MemoryStore", () => {
+  it(`keeps the last ${mostOfNode} of each node, and unfinished ones besides`, async () => {
+    const store = new MemoryStore();
+    for (let index = 0; index < 300; index++) {
+      await store.add(delivered(`a${index}`, { node: "a", state: index < 50 ? "accepted" : "done" }), bytes);
+      await store.add(delivered(`b${index}`, { node: "b" }), bytes);
+    }
+    should(await store.counts("a")).eql({ accepted: 50, done: mostOfNode - 50 });
+    should(await store.counts("b")).eql({ done: mostOfNode });
+    for (let index = 0; index < 250; index++) await store.add(delivered(`c${index}`, { node: "a", state: "running" }), bytes); // prettier-ignore
+    should(await store.counts("a")).eql({ accepted: 50, running: 250 });
+    for (let index = 0; index < 250; index++) await store.change(`c${index}`, { state: "done" });
+    should(await store.counts("a")).eql({ accepted: 50, done: mostOfNode - 50 });
+    should(await store.find("c249")).be.ok();
+    should(await store.find("c0")).be.undefined();
+  });
+
+  it("drops nothing that is begun once more", async () => {
+    const store = new MemoryStore(2);
+    await store.add(delivered("1"), bytes);
+    await store.change("1", { state: "accepted" });
+    for (const id of ["2", "3", "4"]) await store.add(delivered(id), bytes);
+    (await idsOf(store)).should.eql(["4", "1"]);
+  });
+
+  it("counts all of the memory that a body keeps, and once where several share it", async () => {
+    const slab = Buffer.alloc(600_000);
+    const store = new MemoryStore(mostOfNode, 1_000_000);
+    for (const id of ["1", "2", "3"]) await store.add(delivered(id), slab.subarray(0, 100));
+    (await idsOf(store)).should.eql(["3", "2", "1"]);
+    await store.add(delivered("4"), Buffer.alloc(600_000).subarray(0, 100));
+    (await idsOf(store)).should.eql(["4", "3", "2"]);
+    const tooLong = await store.add(delivered("5"), Buffer.alloc(1_000_000)).catch((error: unknown) => error);
+    should(tooLong).be.instanceOf(StoreError);
+  });
+
+  it("counts texts as well", async () => {
+    const headers = { long: "x".repeat(9000), many: ["y".repeat(1000)] };
+    const store = new MemoryStore(1000, 1_000_000);
+    for (let index = 0; index < 200; index++) {
+      await store.add(delivered(`${index}`, { head: { ...delivered("").head, headers } }), Buffer.alloc(0));
+    }
+    (await idsOf(store)).length.should.be.within(85, 110);
+  });
+
+  it("takes as long for a delivery however many there have been", async () => {
+    const store = new MemoryStore();
+    const start = performance.now();
+    for (let index = 0; index < 300_000; index++)
+      await store.add(delivered(`${index}`, { node: `${index % 9}` }), bytes);
+    (performance.now() - start).should.be.below(10_000);
+  });
+});
