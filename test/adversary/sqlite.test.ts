@@ -98,6 +98,28 @@ if (sqliteIsHere()) {
         });
       }
 
+      it("the file is deleted while they are written", async () => {
+        const store = await opened();
+        await store.add(accepted("1"), bytes);
+        faults.set(Fault.slow, 300);
+        faults.set(Fault.committing, 0);
+        const adding = store.add(accepted("2"), bytes);
+        await until(() => faults.get(Fault.committing) === 1, "the commit");
+        rmSync(file());
+        await adding;
+        // What only the thread has goes with it.
+        faults.set(Fault.dieBefore, 1);
+        await store.add(accepted("3"), bytes);
+        (await unfinished(store)).should.eql(["1", "2", "3"]);
+      });
+
+      it("the file is deleted before they are let go of", async () => {
+        const store = await opened();
+        await store.add(accepted("1"), bytes);
+        rmSync(file());
+        (await unfinished(await reopened(store))).should.eql(["1"]);
+      });
+
       it("their folder is deleted, and comes back", async () => {
         const store = await opened();
         await store.add(accepted("open"), bodyOf("open"));

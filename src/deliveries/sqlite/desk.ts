@@ -58,8 +58,9 @@ export class Desk {
     if (this.#waiting.push(message) === 1) setImmediate(() => this.#work());
   }
 
-  /** Does what has come, and is done. */
+  /** Does what has come, and is done. What has no name by now has one again, or is lost. */
   close(): void {
+    if (this.#open) this.take(tidying);
     this.#work();
     this.#isClosed = true;
     clearInterval(this.#tidying);
