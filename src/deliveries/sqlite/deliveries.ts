@@ -34,6 +34,10 @@ export class Deliveries {
     this.#prepared("INSERT INTO bodies VALUES (?, ?)").run(done.lastInsertRowid, body);
   }
 
+  forget(id: string): void {
+    this.#prepared("DELETE FROM deliveries WHERE id = ?").run(id);
+  }
+
   change(id: string, { state = null, status = null, milliseconds = null, attempt = null, run }: NullableChange): void {
     const known = this.#prepared("SELECT seq, attempt FROM deliveries WHERE id = ?").get(id) as Placed | undefined;
     if (!known) return;

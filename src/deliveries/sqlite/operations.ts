@@ -44,6 +44,8 @@ export interface Operations {
   open: { asks: undefined; gives: number };
   /** The body travels beside it. */
   add: { asks: Written; gives: unknown };
+  /** Drops the delivery with this id, which was not kept as far as anybody has been told. */
+  forget: { asks: string; gives: unknown };
   change: { asks: { id: string; change: Change }; gives: unknown };
   claim: {
     asks: { node: string; most: number; after: number };
@@ -63,7 +65,7 @@ export interface Operations {
 export type Kind = keyof Operations;
 
 /** What changes the file. */
-export const writing: readonly Kind[] = ["add", "change", "keepKey", "tidy", "probe"];
+export const writing: readonly Kind[] = ["add", "forget", "change", "keepKey", "tidy", "probe"];
 
 export interface Request<K extends Kind = Kind> {
   kind: K;

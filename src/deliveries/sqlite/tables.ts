@@ -26,6 +26,7 @@ export class Tables {
         if (!retention.makeRoom(written.rest.length + written.searched.length + body.length)) throw new NoRoom();
         deliveries.add(written, body);
       },
+      forget: (id) => deliveries.forget(id),
       change: ({ id, change }) => deliveries.change(id, change),
       claim: ({ node, most, after }) => deliveries.claim(node, most, after),
       find: (id) => deliveries.find(id),

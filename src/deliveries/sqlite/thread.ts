@@ -150,7 +150,7 @@ export class Thread {
     if (this.#ended) return this.#finish();
     this.#condition.forget("file");
     this.#condition.begin("thread", "broken", cause);
-    this.#rejectAll(cause, ({ isRepeated }) => isRepeated);
+    for (const { request } of this.#rejectAll(cause, ({ isRepeated }) => isRepeated)) this.#undo(request);
     for (const waiting of this.#waiting.values()) waiting.isRepeated = true;
     const delay = this.#started + restartAfter - performance.now();
     this.#restart = setTimeout(() => this.#start(), Math.max(0, delay));
@@ -161,11 +161,20 @@ export class Thread {
     this.#end();
   }
 
-  #rejectAll(cause: unknown, which: (waiting: Waiting) => boolean): void {
-    for (const [number, waiting] of this.#waiting) {
-      if (!which(waiting)) continue;
+  /** It may have been kept before the worker died: who was told otherwise sends it again. */
+  #undo({ kind, asks }: Request): void {
+    if (kind !== "add") return;
+    const { id } = asks as Operations["add"]["asks"];
+    // What cannot be done now, either, is left: then the delivery comes twice.
+    this.ask("forget", id).catch(() => undefined);
+  }
+
+  #rejectAll(cause: unknown, which: (waiting: Waiting) => boolean): Waiting[] {
+    const rejected = [...this.#waiting].filter(([, waiting]) => which(waiting));
+    for (const [number, waiting] of rejected) {
       this.#forget(number, waiting);
       waiting.reject(new StoreError("broken", cause));
     }
+    return rejected.map(([, waiting]) => waiting);
   }
 }
