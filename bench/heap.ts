@@ -60,6 +60,8 @@ measure("the endpoint, its functions and its place in the map", (index) => {
   const endpoint = endpointOf(RED, Object.assign(Object.create(node) as Node, { id: `w${index}` }), {
     ...parts,
     guarding,
+    custody: undefined,
+    records: undefined,
   });
   const place = endpoints.enter(config(index).path, {
     owner: `w${index}`,

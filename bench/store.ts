@@ -1,4 +1,4 @@
-/** How many deliveries the engines take, by themselves: in memory, and in a file next to what the disk gives. */
+/** How many deliveries the engines take, by themselves: in memory, in a file next to what the disk gives, in a server. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,7 +7,9 @@ import { MemoryStore } from "../src/deliveries/memory-store";
 import { openDatabase } from "../src/deliveries/sqlite/module";
 import { SqliteStore } from "../src/deliveries/sqlite-store";
 import type { Store } from "../src/deliveries/store";
+import { ValkeyStore } from "../src/deliveries/valkey-store";
 import { claimsOf, delivered, Told } from "../test/harness/stores";
+import { ValkeyServer } from "../test/harness/valkey";
 import { connections, inTurns, median, milliseconds, ratios, report, rounds, spread } from "./figures";
 
 const body = Buffer.from(JSON.stringify({ text: "x".repeat(89) }));
@@ -17,21 +19,32 @@ let last = 0;
 export async function store(): Promise<void> {
   process.stdout.write("deliveries that are kept\n");
   const folder = mkdtempSync(join(tmpdir(), "webhook-trigger-bench-"));
+  const server = await ValkeyServer.start();
   const inMemory = new MemoryStore();
-  const inFile = new SqliteStore(folder);
-  await inFile.open(new Told());
+  const inFile = await opened(new SqliteStore(folder));
+  const inServer = await opened(new ValkeyStore({ url: server.url() }));
   const own = ownPace(join(folder, "own.sqlite"));
   const paces = await inTurns("/s", {
     own,
     file: () => pace(inFile, "accepted"),
+    server: () => pace(inServer, "accepted"),
     memory: () => pace(inMemory, "done"),
   });
   report(`deliveries kept in a file by ${connections} at once, vs its own pace in batches of as many`, "–", spread(ratios(paces.file, paces.own))); // prettier-ignore
   report("the same in a second", "≥ 3,000, or half of its own pace", spread(paces.file, 0));
+  report(`deliveries kept in Valkey or Redis by ${connections} at once, each synced, vs in memory`, "–", spread(ratios(paces.server, paces.memory), 3)); // prettier-ignore
+  report("the same in a second", "–", spread(paces.server, 0));
   report("deliveries kept in memory, in a second", "–", `**${median(paces.memory).toFixed(0)}**`);
-  await inFile.close();
+  for (const each of [inFile, inServer]) await each.close();
   rmSync(folder, { recursive: true });
-  await pauses();
+  await pauses("in a file", (place) => new SqliteStore(place));
+  await pauses("in Valkey or Redis", () => new ValkeyStore({ url: server.url(), namespace: "pauses" }));
+  await server.stop();
+}
+
+async function opened<Each extends Store>(each: Each): Promise<Each> {
+  await each.open(new Told());
+  return each;
 }
 
 /** Deliveries in a second. */
@@ -63,26 +76,33 @@ function ownPace(path: string): () => Promise<number> {
   };
 }
 
-/** How long everything else waits while a start pages through what is unfinished. */
-async function pauses(): Promise<void> {
+/**
+ * How long everything else waits while a start pages through what is unfinished.
+ *
+ * @param create in an empty folder
+ */
+async function pauses(where: string, create: (folder: string) => Store): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "webhook-trigger-bench-"));
-  const inFile = new SqliteStore(folder);
-  await inFile.open(new Told());
+  const kept = await opened(create(folder));
   for (let sent = 0; sent < unfinished; sent += 10_000) {
     await Promise.all(
-      Array.from({ length: 10_000 }, () => inFile.add(delivered(`${++last}`, { state: "accepted" }), body)),
+      Array.from({ length: 10_000 }, () => kept.add(delivered(`${++last}`, { state: "accepted" }), body)),
     );
   }
   const longest: number[] = [];
   for (let round = 0; round < rounds; round++) {
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
-    await claimsOf(inFile, "n", 100);
+    await claimsOf(kept, "n", 100);
     delay.disable();
     longest.push(delay.max / 1e6);
   }
   const count = unfinished.toLocaleString("en");
-  report(`longest pause while ${count} unfinished deliveries are claimed`, "≤ 50 ms", `${spread(longest, 0)} ms`);
-  await inFile.close();
+  report(
+    `longest pause while ${count} unfinished deliveries ${where} are claimed`,
+    "≤ 50 ms",
+    `${spread(longest, 0)} ms`,
+  );
+  await kept.close();
   rmSync(folder, { recursive: true });
 }

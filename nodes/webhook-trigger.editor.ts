@@ -4,6 +4,7 @@ import { type CredentialName, defaults, type SavedFields } from "../src/config/f
 import { isUsed, publicUrlOf, settingsValidator, validator } from "./editor/checks";
 import { enterMissing, hasNoCredential, makePath, shownEvent, prepareCredentials } from "./editor/credentials";
 import { showCredentialHints } from "./editor/credential-hints";
+import { prepareDurable, showDurable } from "./editor/durable";
 import {
   type Field,
   fillInDefaults,
@@ -63,6 +64,7 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     allowFrom: { value: defaults.allowFrom, validate: validator("allowFrom") },
     rateLimit: { value: defaults.rateLimit, validate: validator("rateLimit") },
     rawBody: { value: defaults.rawBody, validate: validator("rawBody") },
+    durable: { value: defaults.durable, validate: validator("durable") },
   },
   // Written out: the flow library reads them from this very text.
   credentials: {
@@ -114,6 +116,7 @@ function prepare(node: WebhookNode): void {
   prepareMessage(node);
   prepareRepeats(node);
   prepareLimits();
+  prepareDurable(node);
   for (const field of ["verificationMethod", "reply"] as const) showUnlisted(field, savedValues(node)[field]);
   prepareMessages();
   prepareCredentials(node);
@@ -149,6 +152,7 @@ function showState(node: WebhookNode): void {
   showReply(node);
   showRepeats(node);
   showLimits();
+  showDurable(node);
   showCommand(node);
   showSections(node);
 }

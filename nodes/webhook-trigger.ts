@@ -8,17 +8,21 @@ import { parseConfig } from "../src/config/parse";
 import { Guarding } from "../src/deliveries/guard";
 import { MemoryRepeats } from "../src/deliveries/memory-repeats";
 import { Endpoints } from "../src/endpoints";
+import { Recorder } from "../src/recorder";
 import type { Breach } from "../src/config/rules";
 import type { Endpoint } from "../src/endpoint";
 import { gateOf } from "../src/trust/gates";
 import { Limiting } from "../src/trust/limits";
+import { Completion } from "./runtime/completion";
 import { ConfiguredPaths } from "./runtime/configured";
 import { Deploys } from "./runtime/deploys";
 import { Door } from "./door/door";
 import { bodyLimitOf, isMiddlewareBroken, rootsOf, settingsOf } from "./runtime/host";
+import { durabilityOf } from "./runtime/durable";
 import { endpointOf, lotOf } from "./runtime/endpoint";
 import { Report } from "./runtime/report";
 import { Standings } from "./runtime/standings";
+import { Storehouse } from "./runtime/storehouse";
 import { Trials } from "./runtime/trials";
 
 type WebhookTriggerNode = Node<SavedCredentials>;
@@ -29,6 +33,8 @@ const brokenMiddleware: Breach = { rule: "httpNodeMiddleware", value: "" };
 /** What all nodes of the type have in common. */
 interface Common {
   endpoints: Endpoints<Endpoint>;
+  storehouse: Storehouse;
+  completion: Completion;
   deploys: Deploys;
   trials: Trials;
   limiting: Limiting;
@@ -58,6 +64,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
     settings: {
       webhookTriggerRoots: { value: common.roots, exportable: true },
       webhookTriggerBaseUrl: { value: "", exportable: true },
+      webhookTriggerDurable: { value: common.storehouse.keeping, exportable: true },
     },
   });
 };
@@ -69,11 +76,14 @@ function prepare(RED: NodeAPI): Common {
   if (!configured.needNothing) endpoints.hold();
   const roots = rootsOf(RED);
   const trials = new Trials(RED, endpoints);
+  const storehouse = new Storehouse(RED);
   return {
     endpoints,
-    deploys: new Deploys(RED, endpoints),
+    storehouse,
+    completion: new Completion(RED),
+    deploys: new Deploys(RED, [storehouse, endpoints]),
     trials,
-    limiting: new Limiting(trials.standIns),
+    limiting: new Limiting(trials.standIns, storehouse.rates),
     guarding: new Guarding(new MemoryRepeats()),
     standings: new Standings(RED),
     roots,
@@ -85,7 +95,7 @@ function prepare(RED: NodeAPI): Common {
 
 /** Opens the endpoint of a node, or tells why it stays closed. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { endpoints, trials, standings, roots, baseUrl, door } = common;
+  const { endpoints, trials, standings, roots, baseUrl, door, storehouse } = common;
   const report = new Report(node, RED._);
   const close = (breach: Breach) => {
     trials.note(node, breach);
@@ -98,10 +108,17 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
 
   const config = isMiddlewareBroken(RED) ? brokenMiddleware : parseConfig(saved, node.credentials, { roots, baseUrl });
   if ("rule" in config) return close(config);
+  const breach = storehouse.breachOf(config.durable);
+  if (breach) return close(breach);
   const gate = gateOf(config, node.id, trials.standIns);
   if ("rule" in gate) return close(gate);
 
-  const endpoint = endpointOf(RED, node, { ...common, config, gate, report });
+  const recorder = new Recorder(node.id, gate.secrecy);
+  const parts = { ...common, config, gate, report, recorder };
+  const durability = config.durable || storehouse.hasKept ? durabilityOf(RED, node, parts) : undefined;
+  const { custody, guarding = common.guarding } = durability ?? {};
+  const records = storehouse.recordsOf(recorder, config.path, config.durable);
+  const endpoint = endpointOf(RED, node, { ...parts, guarding, custody, records });
   trials.note(node, { config, endpoint });
   standings.note(node, report);
   const { path } = config;
@@ -111,6 +128,7 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   node.on("close", () => {
     leave();
     place.release();
+    durability?.close();
     report.stop();
   });
 }

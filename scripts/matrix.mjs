@@ -1,84 +1,105 @@
-/** The versions that the tests run on, and what of the tests runs on each. */
-import { modernNode, nodeBinary, nodeRedFolder } from "./setup.mjs";
+/** The parts of the tests, and the versions of Node-RED and Node that each runs on. */
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { modernNode, nodeBinary, nodeRedFolder, root } from "./setup.mjs";
 
-const inFolders = (/** @type {string[]} */ ...folders) => folders.map((folder) => `test/${folder}/**/*.test.ts`);
+const all = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
+  .map((path) => `test/${path.replaceAll("\\", "/")}`)
+  .filter((path) => path.endsWith(".test.ts"))
+  .sort();
+const inFolders = (/** @type {string[]} */ ...folders) =>
+  all.filter((path) => folders.some((folder) => path.startsWith(`test/${folder}/`)));
 const inFiles = (/** @type {string[]} */ ...names) => names.map((name) => `test/${name}.test.ts`);
+const without = (/** @type {string[]} */ specs, /** @type {string[]} */ left) =>
+  specs.filter((spec) => !left.includes(spec));
+
 const small = inFolders("unit", "node", "property");
-const runtime = [...small, ...inFolders("sdk", "runtime")];
-// What holds for all inputs, and for the senders' own libraries, does so by our code alone: two versions of Node will do.
-const runtimeOnOthers = inFolders("unit", "node", "runtime");
-const attacks = inFolders("adversary");
-// What stands in front depends on the version of Node-RED, not on that of Node.
+const alone = [...small, ...inFolders("sdk")];
+const surroundings = inFiles("runtime/configuration", "runtime/settings", "runtime/waiting", "runtime/way");
+const instances = inFiles("runtime/instances");
+const senders = without(inFolders("runtime"), [...surroundings, ...instances]);
 const differential = inFolders("differential");
-// Not all of the editor's tests: the others pass there, too, but take minutes.
-const editor = inFiles("editor/palette", "editor/story", "editor/form", "editor/accessibility");
+const disk = inFiles("adversary/kills", "adversary/sqlite");
+const attacks = without(inFolders("adversary"), disk);
+const fields = inFiles("editor/form", "editor/sections", "editor/token", "editor/url");
+const trials = inFiles("editor/handling", "editor/handover", "editor/standing", "editor/trial", "editor/window");
+const editor = without(inFolders("editor"), [...fields, ...trials]);
+// Not all of the editor's tests: the others pass on the oldest Node-RED, too, but take minutes.
+const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/palette", "editor/story");
 
-const oldest = { node: () => nodeBinary(20), nodeRed: () => nodeRedFolder(4) };
+/** The versions on which a part runs. */
+class Versions {
+  /**
+   * @param {string} name
+   * @param {() => string} node the path of a Node.js
+   * @param {() => string} nodeRed the folder of a Node-RED
+   */
+  constructor(name, node, nodeRed) {
+    this.name = name;
+    this.node = node;
+    this.nodeRed = nodeRed;
+  }
 
-/** Those that take longest first. */
+  /**
+   * A part that runs on them, in a process of its own.
+   *
+   * @param {string} what
+   * @param {string[]} specs
+   */
+  run(what, specs) {
+    return { title: `${this.name}, ${what}`, versions: this.name, node: this.node, nodeRed: this.nodeRed, specs };
+  }
+}
+
+const oldest = new Versions(
+  "Node-RED 4.1 on Node 20",
+  () => nodeBinary(20),
+  () => nodeRedFolder(4),
+);
+const others = /** @type {const} */ ([22, 24, 26]).map(
+  (major) =>
+    new Versions(
+      `Node-RED 5 on Node ${major}`,
+      () => nodeBinary(major),
+      () => nodeRedFolder(5),
+    ),
+);
+const latest = new Versions("Node-RED 5", modernNode, () => nodeRedFolder(5));
+
+// Those parts come first that take longest, so that at the end none is left alone with one processor.
+
+/** What runs on each of the supported versions; what stands in front depends on Node-RED's, not on that of Node. */
 export const matrix = [
-  { title: "Node-RED 4.1 on Node 20", ...oldest, specs: runtime },
-  {
-    title: "The front and the editor of Node-RED 4.1 on Node 20",
-    ...oldest,
-    specs: [...attacks, ...differential, ...editor],
-  },
-  {
-    title: "Node-RED 5 on Node 22",
-    node: () => nodeBinary(22),
-    nodeRed: () => nodeRedFolder(5),
-    specs: runtimeOnOthers,
-  },
-  { title: "Node-RED 5 on Node 24", node: () => nodeBinary(24), nodeRed: () => nodeRedFolder(5), specs: runtime },
-  {
-    title: "Node-RED 5 on Node 26",
-    node: () => nodeBinary(26),
-    nodeRed: () => nodeRedFolder(5),
-    specs: runtimeOnOthers,
-  },
+  oldest.run("attacks", [...attacks, ...disk]),
+  oldest.run("the editor", editorInShort),
+  ...[oldest, ...others].map((versions) => versions.run("what senders meet", senders)),
+  oldest.run("compared with http in", differential),
+  ...[oldest, ...others].map((versions) => versions.run("what surrounds the node", surroundings)),
+  ...[oldest, ...others].map((versions) => versions.run("what runs alone", alone)),
 ];
 
-const latest = { node: modernNode, nodeRed: () => nodeRedFolder(5) };
-
-const form = inFiles(
-  "editor/form",
-  "editor/handling",
-  "editor/handover",
-  "editor/sections",
-  "editor/trial",
-  "editor/url",
-);
-const formInEditor = inFiles(
-  ...["editor/accessibility", "editor/languages", "editor/palette", "editor/sender", "editor/standing"],
-  ...["editor/story", "editor/survival", "editor/token"],
-);
-
-/** All tests, in parts of which some run at a time: those that take longest first. */
+/** All tests. */
 export const everything = [
-  { title: "Node-RED 5, compared with http in", ...latest, specs: differential },
-  { title: "Node-RED 5, what senders meet", ...latest, specs: runtime },
-  { title: "Node-RED 5, the form", ...latest, specs: form },
-  { title: "Node-RED 5, the form in its editor", ...latest, specs: formInEditor },
-  { title: "Node-RED 5, what people see first", ...latest, specs: inFolders("demo", "package") },
-  { title: "Node-RED 5, attacks", ...latest, specs: attacks },
+  latest.run("attacks", attacks),
+  latest.run("what senders meet", senders),
+  latest.run("the fields of the form", fields),
+  latest.run("the form and what came of requests", trials),
+  latest.run("the form in its editor", editor),
+  latest.run("compared with http in", differential),
+  latest.run("what surrounds the node", surroundings),
+  latest.run("what people see first", inFolders("demo", "package")),
+  latest.run("disks and instances that fail", [...disk, ...instances]),
+  latest.run("what runs alone", alone),
 ];
 
 /** What tells within a minute whether a change is on the way. */
 export const quick = [
-  {
-    title: "Node-RED 5, in small",
-    ...latest,
-    specs: [...small, ...inFiles("runtime/admin-paths", "runtime/trial", "package/house")],
-  },
-  { title: "Node-RED 5, the first webhook", ...latest, specs: inFiles("editor/story") },
+  latest.run("in small", [...small, ...inFiles("runtime/admin-paths", "runtime/trial", "package/house")]),
+  latest.run("the first webhook", inFiles("editor/story")),
 ];
 
 /** What depends on how wide a text is. */
 export const layout = [
-  { title: "Node-RED 5, the form's layout", ...latest, specs: inFiles("editor/form", "editor/trial") },
-  {
-    title: "Node-RED 5, the layout of texts",
-    ...latest,
-    specs: inFiles("editor/accessibility", "editor/languages", "demo/examples"),
-  },
+  latest.run("the form's layout", inFiles("editor/accessibility")),
+  latest.run("the layout of texts", inFiles("editor/languages", "editor/window", "demo/examples")),
 ];

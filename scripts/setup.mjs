@@ -73,9 +73,48 @@ export function chromium() {
   return execFileSync(process.execPath, ["--input-type=module", "--eval", print], { cwd: folder, encoding: "utf8" });
 }
 
-/** The path of an nginx: the system's if it has one. npm has none to fetch. */
-export function nginx() {
-  return [process.env.NGINX_PATH, "/usr/sbin/nginx"].find((path) => path && existsSync(path));
+/**
+ * The servers that some tests need, which npm has not to fetch: where the system has none, these are left out.
+ *
+ * @typedef {object} Program
+ * @property {string} name
+ * @property {string} packages those of Debian that have it
+ * @property {string} variable the environment variable that names another one
+ * @property {string} required the environment variable with which its absence is a failure
+ * @property {string[]} places where Debian has it
+ * @property {string[]} specs the files that have nothing but tests that need it
+ * @property {string} [besides] what else is not tested without it
+ */
+
+/** @type {Program[]} */
+export const programs = [
+  {
+    name: "nginx",
+    packages: "nginx",
+    variable: "NGINX_PATH",
+    required: "NGINX_REQUIRED",
+    places: ["/usr/sbin/nginx"],
+    specs: ["test/demo/nginx.test.ts", "test/demo/instances.test.ts", "test/runtime/instances.test.ts"],
+  },
+  {
+    name: "Valkey or Redis",
+    packages: "redis-server",
+    variable: "REDIS_PATH",
+    required: "REDIS_REQUIRED",
+    places: ["/usr/bin/valkey-server", "/usr/bin/redis-server"],
+    specs: ["test/adversary/valkey.test.ts", "test/demo/instances.test.ts", "test/runtime/instances.test.ts"],
+    besides: "deliveries in a server wherever engines are compared",
+  },
+];
+
+/**
+ * The path of a program: the one that is named, or else the system's if it has one.
+ *
+ * @param {Program} program
+ */
+export function pathOf({ variable, places }) {
+  const named = process.env[variable];
+  return (named ? [named] : places).find((path) => existsSync(path));
 }
 
 /**

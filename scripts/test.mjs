@@ -6,12 +6,22 @@
  */
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { everything, layout, matrix, quick } from "./matrix.mjs";
-import { build, chromium, commandOf, ensureDependencies, modernNode, nginx, nodeRedFolder, root } from "./setup.mjs";
+import {
+  build,
+  chromium,
+  commandOf,
+  ensureDependencies,
+  modernNode,
+  nodeRedFolder,
+  pathOf,
+  programs,
+  root,
+} from "./setup.mjs";
 
 const args = process.argv.slice(2);
 const isChoice = (/** @type {string} */ arg) => /^--(matrix(=.*)?|quick|fonts)$/.test(arg);
@@ -19,25 +29,29 @@ const mochaArgs = args.filter((arg) => !isChoice(arg));
 const choice = args.find(isChoice);
 const runs = runsOf(choice);
 
-const withNginx = "test/demo/nginx.test.ts";
-const nginxPath = nginx();
-const leftOut =
-  nginxPath || runs !== everything
-    ? ""
-    : `Left out ${withNginx}: there is no nginx here. Install Debian's (apt-get install nginx), or set NGINX_PATH.\n`;
-if (leftOut && process.env.NGINX_REQUIRED) throw new Error(leftOut);
+const missing = runs === everything ? programs.filter((program) => !pathOf(program)) : [];
+const leftOut = (/** @type {typeof missing} */ without) =>
+  without.map(
+    ({ name, specs, besides = [], packages, variable }) =>
+      `Left out ${specs.concat(besides).join(", ")}: there is no ${name} here. Install Debian's (apt-get install ${packages}), or set ${variable}.\n`,
+  );
+const required = missing.filter((program) => process.env[program.required]);
+if (required.length > 0) throw new Error(leftOut(required).join(""));
 
 ensureDependencies();
 build();
+// What Node.js has compiled once, it need not compile again at each start of a Node-RED.
+const compiled = join(root, ".cache", "compiled");
+rmSync(compiled, { recursive: true, force: true });
 const fonts = choice === "--fonts" ? otherFonts(join(root, ".cache", "fonts")) : {};
 
-if (leftOut) process.stdout.write(leftOut);
+process.stdout.write(leftOut(missing).join(""));
 const total = { passes: 0, failures: 0 };
-// One more at a time than there are processors, since each waits for its Node-RED and its browser most of the time. The
+// Two more at a time than there are processors, since each waits for its Node-RED and its browser half of the time. The
 // first speaks as it goes, each other one when its turn has come.
 const waiting = runs.map((entry) => ({ entry, output: new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER }) }));
 const speaking = speak(waiting.map(({ entry, output }) => ({ title: entry.title, output })));
-await Promise.all(Array.from({ length: availableParallelism() + 1 }, () => runWaiting()));
+await Promise.all(Array.from({ length: availableParallelism() + 2 }, () => runWaiting()));
 await speaking;
 process.stdout.write(`\n${total.passes} passed, ${total.failures} failed\n`);
 if (total.failures > 0 || total.passes === 0) process.exit(1);
@@ -60,7 +74,13 @@ async function runWaiting() {
 async function runEntry({ title, node, nodeRed, specs }, output) {
   const child = fork(
     commandOf("mocha", "bin/mocha.js"),
-    ["--reporter", "scripts/reporter.mjs", ...specs, ...(leftOut ? ["--ignore", withNginx] : []), ...mochaArgs],
+    [
+      "--reporter",
+      "scripts/reporter.mjs",
+      ...specs,
+      ...missing.flatMap(({ specs: all }) => all.flatMap((spec) => ["--ignore", spec])),
+      ...mochaArgs,
+    ],
     {
       cwd: root,
       execPath: node(),
@@ -69,9 +89,9 @@ async function runEntry({ title, node, nodeRed, specs }, output) {
       env: {
         ...process.env,
         ...fonts,
+        NODE_COMPILE_CACHE: compiled,
         CHROMIUM_PATH: chromium(),
         NODE_RED_FOLDER: nodeRed(),
-        ...(nginxPath && { NGINX_PATH: nginxPath }),
       },
     },
   );
@@ -139,7 +159,7 @@ function runsOf(option) {
   if (option === "--matrix") {
     return matrix.filter(({ node, nodeRed }) => node() !== modernNode() || nodeRed() !== nodeRedFolder(5));
   }
-  const chosen = matrix.filter(({ title }) => option === `--matrix=${title}`);
+  const chosen = matrix.filter(({ versions }) => option === `--matrix=${versions}`);
   if (chosen.length > 0) return chosen;
-  throw new Error(`${option} is none of ${matrix.map(({ title }) => title).join(", ")}`);
+  throw new Error(`${option} is none of ${[...new Set(matrix.map(({ versions }) => versions))].join(", ")}`);
 }

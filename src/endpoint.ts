@@ -1,9 +1,11 @@
 // What an endpoint is to the requests that reach it.
 
 import type { ReplyByFlow, ReplyNow } from "./config/handling";
+import type { Custody } from "./custody";
 import type { Webhook } from "./deliveries/delivery";
 import type { RepeatGuard } from "./deliveries/guard";
 import type { Problem } from "./problem";
+import type { Records } from "./records";
 import type { Dropped, OwedReply } from "./reply/owed";
 import type { Body } from "./request/decode";
 import type { RequestSummary } from "./request/summary";
@@ -24,6 +26,10 @@ export interface Endpoint {
   readonly limits: Limits | undefined;
   /** What keeps repeated deliveries from the flow; nothing where they are as good as the first. */
   readonly repeats: RepeatGuard | undefined;
+  /** What keeps deliveries until the flow is done with them; nothing where they end with the process. */
+  readonly custody: Custody | undefined;
+  /** Where what became of requests is noted for whoever looks; nothing where nobody wants to know. */
+  readonly records: Records | undefined;
   readonly reply: ReplyNow | ReplyByFlow;
   /** Whether messages have the bytes of the body as they were sent. */
   readonly rawBody: boolean;

@@ -1,33 +1,22 @@
 // The end of the story: what may come in becomes a message, and its caller gets a reply.
 
-import type { ServerResponse } from "node:http";
+import type { Admitted, Hand } from "./admitted";
+import type { Custody, Owed } from "./custody";
+import { Debt } from "./debt";
 import type { Webhook } from "./deliveries/delivery";
 import type { RepeatGuard, Verdict } from "./deliveries/guard";
 import type { Repetition, Reservation } from "./deliveries/repeats";
 import type { Delivery, Endpoint } from "./endpoint";
-import { Interference, problems } from "./problem";
+import { Interference, Problem, problems } from "./problem";
 import { Acceptance, saidBefore } from "./reply/acceptance";
-import { type Creditor, OwedReply } from "./reply/owed";
+import { OwedReply } from "./reply/owed";
+import type { Outcome, Sent } from "./recorder";
 import { Recording } from "./reply/recording";
 import { abandon, prepareReply } from "./reply/reply";
 import { messageField } from "./reply/trial";
-import type { Content } from "./request/content";
-import { type Arrival, summarise } from "./request/summary";
-import { deliveryOf } from "./trust/delivery";
-import type { Head } from "./trust/signature/fields";
-import type { Admission } from "./trust/signature/why";
-
-/** A request that has been let in, and all of its body. */
-export interface Admitted {
-  readonly arrival: Arrival;
-  readonly head: Head;
-  readonly response: ServerResponse;
-  readonly admission: Admission;
-  /** As it came; of no interest where a parser in front has read it. */
-  readonly bytes: Buffer;
-  /** When it was met, as `performance.now()` tells time. */
-  readonly start: number;
-}
+import { type Content, hasBytes } from "./request/content";
+import { summarise } from "./request/summary";
+import { webhookOf } from "./webhook";
 
 /** A request that is about to start the flow of an endpoint. */
 export class Handover {
@@ -43,8 +32,11 @@ export class Handover {
     this.#content = content;
     this.#receiver = receiver;
     this.#id = receiver.newId();
-    this.#webhook = describe(admitted, content, receiver);
-    const needsBytes = receiver.rawBody || this.#guard?.needsBytes === true;
+    const known = webhookOf(admitted, content, receiver);
+    this.#webhook = receiver.custody ? { ...known, attempt: 1 } : known;
+    // The files of a form that something else has read are no part of what can be kept.
+    const hasTheirFiles = receiver.custody !== undefined && admitted.arrival.parsed?.files !== undefined;
+    const needsBytes = receiver.rawBody || this.#guard?.needsBytes === true || hasTheirFiles;
     if (needsBytes && !hasBytes(admitted.arrival)) throw new Interference("bytesGone");
   }
 
@@ -60,18 +52,50 @@ export class Handover {
   }
 
   /**
-   * Starts the flow, and has the caller told, by this node or by the flow; or tells the caller of a repeat.
+   * Starts the flow, and has the caller told, by this node or by the flow; or tells the caller of a repeat. Where nothing
+   * may be lost, it is kept before.
    *
+   * @returns where it has to be kept, when it is, or why it is not
    * @throws what a layer makes it throw, when there is no message
    */
-  conclude(verdict: Reservation | Repetition | undefined): undefined {
+  conclude(verdict: Reservation | Repetition | undefined): Promise<Problem | undefined> | undefined {
+    const { custody } = this.#receiver;
     if (verdict?.isFirst === false) this.#repeat(verdict);
-    else this.#start(verdict);
+    else if (custody) return this.#keep(custody, verdict);
+    else this.#startNow(verdict);
+    return undefined;
   }
 
-  #start(reservation: Reservation | undefined): void {
+  #startNow(reservation: Reservation | undefined): void {
+    const delivery = this.#message();
+    this.#start(reservation, { on: (owed) => this.#receiver.deliver(delivery, owed?.reply) });
+    const isOver = this.#receiver.reply.by === "now";
+    this.#receiver.records?.came(delivery, this.#sent, isOver ? this.#outcome("done") : { state: "running" });
+  }
+
+  async #keep(custody: Custody, reservation: Reservation | undefined): Promise<Problem | undefined> {
+    if (this.#admitted.response.headersSent) throw new Interference("answered");
+    const delivery = this.#message();
+    const kept = await custody.keep(delivery, this.#sent);
+    if (kept instanceof Problem) {
+      void reservation?.release();
+      return kept;
+    }
+    const on = (owed?: Owed) => custody.begin(kept, { delivery, owed });
+    // Where the flow is to reply, its answer is what repeats are told.
+    if (!reservation || this.#receiver.reply.by === "flow") {
+      this.#start(reservation, { on, back: () => custody.withdraw(kept) });
+      return undefined;
+    }
+    // A repeat that comes after a power cut finds its key; so whatever a layer does to the reply, the flow has to start.
+    await reservation.settle();
+    this.#start(undefined, { on, back: on, hasKey: true });
+    return undefined;
+  }
+
+  #start(reservation: Reservation | undefined, hand: Hand): void {
     const { arrival, admission } = this.#admitted;
-    const begin = this.#prepare(reservation);
+    const begin = this.#prepare(reservation, hand);
     try {
       begin();
     } catch (error) {
@@ -80,7 +104,7 @@ export class Handover {
       void reservation?.release();
       return this.#receiver.refused(problems.unforeseen, undefined, error);
     }
-    const lacksKey = this.#guard !== undefined && !reservation;
+    const lacksKey = this.#guard !== undefined && !reservation && hand.hasKey !== true;
     this.#receiver.accepted({ id: this.#id, admission, ip: arrival.ip, lacksKey });
   }
 
@@ -92,50 +116,71 @@ export class Handover {
     reply.send();
     this.#receiver.repeated({ id, admission, ip: arrival.ip });
     this.#replied(id, reply.contentLength);
+    this.#receiver.records?.came(this.#message(), this.#sent, this.#outcome("duplicate"));
   }
 
-  #prepare(reservation: Reservation | undefined): () => void {
+  #prepare(reservation: Reservation | undefined, hand: Hand): () => void {
     try {
       const { reply } = this.#receiver;
-      return reply.by === "flow" ? this.#prepareOwing(reply.timeout, reservation) : this.#prepareReply(reservation);
+      return reply.by === "flow"
+        ? this.#prepareOwing(reply.timeout, reservation, hand)
+        : this.#prepareReply(reservation, hand);
     } catch (error) {
       void reservation?.release();
+      hand.back?.();
       throw error;
     }
   }
 
-  #prepareReply(reservation: Reservation | undefined): () => void {
+  #prepareReply(reservation: Reservation | undefined, hand: Hand): () => void {
     const { arrival, response } = this.#admitted;
     const reply = prepareReply(arrival.request, response, this.#acceptance.first(this.#id));
     return () => {
-      this.#deliver();
+      hand.on();
       void reservation?.settle();
       reply.send();
       this.#replied(this.#id, reply.contentLength);
     };
   }
 
-  #prepareOwing(timeout: number, reservation: Reservation | undefined): () => void {
+  #prepareOwing(timeout: number, reservation: Reservation | undefined, hand: Hand): () => void {
     const { arrival, response, admission, start } = this.#admitted;
     if (response.headersSent) throw new Interference("answered");
     if (admission.isTrial) response.setHeader(messageField, this.#id);
     const recording = reservation && new Recording();
-    const creditor = creditorOf(this.#receiver, { id: this.#id, start }, response, reservation, recording);
-    return () => this.#deliver(new OwedReply(arrival.request, response, timeout, creditor, recording));
+    return () => {
+      const debt = new Debt(this.#receiver, { id: this.#id, start, response }, reservation, recording);
+      const reply = new OwedReply(arrival.request, response, timeout, debt, recording);
+      hand.on({ reply, ending: debt.ending });
+    };
   }
 
-  #deliver(owed?: OwedReply): void {
+  #message(): Delivery {
     const { arrival, bytes } = this.#admitted;
     const { value, files } = this.#content;
     const req = summarise(arrival, this.#receiver.gate);
     if (files) req.files = files;
     const delivery: Delivery = { id: this.#id, body: value, req, webhook: this.#webhook };
     if (this.#receiver.rawBody) delivery.rawBody = bytes;
-    this.#receiver.deliver(delivery, owed);
+    return delivery;
   }
 
   #replied(id: string, contentLength: number): void {
-    this.#receiver.replied({ id, milliseconds: performance.now() - this.#admitted.start, contentLength });
+    this.#receiver.replied({ id, milliseconds: this.#milliseconds, contentLength });
+  }
+
+  /** What the caller was told, and after how long. */
+  #outcome(state: Outcome["state"]): Outcome {
+    return { state, status: this.#admitted.response.statusCode, milliseconds: this.#milliseconds };
+  }
+
+  get #milliseconds(): number {
+    return performance.now() - this.#admitted.start;
+  }
+
+  get #sent(): Sent {
+    const { arrival, bytes } = this.#admitted;
+    return { content: this.#content, bytes: arrival.parsed ? undefined : bytes };
   }
 
   get #acceptance(): Acceptance {
@@ -143,45 +188,4 @@ export class Handover {
     if (this.#admitted.admission.isTrial || reply.by === "flow") return Acceptance.ofTrials;
     return new Acceptance(reply, sender?.row.emptyReply?.status);
   }
-}
-
-/** Who hears what becomes of a reply that is owed. For so long, nothing of what has come is kept in memory. */
-function creditorOf(
-  receiver: Endpoint,
-  { id, start }: { id: string; start: number },
-  response: ServerResponse,
-  reservation: Reservation | undefined,
-  recording: Recording | undefined,
-): Creditor {
-  return {
-    settled(settlement, failure) {
-      if (settlement === "answered") {
-        void reservation?.settle(recording?.answer);
-        const contentLength = Number(response.getHeader("Content-Length") ?? 0);
-        receiver.replied({ id, milliseconds: performance.now() - start, contentLength });
-      } else {
-        void reservation?.release();
-        if (failure?.problem === problems.flowLate) receiver.unanswered();
-        else if (failure) receiver.refused(failure.problem, undefined, failure.cause);
-      }
-    },
-    dropped: (why) => receiver.dropped(id, why),
-  };
-}
-
-/** Whether the bytes of a body are here as they were sent. */
-function hasBytes({ request, parsed, received }: Arrival): boolean {
-  if (!parsed || received) return true;
-  return Buffer.isBuffer(parsed.value) && request.headers["content-encoding"] === undefined;
-}
-
-/** What is known of who sent it. */
-function describe({ head, admission }: Admitted, { bytes }: Content, { sender, gate }: Endpoint): Webhook {
-  const { credential, sentAt } = admission;
-  const proof = sentAt === undefined ? { credential } : { credential, sentAt };
-  if (!sender) return proof;
-  const told = Object.entries<string>({ ...deliveryOf(sender.row, head, bytes) }).filter(
-    ([, text]) => !gate.secrecy.tells(text),
-  );
-  return { sender: sender.id, ...Object.fromEntries(told), ...proof };
 }

@@ -90,6 +90,9 @@ export const problems = {
       "Retry-After": "10",
     },
   ),
+  storeTroubled: new Problem("storeTroubled", 503, "The delivery could not be kept. Please try again.", {
+    "Retry-After": "10",
+  }),
   gone: new Problem("gone", 404, "Nothing receives requests at this path any more."),
   deploying: new Problem("deploying", 503, "This endpoint is being deployed. Please try again.", {
     "Retry-After": "10",

@@ -4,6 +4,7 @@ import { parseBaseUrl } from "../../src/config/base-url";
 import { defaults, placementField, type SavedFields, type TokenMethod } from "../../src/config/fields";
 import { isHandlingUsed } from "../../src/config/handling";
 import { handlingRules } from "../../src/config/handling-rules";
+import { type Keeping, keepingRule } from "../../src/config/keeping";
 import { adminRule, type Roots } from "../../src/config/roots";
 import { type BrokenRule, isEnvironmentValue, normalisePath, rules, text } from "../../src/config/rules";
 import { parseScheme } from "../../src/trust/signature/custom";
@@ -29,6 +30,11 @@ export function roots(): Roots {
   return RED.settings.webhookTriggerRoots;
 }
 
+/** Where the runtime can keep deliveries. */
+export function keeping(): Keeping {
+  return RED.settings.webhookTriggerDurable;
+}
+
 /** What a node has; while its form is open, what stands there. */
 export function valuesOf(node: WebhookNode): SavedFields {
   return isOpen(node) ? valuesInForm(node) : savedValues(node);
@@ -40,7 +46,7 @@ export function validator(field: Field): Validator<SavedFields> {
     const usual: Partial<Record<Field, unknown>> = defaults;
     // A node that is older than the field has no value of it.
     const broken = brokenRule(this, field, value === undefined ? usual[field] : value);
-    return broken ? this._(`rules.${broken}`) : true;
+    return broken ? ruleText(this, broken) : true;
   };
 }
 
@@ -57,6 +63,11 @@ export function settingsValidator(): Validator<SavedFields> {
 
 const checkedSettings = ["publicUrl", "signatureHeader", "timestampHeader", "alg"] as const;
 
+/** What the form says of a broken rule. Which Node.js it is that runs, the runtime alone knows. */
+export function ruleText(node: WebhookNode, rule: BrokenRule): string {
+  return rule === "storeMissing" ? node._("durable.closed") : node._(`rules.${rule}`);
+}
+
 export function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
   const values = valuesOf(node);
   if (isEnvironmentValue(value) || !isUsed(field, values)) return undefined;
@@ -68,6 +79,7 @@ export function brokenRule(node: WebhookNode, field: Field, value: unknown): Bro
 const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => BrokenRule | undefined>> = {
   ...rules,
   ...handlingRules,
+  durable: (value) => handlingRules.durable(value) ?? keepingRule(String(value) === "true", keeping()),
   relativePath: (value) => rules.relativePath(value) ?? adminRule(text(value), roots()),
   sender(value, { verificationMethod }) {
     if (text(value) === "") return verificationMethod === "signature" ? "sender.required" : undefined;

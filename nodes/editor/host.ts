@@ -4,6 +4,7 @@
  * The part of Node-RED's editor that the form uses. `@types/node-red` describes an older editor, whose validators
  * could not return a message.
  */
+import type { Keeping } from "../../src/config/keeping";
 import type { Roots } from "../../src/config/roots";
 
 /** A node in the editor, as far as the form looks at one. */
@@ -73,5 +74,6 @@ export interface Editor {
     /** From the runtime half of the webhook trigger. */
     webhookTriggerRoots: Roots;
     webhookTriggerBaseUrl: string;
+    webhookTriggerDurable: Keeping;
   };
 }

@@ -2,7 +2,7 @@
 
 import { unreadableEntry } from "../../src/config/blocks";
 import type { BrokenRule } from "../../src/config/rules";
-import { brokenRules, checkedFields } from "./checks";
+import { brokenRules, checkedFields, ruleText } from "./checks";
 import { input, inputValue, rowOf, type WebhookNode } from "./fields";
 
 /** Says under each field what is wrong with it, as soon as it is. */
@@ -20,7 +20,7 @@ export function showMessages(node: WebhookNode): void {
 /** In a list, it has to be found first. */
 function textOf(node: WebhookNode, rule: BrokenRule): string {
   const entry = rule === "allowFrom" ? unreadableEntry(inputValue("allowFrom")) : undefined;
-  return entry === undefined ? node._(`rules.${rule}`) : node._("limits.unreadable", { entry });
+  return entry === undefined ? ruleText(node, rule) : node._("limits.unreadable", { entry });
 }
 
 /** Puts under each field where it is said what is wrong with it, and tells those who cannot see it. */

@@ -95,7 +95,7 @@ function isIgnoring(): boolean {
 }
 
 /** The sender that may send a delivery again, as long as nothing is done about it; empty for none. */
-function suggestedFor(): string {
+export function suggestedFor(): string {
   const sender = inputValue("sender");
   return isIgnoring() || !senderOf(sender)?.id ? "" : shortName(sender);
 }

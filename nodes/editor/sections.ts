@@ -10,6 +10,7 @@ import {
 import { brokenRules, isUsed } from "./checks";
 import { knownCredential } from "./credentials";
 import { shortName } from "../../src/trust/senders/table";
+import { durableState } from "./durable";
 import { isSame, savedValues, valuesInForm, type Field, type WebhookNode } from "./fields";
 import { limitsState } from "./limits";
 import { messageState } from "./message";
@@ -18,7 +19,7 @@ import { replyState } from "./reply";
 import { presetOf } from "./sender";
 import { lineState } from "./terminal";
 
-type Section = "verification" | "message" | "reply" | "repeats" | "limits" | "terminal";
+type Section = "verification" | "message" | "reply" | "repeats" | "limits" | "durable" | "terminal";
 
 /** The fields of each section, and what it holds, in a few words. */
 const sections: Record<
@@ -42,6 +43,7 @@ const sections: Record<
   },
   repeats: { saved: ["ignoreRepeats", "repeatKey", "repeatWindow"], credentials: [], state: repeatsState },
   limits: { saved: ["allowFrom", "rateLimit"], credentials: [], state: limitsState },
+  durable: { saved: ["durable"], credentials: [], state: durableState },
   terminal: { saved: [], credentials: [], state: (node) => node._(`section.${lineState(node)}`) },
 };
 const names = Object.keys(sections) as Section[];

@@ -1,7 +1,6 @@
 // Carries requests and messages over a deploy, so that what was accepted reaches its flow exactly once.
 
 import type { Node, NodeAPI, NodeMessage, NodeMessageInFlow } from "node-red";
-import type { Endpoints } from "../../src/endpoints";
 import { Underway } from "./underway";
 
 /** A message that is about to be routed (with its source) or to be received, as Node-RED's hooks tell of it. */
@@ -9,6 +8,12 @@ interface Delivery {
   msg: NodeMessage;
   source?: { id: string; node: Node };
   destination: { id: string; node: Node | undefined };
+}
+
+/** What waits while flows are deployed. */
+interface Holdable {
+  hold(): void;
+  resume(): void;
 }
 
 /** Ends a hook: the message goes on, or no further. */
@@ -39,11 +44,12 @@ export class Deploys {
   readonly #stopped: (() => void)[] = [];
   #tidying: NodeJS.Timeout | undefined;
 
-  constructor(RED: NodeAPI, endpoints: Endpoints<object>) {
+  /** @param waiting what is held while flows are deployed, in the order in which it goes on */
+  constructor(RED: NodeAPI, waiting: readonly Holdable[]) {
     this.#RED = RED;
     this.#hooks = RED.hooks;
     RED.events.on("flows:stopping", () => {
-      endpoints.hold();
+      for (const each of waiting) each.hold();
       this.#deploying = true;
       if (this.#underway.size > 0) this.#guard();
     });
@@ -54,8 +60,13 @@ export class Deploys {
       // Nodes that came with this deploy may have added hooks.
       if (this.#hooks?.has(`onReceive.${label}`)) this.#guard();
       this.#tidy();
-      endpoints.resume();
+      for (const each of waiting) each.resume();
     });
+  }
+
+  /** Whether flows run, and a node is one of theirs. */
+  isRunning(node: Node): boolean {
+    return !this.#deploying && this.#nodeOf(node.id) === node;
   }
 
   /** Sends a message to the nodes that a node is wired to. */

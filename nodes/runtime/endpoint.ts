@@ -2,16 +2,19 @@
 
 import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
 import type { WebhookConfig } from "../../src/config/parse";
+import type { Custody } from "../../src/custody";
 import { type Guarding, RepeatGuard } from "../../src/deliveries/guard";
 import { isIdLoose } from "../../src/deliveries/repeat-key";
 import type { Delivery, Endpoint } from "../../src/endpoint";
+import type { Records } from "../../src/records";
 import type { OwedReply } from "../../src/reply/owed";
 import type { Gate } from "../../src/trust/gate";
 import { type Limiting, Limits } from "../../src/trust/limits";
 import { isSenderId, senders } from "../../src/trust/senders/table";
 import type { Deploys } from "./deploys";
 import { flowResponse } from "./flow-response";
-import type { Lot, Report } from "./report";
+import type { Report } from "./report";
+import type { Lot } from "./status";
 
 /** How long a repeat waits at most where this node answers, in ms: what it waits for takes no time. */
 const longestWait = 10_000;
@@ -26,10 +29,14 @@ export interface Parts {
   report: Report;
   limiting: Limiting;
   guarding: Guarding;
+  /** What keeps its deliveries, where none may be lost. */
+  custody: Custody | undefined;
+  /** Where what became of its requests is noted. */
+  records: Records | undefined;
 }
 
 export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
-  const { config, gate, limit, deploys, report } = parts;
+  const { config, gate, limit, deploys, report, custody, records } = parts;
   const { reply, rawBody } = config;
   return {
     gate,
@@ -37,6 +44,8 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
     limit,
     limits: Limits.of(config, node.id, parts.limiting),
     repeats: guardOf(node.id, parts),
+    custody,
+    records,
     reply,
     rawBody,
     newId: () => RED.util.generateId(),
@@ -47,7 +56,10 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
     repeated: (acceptance) => report.repeated(acceptance),
     dropped: (id, why) => report.dropped(id, why),
     greeted: (secret) => report.greeted(secret),
-    refused: (problem, request, cause) => report.refused(problem, request, cause, gate),
+    refused: (problem, request, cause) => {
+      report.refused(problem, request, cause, gate);
+      records?.refused(problem, request);
+    },
   };
 }
 
@@ -59,7 +71,7 @@ function guardOf(endpoint: string, { config, gate, guarding }: Parts): RepeatGua
   return new RepeatGuard({ ...repeats, endpoint, isIdLoose: isLoose, patience }, guarding);
 }
 
-function messageOf(
+export function messageOf(
   RED: NodeAPI,
   node: Node,
   { id, body, rawBody, req, webhook }: Delivery,

@@ -24,8 +24,14 @@ export interface HostSettings {
   disableEditor?: boolean;
   requireHttps?: boolean;
   apiMaxLength?: string | number;
+  /** Where the files of this Node-RED are. */
+  userDir?: string;
+  /** Our own: how many deliveries are kept. */
+  webhookTriggerDeliveries?: unknown;
   /** Our own: the address that callers use, for the form in the editor. */
   webhookTriggerBaseUrl?: unknown;
+  /** Our own: where deliveries are kept. It may hold a password, so nothing of it may reach the editor. */
+  webhookTriggerStore?: unknown;
 }
 
 /** Node-RED's own default for `apiMaxLength`. */

@@ -3,31 +3,24 @@
 import type { Node } from "node-red";
 import type { Breach } from "../../src/config/rules";
 import { type Problem, problems } from "../../src/problem";
+import { type Fares, interrupted } from "../../src/deliveries/flow";
+import type { Trouble } from "../../src/deliveries/store";
 import type { Acceptance, Replied } from "../../src/endpoint";
 import type { Dropped } from "../../src/reply/owed";
 import type { Standing } from "../../src/reply/standing";
 import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
 import type { Gate, Refused } from "../../src/trust/gate";
-import { type SenderId, shortName } from "../../src/trust/senders/table";
+import { shortName } from "../../src/trust/senders/table";
 import { addressOf } from "../../src/trust/addresses";
 import { causeText, mostLogged, type Translate } from "./cause";
 import { explanationBy } from "./explained";
+import { type Lot, statusOf } from "./status";
 import { Tally } from "./tally";
 
 /** The status is renewed at most this often, in ms. */
 const statusInterval = 500;
 /** Refusals are logged at most this often, in ms. */
 const logInterval = 1000;
-
-/** What else there is to tell of an open endpoint. */
-export interface Lot {
-  /** Who sends, as it is configured. */
-  sender?: SenderId | undefined;
-  /** Whether there are two secrets or tokens. */
-  hasTwo?: boolean;
-  /** Whether it waits for the sender to bring the secret. */
-  isArmed?: boolean;
-}
 
 /** Tells the operator how a node fares: by its status, in the log and as metrics. The token is in none of them. */
 export class Report {
@@ -36,6 +29,10 @@ export class Report {
   readonly #tally = new Tally();
   #path = "";
   #lot: Lot = {};
+  /** How its deliveries fare, where none may be lost. */
+  #fares: Fares | undefined;
+  /** What the store is in trouble with. */
+  #trouble: Trouble | undefined;
   /** Whether the counts have changed since they were shown. */
   #changed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -100,6 +97,27 @@ export class Report {
     if (!this.#node.metric()) return;
     this.#node.metric("response.time.millis", { _msgid: id }, Number(milliseconds.toFixed(3)));
     this.#node.metric("response.content-length.bytes", { _msgid: id }, contentLength);
+  }
+
+  fared(fares: Fares): void {
+    this.#fares = fares;
+    this.#countsChanged();
+  }
+
+  /** @param error what the flow has failed with the last time; or `interrupted` */
+  gaveUp(id: string, error: string): void {
+    const text = error === interrupted ? this.#translate("store.interrupted") : error;
+    this.#node.error(this.#translate("store.failedForGood", { id, error: text }));
+  }
+
+  redelivered(number: number): void {
+    this.#node.log(this.#translate("store.redelivering", { number }));
+  }
+
+  /** @param trouble nothing where the store works again */
+  storeFares(trouble: Trouble | undefined): void {
+    this.#trouble = trouble;
+    this.#countsChanged();
   }
 
   /**
@@ -172,34 +190,8 @@ export class Report {
     this.#timer = undefined;
     if (this.#stopped || !this.#changed) return;
     this.#changed = false;
-    const { accepted, refused, handshakes, repeats, unanswered, hasSecret } = this.#tally;
-    if (this.#lot.isArmed === true) {
-      const text = this.#translate(hasSecret ? "status.secretBrought" : "status.armed", { path: this.#path });
-      this.#node.status({ fill: "yellow", shape: hasSecret ? "dot" : "ring", text });
-    } else {
-      const counts = { path: this.#path, accepted, refused };
-      const parts = [this.#translate(refused > 0 ? "status.openRefusing" : "status.open", counts)];
-      if (handshakes > 0) parts.push(this.#translate("status.handshakes", { handshakes }));
-      if (repeats > 0) parts.push(this.#translate("status.repeats", { repeats }));
-      if (unanswered > 0) parts.push(this.#translate("status.unanswered", { unanswered }));
-      if (this.#lot.hasTwo === true) parts.push(this.#translate("status.lastUsed", this.#lastUsed()));
-      this.#node.status({ fill: "green", shape: "dot", text: parts.join(", ") });
-    }
+    const [path, lot, tally, fares, trouble] = [this.#path, this.#lot, this.#tally, this.#fares, this.#trouble];
+    this.#node.status(statusOf({ path, lot, tally, fares, trouble }, this.#translate));
     this.#timer = setTimeout(() => this.#showCounts(), statusInterval);
   }
-
-  /** When the first and the second of two secrets or tokens were last used. */
-  #lastUsed(): Record<"first" | "second", string> {
-    const { first, second } = this.#tally.used;
-    const text = (at: number | undefined) => (at === undefined ? "–" : timeText(new Date(at)));
-    return { first: text(first), second: text(second) };
-  }
-}
-
-/** A time of day and, where it is not today, the day before it (ISO 8601), as the clock of this machine shows it. */
-function timeText(time: Date): string {
-  const digits = (value: number) => String(value).padStart(2, "0");
-  const clock = `${digits(time.getHours())}:${digits(time.getMinutes())}`;
-  if (time.toDateString() === new Date().toDateString()) return clock;
-  return `${time.getFullYear()}-${digits(time.getMonth() + 1)}-${digits(time.getDate())} ${clock}`;
 }

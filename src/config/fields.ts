@@ -48,6 +48,8 @@ export interface HandlingFields {
   rateLimit: number | string;
   /** Whether the message has the bytes of the body as they were sent. */
   rawBody: boolean | string;
+  /** Whether a delivery is kept before its sender is answered, and until the flow has finished with it. */
+  durable: boolean | string;
 }
 
 export const handlingDefaults = {
@@ -62,6 +64,7 @@ export const handlingDefaults = {
   allowFrom: "",
   rateLimit: 0,
   rawBody: false,
+  durable: false,
 } as const satisfies HandlingFields;
 
 export const defaults = {

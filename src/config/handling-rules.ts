@@ -35,6 +35,7 @@ export const handlingRules = {
   allowFrom: (value) => (parseBlocks(value) ? undefined : "allowFrom"),
   rateLimit: (value) => (isWithin(rateLimits, value) ? undefined : "rateLimit"),
   rawBody: (value) => (isBoolean(value) ? undefined : "rawBody"),
+  durable: (value) => (isBoolean(value) ? undefined : "durable"),
 } satisfies Record<HandlingRule, Rule>;
 
 /** Environment variables resolve to texts. What `Number` makes of other texts, such as blanks and `0x10`, is not taken. */

@@ -17,6 +17,8 @@ export interface Handling {
   rateLimit: number;
   /** Whether the message has the bytes of the body as they were sent. */
   rawBody: boolean;
+  /** Whether a delivery is kept before its sender is answered, and until the flow has finished with it. */
+  durable: boolean;
 }
 
 /** This node answers, at once. */
@@ -62,6 +64,7 @@ export function parseHandling(given: Partial<HandlingFields>): Handling | Breach
     allowFrom: parseBlocks(saved.allowFrom) ?? [],
     rateLimit: Number(saved.rateLimit),
     rawBody: isTrue(saved.rawBody),
+    durable: isTrue(saved.durable),
   };
 }
 

@@ -41,12 +41,17 @@ export type BrokenRule =
   | "scheme.content"
   | "scheme.ts"
   | HandlingRule
-  | "httpNodeMiddleware";
+  | "httpNodeMiddleware"
+  | "storeMissing"
+  | "storeMisunderstood";
 
 /** A rule that a configuration breaks. */
 export interface Breach {
   rule: BrokenRule;
-  /** The `${NAME}` whose variable is not set; empty for all other rules, for a value may be the token. */
+  /**
+   * The `${NAME}` whose variable is not set, the version of Node.js that has no store, or the name of a setting's field
+   * that is not understood; empty for all other rules, for a value may be the token.
+   */
   value: string;
 }
 

@@ -22,7 +22,11 @@ export type State =
 
 /** What the flow is not done with; it is never dropped. */
 export const unfinished: readonly State[] = ["accepted", "running"];
-export const finished: readonly State[] = ["refused", "duplicate", "handshake", "done", "failed"];
+/** What may be dropped when it is too old, or when there is no room. */
+export const droppable: readonly State[] = ["refused", "duplicate", "handshake", "done"];
+/** What is kept for a person to look at: it is dropped when there is no room, and nothing else may go. */
+export const lastToGo: State = "failed";
+export const finished: readonly State[] = [...droppable, lastToGo];
 
 /** What came, as a flow may know it: nothing of it lets anybody in. */
 export interface Head {
@@ -47,6 +51,8 @@ export interface Webhook {
   sentAt?: number;
   /** Which of two secrets or tokens it had. */
   credential: Credential;
+  /** How often the flow was started with it, this time included; missing where it is started once, whatever happens. */
+  attempt?: number;
 }
 
 /** One time that the flow was started with a delivery. */
@@ -80,6 +86,20 @@ export interface Delivery {
   readonly problem?: string;
   /** How often the flow was started with it. */
   readonly attempt: number;
+  /** Whether its body is kept as JSON: a parser in front had read it, and nobody knows how it was sent. */
+  readonly isJson?: boolean;
+  /** Where its body let somebody in. */
+  readonly gaps?: readonly Gap[];
+}
+
+/** A part of a body that is not kept, since it lets somebody in; in its place are as many asterisks. */
+export interface Gap {
+  /** Where it begins, in bytes. */
+  readonly at: number;
+  /** How long it was, in bytes. */
+  readonly length: number;
+  /** Which of the endpoint's secrets it was, from 0 on. */
+  readonly secret: number;
 }
 
 /** All that is kept of a delivery. */

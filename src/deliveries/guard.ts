@@ -12,6 +12,7 @@ import {
   type Reservation,
   reserveOrWait,
 } from "./repeats";
+import { StoreError } from "./store";
 
 /** How many deliveries wait at most for what comes of another, over all endpoints. */
 export const mostWaitingRepeats = 1000;
@@ -44,12 +45,18 @@ export class Guarding {
    * @param size how much memory it takes, in bytes; asked when it has to wait
    * @param patience how long it waits at most, in ms
    * @param caller who waits: when it goes, its place is free
+   * @returns why nobody can tell, where the store is in trouble: its sender has to keep it
    */
   async judge(candidate: Candidate, size: () => number, patience: number, caller: Waiting): Promise<Verdict> {
     const deadline = performance.now() + patience;
-    return reserveOrWait<Problem>(this.#repeats, candidate, async (outcome) =>
-      this.#wait(outcome, size(), deadline, caller),
-    );
+    try {
+      return await reserveOrWait<Problem>(this.#repeats, candidate, async (outcome) =>
+        this.#wait(outcome, size(), deadline, caller),
+      );
+    } catch (error) {
+      if (error instanceof StoreError) return problems.storeTroubled;
+      throw error;
+    }
   }
 
   async #wait(outcome: Promise<Outcome>, bytes: number, deadline: number, caller: Waiting): Promise<Outcome | Problem> {

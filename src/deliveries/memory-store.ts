@@ -1,7 +1,8 @@
 // Deliveries in the memory of this process: the last ones of each node.
 
-import { type Aged, Aging } from "./aging";
+import type { Aged, Aging } from "./aging";
 import { type Delivery, type Head, type Kept, type Run, searchedIn, type State, unfinished } from "./delivery";
+import { Finished } from "./finished";
 import { MemoryRepeats } from "./memory-repeats";
 import { type Change, type Claim, type Page, type Query, type Store, StoreError } from "./store";
 
@@ -17,6 +18,7 @@ const done = Promise.resolve();
 class InNode implements Aged<InNode> {
   older: InNode | undefined;
   newer: InNode | undefined;
+  line: Aging<InNode> | undefined;
   constructor(readonly entry: Entry) {}
 }
 
@@ -24,6 +26,7 @@ class InNode implements Aged<InNode> {
 class Entry implements Aged<Entry> {
   older: Entry | undefined;
   newer: Entry | undefined;
+  line: Aging<Entry> | undefined;
   readonly inNode = new InNode(this);
   runs: Run[] = [];
   constructor(
@@ -52,7 +55,7 @@ class Entry implements Aged<Entry> {
 /** The deliveries of a node. */
 class OfNode {
   readonly entries = new Map<string, Entry>();
-  readonly finished = new Aging<InNode>();
+  readonly finished = new Finished<InNode>();
 }
 
 /**
@@ -61,10 +64,11 @@ class OfNode {
  */
 export class MemoryStore implements Store {
   readonly outlives = false;
+  readonly isShared = false;
   readonly repeats = new MemoryRepeats();
   readonly #entries = new Map<string, Entry>();
   readonly #nodes = new Map<string, OfNode>();
-  readonly #finished = new Aging<Entry>();
+  readonly #finished = new Finished<Entry>();
   readonly #mostOfNode: number;
   readonly #mostBytes: number;
   #bytes = 0;
@@ -160,8 +164,9 @@ export class MemoryStore implements Store {
   }
 
   #finish(entry: Entry): void {
-    this.#finished.join(entry);
-    this.#ofNode(entry.delivery.node).finished.join(entry.inNode);
+    const { node, state } = entry.delivery;
+    this.#finished.join(entry, state);
+    this.#ofNode(node).finished.join(entry.inNode, state);
   }
 
   #begin(entry: Entry): void {

@@ -1,12 +1,13 @@
 // Deliveries in a file of the user directory, which outlives the process.
 
+import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { Delivery, Kept, State } from "./delivery";
 import type { Repeats } from "./repeats";
 import type { WrittenKept } from "./sqlite/operations";
 import { FileRepeats } from "./sqlite/repeats";
 import { Thread } from "./sqlite/thread";
-import { bufferOf, read, write } from "./sqlite/written";
+import { bufferOf, read, write } from "./written";
 import { type Change, type Claim, type Page, type Query, type Store, StoreError, type StoreEvents } from "./store";
 
 /** The name of the file in its folder. */
@@ -34,6 +35,7 @@ export interface SqliteOptions {
  */
 export class SqliteStore implements Store {
   readonly outlives = true;
+  readonly isShared = false;
   readonly #folder: string;
   readonly #options: SqliteOptions;
   #opened: Thread | undefined;
@@ -43,6 +45,11 @@ export class SqliteStore implements Store {
   constructor(folder: string, options: SqliteOptions = {}) {
     this.#folder = folder;
     this.#options = options;
+  }
+
+  /** Whether there is a file already. */
+  get exists(): boolean {
+    return existsSync(join(this.#folder, fileName));
   }
 
   async open(events: StoreEvents): Promise<void> {
@@ -74,8 +81,14 @@ export class SqliteStore implements Store {
 
   async claim(node: string, most: number, known: ReadonlySet<string>, after = "0"): Promise<Claim> {
     const { kept, next } = await this.#thread.ask("claim", { node, most, after: Number(after) });
-    const unknown = kept.filter(({ written }) => !known.has(written.id));
-    return { deliveries: unknown.map(keptOf), next: next?.toString() };
+    const deliveries: Kept[] = [];
+    for (const each of kept) {
+      const found = known.has(each.written.id) ? undefined : keptOf(each);
+      if (found) deliveries.push(found);
+      // What nobody can read, no flow can be started with.
+      else if (!known.has(each.written.id)) await this.change(each.written.id, { state: "failed" });
+    }
+    return { deliveries, next: next?.toString() };
   }
 
   async find(id: string): Promise<Kept | undefined> {
@@ -93,7 +106,7 @@ export class SqliteStore implements Store {
         before: from,
         limit: limit - deliveries.length,
       });
-      deliveries.push(...found.map(read));
+      deliveries.push(...found.map(read).filter((delivery) => delivery !== undefined));
       if (next === undefined || deliveries.length >= limit) return { deliveries, next: next?.toString() };
       from = next;
     }
@@ -109,6 +122,7 @@ export class SqliteStore implements Store {
   }
 }
 
-function keptOf({ written, body, runs }: WrittenKept): Kept {
-  return { delivery: read(written), body: bufferOf(body), runs };
+function keptOf({ written, body, runs }: WrittenKept): Kept | undefined {
+  const delivery = read(written);
+  return delivery && { delivery, body: bufferOf(body), runs };
 }

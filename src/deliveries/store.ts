@@ -15,8 +15,19 @@ export type Trouble =
   | "denied"
   /** More waits to be kept than there is memory for. */
   | "busy"
+  /** What is needed to talk to it is not installed. */
+  | "clientMissing"
   /** Anything else. */
   | "broken";
+
+/** What the operator of a store is to know, though all works: how it may lose what it has taken. */
+export type Warning =
+  /** It writes nothing to a disk as it comes: when it ends, deliveries are lost. */
+  | "notPersistent"
+  /** It writes to its disk after it has answered: a power cut takes the deliveries of a second. */
+  | "everySecond"
+  /** When its memory is full, it drops what it likes. */
+  | "evicts";
 
 /** A promise that a store cannot keep. */
 export class StoreError extends Error {
@@ -37,6 +48,8 @@ export interface StoreEvents {
   mended(): void;
   /** A file could not be read: it was moved aside, and a new one was begun. */
   movedAside(path: string, cause: unknown): void;
+  /** It may lose what it has taken; each told once. */
+  warned(warning: Warning): void;
 }
 
 /** What is looked for. */
@@ -85,6 +98,8 @@ export interface Claim {
 export interface Store {
   /** Whether it outlives the process, so that nodes may promise never to lose a delivery. */
   readonly outlives: boolean;
+  /** Whether other processes may have the same one, so that what they leave behind is to be claimed now and then. */
+  readonly isShared: boolean;
   /**
    * Ready to keep deliveries. Called once, before all else. One that is in trouble from the start rejects this, goes on
    * trying by itself, and tells when it is `mended`; all else is rejected until then.

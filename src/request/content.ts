@@ -6,6 +6,11 @@ import { type Body, decodeBody, decodeParsed } from "./decode";
 import { type File, isMultipart, parseMultipart } from "./multipart";
 import type { Arrival } from "./summary";
 
+/** What a body is taken apart by, besides itself. */
+interface Described extends Pick<Arrival, "parsed"> {
+  request: { headers: { "content-type"?: string | undefined; "content-encoding"?: string | undefined } };
+}
+
 export interface Content {
   value: Body;
   /** The files of a form that may have some. */
@@ -20,11 +25,10 @@ export interface Content {
  * @throws {Interference} when a parser in front has left nothing of it
  */
 export function contentOf(
-  arrival: Arrival,
+  { request, parsed }: Described,
   bytes: Buffer,
   limit: number,
 ): Content | Problem | Promise<Content | Problem> {
-  const { request, parsed } = arrival;
   const { "content-type": type, "content-encoding": codings } = request.headers;
   if (parsed) return whatIsLeft(parsed, type);
   if (codings === undefined && !isMultipart(type)) return plain(bytes, type);
@@ -54,4 +58,10 @@ function whatIsLeft({ value, files }: NonNullable<Arrival["parsed"]>, type: stri
   if (body instanceof Problem) return body;
   const bytes = () => (Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(body)));
   return { value: body, ...(files && { files }), bytes };
+}
+
+/** Whether the bytes of a body are here as they were sent. */
+export function hasBytes({ request, parsed, received }: Arrival): boolean {
+  if (!parsed || received) return true;
+  return Buffer.isBuffer(parsed.value) && request.headers["content-encoding"] === undefined;
 }

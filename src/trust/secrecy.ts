@@ -22,6 +22,11 @@ export class Secrecy {
     this.#shortest = Math.max(shortestInText, Math.min(...this.#secrets.map(({ length }) => length)));
   }
 
+  /** Those that are looked for in bodies. */
+  get inBodies(): readonly string[] {
+    return this.#secrets.filter(({ length }) => length >= shortestInText);
+  }
+
   /** Whether a text has a secret in it, or may have it beyond the budget. */
   tells(text: string, budget = new Budget()): boolean {
     for (const secret of this.#secrets) if (isToldBy(text, secret, budget)) return true;

@@ -19,6 +19,7 @@ import {
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createInterface } from "node:readline";
+import type { State } from "../../src/deliveries/delivery";
 import { fileName, type SqliteOptions, SqliteStore } from "../../src/deliveries/sqlite-store";
 import { openDatabase, sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import { mostWaiting } from "../../src/deliveries/sqlite/thread";
@@ -292,19 +293,34 @@ if (sqliteIsHere()) {
       });
     });
 
-    it("go when they are too old, but for unfinished ones, whatever else the clock said", async () => {
+    it("go on although one of them cannot be read any more, which counts as failed", async () => {
+      const store = await opened();
+      for (const id of ["1", "2", "3"]) await store.add(accepted(id), bytes);
+      await shelf.closed(store);
+      const database = openDatabase(file());
+      database.exec("UPDATE deliveries SET rest = substr(rest, 1, 20) WHERE id = '2'");
+      database.close();
+      const again = await opened();
+      (await unfinished(again)).should.eql(["1", "3"]);
+      should(await again.find("2")).be.undefined();
+      should(await again.counts("n")).eql({ accepted: 2, failed: 1 });
+      (await pagesOf(again, { limit: 9 })).flat().should.eql(["3", "1"]);
+    });
+
+    it("go when they are too old, but for unfinished ones and those that have failed, whatever else the clock said", async () => {
       const now = Date.now();
       const store = await opened();
-      const ages = { old: -3 * hour, open: -5 * hour, future: 9 * hour, recent: 0, older: -4 * hour };
+      const ages = { old: -3 * hour, open: -5 * hour, bad: -6 * hour, future: 9 * hour, recent: 0, older: -4 * hour };
+      const states: Record<string, State> = { open: "running", bad: "failed" };
       for (const [id, age] of Object.entries(ages)) {
-        await store.add(delivered(id, { at: now + age, state: id === "open" ? "running" : "done" }), bytes);
+        await store.add(delivered(id, { at: now + age, state: states[id] ?? "done" }), bytes);
       }
       await shelf.closed(store);
       const again = await opened({ maxAge: hour });
       let left: string[] = [];
-      while (left.length !== 3) left = (await pagesOf(again, { limit: 9 })).flat();
-      left.should.eql(["recent", "future", "open"]);
-      should(await again.counts("n")).eql({ done: 2, running: 1 });
+      while (left.length !== 4) left = (await pagesOf(again, { limit: 9 })).flat();
+      left.should.eql(["recent", "future", "bad", "open"]);
+      should(await again.counts("n")).eql({ done: 2, failed: 1, running: 1 });
     });
 
     it("are refused when more wait than there is memory for, and those that wait are kept", async () => {

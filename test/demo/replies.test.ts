@@ -16,11 +16,12 @@ import { bearer, tab, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
 import { root } from "../harness/package";
+import { Page } from "../harness/pages";
 import { readme, section } from "../harness/readme";
 import { sharedBrowser } from "../harness/stage";
 
-const page = readFileSync(join(root, "docs", "replies.md"), "utf8");
-const text = page.replace(/\s+/g, " ");
+const page = new Page("replies.md");
+const { text } = page;
 const megabyte = 1024 * 1024;
 const bodyNode = (id: string, func: string, wires: string[]) => ({ id, type: "function", func, outputs: 1, wires: [wires] }); // prettier-ignore
 const byFlow = { reply: "flow", replyTimeout: 1 };
@@ -48,8 +49,8 @@ describe("the page of replies", () => {
       (name) => JSON.parse(readFileSync(join(root, "examples", `${name}.json`), "utf8")) as Record<string, unknown>[],
     );
     const [rule] = slack?.find(({ type }) => type === "change")?.rules as { to: string }[];
-    should(rule?.to.replace(/\s/g, "")).equal(block("jsonata").replace(/\s/g, ""));
-    should(twilio?.find(({ type }) => type === "template")?.template).equal(block("xml"));
+    should(rule?.to.replace(/\s/g, "")).equal(page.block("jsonata").replace(/\s/g, ""));
+    should(twilio?.find(({ type }) => type === "template")?.template).equal(page.block("xml"));
     for (const flow of [slack, twilio]) {
       should(flow?.find(({ type }) => type === "webhook-trigger")).have.property("reply", "flow");
     }
@@ -73,7 +74,7 @@ describe("the page of replies", () => {
       bodyNode("count", "context.n = (context.n ?? 0) + 1; msg.statusCode = msg.payload === 'bad' ? 503 : 201; msg.payload = `number ${context.n}`; return msg;", ["answer"]), // prettier-ignore
       { id: "answer", type: "http response", statusCode: "", headers: {}, wires: [] },
       webhook("upload", "/upload", { verificationMethod: "query", wires: [["picture", "names"]] }),
-      bodyNode("picture", block("js", "const"), ["sink"]),
+      bodyNode("picture", page.block("js", "const"), ["sink"]),
       bodyNode("names", "msg.payload = { fields: msg.payload, names: msg.req.files.map((file) => file.originalname) }; return msg;", ["sink"]), // prettier-ignore
       webhook("raw", "/raw", { rawBody: true, wires: [["bytes"]] }),
       bodyNode("bytes", "msg.payload = { payload: msg.payload, raw: msg.rawBody.toString('hex') }; return msg;", [
@@ -149,7 +150,7 @@ describe("the page of replies", () => {
 
     it("the form's file reaches the function node", async () => {
       const { token } = (flow.find(({ id }) => id === "upload") as { credentials: { token: string } }).credentials;
-      const form = block("html").replace("https://nodered.example", nodeRed.origin);
+      const form = page.block("html").replace("https://nodered.example", nodeRed.origin);
       const site = createServer((_request, response) => {
         response.setHeader("Content-Type", "text/html; charset=utf-8").end(form.replace("TOKEN", encodeURIComponent(token))); // prettier-ignore
       }).listen(0, "127.0.0.1");
@@ -180,7 +181,7 @@ describe("the page of replies", () => {
     });
   });
 
-  const settings = { "no setting": "", "the setting of the page": block("js", "httpServer"), "two proxies": 'httpServerOptions: { "trust proxy": "loopback, 10.0.0.5" },' }; // prettier-ignore
+  const settings = { "no setting": "", "the setting of the page": page.block("js", "httpServer"), "two proxies": 'httpServerOptions: { "trust proxy": "loopback, 10.0.0.5" },' }; // prettier-ignore
   for (const [name, code] of Object.entries(settings)) {
     describe(`is right about proxies, with ${name}:`, () => {
       let nodeRed: NodeRed;
@@ -242,12 +243,3 @@ describe("the README", () => {
     for (const property of ["msg.rawBody", "msg.res", "files"]) section("The message").should.containEql(property);
   });
 });
-
-/** The only block of code in a language on the page that begins so. */
-function block(language: string, begin = ""): string {
-  const blocks = [...page.matchAll(new RegExp(`^\`\`\`${language}\\n([^]*?)^\`\`\`$`, "gm"))]
-    .map(([, code = ""]) => code)
-    .filter((code) => code.startsWith(begin));
-  if (blocks.length !== 1) throw new Error(`The page needs one block of ${language}`);
-  return blocks[0] ?? "";
-}

@@ -2,7 +2,7 @@ import axe from "axe-core";
 import should from "should";
 import type { Standing } from "../../src/reply/standing";
 import type { SenderId } from "../../src/trust/senders/table";
-import { boxOf, Editor } from "../harness/browser";
+import { boxOf, Editor, setKeeping } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { nodeRedVersion } from "../harness/node-red";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
@@ -69,6 +69,21 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.input("rateLimit").fill("60");
     await editor.note("loopback").waitFor();
   },
+  "nothing that may be lost, on a server": async (editor) => {
+    await setKeeping(editor, "server");
+    await editor.edit("saved");
+    await editor.input("sender").selectOption("stripe");
+    await editor.input("reply").selectOption("flow");
+    await editor.input("durable").check();
+    await editor.note("durable-repeats").waitFor();
+  },
+  "nothing that may be lost, where nothing can be kept": async (editor) => {
+    await setKeeping(editor, "none");
+    await editor.edit("saved");
+    await editor.input("durable").check();
+    await editor.message("durable").filter({ hasText: /./ }).waitFor();
+    await editor.note("no-store").waitFor();
+  },
   "another node in the way and everything wrong": async (editor) => {
     await editor.edit("saved");
     await editor.input("relativePath").fill("/rival");
@@ -93,7 +108,7 @@ const inSight = { style: "html, body { height: 100%; }", viewport: { width: 1280
 
 /** What axe-core finds in the form, and the visible texts of which it did not find out their contrast. */
 async function examine({ page }: Editor) {
-  await page.evaluate(axe.source);
+  if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
   return page.evaluate(async () => {
     const { run } = (globalThis as unknown as { axe: typeof axe }).axe;
     const { violations, passes } = await run(".webhook-trigger-form", { elementRef: true });
@@ -204,6 +219,13 @@ describe("the form, for everyone", () => {
       (await boxOf(editor.picture)).y.should.be.aboveOrEqual(above);
       const described = `[aria-describedby~="${await editor.picture.getAttribute("id") ?? ""}"]`;
       (await editor.page.locator(described).count()).should.equal(2);
+    });
+
+    it("has what Never lose promises below all that is said beside its box", async () => {
+      await editor.edit("saved");
+      const hint = await boxOf(editor.hint("durable"));
+      hint.x.should.be.above((await boxOf(editor.input("durable"))).x);
+      (await boxOf(editor.page.locator("#webhook-trigger-durable"))).y.should.be.aboveOrEqual(hint.y + hint.height);
     });
   });
 

@@ -23,6 +23,7 @@ const told: Record<
       reply: text("atOnce", { status: "200" }),
       repeats: text("repeatsUnchecked"),
       limits: `${text("anyAddress")}, ${text("noRate")}`,
+      durable: text("durableOff"),
     },
   },
   filled: {
@@ -68,12 +69,14 @@ const told: Record<
       allowFrom: "${FROM}",
       rateLimit: "${RATE}",
       rawBody: "${RAW}",
+      durable: "${DURABLE}",
     },
     states: {
       message: `${text("body")} · \${RAW}`,
       reply: "${REPLY}",
       repeats: "${IGNORE}",
       limits: `\${FROM}, ${text("rate", { rate: "${RATE}" })}`,
+      durable: "${DURABLE}",
     },
   },
 };
@@ -137,7 +140,7 @@ describe("what becomes of requests, in the form", () => {
     for (const field of ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout", "repeatKey", "repeatWindow", "allowFrom", "rateLimit"] as const) {
       (await editor.input(field).inputValue()).should.equal(String(defaults[field]));
     }
-    for (const field of ["ignoreRepeats", "rawBody"] as const) (await editor.input(field).isChecked()).should.be.false();
+    for (const field of ["ignoreRepeats", "rawBody", "durable"] as const) (await editor.input(field).isChecked()).should.be.false();
     await editor.done();
     (await editor.isChanged("older")).should.be.false();
     (await editor.isValid("older")).should.be.true();
@@ -169,7 +172,7 @@ describe("what becomes of requests, in the form", () => {
     (await editor.isValid("kept")).should.be.true();
   });
 
-  const always = ["reply", "ignoreRepeats", "allowFrom", "rateLimit", "rawBody"];
+  const always = ["reply", "ignoreRepeats", "allowFrom", "rateLimit", "rawBody", "durable"];
   for (const [what, change, expected] of [
     ["a reply at once", () => Promise.resolve(), ["replyStatus", "replyBody", "replyType"]],
     ["a reply without content", () => editor.input("replyStatus").fill("204"), ["replyStatus"]],

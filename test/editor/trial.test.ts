@@ -178,7 +178,7 @@ describe("the panel to try an endpoint", () => {
   });
 }); // prettier-ignore
 
-describe("the panel to try an endpoint, where the editor or its window is changed as well", () => {
+describe("the panel to try an endpoint, where the editor is changed as well", () => {
   let editor: Editor;
   beforeEach(async () => {
     editor = await Editor.open(await sharedBrowser(), await sharedNodeRed(flow));
@@ -197,19 +197,6 @@ describe("the panel to try an endpoint, where the editor or its window is change
     await editor.edit("orders");
     await editor.sendTest();
     (await changedOf(editor).isVisible()).should.be.true();
-  });
-
-  it("shows the result also in a small window, and takes it back when the form changes", async () => {
-    await editor.page.setViewportSize({ width: 1280, height: 500 });
-    await editor.edit("orders");
-    await editor.sendTest();
-    const result = editor.page.locator(".webhook-trigger-result");
-    const footer = await editor.page.locator(".red-ui-tray-footer").boundingBox();
-    const box = await result.boundingBox();
-    // Positions are fractions of a pixel.
-    should((box?.y ?? Infinity) + (box?.height ?? 0)).be.belowOrEqual((footer?.y ?? 0) + 1);
-    await editor.input("relativePath").fill("/elsewhere");
-    (await result.isVisible()).should.be.false();
   });
 
   it("tells when Node-RED cannot be reached", async () => {

@@ -2,12 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import type { CredentialName, SavedFields, Settings } from "../../src/config/fields";
+import type { Keeping } from "../../src/config/keeping";
 import type { NodeRed } from "./node-red";
 import { root } from "./package";
 import { type Look, patience, takeTab } from "./tabs";
 
 /** The part of the editor's global that the tests use. */
 declare const RED: {
+  settings: { webhookTriggerDurable: Keeping };
   actions: { invoke(action: string): void };
   editor: { edit(node: object): void };
   nodes: { node(id: string): Record<string, unknown> | null; filterNodes(filter: { type: string }): { id: string }[] };
@@ -17,7 +19,7 @@ declare const RED: {
 export type FormField = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | keyof Settings;
 
 /** The sections of the form, from top to bottom. */
-export const sections = ["verification", "message", "reply", "repeats", "limits", "terminal"] as const;
+export const sections = ["verification", "message", "reply", "repeats", "limits", "durable", "terminal"] as const;
 export type Section = (typeof sections)[number];
 
 /** The place of a node on the canvas: its middle and its edges, in px from the canvas's own. */
@@ -123,7 +125,9 @@ export class Editor {
   async edit(id: string): Promise<void> {
     await this.editAsItIs(id);
     const closed = this.page.locator('.webhook-trigger-section > [aria-expanded="false"]');
-    while ((await closed.count()) > 0) await closed.first().click();
+    await closed.evaluateAll((headings) => {
+      for (const heading of headings) (heading as HTMLElement).click();
+    });
   }
 
   /** Opens the form of a node. */
@@ -284,7 +288,10 @@ export class Editor {
 
   /** Something that the form points out. */
   note(
-    name: "yours" | "seen" | "closed" | "taken" | "reach" | "repeats" | "no-id" | "without-key" | "json" | "loopback",
+    name:
+      | ("yours" | "seen" | "closed" | "taken" | "reach")
+      | ("repeats" | "no-id" | "without-key" | "json" | "loopback")
+      | ("no-store" | "durable-repeats"),
   ): Locator {
     return this.page.locator(`#webhook-trigger-note-${name}`);
   }
@@ -320,6 +327,13 @@ export class Editor {
   tokenButton(action: "make" | "show"): Locator {
     return this.page.locator(`#webhook-trigger-token-${action}`);
   }
+}
+
+/** Has the editor know that deliveries can be kept there, as the runtime tells it by a setting. */
+export async function setKeeping({ page }: Editor, keeping: Keeping): Promise<void> {
+  await page.evaluate((value) => {
+    RED.settings.webhookTriggerDurable = value;
+  }, keeping);
 }
 
 /** The place of something that is visible, in px from the edges of the window. */

@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import { tab, token, webhook } from "./flow";
 import { type Bystander, type Layout, roots, type Row, type Target } from "./hosts";
 import { type Reply, send } from "./http";
-import { coreNodesBut, type Flow, NodeRed, nodeRedFolder, type Options } from "./node-red";
+import { type Flow, NodeRed, nodeRedFolder, type Options } from "./node-red";
 import { temporaryFolder } from "./package";
 
 /** What holds the path of the endpoint. */
@@ -67,30 +67,24 @@ const reportNode = `
 const requireOf = createRequire(join(nodeRedFolder, "package.json"));
 
 /** What all processes have in common. */
-let shared: { env: Record<string, string>; otherNodes: string[] } | undefined;
+let sharedEnv: Record<string, string> | undefined;
 
-function share(): NonNullable<typeof shared> {
-  if (shared) return shared;
+function shareEnv(): Record<string, string> {
+  if (sharedEnv) return sharedEnv;
   const files = temporaryFolder("static");
   writeFileSync(join(files, "hook"), "a file");
   writeFileSync(join(files, "page.txt"), "another file");
-  shared = {
-    env: {
-      EXPRESS: requireOf.resolve("express"),
-      STATIC: files,
-      // Room for what a start makes and forgets.
-      NODE_OPTIONS: "--max-semi-space-size=64",
-      NODE_COMPILE_CACHE: temporaryFolder("compiled"),
-      UNTRACED: "yes",
-      QUIET: "yes",
-    },
-    otherNodes: coreNodesBut("21-httpin.js"),
+  sharedEnv = {
+    EXPRESS: requireOf.resolve("express"),
+    STATIC: files,
+    // Room for what a start makes and forgets.
+    NODE_OPTIONS: "--max-semi-space-size=64",
+    QUIET: "yes",
   };
-  return shared;
+  return sharedEnv;
 }
 
 function optionsOf(row: Row, layout: Layout): Options {
-  const { env, otherNodes } = share();
   const nodesDir = temporaryFolder("nodes");
   writeFileSync(join(nodesDir, "plugin.html"), "");
   writeFileSync(
@@ -98,10 +92,11 @@ function optionsOf(row: Row, layout: Layout): Options {
     `module.exports = (RED) => { ${prelude} const hook = "/hook"; ${reportNode} ${row.plugin ?? ""} };`,
   );
   return {
-    settings: { ...roots[layout], nodesDir, nodesExcludes: otherNodes },
+    settings: { ...roots[layout], nodesDir },
+    only: ["21-httpin.js"],
     code: `...(() => { ${prelude} return { logging: { console: { level: "warn" } }, ${row.settings ?? ""} }; })()`,
     ...(row.host !== undefined && { host: `{ ${prelude} ${hostPrelude} ${row.host} }` }),
-    env,
+    env: shareEnv(),
   };
 }
 

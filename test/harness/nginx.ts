@@ -1,12 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type AddressInfo } from "node:net";
 import { join } from "node:path";
+import { freePort } from "./free-port";
 import { temporaryFolder } from "./package";
 import { until } from "./until";
 
 const program = process.env.NGINX_PATH ?? "/usr/sbin/nginx";
+
+/** Whether there is one to test with: without one, `npm test` says what it leaves out. */
+export const nginxIsHere = existsSync(program);
+const begun = "start worker process ";
 
 /** An nginx of its own, with all its files in a temporary folder. */
 export class Nginx {
@@ -23,7 +27,7 @@ export class Nginx {
     if (!existsSync(program)) throw new Error(`There is no nginx at ${program}: apt-get install nginx, or NGINX_PATH`);
     for (;;) {
       const nginx = new Nginx(await freePort(), configure);
-      await until(() => nginx.#ended || nginx.#log.includes("start worker process"), "nginx to start");
+      await until(() => nginx.#ended || nginx.#log.includes(begun), "nginx to start");
       if (!nginx.#ended) return nginx;
       // Another program may have been faster.
       if (!nginx.#log.includes("Address already in use")) throw new Error(`nginx has ended:\n${nginx.#log}`);
@@ -35,6 +39,27 @@ export class Nginx {
     configure: (port: number, folder: string) => string,
   ) {
     const folder = temporaryFolder("nginx");
+    this.folder = folder;
+    this.#configure(configure);
+    this.#process = spawn(program, ["-p", folder, "-c", join(folder, "nginx.conf"), "-g", "daemon off;"], {
+      stdio: ["ignore", "ignore", "pipe"],
+    });
+    this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => (this.#log += text));
+    this.#process.once("close", () => (this.#ended = true));
+  }
+
+  readonly folder: string;
+
+  /** Goes on with another configuration; what it has begun, it ends by the one before. */
+  async reload(configure: (port: number, folder: string) => string): Promise<void> {
+    const count = () => this.#log.split(begun).length;
+    const before = count();
+    this.#configure(configure);
+    this.#process.kill("SIGHUP");
+    await until(() => count() > before, "nginx to go on");
+  }
+
+  #configure(configure: (port: number, folder: string) => string): void {
     const temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((name) => `${name}_temp_path ${name};`);
     const main = [
       // The folder is open to the user who runs the tests alone.
@@ -45,19 +70,11 @@ export class Nginx {
       "events {}",
       "http {",
       ...temporary,
-      configure(port, folder),
+      configure(this.port, this.folder),
       "}",
     ];
-    writeFileSync(join(folder, "nginx.conf"), main.join("\n"));
-    this.folder = folder;
-    this.#process = spawn(program, ["-p", folder, "-c", join(folder, "nginx.conf"), "-g", "daemon off;"], {
-      stdio: ["ignore", "ignore", "pipe"],
-    });
-    this.#process.stderr?.setEncoding("utf8").on("data", (text: string) => (this.#log += text));
-    this.#process.once("close", () => (this.#ended = true));
+    writeFileSync(join(this.folder, "nginx.conf"), main.join("\n"));
   }
-
-  readonly folder: string;
 
   get origin(): string {
     return `http://127.0.0.1:${this.port}`;
@@ -81,14 +98,4 @@ export class Nginx {
     this.#process.kill();
     await closed;
   }
-}
-
-/** A port that nobody listens on at this moment: nginx does not let the system choose one. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

@@ -12,6 +12,7 @@ export interface Received {
   _msgid: string;
   topic?: string;
   payload: unknown;
+  rawBody?: unknown;
   req: Record<string, unknown>;
   webhook: Record<string, unknown>;
   /** How many starts of the flows came before it. */
@@ -60,6 +61,14 @@ export interface Options {
   env?: Record<string, string>;
   /** Whether it starts without the package. */
   bare?: boolean;
+  /** The user directory of one that is no more: it starts in that one's place. */
+  userDir?: string;
+  /** The files of the only core nodes that it has. */
+  only?: readonly string[];
+  /** The files of core nodes that it has besides the usual ones. */
+  besides?: readonly string[];
+  /** The modules that are installed beside the package, of those of this repository. */
+  modules?: readonly string[];
 }
 
 export type Flow = Record<string, unknown>[];
@@ -154,28 +163,22 @@ module.exports = (RED) => {
 /** The folder of the Node-RED under test. */
 export const nodeRedFolder = process.env.NODE_RED_FOLDER ?? join(root, "node_modules", "node-red");
 
-/** All core nodes but those of these files: without the others Node-RED starts, and its editor opens, in half the time. */
-export function coreNodesBut(...files: string[]): string[] {
-  const nodes = createRequire(join(nodeRedFolder, "package.json")).resolve("@node-red/nodes/package.json");
-  return readdirSync(join(nodes, "..", "core"), { recursive: true, encoding: "utf8" })
-    .map((path) => basename(path))
-    .filter((name) => name.endsWith(".js") && !files.includes(name));
-}
-
-/** What no test and no example has in a flow. */
-const unusedNodes = coreNodesBut(
+/** The files of the core nodes that tests and examples have in flows: with all, starts and editors take twice as long. */
+const usualNodes = [
   ...["05-junction.js", "20-inject.js", "21-debug.js", "25-catch.js", "60-link.js", "90-comment.js", "98-unknown.js"],
-  ...[
-    "10-function.js",
-    "10-switch.js",
-    "15-change.js",
-    "80-template.js",
-    "89-delay.js",
-    "05-tls.js",
-    "06-httpproxy.js",
-  ],
-  ...["21-httpin.js", "21-httprequest.js"],
-);
+  ...["10-function.js", "10-switch.js", "15-change.js", "80-template.js", "89-delay.js"],
+  ...["05-tls.js", "06-httpproxy.js", "21-httpin.js"],
+];
+
+const coreNodes = readdirSync(
+  join(createRequire(join(nodeRedFolder, "package.json")).resolve("@node-red/nodes/package.json"), "..", "core"),
+  { recursive: true, encoding: "utf8" },
+)
+  .map((path) => basename(path))
+  .filter((name) => name.endsWith(".js"));
+
+/** The modules in whose folders Node-RED looks for nodes although there are none: all that are installed around it. */
+const otherModules = [join(nodeRedFolder, ".."), join(root, "node_modules")].flatMap((folder) => readdirSync(folder));
 
 /** Node-RED runs npm for its version at each start, and waits, unless there is nothing to install. */
 const withoutInstaller = { externalModules: { palette: { allowInstall: false } } };
@@ -226,12 +229,15 @@ export class NodeRed {
     return nodeRed;
   }
 
-  private constructor({ flow = [], settings = {}, code = "", host, plugin, env = {}, bare = false }: Options) {
+  private constructor(options: Options) {
+    const { flow = [], settings = {}, code = "", host, plugin, env = {}, bare = false, userDir } = options;
+    const { only = usualNodes, besides = [], modules } = options;
+    const wanted = [...only, ...besides];
     this.#adminRoot = rootOf(settings.httpAdminRoot);
     this.#nodeRoot = rootOf(settings.httpNodeRoot);
-    this.#userDir = temporaryFolder("node-red");
-    if (!bare) symlinkSync(installedModules(), join(this.#userDir, "node_modules"));
-    mkdirSync(join(this.#userDir, "nodes"));
+    this.#userDir = userDir ?? temporaryFolder("node-red");
+    if (!bare && !userDir) symlinkSync(installedModules(modules), join(this.#userDir, "node_modules"));
+    mkdirSync(join(this.#userDir, "nodes"), { recursive: true });
     writeFileSync(join(this.#userDir, "nodes", "sink.js"), sinkNode);
     writeFileSync(
       join(this.#userDir, "nodes", "sink.html"),
@@ -255,7 +261,7 @@ export class NodeRed {
       telemetry: { enabled: false },
       // No form of ours has an editor of code in it: the smaller one loads sooner.
       editorTheme: { tours: false, codeEditor: { lib: "ace" } },
-      nodesExcludes: unusedNodes,
+      nodesExcludes: [...coreNodes.filter((name) => !wanted.includes(name)), ...otherModules],
       ...withoutInstaller,
       logging: { console: { level: "debug", metrics: true } },
     };
@@ -306,6 +312,10 @@ export class NodeRed {
 
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
+  }
+
+  get userDir(): string {
+    return this.#userDir;
   }
 
   /** The URL of a path below the root of HTTP nodes. */
@@ -393,6 +403,11 @@ export class NodeRed {
   /** Waits until the server knows that the caller with this field `X-Trace` has hung up. */
   async left(trace: string): Promise<void> {
     await this.#traced(`${trace} left`, 1);
+  }
+
+  /** Tells the plugin something. */
+  say(message: object): void {
+    this.#child.send(message);
   }
 
   /** Tells the plugin something, and waits until it has answered. */
@@ -498,6 +513,14 @@ export class NodeRed {
       this.#child.kill();
       await exit;
     }
+  }
+
+  /** Ends it as a power cut does: it gets to do nothing more. */
+  async kill(): Promise<void> {
+    if (!this.running) return;
+    const exit = once(this.#child, "exit");
+    this.#child.kill("SIGKILL");
+    await exit;
   }
 
   #logged(pattern: RegExp): Promise<RegExpExecArray> {

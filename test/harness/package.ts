@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 
 export const root = resolve(__dirname, "../..");
 export const packageName = "@flowhooks/node-red-webhook-trigger";
@@ -36,10 +36,25 @@ function pack(): string {
 
 let modules: string | undefined;
 
-/** A node_modules folder into which the packed package was installed, and nothing else, once. */
-export function installedModules(): string {
+/**
+ * A node_modules folder into which the packed package was installed, and nothing else, once.
+ *
+ * @param besides modules of this repository that are installed beside it; then the folder is a new one
+ */
+export function installedModules(besides: readonly string[] = []): string {
   modules ??= install();
-  return modules;
+  return besides.length > 0 ? modulesWith(modules, besides) : modules;
+}
+
+/** The package itself is copied: what it needs is looked for beside the place where it really is. */
+function modulesWith(installed: string, names: readonly string[]): string {
+  const folder = join(temporaryFolder("modules"), "node_modules");
+  cpSync(installed, folder, { recursive: true });
+  for (const name of names) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    symlinkSync(join(root, "node_modules", name), join(folder, name));
+  }
+  return folder;
 }
 
 function install(): string {

@@ -4,7 +4,9 @@ import type { AddressInfo, Socket } from "node:net";
 import { Endpoints, type Place } from "../../src/endpoints";
 import { type Problem, problems } from "../../src/problem";
 import type { ReplyByFlow, ReplyNow } from "../../src/config/handling";
+import type { Custody } from "../../src/custody";
 import type { RepeatGuard } from "../../src/deliveries/guard";
+import type { Records } from "../../src/records";
 import type { Webhook } from "../../src/deliveries/delivery";
 import type { Endpoint, Replied } from "../../src/endpoint";
 import type { Dropped, OwedReply } from "../../src/reply/owed";
@@ -33,6 +35,8 @@ export class Reception {
   readonly refusals: { problem: Problem; cause: unknown }[] = [];
   limits: Limits | undefined;
   repeats: RepeatGuard | undefined;
+  custody: Custody | undefined;
+  records: Records | undefined;
   reply: ReplyNow | ReplyByFlow = { by: "now", status: 200, body: "", type: "" };
   rawBody = false;
   readonly rawBodies: (Buffer | undefined)[] = [];
@@ -48,7 +52,10 @@ export class Reception {
   layer: Layer = () => undefined;
   /** What stands behind the endpoints, and gets what they pass on. */
   behind: () => void = () => undefined;
+  /** Makes the ids of messages. */
+  newId: () => string = () => `${++this.#ids}`;
   readonly #server: Server;
+  #ids = 0;
   #place: Place | undefined;
 
   static async open(layer: Layer = () => undefined): Promise<Reception> {
@@ -95,16 +102,18 @@ export class Reception {
   /** Puts an endpoint in the place of the present one. */
   open(gate: Gate, sender?: SenderId, limit = 5 * 1024 * 1024): void {
     this.#place?.release();
-    let ids = 0;
+    this.#ids = 0;
     const endpoint: Endpoint = {
       gate,
       sender: sender && { id: sender, row: senders[sender] },
       limit,
       limits: this.limits,
       repeats: this.repeats,
+      custody: this.custody,
+      records: this.records,
       reply: this.reply,
       rawBody: this.rawBody,
-      newId: () => `${++ids}`,
+      newId: this.newId,
       deliver: ({ body, rawBody, webhook }, owed) => {
         this.payloads.push(body);
         this.rawBodies.push(rawBody);
@@ -118,7 +127,10 @@ export class Reception {
       repeated: ({ id }) => this.repeated.push(id),
       dropped: (id, why) => this.dropped.push([id, why]),
       greeted: (secret) => this.greetings.push(secret),
-      refused: (problem, _request, cause) => this.refusals.push({ problem, cause }),
+      refused: (problem, request, cause) => {
+        this.refusals.push({ problem, cause });
+        this.records?.refused(problem, request);
+      },
     };
     const lot = () => undefined;
     this.#place = this.endpoints.enter("/hook", { owner: "hook", endpoint, onTurn: lot, onWait: lot });

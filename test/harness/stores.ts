@@ -1,25 +1,33 @@
 /** The engines that keep deliveries, and what is kept in them by tests. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import type { Delivery } from "../../src/deliveries/delivery";
 import { MemoryStore, mostOfNode } from "../../src/deliveries/memory-store";
 import { SqliteStore } from "../../src/deliveries/sqlite-store";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
-import type { Query, Store, StoreEvents, Trouble } from "../../src/deliveries/store";
+import type { Query, Store, StoreEvents, Trouble, Warning } from "../../src/deliveries/store";
+import { clientIsHere } from "../../src/deliveries/valkey/module";
+import { ValkeyStore } from "../../src/deliveries/valkey-store";
+import { serverIsHere, ValkeyServer } from "./valkey";
 
 /** An engine; a new one needs nothing but a row in `engines`. */
 export interface Engine {
   readonly name: string;
   readonly outlives: boolean;
-  /** Whether this Node has what it needs. */
+  /** Whether this machine has what it needs. */
   readonly isHere: boolean;
+  /** Called before the first store is created, and after the last one. */
+  begin?(): Promise<void>;
+  end?(): Promise<void>;
   /**
    * @param place what tells one store from another: an empty folder, whose name is nobody else's
    * @param mostBytes how much it keeps
    */
   create(place: string, mostBytes?: number): Store;
 }
+
+let server: ValkeyServer | undefined;
 
 export const engines: readonly Engine[] = [
   {
@@ -35,6 +43,19 @@ export const engines: readonly Engine[] = [
     create: (place, mostBytes) =>
       new SqliteStore(place, { maxAge: Infinity, ...(mostBytes && { maxBytes: mostBytes }) }),
   },
+  {
+    name: "in a server",
+    outlives: true,
+    isHere: serverIsHere && clientIsHere(),
+    begin: async () => {
+      server = await ValkeyServer.start();
+    },
+    end: async () => server?.stop(),
+    create: (place, mostBytes) => {
+      const url = server?.url() ?? "";
+      return new ValkeyStore({ url, namespace: basename(place), maxAge: Infinity, ...(mostBytes && { maxBytes: mostBytes }) }); // prettier-ignore
+    },
+  },
 ];
 
 /** What a store has told of how it fares. */
@@ -42,6 +63,7 @@ export class Told implements StoreEvents {
   readonly said: string[] = [];
   readonly causes: unknown[] = [];
   readonly aside: string[] = [];
+  readonly warnings: Warning[] = [];
 
   troubled(trouble: Trouble, cause: unknown): void {
     this.said.push(trouble);
@@ -56,6 +78,10 @@ export class Told implements StoreEvents {
     this.said.push("moved aside");
     this.aside.push(path);
     this.causes.push(cause);
+  }
+
+  warned(warning: Warning): void {
+    this.warnings.push(warning);
   }
 }
 

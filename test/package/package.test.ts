@@ -34,10 +34,10 @@ describe("the package", () => {
     }
   });
 
-  it("is smaller than 900 kB, unpacked", () => {
+  it("is smaller than 1.1 MB, unpacked", () => {
     const sizes = execFileSync("tar", ["-tvzf", packedTarball()], { encoding: "utf8" }).matchAll(/^\S+ +\S+ +(\d+)/gm);
     const size = [...sizes].reduce((sum, [, bytes]) => sum + Number(bytes), 0);
-    size.should.be.within(20_000, 900_000);
+    size.should.be.within(20_000, 1_100_000);
   });
 
   it("has no install scripts, nor has any of its dependencies, of which none is native", () => {
@@ -53,6 +53,16 @@ describe("the package", () => {
     }
     for (const path of installed) should(path).not.match(/\.node$|binding\.gyp$/);
     installed.should.containEql(join(packageName, "package.json"));
+  });
+
+  it("brings no client of a server, and says so where one is to keep deliveries", () => {
+    const store = join(installedModules(), packageName, "dist/src/deliveries/valkey-store.js");
+    const script = `const { ValkeyStore } = require(${JSON.stringify(store)});
+      const store = new ValkeyStore({ url: "redis://127.0.0.1" });
+      const opening = store.open({ troubled: (trouble) => console.log("told", trouble) });
+      opening.catch(({ trouble }) => console.log("rejected", trouble)).then(() => store.close());`;
+    const said = execFileSync(process.execPath, ["--eval", script], { encoding: "utf8", timeout: 30_000 });
+    said.trim().split("\n").should.eql(["told clientMissing", "rejected clientMissing"]);
   });
 
   it("is published for everybody, as npm does with a scoped name only when told", () => {

@@ -10,12 +10,9 @@ const allOf = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map
 describe("the tests", () => {
   it("run all, each once", () => {
     const all = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" });
-    const files = all.filter((file) => file.endsWith(".test.ts")).sort();
-    const places = everything.flatMap(({ specs }) =>
-      specs.map((spec) => /^test\/(.+?)(\*\*\/\*\.test\.ts)?$/.exec(spec)?.[1] ?? spec),
-    );
-    const run = places.flatMap((place) => files.filter((file) => file.startsWith(place)));
-    run.sort().should.deepEqual(files);
+    const files = all.filter((file) => file.endsWith(".test.ts")).map((file) => `test/${file}`);
+    const run = everything.flatMap(({ specs }) => specs);
+    run.sort().should.deepEqual(files.sort());
   });
 });
 
@@ -34,7 +31,7 @@ describe("the workflow on GitHub", () => {
 
   it("runs them on the versions of the matrix", () => {
     const pairs = [...workflow.matchAll(/^ +- versions: (.+)\n +node: (\d+)$/gm)];
-    pairs.map(([, versions]) => versions).should.deepEqual(matrix.map(({ title }) => title));
+    pairs.map(([, name]) => name).should.deepEqual([...new Set(matrix.map(({ versions }) => versions))]);
     for (const [, versions = "", node] of pairs) versions.should.endWith(` on Node ${node}`);
   });
 

@@ -24,7 +24,7 @@ describe("for any fields that say what becomes of requests", () => {
       fc.property(fields, (saved) => {
         const handling = parseHandling(saved);
         if ("rule" in handling) return void handling.rule.should.be.a.String();
-        const { reply, repeats, rateLimit, rawBody } = handling;
+        const { reply, repeats, rateLimit, rawBody, durable } = handling;
         if (reply.by === "flow") {
           reply.timeout.should.be.within(1000, 300_000);
         } else {
@@ -36,6 +36,7 @@ describe("for any fields that say what becomes of requests", () => {
         Number.isInteger(rateLimit).should.be.true();
         rateLimit.should.be.aboveOrEqual(0);
         rawBody.should.be.a.Boolean();
+        durable.should.be.a.Boolean();
       }),
       { seed, numRuns: 3000 },
     );

@@ -47,6 +47,7 @@ describe("for any deliveries and changes", () => {
   for (const engine of engines) {
     if (!engine.isHere || !engine.outlives) continue;
     it(`a store that keeps them ${engine.name} says the same as one in memory, also after a restart`, async () => {
+      await engine.begin?.();
       const shelf = new Shelf();
       let store = await shelf.opened(engine.create(shelf.place));
       let runs = 0;
@@ -65,6 +66,7 @@ describe("for any deliveries and changes", () => {
       });
       await fc.assert(property, { seed, numRuns: 60 });
       await shelf.clear();
+      await engine.end?.();
     });
   }
 });

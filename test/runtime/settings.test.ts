@@ -174,7 +174,8 @@ describe("httpNodeCors", () => {
   it("answers a preflight request even where Node-RED has no http in nodes", async () => {
     const nodeRed = await NodeRed.start({
       flow: webhookFlow({}),
-      settings: { ...layouts["separate roots"], httpNodeCors: { methods: "POST" }, nodesExcludes: ["21-httpin.js"] },
+      settings: { ...layouts["separate roots"], httpNodeCors: { methods: "POST" } },
+      only: [],
     });
     try {
       const headers = { Origin: "https://shop.example", "Access-Control-Request-Method": "POST" };

@@ -4,7 +4,7 @@ import { type Run, type State, unfinished } from "../delivery";
 import type { Change } from "../store";
 import type { Database, Row, Statement } from "./module";
 import type { Step, WrittenKept } from "./operations";
-import type { Written } from "./written";
+import type { Written } from "../written";
 
 /** How many deliveries are looked through for a text in one step. */
 const scanned = 2000;

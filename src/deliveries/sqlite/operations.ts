@@ -2,7 +2,7 @@
 
 import type { Run, State } from "../delivery";
 import type { Change, Trouble } from "../store";
-import type { Written } from "./written";
+import type { Written } from "../written";
 
 /** A delivery with all that belongs to it. */
 export interface WrittenKept {

@@ -4,7 +4,7 @@ import { MemoryRepeats, type MemoryReservation } from "../memory-repeats";
 import type { Candidate, Earlier, FirstAnswer, Found, Repeats, Reservation } from "../repeats";
 import type { FoundKey, KeptKey } from "./operations";
 import type { Thread } from "./thread";
-import { bufferOf } from "./written";
+import { bufferOf } from "../written";
 
 /**
  * All that this process has been asked for is in its memory, where reservations are and who waits for them: they end

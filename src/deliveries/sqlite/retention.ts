@@ -1,6 +1,6 @@
 // Which deliveries go when they are too old, or when there is no room.
 
-import { finished } from "../delivery";
+import { droppable, lastToGo, type State } from "../delivery";
 import type { Database, Statement } from "./module";
 import type { Setup } from "./operations";
 
@@ -13,7 +13,7 @@ const leastRoom = 64 * 1024;
 /** What a delivery takes in the indexes and beside its texts, in bytes: about, and rather too much. */
 const frame = 1024;
 
-/** What is unfinished is never dropped. */
+/** What is unfinished is never dropped; what has failed goes last, and not for its age. */
 export class Retention {
   readonly #maxAge: number;
   readonly #maxBytes: number;
@@ -34,10 +34,11 @@ export class Retention {
     this.#free = database.prepare("PRAGMA freelist_count");
     this.#pageSize = Number(database.prepare("PRAGMA page_size").get()?.page_size);
     // In the order in which they came: by time, those of a clock that was set back would go first.
-    const oldest = finished.map((state) => `SELECT (SELECT seq FROM deliveries WHERE state = '${state}' ORDER BY seq LIMIT 1) AS seq`); // prettier-ignore
-    this.#oldest = database.prepare(`SELECT min(seq) AS seq FROM (${oldest.join(" UNION ALL ")})`);
+    const oldestIn = (state: State) => `SELECT (SELECT seq FROM deliveries WHERE state = '${state}' ORDER BY seq LIMIT 1) AS seq`; // prettier-ignore
+    const oldest = `SELECT min(seq) AS seq FROM (${droppable.map(oldestIn).join(" UNION ALL ")})`;
+    this.#oldest = database.prepare(`SELECT coalesce((${oldest}), (${oldestIn(lastToGo)})) AS seq`);
     const tooOld =
-      "SELECT seq FROM deliveries WHERE state NOT IN ('accepted', 'running') AND at < ? ORDER BY at LIMIT 1";
+      "SELECT seq FROM deliveries WHERE state NOT IN ('accepted', 'running', 'failed') AND at < ? ORDER BY at LIMIT 1";
     this.#tooOld = database.prepare(tooOld);
     this.#drop = database.prepare("DELETE FROM deliveries WHERE seq = ?");
   }

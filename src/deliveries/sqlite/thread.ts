@@ -2,7 +2,7 @@
 
 import { Worker } from "node:worker_threads";
 import { type StoreEvents, StoreError } from "../store";
-import { Condition } from "./condition";
+import { Condition } from "../condition";
 import type { Answer, FromWorker, Kind, Operations, Request, Setup, ToWorker } from "./operations";
 
 /** How much waits at most to be kept, in bytes, unless one alone has more. */
@@ -28,7 +28,7 @@ export class Thread {
   readonly #script: string;
   readonly #setup: Setup;
   readonly #events: StoreEvents;
-  readonly #condition: Condition;
+  readonly #condition: Condition<"file" | "thread" | "queue">;
   readonly #waiting = new Map<number, Waiting>();
   #worker: Worker | undefined;
   #answers: Answer[] = [];

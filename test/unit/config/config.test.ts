@@ -30,6 +30,7 @@ describe("parseConfig", () => {
       allowFrom: [],
       rateLimit: 0,
       rawBody: false,
+      durable: false,
     });
   });
 

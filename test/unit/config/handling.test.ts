@@ -16,6 +16,7 @@ const plain = {
   allowFrom: [],
   rateLimit: 0,
   rawBody: false,
+  durable: false,
 };
 
 describe("parseHandling", () => {
@@ -37,6 +38,8 @@ describe("parseHandling", () => {
       ["a list of addresses that is blank", { allowFrom: " \n" }, { allowFrom: [] }],
       ["a rate", { rateLimit: "60" }, { rateLimit: 60 }],
       ["raw bodies", { rawBody: "true" }, { rawBody: true }],
+      ["that nothing may be lost", { durable: true }, { durable: true }],
+      ["the same from an environment variable", { durable: "true" }, { durable: true }],
     ]; // prettier-ignore
     for (const [name, fields, expected] of read) it(name, () => parse(fields).should.containEql(expected));
   });
@@ -53,6 +56,7 @@ describe("parseHandling", () => {
       allowFrom: ["localhost", "192.0.2.1/33", "192.0.2.1 192.0.2.2", ",", "1.2.3.4,x", "2001:db8::/129", "fe80::1%eth0", 1, null], // prettier-ignore
       rateLimit: [-1, 0.5, "", "many", 1e300, null],
       rawBody: ["", "no", 0, null],
+      durable: ["", "on", 1, null, {}],
     };
     const needed: Partial<Record<HandlingRule, Given>> = {
       replyTimeout: { reply: "flow" },

@@ -56,10 +56,12 @@ for (const engine of engines) {
 
 function testsOf(engine: Engine): void {
   let shelf: Shelf;
+  before(() => engine.begin?.());
   beforeEach(() => {
     shelf = new Shelf();
   });
   afterEach(() => shelf.clear());
+  after(() => engine.end?.());
   const opened = (mostBytes?: number) => shelf.opened(engine.create(shelf.place, mostBytes));
 
   testKeeping(opened);
@@ -278,6 +280,21 @@ function testRoom(opened: Opened): void {
     should((await store.find("open"))?.body.length).equal(each);
     should(await store.find("0")).be.undefined();
     should(await store.counts("n")).eql({ running: 1, done: left.length - 1 });
+  });
+
+  it("go last where they have failed, and a person is to look at them", async () => {
+    const store = await opened(most);
+    for (const id of ["bad", "worse"]) await store.add(delivered(id, { state: "running" }), body());
+    for (const id of ["worse", "bad"]) await store.change(id, { state: "failed" });
+    for (let index = 0; index < howMany; index++) await store.add(delivered(`${index}`), body());
+    should(await store.counts("n")).have.property("failed", 2);
+    for (let index = 0; index < howMany; index++)
+      await store.add(delivered(`new${index}`, { state: "failed" }), body());
+    const { done = 0, failed = 0 } = await store.counts("n");
+    should(done).equal(0);
+    failed.should.be.within((most / each) * 0.8, (most / each) * 1.05);
+    should(await store.find("bad")).be.undefined();
+    should(await store.find(`new${howMany - 1}`)).not.be.undefined();
   });
 
   it("are not taken where unfinished ones fill the room, until some of these are done; none of them goes", async () => {

@@ -23,7 +23,7 @@ describe("Deploys", () => {
     now = 1_000_000;
     mock.method(performance, "now", () => now);
     events = new EventEmitter();
-    deploys = new Deploys({ hooks, events, nodes: { getNode: () => null } } as unknown as NodeAPI, new Endpoints());
+    deploys = new Deploys({ hooks, events, nodes: { getNode: () => null } } as unknown as NodeAPI, [new Endpoints()]);
   });
   afterEach(() => {
     hooks.remove("*.webhook-trigger");

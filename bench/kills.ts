@@ -1,0 +1,98 @@
+/**
+ * Kills a Node-RED with SIGKILL while callers never pause, and starts it again with the same store: what got a 2xx has to
+ * reach the flow, and to get to its end there, every time.
+ */
+import { parseArgs } from "node:util";
+import { tab, webhook } from "../test/harness/flow";
+import { allDone, Callers, chance, Journal } from "../test/harness/kills";
+import { NodeRed, type Options } from "../test/harness/node-red";
+import { ValkeyServer } from "../test/harness/valkey";
+
+const { values } = parseArgs({
+  options: { times: { type: "string", default: "100" }, store: { type: "string", default: "sqlite" } },
+});
+const times = Number(values.times);
+if (!(times > 0)) throw new Error("--times takes how often it is killed");
+if (values.store !== "sqlite" && values.store !== "valkey") throw new Error("--store takes sqlite or valkey");
+
+const callers = 12;
+/** How many are accepted at most between two kills: at least none, as it is killed while it starts the flow again, too. */
+const mostAccepted = 200;
+
+/** A flow that takes up to 20 ms, and tells the journal. */
+const plugin = (journal: string) => `
+const { appendFileSync } = require("node:fs");
+const tell = (line) => appendFileSync(${JSON.stringify(journal)}, line + "\\n");
+module.exports = (RED) => {
+  RED.nodes.registerType("journal", function (config) {
+    RED.nodes.createNode(this, config);
+    this.on("input", ({ _msgid, payload: { number }, webhook: { attempt } }, send, done) => {
+      tell("start " + number + " " + _msgid + " " + attempt);
+      setTimeout(() => {
+        tell("done " + number);
+        done();
+      }, number % 20);
+    });
+  });
+};`;
+
+async function main(): Promise<boolean> {
+  const server = values.store === "valkey" ? await ValkeyServer.start() : undefined;
+  const journal = new Journal();
+  const options: Options = {
+    flow: tab(webhook("hook", "/hook", { durable: true, wires: [["journal"]] }), { id: "journal", type: "journal", wires: [] }),
+    plugin: plugin(journal.path),
+    modules: server ? ["@redis/client"] : [],
+    settings: {
+      logging: { console: { level: "fatal" } },
+      ...(server && { webhookTriggerStore: { type: "valkey", url: server.url() } }),
+    },
+  }; // prettier-ignore
+  const calling = new Callers(callers);
+  const random = chance(Number(process.env.SEED ?? 1));
+  const start = performance.now();
+  let userDir: string | undefined;
+  const begin = async () => {
+    const nodeRed = await NodeRed.start({ ...options, ...(userDir !== undefined && { userDir }) });
+    userDir = nodeRed.userDir;
+    return nodeRed;
+  };
+  for (let kill = 1; kill <= times; kill++) {
+    const nodeRed = await begin();
+    calling.turnTo(nodeRed.node("/hook"));
+    await calling.areAccepted(random(mostAccepted), () => !nodeRed.running);
+    await nodeRed.kill();
+    calling.turnTo(undefined);
+    process.stdout.write(`\rkilled ${kill} times, ${calling.accepted.size} accepted`);
+  }
+  await calling.end();
+  const last = await begin();
+  const isAllDone = await allDone(calling.accepted, journal).then(() => true, () => false); // prettier-ignore
+  await last.stop();
+  await server?.stop();
+  report(calling, journal, (performance.now() - start) / 1000);
+  return isAllDone;
+}
+
+function report(calling: Callers, { starts, done, redelivered }: Journal, seconds: number): void {
+  const delivered = [...calling.accepted].filter((number) => done.has(number)).length;
+  const attempts = new Map<string, number>();
+  for (const { id } of starts) attempts.set(id, (attempts.get(id) ?? 0) + 1);
+  const repeated = [...attempts.values()].filter((number) => number > 1).length;
+  const refused = Object.entries(calling.refused).map(([status, number]) => `, ${number} refused with ${status}`);
+  process.stdout.write(
+    [
+      `\r${values.store}: killed ${times} times in ${seconds.toFixed(0)} s, with ${callers} callers`,
+      `accepted: ${calling.accepted.size}; without an answer: ${calling.cut}${refused.join("")}`,
+      `delivered of the accepted, to the end of the flow: ${delivered}`,
+      `lost: ${calling.accepted.size - delivered}`,
+      `delivered besides, which had no answer: ${done.size - delivered}`,
+      `started more than once: ${repeated}, at most ${Math.max(...attempts.values())} times`,
+      `started again: ${redelivered.flat().length}\n`,
+    ].join("\n"),
+  );
+}
+
+void main().then((isAllDone) => {
+  process.exitCode = isAllDone ? 0 : 1;
+});

@@ -1,0 +1,101 @@
+// The flow behind an endpoint that never loses a delivery.
+
+import type { Node, NodeAPI } from "node-red";
+import { Custody, type First } from "../../src/custody";
+import type { Kept } from "../../src/deliveries/delivery";
+import type { Guarding } from "../../src/deliveries/guard";
+import type { Ending, Fares, Flow } from "../../src/deliveries/flow";
+import { Problem } from "../../src/problem";
+import type { Recorder } from "../../src/recorder";
+import { owedToNobody } from "./absent-caller";
+import type { Completion } from "./completion";
+import { messageOf, type Parts } from "./endpoint";
+import { longestError } from "./followed";
+import type { Storehouse } from "./storehouse";
+
+/** What the flow of a node is made of. */
+interface Means extends Pick<Parts, "config" | "gate" | "limit" | "deploys" | "report"> {
+  storehouse: Storehouse;
+  recorder: Recorder;
+  completion: Completion;
+}
+
+/** What a node has that never loses a delivery. */
+export interface Durability {
+  /** What its endpoint needs for that; nothing where it keeps no more of them, and only ends what it has kept. */
+  custody?: Custody;
+  guarding?: Guarding;
+  /** Called when the node is closed. */
+  close(): void;
+}
+
+/** Has the deliveries of a node kept, and its flow started with what is kept of them already. */
+export function durabilityOf(RED: NodeAPI, node: Node, means: Means): Durability {
+  const { config, storehouse, report, recorder } = means;
+  const { keeper, guarding } = storehouse.kept;
+  const custody = new Custody(keeper, recorder);
+  const endListening = config.durable ? storehouse.listen(report) : undefined;
+  const leave = keeper.enter(node.id, new DurableFlow(RED, node, custody, means));
+  const close = () => {
+    leave();
+    endListening?.();
+  };
+  return config.durable ? { custody, guarding, close } : { close };
+}
+
+class DurableFlow implements Flow<First> {
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+  readonly #custody: Custody;
+  readonly #means: Means;
+
+  constructor(RED: NodeAPI, node: Node, custody: Custody, means: Means) {
+    this.#RED = RED;
+    this.#node = node;
+    this.#custody = custody;
+    this.#means = means;
+  }
+
+  async start(kept: Kept, first: First | undefined): Promise<Ending> {
+    try {
+      return await (first ? this.#send(first) : this.#resend(kept));
+    } catch (error) {
+      return { as: "failed", error: this.#conceal(error instanceof Error ? error.message : typeof error) };
+    }
+  }
+
+  fared(fares: Fares): void {
+    this.#means.report.fared(fares);
+  }
+
+  gaveUp(id: string, error: string): void {
+    this.#means.report.gaveUp(id, error);
+  }
+
+  redelivered(number: number): void {
+    this.#means.report.redelivered(number);
+  }
+
+  async #resend(kept: Kept): Promise<Ending> {
+    const { config, limit, deploys } = this.#means;
+    const { rawBody, reply } = config;
+    const delivery = await this.#custody.restore(kept, limit, rawBody);
+    if (delivery instanceof Problem) return { as: "failed", error: delivery.detail };
+    // A deploy may have come meanwhile: the message is for the flow in the place of this one.
+    if (!deploys.isRunning(this.#node)) return { as: "lost" };
+    const owed = reply.by === "flow" ? owedToNobody(kept.delivery.head.method, reply.timeout) : undefined;
+    return this.#send({ delivery, owed });
+  }
+
+  #send({ delivery, owed }: First): Promise<Ending> {
+    const { config, deploys, completion } = this.#means;
+    const message = messageOf(this.#RED, this.#node, delivery, config, owed?.reply);
+    const ending = owed?.ending ?? completion.follow(delivery.id, this.#node, (error) => this.#conceal(error));
+    deploys.send(this.#node, message);
+    return ending;
+  }
+
+  #conceal(error: string): string {
+    return this.#means.gate.secrecy.conceal(error, longestError);
+  }
+}

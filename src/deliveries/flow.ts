@@ -1,0 +1,51 @@
+// The flow behind an endpoint, as those know it who look after its deliveries.
+
+import type { Kept } from "./delivery";
+
+/** How often a flow is started with a delivery at most. */
+export const mostAttempts = 5;
+/** Why a delivery has failed that was under way each time when its process ended. */
+export const interrupted = "interrupted";
+
+/** How a flow came to its end with a message. */
+export type Ending =
+  | { readonly as: "done" }
+  /** `isTold` where the sender knows, and so sends the delivery again by itself. */
+  | { readonly as: "failed"; readonly error: string; readonly isTold?: boolean }
+  /** A deploy has ended a node that still had it. */
+  | { readonly as: "lost" };
+
+/** How the deliveries of an endpoint fare. */
+export interface Fares {
+  /** Those that the flow has, in this process. */
+  running: number;
+  /** Those that it is to be started with again, as far as this process has them in memory. */
+  waiting: number;
+  /** Those that it has failed with for good. */
+  failed: number;
+}
+
+/** The flow behind an endpoint, for as long as its node runs. */
+export interface Flow<First> {
+  /**
+   * Starts the flow. Never rejects.
+   *
+   * @param first what came with the request; missing when there is no more of it than what was kept
+   */
+  start(kept: Kept, first: First | undefined): Promise<Ending>;
+  fared(fares: Fares): void;
+  /**
+   * It has failed with a delivery for good.
+   *
+   * @param error the last one; or `interrupted`
+   */
+  gaveUp(id: string, error: string): void;
+  /** It is started with deliveries that it had not finished, or that another instance had. */
+  redelivered(number: number): void;
+}
+
+/** A start of the flow that the store knows of. */
+export interface Start<First> {
+  readonly kept: Kept;
+  readonly first?: First | undefined;
+}

@@ -1,0 +1,32 @@
+// What all lines stand on.
+
+import type { Ledger } from "./ledger";
+import type { Store } from "./store";
+
+/** How long things take, in ms. */
+export interface Timing {
+  /** From each failure until the flow is started again. */
+  readonly delays: readonly number[];
+  /** From when there is no room until more are taken into memory all the same: what never ends must not hold up the rest. */
+  readonly patience: number;
+  /** Until those are looked for that had no place in memory after a failure. */
+  readonly lookAgainAfter: number;
+  /** How long the flow has a delivery alone that may have ended the process before. */
+  readonly alone: number;
+}
+
+export const timing: Timing = {
+  delays: [1_000, 5_000, 15_000, 60_000],
+  patience: 1000,
+  lookAgainAfter: 60_000,
+  alone: 5000,
+};
+
+/** What is common to all lines. */
+export interface Ground {
+  readonly store: Store;
+  readonly ledger: Ledger;
+  /** Whether flows run. */
+  readonly isOpen: boolean;
+  readonly timing: Timing;
+}

@@ -1,0 +1,61 @@
+// How deliveries come to the server.
+
+import type { Condition } from "../condition";
+import type { Delivery } from "../delivery";
+import { StoreError } from "../store";
+import { write } from "../written";
+import * as scripts from "./scripts";
+import type { Part, Server } from "./server";
+import { isAnswer } from "./troubles";
+
+/** How much waits at most to be kept, in bytes, unless one alone has more. */
+export const mostWaiting = 64 * 1024 * 1024;
+/** What a delivery takes besides its texts and its body, in bytes: about, with its places in the indexes. */
+const frame = 1024;
+
+export class Adding {
+  readonly #server: Server;
+  readonly #condition: Condition<Part>;
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #last = 0;
+
+  constructor(server: Server, condition: Condition<Part>, maxBytes: number) {
+    this.#server = server;
+    this.#condition = condition;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** @throws {StoreError} `busy` where too much waits; then, and whenever else it is refused, it is not kept */
+  async add(delivery: Delivery, body: Buffer): Promise<void> {
+    const { id, node, at, state, rest, searched, attempt, status, milliseconds } = write(delivery);
+    const bytes = frame + 2 * (rest.length + searched.length) + body.length;
+    this.#begin(bytes);
+    const token = `${++this.#last}`;
+    const fields = { id, attempt, rest, searched, body, ...(status !== null && { status }), ...(milliseconds !== null && { milliseconds }) }; // prettier-ignore
+    try {
+      await this.#server.ask(scripts.add, [token, id, node, state, at, bytes, this.#maxBytes, ...Object.entries(fields).flat()]); // prettier-ignore
+      this.#server.works();
+    } catch (error) {
+      // It may have been kept before the connection ended: who was told otherwise sends it again.
+      if (error instanceof StoreError && !isAnswer(error.cause)) void this.#server.surely(scripts.forget, [id, token]);
+      throw error;
+    } finally {
+      this.#end(bytes);
+    }
+  }
+
+  #begin(bytes: number): void {
+    if (this.#bytes > 0 && this.#bytes + bytes > mostWaiting) {
+      const error = new StoreError("busy");
+      this.#condition.begin("queue", "busy", error);
+      throw error;
+    }
+    this.#bytes += bytes;
+  }
+
+  #end(bytes: number): void {
+    this.#bytes -= bytes;
+    if (this.#bytes < mostWaiting / 2) this.#condition.end("queue");
+  }
+}

@@ -1,0 +1,44 @@
+// A delivery as it is read from the fields of its hash.
+
+import type { Delivery, Kept, Run, State } from "../delivery";
+import { read } from "../written";
+import { columns } from "./scripts";
+
+/** What the name of a field with a run begins with; the number of the attempt follows. */
+const ofRun = "run:";
+const nothing = Buffer.alloc(0);
+
+/** @param hash its fields and their values, one after the other; nothing where it is gone, or cannot be read */
+export function keptOf(hash: Buffer[]): Kept | undefined {
+  if (hash.length === 0) return undefined;
+  const texts: Record<string, string> = {};
+  const runs: [attempt: number, run: Run][] = [];
+  let body: Buffer = nothing;
+  for (let index = 0; index + 1 < hash.length; index += 2) {
+    const [name, value] = [String(hash[index]), hash[index + 1] ?? nothing];
+    if (name === "body") body = value;
+    else if (name.startsWith(ofRun)) runs.push([Number(name.slice(ofRun.length)), JSON.parse(String(value)) as Run]);
+    else texts[name] = String(value);
+  }
+  runs.sort(([one], [other]) => one - other);
+  const delivery = deliveryOf(texts);
+  return delivery && { delivery, body, runs: runs.map(([, run]) => run) };
+}
+
+/** @param row the values of `columns` */
+export function deliveryOfRow(row: (string | null)[]): Delivery | undefined {
+  return deliveryOf(Object.fromEntries(columns.map((column, index) => [column, row[index] ?? undefined])));
+}
+
+function deliveryOf(texts: Record<string, string | undefined>): Delivery | undefined {
+  const { id = "", node = "", at, state, attempt, status, milliseconds, rest = "{}" } = texts;
+  return read({
+    ...{ id, node, rest },
+    at: Number(at),
+    // Nobody else writes them.
+    state: state as State,
+    attempt: Number(attempt),
+    status: status === undefined ? null : Number(status),
+    milliseconds: milliseconds === undefined ? null : Number(milliseconds),
+  });
+}

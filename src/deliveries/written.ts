@@ -1,0 +1,59 @@
+// A delivery as it is written into its table.
+
+import { type Delivery, searchedIn, type State } from "./delivery";
+
+/** By the names of the columns. */
+export interface Written {
+  id: string;
+  node: string;
+  at: number;
+  state: State;
+  attempt: number;
+  status: number | null;
+  milliseconds: number | null;
+  rest: string;
+  searched: string;
+}
+
+export function write(delivery: Delivery): Written {
+  const { id, node, at, state, attempt, status = null, milliseconds = null, ...rest } = delivery;
+  const searched = searchedIn(delivery);
+  return { id, node, at, state, attempt, status, milliseconds, rest: JSON.stringify(rest), searched };
+}
+
+/** @returns nothing where it cannot be read, as it was damaged or is of another version */
+export function read({
+  id,
+  node,
+  at,
+  state,
+  attempt,
+  status,
+  milliseconds,
+  rest,
+}: Omit<Written, "searched">): Delivery | undefined {
+  const known = restOf(rest);
+  return (
+    known && {
+      ...{ id, node, at, state, attempt },
+      ...known,
+      ...(status !== null && { status }),
+      ...(milliseconds !== null && { milliseconds }),
+    }
+  );
+}
+
+type Rest = Omit<Delivery, "id" | "node" | "at" | "state" | "attempt" | "status" | "milliseconds">;
+
+function restOf(text: string): Rest | undefined {
+  try {
+    return JSON.parse(text) as Rest;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The same memory, as it is worked with elsewhere. */
+export function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
+}

@@ -1,0 +1,164 @@
+/** A Node-RED whose flows are followed from nodes that the test has send, beside nodes that do as they are told. */
+import { join } from "node:path";
+import type { Ending } from "../../src/deliveries/flow";
+import { installedModules, packageName } from "./package";
+import { type Flow, NodeRed } from "./node-red";
+
+/** @param dist where the compiled classes of the package are; its node is not there, with a `Deploys` of its own */
+const plugin = (dist: string) => `
+const dist = ${JSON.stringify(dist)};
+const { Completion } = require(dist + "/nodes/runtime/completion.js");
+const { Deploys } = require(dist + "/nodes/runtime/deploys.js");
+module.exports = (RED) => {
+  const completion = new Completion(RED);
+  const deploys = new Deploys(RED, []);
+  const tell = (trace) => process.send({ trace });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+
+  // What nodes have, by the node's id and the payload.
+  const had = new Map();
+  const handlers = {
+    // Keeps each message until the test says what becomes of it.
+    keeps(msg, send, done) {
+      had.set(this.id + " " + msg.payload, { node: this, msg, send, done });
+      tell(this.id + " has " + msg.payload);
+    },
+    passes(msg, send, done) { send(msg); done(); },
+    passesFirst(msg, send, done) { done(); send(msg); },
+    sendsTwice(msg, send, done) { send({ ...msg }); send(msg); done(); },
+    isDoneTwice(msg, send, done) { send(msg); done(); done(); setImmediate(done); },
+    isDoneAnew(msg, send, done) { delete msg._msgid; send({ payload: "other" }); done(); },
+    throws() { throw new Error("thrown"); throw done; },
+    throwsAtOnce(msg, send, done) { throw new Error("thrown, and never done"); },
+    reports(msg, send, done) { this.error("reported", msg); },
+    reportsLater(msg, send, done) { setImmediate(() => this.error(new Error("reported later"), msg)); },
+    reportsAndIsDone(msg, send, done) { this.error("reported, and done", msg); send(msg); done(); },
+    reportsOfItself(msg, send, done) { this.error("of no message"); done(); },
+    isSilent(msg) { this.send(msg); },
+    isSilentAndThrows(msg) { throw new Error("thrown in silence"); },
+    failsAtLength(msg, send, done) { done(new Error("x".repeat(10000))); },
+    failsStrangely(msg, send, done) { done({ get message() { throw 1; } }); },
+    hands(msg, send, done) { RED.nodes.getNode(this.wires[0][0]).receive(msg); done(); },
+  };
+  RED.nodes.registerType("handling", function (config) {
+    RED.nodes.createNode(this, config);
+    const handler = handlers[config.by].bind(this);
+    if (handlers[config.by].length < 3) this.on("input", (msg) => handler(msg));
+    else this.on("input", (msg, send, done) => handler(msg, send, done));
+    // As core's delay does: it is done with what it drops.
+    if (config.drops) this.on("close", () => { for (const { node, done } of had.values()) if (node === this) done(); });
+  });
+  RED.nodes.registerType("from", function (config) { RED.nodes.createNode(this, config); });
+
+  // Hooks of a plugin: they hold up what the test names, until it lets that go or drops it.
+  const waiting = [];
+  let holding;
+  const hold = (events) => {
+    const some = [events].flat().find(({ msg, destination, source }) => String(msg.payload) === holding.payload
+      && (!holding.from || source?.id === holding.from) && (!holding.to || destination.id === holding.to));
+    if (!some) return undefined;
+    if (holding.drops) return false;
+    return new Promise((resolve) => { waiting.push(resolve); tell("held"); });
+  };
+
+  const acts = {
+    async send({ from, id, payload, rest }) {
+      const node = RED.nodes.getNode(from);
+      completion.follow(id, node).then((ending) => tell("ending of " + id + " " + JSON.stringify(ending)));
+      deploys.send(node, { _msgid: id, payload, ...rest });
+    },
+    async go({ at, payload, does }) {
+      const { node, msg, send, done } = had.get(at + " " + payload);
+      for (const act of does) {
+        if (act === "send") send(msg);
+        if (act === "done") done();
+        if (act === "fail") done(new Error("failed"));
+      }
+      for (let turns = 0; turns < 5; turns++) await turn();
+      tell("gone");
+    },
+    async hook({ hook, ...what }) {
+      holding = what;
+      if (hook) RED.hooks.add(hook + ".foreign", (event) => hold(event));
+      else RED.hooks.remove("*.foreign");
+      tell("hooked");
+    },
+    async release({ how }) {
+      for (const resolve of waiting.splice(0)) resolve(how);
+      for (let turns = 0; turns < 5; turns++) await turn();
+      tell("released");
+    },
+    async size() { for (let turns = 0; turns < 5; turns++) await turn(); tell("size " + completion.size); },
+  };
+  process.on("message", (message) => acts[message?.act]?.(message));
+};`;
+
+const neededNodes = [
+  ...["05-junction.js", "10-function.js", "10-switch.js", "15-change.js", "17-split.js", "19-batch.js", "21-debug.js"],
+  ...[
+    "21-httprequest.js",
+    "05-tls.js",
+    "06-httpproxy.js",
+    "24-complete.js",
+    "25-catch.js",
+    "25-status.js",
+    "60-link.js",
+  ],
+  ...["89-delay.js", "89-trigger.js", "98-unknown.js", "90-exec.js"],
+];
+
+export class Following {
+  readonly nodeRed: NodeRed;
+  #ids = 0;
+
+  static async start(flow: Flow, settings: Record<string, unknown> = {}): Promise<Following> {
+    const dist = join(installedModules(), packageName, "dist");
+    const options = { flow, plugin: plugin(dist), bare: true, only: neededNodes, settings };
+    return new Following(await NodeRed.start(options));
+  }
+
+  private constructor(nodeRed: NodeRed) {
+    this.nodeRed = nodeRed;
+  }
+
+  /** Has a node send a message that is followed. @returns its id */
+  send(from: string, payload: unknown = "message", rest: object = {}): string {
+    const id = `id-${this.#ids++}`;
+    this.nodeRed.say({ act: "send", from, id, payload, rest });
+    return id;
+  }
+
+  async ending(id: string): Promise<Ending> {
+    return JSON.parse(await this.nodeRed.ask({}, `ending of ${id} `)) as Ending;
+  }
+
+  /** How the flow of a message ends that a node sends. */
+  async endingFrom(from: string, payload?: unknown, rest?: object): Promise<Ending> {
+    return this.ending(this.send(from, payload, rest));
+  }
+
+  /** Waits until a `keeps` node has the message. */
+  async has(at: string, payload = "message"): Promise<void> {
+    await this.nodeRed.told(`${at} has ${payload}`);
+  }
+
+  /** Has a `keeps` node go on. */
+  async go(at: string, does: ("send" | "done" | "fail")[], payload = "message"): Promise<void> {
+    await this.nodeRed.tell({ act: "go", at, payload, does }, "gone");
+  }
+
+  async hook(
+    what: { hook?: string; payload?: string; from?: string; to?: string; drops?: boolean } = {},
+  ): Promise<void> {
+    await this.nodeRed.tell({ act: "hook", ...what }, "hooked");
+  }
+
+  async release(how?: false): Promise<void> {
+    await this.nodeRed.tell({ act: "release", how }, "released");
+  }
+
+  /** How many messages are followed, some turns later. */
+  async size(): Promise<number> {
+    return Number(await this.nodeRed.ask({ act: "size" }, "size "));
+  }
+}

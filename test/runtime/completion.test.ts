@@ -1,0 +1,367 @@
+import should from "should";
+import { Following } from "../harness/following";
+import type { Flow } from "../harness/node-red";
+
+type Nodes = Record<string, Record<string, unknown>>;
+
+const handling = (by: string, ...wires: string[]) => ({ type: "handling", by, wires: [wires] });
+const from = (...wires: string[]) => ({ type: "from", wires: [wires] });
+const fn = (func: string, ...wires: string[]) => ({
+  type: "function",
+  func,
+  outputs: 1,
+  initialize: "",
+  finalize: "",
+  libs: [],
+  wires: [wires],
+});
+
+/** A tab of nodes by their ids; one of the kind `keeps` with the id `kept` stands at the end of many. */
+function flowOf(nodes: Nodes, tab = "tab"): Flow {
+  const placed = Object.entries(nodes).map(([id, node]) => ({ id, z: tab, x: 0, y: 0, wires: [], ...node }));
+  return [{ id: tab, type: "tab", label: tab }, ...placed];
+}
+
+const done = { as: "done" };
+const failed = (error: string) => ({ as: "failed", error });
+
+/** What stands between the sender and a node that keeps the message: the flow is done when that is. */
+const ways: Record<string, Nodes> = {
+  "a function": { a: fn("return msg;", "kept") },
+  "a function that sends before it is done": { a: fn("node.send(msg); node.done();", "kept") },
+  "a function that sends after it is done, in the same turn": { a: fn("node.done(); node.send(msg);", "kept") },
+  "an asynchronous function": { a: fn("await new Promise((resolve) => setTimeout(resolve, 5)); return msg;", "kept") },
+  "a function that sends later": { a: fn("setTimeout(() => { node.send(msg); node.done(); }, 5);", "kept") },
+  "two functions": { a: fn("return msg;", "b"), b: fn("return msg;", "kept") },
+  "a node that is done before it sends": { a: handling("passesFirst", "kept") },
+  "a node that never says that it is done": { a: handling("isSilent", "kept") },
+  "a node that is done twice": { a: handling("isDoneTwice", "kept") },
+  "a node that hands it to the next": { a: handling("hands", "kept") },
+  "a junction": { a: { type: "junction", wires: [["kept"]] } },
+  "change": { a: { type: "change", rules: [{ t: "set", p: "topic", pt: "msg", to: "x", tot: "str" }], wires: [["kept"]] } },
+  "switch": { a: { type: "switch", property: "payload", propertyType: "msg", rules: [{ t: "nnull" }], checkall: "true", outputs: 1, wires: [["kept"]] } },
+  "delay": { a: { type: "delay", pauseType: "delay", timeout: "5", timeoutUnits: "milliseconds", outputs: 1, wires: [["kept"]] } },
+  "trigger": { a: { type: "trigger", op1: "", op1type: "pay", op2: "", op2type: "nul", duration: "0", extend: false, units: "ms", bytopic: "all", outputs: 1, wires: [["kept"]] } },
+  "link out and link in": { a: { type: "link out", mode: "link", links: ["in"], wires: [["in"]] }, in: { type: "link in", links: ["a"], wires: [["kept"]] } },
+  "link call": {
+    a: { type: "link call", links: ["in"], linkType: "static", timeout: "30", wires: [[]] },
+    in: { type: "link in", links: [], wires: [["kept"]] },
+    kept: handling("keeps", "return"),
+    return: { type: "link out", mode: "return", links: [] },
+  },
+  "what link call gives back": {
+    a: { type: "link call", links: ["in"], linkType: "static", timeout: "30", wires: [["kept"]] },
+    in: { type: "link in", links: [], wires: [["b"]] },
+    b: fn("return msg;", "return"),
+    return: { type: "link out", mode: "return", links: [] },
+  },
+  "complete": { a: fn("return null;"), seen: { type: "complete", scope: ["a"], wires: [["kept"]] } },
+  "a loop": { a: fn("msg.count = (msg.count ?? 0) + 1; return msg.count < 5 ? [msg, null] : [null, msg];"), b: fn("return msg;", "a") },
+  "a disabled node beside": { from: from("a", "off", "nowhere"), a: fn("return msg;", "kept"), off: { ...fn("return msg;"), d: true } },
+}; // prettier-ignore
+Object.assign(ways["a loop"]?.a ?? {}, { outputs: 2, wires: [["b"], ["kept"]] });
+
+const subflow: Flow = [
+  { id: "sub", type: "subflow", name: "sub", in: [{ wires: [{ id: "inner" }] }], out: [{ wires: [{ id: "inner", port: 0 }] }] },
+  { id: "inner", z: "sub", x: 0, y: 0, ...fn("return msg;") },
+]; // prettier-ignore
+const subflowOfKeeps: Flow = [
+  { id: "deep", type: "subflow", name: "deep", in: [{ wires: [{ id: "within" }] }], out: [] },
+  { id: "within", z: "deep", x: 0, y: 0, ...handling("keeps") },
+];
+
+describe("the end of a flow", () => {
+  let following: Following;
+  before(async () => {
+    following = await Following.start(flowOf({ from: from() }), { runtimeState: { enabled: true, ui: false } });
+  });
+  after(() => following.nodeRed.stop());
+  afterEach(async () => should(await following.size()).equal(0));
+
+  const deploy = async (nodes: Nodes, more: Flow = []) => following.nodeRed.deploy([...flowOf(nodes), ...more]);
+
+  for (const [what, nodes] of Object.entries(ways)) {
+    it(`behind ${what} comes when the last node is done`, async () => {
+      await deploy({ from: from("a"), kept: handling("keeps"), ...nodes });
+      const id = following.send("from");
+      await following.has("kept");
+      should(await following.size()).equal(1);
+      await following.go("kept", what === "link call" ? ["send", "done"] : ["done"]);
+      should(await following.ending(id)).eql(done);
+    });
+  }
+
+  it("behind a subflow, and inside one, comes when the last node is done", async () => {
+    await deploy(
+      { from: from("a"), a: { type: "subflow:sub", wires: [["kept", "c"]] }, kept: handling("keeps"), c: { type: "subflow:deep" } },
+      [...subflow, ...subflowOfKeeps],
+    ); // prettier-ignore
+    const id = following.send("from");
+    await following.has("kept");
+    await following.has("c-within");
+    await following.go("kept", ["done"]);
+    should(await following.size()).equal(1);
+    await following.go("c-within", ["done"]);
+    should(await following.ending(id)).eql(done);
+  });
+
+  it("comes at once where nothing is wired, where the wires lead nowhere, and where nodes are disabled", async () => {
+    await deploy({
+      from: from(),
+      astray: from("nowhere", "off"),
+      off: { ...handling("keeps"), d: true },
+    });
+    should(await following.endingFrom("from")).eql(done);
+    should(await following.endingFrom("astray")).eql(done);
+  });
+
+  it("is awaited on every wire, also on two to one node", async () => {
+    await deploy({ from: from("a", "a", "one", "one", "two"), a: fn("return msg;", "one"), one: fn("return msg;"), two: handling("keeps") }); // prettier-ignore
+    const id = following.send("from");
+    await following.has("two");
+    should(await following.size()).equal(1);
+    await following.go("two", ["done"]);
+    should(await following.ending(id)).eql(done);
+  });
+
+  it("is each message's own", async () => {
+    await deploy({ from: from("kept"), kept: handling("keeps") });
+    const ids = ["one", "two", "three"].map((payload) => following.send("from", payload));
+    for (const payload of ["one", "two", "three"]) await following.has("kept", payload);
+    await following.go("kept", ["done"], "two");
+    should(await following.ending(ids[1] ?? "")).eql(done);
+    should(await following.size()).equal(2);
+    await following.go("kept", ["fail"], "one");
+    await following.go("kept", ["done"], "three");
+    should(await following.ending(ids[0] ?? "")).eql(failed("failed"));
+    should(await following.ending(ids[2] ?? "")).eql(done);
+  });
+
+  it("does not wait for messages with other ids", async () => {
+    await deploy({ from: from("a", "b"), a: { type: "split", splt: "\\n", spltType: "str", wires: [["kept"]] }, b: handling("isDoneAnew", "kept"), kept: handling("keeps") }); // prettier-ignore
+    should(await following.endingFrom("from")).eql(done);
+    for (const payload of ["message", "other"]) await following.has("kept", payload);
+  });
+
+  it("waits for a message that a function makes without an id: it gets that of the other", async () => {
+    await deploy({ from: from("a"), a: fn("return { payload: 'made' };", "kept"), kept: handling("keeps") });
+    const id = following.send("from");
+    await following.has("kept", "made");
+    should(await following.size()).equal(1);
+    await following.go("kept", ["done"], "made");
+    should(await following.ending(id)).eql(done);
+  });
+
+  const failing: [string, Nodes, string][] = [
+    ["a function that throws", { a: fn("throw new Error('thrown')") }, "thrown"],
+    ["a function that throws a text", { a: fn("throw 'a text'") }, "a text"],
+    ["a function that rejects", { a: fn("await Promise.reject(new Error('rejected'))") }, "rejected"],
+    ["a function that reports an error", { a: fn("node.error('reported', msg); return msg;", "b"), b: fn("return msg;") }, "reported"],
+    ["a handler that throws", { a: handling("throwsAtOnce") }, "thrown, and never done"],
+    ["a handler that throws and takes no done", { a: handling("isSilentAndThrows") }, "thrown in silence"],
+    ["a report without done", { a: handling("reports") }, "reported"],
+    ["a report without done, later", { a: handling("reportsLater") }, "reported later"],
+    ["a report with done", { a: handling("reportsAndIsDone") }, "reported, and done"],
+    ["link call that waits in vain", { a: { type: "link call", links: ["in"], linkType: "static", timeout: "0.01", wires: [[]] }, in: { type: "link in", links: [] } }, "timeout"],
+    ["a long error", { a: handling("failsAtLength") }, "x".repeat(200)],
+    ["an error that throws when it is read", { a: handling("failsStrangely") }, "object"],
+  ]; // prettier-ignore
+  for (const [what, nodes, error] of failing) {
+    it(`is a failure with ${what}, caught or not`, async () => {
+      await deploy({ from: from("a"), ...nodes });
+      should(await following.endingFrom("from")).match({ as: "failed" });
+      const caught = { catch: { type: "catch", scope: null, wires: [["kept"]] }, kept: handling("keeps") };
+      await deploy({ from: from("a"), ...nodes, ...caught });
+      const id = following.send("from");
+      await following.has("kept");
+      should(await following.size()).equal(1);
+      await following.go("kept", ["done"]);
+      should(await following.ending(id))
+        .match({ as: "failed" })
+        .and.have.property("error")
+        .which.containEql(error);
+    });
+  }
+
+  it("is no failure where an error is of no message", async () => {
+    await deploy({ from: from("a"), a: handling("reportsOfItself") });
+    should(await following.endingFrom("from")).eql(done);
+  });
+
+  describe("that meets a deploy", () => {
+    let changes = 0;
+    /** The nodes, of which these are changed. */
+    const changed = (nodes: Nodes, ...ids: string[]): Nodes =>
+      Object.fromEntries(
+        Object.entries(nodes).map(([id, node]) => [id, ids.includes(id) ? { ...node, name: `${++changes}` } : node]),
+      );
+    const nodes: Nodes = {
+      from: from("a", "b"),
+      a: handling("keeps", "last"),
+      b: handling("keeps"),
+      last: handling("keeps"),
+    };
+
+    for (const [type, ids] of [
+      ["full", []],
+      ["flows", ["last"]],
+      ["nodes", ["a"]],
+      ["reload", []],
+    ] as const) {
+      it(`(${type}) is its loss where a stopped node still has it, also one that says then that it is done`, async () => {
+        for (const drops of [false, true]) {
+          const before = { ...nodes, a: { ...nodes.a, drops } };
+          await deploy(before);
+          const id = following.send("from");
+          await following.has("a");
+          await following.has("b");
+          await following.go("b", ["done"]);
+          await following.nodeRed.deploy(flowOf(changed(before, ...ids)), type);
+          should(await following.ending(id)).eql({ as: "lost" });
+          await following.go("a", ["done"]);
+        }
+      });
+    }
+
+    for (const type of ["flows", "nodes"] as const) {
+      it(`(${type}) is none to a node that is not stopped`, async () => {
+        await deploy(nodes, flowOf({ elsewhere: handling("keeps") }, "two"));
+        const id = following.send("from");
+        await following.has("a");
+        await following.has("b");
+        const rest = type === "nodes" ? changed(nodes, "from", "last") : nodes;
+        const elsewhere = flowOf(changed({ elsewhere: handling("keeps") }, "elsewhere"), "two");
+        await following.nodeRed.deploy([...flowOf(rest), ...elsewhere], type);
+        await following.go("b", ["done"]);
+        should(await following.size()).equal(1);
+        await following.go("a", ["send", "done"]);
+        await following.has("last");
+        should(await following.size()).equal(1);
+        await following.go("last", ["done"]);
+        should(await following.ending(id)).eql(done);
+      });
+    }
+
+    it("is its loss in a subflow as well, and in a core node that drops it", async () => {
+      const delay = { type: "delay", pauseType: "delay", timeout: "1", timeoutUnits: "hours", outputs: 1, wires: [["last"]] }; // prettier-ignore
+      const inSubflow = { from: from("c"), c: { type: "subflow:deep" } };
+      await deploy(inSubflow, subflowOfKeeps);
+      const first = following.send("from");
+      await following.has("c-within");
+      await deploy(inSubflow, subflowOfKeeps);
+      should(await following.ending(first)).eql({ as: "lost" });
+      const delayed = { from: from("a", "last"), a: delay, last: handling("keeps") };
+      await deploy(delayed);
+      const second = following.send("from");
+      await following.has("last");
+      await following.go("last", ["done"]);
+      await following.nodeRed.deploy(flowOf(changed(delayed, "a")), "nodes");
+      should(await following.ending(second)).eql({ as: "lost" });
+    });
+
+    it("goes on in the new node where it was on its way from the first, and is its loss on its way from another", async () => {
+      const passing = { from: from("a"), a: handling("passes", "kept"), kept: handling("keeps") };
+      await deploy(passing);
+      const first = await interrupted("from");
+      await following.has("kept");
+      should(await following.size()).equal(1);
+      await following.go("kept", ["done"]);
+      should(await following.ending(first)).eql(done);
+      const keeping = { from: from("a"), a: handling("keeps", "kept"), kept: handling("keeps") };
+      await deploy(keeping);
+      const second = following.send("from");
+      await following.has("a");
+      await following.nodeRed.interruptNextDelivery();
+      await following.go("a", ["send", "done"]);
+      should(await following.ending(second)).eql({ as: "lost" });
+    });
+
+    it("is none of its end as long as flows are stopped", async () => {
+      await deploy(nodes);
+      const id = following.send("from");
+      await following.has("a");
+      await following.has("b");
+      await following.nodeRed.setState("stop");
+      await following.go("a", ["send", "done"]);
+      await following.go("b", ["done"]);
+      await following.nodeRed.setState("start");
+      should(await following.ending(id)).eql({ as: "lost" });
+    });
+
+    /** Sends a message; the flows are restarted before it is delivered. */
+    async function interrupted(node: string): Promise<string> {
+      await following.nodeRed.interruptNextDelivery();
+      return following.send(node);
+    }
+  });
+
+  describe("where a plugin has hooks", () => {
+    const nodes = {
+      from: from("a", "off"),
+      off: { ...other(), d: true },
+      a: handling("passes", "kept"),
+      kept: other(),
+    };
+    function other() {
+      return handling("keeps");
+    }
+    before(() => deploy(nodes));
+    afterEach(() => following.hook());
+
+    for (const hook of ["onSend", "preRoute", "preDeliver", "onReceive"]) {
+      it(`${hook}: is awaited while the plugin has a message of the first node, or of a later one`, async () => {
+        for (const to of ["a", "kept"]) {
+          const sender = to === "a" ? "from" : "a";
+          await following.hook({ hook, payload: "message", ...(hook === "onReceive" ? { to } : { from: sender }) });
+          const id = following.send("from");
+          await following.nodeRed.told("held", to === "a" && hook === "preRoute" ? 2 : 1);
+          should(await following.size()).equal(1);
+          await following.release();
+          await following.has("kept");
+          should(await following.size()).equal(1);
+          await following.go("kept", ["done"]);
+          should(await following.ending(id)).eql(done);
+          await following.hook();
+        }
+      });
+    }
+
+    it("onReceive: is awaited while the plugin has a message that was handed over", async () => {
+      await deploy({ from: from("a"), a: fn("throw new Error('thrown')"), catch: { type: "catch", scope: null, wires: [] } }); // prettier-ignore
+      await following.hook({ hook: "onReceive", payload: "message", to: "catch" });
+      const id = following.send("from");
+      await following.nodeRed.told("held");
+      should(await following.size()).equal(1);
+      await following.release();
+      should(await following.ending(id)).eql(failed("thrown"));
+      await deploy(nodes);
+    });
+
+    for (const hook of ["onSend", "preRoute", "preDeliver"]) {
+      it(`${hook}: is its end where a deploy comes, and the message comes after it to the new nodes`, async () => {
+        await following.hook({ hook, payload: "message", from: "from", ...(hook !== "onSend" && { to: "a" }) });
+        const id = following.send("from");
+        await following.nodeRed.told("held");
+        await deploy(nodes);
+        should(await following.size()).equal(1);
+        await following.release();
+        await following.has("kept");
+        await following.go("kept", ["done"]);
+        should(await following.ending(id)).eql(done);
+      });
+    }
+  });
+});
+
+describe("the end of a flow with synchronous delivery", () => {
+  it("comes when the last node is done", async () => {
+    const flow = flowOf({ from: from("a"), a: fn("return msg;", "b"), b: handling("passes", "kept"), kept: handling("keeps") }); // prettier-ignore
+    const following = await Following.start(flow, { runtimeSyncDelivery: true });
+    const id = following.send("from");
+    await following.has("kept");
+    should(await following.size()).equal(1);
+    await following.go("kept", ["done"]);
+    should(await following.ending(id)).eql(done);
+    await following.nodeRed.stop();
+  });
+});

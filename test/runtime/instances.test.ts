@@ -1,0 +1,267 @@
+import should from "should";
+import { claimEvery } from "../../src/deliveries/keeper";
+import type { State } from "../../src/deliveries/delivery";
+import { clientIsHere } from "../../src/deliveries/valkey/module";
+import { beatLasts, timeLimit, ValkeyStore } from "../../src/deliveries/valkey-store";
+import { bearer, tab, webhook } from "../harness/flow";
+import { held } from "../harness/holding";
+import { send } from "../harness/http";
+import { Instances } from "../harness/instances";
+import { nginxIsHere } from "../harness/nginx";
+import type { NodeRed, Received } from "../harness/node-red";
+import { Told } from "../harness/stores";
+import { until } from "../harness/until";
+import { serverIsHere } from "../harness/valkey";
+
+const headers = { ...bearer, "Content-Type": "application/json" };
+const rate = 200;
+
+const durable = (id: string, fields: Record<string, unknown> = {}) =>
+  webhook(id, `/${id}`, { durable: true, ...fields });
+const holding = (id: string) => [durable(id, { wires: [[`hold-${id}`]] }), held(id)];
+
+/** @param round tells one deploy from another */
+const flow = (round = 0) =>
+  tab(
+    ...["spread", "streamed", "deployed", "restarted"].map((id) => durable(id)),
+    ...["killed", "slow", "kept", "moved"].flatMap(holding),
+    durable("once", { ignoreRepeats: true, repeatKey: "header:Idempotency-Key" }),
+    webhook("rated", "/rated", { rateLimit: rate }),
+    { id: "round", type: "comment", name: `${round}`, info: "", wires: [] },
+  );
+
+const attemptOf = ({ webhook: { attempt } }: Received) => Number(attempt);
+const idOf = ({ _msgid }: Received) => _msgid;
+
+/** Sends one request after the other, each again until it is accepted, as senders do. */
+class Sender {
+  readonly accepted: string[] = [];
+  readonly #instances: Instances;
+  readonly #path: string;
+  readonly #sending: Promise<void>;
+  #isEnding = false;
+
+  constructor(instances: Instances, path: string) {
+    this.#instances = instances;
+    this.#path = path;
+    this.#sending = this.#send();
+  }
+
+  /** Waits until so many more are accepted. */
+  async more(count: number): Promise<void> {
+    const enough = this.accepted.length + count;
+    await until(() => this.accepted.length >= enough, `${count} more to be accepted`);
+  }
+
+  async end(): Promise<string[]> {
+    this.#isEnding = true;
+    await this.#sending;
+    return this.accepted;
+  }
+
+  async #send(): Promise<void> {
+    while (!this.#isEnding) {
+      const reply = await this.#instances.post(this.#path, { headers, body: "{}" }).catch(() => undefined);
+      if (reply?.status === 200) this.accepted.push(String(reply.json.id));
+    }
+  }
+}
+
+// Without these servers there are no tests of it: `npm test` says so.
+if (serverIsHere && nginxIsHere && clientIsHere()) {
+  describe("three Node-REDs with the same flows, behind nginx on one server of deliveries", () => {
+    let instances: Instances;
+    let store: ValkeyStore;
+    before(async () => {
+      instances = await Instances.start(3, flow());
+      store = new ValkeyStore({ url: instances.server.url() });
+      await store.open(new Told());
+    });
+    after(async () => {
+      await store.close();
+      await instances.stop();
+    });
+
+    const accepted = async (node: string, to?: NodeRed) => {
+      const call = { headers, body: "{}" };
+      const reply = await (to ? send(to.node(`/${node}`), call) : instances.post(`/${node}`, call));
+      reply.status.should.equal(200);
+      return String(reply.json.id);
+    };
+    /** Waits until the store has nothing of a node but so many deliveries of one state. */
+    const allAre = async (node: string, state: State, count: number) => {
+      const expected = JSON.stringify({ [state]: count });
+      await until(async () => JSON.stringify(await store.counts(node)) === expected, `all of ${node} to be ${state}`);
+    };
+    /** Sees that nothing of a node is left undone, and that these have reached its flow. */
+    const areDone = async (node: string, ids: readonly string[]) => {
+      // There may be more than their senders were told of.
+      await until(async () => Object.keys(await store.counts(node)).join() === "done", `${node} to be done`);
+      for (const id of ids) should((await store.find(id))?.delivery.state).equal("done", id);
+      const had = new Set(instances.messagesOf("sink").map(idOf));
+      ids.filter((id) => !had.has(id)).should.be.empty();
+    };
+    const once = async (key: string, to?: NodeRed) => {
+      const call = { headers: { ...headers, "Idempotency-Key": key }, body: "{}" };
+      return (await (to ? send(to.node("/once"), call) : instances.post("/once", call))).json;
+    };
+    const three = (): [NodeRed, NodeRed, NodeRed] => {
+      const [one, other, third] = instances.running;
+      if (!one || !other || !third) throw new Error("there are not three");
+      return [one, other, third];
+    };
+    const hasAll = (sink: string, ids: readonly string[], attempt: number) =>
+      instances.had(sink, (messages) => {
+        const there = messages.filter((message) => attemptOf(message) >= attempt).map(idOf);
+        return ids.every((id) => there.includes(id));
+      });
+
+    it("run each delivery on one of them, and all take part", async () => {
+      const ids = await Promise.all(Array.from({ length: 60 }, () => accepted("spread")));
+      await allAre("spread", "done", ids.length);
+      await hasAll("sink", ids, 1);
+      const messages = instances.messagesOf("sink").filter(({ _msgid }) => ids.includes(_msgid));
+      messages.map(idOf).sort().should.eql(ids.sort());
+      new Set(messages.map(({ instance }) => instance)).size.should.equal(3);
+    });
+
+    describe("one of which is killed,", () => {
+      const killed: string[] = [];
+      let slow: { id: string; at: NodeRed };
+      let streamed: string[];
+      let victim: NodeRed;
+      let known: Record<string, unknown>;
+      before(async () => {
+        const [at, one] = three();
+        victim = one;
+        known = await once("known", victim);
+        slow = { id: await accepted("slow", at), at };
+        for (let count = 0; count < 5; count++) killed.push(await accepted("killed", victim));
+        await hasAll("hold-killed", killed, 1);
+        await hasAll("hold-slow", [slow.id], 1);
+        const sender = new Sender(instances, "/streamed");
+        await sender.more(20);
+        await victim.kill();
+        await sender.more(20);
+        await hasAll("hold-killed", killed, 2);
+        streamed = await sender.end();
+      });
+      after(async () => {
+        await instances.replace(victim, flow());
+      });
+
+      it("have its work taken over by the others, each delivery by one", async () => {
+        const again = instances.messagesOf("hold-killed").filter((message) => attemptOf(message) > 1);
+        again
+          .map(idOf)
+          .sort()
+          .should.eql([...killed].sort());
+        again.every(({ instance }) => instance !== victim).should.be.true();
+        await instances.end("killed");
+        await allAre("killed", "done", killed.length);
+      });
+
+      it("take over within 30 s, whenever it was that it told last that it lives", () => {
+        (beatLasts + claimEvery + timeLimit).should.not.be.above(30_000);
+      });
+
+      it("lose nothing of what it had told its senders that it was accepted", async () => {
+        await areDone("streamed", streamed);
+      });
+
+      it("know the repeats of what it had accepted", async () => {
+        known.should.have.property("status", "accepted");
+        should(await once("known")).eql({ status: "duplicate", id: known.id });
+      });
+
+      it("do not rob one that is slow of what it is still doing", async () => {
+        // As long as it takes to take over from one that is dead, it has had it.
+        instances.messagesOf("hold-slow").map(idOf).should.eql([slow.id]);
+        await slow.at.tell({ end: "hold-slow" }, "hold-slow ended");
+        await allAre("slow", "done", 1);
+        should((await store.find(slow.id))?.delivery.attempt).equal(1);
+      });
+    });
+
+    it("start one flow with a delivery that comes to all of them at once, more than once to each", async () => {
+      const told = await Promise.all(
+        [...three(), ...three(), ...three()].map((instance) => once("together", instance)),
+      );
+      const [first, ...others] = told.sort((one, other) => String(one.status).localeCompare(String(other.status)));
+      should(first).have.property("status", "accepted");
+      for (const other of others) should(other).eql({ status: "duplicate", id: first?.id });
+      await hasAll("sink", [String(first?.id)], 1);
+      const isOfThese = ({ req }: Received) =>
+        (req.headers as Record<string, string>)["idempotency-key"] === "together";
+      instances.messagesOf("sink").filter(isOfThese).should.have.length(1);
+    });
+
+    it("count the requests of an address together", async () => {
+      const [one, other] = three();
+      const statuses = async (to: NodeRed, count: number) => {
+        const replies = await Promise.all(Array.from({ length: count }, () => send(to.node("/rated"), { headers })));
+        return replies.map(({ status }) => status);
+      };
+      new Set(await statuses(one, rate)).should.eql(new Set([200]));
+      // What another has counted is known one round trip to the server later.
+      let passed = 0;
+      while ((await statuses(other, 1))[0] === 200) passed++;
+      passed.should.be.below(rate);
+      (await statuses(one, 1)).should.eql([429]);
+    });
+
+    it("refuse what they cannot keep while the server is away, and go on when it is back", async () => {
+      await instances.server.kill();
+      await Promise.all(three().map((instance) => instance.status("once", /not reached/)));
+      for (const node of ["spread", "once"]) {
+        const call = { headers: { ...headers, "Idempotency-Key": "refused" }, body: "{}" };
+        const reply = await instances.post(`/${node}`, call);
+        should([reply.status, reply.headers["retry-after"]]).eql([503, "10"], node);
+      }
+      await instances.server.restart();
+      await Promise.all(three().map((instance) => instance.status("once", /accepted/)));
+      (await once("refused")).should.have.property("status", "accepted");
+    });
+
+    it("lose nothing when they are deployed one after the other, and each goes on with what it had", async () => {
+      const kept = await Promise.all(
+        three().map(async (instance) => ({ instance, id: await accepted("kept", instance) })),
+      );
+      await hasAll("hold-kept", kept.map(({ id }) => id), 1); // prettier-ignore
+      const sender = new Sender(instances, "/deployed");
+      for (const instance of three()) {
+        await sender.more(10);
+        await instance.deploy(flow(1));
+      }
+      await sender.more(10);
+      await areDone("deployed", await sender.end());
+      await hasAll("hold-kept", kept.map(({ id }) => id), 2); // prettier-ignore
+      for (const { instance, id } of kept) {
+        const messages = instances.messagesOf("hold-kept").filter(({ _msgid }) => _msgid === id);
+        messages.map((message) => [attemptOf(message), message.instance === instance]).should.eql([[1, true], [2, true]]); // prettier-ignore
+      }
+      await instances.end("kept");
+      await allAre("kept", "done", kept.length);
+    });
+
+    it("lose nothing when they are started anew one after the other", async () => {
+      const moved = await Promise.all(three().map((instance) => accepted("moved", instance)));
+      await hasAll("hold-moved", moved, 1);
+      const sender = new Sender(instances, "/restarted");
+      for (const instance of three()) {
+        await instances.takeOut(instance);
+        await sender.more(10);
+        await instance.stop();
+        await instances.replace(instance, flow(2));
+        await sender.more(10);
+      }
+      const restarted = await sender.end();
+      const isHere = (id: string) => (message: { _msgid: string; instance: NodeRed }) =>
+        message._msgid === id && message.instance.running;
+      await instances.had("hold-moved", (messages) => moved.every((id) => messages.some(isHere(id))));
+      await instances.end("moved");
+      await allAre("moved", "done", moved.length);
+      await areDone("restarted", restarted);
+    });
+  });
+}

@@ -1,0 +1,203 @@
+import should from "should";
+import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import catalog from "../../locales/en-US/webhook-trigger.json";
+import { fileName } from "../../src/deliveries/sqlite-store";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
+import type { Trouble } from "../../src/deliveries/store";
+import { durable, keepIn } from "../harness/durable";
+import { bearer, tab, webhook } from "../harness/flow";
+import { held, holding } from "../harness/holding";
+import { type Reply, send } from "../harness/http";
+import { NodeRed, type Options } from "../harness/node-red";
+import { temporaryFolder } from "../harness/package";
+import { until } from "../harness/until";
+import { serverIsHere, ValkeyServer } from "../harness/valkey";
+import { Wire } from "../harness/wire";
+
+const flow = tab(durable("safe"), held("safe"), webhook("usual", "/usual"));
+const plugin = holding;
+/** A text of the catalog, as far as it is the same each time. */
+const constant = (text: string) => text.split("__")[0] ?? "";
+
+/** A Node-RED whose store gets into trouble, as its callers and its operator see it. */
+class Patient {
+  readonly accepted: string[] = [];
+  readonly #nodeRed: NodeRed;
+
+  static async start(options: Options): Promise<Patient> {
+    return new Patient(await NodeRed.start({ flow, plugin, ...options }));
+  }
+
+  private constructor(nodeRed: NodeRed) {
+    this.#nodeRed = nodeRed;
+  }
+
+  get nodeRed(): NodeRed {
+    return this.#nodeRed;
+  }
+
+  async post(body = "{}"): Promise<Reply> {
+    const reply = await send(this.#nodeRed.node("/safe"), {
+      headers: { ...bearer, "Content-Type": "text/plain" },
+      body,
+    });
+    if (reply.status === 200) this.accepted.push(String(reply.json.id));
+    return reply;
+  }
+
+  async works(): Promise<void> {
+    (await this.post()).status.should.equal(200);
+    await this.#nodeRed.message(this.accepted.at(-1));
+  }
+
+  /** It promises nothing that it cannot keep, says so, and the other flow runs on. */
+  async isTroubled(trouble: Trouble, body?: string): Promise<void> {
+    const refused = await this.post(body);
+    refused.status.should.equal(503);
+    Number(refused.headers["retry-after"]).should.be.above(0);
+    const text = catalog.status.store[trouble];
+    const isShown = () => this.#nodeRed.statuses.get("safe")?.text === text;
+    await this.#nodeRed.until(() => isShown() || undefined, `status "${text}"`);
+    should(this.#nodeRed.statuses.get("safe")).eql({ fill: "red", shape: "ring", text });
+    this.#lines(catalog.store[trouble]).should.not.be.empty();
+    const other = await send(this.#nodeRed.node("/usual"), { headers: bearer });
+    other.status.should.equal(200);
+    await this.#nodeRed.message(other.json.id);
+    should(this.#nodeRed.statuses.get("usual")?.fill).equal("green");
+  }
+
+  /** All is as before, without anybody's doing. */
+  async isMended(): Promise<void> {
+    await this.#nodeRed.until(() => this.#lines(catalog.store.mended)[0], "it to be mended");
+    await this.works();
+    await this.#nodeRed.status("safe", /^\/safe/);
+    should(this.#nodeRed.statuses.get("safe")?.fill).equal("green");
+  }
+
+  /** What was accepted is there after a power cut, all of it. */
+  async hasLostNothing(options: Options, forget = () => Promise.resolve()): Promise<void> {
+    await this.#nodeRed.kill();
+    await forget();
+    const next = await NodeRed.start({ flow, plugin, ...options, userDir: this.#nodeRed.userDir });
+    try {
+      for (const id of this.accepted) should((await next.message(id)).webhook.attempt).be.above(1);
+    } finally {
+      await next.kill();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#nodeRed.kill();
+  }
+
+  #lines(text: string): string[] {
+    return this.#nodeRed.log.split("\n").filter((line) => line.includes(constant(text)));
+  }
+}
+
+if (sqliteIsHere()) {
+  describe("a Node-RED whose file of deliveries", () => {
+    let place: string;
+    let folder: string;
+    let patient: Patient;
+    const options = (): Options => ({ settings: { webhookTriggerStore: { type: "sqlite", folder } } });
+    beforeEach(() => {
+      place = temporaryFolder("troubles");
+      folder = join(place, "deliveries");
+      mkdirSync(folder);
+    });
+    afterEach(() => patient.stop());
+
+    it("has lost its folder refuses what it cannot keep until that is there again", async () => {
+      patient = await Patient.start(options());
+      await patient.works();
+      renameSync(folder, join(place, "away"));
+      await patient.isTroubled("unreachable");
+      mkdirSync(folder);
+      await patient.isMended();
+      await patient.hasLostNothing(options());
+    });
+
+    it("is corrupt at the start begins a new one, and keeps that", async () => {
+      const bad = "a letter to a friend ".repeat(1000);
+      writeFileSync(join(folder, fileName), bad);
+      patient = await Patient.start(options());
+      await patient.works();
+      const [aside = ""] = readdirSync(folder).filter((name) => name.includes(".corrupt-"));
+      await patient.nodeRed.logged(new RegExp(`\\[error\\].*${join(folder, aside)}`));
+      readFileSync(join(folder, aside), "utf8").should.equal(bad);
+      await patient.hasLostNothing(options());
+    });
+  });
+}
+
+if (serverIsHere) {
+  describe("a Node-RED whose server of deliveries", () => {
+    let server: ValkeyServer;
+    let patient: Patient;
+    const options = (): Options => keepIn(server).options;
+    const forget = () => keepIn(server).forget();
+    afterEach(async () => {
+      await patient.stop();
+      await server.stop();
+    });
+
+    it("says nothing for a while refuses what it cannot keep until it speaks again", async () => {
+      server = await ValkeyServer.start();
+      patient = await Patient.start(options());
+      await patient.works();
+      server.suspend();
+      await patient.isTroubled("unreachable");
+      server.resume();
+      await patient.isMended();
+      await patient.hasLostNothing(options(), forget);
+    });
+
+    it("is killed refuses what it cannot keep until it is there again", async () => {
+      server = await ValkeyServer.start();
+      patient = await Patient.start(options());
+      await patient.works();
+      await server.kill();
+      await patient.isTroubled("unreachable");
+      await server.restart();
+      await patient.isMended();
+      await patient.hasLostNothing(options(), forget);
+    });
+
+    it("has no memory left refuses what it cannot keep until it has", async () => {
+      server = await ValkeyServer.start("--maxmemory", "8mb");
+      patient = await Patient.start(options());
+      // What is left then is less than what the store tries by itself.
+      const body = "x".repeat(30_000);
+      await until(async () => (await patient.post(body)).status !== 200, "the memory to be full");
+      await patient.isTroubled("full", body);
+      const wire = new Wire(server.port);
+      await wire.send("CONFIG", "SET", "maxmemory", "100mb");
+      wire.close();
+      await patient.isMended();
+      await patient.hasLostNothing(options(), forget);
+    });
+
+    it("has another password refuses what it cannot keep, and tells nobody the wrong one", async () => {
+      server = await ValkeyServer.start("--requirepass", "the-right-one");
+      const url = server.url(":hunter2-and-more");
+      patient = await Patient.start({ ...options(), settings: { webhookTriggerStore: { type: "valkey", url } } });
+      await patient.isTroubled("denied");
+      patient.nodeRed.log.should.not.containEql("hunter2");
+      const wire = new Wire(server.port);
+      await wire.send("AUTH", "the-right-one");
+      await wire.send("CONFIG", "SET", "requirepass", "hunter2-and-more");
+      wire.close();
+      await patient.isMended();
+    });
+
+    it("needs a client that is not there refuses all, and says how to install it", async () => {
+      server = await ValkeyServer.start();
+      patient = await Patient.start({ ...options(), modules: [] });
+      await patient.isTroubled("clientMissing");
+      const { userDir } = patient.nodeRed;
+      await patient.nodeRed.logged(new RegExp(`npm install @redis/client in ${userDir},`));
+    });
+  });
+}
