@@ -172,6 +172,29 @@ describe("the demo", () => {
       );
   });
 
+  it("says what to install for several instances, before it does anything", async () => {
+    const nowhere = ["NGINX_PATH=/nowhere", "REDIS_PATH=/nowhere"];
+    const demo = new Demo(0, ["env", ...nowhere, "node", "scripts/demo.mjs", "--instances", "3"]);
+    demos.push(demo);
+    should(await demo.exit).equal(1);
+    demo.output.should.equal(
+      [
+        "There is no nginx here. Install it (apt-get install nginx), or set NGINX_PATH to the path of one.",
+        "There is no Valkey or Redis here. Install it (apt-get install redis-server), or set REDIS_PATH to the path of one.",
+        "",
+      ].join("\n"),
+    );
+  });
+
+  for (const wanted of ["--instances 1x", "--instances 10", "--instances=0", "three"]) {
+    it(`says that it does not understand ${wanted}`, async () => {
+      const demo = new Demo(0, ["node", "scripts/demo.mjs", ...wanted.split(" ")]);
+      demos.push(demo);
+      should(await demo.exit).equal(1);
+      demo.output.trim().should.startWith(`${wanted} is not understood.`);
+    });
+  }
+
   for (const port of ["65536", "-1", "http"]) {
     it(`says that ${port} is no port number`, async () => {
       const demo = new Demo(port);
