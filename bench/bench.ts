@@ -3,6 +3,7 @@
  * measures those and writes nothing.
  */
 import { deploying } from "./deploying";
+import { durable } from "./durable";
 import { manyEndpoints } from "./endpoints";
 import { writeTable } from "./figures";
 import { handling } from "./handling";
@@ -18,6 +19,7 @@ const parts: Record<string, () => Promise<void>> = {
   "processor-time": processorTime,
   handling,
   store,
+  durable,
   endpoints: manyEndpoints,
   deploying,
   memory,
