@@ -155,7 +155,7 @@ export class ValkeyStore implements Store {
   }
 
   #tidyAfter(milliseconds: number): void {
-    if (!this.#isClosed) this.#tidying = setTimeout(() => void this.#tidy(), milliseconds);
+    if (!this.#isClosed) this.#tidying = setTimeout(() => void this.#tidy(), milliseconds).unref();
   }
 
   async #tidy(): Promise<void> {

@@ -48,7 +48,8 @@ describe("the page of what is never lost", () => {
     const delays = timing.delays.map(seconds);
     mostWaitingForFile.should.equal(mostWaitingForServer);
     for (const figure of [
-      `started with a delivery ${mostAttempts} times at most: again after ${delays.slice(0, -1).join(", ")} and ${delays.at(-1)} seconds`,
+      `has ${mostAttempts} attempts: the flow is started again after ${delays.slice(0, -1).join(", ")} and ${delays.at(-1)} seconds`,
+      `with ${seconds(timing.alone)} seconds before the next`,
       `done after ${(mostRounds * roundInterval) / 60_000} minutes`,
       `the last ${mostOfNode} a node, ${mostBytesInMemory / megabyte} MB in all`,
       `finished for ${maxAge / 86_400_000} days; ${maxBytes / megabyte / 1024} GB in all`,

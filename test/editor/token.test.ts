@@ -7,8 +7,8 @@ import type { NodeRed } from "../harness/node-red";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 /** A node for each test that leaves it otherwise than it was: with a token that is saved, and without one. */
-const saved = ["saved", "renamed", "replaced"];
-const empty = ["first", "second", "made", "deployed"];
+const saved = ["token-saved", "token-renamed", "token-replaced"];
+const empty = ["token-first", "token-second", "token-made", "token-deployed"];
 
 describe("the token in the form", () => {
   let nodeRed: NodeRed;
@@ -28,7 +28,7 @@ describe("the token in the form", () => {
 
   it("is made of 40 base64url characters, another one each time, and shown", async () => {
     const made = new Set<string>();
-    for (const id of ["first", "second", "first"]) {
+    for (const id of ["token-first", "token-second", "token-first"]) {
       await editor.edit(id);
       (await editor.input("token").inputValue()).should.equal("");
       await editor.tokenButton("make").click();
@@ -44,15 +44,15 @@ describe("the token in the form", () => {
   });
 
   it("is not shared by new nodes", async () => {
-    await editor.edit("made");
+    await editor.edit("token-made");
     await editor.tokenButton("make").click();
     await editor.done();
-    await editor.edit("second");
+    await editor.edit("token-second");
     (await editor.input("token").inputValue()).should.equal("");
   });
 
   it("is hidden and shown by its button, which says what it does", async () => {
-    await editor.edit("first");
+    await editor.edit("token-first");
     await editor.tokenButton("make").click();
     for (const [label, type] of [
       ["credential.hide", "password"],
@@ -66,7 +66,7 @@ describe("the token in the form", () => {
   });
 
   it("is copied to the clipboard while it is new, hidden or not", async () => {
-    await editor.edit("first");
+    await editor.edit("token-first");
     await editor.tokenButton("make").click();
     await editor.tokenButton("show").click();
     const token = await editor.input("token").inputValue();
@@ -75,23 +75,23 @@ describe("the token in the form", () => {
   });
 
   it("can be shown again until it is deployed", async () => {
-    await editor.edit("deployed");
+    await editor.edit("token-deployed");
     await editor.tokenButton("make").click();
     const token = await editor.input("token").inputValue();
     await editor.done();
-    await editor.edit("deployed");
+    await editor.edit("token-deployed");
     (await editor.input("token").getAttribute("type"))?.should.equal("password");
     await editor.tokenButton("show").click();
     (await editor.input("token").inputValue()).should.equal(token);
     await editor.done();
     await editor.deploy();
-    await editor.edit("deployed");
+    await editor.edit("token-deployed");
     (await editor.tokenButton("show").isDisabled()).should.be.true();
     (await editor.input("token").inputValue()).should.not.equal(token);
   });
 
   it("is kept without being shown once it is saved", async () => {
-    await editor.edit("saved");
+    await editor.edit("token-saved");
     (await editor.input("token").getAttribute("type"))?.should.equal("password");
     (await editor.input("token").inputValue()).should.not.equal("");
     (await editor.message("token").isVisible()).should.be.false();
@@ -100,16 +100,16 @@ describe("the token in the form", () => {
   });
 
   it("stays valid when a saved node is edited, closed with Done and deployed", async () => {
-    await editor.edit("renamed");
+    await editor.edit("token-renamed");
     await editor.input("relativePath").fill("/other");
     await editor.done();
     await editor.deploy();
-    await nodeRed.status("renamed", /other/);
+    await nodeRed.status("token-renamed", /other/);
     (await send(nodeRed.node("/other"), { headers: bearer })).status.should.equal(200);
   });
 
   it("is replaced as a whole when someone types over a saved one", async () => {
-    await editor.edit("saved");
+    await editor.edit("token-saved");
     await editor.input("token").focus();
     await editor.page.keyboard.type("typed");
     (await editor.input("token").inputValue()).should.equal("typed");
@@ -118,13 +118,13 @@ describe("the token in the form", () => {
   });
 
   it("replaces a saved one when a new one is made and deployed", async () => {
-    await editor.edit("replaced");
+    await editor.edit("token-replaced");
     await editor.input("relativePath").fill("/another");
     await editor.tokenButton("make").click();
     const token = await editor.input("token").inputValue();
     await editor.done();
     await editor.deploy();
-    await nodeRed.status("replaced", /another/);
+    await nodeRed.status("token-replaced", /another/);
     (await send(nodeRed.node("/another"), { headers: { Authorization: `Bearer ${token}` } })).status.should.equal(200);
     (await send(nodeRed.node("/another"), { headers: bearer })).status.should.equal(401);
   });

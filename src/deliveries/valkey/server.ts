@@ -119,6 +119,7 @@ export class Server {
   }
 
   async #connect(make: ClientMaker): Promise<void> {
+    if (this.#isStopped) return;
     const connection = new Connection(make, this.#setup, ++this.#epoch, (cause) => this.#ended(connection, cause));
     this.#connecting = connection;
     try {
