@@ -3,7 +3,7 @@
 import type { Admitted, Hand } from "./admitted";
 import type { Custody, Owed } from "./custody";
 import { Debt } from "./debt";
-import type { Webhook } from "./deliveries/delivery";
+import type { Kept, Webhook } from "./deliveries/delivery";
 import type { RepeatGuard, Verdict } from "./deliveries/guard";
 import type { Repetition, Reservation } from "./deliveries/repeats";
 import type { Delivery, Endpoint } from "./endpoint";
@@ -74,9 +74,11 @@ export class Handover {
   }
 
   async #keep(custody: Custody, reservation: Reservation | undefined): Promise<Problem | undefined> {
-    if (this.#admitted.response.headersSent) throw new Interference("answered");
     const delivery = this.#message();
-    const kept = await custody.keep(delivery, this.#sent);
+    const kept = await this.#keptBy(custody, delivery).catch((error: unknown) => {
+      void reservation?.release();
+      throw error;
+    });
     if (kept instanceof Problem) {
       void reservation?.release();
       return kept;
@@ -91,6 +93,11 @@ export class Handover {
     await reservation.settle();
     this.#start(undefined, { on, back: on, hasKey: true });
     return undefined;
+  }
+
+  async #keptBy(custody: Custody, delivery: Delivery): Promise<Kept | Problem> {
+    if (this.#admitted.response.headersSent) throw new Interference("answered");
+    return custody.keep(delivery, this.#sent);
   }
 
   #start(reservation: Reservation | undefined, hand: Hand): void {

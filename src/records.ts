@@ -5,10 +5,13 @@ import type { Change, Store } from "./deliveries/store";
 import type { Delivery } from "./endpoint";
 import type { Problem } from "./problem";
 import type { Outcome, Recorder, Sent } from "./recorder";
+import { addressOf } from "./trust/addresses";
 import type { Refused } from "./trust/gate";
 
 /** So many refused requests a second are kept: a flood is to leave room for what was accepted. */
 export const mostRefusedASecond = 10;
+/** Of a field of theirs, so many characters are kept. */
+const longestField = 200;
 const nothing = Buffer.alloc(0);
 /** What a refused request may be known by. What else it says may be a token that is almost right. */
 const harmless = ["host", "user-agent", "content-type", "content-length", "content-encoding"];
@@ -50,13 +53,20 @@ export class Records {
     const { head, at, ip = "", body } = request;
     const fields = head.rawHeaders.flatMap((value, index, all) => {
       const field = index % 2 === 1 ? all[index - 1]?.toLowerCase() : undefined;
-      return field !== undefined && harmless.includes(field) ? [[field, value] as const] : [];
+      const isKept = field !== undefined && harmless.includes(field) && !this.#recorder.secrets.standIn(value);
+      return isKept ? [[field, value.slice(0, longestField)] as const] : [];
     });
     this.#add(
       {
         ...this.#recorder.base(this.#newId()),
         ...{ at, status, state: "refused", problem: name, attempt: 0 },
-        head: { method: head.method, path: this.#path, search: "", headers: Object.fromEntries(fields), ip },
+        head: {
+          method: head.method,
+          path: this.#path,
+          search: "",
+          headers: Object.fromEntries(fields),
+          ip: addressOf(ip)?.text ?? "",
+        },
         size: body?.length ?? 0,
       },
       nothing,

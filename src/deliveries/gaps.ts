@@ -17,6 +17,12 @@ export class Secrets {
     this.#secrets = secrets.flatMap(spelled).map((secret) => Buffer.from(secret));
   }
 
+  /** Whether any stands in a text. */
+  standIn(text: string): boolean {
+    const bytes = Buffer.from(text);
+    return this.#secrets.some((secret) => bytes.includes(secret));
+  }
+
   /**
    * Takes them out of a body, as far as they stand in it as they are, or as forms, URLs and JSON have them.
    *

@@ -1,11 +1,11 @@
 // The deliveries of one endpoint that its flow is not done with: it is started with each, and again where it failed.
 
-import type { Kept, Run } from "./delivery";
+import type { Kept } from "./delivery";
 import { type Ending, type Flow, interrupted, type Start } from "./flow";
 import type { Ground } from "./ground";
 import { Pauses } from "./pauses";
 import { Room } from "./room";
-import { attemptsOf, endedRun, hasHadAll, hopelessOf, isSuspect } from "./runs";
+import { attemptsOf, endedRun, hasHadAll, type History, historyOf, hopelessOf, isSuspect } from "./runs";
 import type { Change } from "./store";
 
 /** How many deliveries are claimed in one step. */
@@ -108,7 +108,7 @@ export class Line<First> {
       if (!isSuspect(kept)) others.push(kept);
       else {
         await this.#startAll(others.splice(0));
-        if (hopeless.includes(kept)) void this.#giveUp(kept.delivery.id, kept.runs, interrupted);
+        if (hopeless.includes(kept)) void this.#giveUp(kept.delivery.id, historyOf(kept), interrupted);
         else await this.#tryAlone(await this.#ground.ledger.begin(kept));
       }
     }
@@ -136,41 +136,40 @@ export class Line<First> {
 
   /** While the flow has it, no more of it is in memory here than what tells it from others. */
   async #start({ kept, first }: Start<First>): Promise<void> {
-    const { runs, delivery } = kept;
-    const { id } = delivery;
+    const [{ id }, history] = [kept.delivery, historyOf(kept)];
     this.#running++;
     this.#tell();
     const ending = (await this.#flow?.start(kept, first)) ?? { as: "lost" };
     this.#running--;
     this.#tell();
     this.#room.changed();
-    void this.#ended(id, runs, ending);
+    void this.#ended(id, history, ending);
   }
 
-  async #ended(id: string, runs: readonly Run[], ending: Ending): Promise<void> {
-    if (ending.as === "done") return this.#finish(id, { state: "done", run: endedRun(runs) });
+  async #ended(id: string, history: History, ending: Ending): Promise<void> {
+    if (ending.as === "done") return this.#finish(id, { state: "done", run: endedRun(history) });
     if (ending.as === "failed") {
-      if (ending.isTold || hasHadAll(runs)) return this.#giveUp(id, runs, ending.error, ending.isTold);
-      await this.#ground.ledger.change(id, { state: "accepted", run: endedRun(runs, ending.error) });
-      return this.#waitToTryAgain(id, runs);
+      if (ending.isTold || hasHadAll(history)) return this.#giveUp(id, history, ending.error, ending.isTold);
+      await this.#ground.ledger.change(id, { state: "accepted", run: endedRun(history, ending.error) });
+      return this.#waitToTryAgain(id, history);
     }
-    await this.#ground.ledger.change(id, { state: "accepted", run: endedRun(runs) });
+    await this.#ground.ledger.change(id, { state: "accepted", run: endedRun(history) });
     return this.#again(id);
   }
 
-  async #giveUp(id: string, runs: readonly Run[], error: string, isTold = false): Promise<void> {
+  async #giveUp(id: string, history: History, error: string, isTold = false): Promise<void> {
     if (!isTold) this.#flow?.gaveUp(id, error);
-    await this.#finish(id, { state: "failed", run: endedRun(runs, error) });
+    await this.#finish(id, { state: "failed", run: endedRun(history, error) });
     await this.#count();
   }
 
-  #waitToTryAgain(id: string, runs: readonly Run[]): void {
+  #waitToTryAgain(id: string, history: History): void {
     const { delays, lookAgainAfter } = this.#ground.timing;
     if (this.#pauses.size >= mostAtOnce) {
       this.#known.delete(id);
       return this.#pauses.onceAfter(lookAgainAfter, () => void this.claim());
     }
-    this.#pauses.after(delays[attemptsOf(runs) - 1] ?? 0, () => {
+    this.#pauses.after(delays[attemptsOf(history) - 1] ?? 0, () => {
       this.#room.changed();
       void this.#again(id);
     });

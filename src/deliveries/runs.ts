@@ -3,20 +3,31 @@
 import type { Kept, Run } from "./delivery";
 import { mostAttempts } from "./flow";
 
-/** How often the flow has failed with it, or was interrupted; what a deploy has ended is neither. */
-export function attemptsOf(runs: readonly Run[]): number {
-  return runs.filter(({ ended, error }) => ended === undefined || error !== undefined).length;
+/** How often the flow was started with a delivery, and how that ended as far as anybody knows. */
+export interface History {
+  /** How often, the present run included. */
+  readonly attempt: number;
+  /** Of a run that the process has not survived, there may be none. */
+  readonly runs: readonly Run[];
+}
+
+export function historyOf({ delivery: { attempt }, runs }: Kept): History {
+  return { attempt, runs };
+}
+
+/** How often the flow has failed with it, was interrupted, or has it now; what a deploy has ended is none of these. */
+export function attemptsOf({ attempt, runs }: History): number {
+  return attempt - runs.filter(({ ended, error }) => ended !== undefined && error === undefined).length;
 }
 
 /** Whether it has had all of its attempts, the present one included. */
-export function hasHadAll(runs: readonly Run[]): boolean {
-  return attemptsOf(runs) >= mostAttempts;
+export function hasHadAll(history: History): boolean {
+  return attemptsOf(history) >= mostAttempts;
 }
 
 /** Whether it was under way when the process ended, and not for the first time that it has come to no good end. */
-export function isSuspect({ runs }: Kept): boolean {
-  const last = runs.at(-1);
-  return last !== undefined && last.ended === undefined && attemptsOf(runs) > 1;
+export function isSuspect(kept: Kept): boolean {
+  return kept.delivery.state === "running" && attemptsOf(historyOf(kept)) > 1;
 }
 
 /**
@@ -24,18 +35,21 @@ export function isSuspect({ runs }: Kept): boolean {
  * the one that was started last, if it was any; or, when that has been so twice as often as a flow may fail, any.
  */
 export function hopelessOf(deliveries: readonly Kept[]): Kept[] {
-  const suspects = deliveries.filter((kept) => isSuspect(kept) && hasHadAll(kept.runs));
-  const latest = Math.max(...deliveries.filter(isSuspect).map(lastStart));
-  return suspects.filter((kept) => lastStart(kept) === latest || attemptsOf(kept.runs) >= 2 * mostAttempts);
+  const suspects = deliveries.filter(isSuspect);
+  const latest = Math.max(...suspects.map(lastStart));
+  return suspects.filter((kept) => {
+    const attempts = attemptsOf(historyOf(kept));
+    return attempts >= 2 * mostAttempts || (attempts >= mostAttempts && lastStart(kept) === latest);
+  });
 }
 
 /** When the flow was last started with it, in ms since the epoch. */
-function lastStart({ runs }: Kept): number {
-  return runs.at(-1)?.at ?? 0;
+function lastStart({ delivery, runs }: Kept): number {
+  return runs.at(-1)?.at ?? delivery.at;
 }
 
 /** The last run, which ends now. */
-export function endedRun(runs: readonly Run[], error?: string): Run {
+export function endedRun({ runs }: History, error?: string): Run {
   const now = Date.now();
   return { at: runs.at(-1)?.at ?? now, ended: now, ...(error !== undefined && { error }) };
 }

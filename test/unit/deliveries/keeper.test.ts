@@ -79,6 +79,10 @@ describe("Keeper", () => {
     await keeper.keep(kept);
     keeper.begin(kept, `first of ${id}`);
   };
+  /** Waits for what a flow has given up to be written down. */
+  const becomesNot = async (id: string, { gaveUps }: Played) => {
+    if (gaveUps.length > 0) await becomes(id, "failed");
+  };
   /** A delivery that was under way so often when its process ended. */
   const interrupted = async (id: string, times: number, at = 1) => {
     await store.add(delivered(id, { state: "running", attempt: 0 }), body);
@@ -151,6 +155,20 @@ describe("Keeper", () => {
     await becomes("1", "failed");
     flow.started.should.be.empty();
     flow.gaveUps.map(([id]) => id).should.eql(["1"]);
+  });
+
+  it("starts the flow five times in all, where each time ends the process, the first time included", async () => {
+    await store.add(keptOf("1").delivery, body);
+    const flows: Played[] = [];
+    for (let starts = 0; (await stateOf("1")) === "running" && starts < 2 * mostAttempts; starts++) {
+      const flow = new Played();
+      flows.push(flow);
+      // A process that ends says nothing more.
+      new Keeper<string>(store, true, options).enter("n", flow);
+      await until(() => flow.started.length + flow.gaveUps.length > 0, "a start, or the end");
+      await becomesNot("1", flow);
+    }
+    flows.flatMap(({ started }) => started.map(([, attempt]) => attempt)).should.eql([2, 3, 4, 5]);
   });
 
   it("starts alone what was under way twice when its process ended, and gives up none but the last one", async () => {
