@@ -8,7 +8,16 @@ import type { WrittenKept } from "./sqlite/operations";
 import { FileRepeats } from "./sqlite/repeats";
 import { Thread } from "./sqlite/thread";
 import { bufferOf, read, write } from "./written";
-import { type Change, type Claim, type Page, type Query, type Store, StoreError, type StoreEvents } from "./store";
+import {
+  type Change,
+  type Claim,
+  isOver,
+  type Page,
+  type Query,
+  type Store,
+  StoreError,
+  type StoreEvents,
+} from "./store";
 
 /** The name of the file in its folder. */
 export const fileName = "webhook-trigger.sqlite";
@@ -72,11 +81,11 @@ export class SqliteStore implements Store {
 
   async add(delivery: Delivery, body: Buffer): Promise<void> {
     const written = write(delivery);
-    await this.#thread.ask("add", written, body, written.rest.length + written.searched.length);
+    await this.#thread.ask("add", written, body, { size: written.rest.length + written.searched.length });
   }
 
   async change(id: string, change: Change): Promise<void> {
-    await this.#thread.ask("change", { id, change });
+    await this.#thread.ask("change", { id, change }, undefined, { canWait: isOver(change) });
   }
 
   async claim(node: string, most: number, known: ReadonlySet<string>, after = "0"): Promise<Claim> {

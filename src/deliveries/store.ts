@@ -1,6 +1,6 @@
 // Where deliveries are kept: in memory, in a file, or in a server that several instances share.
 
-import type { Delivery, Kept, Run, State } from "./delivery";
+import { type Delivery, finished, type Kept, type Run, type State } from "./delivery";
 import type { Repeats } from "./repeats";
 
 /** What a store can be in trouble with. */
@@ -79,6 +79,11 @@ export interface Change {
   /** The last run has ended; or, with a new `attempt`, the next one has begun. */
   run?: Run;
   attempt?: number;
+}
+
+/** Whether a delivery is over with it. Nobody waits for that to be kept: if it is not, the delivery comes once more. */
+export function isOver({ state }: Change): boolean {
+  return state !== undefined && finished.includes(state);
 }
 
 /** Some of what is unfinished. */

@@ -1,7 +1,8 @@
 // The table of deliveries.
 
-import { type Run, type State, unfinished } from "../delivery";
+import { type Run, unfinished } from "../delivery";
 import type { Change } from "../store";
+import { Counts } from "./counts";
 import type { Database, Row, Statement } from "./module";
 import type { Step, WrittenKept } from "./operations";
 import type { Written } from "../written";
@@ -18,11 +19,13 @@ const columns = "seq, id, node, at, state, attempt, status, milliseconds, rest";
 type Placed = { [Column in keyof Written]: Written[Column] } & { seq: number };
 
 export class Deliveries {
+  readonly counts: Counts;
   readonly #database: Database;
   readonly #statements = new Map<string, Statement>();
 
   constructor(database: Database) {
     this.#database = database;
+    this.counts = new Counts(database);
   }
 
   add({ id, node, at, state, attempt, status, milliseconds, rest, searched }: Written, body: Uint8Array): void {
@@ -30,20 +33,26 @@ export class Deliveries {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`;
     const insert = this.#prepared(sql);
     const done = insert.run(id, node, at, state, attempt, status, milliseconds, rest, searched);
-    if (done.changes === 0 || body.length === 0) return;
-    this.#prepared("INSERT INTO bodies VALUES (?, ?)").run(done.lastInsertRowid, body);
+    if (done.changes === 0) return;
+    this.counts.change(node, state, 1);
+    if (body.length > 0) this.#prepared("INSERT INTO bodies VALUES (?, ?)").run(done.lastInsertRowid, body);
   }
 
-  forget(id: string): void {
-    this.#prepared("DELETE FROM deliveries WHERE id = ?").run(id);
+  drop(by: "id" | "seq", which: string | number): void {
+    const sql = `DELETE FROM deliveries WHERE ${by} = ? RETURNING node, state`;
+    const dropped = this.#prepared(sql).get(which) as Placed | undefined;
+    if (dropped) this.counts.change(dropped.node, dropped.state, -1);
   }
 
   change(id: string, { state = null, status = null, milliseconds = null, attempt = null, run }: NullableChange): void {
-    const known = this.#prepared("SELECT seq, attempt FROM deliveries WHERE id = ?").get(id) as Placed | undefined;
+    const find = this.#prepared("SELECT seq, node, state, attempt FROM deliveries WHERE id = ?");
+    const known = find.get(id) as Placed | undefined;
     if (!known) return;
     const sql = `UPDATE deliveries SET state = coalesce(?, state), status = coalesce(?, status),
       milliseconds = coalesce(?, milliseconds), attempt = coalesce(?, attempt) WHERE seq = ?`;
     this.#prepared(sql).run(state, status, milliseconds, attempt, known.seq);
+    this.counts.change(known.node, known.state, -1);
+    this.counts.change(known.node, state ?? known.state, 1);
     if (!run) return;
     const { at, ended = null, error = null } = run;
     this.#prepared("REPLACE INTO runs VALUES (?, ?, ?, ?, ?)").run(known.seq, attempt ?? known.attempt, at, ended, error); // prettier-ignore
@@ -84,11 +93,6 @@ export class Deliveries {
     const found = rows.slice(0, limit);
     if (rows.length > limit) return { found, next: found.at(-1)?.seq };
     return { found, next: floor || undefined };
-  }
-
-  counts(node: string): Partial<Record<State, number>> {
-    const rows = this.#prepared("SELECT state, number FROM counts WHERE node = ? AND number > 0").all(node);
-    return Object.fromEntries(rows.map(({ state, number }) => [state, number])) as Partial<Record<State, number>>;
   }
 
   #whole(row: Placed): WrittenKept {

@@ -4,11 +4,11 @@ import type { Trouble } from "../store";
 import { moveAside, StoreFile } from "./file";
 import {
   type Answer,
+  type Asked,
   type FromWorker,
   type Outcome,
   type Request,
   type Setup,
-  type ToWorker,
   writing,
 } from "./operations";
 import { Tables } from "./tables";
@@ -23,10 +23,8 @@ const betweenSteps = 20;
 /** How often a corrupt file is moved aside at most, in ms: on a broken disk, all would be corrupt. */
 const movedAsideEvery = 60_000;
 
-type Numbered = Exclude<ToWorker, "close">;
-
-const tidying: Numbered = { number: undefined, request: { kind: "tidy", asks: undefined, bytes: undefined } };
-const probing: Numbered = { number: undefined, request: { kind: "probe", asks: undefined, bytes: undefined } };
+const tidying: Asked[] = [{ number: undefined, request: { kind: "tidy", asks: undefined, bytes: undefined } }];
+const probing: Asked[] = [{ number: undefined, request: { kind: "probe", asks: undefined, bytes: undefined } }];
 
 /** An open file with its tables. */
 interface Open {
@@ -39,7 +37,7 @@ export class Desk {
   readonly #say: (what: FromWorker) => void;
   readonly #tidying = setInterval(() => this.take(tidying), tidyEvery);
   #next: NodeJS.Timeout | undefined;
-  #waiting: Numbered[] = [];
+  #waiting: Asked[] = [];
   #open: Open | undefined;
   #trouble: Trouble | undefined;
   #retry: NodeJS.Timeout | undefined;
@@ -53,9 +51,10 @@ export class Desk {
   }
 
   /** It is done when all that came with it is here. */
-  take(message: Numbered): void {
+  take(asked: Asked[]): void {
     if (this.#isClosed) return;
-    if (this.#waiting.push(message) === 1) setImmediate(() => this.#work());
+    if (this.#waiting.length === 0) setImmediate(() => this.#work());
+    this.#waiting = this.#waiting.concat(asked);
   }
 
   /** Does what has come, and is done. What has no name by now has one again, or is lost. */
@@ -150,6 +149,7 @@ export class Desk {
   /** What a file does after an error is up to the error, so it is opened anew; but what is gone can be read here only. */
   #rollBack(error: unknown): void {
     if (!this.#open) return;
+    this.#open.tables.undone();
     try {
       this.#open.file.database.exec("ROLLBACK");
     } catch {

@@ -38,22 +38,7 @@ const migrations: readonly string[] = [
     PRIMARY KEY (seq, attempt)
   ) STRICT, WITHOUT ROWID;
 
-  -- To count a million deliveries would hold up what comes meanwhile.
-  CREATE TABLE counts (
-    node TEXT NOT NULL,
-    state TEXT NOT NULL,
-    number INTEGER NOT NULL,
-    PRIMARY KEY (node, state)
-  ) STRICT, WITHOUT ROWID;
-  CREATE TRIGGER deliveries_added AFTER INSERT ON deliveries BEGIN
-    INSERT INTO counts VALUES (new.node, new.state, 1) ON CONFLICT DO UPDATE SET number = number + 1;
-  END;
-  CREATE TRIGGER deliveries_changed AFTER UPDATE OF state ON deliveries WHEN new.state <> old.state BEGIN
-    UPDATE counts SET number = number - 1 WHERE node = old.node AND state = old.state;
-    INSERT INTO counts VALUES (new.node, new.state, 1) ON CONFLICT DO UPDATE SET number = number + 1;
-  END;
   CREATE TRIGGER deliveries_dropped AFTER DELETE ON deliveries BEGIN
-    UPDATE counts SET number = number - 1 WHERE node = old.node AND state = old.state;
     DELETE FROM bodies WHERE seq = old.seq;
     DELETE FROM runs WHERE seq = old.seq;
   END;

@@ -73,8 +73,14 @@ export interface Request<K extends Kind = Kind> {
   bytes: Uint8Array | undefined;
 }
 
-/** What the main thread says; nobody waits for what has no number. */
-export type ToWorker = { number: number | undefined; request: Request } | "close";
+/** What is asked, by a number that its answer has as well; nobody waits for what has none. */
+export interface Asked {
+  number: number | undefined;
+  request: Request;
+}
+
+/** What the main thread says. */
+export type ToWorker = Asked[] | "close";
 
 export type Answer = { number: number } & Outcome;
 /** `cause` is the error behind it. */

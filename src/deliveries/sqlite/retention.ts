@@ -1,6 +1,7 @@
 // Which deliveries go when they are too old, or when there is no room.
 
 import { droppable, lastToGo, type State } from "../delivery";
+import type { Deliveries } from "./deliveries";
 import type { Database, Statement } from "./module";
 import type { Setup } from "./operations";
 
@@ -22,12 +23,13 @@ export class Retention {
   readonly #pageSize: number;
   readonly #oldest: Statement;
   readonly #tooOld: Statement;
-  readonly #drop: Statement;
+  readonly #deliveries: Deliveries;
   readonly #database: Database;
   #deadline = 0;
 
-  constructor(database: Database, { maxAge, maxBytes }: Setup) {
+  constructor(database: Database, deliveries: Deliveries, { maxAge, maxBytes }: Setup) {
     this.#database = database;
+    this.#deliveries = deliveries;
     this.#maxAge = maxAge;
     this.#maxBytes = maxBytes;
     this.#pages = database.prepare("PRAGMA page_count");
@@ -40,7 +42,6 @@ export class Retention {
     const tooOld =
       "SELECT seq FROM deliveries WHERE state NOT IN ('accepted', 'running', 'failed') AND at < ? ORDER BY at LIMIT 1";
     this.#tooOld = database.prepare(tooOld);
-    this.#drop = database.prepare("DELETE FROM deliveries WHERE seq = ?");
   }
 
   /** Others wait from now on. */
@@ -60,7 +61,7 @@ export class Retention {
       const oldest = this.#oldest.get()?.seq;
       if (typeof oldest !== "number") return false;
       if (dropped >= leastDropped && performance.now() > this.#deadline) return true;
-      this.#drop.run(oldest);
+      this.#deliveries.drop("seq", oldest);
     }
     return true;
   }
@@ -69,8 +70,8 @@ export class Retention {
   tidy(): boolean {
     this.#database.exec("DELETE FROM probes");
     const before = Date.now() - this.#maxAge;
-    for (let old = this.#tooOld.get(before); old?.seq !== undefined; old = this.#tooOld.get(before)) {
-      this.#drop.run(old.seq);
+    for (let old = this.#tooOld.get(before); old; old = this.#tooOld.get(before)) {
+      this.#deliveries.drop("seq", Number(old.seq));
       if (performance.now() > this.#deadline) return true;
     }
     return this.makeRoom() && this.#used + leastRoom > this.#maxBytes;

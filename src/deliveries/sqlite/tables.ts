@@ -12,13 +12,15 @@ const nothing = new Uint8Array();
 type Performers = { [K in Kind]: (asks: Operations[K]["asks"], bytes?: Uint8Array) => Operations[K]["gives"] };
 
 export class Tables {
+  readonly #deliveries: Deliveries;
   readonly #retention: Retention;
   readonly #performers: Performers;
 
   constructor(database: Database, setup: Setup) {
-    const retention = new Retention(database, setup);
     const deliveries = new Deliveries(database);
+    const retention = new Retention(database, deliveries, setup);
     const keys = new Keys(database);
+    this.#deliveries = deliveries;
     this.#retention = retention;
     this.#performers = {
       open: () => keys.until,
@@ -26,12 +28,12 @@ export class Tables {
         if (!retention.makeRoom(written.rest.length + written.searched.length + body.length)) throw new NoRoom();
         deliveries.add(written, body);
       },
-      forget: (id) => deliveries.forget(id),
+      forget: (id) => deliveries.drop("id", id),
       change: ({ id, change }) => deliveries.change(id, change),
       claim: ({ node, most, after }) => deliveries.claim(node, most, after),
       find: (id) => deliveries.find(id),
       page: (step) => deliveries.page(step),
-      counts: (node) => deliveries.counts(node),
+      counts: (node) => deliveries.counts.of(node),
       findKey: (asks) => keys.find(asks),
       keepKey: (asks, body) => keys.keep(asks, body),
       tidy: () => retention.tidy(),
@@ -44,6 +46,11 @@ export class Tables {
   /** Others wait from now on. */
   begin(): void {
     this.#retention.begin();
+  }
+
+  /** The transaction was rolled back. */
+  undone(): void {
+    this.#deliveries.counts.forget();
   }
 
   /** @throws {NoRoom} before anything has been changed; an error of SQLite */

@@ -3,7 +3,8 @@
 import { Worker } from "node:worker_threads";
 import { type StoreEvents, StoreError } from "../store";
 import { Condition } from "../condition";
-import type { Answer, FromWorker, Kind, Operations, Request, Setup, ToWorker } from "./operations";
+import { Batch } from "../batch";
+import type { Answer, Asked, FromWorker, Kind, Operations, Request, Setup, ToWorker } from "./operations";
 
 /** How much waits at most to be kept, in bytes, unless one alone has more. */
 export const mostWaiting = 64 * 1024 * 1024;
@@ -30,6 +31,8 @@ export class Thread {
   readonly #events: StoreEvents;
   readonly #condition: Condition<"file" | "thread" | "queue">;
   readonly #waiting = new Map<number, Waiting>();
+  /** A message costs both threads the same, however much it asks. */
+  readonly #batch = new Batch<Asked>((asked) => this.#post(asked));
   #worker: Worker | undefined;
   #answers: Answer[] = [];
   #bytes = 0;
@@ -52,13 +55,15 @@ export class Thread {
    * Has the worker do something, together with all that waits for the file already.
    *
    * @param bytes what travels beside it: its memory is not shared
+   * @param size how much memory its texts take
+   * @param canWait whether nobody waits for it
    * @throws {StoreError} `busy` where that is too much: only what brings bytes can wait elsewhere
    */
   ask<K extends Kind>(
     kind: K,
     asks: Operations[K]["asks"],
     bytes?: Uint8Array,
-    size = 0,
+    { size = 0, canWait = false } = {},
   ): Promise<Operations[K]["gives"]> {
     if (this.#ended) return Promise.reject(new StoreError("unreachable"));
     const all = frame + size + (bytes?.length ?? 0);
@@ -71,16 +76,10 @@ export class Thread {
     return new Promise((resolve, reject) => {
       const request: Request = { kind, asks, bytes };
       // What it gives is what the kind of its question says: the numbers match.
-      const waiting: Waiting = {
-        request,
-        size: all,
-        isRepeated: false,
-        resolve,
-        reject,
-      };
+      const waiting: Waiting = { request, size: all, isRepeated: false, resolve, reject };
       const number = ++this.#last;
       this.#waiting.set(number, waiting);
-      this.#post(number, request);
+      this.#batch.put({ number, request }, canWait);
     });
   }
 
@@ -88,6 +87,7 @@ export class Thread {
   stop(): Promise<void> {
     this.#ended ??= new Promise((resolve) => (this.#end = resolve));
     clearTimeout(this.#restart);
+    this.#batch.flush();
     if (this.#worker) this.#worker.postMessage("close" satisfies ToWorker);
     else this.#finish();
     return this.#ended;
@@ -100,14 +100,20 @@ export class Thread {
     this.#worker.on("message", (what: FromWorker) => this.#hear(what));
     this.#worker.on("error", (error) => (cause = error));
     this.#worker.on("exit", (code) => this.#die(cause ?? new Error(`the worker ended with ${code}`)));
-    for (const [number, { request }] of this.#waiting) this.#post(number, request);
+    this.#batch.clear();
+    for (const [number, { request }] of this.#waiting) this.#batch.put({ number, request });
   }
 
   /** Memory is copied and handed over: a `Buffer` may be a part of others, and is needed again should the worker die. */
-  #post(number: number, request: Request): void {
-    const bytes = request.bytes && Uint8Array.prototype.slice.call(request.bytes);
-    const message: ToWorker = { number, request: { ...request, bytes } };
-    this.#worker?.postMessage(message, bytes ? [bytes.buffer] : []);
+  #post(asked: Asked[]): void {
+    const travelling: ArrayBuffer[] = [];
+    const message: ToWorker = asked.map(({ number, request }) => {
+      if (!request.bytes) return { number, request };
+      const bytes = Uint8Array.from(request.bytes);
+      travelling.push(bytes.buffer);
+      return { number, request: { ...request, bytes } };
+    });
+    this.#worker?.postMessage(message, travelling);
   }
 
   #hear(what: FromWorker): void {
