@@ -62,9 +62,9 @@ export async function throughput(): Promise<void> {
   for (const subject of Object.values(subjects)) await subject.stop();
 }
 
-/** How many requests a subject answers in a second at full speed. */
-export async function rateOf({ port }: Subject, request: Buffer, status = "200"): Promise<number> {
-  const load = await fullLoad(port, request, connections, milliseconds);
+/** How many requests a subject answers in a second at full speed. @param over how many connections */
+export async function rateOf({ port }: Subject, request: Buffer, status = "200", over = connections): Promise<number> {
+  const load = await fullLoad(port, request, over, milliseconds);
   const others = Object.keys(load.statuses).filter((other) => other !== status);
   if (others.length > 0) throw new Error(`answered ${others.join(", ")} instead of ${status}`);
   generatorCpu = Math.max(generatorCpu, load.generatorCpu);

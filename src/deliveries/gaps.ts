@@ -11,16 +11,20 @@ const mostGaps = 1000;
 export class Secrets {
   /** Of each, how it is written: always as many ways, so that a gap tells the way as well. */
   readonly #secrets: readonly Buffer[];
+  /** The same, each only once: most are written in one way only. */
+  readonly #sought: readonly Buffer[];
 
   /** @param secrets none of them empty */
   constructor(secrets: readonly string[]) {
-    this.#secrets = secrets.flatMap(spelled).map((secret) => Buffer.from(secret));
+    const all = secrets.flatMap(spelled);
+    this.#secrets = all.map((secret) => Buffer.from(secret));
+    this.#sought = [...new Set(all)].map((secret) => Buffer.from(secret));
   }
 
-  /** Whether any stands in a text. */
-  standIn(text: string): boolean {
-    const bytes = Buffer.from(text);
-    return this.#secrets.some((secret) => bytes.includes(secret));
+  /** Whether any stands in a text or in a body. */
+  standIn(text: string | Buffer): boolean {
+    const bytes = typeof text === "string" ? Buffer.from(text) : text;
+    return this.#sought.some((secret) => bytes.includes(secret));
   }
 
   /**
@@ -29,7 +33,7 @@ export class Secrets {
    * @returns the body itself where it has none
    */
   takenFrom(body: Buffer): { body: Buffer; gaps: readonly Gap[] } {
-    if (!this.#secrets.some((secret) => body.includes(secret))) return { body, gaps: none };
+    if (!this.standIn(body)) return { body, gaps: none };
     const gaps = this.#secrets.flatMap((secret, index) => gapsOf(body, secret, index));
     const kept = Buffer.from(body);
     for (const { at, length } of gaps) kept.fill(asterisk, at, at + length);

@@ -5,7 +5,16 @@ import { Condition } from "./condition";
 import { type Delivery, finished, type Kept, type State, unfinished } from "./delivery";
 import type { Repeats } from "./repeats";
 import { maxAge, maxBytes } from "./sqlite-store";
-import { type Change, type Claim, type Page, type Query, type Store, StoreError, type StoreEvents } from "./store";
+import {
+  type Change,
+  type Claim,
+  isOver,
+  type Page,
+  type Query,
+  type Store,
+  StoreError,
+  type StoreEvents,
+} from "./store";
 import { Adding } from "./valkey/adding";
 import { deliveryOfRow, keptOf } from "./valkey/fields";
 import { rate, SharedRateCounter } from "./valkey/rates";
@@ -14,6 +23,7 @@ import { SharedRepeats } from "./valkey/repeats";
 import { Script } from "./valkey/script";
 import * as scripts from "./valkey/scripts";
 import { Server } from "./valkey/server";
+import { Together } from "./valkey/together";
 import * as upkeep from "./valkey/upkeep-scripts";
 
 /** How often an instance tells that it lives, in ms. */
@@ -46,6 +56,14 @@ export interface ValkeyOptions {
   timeLimit?: number;
 }
 
+/** What it is made of. */
+interface Parts {
+  readonly server: Server;
+  readonly adding: Adding;
+  readonly changes: Together;
+  readonly repeats: SharedRepeats;
+}
+
 /**
  * Each instance tells again and again that it lives. What it adds or claims is its own, for as long as a flow may take,
  * until it says no more: then any other may claim it. One that comes back after that, from a suspended process or a
@@ -60,7 +78,7 @@ export class ValkeyStore implements Store {
   /** How many requests come from where, to all instances; to this one alone while the server is away. */
   readonly rates: SharedRateCounter;
   readonly #options: Required<ValkeyOptions>;
-  #opened: { server: Server; adding: Adding; repeats: SharedRepeats } | undefined;
+  #opened: Parts | undefined;
   #tidying: NodeJS.Timeout | undefined;
   #isClosed = false;
 
@@ -77,9 +95,11 @@ export class ValkeyStore implements Store {
       (each) => each instanceof Script,
     );
     const server = new Server({ ...rest, root, instance: randomUUID(), scripts: all }, events, condition);
+    const changes = new Together(server, scripts.change);
     this.#opened = {
       server,
-      adding: new Adding(server, condition, rest.maxBytes),
+      changes,
+      adding: new Adding(server, condition, rest.maxBytes, changes),
       repeats: new SharedRepeats(server),
     };
     this.rates.share(server);
@@ -95,6 +115,8 @@ export class ValkeyStore implements Store {
     clearTimeout(this.#tidying);
     this.rates.close();
     this.#opened?.repeats.close();
+    this.#opened?.adding.flush();
+    this.#opened?.changes.flush();
     await this.#opened?.server.stop();
   }
 
@@ -107,9 +129,13 @@ export class ValkeyStore implements Store {
     await this.#parts.adding.add(delivery, body);
   }
 
-  async change(id: string, { run, ...fields }: Change): Promise<void> {
-    const known = Object.entries(fields).map(([name, value]) => [name, `${value}`]);
-    await this.#parts.server.ask(scripts.change, [id, run ? JSON.stringify(run) : "", ...known.flat()]);
+  async change(id: string, change: Change): Promise<void> {
+    const { run, ...fields } = change;
+    const known = Object.entries(fields).flatMap(([name, value]) => [name, `${value}`]);
+    // That of a run that has not failed is counted with the delivery.
+    const bytes = run?.error?.length ?? 0;
+    const args = [id, run ? JSON.stringify(run) : "", bytes, known.length, ...known];
+    await this.#parts.changes.ask(args, { canWait: isOver(change) });
   }
 
   async claim(node: string, most: number, known: ReadonlySet<string>, after = "0"): Promise<Claim> {
@@ -149,7 +175,7 @@ export class ValkeyStore implements Store {
     return known;
   }
 
-  get #parts(): { server: Server; adding: Adding; repeats: SharedRepeats } {
+  get #parts(): Parts {
     if (!this.#opened) throw new StoreError("unreachable");
     return this.#opened;
   }

@@ -171,14 +171,17 @@ if (sqliteIsHere()) {
         it(name, async () => {
           const store = await opened();
           await store.add(accepted("0"), bytes);
+          should(await store.counts("n")).eql({ accepted: 1 });
           faults.set(Fault.error, code);
           await Promise.all(["1", "2", "3"].map((id) => rejected(store.add(accepted(id), bytes), trouble)));
           await rejected(store.change("0", { state: "done" }), trouble);
           (await unfinished(store)).should.eql(["0"]);
+          should(await store.counts("n")).eql({ accepted: 1 });
           said().should.eql([trouble]);
           faults.clear();
           await told("mended");
           await store.add(accepted("4"), bytes);
+          should(await store.counts("n")).eql({ accepted: 2 });
           (await unfinished(await reopened(store))).should.eql(["0", "4"]);
           said().should.eql([trouble, "mended"]);
         });

@@ -6,6 +6,7 @@ import { StoreError } from "../store";
 import { write } from "../written";
 import * as scripts from "./scripts";
 import type { Part, Server } from "./server";
+import { Together } from "./together";
 import { isAnswer } from "./troubles";
 
 /** How much waits at most to be kept, in bytes, unless one alone has more. */
@@ -16,14 +17,14 @@ const frame = 1024;
 export class Adding {
   readonly #server: Server;
   readonly #condition: Condition<Part>;
-  readonly #maxBytes: number;
+  readonly #together: Together;
   #bytes = 0;
   #last = 0;
 
-  constructor(server: Server, condition: Condition<Part>, maxBytes: number) {
+  constructor(server: Server, condition: Condition<Part>, maxBytes: number, changes: Together) {
     this.#server = server;
     this.#condition = condition;
-    this.#maxBytes = maxBytes;
+    this.#together = new Together(server, scripts.add, (bytes, number) => [maxBytes, bytes, number], changes);
   }
 
   /** @throws {StoreError} `busy` where too much waits; then, and whenever else it is refused, it is not kept */
@@ -32,9 +33,11 @@ export class Adding {
     const bytes = frame + 2 * (rest.length + searched.length) + body.length;
     this.#begin(bytes);
     const token = `${++this.#last}`;
-    const fields = { id, attempt, rest, searched, body, ...(status !== null && { status }), ...(milliseconds !== null && { milliseconds }) }; // prettier-ignore
+    const fields = ["id", id, "attempt", attempt, "rest", rest, "searched", searched, "body", body];
+    if (status !== null) fields.push("status", status);
+    if (milliseconds !== null) fields.push("milliseconds", milliseconds);
     try {
-      await this.#server.ask(scripts.add, [token, id, node, state, at, bytes, this.#maxBytes, ...Object.entries(fields).flat()]); // prettier-ignore
+      await this.#together.ask([token, id, node, state, at, bytes, fields.length, ...fields], { bytes });
       this.#server.works();
     } catch (error) {
       // It may have been kept before the connection ended: who was told otherwise sends it again.
@@ -43,6 +46,11 @@ export class Adding {
     } finally {
       this.#end(bytes);
     }
+  }
+
+  /** Sends what is there, now. */
+  flush(): void {
+    this.#together.flush();
   }
 
   #begin(bytes: number): void {

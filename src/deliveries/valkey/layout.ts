@@ -19,18 +19,41 @@ export const deliveries = `
 local group = 'instances'
 local function log(node) return key('log', node) end
 
+-- What goes to the same place costs little more together than one of it alone: a command is begun once, and gathers.
+local commands, order = {}, {}
+local begins = {XCLAIM = {group, me, 0}, XACK = {group}}
+local ends = {XCLAIM = {'FORCE', 'JUSTID'}}
+local function extend(command, more)
+  for _, each in ipairs(more or {}) do command[#command + 1] = each end
+  return command
+end
+local function gather(verb, where, one, other)
+  local command = commands[verb .. where]
+  if not command then
+    command = extend({verb, where}, begins[verb])
+    commands[verb .. where] = command
+    order[#order + 1] = command
+  end
+  command[#command + 1] = one
+  command[#command + 1] = other
+end
+local function carryOut()
+  for _, command in ipairs(order) do redis.call(unpack(extend(command, ends[command[1]]))) end
+  commands, order = {}, {}
+end
+
 local function place(id, seq, node, state, at)
-  redis.call('ZADD', key('in', state), seq, id)
-  redis.call('ZADD', key('in', state, node), seq, id)
-  if isOpen(state) then redis.call('XCLAIM', log(node), group, me, 0, seq, 'FORCE', 'JUSTID')
-  elseif state ~= '${lastToGo}' then redis.call('ZADD', key('aged'), at, id) end
+  gather('ZADD', key('in', state), seq, id)
+  gather('ZADD', key('in', state, node), seq, id)
+  if isOpen(state) then gather('XCLAIM', log(node), seq)
+  elseif state ~= '${lastToGo}' then gather('ZADD', key('aged'), at, id) end
 end
 
 local function displace(id, seq, node, state)
-  redis.call('ZREM', key('in', state), id)
-  redis.call('ZREM', key('in', state, node), id)
-  if isOpen(state) then redis.call('XACK', log(node), group, seq)
-  else redis.call('ZREM', key('aged'), id) end
+  gather('ZREM', key('in', state), id)
+  gather('ZREM', key('in', state, node), id)
+  if isOpen(state) then gather('XACK', log(node), seq)
+  else gather('ZREM', key('aged'), id) end
 end
 
 local function drop(id)
@@ -42,6 +65,7 @@ local function drop(id)
     return
   end
   displace(id, seq, node, state)
+  carryOut()
   redis.call('XDEL', log(node), seq)
   if redis.call('XLEN', log(node)) == 0 then redis.call('DEL', log(node)) end
   redis.call('DECRBY', key('bytes'), bytes)

@@ -49,6 +49,8 @@ export async function clientMaker(url: string, timeLimit: number): Promise<Clien
       // What could not be sent is refused at once, and what becomes of a connection is up to `Server`.
       disableOfflineQueue: true,
       socket: { connectTimeout: timeLimit, reconnectStrategy: false },
+      // `Connection` has a time limit for all; one of theirs for each command costs more than the command.
+      commandOptions: { timeout: 0 },
       disableClientInfo: true,
       maintNotifications: "disabled",
     });

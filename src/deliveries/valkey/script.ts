@@ -12,7 +12,10 @@ import { createHash } from "node:crypto";
  */
 const prelude = `
 local root, me, epoch = KEYS[1], ARGV[1], ARGV[2]
-local function key(...) return root .. ':' .. table.concat({...}, ':') end
+local function key(kind, one, other)
+  if other then return root .. ':' .. kind .. ':' .. one .. ':' .. other end
+  return one and root .. ':' .. kind .. ':' .. one or root .. ':' .. kind
+end
 local function isOpen(state) return state == 'accepted' or state == 'running' end
 local function lives(instance) return instance == me or redis.call('EXISTS', key('alive', instance)) == 1 end
 local function forced() redis.call('DEL', key('nothing')) end

@@ -4,25 +4,38 @@ import { deliveries, noRoom } from "./layout";
 import { Script } from "./script";
 
 /**
- * Arguments: the token of this attempt, the id, the node, the state, when it came, its bytes, how many there may be, and
- * the fields of its hash with their values.
+ * Adds deliveries, all or none. Arguments: how many bytes there may be, how many these have, how many deliveries there
+ * are; and of each the token of this attempt, the id, the node, the state, when it came, its bytes, how many arguments
+ * follow, and these: the fields of its hash with their values.
  */
 export const add = new Script<unknown>(`${deliveries}
-local token, id, node, state, at, bytes, most = unpack(ARGV, 3, 9)
-if redis.call('EXISTS', key('d', id)) == 1 then return end
-local seq = redis.pcall('INCR', key('seq'))
-if type(seq) == 'table' then
-  if not string.find(seq.err, 'OOM') or giveWay(tonumber(bytes)) < tonumber(bytes) then return seq end
-  seq = redis.call('INCR', key('seq'))
+local most, wanted, number = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
+local last = redis.pcall('INCRBY', key('seq'), number)
+if type(last) == 'table' then
+  if not string.find(last.err, 'OOM') or giveWay(wanted) < wanted then return last end
+  last = redis.call('INCRBY', key('seq'), number)
 end
-if not makeRoom(tonumber(bytes), tonumber(most)) then ${noRoom} end
-if redis.call('EXISTS', log(node)) == 0 then redis.call('XGROUP', 'CREATE', log(node), group, 0, 'MKSTREAM') end
-redis.call('XADD', log(node), seq, 'id', id)
-redis.call('HSET', key('d', id), 'seq', seq, 'by', token, 'bytes', bytes, 'node', node, 'state', state, 'at', at, unpack(ARGV, 10))
-redis.call('ZADD', key('all'), seq, id)
-redis.call('INCRBY', key('bytes'), bytes)
-place(id, seq, node, state, at)
-`); // prettier-ignore
+if not makeRoom(wanted, most) then ${noRoom} end
+local seq, added, index = last - number, 0, 6
+while ARGV[index] do
+  local token, id, node, state, at, bytes, fields = unpack(ARGV, index, index + 6)
+  seq = seq + 1
+  if redis.call('EXISTS', key('d', id)) == 0 then
+    if not redis.call('XADD', log(node), 'NOMKSTREAM', seq, 'id', id) then
+      redis.call('XGROUP', 'CREATE', log(node), group, 0, 'MKSTREAM')
+      redis.call('XADD', log(node), seq, 'id', id)
+    end
+    redis.call('HSET', key('d', id), 'seq', seq, 'by', token, 'bytes', bytes, 'node', node, 'state', state, 'at', at,
+      unpack(ARGV, index + 7, index + 6 + fields))
+    gather('ZADD', key('all'), seq, id)
+    place(id, seq, node, state, at)
+    added = added + bytes
+  end
+  index = index + 7 + fields
+end
+carryOut()
+redis.call('INCRBY', key('bytes'), added)
+`);
 
 /** Drops a delivery, if it was added with this token. Arguments: the id and the token. */
 export const forget = new Script<unknown>(`${deliveries}
@@ -30,28 +43,45 @@ forced()
 if redis.call('HGET', key('d', ARGV[3]), 'by') == ARGV[4] then drop(ARGV[3]) end
 `);
 
-/** Arguments: the id, a run in JSON or nothing, and the fields that change, with their values. */
+/**
+ * Changes deliveries, but for those that another instance works on. Arguments: of each the id, a run in JSON or nothing,
+ * how many bytes more it takes, how many arguments follow, and these: the fields that change, with their values.
+ */
 export const change = new Script<unknown>(`${deliveries}
-local id, run = ARGV[3], ARGV[4]
-local seq, node, state, at = unpack(redis.call('HMGET', key('d', id), 'seq', 'node', 'state', 'at'))
-if not seq then return end
-if isOpen(state) then
-  local pending = redis.call('XPENDING', log(node), group, seq, seq, 1)[1]
-  if pending and pending[2] ~= me then return end
-end
 forced()
-for index = 5, #ARGV, 2 do redis.call('HSET', key('d', id), ARGV[index], ARGV[index + 1]) end
-if run ~= '' then
-  redis.call('HSET', key('d', id), 'run:' .. redis.call('HGET', key('d', id), 'attempt'), run)
-  redis.call('HINCRBY', key('d', id), 'bytes', #run)
-  redis.call('INCRBY', key('bytes'), #run)
+local seen = {}
+local function isMine(node, seq)
+  local pending = redis.call('XPENDING', log(node), group, seq, seq, 1)[1]
+  return not pending or pending[2] == me
 end
-local now = redis.call('HGET', key('d', id), 'state')
-if now ~= state then
+local function change(id, run, bytes, fields)
+  local seq, node, state, at, attempt = unpack(redis.call('HMGET', key('d', id), 'seq', 'node', 'state', 'at', 'attempt'))
+  if not seq or (isOpen(state) and not isMine(node, seq)) then return end
+  local changed = {state = state, attempt = attempt}
+  for index = 1, #fields, 2 do changed[fields[index]] = fields[index + 1] end
+  if run ~= '' then
+    table.insert(fields, 'run:' .. changed.attempt)
+    table.insert(fields, run)
+  end
+  if bytes > 0 then
+    redis.call('HINCRBY', key('d', id), 'bytes', bytes)
+    redis.call('INCRBY', key('bytes'), bytes)
+  end
+  if #fields > 0 then redis.call('HSET', key('d', id), unpack(fields)) end
+  if changed.state == state then return end
   displace(id, seq, node, state)
-  place(id, seq, node, now, at)
+  place(id, seq, node, changed.state, at)
 end
-`);
+local index = 3
+while ARGV[index] do
+  local id, run, bytes, count = unpack(ARGV, index, index + 3)
+  if seen[id] then carryOut() end
+  seen[id] = true
+  change(id, run, tonumber(bytes), {unpack(ARGV, index + 4, index + 3 + count)})
+  index = index + 4 + count
+end
+carryOut()
+`); // prettier-ignore
 
 /**
  * Takes over what no living instance works on. Arguments: the node, where to go on, how many are looked at.

@@ -282,6 +282,15 @@ function testRoom(opened: Opened): void {
     should(await store.counts("n")).eql({ running: 1, done: left.length - 1 });
   });
 
+  it("are kept although one that comes with them has no room", async () => {
+    const store = await opened(most);
+    const bodies = { small: body(), large: Buffer.alloc(most + 1), other: body() };
+    const adding = Object.entries(bodies).map(([id, each]) => store.add(delivered(id, { state: "accepted" }), each));
+    const outcomes = await Promise.allSettled(adding);
+    outcomes.map(({ status }) => status).should.eql(["fulfilled", "rejected", "fulfilled"]);
+    should((await claimsOf(store, "n", 10)).flat()).eql(["small", "other"]);
+  });
+
   it("go last where they have failed, and a person is to look at them", async () => {
     const store = await opened(most);
     for (const id of ["bad", "worse"]) await store.add(delivered(id, { state: "running" }), body());

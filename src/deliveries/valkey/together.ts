@@ -1,0 +1,77 @@
+// Has the server do with one script what several ask for.
+
+import { Batch } from "../batch";
+import { StoreError } from "../store";
+import type { Argument } from "./module";
+import type { Script } from "./script";
+import type { Server } from "./server";
+import { isAnswer } from "./troubles";
+
+/** How many are done at once: others are not to wait for long. */
+const mostAtOnce = 50;
+
+/** What is asked for, as arguments of the script. */
+interface Asked {
+  readonly args: (Argument | number)[];
+  /** How much room it needs. */
+  readonly bytes: number;
+  readonly done: () => void;
+  readonly failed: (error: unknown) => void;
+}
+
+export class Together {
+  readonly #server: Server;
+  readonly #script: Script<unknown>;
+  readonly #before: (bytes: number, number: number) => (Argument | number)[];
+  readonly #along: Together | undefined;
+  readonly #batch = new Batch<Asked>((all) => this.#send(all));
+
+  /**
+   * @param before gives the first arguments of the script, of how much room all need and how many they are
+   * @param along what goes along each time, and is synced with it where it comes behind
+   */
+  constructor(
+    server: Server,
+    script: Script<unknown>,
+    before: (bytes: number, number: number) => (Argument | number)[] = () => [],
+    along?: Together,
+  ) {
+    this.#server = server;
+    this.#script = script;
+    this.#before = before;
+    this.#along = along;
+  }
+
+  /**
+   * @param canWait whether nobody waits for it
+   * @throws {StoreError} as `Server.ask` does
+   */
+  async ask(args: (Argument | number)[], { bytes = 0, canWait = false } = {}): Promise<void> {
+    return new Promise((done, failed) => this.#batch.put({ args, bytes, done, failed }, canWait));
+  }
+
+  /** Sends what is there, now. */
+  flush(): void {
+    this.#batch.flush();
+  }
+
+  #send(all: Asked[]): void {
+    for (let first = 0; first < all.length; first += mostAtOnce) {
+      void this.#askFor(all.slice(first, first + mostAtOnce));
+    }
+    this.#along?.flush();
+  }
+
+  /** What the server refuses together is asked for again, each alone: so it takes nothing else along. */
+  async #askFor(some: Asked[]): Promise<void> {
+    const bytes = some.reduce((sum, asked) => sum + asked.bytes, 0);
+    try {
+      await this.#server.ask(this.#script, [...this.#before(bytes, some.length), ...some.flatMap(({ args }) => args)]);
+      for (const { done } of some) done();
+    } catch (error) {
+      const isRefused = error instanceof StoreError && isAnswer(error.cause);
+      if (isRefused && some.length > 1) await Promise.all(some.map((asked) => this.#askFor([asked])));
+      else for (const { failed } of some) failed(error);
+    }
+  }
+}
