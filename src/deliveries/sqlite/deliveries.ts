@@ -1,9 +1,9 @@
 // The table of deliveries.
 
-import { type Run, unfinished } from "../delivery";
+import { finished, type Run, type State, unfinished } from "../delivery";
 import type { Change } from "../store";
 import { Counts } from "./counts";
-import type { Database, Row, Statement } from "./module";
+import type { Database, Row, Statement, Value } from "./module";
 import type { Step, WrittenKept } from "./operations";
 import type { Written } from "../written";
 
@@ -12,6 +12,7 @@ const scanned = 2000;
 /** How many bytes of bodies are claimed in one step, unless one alone has more. */
 const mostClaimed = 4 * 1024 * 1024;
 const nothing = new Uint8Array();
+const states = [...unfinished, ...finished];
 
 const columns = "seq, id, node, at, state, attempt, status, milliseconds, rest";
 
@@ -82,17 +83,16 @@ export class Deliveries {
 
   /** The newest first: a step of a page, which the next one goes on with where there is one. */
   page({ node, state, text, before, limit }: Step): { found: Written[]; next: number | undefined } {
-    const where = [node !== undefined && "node = ?", state && "state = ?", "seq < ?"].filter(Boolean).join(" AND ");
-    const values = [node, state, before].filter((value) => value !== undefined);
-    const end = `SELECT seq FROM deliveries WHERE ${where} ORDER BY seq DESC LIMIT 1 OFFSET ${scanned}`;
-    const floor = text ? ((this.#prepared(end).get(...values) as Placed | undefined)?.seq ?? 0) : 0;
+    const { where, values } = newestOf(node, state, { before, most: text ? scanned : limit + 1 });
     // What is not looked through is not read.
-    const [matches, sought] = text ? ["AND seq >= ? AND instr(searched, ?)", [floor, text]] : ["", []];
-    const sql = `SELECT ${columns} FROM deliveries WHERE ${where} ${matches} ORDER BY seq DESC LIMIT ?`;
-    const rows = this.#prepared(sql).all(...values, ...sought, limit + 1) as Placed[];
+    const matches = text ? "AND instr(searched, ?)" : "";
+    const sql = `SELECT ${columns} FROM deliveries WHERE seq IN (${where}) ${matches} ORDER BY seq DESC LIMIT ?`;
+    const rows = this.#prepared(sql).all(...values, ...(text ? [text] : []), limit + 1) as Placed[];
     const found = rows.slice(0, limit);
     if (rows.length > limit) return { found, next: found.at(-1)?.seq };
-    return { found, next: floor || undefined };
+    if (!text) return { found, next: undefined };
+    const looked = this.#prepared(`SELECT count(*) AS number, min(seq) AS last FROM (${where})`).get(...values);
+    return { found, next: looked?.number === scanned ? Number(looked.last) : undefined };
   }
 
   #whole(row: Placed): WrittenKept {
@@ -107,6 +107,23 @@ export class Deliveries {
     this.#statements.set(sql, known);
     return known;
   }
+}
+
+/** What of a node and of a state is looked at: the numbers of the newest ones, so many at most, before one of them. */
+function newestOf(
+  node: string | undefined,
+  state: State | undefined,
+  { before, most }: { before: number; most: number },
+): { where: string; values: Value[] } {
+  // There is an index by node and state, and none by node alone: it would cost each delivery that comes.
+  const each = node !== undefined && state === undefined ? states : [state];
+  const parts = each.map((one) => {
+    const columns = [node !== undefined && "node = ?", one && "state = ?", "seq < ?"].filter(Boolean).join(" AND ");
+    const values = [node, one, before, most].filter((value) => value !== undefined);
+    return { sql: `SELECT * FROM (SELECT seq FROM deliveries WHERE ${columns} ORDER BY seq DESC LIMIT ?)`, values };
+  });
+  const where = `${parts.map(({ sql }) => sql).join(" UNION ALL ")} ORDER BY seq DESC LIMIT ?`;
+  return { where, values: [...parts.flatMap(({ values }) => values), most] };
 }
 
 /** What is missing stays as it is: NULL for `coalesce`. */

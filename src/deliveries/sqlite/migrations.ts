@@ -23,7 +23,6 @@ const migrations: readonly string[] = [
     rest TEXT NOT NULL,
     searched TEXT NOT NULL
   ) STRICT;
-  CREATE INDEX deliveries_of_node ON deliveries (node);
   CREATE INDEX deliveries_in_state ON deliveries (state);
   CREATE INDEX deliveries_of_node_in_state ON deliveries (node, state);
   CREATE INDEX deliveries_finished ON deliveries (at) WHERE state NOT IN ('accepted', 'running', 'failed');

@@ -26,6 +26,8 @@ export class Retention {
   readonly #deliveries: Deliveries;
   readonly #database: Database;
   #deadline = 0;
+  /** How many bytes were in use when somebody looked, and what has come since. */
+  #known = Infinity;
 
   constructor(database: Database, deliveries: Deliveries, { maxAge, maxBytes }: Setup) {
     this.#database = database;
@@ -47,6 +49,7 @@ export class Retention {
   /** Others wait from now on. */
   begin(): void {
     this.#deadline = performance.now() + longestStep;
+    this.#known = this.#used;
   }
 
   /**
@@ -56,8 +59,11 @@ export class Retention {
    * @returns whether there is room
    */
   makeRoom(bytes = leastRoom): boolean {
-    if (bytes + frame > this.#maxBytes) return false;
-    for (let dropped = 0; this.#used + bytes + frame > this.#maxBytes; dropped++) {
+    const wanted = bytes + frame;
+    if (wanted > this.#maxBytes) return false;
+    this.#known += wanted;
+    if (this.#known <= this.#maxBytes) return true;
+    for (let dropped = 0; this.#used + wanted > this.#maxBytes; dropped++) {
       const oldest = this.#oldest.get()?.seq;
       if (typeof oldest !== "number") return false;
       if (dropped >= leastDropped && performance.now() > this.#deadline) return true;
