@@ -1,7 +1,7 @@
 // What became of the requests of an endpoint, for whoever looks. Nothing waits for it.
 
 import type { Delivery as KeptDelivery } from "./deliveries/delivery";
-import type { Change, Store } from "./deliveries/store";
+import { atOnce, type Change, type Store } from "./deliveries/store";
 import type { Delivery } from "./endpoint";
 import type { Problem } from "./problem";
 import type { Outcome, Recorder, Sent } from "./recorder";
@@ -86,5 +86,5 @@ export class Records {
 
 /** A store in trouble tells of that by itself. */
 function forget(kept: Promise<void>): void {
-  kept.catch(() => undefined);
+  if (kept !== atOnce) kept.catch(() => undefined);
 }

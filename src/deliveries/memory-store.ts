@@ -4,7 +4,7 @@ import type { Aged, Aging } from "./aging";
 import { type Delivery, type Head, type Kept, type Run, searchedIn, type State, unfinished } from "./delivery";
 import { Finished } from "./finished";
 import { MemoryRepeats } from "./memory-repeats";
-import { type Change, type Claim, type Page, type Query, type Store, StoreError } from "./store";
+import { atOnce, type Change, type Claim, type Page, type Query, type Store, StoreError } from "./store";
 
 /** How many deliveries of a node are kept, besides unfinished ones. */
 export const mostOfNode = 200;
@@ -12,7 +12,6 @@ export const mostOfNode = 200;
 export const mostBytesInMemory = 20 * 1024 * 1024;
 /** What a delivery takes besides its texts and its body, in bytes. */
 const frame = 1024;
-const done = Promise.resolve();
 
 /** The place of a delivery among those of its node that may be dropped. */
 class InNode implements Aged<InNode> {
@@ -20,6 +19,12 @@ class InNode implements Aged<InNode> {
   newer: InNode | undefined;
   line: Aging<InNode> | undefined;
   constructor(readonly entry: Entry) {}
+}
+
+/** How many deliveries a node has, and which of them may be dropped. */
+class OfNode {
+  size = 0;
+  readonly finished = new Finished<InNode>();
 }
 
 /** A delivery, with its place among all that may be dropped. */
@@ -31,6 +36,7 @@ class Entry implements Aged<Entry> {
   runs: Run[] = [];
   constructor(
     readonly number: number,
+    readonly ofNode: OfNode,
     public delivery: Delivery,
     readonly body: Buffer,
     readonly bytes: number,
@@ -50,12 +56,6 @@ class Entry implements Aged<Entry> {
     if (run && isNew) this.runs.push(run);
     else if (run) this.runs.splice(-1, 1, run);
   }
-}
-
-/** The deliveries of a node. */
-class OfNode {
-  readonly entries = new Map<string, Entry>();
-  readonly finished = new Finished<InNode>();
 }
 
 /**
@@ -82,41 +82,41 @@ export class MemoryStore implements Store {
 
   /** There is nothing to open. */
   open(): Promise<void> {
-    return done;
+    return atOnce;
   }
 
   /** There is nothing to let go of. */
   close(): Promise<void> {
-    return done;
+    return atOnce;
   }
 
   add(delivery: Delivery, body: Buffer): Promise<void> {
-    if (this.#entries.has(delivery.id)) return done;
+    if (this.#entries.has(delivery.id)) return atOnce;
     const bytes = this.#weigh(delivery, body);
     while (this.#bytes + bytes > this.#mostBytes) {
       if (!this.#finished.oldest) return Promise.reject(new StoreError("full"));
       this.#drop(this.#finished.oldest);
     }
-    const entry = new Entry(++this.#last, delivery, body, bytes);
+    const entry = new Entry(++this.#last, this.#ofNode(delivery.node), delivery, body, bytes);
     this.#entries.set(delivery.id, entry);
-    this.#ofNode(delivery.node).entries.set(delivery.id, entry);
+    entry.ofNode.size++;
     this.#bytes += bytes;
     if (!entry.isUnfinished) this.#finish(entry);
-    this.#trim(delivery.node);
-    return done;
+    this.#trim(entry.ofNode);
+    return atOnce;
   }
 
   change(id: string, change: Change): Promise<void> {
     const entry = this.#entries.get(id);
-    if (!entry) return done;
+    if (!entry) return atOnce;
     const wasUnfinished = entry.isUnfinished;
     entry.change(change);
     if (entry.isUnfinished !== wasUnfinished) {
       if (wasUnfinished) this.#finish(entry);
       else this.#begin(entry);
-      this.#trim(entry.delivery.node);
+      this.#trim(entry.ofNode);
     }
-    return done;
+    return atOnce;
   }
 
   claim(node: string, most: number, known: ReadonlySet<string>, after = "0"): Promise<Claim> {
@@ -153,40 +153,39 @@ export class MemoryStore implements Store {
 
   /** In the order in which they came. */
   #of(node: string | undefined): Entry[] {
-    const { entries } = node === undefined ? { entries: this.#entries } : (this.#nodes.get(node) ?? new OfNode());
-    return [...entries.values()];
+    const all = [...this.#entries.values()];
+    return node === undefined ? all : all.filter(({ delivery }) => delivery.node === node);
   }
 
   #ofNode(node: string): OfNode {
-    const known = this.#nodes.get(node) ?? new OfNode();
-    this.#nodes.set(node, known);
-    return known;
+    const known = this.#nodes.get(node);
+    if (known) return known;
+    const fresh = new OfNode();
+    this.#nodes.set(node, fresh);
+    return fresh;
   }
 
   #finish(entry: Entry): void {
-    const { node, state } = entry.delivery;
+    const { state } = entry.delivery;
     this.#finished.join(entry, state);
-    this.#ofNode(node).finished.join(entry.inNode, state);
+    entry.ofNode.finished.join(entry.inNode, state);
   }
 
   #begin(entry: Entry): void {
     this.#finished.leave(entry);
-    this.#ofNode(entry.delivery.node).finished.leave(entry.inNode);
+    entry.ofNode.finished.leave(entry.inNode);
   }
 
-  #trim(node: string): void {
-    const { entries, finished } = this.#ofNode(node);
-    while (entries.size > this.#mostOfNode && finished.oldest) this.#drop(finished.oldest.entry);
+  #trim({ size, finished }: OfNode): void {
+    for (let over = size - this.#mostOfNode; over > 0 && finished.oldest; over--) this.#drop(finished.oldest.entry);
   }
 
   #drop(entry: Entry): void {
-    const { id, node } = entry.delivery;
+    const { delivery, ofNode, bytes } = entry;
     this.#begin(entry);
-    this.#entries.delete(id);
-    this.#bytes -= entry.bytes;
-    const { entries } = this.#ofNode(node);
-    entries.delete(id);
-    if (entries.size === 0) this.#nodes.delete(node);
+    this.#entries.delete(delivery.id);
+    this.#bytes -= bytes;
+    if (--ofNode.size === 0) this.#nodes.delete(delivery.node);
   }
 
   /** A body holds all of the memory that it is a part of, which its neighbours share: small ones lie side by side. */

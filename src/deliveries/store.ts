@@ -52,6 +52,9 @@ export interface StoreEvents {
   warned(warning: Warning): void;
 }
 
+/** What a store gives for what it has done already. */
+export const atOnce: Promise<void> = Promise.resolve();
+
 /** What is looked for. */
 export interface Query {
   node?: string | undefined;
