@@ -3,6 +3,7 @@
  * measures those and writes nothing.
  */
 import { deploying } from "./deploying";
+import { disk } from "./disk";
 import { durable } from "./durable";
 import { manyEndpoints } from "./endpoints";
 import { writeTable } from "./figures";
@@ -19,6 +20,7 @@ const parts: Record<string, () => Promise<void>> = {
   "processor-time": processorTime,
   handling,
   store,
+  disk,
   durable,
   endpoints: manyEndpoints,
   deploying,

@@ -74,7 +74,7 @@ async function main(): Promise<boolean> {
   return isAllDone;
 }
 
-function report(calling: Callers, { starts, done, redelivered }: Journal, seconds: number): void {
+function report(calling: Callers, { starts, done }: Journal, seconds: number): void {
   const delivered = [...calling.accepted].filter((number) => done.has(number)).length;
   const attempts = new Map<string, number>();
   for (const { id } of starts) attempts.set(id, (attempts.get(id) ?? 0) + 1);
@@ -88,7 +88,7 @@ function report(calling: Callers, { starts, done, redelivered }: Journal, second
       `lost: ${calling.accepted.size - delivered}`,
       `delivered besides, which had no answer: ${done.size - delivered}`,
       `started more than once: ${repeated}, at most ${Math.max(...attempts.values())} times`,
-      `started again: ${redelivered.flat().length}\n`,
+      `started again: ${starts.filter(({ attempt }) => attempt > 1).length}\n`,
     ].join("\n"),
   );
 }

@@ -13,8 +13,9 @@ const inFiles = (/** @type {string[]} */ ...names) => names.map((name) => `test/
 const without = (/** @type {string[]} */ specs, /** @type {string[]} */ left) =>
   specs.filter((spec) => !left.includes(spec));
 
-const small = inFolders("unit", "node", "property");
-const alone = [...small, ...inFolders("sdk")];
+const small = inFolders("unit", "node");
+// What comes of the same is the same on each Node.js: the oldest and the latest tell.
+const alone = [...small, ...inFolders("property", "sdk")];
 const surroundings = inFiles("runtime/configuration", "runtime/settings", "runtime/waiting", "runtime/way");
 const instances = inFiles("runtime/instances");
 const senders = without(inFolders("runtime"), [...surroundings, ...instances]);
@@ -75,11 +76,13 @@ export const matrix = [
   ...[oldest, ...others].map((versions) => versions.run("what senders meet", senders)),
   oldest.run("compared with http in", differential),
   ...[oldest, ...others].map((versions) => versions.run("what surrounds the node", surroundings)),
-  ...[oldest, ...others].map((versions) => versions.run("what runs alone", alone)),
+  oldest.run("what runs alone", alone),
+  ...others.map((versions) => versions.run("what runs alone", small)),
 ];
 
 /** All tests. */
 export const everything = [
+  latest.run("disks and instances that fail", [...disk, ...instances]),
   latest.run("attacks", attacks),
   latest.run("what senders meet", senders),
   latest.run("the fields of the form", fields),
@@ -88,13 +91,12 @@ export const everything = [
   latest.run("compared with http in", differential),
   latest.run("what surrounds the node", surroundings),
   latest.run("what people see first", inFolders("demo", "package")),
-  latest.run("disks and instances that fail", [...disk, ...instances]),
   latest.run("what runs alone", alone),
 ];
 
 /** What tells within a minute whether a change is on the way. */
 export const quick = [
-  latest.run("in small", [...small, ...inFiles("runtime/admin-paths", "runtime/trial", "package/house")]),
+  latest.run("in small", [...small, ...inFolders("property"), ...inFiles("runtime/admin-paths", "runtime/trial", "package/house")]),
   latest.run("the first webhook", inFiles("editor/story")),
 ];
 

@@ -57,12 +57,16 @@ class JournalFlow implements Flow<First> {
   }
 }
 
-/** Tells when it is looked for what was not finished. */
+/** Tells what is claimed when it is looked for what was not finished. */
 function told(store: Store, life: Life): Store {
   const claim = store.claim.bind(store);
-  store.claim = (...args): Promise<Claim> => {
-    if (args[3] === undefined) write(life, "claim");
-    return claim(...args);
+  store.claim = async (...args): Promise<Claim> => {
+    const claimed = await claim(...args);
+    write(
+      life,
+      [args[3] === undefined ? "claim" : "more", ...claimed.deliveries.map(({ delivery }) => delivery.id)].join(" "),
+    );
+    return claimed;
   };
   return store;
 }

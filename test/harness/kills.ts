@@ -17,9 +17,16 @@ export interface Start {
   readonly attempt: number;
 }
 
+/** The ids of deliveries that were claimed at a time, and of those that were started then, both in their order. */
+export interface Claimed {
+  readonly ids: string[];
+  readonly started: string[];
+}
+
 /**
  * A file to which the flow adds a line by each `write`, which the system has even if the process is killed in the next
- * moment: `start <number> <id> <attempt>`, `done <number>`, and `claim` when it is looked for what was not finished.
+ * moment: `start <number> <id> <attempt>`, `done <number>`, and `claim <id> …` for what was not
+ * finished, with `more <id> …` for each further step.
  */
 export class Journal {
   readonly path = join(temporaryFolder("kills"), "journal");
@@ -37,12 +44,22 @@ export class Journal {
     return new Set(this.#linesOf("done").map(([, number]) => Number(number)));
   }
 
-  /** What was started again, by each time that it was looked for. */
-  get redelivered(): Start[][] {
-    const claims: Start[][] = [[]];
+  /** What was claimed, by each time that it was looked for, and what was started of it. */
+  get claims(): Claimed[] {
+    const claims: Claimed[] = [];
+    const waiting = new Map<string, Claimed>();
     for (const line of this.#lines) {
-      if (line[0] === "claim") claims.push([]);
-      else if (line[0] === "start" && startOf(line).attempt > 1) claims.at(-1)?.push(startOf(line));
+      const [kind, ...ids] = line;
+      if (kind === "claim") claims.push({ ids: [], started: [] });
+      const last = claims.at(-1);
+      if (last && (kind === "claim" || kind === "more")) {
+        last.ids.push(...ids);
+        for (const id of ids) waiting.set(id, last);
+      } else if (kind === "start") {
+        const { id } = startOf(line);
+        waiting.get(id)?.started.push(id);
+        waiting.delete(id);
+      }
     }
     return claims;
   }

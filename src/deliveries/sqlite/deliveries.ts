@@ -122,7 +122,7 @@ function newestOf(
     const values = [node, one, before, most].filter((value) => value !== undefined);
     return { sql: `SELECT * FROM (SELECT seq FROM deliveries WHERE ${columns} ORDER BY seq DESC LIMIT ?)`, values };
   });
-  const where = `${parts.map(({ sql }) => sql).join(" UNION ALL ")} ORDER BY seq DESC LIMIT ?`;
+  const where = `SELECT seq FROM (${parts.map(({ sql }) => sql).join(" UNION ALL ")}) ORDER BY seq DESC LIMIT ?`;
   return { where, values: [...parts.flatMap(({ values }) => values), most] };
 }
 
