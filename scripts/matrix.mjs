@@ -96,7 +96,11 @@ export const everything = [
 
 /** What tells within a minute whether a change is on the way. */
 export const quick = [
-  latest.run("in small", [...small, ...inFolders("property"), ...inFiles("runtime/admin-paths", "runtime/trial", "package/house")]),
+  latest.run("in small", [
+    ...small,
+    ...inFolders("property"),
+    ...inFiles("runtime/admin-paths", "runtime/trial", "package/house"),
+  ]),
   latest.run("the first webhook", inFiles("editor/story")),
 ];
 
