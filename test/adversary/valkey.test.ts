@@ -86,6 +86,16 @@ if (serverIsHere) {
         said().should.eql(["unreachable", "mended"]);
       });
 
+      it("leave no key with what was refused while it is suspended", async () => {
+        const server = await started();
+        const store = await opened(server, { timeLimit: 1500 });
+        server.suspend();
+        await rejected(Promise.resolve(store.repeats.reserve(candidate("late"))), "unreachable");
+        server.resume();
+        await told("mended");
+        await reserved(store, "again");
+      });
+
       it("are all there when it is killed and started again, and what was refused meanwhile is not", async () => {
         const server = await started();
         const store = await opened(server);

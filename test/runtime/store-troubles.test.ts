@@ -1,5 +1,14 @@
 import should from "should";
-import { mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { fileName } from "../../src/deliveries/sqlite-store";
@@ -118,6 +127,22 @@ if (sqliteIsHere()) {
       await patient.isMended();
       await patient.hasLostNothing(options());
     });
+
+    // Linux has a folder that nobody may write to, not even root.
+    const unwritable = "/sys";
+    if (existsSync(unwritable)) {
+      it("may not be written refuses what it cannot keep until it may", async () => {
+        const link = join(place, "link");
+        symlinkSync(unwritable, link);
+        const linked: Options = { settings: { webhookTriggerStore: { type: "sqlite", folder: link } } };
+        patient = await Patient.start(linked);
+        await patient.isTroubled("readOnly");
+        rmSync(link);
+        symlinkSync(folder, link);
+        await patient.isMended();
+        await patient.hasLostNothing(linked);
+      });
+    }
 
     it("is corrupt at the start begins a new one, and keeps that", async () => {
       const bad = "a letter to a friend ".repeat(1000);

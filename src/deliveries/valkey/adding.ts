@@ -7,7 +7,7 @@ import { write } from "../written";
 import * as scripts from "./scripts";
 import type { Part, Server } from "./server";
 import { Together } from "./together";
-import { isAnswer } from "./troubles";
+import { mayBeDone } from "./troubles";
 
 /** How much waits at most to be kept, in bytes, unless one alone has more. */
 export const mostWaiting = 64 * 1024 * 1024;
@@ -40,8 +40,8 @@ export class Adding {
       await this.#together.ask([token, id, node, state, at, bytes, fields.length, ...fields], { bytes });
       this.#server.works();
     } catch (error) {
-      // It may have been kept before the connection ended: who was told otherwise sends it again.
-      if (error instanceof StoreError && !isAnswer(error.cause)) void this.#server.surely(scripts.forget, [id, token]);
+      // Who was told so sends it again.
+      if (mayBeDone(error)) void this.#server.surely(scripts.forget, [id, token]);
       throw error;
     } finally {
       this.#end(bytes);

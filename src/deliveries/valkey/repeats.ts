@@ -12,6 +12,7 @@ import {
 import { outcomeOf, Outcomes } from "./outcomes";
 import { release, reserve, settle } from "./repeat-scripts";
 import type { Server } from "./server";
+import { mayBeDone } from "./troubles";
 
 /**
  * Reservations of an instance that is no more are free again. Of keys that are settled there are as many as in memory,
@@ -29,11 +30,21 @@ export class SharedRepeats implements Repeats {
   async reserve(candidate: Candidate): Promise<Found> {
     const place = `${candidate.endpoint} ${candidate.key}`;
     const token = randomUUID();
-    const found = await this.#server.ask(reserve, [place, candidate.id, token]);
+    const found = await this.#reserved(place, candidate.id, token);
     if (!found) return new SharedReservation(candidate, place, token, this.#server, this.#outcomes);
     const [id, holder, told] = found;
     const outcome = told ? outcomeOf(told) : this.#outcomes.wait(place, holder.toString());
     return { isFirst: false, id: id.toString(), outcome };
+  }
+
+  async #reserved(place: string, id: string, token: string): Promise<(typeof reserve)["gives"]> {
+    try {
+      return await this.#server.ask(reserve, [place, id, token]);
+    } catch (error) {
+      // Who was told so sends it again, and needs the key.
+      if (mayBeDone(error)) void this.#server.surely(release, [place, token]);
+      throw error;
+    }
   }
 
   /** Nobody learns anything any more. */

@@ -1,11 +1,10 @@
 // Has the server do with one script what several ask for.
 
 import { Batch } from "../batch";
-import { StoreError } from "../store";
 import type { Argument } from "./module";
 import type { Script } from "./script";
 import type { Server } from "./server";
-import { isAnswer } from "./troubles";
+import { mayBeDone } from "./troubles";
 
 /** How many are done at once: others are not to wait for long. */
 const mostAtOnce = 50;
@@ -69,8 +68,7 @@ export class Together {
       await this.#server.ask(this.#script, [...this.#before(bytes, some.length), ...some.flatMap(({ args }) => args)]);
       for (const { done } of some) done();
     } catch (error) {
-      const isRefused = error instanceof StoreError && isAnswer(error.cause);
-      if (isRefused && some.length > 1) await Promise.all(some.map((asked) => this.#askFor([asked])));
+      if (!mayBeDone(error) && some.length > 1) await Promise.all(some.map((asked) => this.#askFor([asked])));
       else for (const { failed } of some) failed(error);
     }
   }

@@ -1,6 +1,6 @@
 // What the errors of a server and of the way to it mean to a store.
 
-import type { Trouble } from "../store";
+import { StoreError, type Trouble } from "../store";
 
 /** By the first word of the server's answer; of what a script has met, that stands within a text. */
 const byWord: Readonly<Record<string, Trouble>> = {
@@ -23,6 +23,11 @@ const words = new RegExp(`(?:^|[\\s-])(${Object.keys(byWord).join("|")})\\b`);
 /** Whether it is the server that has refused something: then it has not been done. */
 export function isAnswer(error: unknown): error is Error {
   return error instanceof Error && /^(ErrorReply|SimpleError|BlobError)$/.test(error.constructor.name);
+}
+
+/** Whether the server may do what a store has refused all the same: the connection has ended before the answer. */
+export function mayBeDone(error: unknown): boolean {
+  return error instanceof StoreError && !isAnswer(error.cause);
 }
 
 export function troubleOf(error: unknown): Trouble {
