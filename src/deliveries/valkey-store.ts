@@ -135,7 +135,11 @@ export class ValkeyStore implements Store {
     // That of a run that has not failed is counted with the delivery.
     const bytes = run?.error?.length ?? 0;
     const args = [id, run ? JSON.stringify(run) : "", bytes, known.length, ...known];
-    await this.#parts.changes.ask(args, { canWait: isOver(change) });
+    const { adding, changes } = this.#parts;
+    // The server may be asked once more to add it.
+    const isAdded = adding.over(id);
+    if (isAdded) await isAdded;
+    await changes.ask(args, { canWait: isOver(change) });
   }
 
   async claim(node: string, most: number, known: ReadonlySet<string>, after = "0"): Promise<Claim> {

@@ -18,6 +18,8 @@ export class Adding {
   readonly #server: Server;
   readonly #condition: Condition<Part>;
   readonly #together: Together;
+  /** What is being added, by its id. */
+  readonly #underWay = new Map<string, Promise<void>>();
   #bytes = 0;
   #last = 0;
 
@@ -37,15 +39,23 @@ export class Adding {
     if (status !== null) fields.push("status", status);
     if (milliseconds !== null) fields.push("milliseconds", milliseconds);
     try {
-      await this.#together.ask([token, id, node, state, at, bytes, fields.length, ...fields], { bytes });
+      const asked = this.#together.ask([token, id, node, state, at, bytes, fields.length, ...fields], { bytes });
+      this.#underWay.set(id, asked);
+      await asked;
       this.#server.works();
     } catch (error) {
       // Who was told so sends it again.
       if (mayBeDone(error)) void this.#server.surely(scripts.forget, [id, token]);
       throw error;
     } finally {
+      this.#underWay.delete(id);
       this.#end(bytes);
     }
+  }
+
+  /** Fulfilled when a delivery is added, or is not; nothing where it is not being added. */
+  over(id: string): Promise<unknown> | undefined {
+    return this.#underWay.get(id)?.catch(() => undefined);
   }
 
   /** Sends what is there, now. */

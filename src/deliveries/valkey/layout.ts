@@ -32,7 +32,8 @@ local function gather(verb, where, one, other)
   if not command then
     command = extend({verb, where}, begins[verb])
     commands[verb .. where] = command
-    order[#order + 1] = command
+    -- What is claimed anew is let go of before, whoever comes first.
+    table.insert(order, verb == 'XACK' and 1 or #order + 1, command)
   end
   command[#command + 1] = one
   command[#command + 1] = other

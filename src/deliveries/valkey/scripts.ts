@@ -4,37 +4,42 @@ import { deliveries, noRoom } from "./layout";
 import { Script } from "./script";
 
 /**
- * Adds deliveries, all or none. Arguments: how many bytes there may be, how many these have, how many deliveries there
- * are; and of each the token of this attempt, the id, the node, the state, when it came, its bytes, how many arguments
+ * Adds deliveries: none where there is no room for all; after another error, each is to be added once more, alone.
+ * Arguments: how many bytes there may be, how many these have, how many deliveries there are; and of each the token of this attempt, the id, the node, the state, when it came, its bytes, how many arguments
  * follow, and these: the fields of its hash with their values.
  */
 export const add = new Script<unknown>(`${deliveries}
 local most, wanted, number = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
 local last = redis.pcall('INCRBY', key('seq'), number)
 if type(last) == 'table' then
-  if not string.find(last.err, 'OOM') or giveWay(wanted) < wanted then return last end
+  -- Each alone may find the room that all together do not.
+  if number > 1 or not string.find(last.err, 'OOM') or giveWay(wanted) < wanted then return last end
   last = redis.call('INCRBY', key('seq'), number)
 end
 if not makeRoom(wanted, most) then ${noRoom} end
-local seq, added, index = last - number, 0, 6
+-- So much is dropped for each alone.
+if number > 1 and tonumber(redis.call('GET', key('bytes')) or 0) + wanted > most then ${noRoom} end
+local seq, index = last - number, 6
 while ARGV[index] do
   local token, id, node, state, at, bytes, fields = unpack(ARGV, index, index + 6)
   seq = seq + 1
-  if redis.call('EXISTS', key('d', id)) == 0 then
+  local by = redis.call('HGET', key('d', id), 'by')
+  -- An error has left half of it, when it was added together with others.
+  if by == token then drop(id) end
+  if not by or by == token then
     if not redis.call('XADD', log(node), 'NOMKSTREAM', seq, 'id', id) then
       redis.call('XGROUP', 'CREATE', log(node), group, 0, 'MKSTREAM')
       redis.call('XADD', log(node), seq, 'id', id)
     end
     redis.call('HSET', key('d', id), 'seq', seq, 'by', token, 'bytes', bytes, 'node', node, 'state', state, 'at', at,
       unpack(ARGV, index + 7, index + 6 + fields))
+    redis.call('INCRBY', key('bytes'), bytes)
     gather('ZADD', key('all'), seq, id)
     place(id, seq, node, state, at)
-    added = added + bytes
   end
   index = index + 7 + fields
 end
 carryOut()
-redis.call('INCRBY', key('bytes'), added)
 `);
 
 /** Drops a delivery, if it was added with this token. Arguments: the id and the token. */
@@ -49,7 +54,13 @@ if redis.call('HGET', key('d', ARGV[3]), 'by') == ARGV[4] then drop(ARGV[3]) end
  */
 export const change = new Script<unknown>(`${deliveries}
 forced()
-local seen = {}
+local seen, last = {}, {}
+-- What the hashes say comes last: after an error, each can be changed alone as if nothing had happened.
+local function conclude()
+  carryOut()
+  for _, command in ipairs(last) do redis.call(unpack(command)) end
+  last = {}
+end
 local function isMine(node, seq)
   local pending = redis.call('XPENDING', log(node), group, seq, seq, 1)[1]
   return not pending or pending[2] == me
@@ -64,10 +75,10 @@ local function change(id, run, bytes, fields)
     table.insert(fields, run)
   end
   if bytes > 0 then
-    redis.call('HINCRBY', key('d', id), 'bytes', bytes)
-    redis.call('INCRBY', key('bytes'), bytes)
+    last[#last + 1] = {'HINCRBY', key('d', id), 'bytes', bytes}
+    last[#last + 1] = {'INCRBY', key('bytes'), bytes}
   end
-  if #fields > 0 then redis.call('HSET', key('d', id), unpack(fields)) end
+  if #fields > 0 then last[#last + 1] = {'HSET', key('d', id), unpack(fields)} end
   if changed.state == state then return end
   displace(id, seq, node, state)
   place(id, seq, node, changed.state, at)
@@ -75,12 +86,12 @@ end
 local index = 3
 while ARGV[index] do
   local id, run, bytes, count = unpack(ARGV, index, index + 3)
-  if seen[id] then carryOut() end
+  if seen[id] then conclude() end
   seen[id] = true
   change(id, run, tonumber(bytes), {unpack(ARGV, index + 4, index + 3 + count)})
   index = index + 4 + count
 end
-carryOut()
+conclude()
 `); // prettier-ignore
 
 /**

@@ -74,17 +74,18 @@ export class Server {
   }
 
   /**
+   * @param isTrial whether it is asked in another way where the server refuses it: that is no trouble yet
    * @throws {StoreError} and then it has not been done, unless the trouble is `unreachable`: where the connection has
    *   ended before the answer, nobody knows
    */
-  async ask<Reply>(script: Script<Reply>, args: (Argument | number)[]): Promise<Reply> {
+  async ask<Reply>(script: Script<Reply>, args: (Argument | number)[], isTrial = false): Promise<Reply> {
     if (this.#starting) await this.#starting;
     const connection = this.#connection;
     if (!connection) throw this.#away;
     try {
       return await connection.run(script, args);
     } catch (error) {
-      throw this.#failed(connection, error);
+      throw this.#failed(connection, error, isTrial);
     }
   }
 
@@ -162,11 +163,12 @@ export class Server {
     if (make) this.#retry = setTimeout(() => void this.#connect(make), retryAfter);
   }
 
-  #failed(connection: Connection, error: unknown): StoreError {
+  #failed(connection: Connection, error: unknown, isTrial = false): StoreError {
     const trouble = troubleOf(error);
     // What is about the server, and not about what was asked, is about the next connection as well, or mended by it.
-    if (isAnswer(error) && (trouble === "full" || trouble === "broken")) this.#begin(trouble, error);
-    else connection.end(error);
+    const isOfServer = isAnswer(error) && (trouble === "full" || trouble === "broken");
+    if (!isOfServer) connection.end(error);
+    else if (!isTrial) this.#begin(trouble, error);
     return new StoreError(trouble, error);
   }
 

@@ -65,7 +65,8 @@ export class Together {
   async #askFor(some: Asked[]): Promise<void> {
     const bytes = some.reduce((sum, asked) => sum + asked.bytes, 0);
     try {
-      await this.#server.ask(this.#script, [...this.#before(bytes, some.length), ...some.flatMap(({ args }) => args)]);
+      const args = [...this.#before(bytes, some.length), ...some.flatMap((asked) => asked.args)];
+      await this.#server.ask(this.#script, args, some.length > 1);
       for (const { done } of some) done();
     } catch (error) {
       if (!mayBeDone(error) && some.length > 1) await Promise.all(some.map((asked) => this.#askFor([asked])));
