@@ -74,8 +74,7 @@ export class Handover {
   }
 
   async #keep(custody: Custody, reservation: Reservation | undefined): Promise<Problem | undefined> {
-    const delivery = this.#message();
-    const kept = await this.#keptBy(custody, delivery).catch((error: unknown) => {
+    const { delivery, kept } = await this.#keptBy(custody).catch((error: unknown) => {
       void reservation?.release();
       throw error;
     });
@@ -95,9 +94,10 @@ export class Handover {
     return undefined;
   }
 
-  async #keptBy(custody: Custody, delivery: Delivery): Promise<Kept | Problem> {
+  async #keptBy(custody: Custody): Promise<{ delivery: Delivery; kept: Kept | Problem }> {
     if (this.#admitted.response.headersSent) throw new Interference("answered");
-    return custody.keep(delivery, this.#sent);
+    const delivery = this.#message();
+    return { delivery, kept: await custody.keep(delivery, this.#sent) };
   }
 
   #start(reservation: Reservation | undefined, hand: Hand): void {

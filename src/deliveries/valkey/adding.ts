@@ -1,5 +1,6 @@
 // How deliveries come to the server.
 
+import { randomBytes } from "node:crypto";
 import type { Condition } from "../condition";
 import type { Delivery } from "../delivery";
 import { StoreError } from "../store";
@@ -20,6 +21,8 @@ export class Adding {
   readonly #together: Together;
   /** What is being added, by its id. */
   readonly #underWay = new Map<string, Promise<void>>();
+  /** Tells what it adds from what others add. */
+  readonly #name = randomBytes(6).toString("base64url");
   #bytes = 0;
   #last = 0;
 
@@ -34,7 +37,7 @@ export class Adding {
     const { id, node, at, state, rest, searched, attempt, status, milliseconds } = write(delivery);
     const bytes = frame + 2 * (rest.length + searched.length) + body.length;
     this.#begin(bytes);
-    const token = `${++this.#last}`;
+    const token = `${this.#name}-${++this.#last}`;
     const fields = ["id", id, "attempt", attempt, "rest", rest, "searched", searched, "body", body];
     if (status !== null) fields.push("status", status);
     if (milliseconds !== null) fields.push("milliseconds", milliseconds);

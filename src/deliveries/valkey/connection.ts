@@ -2,6 +2,7 @@
 
 import type { Argument, Client, ClientMaker } from "./module";
 import type { Script } from "./script";
+import { isAnswer } from "./troubles";
 
 /** Which instance of this package it is, and how it talks to its server. */
 export interface Identity {
@@ -93,9 +94,9 @@ export class Connection {
     }
   }
 
-  /** What has ended the connection says more than that it has ended. */
+  /** What has ended the connection says more than that it has ended; but not what the server has answered to others. */
   #causeOf(error: unknown): unknown {
-    return this.#hasEnded ? this.#cause : error;
+    return this.#hasEnded && !isAnswer(error) && !isAnswer(this.#cause) ? this.#cause : error;
   }
 
   /** An answer may be here that could not be read yet, since this process itself was held up. */

@@ -5,8 +5,9 @@ import { Script } from "./script";
 
 /**
  * Adds deliveries: none where there is no room for all; after another error, each is to be added once more, alone.
- * Arguments: how many bytes there may be, how many these have, how many deliveries there are; and of each the token of this attempt, the id, the node, the state, when it came, its bytes, how many arguments
- * follow, and these: the fields of its hash with their values.
+ * Arguments: how many bytes there may be, how many these have, how many deliveries there are; and of each the token of
+ * this attempt, the id, the node, the state, when it came, its bytes, how many arguments follow, and these: the fields of
+ * its hash with their values.
  */
 export const add = new Script<unknown>(`${deliveries}
 local most, wanted, number = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])

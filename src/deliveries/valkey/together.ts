@@ -6,8 +6,9 @@ import type { Script } from "./script";
 import type { Server } from "./server";
 import { mayBeDone } from "./troubles";
 
-/** How many are done at once: others are not to wait for long. */
+/** How many are done at once, and with how many bytes, unless one alone has more: others are not to wait for long. */
 const mostAtOnce = 50;
+const mostBytesAtOnce = 4 * 1024 * 1024;
 
 /** What is asked for, as arguments of the script. */
 interface Asked {
@@ -23,7 +24,7 @@ export class Together {
   readonly #script: Script<unknown>;
   readonly #before: (bytes: number, number: number) => (Argument | number)[];
   readonly #along: Together | undefined;
-  readonly #batch = new Batch<Asked>((all) => this.#send(all));
+  readonly #batch = new Batch<Asked>((all) => void this.#send(all));
 
   /**
    * @param before gives the first arguments of the script, of how much room all need and how many they are
@@ -54,11 +55,13 @@ export class Together {
     this.#batch.flush();
   }
 
-  #send(all: Asked[]): void {
-    for (let first = 0; first < all.length; first += mostAtOnce) {
-      void this.#askFor(all.slice(first, first + mostAtOnce));
-    }
+  /** What is asked for once more is not to come after what was asked for later. */
+  async #send(all: Asked[]): Promise<void> {
+    const number = howMany(all);
+    const asking = this.#askFor(all.slice(0, number));
     this.#along?.flush();
+    await asking;
+    if (all.length > number) await this.#send(all.slice(number));
   }
 
   /** What the server refuses together is asked for again, each alone: so it takes nothing else along. */
@@ -73,4 +76,11 @@ export class Together {
       else for (const { failed } of some) failed(error);
     }
   }
+}
+
+/** How many of the first ones are done at once. */
+function howMany(all: readonly Asked[]): number {
+  let bytes = 0;
+  const end = all.slice(0, mostAtOnce).findIndex((asked) => (bytes += asked.bytes) > mostBytesAtOnce);
+  return end === -1 ? mostAtOnce : Math.max(1, end);
 }
