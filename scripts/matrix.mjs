@@ -46,9 +46,11 @@ class Versions {
    *
    * @param {string} what
    * @param {string[]} specs
+   * @param {boolean} hasOtherFonts whether texts have other widths there
    */
-  run(what, specs) {
-    return { title: `${this.name}, ${what}`, versions: this.name, node: this.node, nodeRed: this.nodeRed, specs };
+  run(what, specs, hasOtherFonts = false) {
+    const { name: versions, node, nodeRed } = this;
+    return { title: `${versions}, ${what}`, versions, node, nodeRed, specs, hasOtherFonts };
   }
 }
 
@@ -106,6 +108,6 @@ export const quick = [
 
 /** What depends on how wide a text is. */
 export const layout = [
-  latest.run("the form's layout", inFiles("editor/accessibility")),
-  latest.run("the layout of texts", inFiles("editor/languages", "editor/window", "demo/examples")),
+  latest.run("the form's layout", inFiles("editor/accessibility"), true),
+  latest.run("the layout of texts", inFiles("editor/languages", "editor/window", "demo/examples"), true),
 ];

@@ -2,8 +2,10 @@
  * What the commands of this repository need and set up themselves: the dependencies, a Node.js that runs
  * Node-RED 5, other versions of Node-RED, a Chromium. All of it stays inside this folder.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync, statSync } from "node:fs";
+import { availableParallelism } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -161,6 +163,27 @@ export function run(command, args, options) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: "inherit", ...options });
   if (error) throw error;
   if (status !== 0) process.exit(status ?? 1);
+}
+
+/**
+ * Runs scripts of Node.js, as many at once as there are processors, and exits when one has failed and all have ended.
+ *
+ * @param {string[][]} scripts each with its arguments
+ */
+export async function runAtOnce(scripts) {
+  const waiting = [...scripts];
+  /** @type {(number | null)[]} */
+  const statuses = [];
+  const runWaiting = async () => {
+    for (let next = waiting.shift(); next; next = waiting.shift()) {
+      const child = spawn(process.execPath, next, { cwd: root, stdio: "inherit" });
+      const closed = /** @type {Promise<[number | null]>} */ (once(child, "close"));
+      const [status] = await closed;
+      statuses.push(status);
+    }
+  };
+  await Promise.all(Array.from({ length: availableParallelism() }, runWaiting));
+  if (statuses.some((status) => status !== 0)) process.exit(1);
 }
 
 /**

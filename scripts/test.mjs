@@ -1,8 +1,8 @@
 /**
  * Runs all tests on Node-RED 5; with `--matrix`, what of them runs on the other supported versions; with
  * `--matrix="Node-RED 5 on Node 22"`, what of them runs on these; with `--quick`, a minute's worth of them; with
- * `--fonts`, those that depend on the widths of texts, with other fonts. Further arguments go to mocha:
- * `npm test -- --grep token`.
+ * `--fonts`, those that depend on the widths of texts, with other fonts; with several of these, all of that. Further
+ * arguments go to mocha: `npm test -- --grep token`.
  */
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -26,8 +26,8 @@ import {
 const args = process.argv.slice(2);
 const isChoice = (/** @type {string} */ arg) => /^--(matrix(=.*)?|quick|fonts)$/.test(arg);
 const mochaArgs = args.filter((arg) => !isChoice(arg));
-const choice = args.find(isChoice);
-const runs = runsOf(choice);
+const choices = args.filter(isChoice);
+const runs = choices.length === 0 ? everything : choices.flatMap(runsOf);
 
 const missing = runs === everything ? programs.filter((program) => !pathOf(program)) : [];
 const leftOut = (/** @type {typeof missing} */ without) =>
@@ -43,7 +43,7 @@ build();
 // What Node.js has compiled once, it need not compile again at each start of a Node-RED.
 const compiled = join(root, ".cache", "compiled");
 rmSync(compiled, { recursive: true, force: true });
-const fonts = choice === "--fonts" ? otherFonts(join(root, ".cache", "fonts")) : {};
+const fonts = choices.includes("--fonts") ? otherFonts(join(root, ".cache", "fonts")) : {};
 
 process.stdout.write(leftOut(missing).join(""));
 const total = { passes: 0, failures: 0 };
@@ -71,7 +71,7 @@ async function runWaiting() {
  * @param {typeof runs[number]} entry
  * @param {PassThrough} output what it says, which nobody may be listening to yet: a full pipe would stop it
  */
-async function runEntry({ title, node, nodeRed, specs }, output) {
+async function runEntry({ title, node, nodeRed, specs, hasOtherFonts }, output) {
   const child = fork(
     commandOf("mocha", "bin/mocha.js"),
     [
@@ -88,7 +88,7 @@ async function runEntry({ title, node, nodeRed, specs }, output) {
       stdio: ["ignore", "pipe", "inherit", "ipc"],
       env: {
         ...process.env,
-        ...fonts,
+        ...(hasOtherFonts ? fonts : {}),
         NODE_COMPILE_CACHE: compiled,
         CHROMIUM_PATH: chromium(),
         NODE_RED_FOLDER: nodeRed(),
@@ -149,10 +149,9 @@ function otherFonts(folder) {
 /**
  * What to run.
  *
- * @param {string | undefined} option
+ * @param {string} option
  */
 function runsOf(option) {
-  if (option === undefined) return everything;
   if (option === "--quick") return quick;
   if (option === "--fonts") return layout;
   // What runs everything runs the same versions' part of the matrix as well.
