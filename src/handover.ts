@@ -68,9 +68,14 @@ export class Handover {
 
   #startNow(reservation: Reservation | undefined): void {
     const delivery = this.#message();
-    this.#start(reservation, { on: (owed) => this.#receiver.deliver(delivery, owed?.reply) });
-    const isOver = this.#receiver.reply.by === "now";
-    this.#receiver.records?.came(delivery, this.#sent, isOver ? this.#outcome("done") : { state: "running" });
+    const { records, reply } = this.#receiver;
+    const on = (owed?: Owed) => {
+      // The flow may answer before it is let go on with.
+      if (owed) records?.came(delivery, this.#sent, { state: "running" });
+      this.#receiver.deliver(delivery, owed?.reply);
+    };
+    this.#start(reservation, { on });
+    if (reply.by === "now") records?.came(delivery, this.#sent, this.#outcome("done"));
   }
 
   async #keep(custody: Custody, reservation: Reservation | undefined): Promise<Problem | undefined> {

@@ -29,12 +29,12 @@ class GatedStore extends MemoryStore {
 
   override async add(...args: Parameters<MemoryStore["add"]>): Promise<void> {
     this.asked++;
-    await this.gate;
+    if (this.gate) await this.gate;
     if (this.isBroken) throw new StoreError("full");
     await super.add(...args);
   }
 
-  gate: Promise<void> = Promise.resolve();
+  gate: Promise<void> | undefined;
 }
 
 class Started implements Flow<First> {
@@ -325,6 +325,15 @@ describe("what must not be lost", () => {
       await reply;
       const [record] = await noted();
       should([record?.state, record?.status]).eql(["failed", 503]);
+    });
+
+    it("tell of what the flow answers before it is let go on with", async () => {
+      reception.reply = { by: "flow", timeout: 10_000 };
+      reception.onDelivery = () => void answerTo(reception.owed[0]).status(202).send("x");
+      reception.deploy();
+      await post();
+      const [record] = await noted();
+      should([record?.state, record?.status]).eql(["done", 202]);
     });
 
     it("tell of repeats without their bodies", async () => {
