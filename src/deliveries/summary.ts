@@ -1,0 +1,87 @@
+// What is told of deliveries to whoever looks at them in the editor: nothing of it lets anybody in.
+
+import type { Reason } from "../trust/diagnosis/explanation";
+import type { SenderId } from "../trust/senders/table";
+import type { Run, State } from "./delivery";
+
+/** One delivery in a list. What is not known of it is `null`. */
+export interface Summary {
+  /** The id of its message. */
+  readonly id: string;
+  /** The id of the node whose endpoint it came to; `null` where it came to none, and none is like its path. */
+  readonly node: string | null;
+  /** When it came, in ms since the epoch. */
+  readonly at: number;
+  readonly state: State;
+  /** The status of the reply. */
+  readonly status: number | null;
+  /** Why it was refused or has failed, for the operator, in the language of the runtime. */
+  readonly reason: string | null;
+  /** What to do about that, for the operator, in the language of the runtime. */
+  readonly fix: string | null;
+  readonly method: string;
+  /** Below Node-RED's root for nodes, without the query. */
+  readonly path: string;
+  /** The address of the sender; empty where it is not known. */
+  readonly ip: string;
+  readonly sender: SenderId | null;
+  /** The type of the event. */
+  readonly event: string | null;
+  /** The sender's own id of the delivery. */
+  readonly senderId: string | null;
+  /** The length of the body as it was sent, in bytes. */
+  readonly size: number;
+  /** How long it took from the head of the request to the reply, in ms. */
+  readonly milliseconds: number | null;
+  /** How often the flow was started with it. */
+  readonly attempt: number;
+  /** The id of the delivery that it is a replay of. */
+  readonly replayOf: string | null;
+  readonly cause: Cause | null;
+}
+
+/** Why a delivery was refused or has failed, for whoever reads in another language than the runtime's. */
+export interface Cause {
+  /** Why it was refused, by the key of its text under `refused` in the message catalog; `null` where the flow has failed. */
+  readonly problem: string | null;
+  /** What was wrong and how to mend it, the surest first, each by the key of its text under `whyNot`. */
+  readonly reasons: readonly Reason[];
+  /** The sender that it looks like: a guess that nothing has proven. */
+  readonly looksLike: SenderId | null;
+  /** What the flow has failed with; `null` where it was not the flow. */
+  readonly error: string | null;
+}
+
+/** One delivery, with all that is kept of it. */
+export interface Detail extends Summary {
+  /** Without what lets somebody in. */
+  readonly headers: Readonly<Record<string, string | string[]>>;
+  readonly query: Readonly<Record<string, string | string[]>>;
+  readonly body: ShownBody;
+  /** What was answered; `null` where nothing was, or not yet. */
+  readonly answer: ShownAnswer | null;
+  /** Each start of the flow, the first one first. */
+  readonly runs: readonly Run[];
+}
+
+export interface ShownBody {
+  readonly encoding: "utf8" | "base64";
+  /** Text, or its bytes in base64 where they are none. */
+  readonly data: string;
+  /** Whether there was more than is kept or shown. */
+  readonly truncated: boolean;
+}
+
+export interface ShownAnswer {
+  readonly status: number;
+  readonly milliseconds: number | null;
+  /** What was said, where that is known: of a refusal, the problem (RFC 9457). */
+  readonly body: string | null;
+}
+
+/** A page of a list, the newest first. */
+export interface SummaryPage {
+  readonly deliveries: readonly Summary[];
+  /** The `before` of the next page; `null` where there is none. */
+  readonly next: string | null;
+}
