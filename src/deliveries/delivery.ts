@@ -1,5 +1,6 @@
 // What is known of one request: what came, and what became of it.
 
+import type { Reason } from "../trust/diagnosis/explanation";
 import type { SenderId } from "../trust/senders/table";
 import type { Credential } from "../trust/signature/why";
 
@@ -84,6 +85,16 @@ export interface Delivery {
   readonly milliseconds?: number;
   /** Why it was refused, by the key of its text under `refused` in the message catalog. */
   readonly problem?: string;
+  /** What was wrong with it and how to mend that, the surest first, where it was refused. */
+  readonly reasons?: readonly Reason[];
+  /** The sender that it looks like, where it was refused. */
+  readonly looksLike?: SenderId;
+  /** What the flow has failed with in its last run; or the error behind a refusal that no rule foresees. */
+  readonly error?: string;
+  /** The id of the delivery that it is a replay of. */
+  readonly replayOf?: string;
+  /** Whether its body, which is JSON, is all of the message's payload: somebody has changed that. */
+  readonly isPayload?: boolean;
   /** How often the flow was started with it. */
   readonly attempt: number;
   /** Whether its body is kept as JSON: a parser in front had read it, and nobody knows how it was sent. */
@@ -108,6 +119,12 @@ export interface Kept {
   /** As it was sent; empty where it was not kept, as that of a refused request is not. */
   readonly body: Buffer;
   readonly runs: readonly Run[];
+}
+
+/** With what its last run has failed with, if it has. */
+export function afterRun(delivery: Delivery, { error }: Pick<Run, "error">): Delivery {
+  const { error: _, ...rest } = delivery;
+  return error === undefined ? rest : { ...rest, error };
 }
 
 /**

@@ -1,7 +1,7 @@
 // Deliveries in the memory of this process: the last ones of each node.
 
 import type { Aged, Aging } from "./aging";
-import { type Delivery, type Head, type Kept, type Run, searchedIn, type State, unfinished } from "./delivery";
+import { afterRun, type Delivery, type Head, type Kept, type Run, searchedIn, type State, unfinished } from "./delivery";
 import { Finished } from "./finished";
 import { MemoryRepeats } from "./memory-repeats";
 import { atOnce, type Change, type Claim, type Page, type Query, type Store, StoreError } from "./store";
@@ -52,7 +52,7 @@ class Entry implements Aged<Entry> {
 
   change({ run, ...rest }: Change): void {
     const isNew = rest.attempt !== undefined && rest.attempt !== this.delivery.attempt;
-    this.delivery = { ...this.delivery, ...rest };
+    this.delivery = { ...(run ? afterRun(this.delivery, run) : this.delivery), ...rest };
     if (run && isNew) this.runs.push(run);
     else if (run) this.runs.splice(-1, 1, run);
   }

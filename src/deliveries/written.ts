@@ -15,6 +15,11 @@ export interface Written {
   searched: string;
 }
 
+/** The same as it is read, with what its last run has failed with. */
+export interface Read extends Omit<Written, "searched"> {
+  error: string | null;
+}
+
 export function write(delivery: Delivery): Written {
   const { id, node, at, state, attempt, status = null, milliseconds = null, ...rest } = delivery;
   const searched = searchedIn(delivery);
@@ -31,7 +36,8 @@ export function read({
   status,
   milliseconds,
   rest,
-}: Omit<Written, "searched">): Delivery | undefined {
+  error,
+}: Read): Delivery | undefined {
   const known = restOf(rest);
   return (
     known && {
@@ -39,6 +45,7 @@ export function read({
       ...known,
       ...(status !== null && { status }),
       ...(milliseconds !== null && { milliseconds }),
+      ...(error !== null && { error }),
     }
   );
 }

@@ -38,6 +38,7 @@ async function told(store: Store, prefix: string, sought: string): Promise<unkno
     counts: await Promise.all([store.counts(one), store.counts(other)]),
     claims: (await claimsOf(store, one, 2, new Set([`${prefix}3`]))).flat(),
     pages: await pagesOf(store, { node: one, limit: 3 }),
+    deliveries: (await store.page({ node: one, limit: 50 })).deliveries,
     done: await pagesOf(store, { node: one, state: "done", limit: 2 }),
     found: (await pagesOf(store, { node: other, text: sought, limit: 2 })).flat(),
   };

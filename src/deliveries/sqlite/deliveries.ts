@@ -5,7 +5,7 @@ import type { Change } from "../store";
 import { Counts } from "./counts";
 import type { Database, Row, Statement, Value } from "./module";
 import type { Step, WrittenKept } from "./operations";
-import type { Written } from "../written";
+import type { Read, Written } from "../written";
 
 /** How many deliveries are looked through for a text in one step. */
 const scanned = 2000;
@@ -14,10 +14,12 @@ const mostClaimed = 4 * 1024 * 1024;
 const nothing = new Uint8Array();
 const states = [...unfinished, ...finished];
 
-const columns = "seq, id, node, at, state, attempt, status, milliseconds, rest";
+/** The last run is that of the last attempt. */
+const error = "(SELECT error FROM runs WHERE runs.seq = deliveries.seq ORDER BY attempt DESC LIMIT 1) AS error";
+const columns = `seq, id, node, at, state, attempt, status, milliseconds, rest, ${error}`;
 
 /** A row with its place in the order in which deliveries came. */
-type Placed = { [Column in keyof Written]: Written[Column] } & { seq: number };
+type Placed = { [Column in keyof Read]: Read[Column] } & { seq: number };
 
 export class Deliveries {
   readonly counts: Counts;
@@ -82,7 +84,7 @@ export class Deliveries {
   }
 
   /** The newest first: a step of a page, which the next one goes on with where there is one. */
-  page({ node, state, text, before, limit }: Step): { found: Written[]; next: number | undefined } {
+  page({ node, state, text, before, limit }: Step): { found: Read[]; next: number | undefined } {
     const { where, values } = newestOf(node, state, { before, most: text ? scanned : limit + 1 });
     // What is not looked through is not read.
     const matches = text ? "AND instr(searched, ?)" : "";

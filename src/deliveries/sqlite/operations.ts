@@ -2,11 +2,11 @@
 
 import type { Run, State } from "../delivery";
 import type { Change, Trouble } from "../store";
-import type { Written } from "../written";
+import type { Read, Written } from "../written";
 
 /** A delivery with all that belongs to it. */
 export interface WrittenKept {
-  written: Written;
+  written: Read;
   body: Uint8Array;
   runs: Run[];
 }
@@ -52,7 +52,7 @@ export interface Operations {
     gives: { kept: WrittenKept[]; next: number | undefined };
   };
   find: { asks: string; gives: WrittenKept | undefined };
-  page: { asks: Step; gives: { found: Written[]; next: number | undefined } };
+  page: { asks: Step; gives: { found: Read[]; next: number | undefined } };
   counts: { asks: string; gives: Partial<Record<State, number>> };
   findKey: { asks: { endpoint: string; key: string; now: number }; gives: FoundKey | undefined };
   keepKey: { asks: { kept: KeptKey; now: number }; gives: unknown };

@@ -21,16 +21,18 @@ export function keptOf(hash: Buffer[]): Kept | undefined {
     else texts[name] = String(value);
   }
   runs.sort(([one], [other]) => one - other);
-  const delivery = deliveryOf(texts);
+  const delivery = deliveryOf(texts, runs.at(-1)?.[1]);
   return delivery && { delivery, body, runs: runs.map(([, run]) => run) };
 }
 
-/** @param row the values of `columns` */
+/** @param row the values of `columns`, and the last run */
 export function deliveryOfRow(row: (string | null)[]): Delivery | undefined {
-  return deliveryOf(Object.fromEntries(columns.map((column, index) => [column, row[index] ?? undefined])));
+  const last = row[columns.length];
+  const texts = Object.fromEntries(columns.map((column, index) => [column, row[index] ?? undefined]));
+  return deliveryOf(texts, last ? (JSON.parse(last) as Run) : undefined);
 }
 
-function deliveryOf(texts: Record<string, string | undefined>): Delivery | undefined {
+function deliveryOf(texts: Record<string, string | undefined>, last: Run | undefined): Delivery | undefined {
   const { id = "", node = "", at, state, attempt, status, milliseconds, rest = "{}" } = texts;
   return read({
     ...{ id, node, rest },
@@ -40,5 +42,6 @@ function deliveryOf(texts: Record<string, string | undefined>): Delivery | undef
     attempt: Number(attempt),
     status: status === undefined ? null : Number(status),
     milliseconds: milliseconds === undefined ? null : Number(milliseconds),
+    error: last?.error ?? null,
   });
 }

@@ -136,7 +136,7 @@ return found
   true,
 );
 
-/** The fields of a page's rows, the first of which is the number. */
+/** The fields of a page's rows, the first of which is the number; the last run follows in JSON. */
 export const columns = ["seq", "id", "node", "at", "state", "attempt", "status", "milliseconds", "rest"] as const;
 
 /**
@@ -160,6 +160,7 @@ for _, id in ipairs(ids) do
   local matches = text == '' or string.find(redis.call('HGET', key('d', id), 'searched') or '', text, 1, true)
   if row[1] and matches then
     if #found == limit then return {found, found[limit][1]} end
+    row[#row + 1] = redis.call('HGET', key('d', id), 'run:' .. (row[${columns.indexOf("attempt") + 1}] or ''))
     found[#found + 1] = row
   end
 end
