@@ -12,6 +12,7 @@ import type { Gate } from "../../src/trust/gate";
 import { type Limiting, Limits } from "../../src/trust/limits";
 import { isSenderId, senders } from "../../src/trust/senders/table";
 import type { Deploys } from "./deploys";
+import { Inquiry } from "./explained";
 import { flowResponse } from "./flow-response";
 import type { Report } from "./report";
 import type { Lot } from "./status";
@@ -57,8 +58,10 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
     dropped: (id, why) => report.dropped(id, why),
     greeted: (secret) => report.greeted(secret),
     refused: (problem, request, cause) => {
-      report.refused(problem, request, cause, gate);
-      records?.refused(problem, request);
+      const refusal = { problem, request, cause };
+      const inquiry = new Inquiry(refusal, gate, RED._);
+      report.refused(refusal, inquiry);
+      records?.refused(problem, request, inquiry);
     },
   };
 }

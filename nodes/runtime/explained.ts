@@ -1,13 +1,59 @@
 // Why a request was refused, with nothing in it that may not be told.
 
+import type { Problem } from "../../src/problem";
+import type { Why } from "../../src/records";
 import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
 import type { Gate, Refused } from "../../src/trust/gate";
+import { causeText, mostLogged, type Translate } from "./cause";
 
 /** Of a value in an explanation, so many characters are told. */
 const longestValue = 300;
 
+/** Of an error, so many characters are shown. */
+const longestError = 500;
+
+/** What has come, and why it was refused. */
+export interface Refusal {
+  readonly problem: Problem;
+  readonly request: Refused | undefined;
+  /** The error behind it; nothing where a rule has refused it. */
+  readonly cause: unknown;
+}
+
+/** Why a request was refused: found out when somebody asks first, and once. */
+export class Inquiry implements Why {
+  readonly #refusal: Refusal;
+  readonly #gate: Gate;
+  readonly #translate: Translate;
+  #explanation: Explanation | undefined;
+  #cause: string | undefined;
+
+  constructor(refusal: Refusal, gate: Gate, translate: Translate) {
+    this.#refusal = refusal;
+    this.#gate = gate;
+    this.#translate = translate;
+  }
+
+  get explanation(): Explanation {
+    const { problem, request, cause } = this.#refusal;
+    const mayBeKnown = request && problem.status === 401 && cause === undefined;
+    return (this.#explanation ??= mayBeKnown ? explanationBy(this.#gate, request) : { reasons: [] });
+  }
+
+  /** The error behind it, with the place that it came from; nothing where there is none. */
+  get cause(): string | undefined {
+    const { cause } = this.#refusal;
+    if (cause === undefined) return undefined;
+    return (this.#cause ??= this.#gate.secrecy.conceal(causeText(cause, this.#translate), mostLogged));
+  }
+
+  get error(): string | undefined {
+    return this.cause?.split("\n", 1)[0]?.slice(0, longestError);
+  }
+}
+
 /** Nothing that somebody has sent may keep a refusal from being told. */
-export function explanationBy(gate: Gate, request: Refused): Explanation {
+function explanationBy(gate: Gate, request: Refused): Explanation {
   try {
     const { reasons, ...rest } = gate.explain(request);
     return { ...rest, reasons: reasons.map(({ key, values }) => ({ key, values: concealed(values, gate) })) };

@@ -2,18 +2,17 @@
 
 import type { Node } from "node-red";
 import type { Breach } from "../../src/config/rules";
-import { type Problem, problems } from "../../src/problem";
+import { problems } from "../../src/problem";
 import { type Fares, interrupted } from "../../src/deliveries/flow";
 import type { Trouble } from "../../src/deliveries/store";
 import type { Acceptance, Replied } from "../../src/endpoint";
 import type { Dropped } from "../../src/reply/owed";
 import type { Standing } from "../../src/reply/standing";
 import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
-import type { Gate, Refused } from "../../src/trust/gate";
 import { shortName } from "../../src/trust/senders/table";
 import { addressOf } from "../../src/trust/addresses";
-import { causeText, mostLogged, type Translate } from "./cause";
-import { explanationBy } from "./explained";
+import type { Translate } from "./cause";
+import type { Inquiry, Refusal } from "./explained";
 import { type Lot, statusOf } from "./status";
 import { Tally } from "./tally";
 
@@ -120,23 +119,19 @@ export class Report {
     this.#countsChanged();
   }
 
-  /**
-   * @param cause the error behind it, if there was one
-   * @param gate what has refused it, and knows what must not get into the log
-   */
-  refused(problem: Problem, request: Refused | undefined, cause: unknown, gate: Gate): void {
+  refused({ problem, request, cause }: Refusal, inquiry: Inquiry): void {
     this.#tally.refuse(request?.ip);
     this.#countsChanged();
     // What a stranger does must not hide an error, so each has an interval of its own.
     const level = cause === undefined ? "warn" : "error";
     if (!this.#mayLog(level)) return;
     const reason = this.#translate(`refused.${problem.name}`);
-    if (cause !== undefined) {
-      this.#node[level](`${reason}: ${gate.secrecy.conceal(causeText(cause, this.#translate), mostLogged)}`);
+    if (inquiry.cause !== undefined) {
+      this.#node[level](`${reason}: ${inquiry.cause}`);
       return;
     }
     const from = problem.isOfAddress ? addressOf(request?.ip ?? "") : undefined;
-    const explanation = request && problem.status === 401 ? explanationBy(gate, request) : { reasons: [] };
+    const { explanation } = inquiry;
     this.#tally.explain({ at: Date.now(), problem: problem.name, ...(from && { ip: from.text }), ...explanation });
     const told = from ? `${reason}: ${from.text}` : reason;
     this.#node[level]([told, ...this.#sentences(explanation)].join(". "));

@@ -1,7 +1,16 @@
 // Deliveries in the memory of this process: the last ones of each node.
 
 import type { Aged, Aging } from "./aging";
-import { afterRun, type Delivery, type Head, type Kept, type Run, searchedIn, type State, unfinished } from "./delivery";
+import {
+  afterRun,
+  type Delivery,
+  type Head,
+  type Kept,
+  type Run,
+  searchedIn,
+  type State,
+  unfinished,
+} from "./delivery";
 import { Finished } from "./finished";
 import { MemoryRepeats } from "./memory-repeats";
 import { atOnce, type Change, type Claim, type Page, type Query, type Store, StoreError } from "./store";

@@ -27,17 +27,7 @@ export function write(delivery: Delivery): Written {
 }
 
 /** @returns nothing where it cannot be read, as it was damaged or is of another version */
-export function read({
-  id,
-  node,
-  at,
-  state,
-  attempt,
-  status,
-  milliseconds,
-  rest,
-  error,
-}: Read): Delivery | undefined {
+export function read({ id, node, at, state, attempt, status, milliseconds, rest, error }: Read): Delivery | undefined {
   const known = restOf(rest);
   return (
     known && {

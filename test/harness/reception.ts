@@ -129,7 +129,7 @@ export class Reception {
       greeted: (secret) => this.greetings.push(secret),
       refused: (problem, request, cause) => {
         this.refusals.push({ problem, cause });
-        this.records?.refused(problem, request);
+        this.records?.refused(problem, request, { explanation: { reasons: [] }, error: undefined });
       },
     };
     const lot = () => undefined;

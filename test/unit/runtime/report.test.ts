@@ -2,12 +2,16 @@ import "should";
 import type { Node } from "node-red";
 import { mock } from "node:test";
 import { inspect } from "node:util";
+import type { Translate } from "../../../nodes/runtime/cause";
+import { Inquiry, type Refusal } from "../../../nodes/runtime/explained";
 import { Report } from "../../../nodes/runtime/report";
 import { TokenGate } from "../../../src/trust/token";
 import { problems } from "../../../src/problem";
 import { token } from "../../harness/flow";
 
 const gate = new TokenGate({ method: "header", name: "Authorization", token, secondToken: "" });
+
+const translate: Translate = (key, { accepted, refused } = {}) => `${key} ${accepted}/${refused}`;
 
 describe("Report", () => {
   let statuses: string[];
@@ -26,7 +30,7 @@ describe("Report", () => {
       error: (text: string) => logs.push(`error ${text}`),
       metric: () => false,
     };
-    report = new Report(node as unknown as Node, (key, { accepted, refused } = {}) => `${key} ${accepted}/${refused}`);
+    report = new Report(node as unknown as Node, translate);
     report.open("/hook");
   });
   afterEach(() => {
@@ -34,6 +38,9 @@ describe("Report", () => {
     mock.restoreAll();
   });
 
+  const refuse = (refusal: Refusal, by = gate) => {
+    report.refused(refusal, new Inquiry(refusal, by, translate));
+  };
   const accept = () => report.accepted({ id: "1", admission: { credential: "first" }, ip: "192.0.2.1" });
 
   it("keeps the first secret that is brought, and warns of it once, however often strangers bring another", () => {
@@ -44,7 +51,7 @@ describe("Report", () => {
 
   it("tells no token that a caller has made the name of a parameter", () => {
     const head = { method: "POST", rawHeaders: [], search: String(new URLSearchParams([[token, token]])) };
-    report.refused(problems.tokenMissing, { head, at: 0 }, undefined, gate);
+    refuse({ problem: problems.tokenMissing, request: { head, at: 0 }, cause: undefined });
     inspect(report.standing, { depth: 9 }).should.not.containEql(token);
     inspect(report.standing, { depth: 9 }).should.containEql("tokenElsewhere");
   });
@@ -64,25 +71,27 @@ describe("Report", () => {
 
   it("shows a change at once after a quiet time", () => {
     mock.timers.tick(500);
-    report.refused(problems.tokenInvalid, undefined, undefined, gate);
+    refuse({ problem: problems.tokenInvalid, request: undefined, cause: undefined });
     statuses.should.eql(["status.open 0/0", "status.openRefusing 0/1"]);
   });
 
   it("logs refusals at most once a second", () => {
-    for (let count = 0; count < 100; count++) report.refused(problems.tokenInvalid, undefined, undefined, gate);
+    for (let count = 0; count < 100; count++)
+      refuse({ problem: problems.tokenInvalid, request: undefined, cause: undefined });
     now += 999;
-    report.refused(problems.tokenMissing, undefined, undefined, gate);
+    refuse({ problem: problems.tokenMissing, request: undefined, cause: undefined });
     logs.should.have.length(1);
     now += 1;
-    report.refused(problems.jsonMalformed, undefined, undefined, gate);
+    refuse({ problem: problems.jsonMalformed, request: undefined, cause: undefined });
     logs
       .map((line) => line.split(" ").slice(0, 2).join(" "))
       .should.eql(["warn refused.tokenInvalid", "warn refused.jsonMalformed"]);
   });
 
   it("does not let refusals hide an error, and limits errors as well", () => {
-    report.refused(problems.tokenInvalid, undefined, undefined, gate);
-    for (let count = 0; count < 100; count++) report.refused(problems.unforeseen, undefined, "it broke", gate);
+    refuse({ problem: problems.tokenInvalid, request: undefined, cause: undefined });
+    for (let count = 0; count < 100; count++)
+      refuse({ problem: problems.unforeseen, request: undefined, cause: "it broke" });
     logs.should.have.length(2);
     logs[1]?.should.startWith("error refused.unforeseen").and.endWith(": it broke");
   });
@@ -93,7 +102,7 @@ describe("Report", () => {
       `Invalid value ${JSON.stringify(secret)} in ${JSON.stringify(JSON.stringify({ secret }))}`,
     );
     const own = new TokenGate({ method: "header", name: "X-Token", token: secret, secondToken: "" });
-    report.refused(problems.unforeseen, undefined, quoted, own);
+    refuse({ problem: problems.unforeseen, request: undefined, cause: quoted }, own);
     logs[0]?.should.match(/Invalid value "…" in "\{\\"secret\\":\\"…\\"\}"/).and.not.match(/x{38}/);
   });
 
@@ -126,7 +135,7 @@ describe("Report", () => {
       ["a text that is cut where the token is", { url: `${"x".repeat(9_980)}${token}` }],
     ] as const) {
       it(`such as ${what}`, () => {
-        report.refused(problems.unforeseen, undefined, cause, gate);
+        refuse({ problem: problems.unforeseen, request: undefined, cause: cause });
         logs.should.have.length(1);
         logs[0]?.should.match(/^error refused\.unforeseen [^]*: ./).and.not.containEql(token.slice(0, 20));
       });
@@ -148,7 +157,7 @@ describe("Report", () => {
       ] as const),
     ] as const) {
       it(`such as ${what}`, () => {
-        report.refused(problems.unforeseen, undefined, cause, gate);
+        refuse({ problem: problems.unforeseen, request: undefined, cause: cause });
         logs.should.have.length(1);
         logs[0]?.length.should.be.belowOrEqual(10_100);
         logs[0]?.should.match(/…/).and.not.containEql(token.slice(0, 5));

@@ -1,0 +1,79 @@
+// Deliveries as they are shown to whoever looks at them in the editor.
+
+import { type Problem, problems } from "../problem";
+import { toObject } from "../request/parameters";
+import type { Delivery, Kept } from "./delivery";
+import { maskHeaders, maskQuery } from "./masks";
+import type { Cause, Detail, ShownAnswer, ShownBody, Summary } from "./summary";
+
+/** Of a body, so many bytes are shown. */
+export const mostShown = 1024 * 1024;
+
+/** What a cause is called, in the language of the runtime. */
+export interface Wording {
+  reasonOf(cause: Cause): string | null;
+  fixOf(cause: Cause): string | null;
+}
+
+export function summaryOf(delivery: Delivery, wording: Wording): Summary {
+  const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
+  const cause = causeOf(delivery);
+  return {
+    ...{ id, node: node === "" ? null : node, at, state, status },
+    reason: cause && wording.reasonOf(cause),
+    fix: cause && wording.fixOf(cause),
+    ...{ method: head.method, path: head.path, ip: head.ip },
+    sender: webhook?.sender ?? null,
+    event: webhook?.event ?? null,
+    senderId: webhook?.id ?? null,
+    ...{ size, milliseconds, attempt },
+    replayOf: delivery.replayOf ?? null,
+    cause,
+  };
+}
+
+export function detailOf({ delivery, body, runs }: Kept, wording: Wording): Detail {
+  const { head, size } = delivery;
+  return {
+    ...summaryOf(delivery, wording),
+    headers: maskHeaders(head.headers),
+    query: maskQuery(toObject(new URLSearchParams(head.search))),
+    body: shownBody(body, size),
+    answer: answerOf(delivery),
+    runs,
+  };
+}
+
+function causeOf({ state, problem, reasons = [], looksLike, error }: Delivery): Cause | null {
+  if (state === "refused") {
+    return { problem: problem ?? null, reasons, looksLike: looksLike ?? null, error: error ?? null };
+  }
+  return error === undefined ? null : { problem: null, reasons: [], looksLike: null, error };
+}
+
+/** As text where it is some, by its bytes where it is not. */
+function shownBody(body: Buffer, size: number): ShownBody {
+  const shown = body.subarray(0, mostShown);
+  const truncated = shown.length < body.length || (body.length === 0 && size > 0);
+  const text = textOf(shown, shown.length < body.length);
+  return text === undefined
+    ? { encoding: "base64", data: shown.toString("base64"), truncated }
+    : { encoding: "utf8", data: text, truncated };
+}
+
+/** @param isCut whether its last character may be cut in the middle */
+function textOf(bytes: Buffer, isCut: boolean): string | undefined {
+  // No text that anybody sends has one, and most of what is no text does.
+  if (bytes.includes(0)) return undefined;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
+  } catch {
+    return undefined;
+  }
+}
+
+function answerOf({ status, milliseconds, problem }: Delivery): ShownAnswer | null {
+  if (status === undefined) return null;
+  const said: Problem | undefined = Object.values(problems).find(({ name }) => name === problem);
+  return { status, milliseconds: milliseconds ?? null, body: said?.status === status ? said.body : null };
+}
