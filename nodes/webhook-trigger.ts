@@ -17,12 +17,19 @@ import { Completion } from "./runtime/completion";
 import { ConfiguredPaths } from "./runtime/configured";
 import { Deploys } from "./runtime/deploys";
 import { Door } from "./door/door";
+import { Elsewhere } from "./door/elsewhere";
+import { Failures } from "./runtime/failures";
+import { listenToErrors } from "./runtime/flow-errors";
 import { bodyLimitOf, isMiddlewareBroken, rootsOf, settingsOf } from "./runtime/host";
 import { durabilityOf } from "./runtime/durable";
 import { endpointOf, lotOf } from "./runtime/endpoint";
+import { OpenedNodes } from "./runtime/opened";
+import { Replays } from "./runtime/replays";
 import { Report } from "./runtime/report";
+import { ShownDeliveries } from "./runtime/shown-deliveries";
 import { Standings } from "./runtime/standings";
 import { Storehouse } from "./runtime/storehouse";
+import { Traffic } from "./runtime/traffic";
 import { Trials } from "./runtime/trials";
 
 type WebhookTriggerNode = Node<SavedCredentials>;
@@ -36,7 +43,10 @@ interface Common {
   storehouse: Storehouse;
   completion: Completion;
   deploys: Deploys;
+  opened: OpenedNodes;
   trials: Trials;
+  traffic: Traffic;
+  failures: Failures;
   limiting: Limiting;
   guarding: Guarding;
   standings: Standings;
@@ -75,34 +85,60 @@ function prepare(RED: NodeAPI): Common {
   // Flows with a node of ours cannot run yet.
   if (!configured.needNothing) endpoints.hold();
   const roots = rootsOf(RED);
-  const trials = new Trials(RED, endpoints);
-  const storehouse = new Storehouse(RED);
+  const opened = new OpenedNodes(RED, endpoints);
+  const storehouse: Storehouse = new Storehouse(RED, (id) => shown.seen(id));
+  const deploys = new Deploys(RED, [storehouse, endpoints]);
+  const limit = bodyLimitOf(RED);
+  const traffic = new Traffic();
+  RED.events.on("flows:started", () => traffic.keep((id) => Boolean(RED.nodes.getNode(id))));
+  const stores = storehouse.shown;
+  const shown = new ShownDeliveries(RED, { stores, traffic, replays: new Replays(RED, opened, deploys, limit) });
+  const trials = new Trials(RED, endpoints, opened, stores);
   return {
     endpoints,
     storehouse,
     completion: new Completion(RED),
-    deploys: new Deploys(RED, [storehouse, endpoints]),
+    deploys,
+    opened,
     trials,
+    traffic,
+    failures: new Failures(stores, opened),
     limiting: new Limiting(trials.standIns, storehouse.rates),
     guarding: new Guarding(new MemoryRepeats()),
     standings: new Standings(RED),
     roots,
     baseUrl: parseBaseUrl(settingsOf(RED).webhookTriggerBaseUrl),
-    door: roots.node === false ? undefined : new Door(RED, endpoints),
-    limit: bodyLimitOf(RED),
+    door: roots.node === false ? undefined : doorOf(RED, endpoints, configured, storehouse),
+    limit,
   };
+}
+
+function doorOf(
+  RED: NodeAPI,
+  endpoints: Endpoints<Endpoint>,
+  configured: ConfiguredPaths,
+  storehouse: Storehouse,
+): Door {
+  const door = new Door(RED, endpoints);
+  new Elsewhere(RED, {
+    endpoints,
+    isConfigured: (key) => configured.has(key),
+    addressOf: (request) => door.addressOf(request),
+    note: (delivery) => storehouse.note(delivery),
+  }).watch();
+  return door;
 }
 
 /** Opens the endpoint of a node, or tells why it stays closed. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { endpoints, trials, standings, roots, baseUrl, door, storehouse } = common;
+  const { endpoints, opened, trials, standings, roots, baseUrl, door, storehouse } = common;
   const report = new Report(node, RED._);
   const close = (breach: Breach) => {
-    trials.note(node, breach);
+    opened.note(node, breach);
     report.broken(breach);
   };
   if (!door) {
-    trials.note(node, "switchedOff");
+    opened.note(node, "switchedOff");
     return report.switchedOff();
   }
 
@@ -119,7 +155,8 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   const { custody, guarding = common.guarding } = durability ?? {};
   const records = storehouse.recordsOf(recorder, config.path, config.durable);
   const endpoint = endpointOf(RED, node, { ...parts, guarding, custody, records });
-  trials.note(node, { config, endpoint });
+  opened.note(node, { node, config, endpoint, recorder });
+  listenToErrors(node, common.failures.heard);
   standings.note(node, report);
   const { path } = config;
   const [onTurn, onWait] = [() => report.open(path, lotOf(config)), () => report.waiting(path)];

@@ -1,16 +1,13 @@
-// The deliveries of an endpoint that never loses one: what is kept of a request, and what a message is made of again.
+// The deliveries of an endpoint that never loses one.
 
 import type { Kept } from "./deliveries/delivery";
 import type { Keeper } from "./deliveries/keeper";
 import type { Ending } from "./deliveries/flow";
 import { StoreError } from "./deliveries/store";
 import type { Delivery } from "./endpoint";
-import { Problem, problems } from "./problem";
+import { type Problem, problems } from "./problem";
 import type { OwedReply } from "./reply/owed";
 import type { Recorder, Sent } from "./recorder";
-import { contentOf } from "./request/content";
-import { toObject } from "./request/parameters";
-import type { RequestSummary } from "./request/summary";
 
 /** The reply that a flow is to give, and what that says of it: the flow is done when it has given it. */
 export interface Owed {
@@ -24,9 +21,6 @@ export interface First {
   /** Where the flow is to reply. */
   readonly owed?: Owed | undefined;
 }
-
-const codings = "content-encoding";
-const type = "content-type";
 
 export class Custody {
   readonly #keeper: Keeper<First>;
@@ -43,7 +37,11 @@ export class Custody {
    * @returns what is kept; or why that is not possible, and its sender has to keep it
    */
   async keep(delivery: Delivery, sent: Sent): Promise<Kept | Problem> {
-    const kept = this.#recorder.record(delivery, sent, { state: "running" });
+    return this.keepAgain(this.#recorder.record(delivery, sent, { state: "running" }));
+  }
+
+  /** The same for what was kept before, and is to be a delivery of its own now. */
+  async keepAgain(kept: Kept): Promise<Kept | Problem> {
     try {
       await this.#keeper.keep(kept);
       return kept;
@@ -62,36 +60,4 @@ export class Custody {
   withdraw(kept: Kept): void {
     this.#keeper.withdraw(kept);
   }
-
-  /**
-   * What a message is made of once more.
-   *
-   * @param limit the most bytes that its body may have without its content codings
-   * @param rawBody whether messages have the bytes of the body as they were sent
-   */
-  async restore({ delivery, body }: Kept, limit: number, rawBody: boolean): Promise<Delivery | Problem> {
-    const { id, head, webhook, attempt, gaps = [], isJson = false } = delivery;
-    const bytes = this.#recorder.secrets.putBack(body, gaps);
-    const parsed = isJson ? { value: JSON.parse(bytes.toString()) as unknown } : undefined;
-    const request = { headers: { [type]: textOf(head.headers[type]), [codings]: textOf(head.headers[codings]) } };
-    const content = await contentOf({ request, parsed }, bytes, limit);
-    if (content instanceof Problem) return content;
-    const { method, path, search, headers, ip } = head;
-    const req: RequestSummary = {
-      method,
-      url: search === "" ? path : `${path}?${search}`,
-      path,
-      query: search === "" ? {} : toObject(new URLSearchParams(search)),
-      headers: { ...headers },
-      ip,
-      ...(content.files && { files: content.files }),
-    };
-    // What is kept outlives a change of who sends.
-    const known = { credential: "first" as const, ...webhook, attempt };
-    return { id, body: content.value, ...(rawBody && { rawBody: bytes }), req, webhook: known };
-  }
-}
-
-function textOf(field: string | string[] | undefined): string | undefined {
-  return field === undefined ? undefined : String(field);
 }

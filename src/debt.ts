@@ -1,7 +1,7 @@
 // What becomes of a reply that the flow owes: who is told, and when the flow counts as done.
 
 import type { ServerResponse } from "node:http";
-import type { Ending } from "./deliveries/flow";
+import { type Ending, statusError } from "./deliveries/flow";
 import type { Reservation } from "./deliveries/repeats";
 import type { Endpoint } from "./endpoint";
 import { type Problem, problems } from "./problem";
@@ -67,6 +67,6 @@ export class Debt implements Creditor {
 /** RFC 9110 §15.6: after an answer of 500 or more, the sender sends the delivery again. */
 export function endingBy(settlement: Settlement, status: number): Ending {
   if (settlement === "answered" && status < 500) return { as: "done" };
-  const error = settlement === "gone" ? settlement : `HTTP ${status}`;
+  const error = settlement === "gone" ? settlement : statusError(status);
   return { as: "failed", error, isTold: true };
 }

@@ -66,6 +66,8 @@ export interface Delivery {
   body: Body;
   /** The body as it was sent, where that is asked for. */
   rawBody?: Buffer;
+  /** Whether the body is all of the message's payload, whatever that is made of otherwise. */
+  isPayload?: boolean;
   req: RequestSummary;
   webhook: Webhook;
 }

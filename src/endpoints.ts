@@ -59,6 +59,16 @@ export class Endpoints<Endpoint extends object> {
     return this.#queueFor(path)?.[0]?.tenant.endpoint;
   }
 
+  /** The keys of all paths that are held. */
+  get keys(): Iterable<string> {
+    return this.#queues.keys();
+  }
+
+  /** Who holds a path, or held it last, as it has named itself. */
+  ownerOf(path: string): string | undefined {
+    return this.#queueFor(path)?.[0]?.tenant.owner;
+  }
+
   /**
    * Waits until the flows run.
    *

@@ -1,9 +1,12 @@
-// What is kept of a request that came in.
+// What is kept of a request that came in, and what a message is made of again.
 
 import type { Delivery as KeptDelivery, Kept, Webhook } from "./deliveries/delivery";
 import { Secrets } from "./deliveries/gaps";
 import type { Delivery } from "./endpoint";
-import type { Content } from "./request/content";
+import { Problem } from "./problem";
+import { type Content, contentOf } from "./request/content";
+import { toObject } from "./request/parameters";
+import type { RequestSummary } from "./request/summary";
 import type { Secrecy } from "./trust/secrecy";
 
 /** What there is of a body. */
@@ -24,6 +27,9 @@ interface Body extends Pick<Kept, "body"> {
 }
 
 const codings = "content-encoding";
+const type = "content-type";
+/** So a delivery begins that the flow is started with for the first time. */
+const begun = { state: "running", attempt: 1 } as const;
 /** What lets somebody in elsewhere, such as the password of `httpNodeAuth` (RFC 9110 §11.6.2, §11.7.2, RFC 6265 §4.2). */
 const neverKept = ["authorization", "proxy-authorization", "cookie"];
 
@@ -57,6 +63,62 @@ export class Recorder {
     return { delivery: how ? { ...delivery, ...how } : delivery, body, runs: [{ at }] };
   }
 
+  /**
+   * What a message is made of once more.
+   *
+   * @param limit the most bytes that its body may have without its content codings
+   * @param rawBody whether messages have the bytes of the body as they were sent
+   */
+  async restore(kept: Kept, limit: number, rawBody: boolean): Promise<Delivery | Problem> {
+    const { id, head, webhook, attempt, isJson = false, isPayload = false } = kept.delivery;
+    const bytes = this.bytesOf(kept);
+    const parsed = isJson ? { value: JSON.parse(bytes.toString()) as unknown } : undefined;
+    const request = { headers: { [type]: textOf(head.headers[type]), [codings]: textOf(head.headers[codings]) } };
+    const content = await contentOf({ request, parsed }, bytes, limit);
+    if (content instanceof Problem) return content;
+    const { method, path, search, headers, ip } = head;
+    const req: RequestSummary = {
+      method,
+      url: search === "" ? path : `${path}?${search}`,
+      path,
+      query: search === "" ? {} : toObject(new URLSearchParams(search)),
+      headers: { ...headers },
+      ip,
+      ...(content.files && { files: content.files }),
+    };
+    // What is kept outlives a change of who sends.
+    const known = { credential: "first" as const, ...webhook, attempt };
+    const rest = { ...(rawBody && { rawBody: bytes }), ...(isPayload && { isPayload }) };
+    return { id, body: content.value, ...rest, req, webhook: known };
+  }
+
+  /** The body as it was sent, with the secrets of today in the place of those that it had. */
+  bytesOf({ delivery: { gaps = [] }, body }: Kept): Buffer {
+    return this.secrets.putBack(body, gaps);
+  }
+
+  /**
+   * What was kept as a delivery of its own, which the flow is about to be started with.
+   *
+   * @param id of its message
+   * @param changed what is to be its payload; nothing for the one that it had
+   */
+  replay({ delivery, body }: Kept, id: string, changed: { payload: unknown } | undefined): Kept {
+    const { node, head, size, isJson, isPayload, gaps } = delivery;
+    const at = Date.now();
+    const webhook = { credential: "first" as const, ...delivery.webhook, replay: true as const };
+    const own = { ...begun, id, node, at, head, webhook, replayOf: delivery.id };
+    const runs = [{ at }];
+    if (!changed) {
+      const how = { ...(isJson && { isJson }), ...(isPayload && { isPayload }), ...(gaps && { gaps }) };
+      return { delivery: { ...own, size, ...how }, body, runs };
+    }
+    const written = Buffer.from(JSON.stringify(changed.payload));
+    const taken = this.secrets.takenFrom(written);
+    const how = { isJson: true, isPayload: true, ...(taken.gaps.length > 0 && { gaps: taken.gaps }) };
+    return { delivery: { ...own, size: written.length, ...how }, body: taken.body, runs };
+  }
+
   /** As it was sent, but without secrets: they are looked for in what is packed, too, which then is kept unpacked. */
   #bodyOf({ content, bytes }: Sent, isPacked: boolean): Body {
     const isAsItCame = bytes !== undefined && !isPacked;
@@ -74,4 +136,8 @@ function withoutAttempt(webhook: Webhook): Webhook {
   if (webhook.attempt === undefined) return webhook;
   const { attempt: _, ...rest } = webhook;
   return rest;
+}
+
+function textOf(field: string | string[] | undefined): string | undefined {
+  return field === undefined ? undefined : String(field);
 }

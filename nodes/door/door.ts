@@ -60,7 +60,7 @@ export class Door {
       // It is made for Express, and needs nothing of it.
       cors: httpNodeCors && (cors(httpNodeCors) as Cors),
       serve: this.#serve,
-      addressOf: (request) => this.#arrivals.addressOf(request),
+      addressOf: (request) => this.addressOf(request),
     };
     this.#arrivals = new Arrivals(this.#app, this.#ways);
     this.#ordinary = new OrdinaryWay(this.#app, this.#ways);
@@ -79,6 +79,11 @@ export class Door {
   open(path: string, endpoint: Endpoint): () => void {
     this.#ways.slots.take(endpoint, path);
     return () => this.#ways.slots.leave(endpoint);
+  }
+
+  /** The address of a request's sender, as far as its proxies are trusted. */
+  addressOf(request: IncomingMessage): string {
+    return this.#arrivals.addressOf(request);
   }
 
   #takePlaces(): void {

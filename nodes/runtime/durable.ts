@@ -35,7 +35,7 @@ export function durabilityOf(RED: NodeAPI, node: Node, means: Means): Durability
   const { keeper, guarding } = storehouse.kept;
   const custody = new Custody(keeper, recorder);
   const endListening = config.durable ? storehouse.listen(report) : undefined;
-  const leave = keeper.enter(node.id, new DurableFlow(RED, node, custody, means));
+  const leave = keeper.enter(node.id, new DurableFlow(RED, node, means));
   const close = () => {
     leave();
     endListening?.();
@@ -46,13 +46,11 @@ export function durabilityOf(RED: NodeAPI, node: Node, means: Means): Durability
 class DurableFlow implements Flow<First> {
   readonly #RED: NodeAPI;
   readonly #node: Node;
-  readonly #custody: Custody;
   readonly #means: Means;
 
-  constructor(RED: NodeAPI, node: Node, custody: Custody, means: Means) {
+  constructor(RED: NodeAPI, node: Node, means: Means) {
     this.#RED = RED;
     this.#node = node;
-    this.#custody = custody;
     this.#means = means;
   }
 
@@ -77,9 +75,9 @@ class DurableFlow implements Flow<First> {
   }
 
   async #resend(kept: Kept): Promise<Ending> {
-    const { config, limit, deploys } = this.#means;
+    const { config, limit, deploys, recorder } = this.#means;
     const { rawBody, reply } = config;
-    const delivery = await this.#custody.restore(kept, limit, rawBody);
+    const delivery = await recorder.restore(kept, limit, rawBody);
     if (delivery instanceof Problem) return { as: "failed", error: delivery.detail };
     // A deploy may have come meanwhile: the message is for the flow in the place of this one.
     if (!deploys.isRunning(this.#node)) return { as: "lost" };

@@ -16,6 +16,7 @@ import { Inquiry } from "./explained";
 import { flowResponse } from "./flow-response";
 import type { Report } from "./report";
 import type { Lot } from "./status";
+import type { Traffic } from "./traffic";
 
 /** How long a repeat waits at most where this node answers, in ms: what it waits for takes no time. */
 const longestWait = 10_000;
@@ -34,10 +35,11 @@ export interface Parts {
   custody: Custody | undefined;
   /** Where what became of its requests is noted. */
   records: Records | undefined;
+  traffic: Traffic;
 }
 
 export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
-  const { config, gate, limit, deploys, report, custody, records } = parts;
+  const { config, gate, limit, deploys, report, custody, records, traffic } = parts;
   const { reply, rawBody } = config;
   return {
     gate,
@@ -51,16 +53,23 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
     rawBody,
     newId: () => RED.util.generateId(),
     deliver: (delivery, owed) => deploys.send(node, messageOf(RED, node, delivery, config, owed)),
-    accepted: (acceptance) => report.accepted(acceptance),
+    accepted: (acceptance) => {
+      report.accepted(acceptance);
+      traffic.add(node.id, "accepted");
+    },
     replied: (replied) => report.replied(replied),
     unanswered: () => report.unanswered(),
-    repeated: (acceptance) => report.repeated(acceptance),
+    repeated: (acceptance) => {
+      report.repeated(acceptance);
+      traffic.add(node.id, "accepted");
+    },
     dropped: (id, why) => report.dropped(id, why),
     greeted: (secret) => report.greeted(secret),
     refused: (problem, request, cause) => {
       const refusal = { problem, request, cause };
       const inquiry = new Inquiry(refusal, gate, RED._);
       report.refused(refusal, inquiry);
+      traffic.add(node.id, "refused");
       records?.refused(problem, request, inquiry);
     },
   };
@@ -77,11 +86,11 @@ function guardOf(endpoint: string, { config, gate, guarding }: Parts): RepeatGua
 export function messageOf(
   RED: NodeAPI,
   node: Node,
-  { id, body, rawBody, req, webhook }: Delivery,
+  { id, body, rawBody, isPayload, req, webhook }: Delivery,
   { returnQueryParams }: WebhookConfig,
   owed: OwedReply | undefined,
 ): NodeMessageInFlow {
-  const payload = returnQueryParams ? { body, query: req.query } : body;
+  const payload = returnQueryParams && !isPayload ? { body, query: req.query } : body;
   const { event } = webhook;
   const warn = (method: string) => node.warn(RED._("node-red:httpin.errors.deprecated-call", { method }));
   return {

@@ -98,7 +98,7 @@ export class Followed {
 }
 
 /** What an error says, without where it came from and what else it has. */
-function errorText(error: unknown): string {
+export function errorText(error: unknown): string {
   try {
     return String(typeof error === "object" && error && "message" in error ? error.message : error);
   } catch {

@@ -6,6 +6,7 @@ import type { Express, RequestHandler } from "express";
 import type { Server } from "node:http";
 import type { NodeAPI } from "node-red";
 import type { Roots } from "../../src/config/roots";
+import { normalisePath } from "../../src/config/rules";
 
 /** The part of Node-RED's settings file that concerns HTTP nodes; `@types/node-red` leaves it open. */
 export interface HostSettings {
@@ -26,7 +27,7 @@ export interface HostSettings {
   apiMaxLength?: string | number;
   /** Where the files of this Node-RED are. */
   userDir?: string;
-  /** Our own: how many deliveries are kept. */
+  /** Our own: how many deliveries are kept, and what of them. */
   webhookTriggerDeliveries?: unknown;
   /** Our own: the address that callers use, for the form in the editor. */
   webhookTriggerBaseUrl?: unknown;
@@ -84,6 +85,14 @@ export function serverOf(RED: NodeAPI): Server | undefined {
 /** The app that an app is mounted on, if it is. */
 export function parentOf(app: Express): Express | undefined {
   return (app as Express & { parent?: Express }).parent;
+}
+
+/**
+ * Where an app was mounted, without a slash at its end. Express tells an app of the app that it is mounted in, but not
+ * of a router; there it is most likely at its root in the settings.
+ */
+export function mountOf(app: Express, root: string | false): string {
+  return normalisePath(parentOf(app) ? app.path() : root || "/");
 }
 
 /** Where the admin and the node app are mounted; Node-RED's default for both is the root. */

@@ -44,3 +44,32 @@ export function keepingBy(settings: StoreSettings | Misunderstood, hasFile: bool
 function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "" && !value.includes("\0");
 }
+
+/** What is kept of deliveries. */
+export interface DeliverySettings {
+  /** How many of a node are kept in memory, besides unfinished ones; with 0, nothing is noted for whoever looks. */
+  readonly keep: number | undefined;
+  /** How much they may take, all together, in bytes: in memory, or where they outlive the process. */
+  readonly bytes: number | undefined;
+  /** Whether bodies are kept of what may be lost. */
+  readonly bodies: boolean;
+}
+
+/** @param given `webhookTriggerDeliveries`; nothing for what is usual */
+export function parseDeliverySettings(given: unknown): DeliverySettings | { readonly field: string } {
+  if (given === undefined) return { keep: undefined, bytes: undefined, bodies: true };
+  if (typeof given !== "object" || given === null) return { field: "webhookTriggerDeliveries" };
+  const { keep, bytes, bodies = true } = given as Partial<Record<keyof DeliverySettings, unknown>>;
+  if (keep !== undefined && !isCount(keep)) return { field: "keep" };
+  if (bytes !== undefined && !isCount(bytes)) return { field: "bytes" };
+  if (typeof bodies !== "boolean") return { field: "bodies" };
+  return { keep, bytes, bodies };
+}
+
+export function isMisunderstood(settings: object): settings is { readonly field: string } {
+  return "field" in settings;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}

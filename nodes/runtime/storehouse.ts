@@ -3,20 +3,30 @@
 import type { NodeAPI } from "node-red";
 import { type Keeping, keepingRule } from "../../src/config/keeping";
 import type { Breach } from "../../src/config/rules";
+import type { Delivery } from "../../src/deliveries/delivery";
 import type { First } from "../../src/custody";
 import { Guarding } from "../../src/deliveries/guard";
 import { Keeper } from "../../src/deliveries/keeper";
+import { JoinedStores } from "../../src/deliveries/joined";
 import { MemoryStore } from "../../src/deliveries/memory-store";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import { SqliteStore } from "../../src/deliveries/sqlite-store";
 import { type Store, StoreError, type StoreEvents, type Trouble, type Warning } from "../../src/deliveries/store";
 import { clientName } from "../../src/deliveries/valkey/module";
 import { ValkeyStore } from "../../src/deliveries/valkey-store";
+import { type Watcher, WatchedStore } from "../../src/deliveries/watched";
 import type { Recorder } from "../../src/recorder";
 import { Records } from "../../src/records";
 import type { RateCounter } from "../../src/trust/rates";
 import { settingsOf } from "./host";
-import { keepingBy, parseStoreSettings, type StoreSettings } from "./store-settings";
+import {
+  type DeliverySettings,
+  isMisunderstood,
+  keepingBy,
+  parseDeliverySettings,
+  parseStoreSettings,
+  type StoreSettings,
+} from "./store-settings";
 
 /** Who is told how the store fares. */
 interface Listener {
@@ -37,25 +47,36 @@ export class Storehouse implements StoreEvents {
   readonly keeping: Keeping;
   /** Counts over all instances, where they share a store; nothing where this one counts alone. */
   readonly rates: RateCounter | undefined;
+  /** All that is kept, for whoever looks. */
+  readonly shown = new JoinedStores(() => [
+    ...(this.#memory ? [this.#memory] : []),
+    ...(this.#kept ? [this.#kept.keeper.store] : []),
+  ]);
   readonly #RED: NodeAPI;
   readonly #store: Store;
   /** Whether the settings file names it. */
   readonly #isNamed: boolean;
   /** The last deliveries of each node; nothing where nobody wants to know of them. */
-  readonly #memory: MemoryStore | undefined;
+  readonly #memory: Store | undefined;
+  readonly #watch: Watcher;
+  readonly #settings: DeliverySettings;
   readonly #listeners = new Set<Listener>();
   readonly #misunderstood: Breach | undefined;
   #kept: Kept | undefined;
   #trouble: Trouble | undefined;
   #areRunning = false;
 
-  constructor(RED: NodeAPI) {
+  /** @param watch told of each delivery that comes or changes */
+  constructor(RED: NodeAPI, watch: Watcher) {
     this.#RED = RED;
+    this.#watch = watch;
     const { webhookTriggerStore, webhookTriggerDeliveries } = settingsOf(RED);
     const settings = parseStoreSettings(webhookTriggerStore);
     if ("field" in settings) this.#misunderstood = { rule: "storeMisunderstood", value: settings.field };
     this.keeping = keepingBy(settings, sqliteIsHere());
-    if (keepsDeliveries(webhookTriggerDeliveries)) this.#memory = new MemoryStore();
+    this.#settings = this.#deliverySettings(webhookTriggerDeliveries);
+    const { keep, bytes } = this.#settings;
+    if (keep !== 0) this.#memory = new WatchedStore(new MemoryStore(keep, bytes), watch);
     const store = this.#storeBy("field" in settings ? { type: "sqlite" } : settings);
     this.#store = store;
     this.#isNamed = webhookTriggerStore !== undefined && this.keeping !== "none";
@@ -87,10 +108,28 @@ export class Storehouse implements StoreEvents {
    * @returns nothing where nobody wants to know
    */
   recordsOf(recorder: Recorder, path: string, isDurable: boolean): Records | undefined {
-    const memory = this.#memory;
-    if (!memory) return undefined;
-    const store = isDurable || this.#isNamed ? this.kept.keeper.store : memory;
-    return new Records(store, recorder, path, () => this.#RED.util.generateId());
+    const store = this.#noteIn(isDurable);
+    if (!store) return undefined;
+    const keepsBodies = isDurable || this.#settings.bodies;
+    return new Records(store, { recorder, path, keepsBodies, newId: () => this.#RED.util.generateId() });
+  }
+
+  /** Notes what came to no endpoint. A store in trouble tells of that by itself. */
+  note(delivery: Delivery): void {
+    this.#noteIn(false)
+      ?.add(delivery, Buffer.alloc(0))
+      .catch(() => undefined);
+  }
+
+  #noteIn(isDurable: boolean): Store | undefined {
+    return this.#memory && (isDurable || this.#isNamed) ? this.kept.keeper.store : this.#memory;
+  }
+
+  #deliverySettings(given: unknown): DeliverySettings {
+    const settings = parseDeliverySettings(given);
+    if (!isMisunderstood(settings)) return settings;
+    this.#RED.log.warn(this.#RED._("settings.deliveries", { field: settings.field }));
+    return parseDeliverySettings(undefined) as DeliverySettings;
   }
 
   /** Whether there may be deliveries that were to be kept, also of nodes that keep none any more. */
@@ -140,8 +179,10 @@ export class Storehouse implements StoreEvents {
   }
 
   #storeBy(settings: StoreSettings): Store {
-    if (settings.type === "valkey") return new ValkeyStore(settings);
-    return new SqliteStore(settings.folder ?? this.#folder);
+    const { bytes } = this.#settings;
+    const limits = bytes === undefined ? {} : { maxBytes: bytes };
+    if (settings.type === "valkey") return new ValkeyStore({ ...settings, ...limits });
+    return new SqliteStore(settings.folder ?? this.#folder, limits);
   }
 
   #open(): Kept {
@@ -150,15 +191,10 @@ export class Storehouse implements StoreEvents {
       if (!(error instanceof StoreError)) throw error;
     });
     return {
-      keeper: new Keeper<First>(this.#store, this.#areRunning),
+      keeper: new Keeper<First>(new WatchedStore(this.#store, this.#watch), this.#areRunning),
       guarding: new Guarding(this.#store.repeats),
     };
   }
-}
-
-/** `{ keep: 0 }` switches it off. */
-function keepsDeliveries(wanted: unknown): boolean {
-  return !(typeof wanted === "object" && wanted !== null && "keep" in wanted && wanted.keep === 0);
 }
 
 function messageOf(cause: unknown): string {

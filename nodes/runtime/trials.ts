@@ -1,22 +1,20 @@
 // Test requests for the form in the editor.
 
-import type { Express, RequestHandler } from "express";
+import type { RequestHandler } from "express";
 import { request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
-import type { Node, NodeAPI } from "node-red";
+import type { NodeAPI } from "node-red";
 import type { WebhookConfig } from "../../src/config/parse";
-import { type Breach, normalisePath } from "../../src/config/rules";
+import type { JoinedStores } from "../../src/deliveries/joined";
 import type { Endpoints } from "../../src/endpoints";
 import type { Endpoint } from "../../src/endpoint";
 import { resultOf, type TrialResult } from "../../src/reply/trial";
 import { present, testBody, trialField } from "../../src/trust/present";
 import { type StandIn, StandIns } from "../../src/trust/stand-ins";
-import { parentOf, rootsOf, serverOf } from "./host";
+import { mountOf, parentOf, rootsOf, serverOf } from "./host";
+import type { Opened, OpenedNodes } from "./opened";
 import { longestHold } from "../../src/waiting";
-
-/** What a node has become when its flow was started. */
-export type Deployed = { config: WebhookConfig; endpoint: Endpoint } | Breach | "switchedOff";
 
 /** What a user of the editor needs to start a flow by a test request. */
 const permission = "webhook-trigger.write";
@@ -39,6 +37,16 @@ interface Way {
  */
 const validHost = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
+/** The body of a test request. */
+interface Sample {
+  readonly body: string | Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const usualSample: Sample = { body: testBody, headers: { "Content-Type": "text/plain" } };
+/** What says how a body is to be read. */
+const fieldsOfBodies = ["content-type", "content-encoding"];
+
 /**
  * Sends test requests for the form in the editor, through the real endpoint and whatever stands in front of it. What
  * answers may be something else, so they never carry the token: a stand-in is in its place.
@@ -47,16 +55,20 @@ export class Trials {
   readonly standIns = new StandIns();
   readonly #RED: NodeAPI;
   readonly #endpoints: Endpoints<Endpoint>;
-  readonly #deployed = new WeakMap<Node, Deployed>();
+  readonly #opened: OpenedNodes;
+  readonly #stores: JoinedStores;
 
-  constructor(RED: NodeAPI, endpoints: Endpoints<Endpoint>) {
+  constructor(RED: NodeAPI, endpoints: Endpoints<Endpoint>, opened: OpenedNodes, stores: JoinedStores) {
     this.#RED = RED;
     this.#endpoints = endpoints;
+    this.#opened = opened;
+    this.#stores = stores;
     const answer: RequestHandler<{ id: string }> = (request, response) => {
+      const { delivery } = (request.body ?? {}) as { delivery?: unknown };
       const mount = request.originalUrl.slice(0, request.originalUrl.lastIndexOf("/webhook-trigger/"));
       const { host = "" } = request.headers;
       const way = { host: validHost.test(host) ? host : undefined, mount };
-      void this.#of(request.params.id, way).then((result) => {
+      void this.#of(request.params.id, way, delivery).then((result) => {
         // A time limit in front may have answered meanwhile.
         if (!response.headersSent) response.json(result);
       });
@@ -64,24 +76,21 @@ export class Trials {
     RED.httpAdmin.post("/webhook-trigger/:id/test", RED.auth.needsPermission(permission), answer);
   }
 
-  /** Remembers what a node has become. */
-  note(node: Node, deployed: Deployed): void {
-    this.#deployed.set(node, deployed);
-  }
-
-  async #of(id: string, way: Way): Promise<TrialResult> {
+  /** @param delivery the id of the one whose body is to be sent; nothing for the usual body */
+  async #of(id: string, way: Way, delivery: unknown): Promise<TrialResult> {
     // While flows are being deployed, nodes come and go.
     if (!(await this.#endpoints.settled())) return { outcome: "deploying" };
-    const node = this.#RED.nodes.getNode(id) as Node | null;
-    const deployed = node && this.#deployed.get(node);
-    if (!deployed) return { outcome: "notDeployed" };
-    if (deployed === "switchedOff") return { outcome: "switchedOff" };
-    if ("rule" in deployed) return { outcome: "closed", ...deployed };
-    const { config, endpoint } = deployed;
-    if (this.#endpoints.find(config.path) !== endpoint) return { outcome: "taken" };
+    const opened = this.#opened.of(id);
+    if (!opened) return { outcome: "notDeployed" };
+    if (opened === "switchedOff") return { outcome: "switchedOff" };
+    if ("rule" in opened) return { outcome: "closed", ...opened };
+    const { config } = opened;
+    if (!this.#opened.serving(id)) return { outcome: "taken" };
+    const sample = delivery === undefined ? usualSample : await this.#sampleOf(opened, delivery);
+    if (!sample) return { outcome: "deliveryGone" };
     const standIn = this.standIns.issue(id);
     try {
-      return await this.#send(config, standIn, way);
+      return await this.#send(config, standIn, way, sample);
     } catch {
       return { outcome: "unreachable" };
     } finally {
@@ -89,7 +98,23 @@ export class Trials {
     }
   }
 
-  async #send({ path, access, reply }: WebhookConfig, standIn: StandIn, way: Way): Promise<TrialResult> {
+  /** Of an earlier delivery of the same node: what came to another one is none of its business. */
+  async #sampleOf({ node, recorder }: Extract<Opened, { node: unknown }>, id: unknown): Promise<Sample | undefined> {
+    const found = typeof id === "string" ? await this.#stores.find(id).catch(() => undefined) : undefined;
+    if (found?.kept.delivery.node !== node.id) return undefined;
+    const { kept } = found;
+    const { head, isJson } = kept.delivery;
+    const fields = fieldsOfBodies.flatMap((name) => (name in head.headers ? [[name, String(head.headers[name])]] : []));
+    const known = Object.fromEntries(fields) as Record<string, string>;
+    return { body: recorder.bytesOf(kept), headers: isJson ? { "content-type": "application/json" } : known };
+  }
+
+  async #send(
+    { path, access, reply }: WebhookConfig,
+    standIn: StandIn,
+    way: Way,
+    { body, headers: ofBody }: Sample,
+  ): Promise<TrialResult> {
     const server = serverOf(this.#RED);
     const address = server?.address();
     if (!server || !address) return { outcome: "unreachable" };
@@ -103,13 +128,13 @@ export class Trials {
         : { host: loopback(address.address), port: address.port }),
       method: "POST",
       path: this.#nodeRoot(way.mount) + path + search,
-      headers: { "Content-Type": "text/plain", ...(way.host && { Host: way.host }), ...headers },
+      headers: { ...ofBody, ...(way.host && { Host: way.host }), ...headers },
       agent: false,
       signal: AbortSignal.timeout(longestWait + (reply.by === "flow" ? reply.timeout : 0)),
       // This very process answers: its certificate is for the name that others call it by.
       rejectUnauthorized: false,
     };
-    return resultBy(server instanceof TlsServer ? requestByHttps : requestByHttp, options, standIn);
+    return resultBy(server instanceof TlsServer ? requestByHttps : requestByHttp, options, standIn, body);
   }
 
   /** Where the app for HTTP nodes is. What a router in front takes from the path, no app is told; the editor saw it. */
@@ -126,6 +151,7 @@ async function resultBy(
   request: typeof requestByHttp,
   options: RequestOptions,
   standIn: StandIn,
+  sentBody: string | Buffer,
 ): Promise<TrialResult> {
   return new Promise((resolve, reject) => {
     const sent = request(options, (response) => {
@@ -140,16 +166,8 @@ async function resultBy(
       socket.once("connect", () => socket.localPort !== undefined && standIn.leaveBy(socket.localPort));
     });
     sent.on("error", reject);
-    sent.end(testBody);
+    sent.end(sentBody);
   });
-}
-
-/**
- * Where an app was mounted, without a slash at its end. Express tells an app of the app that it is mounted in, but not
- * of a router; there it is most likely at its root in the settings.
- */
-function mountOf(app: Express, root: string | false): string {
-  return normalisePath(parentOf(app) ? app.path() : root || "/");
 }
 
 /** A server that listens everywhere is called where nobody else can listen in. */

@@ -54,6 +54,8 @@ export interface Webhook {
   credential: Credential;
   /** How often the flow was started with it, this time included; missing where it is started once, whatever happens. */
   attempt?: number;
+  /** Set where somebody has the flow started with an earlier delivery once more. */
+  replay?: true;
 }
 
 /** One time that the flow was started with a delivery. */

@@ -7,6 +7,11 @@ export const mostAttempts = 5;
 /** Why a delivery has failed that was under way each time when its process ended. */
 export const interrupted = "interrupted";
 
+/** Why a delivery has failed whose answer was that of a failure. */
+export function statusError(status: number): string {
+  return `HTTP ${status}`;
+}
+
 /** How a flow came to its end with a message. */
 export type Ending =
   | { readonly as: "done" }

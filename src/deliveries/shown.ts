@@ -3,6 +3,7 @@
 import { type Problem, problems } from "../problem";
 import { toObject } from "../request/parameters";
 import type { Delivery, Kept } from "./delivery";
+import { statusError } from "./flow";
 import { maskHeaders, maskQuery } from "./masks";
 import type { Cause, Detail, ShownAnswer, ShownBody, Summary } from "./summary";
 
@@ -44,11 +45,13 @@ export function detailOf({ delivery, body, runs }: Kept, wording: Wording): Deta
   };
 }
 
-function causeOf({ state, problem, reasons = [], looksLike, error }: Delivery): Cause | null {
+function causeOf({ state, status, problem, reasons = [], looksLike, error }: Delivery): Cause | null {
   if (state === "refused") {
     return { problem: problem ?? null, reasons, looksLike: looksLike ?? null, error: error ?? null };
   }
-  return error === undefined ? null : { problem: null, reasons: [], looksLike: null, error };
+  const answered = state === "failed" && status !== undefined ? statusError(status) : undefined;
+  const failure = error ?? answered;
+  return failure === undefined ? null : { problem: null, reasons: [], looksLike: null, error: failure };
 }
 
 /** As text where it is some, by its bytes where it is not. */

@@ -2,6 +2,7 @@
 
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { type Problem, problems } from "../problem";
+import { markAsOurs } from "./ours";
 import { type Recording } from "./recording";
 import { abandon, refuse } from "./reply";
 
@@ -51,6 +52,7 @@ export class OwedReply {
     this.recording = recording;
     this.#creditor = creditor;
     this.#head = { ...response.getHeaders() };
+    markAsOurs(response);
     this.#timer = setTimeout(() => this.#expire(), timeout);
     // What a caller does that goes, or a layer that ends the response twice, must not end the process.
     response.on("error", () => undefined);

@@ -5,6 +5,7 @@ import { Interference, type Problem, problems } from "../problem";
 import type { Answer } from "../trust/answer";
 import type { Said } from "./acceptance";
 import { Lingering } from "./lingering";
+import { markAsOurs } from "./ours";
 
 /** What a caller was told of its refusal. */
 export interface Refusal {
@@ -123,6 +124,7 @@ function send(
   { status, headers, body }: Pick<Answer, "status" | "headers" | "body">,
   close: boolean,
 ): void {
+  if (status >= 400) markAsOurs(response);
   const ends = close || leavesTooMuch(request);
   const connection = ends ? { Connection: "close" } : {};
   const fields = { ...headers, ...lengthOf(body, status), "Cache-Control": "no-store", ...connection };

@@ -16,6 +16,8 @@ export type Outcome =
   | "switchedOff"
   /** The node's configuration breaks a rule. */
   | "closed"
+  /** The delivery whose body was to be sent is not kept any more, or is another node's. */
+  | "deliveryGone"
   /** Another node has the path. */
   | "taken"
   /** `httpNodeAuth` asked for a user and a password. */

@@ -36,17 +36,17 @@ class JournalFlow implements Flow<First> {
   readonly fared = () => undefined;
   readonly gaveUp = () => undefined;
   readonly redelivered = () => undefined;
-  readonly #custody: Custody;
+  readonly #recorder: Recorder;
   readonly #life: Life;
   #starts = 0;
 
-  constructor(custody: Custody, life: Life) {
-    this.#custody = custody;
+  constructor(recorder: Recorder, life: Life) {
+    this.#recorder = recorder;
     this.#life = life;
   }
 
   async start(kept: Kept, first: First | undefined): Promise<Ending> {
-    const delivery = first?.delivery ?? (await this.#custody.restore(kept, limit, false));
+    const delivery = first?.delivery ?? (await this.#recorder.restore(kept, limit, false));
     if (delivery instanceof Problem) throw new Error(delivery.detail);
     const { number } = delivery.body as { number: number };
     write(this.#life, `start ${number} ${delivery.id} ${delivery.webhook.attempt}`);
@@ -82,8 +82,9 @@ async function live(life: Life): Promise<void> {
       : new SqliteStore(life.store.folder, { worker: join(__dirname, "worker.js") });
   await store.open(new Told());
   const keeper = new Keeper<First>(told(store, life), false, { claimEvery });
-  const custody = new Custody(keeper, new Recorder(node, { inBodies: [] }));
-  keeper.enter(node, new JournalFlow(custody, life));
+  const recorder = new Recorder(node, { inBodies: [] });
+  const custody = new Custody(keeper, recorder);
+  keeper.enter(node, new JournalFlow(recorder, life));
   const reception = await Reception.open();
   reception.custody = custody;
   reception.newId = randomUUID;

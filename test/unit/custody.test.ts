@@ -60,15 +60,15 @@ describe("what must not be lost", () => {
   let store: GatedStore;
   let keeper: Keeper<First>;
   let flow: Started;
-  let custody: Custody;
+  let recorder: Recorder;
   beforeEach(async () => {
     reception = await Reception.open();
     store = new GatedStore();
     keeper = new Keeper<First>(store, true);
     keeper.enter("n", (flow = new Started()));
-    const recorder = new Recorder("n", new Secrecy([token]));
-    reception.custody = custody = new Custody(keeper, recorder);
-    reception.records = new Records(store, recorder, path, () => "refused");
+    recorder = new Recorder("n", new Secrecy([token]));
+    reception.custody = new Custody(keeper, recorder);
+    reception.records = new Records(store, { recorder, path, keepsBodies: true, newId: () => "refused" });
     reception.deploy();
   });
   afterEach(async () => {
@@ -83,7 +83,7 @@ describe("what must not be lost", () => {
     });
   const restored = async (kept: Kept | undefined, rawBody = false) => {
     if (!kept) throw new Error("nothing was kept");
-    const delivery = await custody.restore(kept, limit, rawBody);
+    const delivery = await recorder.restore(kept, limit, rawBody);
     if (delivery instanceof Problem) throw new Error(delivery.name);
     return delivery;
   };
@@ -288,7 +288,7 @@ describe("what must not be lost", () => {
     await post(gzipSync("{}"), { "Content-Encoding": "gzip" });
     const [kept] = flow.kept;
     if (!kept) throw new Error("nothing was kept");
-    const outcome = await custody.restore({ ...kept, body: Buffer.from("x") }, limit, false);
+    const outcome = await recorder.restore({ ...kept, body: Buffer.from("x") }, limit, false);
     should(outcome).be.instanceof(Problem);
   });
 
@@ -349,7 +349,7 @@ describe("what must not be lost", () => {
     it("tell of refused requests nothing that may let anybody in, and of ten a second at most", async () => {
       let ids = 0;
       const recorder = new Recorder("n", new Secrecy([token]));
-      reception.records = new Records(store, recorder, path, () => `${++ids}`);
+      reception.records = new Records(store, { recorder, path, keepsBodies: true, newId: () => `${++ids}` });
       reception.deploy();
       const wrong = `${token.slice(0, -1)}!`;
       const odd = { Host: token, "User-Agent": "x".repeat(5000) };

@@ -1,0 +1,131 @@
+// Requests that have not reached the endpoint that they were meant for, as it seems.
+
+import { subscribe } from "node:diagnostics_channel";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { NodeAPI } from "node-red";
+import type { Delivery } from "../../src/deliveries/delivery";
+import type { Endpoint } from "../../src/endpoint";
+import type { Endpoints } from "../../src/endpoints";
+import { nearestOf } from "../../src/nearest";
+import { Ration } from "../../src/ration";
+import { mostRefusedASecond } from "../../src/records";
+import { isOurs } from "../../src/reply/ours";
+import { parseTarget, pathKey } from "../../src/request/target";
+import { lengthOf, shapeOf } from "../../src/shape";
+import { addressOf } from "../../src/trust/addresses";
+import type { Reason } from "../../src/trust/diagnosis/explanation";
+import { mountOf, rootsOf, serverOf } from "../runtime/host";
+import { pathBelow } from "./mounts";
+
+/** What Node.js tells of each answer that is complete. */
+interface Finished {
+  readonly request: IncomingMessage & { originalUrl?: string; route?: unknown };
+  readonly response: ServerResponse;
+  readonly server: Server;
+}
+
+/** Where and why a request went astray, as far as that can be told. */
+interface Astray {
+  /** The path as it is told. */
+  readonly path: string;
+  /** The path of the endpoint that was meant; nothing where none is like it. */
+  readonly meant: string | undefined;
+  readonly problem: "noEndpoint" | "inFront";
+  readonly reasons: readonly Reason[];
+}
+
+/** Of a path, so many characters are told. */
+const longestPath = 200;
+/** A longer part of a path may be a token. */
+const longestSegment = 30;
+
+/** What `Elsewhere` has to know. */
+export interface Surveyed {
+  readonly endpoints: Endpoints<Endpoint>;
+  /** Whether a webhook is configured at a path, by its key. */
+  isConfigured(key: string): boolean;
+  addressOf(request: IncomingMessage): string;
+  note(delivery: Delivery): void;
+}
+
+/** Looks at answers that somebody else has given: they cost nothing as long as all is well. */
+export class Elsewhere {
+  readonly #RED: NodeAPI;
+  readonly #known: Surveyed;
+  readonly #ration = new Ration(mostRefusedASecond);
+
+  constructor(RED: NodeAPI, known: Surveyed) {
+    this.#RED = RED;
+    this.#known = known;
+  }
+
+  /** From now on. */
+  watch(): void {
+    subscribe("http.server.response.finish", (message) => this.#finished(message as Finished));
+  }
+
+  #finished({ request, response, server }: Finished): void {
+    if (response.statusCode < 400 || request.method !== "POST" || server !== serverOf(this.#RED)) return;
+    // What a route has answered was meant for that, and so was it where an endpoint has.
+    if (request.route !== undefined || isOurs(response)) return;
+    const { path, search } = parseTarget(request.originalUrl ?? request.url ?? "");
+    const astray = this.#trace(path, response.statusCode);
+    if (astray && this.#ration.takes()) this.#note(astray, request, search, response.statusCode);
+  }
+
+  #trace(path: string, status: number): Astray | undefined {
+    const { endpoints } = this.#known;
+    const root = mountOf(this.#RED.httpNode, rootsOf(this.#RED).node);
+    const below = pathBelow(root, path);
+    if (below !== undefined && endpoints.lastKnown(below)) {
+      return { path: below, meant: below, problem: "inFront", reasons: reasonsInFront(status) };
+    }
+    if (status !== 404) return undefined;
+    if (endpoints.lastKnown(path)) {
+      const reason = { key: "pathRootMissing", values: { root, path: root + path } };
+      return { path, meant: path, problem: "noEndpoint", reasons: [reason] };
+    }
+    const sought = below ?? path;
+    if (this.#known.isConfigured(pathKey(sought))) {
+      return {
+        path: shown(sought),
+        meant: undefined,
+        problem: "noEndpoint",
+        reasons: [{ key: "pathClosed", values: {} }],
+      };
+    }
+    const meant = nearestOf(sought, endpoints.keys);
+    const reason =
+      meant === undefined ? { key: "pathUnknown", values: {} } : { key: "pathNear", values: { path: meant } };
+    return { path: shown(sought), meant, problem: "noEndpoint", reasons: [reason] };
+  }
+
+  #note({ path, meant, problem, reasons }: Astray, request: IncomingMessage, search: string, status: number): void {
+    const { endpoints } = this.#known;
+    const secrecy = meant === undefined ? undefined : endpoints.lastKnown(meant)?.gate.secrecy;
+    const isSilent = (text: string) => secrecy?.tells(text) !== true;
+    const { method = "", rawHeaders } = request;
+    const shape = shapeOf({ rawHeaders, search }, isSilent);
+    const ip = addressOf(this.#known.addressOf(request))?.text ?? "";
+    this.#known.note({
+      id: this.#RED.util.generateId(),
+      node: (meant === undefined ? undefined : endpoints.ownerOf(meant)) ?? "",
+      at: Date.now(),
+      ...{ state: "refused", status, problem, reasons, attempt: 0 },
+      head: { method, path: secrecy?.conceal(path) ?? path, ...shape, ip },
+      size: lengthOf({ rawHeaders }),
+    });
+  }
+}
+
+/** What may have answered in front of an endpoint. */
+function reasonsInFront(status: number): Reason[] {
+  const key = status === 401 ? "frontAuth" : status === 413 ? "frontTooLarge" : "frontOther";
+  return [{ key, values: {} }];
+}
+
+/** A path without what may be a token. */
+function shown(path: string): string {
+  const segments = path.split("/").map((segment) => (segment.length > longestSegment ? "…" : segment));
+  return segments.join("/").slice(0, longestPath);
+}

@@ -1,0 +1,94 @@
+// Starts a flow with an earlier delivery once more, as somebody wants it who looks at that.
+
+import type { NodeAPI } from "node-red";
+import type { First } from "../../src/custody";
+import type { Kept, State } from "../../src/deliveries/delivery";
+import type { Shelf } from "../../src/deliveries/joined";
+import { Problem } from "../../src/problem";
+import { owedToNobody } from "./absent-caller";
+import type { Deploys } from "./deploys";
+import { messageOf } from "./endpoint";
+import type { Open, OpenedNodes } from "./opened";
+
+/** With what a flow was started, or was to be. */
+const replayable: readonly State[] = ["accepted", "running", "done", "failed"];
+
+/** Why a delivery cannot be replayed, by the key of its text under `replay` in the message catalog. */
+export type Obstacle =
+  /** No flow was ever to be started with it. */
+  | "notAccepted"
+  /** Its node does not run, is closed, or waits for its path. */
+  | "notOpen"
+  /** Its body was not kept. */
+  | "bodyMissing"
+  /** It cannot be kept, and its node never loses one. */
+  | "notKept"
+  /** Its body cannot be read any more. */
+  | "unreadable";
+
+/** A changed payload. */
+export interface Changed {
+  readonly payload: unknown;
+}
+
+export class Replays {
+  readonly #RED: NodeAPI;
+  readonly #opened: OpenedNodes;
+  readonly #deploys: Deploys;
+  /** The most bytes that a body may have. */
+  readonly #limit: number;
+
+  constructor(RED: NodeAPI, opened: OpenedNodes, deploys: Deploys, limit: number) {
+    this.#RED = RED;
+    this.#opened = opened;
+    this.#deploys = deploys;
+    this.#limit = limit;
+  }
+
+  /**
+   * Starts the flow of the very node that the delivery came to.
+   *
+   * @param shelf where the delivery is
+   * @param changed what is to be the payload; nothing for the one that it had
+   * @returns the id of the new delivery
+   */
+  async replay(kept: Kept, shelf: Shelf, changed: Changed | undefined): Promise<{ id: string } | Obstacle> {
+    const { delivery, body } = kept;
+    if (!replayable.includes(delivery.state)) return "notAccepted";
+    if (!changed && body.length === 0 && delivery.size > 0) return "bodyMissing";
+    const open = this.#opened.serving(delivery.node);
+    if (!open) return "notOpen";
+    const again = open.recorder.replay(kept, this.#RED.util.generateId(), changed);
+    const outcome = await this.#start(open, again);
+    if (outcome) return outcome;
+    // The new one is looked after in its place.
+    if (delivery.state === "failed") await shelf.change(delivery.id, { state: "done" }).catch(() => undefined);
+    return { id: again.delivery.id };
+  }
+
+  async #start({ node, config, endpoint, recorder }: Open, kept: Kept): Promise<Obstacle | undefined> {
+    const restored = await recorder.restore(kept, this.#limit, config.rawBody);
+    if (restored instanceof Problem) return "unreadable";
+    if (!this.#deploys.isRunning(node)) return "notOpen";
+    const { method } = kept.delivery.head;
+    const owed = config.reply.by === "flow" ? owedToNobody(method, config.reply.timeout) : undefined;
+    const { custody, records } = endpoint;
+    if (custody) return this.#keep(custody, kept, { delivery: restored, owed });
+    const { attempt: _, ...webhook } = restored.webhook;
+    records?.replayed(kept, owed === undefined ? "done" : "running");
+    this.#deploys.send(node, messageOf(this.#RED, node, { ...restored, webhook }, config, owed?.reply));
+    void owed?.ending.then(({ as }) => records?.answered(kept.delivery.id, { state: as === "done" ? as : "failed" }));
+    return undefined;
+  }
+
+  async #keep(
+    custody: NonNullable<Open["endpoint"]["custody"]>,
+    kept: Kept,
+    first: First,
+  ): Promise<Obstacle | undefined> {
+    const outcome = await custody.keepAgain(kept);
+    if (outcome instanceof Problem) return "notKept";
+    custody.begin(kept, first);
+    return undefined;
+  }
+}

@@ -1,0 +1,102 @@
+// How many requests came in each minute of the last hour.
+
+/** What became of the requests of a minute. */
+export interface Minute {
+  accepted: number;
+  refused: number;
+}
+
+/** What became of a request. */
+export type Outcome = keyof Minute;
+
+const minute = 60_000;
+/** So many minutes are known. */
+export const minutesKnown = 60;
+
+/** The requests of one node. */
+class Hour {
+  readonly #counts = { accepted: new Uint32Array(minutesKnown), refused: new Uint32Array(minutesKnown) };
+  /** The number of the present minute since the epoch. */
+  #now = numberOf(Date.now());
+
+  add(outcome: Outcome): void {
+    this.#roll();
+    const counts = this.#counts[outcome];
+    const index = this.#now % minutesKnown;
+    counts[index] = (counts[index] ?? 0) + 1;
+  }
+
+  addTo(minutes: readonly Minute[]): void {
+    this.#roll();
+    for (const [index, sums] of minutes.entries()) {
+      const at = (this.#now + 1 + index) % minutesKnown;
+      sums.accepted += this.#counts.accepted[at] ?? 0;
+      sums.refused += this.#counts.refused[at] ?? 0;
+    }
+  }
+
+  #roll(): void {
+    const now = numberOf(Date.now());
+    if (now === this.#now) return;
+    // The clock may have been set back.
+    const passed = now < this.#now ? minutesKnown : Math.min(now - this.#now, minutesKnown);
+    for (let index = 0; index < passed; index++) {
+      const at = (now - index) % minutesKnown;
+      this.#counts.accepted[at] = this.#counts.refused[at] = 0;
+    }
+    this.#now = now;
+  }
+}
+
+/** The requests of all nodes, over their deploys. */
+export class Traffic {
+  readonly #nodes = new Map<string, Hour>();
+
+  /** Stands in the way of every request. */
+  add(node: string, outcome: Outcome): void {
+    const known = this.#nodes.get(node) ?? new Hour();
+    known.add(outcome);
+    this.#nodes.set(node, known);
+  }
+
+  /** Forgets those nodes that are no more. */
+  keep(isThere: (node: string) => boolean): void {
+    for (const node of this.#nodes.keys()) if (!isThere(node)) this.#nodes.delete(node);
+  }
+
+  /**
+   * The oldest minute first; the last one is the present one.
+   *
+   * @param node nothing for all of them together
+   */
+  last(node: string | undefined): Minute[] {
+    const minutes = none();
+    if (node === undefined) for (const hour of this.#nodes.values()) hour.addTo(minutes);
+    else this.#nodes.get(node)?.addTo(minutes);
+    return minutes;
+  }
+}
+
+/**
+ * The same of deliveries that are kept.
+ *
+ * @param comings when each came, in ms since the epoch, and what became of it
+ */
+export function minutesOf(comings: Iterable<{ at: number; outcome: Outcome }>): Minute[] {
+  const minutes = none();
+  const now = numberOf(Date.now());
+  for (const { at, outcome } of comings) {
+    const counts = minutes[minutesKnown - 1 - (now - numberOf(at))];
+    if (counts) counts[outcome]++;
+  }
+  return minutes;
+}
+
+function none(): Minute[] {
+  return Array.from({ length: minutesKnown }, () => ({ accepted: 0, refused: 0 }));
+}
+
+/** @param time in ms since the epoch */
+function numberOf(time: number): number {
+  return Math.floor(time / minute);
+}
