@@ -3,6 +3,7 @@ import type { Node, NodeAPI } from "node-red";
 import type { Deploys } from "../nodes/runtime/deploys";
 import { endpointOf } from "../nodes/runtime/endpoint";
 import { Report } from "../nodes/runtime/report";
+import { Traffic } from "../nodes/runtime/traffic";
 import { defaults } from "../src/config/fields";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { Guarding } from "../src/deliveries/guard";
@@ -39,6 +40,7 @@ const node = { status: () => undefined, metric: () => false } as unknown as Node
 const RED = {} as NodeAPI;
 const deploys = {} as unknown as Deploys;
 const limiting = new Limiting(new StandIns());
+const traffic = new Traffic();
 const guarding = new Guarding(new MemoryRepeats());
 const endpoints = new Endpoints<Endpoint>();
 
@@ -56,6 +58,7 @@ measure("the endpoint, its functions and its place in the map", (index) => {
     limit: 5_000_000,
     deploys,
     limiting,
+    traffic,
   };
   const endpoint = endpointOf(RED, Object.assign(Object.create(node) as Node, { id: `w${index}` }), {
     ...parts,

@@ -2,7 +2,7 @@
 
 import type { Kept } from "./deliveries/delivery";
 import type { Keeper } from "./deliveries/keeper";
-import type { Ending } from "./deliveries/flow";
+import type { Ending, Told } from "./deliveries/flow";
 import { StoreError } from "./deliveries/store";
 import type { Delivery } from "./endpoint";
 import { type Problem, problems } from "./problem";
@@ -20,6 +20,8 @@ export interface First {
   readonly delivery: Delivery;
   /** Where the flow is to reply. */
   readonly owed?: Owed | undefined;
+  /** What its sender was told, as soon as it was. */
+  told?(): Told | undefined;
 }
 
 export class Custody {
@@ -54,6 +56,11 @@ export class Custody {
   /** Has the flow started: now, or when the flows run. */
   begin(kept: Kept, first: First): void {
     this.#keeper.begin(kept, first);
+  }
+
+  /** What the flow has failed with for good was dealt with by somebody else. */
+  recount(node: string): void {
+    this.#keeper.recount(node);
   }
 
   /** The flow is not to be started after all. */

@@ -4,13 +4,14 @@ import type { Admitted, Hand } from "./admitted";
 import type { Custody, Owed } from "./custody";
 import { Debt } from "./debt";
 import type { Kept, Webhook } from "./deliveries/delivery";
+import type { Told } from "./deliveries/flow";
 import type { RepeatGuard, Verdict } from "./deliveries/guard";
 import type { Repetition, Reservation } from "./deliveries/repeats";
 import type { Delivery, Endpoint } from "./endpoint";
 import { Interference, Problem, problems } from "./problem";
 import { Acceptance, saidBefore } from "./reply/acceptance";
 import { OwedReply } from "./reply/owed";
-import type { Outcome, Sent } from "./recorder";
+import type { Sent } from "./recorder";
 import { Recording } from "./reply/recording";
 import { abandon, prepareReply } from "./reply/reply";
 import { messageField } from "./reply/trial";
@@ -25,6 +26,8 @@ export class Handover {
   readonly #receiver: Endpoint;
   readonly #id: string;
   readonly #webhook: Webhook;
+  /** What the caller was told, and after how long. */
+  #told: Told | undefined;
 
   /** @throws {Interference} when the bytes of the body are needed, and somebody else has read them */
   constructor(admitted: Admitted, content: Content, receiver: Endpoint) {
@@ -75,7 +78,7 @@ export class Handover {
       this.#receiver.deliver(delivery, owed?.reply);
     };
     this.#start(reservation, { on });
-    if (reply.by === "now") records?.came(delivery, this.#sent, this.#outcome("done"));
+    if (reply.by === "now") records?.came(delivery, this.#sent, { ...this.#told, state: "done" });
   }
 
   async #keep(custody: Custody, reservation: Reservation | undefined): Promise<Problem | undefined> {
@@ -87,7 +90,7 @@ export class Handover {
       void reservation?.release();
       return kept;
     }
-    const on = (owed?: Owed) => custody.begin(kept, { delivery, owed });
+    const on = (owed?: Owed) => custody.begin(kept, { delivery, owed, told: () => this.#told });
     // Where the flow is to reply, its answer is what repeats are told.
     if (!reservation || this.#receiver.reply.by === "flow") {
       this.#start(reservation, { on, back: () => custody.withdraw(kept) });
@@ -128,7 +131,7 @@ export class Handover {
     reply.send();
     this.#receiver.repeated({ id, admission, ip: arrival.ip });
     this.#replied(id, reply.contentLength);
-    this.#receiver.records?.came(this.#message(), this.#sent, this.#outcome("duplicate"));
+    this.#receiver.records?.came(this.#message(), this.#sent, { ...this.#told, state: "duplicate" });
   }
 
   #prepare(reservation: Reservation | undefined, hand: Hand): () => void {
@@ -178,12 +181,9 @@ export class Handover {
   }
 
   #replied(id: string, contentLength: number): void {
-    this.#receiver.replied({ id, milliseconds: this.#milliseconds, contentLength });
-  }
-
-  /** What the caller was told, and after how long. */
-  #outcome(state: Outcome["state"]): Outcome {
-    return { state, status: this.#admitted.response.statusCode, milliseconds: this.#milliseconds };
+    const [milliseconds, status] = [this.#milliseconds, this.#admitted.response.statusCode];
+    this.#told = { status, milliseconds };
+    this.#receiver.replied({ id, milliseconds, contentLength });
   }
 
   get #milliseconds(): number {

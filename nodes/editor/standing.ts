@@ -7,7 +7,7 @@ import { enter } from "./credentials";
 import { input, inputValue, type WebhookNode } from "./fields";
 import { learn } from "./learnt";
 import { chooseSender } from "./sender";
-import { inARow } from "./sentences";
+import { inARow } from "../../src/trust/diagnosis/sentences";
 
 /** How often the runtime is asked, in ms. */
 const interval = 2000;

@@ -6,7 +6,7 @@ import { isCredentialChanged } from "./credentials";
 import { isSame, savedValues, valuesInForm, type WebhookNode } from "./fields";
 import type { Editor } from "./host";
 import { hasLimit } from "./limits";
-import { inARow } from "./sentences";
+import { inARow } from "../../src/trust/diagnosis/sentences";
 
 declare const RED: Editor;
 

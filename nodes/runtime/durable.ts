@@ -56,7 +56,9 @@ class DurableFlow implements Flow<First> {
 
   async start(kept: Kept, first: First | undefined): Promise<Ending> {
     try {
-      return await (first ? this.#send(first) : this.#resend(kept));
+      if (!first) return await this.#resend(kept);
+      const ending = await this.#send(first);
+      return { ...ending, told: first.told?.() };
     } catch (error) {
       return { as: "failed", error: this.#conceal(error instanceof Error ? error.message : typeof error) };
     }

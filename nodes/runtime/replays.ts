@@ -62,7 +62,10 @@ export class Replays {
     const outcome = await this.#start(open, again);
     if (outcome) return outcome;
     // The new one is looked after in its place.
-    if (delivery.state === "failed") await shelf.change(delivery.id, { state: "done" }).catch(() => undefined);
+    if (delivery.state === "failed") {
+      await shelf.change(delivery.id, { state: "done" }).catch(() => undefined);
+      open.endpoint.custody?.recount(delivery.node);
+    }
     return { id: again.delivery.id };
   }
 

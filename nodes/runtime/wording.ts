@@ -4,6 +4,7 @@ import { interrupted, statusError } from "../../src/deliveries/flow";
 import type { Wording } from "../../src/deliveries/shown";
 import type { Cause } from "../../src/deliveries/summary";
 import { problems } from "../../src/problem";
+import { inARow } from "../../src/trust/diagnosis/sentences";
 import { shortName } from "../../src/trust/senders/table";
 import type { Translate } from "./cause";
 
@@ -25,12 +26,16 @@ export class RuntimeWording implements Wording {
   }
 
   fixOf({ problem, reasons, looksLike, error }: Cause): string {
-    if (problem === null) return this.#translate(isLate(error) ? `fix.${problems.flowLate.name}` : "fix.flow");
-    if (reasons.length === 0 && looksLike === null) return this.#translate(`fix.${problem}`);
-    const told = reasons.map(({ key, values }) => this.#translate(`whyNot.${key}`, values));
+    if (problem === null && isLate(error)) return this.#translate(`fix.${problems.flowLate.name}`);
+    if (problem === null) return this.#translate("fix.flow");
     const likeness = looksLike === null || reasons.some(({ key }) => key === "otherSender") ? [] : [looksLike];
-    const like = likeness.map((sender) => this.#translate("whyNot.looksLike", { sender: shortName(sender) }));
-    return [...told, ...like].join(". ");
+    const told = [
+      ...reasons.map(({ key, values }) => this.#translate(`whyNot.${key}`, values)),
+      ...likeness.map((sender) => this.#translate("whyNot.looksLike", { sender: shortName(sender) })),
+    ];
+    const [first = this.#translate(`fix.${problem}`), ...others] = told;
+    if (others.length === 0) return first;
+    return inARow(told.map((sentence) => this.#translate("standing.sentence", { sentence })));
   }
 }
 

@@ -13,12 +13,18 @@ export interface Aged<Item> {
 export class Aging<Item extends Aged<Item>> {
   #oldest: Item | undefined;
   #newest: Item | undefined;
+  #size = 0;
 
   get oldest(): Item | undefined {
     return this.#oldest;
   }
 
+  get size(): number {
+    return this.#size;
+  }
+
   join(item: Item): void {
+    this.#size++;
     item.older = this.#newest;
     if (this.#newest) this.#newest.newer = item;
     else this.#oldest = item;
@@ -26,6 +32,7 @@ export class Aging<Item extends Aged<Item>> {
   }
 
   leave(item: Item): void {
+    this.#size--;
     if (item.older) item.older.newer = item.newer;
     else if (this.#oldest === item) this.#oldest = item.newer;
     if (item.newer) item.newer.older = item.older;

@@ -1,6 +1,7 @@
 // The flow behind an endpoint, as those know it who look after its deliveries.
 
 import type { Kept } from "./delivery";
+import type { Change } from "./store";
 
 /** How often a flow is started with a delivery at most. */
 export const mostAttempts = 5;
@@ -12,13 +13,24 @@ export function statusError(status: number): string {
   return `HTTP ${status}`;
 }
 
+/** What the sender was told, which is not known yet when the flow is started. */
+export type Told = Pick<Change, "status" | "milliseconds">;
+
+/** Why the flow has failed. */
+export interface Failed {
+  readonly error: string;
+  /** Whether the sender knows, and so sends the delivery again by itself. */
+  readonly isTold?: boolean;
+  readonly told?: Told | undefined;
+}
+
 /** How a flow came to its end with a message. */
-export type Ending =
+export type Ending = { readonly told?: Told | undefined } & (
   | { readonly as: "done" }
-  /** `isTold` where the sender knows, and so sends the delivery again by itself. */
-  | { readonly as: "failed"; readonly error: string; readonly isTold?: boolean }
+  | ({ readonly as: "failed" } & Failed)
   /** A deploy has ended a node that still had it. */
-  | { readonly as: "lost" };
+  | { readonly as: "lost" }
+);
 
 /** How the deliveries of an endpoint fare. */
 export interface Fares {

@@ -81,6 +81,11 @@ export class Keeper<First> {
     this.#lineOf(kept.delivery.node).withdraw(kept);
   }
 
+  /** Somebody else has dealt with what a node has failed with. */
+  recount(node: string): void {
+    void this.#lines.get(node)?.count();
+  }
+
   /** Looks after nothing any more; what is not finished stays in the store. */
   async close(): Promise<void> {
     this.#isOpen = false;

@@ -1,7 +1,7 @@
 // The deliveries of one endpoint that its flow is not done with: it is started with each, and again where it failed.
 
 import type { Kept } from "./delivery";
-import { type Ending, type Flow, interrupted, type Start } from "./flow";
+import { type Ending, type Failed, type Flow, interrupted, type Start } from "./flow";
 import type { Ground } from "./ground";
 import { Pauses } from "./pauses";
 import { Room } from "./room";
@@ -39,7 +39,7 @@ export class Line<First> {
   enter(flow: Flow<First>): void {
     this.#flow = flow;
     this.#tell();
-    void this.#count();
+    void this.count();
     this.run();
   }
 
@@ -108,7 +108,7 @@ export class Line<First> {
       if (!isSuspect(kept)) others.push(kept);
       else {
         await this.#startAll(others.splice(0));
-        if (hopeless.includes(kept)) void this.#giveUp(kept.delivery.id, historyOf(kept), interrupted);
+        if (hopeless.includes(kept)) void this.#giveUp(kept.delivery.id, historyOf(kept), { error: interrupted });
         else await this.#tryAlone(await this.#ground.ledger.begin(kept));
       }
     }
@@ -147,20 +147,18 @@ export class Line<First> {
   }
 
   async #ended(id: string, history: History, ending: Ending): Promise<void> {
-    if (ending.as === "done") return this.#finish(id, { state: "done", run: endedRun(history) });
-    if (ending.as === "failed") {
-      if (ending.isTold || hasHadAll(history)) return this.#giveUp(id, history, ending.error, ending.isTold);
-      await this.#ground.ledger.change(id, { state: "accepted", run: endedRun(history, ending.error) });
-      return this.#waitToTryAgain(id, history);
-    }
-    await this.#ground.ledger.change(id, { state: "accepted", run: endedRun(history) });
-    return this.#again(id);
+    const { told } = ending;
+    if (ending.as === "done") return this.#finish(id, { ...told, state: "done", run: endedRun(history) });
+    const error = ending.as === "failed" ? ending.error : undefined;
+    if (ending.as === "failed" && (ending.isTold || hasHadAll(history))) return this.#giveUp(id, history, ending);
+    await this.#ground.ledger.change(id, { ...told, state: "accepted", run: endedRun(history, error) });
+    return ending.as === "failed" ? this.#waitToTryAgain(id, history) : this.#again(id);
   }
 
-  async #giveUp(id: string, history: History, error: string, isTold = false): Promise<void> {
+  async #giveUp(id: string, history: History, { error, isTold, told }: Failed): Promise<void> {
     if (!isTold) this.#flow?.gaveUp(id, error);
-    await this.#finish(id, { state: "failed", run: endedRun(history, error) });
-    await this.#count();
+    await this.#finish(id, { ...told, state: "failed", run: endedRun(history, error) });
+    await this.count();
   }
 
   #waitToTryAgain(id: string, history: History): void {
@@ -192,7 +190,8 @@ export class Line<First> {
     this.#known.delete(id);
   }
 
-  async #count(): Promise<void> {
+  /** Counts what has failed for good. */
+  async count(): Promise<void> {
     this.#failed = await this.#ground.ledger.countFailed(this.#node);
     this.#tell();
   }

@@ -11,7 +11,7 @@ const longestName = 40;
 
 /** The header fields in which known senders sign, in lower case. */
 const ofSenders = new Set(
-  Object.values(senders).flatMap(({ scheme }) => scheme?.sig.headers.map((name) => name.toLowerCase()) ?? []),
+  Object.values(senders).flatMap(({ scheme }) => scheme.sig.headers.map((name) => name.toLowerCase())),
 );
 /** How those call it who are not known. */
 const telling = /auth|cookie|signature|secret|token|passw|credential|hmac|api-?key|jwt|session/i;

@@ -1,17 +1,8 @@
 // Deliveries in the memory of this process: the last ones of each node.
 
-import type { Aged, Aging } from "./aging";
-import {
-  afterRun,
-  type Delivery,
-  type Head,
-  type Kept,
-  type Run,
-  searchedIn,
-  type State,
-  unfinished,
-} from "./delivery";
+import { type Delivery, type Head, type Kept, searchedIn, type State } from "./delivery";
 import { Finished } from "./finished";
+import { Entry, OfNode } from "./memory-entry";
 import { MemoryRepeats } from "./memory-repeats";
 import { atOnce, type Change, type Claim, type Page, type Query, type Store, StoreError } from "./store";
 
@@ -21,51 +12,6 @@ export const mostOfNode = 200;
 export const mostBytesInMemory = 20 * 1024 * 1024;
 /** What a delivery takes besides its texts and its body, in bytes. */
 const frame = 1024;
-
-/** The place of a delivery among those of its node that may be dropped. */
-class InNode implements Aged<InNode> {
-  older: InNode | undefined;
-  newer: InNode | undefined;
-  line: Aging<InNode> | undefined;
-  constructor(readonly entry: Entry) {}
-}
-
-/** How many deliveries a node has, and which of them may be dropped. */
-class OfNode {
-  size = 0;
-  readonly finished = new Finished<InNode>();
-}
-
-/** A delivery, with its place among all that may be dropped. */
-class Entry implements Aged<Entry> {
-  older: Entry | undefined;
-  newer: Entry | undefined;
-  line: Aging<Entry> | undefined;
-  readonly inNode = new InNode(this);
-  runs: Run[] = [];
-  constructor(
-    readonly number: number,
-    readonly ofNode: OfNode,
-    public delivery: Delivery,
-    readonly body: Buffer,
-    readonly bytes: number,
-  ) {}
-
-  get isUnfinished(): boolean {
-    return unfinished.includes(this.delivery.state);
-  }
-
-  get kept(): Kept {
-    return { delivery: this.delivery, body: this.body, runs: [...this.runs] };
-  }
-
-  change({ run, ...rest }: Change): void {
-    const isNew = rest.attempt !== undefined && rest.attempt !== this.delivery.attempt;
-    this.delivery = { ...(run ? afterRun(this.delivery, run) : this.delivery), ...rest };
-    if (run && isNew) this.runs.push(run);
-    else if (run) this.runs.splice(-1, 1, run);
-  }
-}
 
 /**
  * Stands in the way of every request: nothing is copied or written out, and what is done for a delivery costs the same

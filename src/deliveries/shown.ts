@@ -27,7 +27,7 @@ export function summaryOf(delivery: Delivery, wording: Wording): Summary {
     sender: webhook?.sender ?? null,
     event: webhook?.event ?? null,
     senderId: webhook?.id ?? null,
-    ...{ size, milliseconds, attempt },
+    ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
     replayOf: delivery.replayOf ?? null,
     cause,
   };
@@ -35,13 +35,15 @@ export function summaryOf(delivery: Delivery, wording: Wording): Summary {
 
 export function detailOf({ delivery, body, runs }: Kept, wording: Wording): Detail {
   const { head, size } = delivery;
+  const summary = summaryOf(delivery, wording);
   return {
-    ...summaryOf(delivery, wording),
+    ...summary,
     headers: maskHeaders(head.headers),
     query: maskQuery(toObject(new URLSearchParams(head.search))),
     body: shownBody(body, size),
-    answer: answerOf(delivery),
-    runs,
+    answer: answerOf(delivery, summary),
+    // Of the first one, nothing is noted before it has ended.
+    runs: runs.length > 0 || delivery.attempt === 0 ? runs : [{ at: delivery.at }],
   };
 }
 
@@ -75,8 +77,8 @@ function textOf(bytes: Buffer, isCut: boolean): string | undefined {
   }
 }
 
-function answerOf({ status, milliseconds, problem }: Delivery): ShownAnswer | null {
-  if (status === undefined) return null;
+function answerOf({ problem }: Delivery, { status, milliseconds }: Summary): ShownAnswer | null {
+  if (status === null) return null;
   const said: Problem | undefined = Object.values(problems).find(({ name }) => name === problem);
-  return { status, milliseconds: milliseconds ?? null, body: said?.status === status ? said.body : null };
+  return { status, milliseconds, body: said?.status === status ? said.body : null };
 }

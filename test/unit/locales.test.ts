@@ -145,11 +145,17 @@ describe("texts in the code", () => {
 
   /** What follows these beginnings of keys is, by its type, any text: here is where it comes from. */
   const openKeys: Record<string, () => string[]> = {
-    "refused.": () => Object.values(problems).map(({ name }) => name),
+    "refused.": problemNames,
+    "fix.": problemNames,
     "way.why.": reasons,
     // What the runtime tells the form, it says in the log as well.
     "whyNot.": () => [...sourceTexts.keys()].filter((key) => key.startsWith("whyNot.")).map((key) => key.slice(7)),
   };
+
+  /** Those that endpoints answer, and those that something else has answered. */
+  function problemNames(): string[] {
+    return [...Object.values(problems).map(({ name }) => name), "noEndpoint", "inFront"];
+  }
 
   /** The first items of all tuples that are a `Reason`, of `nodes/door/surroundings.ts`. */
   function reasons(): string[] {
@@ -217,7 +223,7 @@ describe("texts in the code", () => {
         "the contract fixes what callers are told",
       ]),
       ["gzip, deflate, br", "the value of a header field"],
-      ["seq, id, node, at, state, attempt, status, milliseconds, rest", "the names of columns"],
+      ["seq, id, node, at, state, attempt, status, milliseconds, rest, (\0) AS error", "the names of columns"],
       ...[
         "deliveries that are not done fill the room",
         "its tables have version \0, of a later webhook-trigger; this one knows them up to \0",

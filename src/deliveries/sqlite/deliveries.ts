@@ -15,8 +15,8 @@ const nothing = new Uint8Array();
 const states = [...unfinished, ...finished];
 
 /** The last run is that of the last attempt. */
-const error = "(SELECT error FROM runs WHERE runs.seq = deliveries.seq ORDER BY attempt DESC LIMIT 1) AS error";
-const columns = `seq, id, node, at, state, attempt, status, milliseconds, rest, ${error}`;
+const error = "SELECT error FROM runs WHERE runs.seq = deliveries.seq ORDER BY attempt DESC LIMIT 1";
+const columns = `seq, id, node, at, state, attempt, status, milliseconds, rest, (${error}) AS error`;
 
 /** A row with its place in the order in which deliveries came. */
 type Placed = { [Column in keyof Read]: Read[Column] } & { seq: number };

@@ -22,6 +22,16 @@ describe("MemoryStore", () => {
     should(await store.find("c0")).be.undefined();
   });
 
+  it("keeps what was let in, whoever floods it with what is refused", async () => {
+    const store = new MemoryStore(10);
+    await store.add(delivered("old", { state: "refused" }), bytes);
+    for (let index = 0; index < 5; index++) await store.add(delivered(`done${index}`), bytes);
+    for (let index = 0; index < 100; index++) await store.add(delivered(`${index}`, { state: "refused" }), bytes);
+    (await idsOf(store)).should.eql(["99", "98", "97", "96", "95", "done4", "done3", "done2", "done1", "done0"]);
+    for (let index = 5; index < 9; index++) await store.add(delivered(`done${index}`), bytes);
+    (await idsOf(store)).slice(0, 5).should.eql(["done8", "done7", "done6", "done5", "99"]);
+  });
+
   it("drops nothing that is begun once more", async () => {
     const store = new MemoryStore(2);
     await store.add(delivered("1"), bytes);

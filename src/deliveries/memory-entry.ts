@@ -1,0 +1,55 @@
+// A delivery in memory, and its places in the lines of what may be dropped.
+
+import type { Aged, Aging } from "./aging";
+import { afterRun, type Delivery, type Kept, type Run, unfinished } from "./delivery";
+import { Finished } from "./finished";
+import type { Change } from "./store";
+
+/** The place of a delivery among those of its node that may be dropped. */
+class InNode implements Aged<InNode> {
+  older: InNode | undefined;
+  newer: InNode | undefined;
+  line: Aging<InNode> | undefined;
+  constructor(readonly entry: Entry) {}
+
+  get number(): number {
+    return this.entry.number;
+  }
+}
+
+/** How many deliveries a node has, and which of them may be dropped. */
+export class OfNode {
+  size = 0;
+  readonly finished = new Finished<InNode>();
+}
+
+/** A delivery, with its place among all that may be dropped. */
+export class Entry implements Aged<Entry> {
+  older: Entry | undefined;
+  newer: Entry | undefined;
+  line: Aging<Entry> | undefined;
+  readonly inNode = new InNode(this);
+  runs: Run[] = [];
+  constructor(
+    readonly number: number,
+    readonly ofNode: OfNode,
+    public delivery: Delivery,
+    readonly body: Buffer,
+    readonly bytes: number,
+  ) {}
+
+  get isUnfinished(): boolean {
+    return unfinished.includes(this.delivery.state);
+  }
+
+  get kept(): Kept {
+    return { delivery: this.delivery, body: this.body, runs: [...this.runs] };
+  }
+
+  change({ run, ...rest }: Change): void {
+    const isNew = rest.attempt !== undefined && rest.attempt !== this.delivery.attempt;
+    this.delivery = { ...(run ? afterRun(this.delivery, run) : this.delivery), ...rest };
+    if (run && isNew) this.runs.push(run);
+    else if (run) this.runs.splice(-1, 1, run);
+  }
+}

@@ -1,0 +1,401 @@
+import should from "should";
+import { createHmac } from "node:crypto";
+import catalog from "../../locales/en-US/webhook-trigger.json";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
+import { bearer, tab, token, webhook } from "../harness/flow";
+import { send } from "../harness/http";
+import { type Flow, NodeRed } from "../harness/node-red";
+import { ShownDeliveries } from "../harness/shown-deliveries";
+
+const secret = "It's a Secret to Everybody";
+const json = { "Content-Type": "application/json" };
+const failing = { id: "failing", type: "function", func: 'throw new Error("no such order");', wires: [[]] };
+const caught = { id: "caught", type: "catch", scope: ["failing"], wires: [[]] };
+const answer = { id: "answer", type: "function", func: "msg.statusCode = 422; return msg;", wires: [["response"]] };
+const response = { id: "response", type: "http response", wires: [] };
+const flow: Flow = tab(
+  webhook("orders", "/orders"),
+  webhook("both", "/both", { returnQueryParams: true, rawBody: true }),
+  webhook("broken", "/broken", { wires: [["failing"]] }),
+  webhook("answered", "/answered", { reply: "flow", replyTimeout: 1, wires: [["answer"]] }),
+  webhook("silent", "/silent", { reply: "flow", replyTimeout: 1 }),
+  webhook("github", "/github", { verificationMethod: "signature", sender: "github", credentials: { secret } }),
+  webhook("closed", "/closed", { credentials: {} }),
+  { ...failing, ...{ z: "tab" } }, { ...caught, z: "tab" }, { ...answer, z: "tab" }, { ...response, z: "tab" },
+); // prettier-ignore
+
+const roots: Record<string, Record<string, string>> = {
+  equal: {},
+  separate: { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
+  nested: { httpNodeRoot: "/endpoint" },
+};
+
+for (const [layout, settings] of Object.entries(roots)) {
+  describe(`the deliveries of a Node-RED, with ${layout} roots`, () => {
+    let nodeRed: NodeRed;
+    let shown: ShownDeliveries;
+    before(async () => {
+      nodeRed = await NodeRed.start({ flow, settings });
+      shown = new ShownDeliveries(nodeRed);
+    });
+    after(() => nodeRed.stop());
+
+    const post = async (path: string, headers: Record<string, string> = bearer, body = "{}") =>
+      send(nodeRed.node(path), { headers: { ...json, ...headers }, body });
+    const failed = (node: string) => shown.find((each) => each.node === node && each.state === "failed");
+    const refused = (node: string | null, problem: string) =>
+      shown.find((each) => each.node === node && each.cause?.problem === problem);
+
+    it("are told with what came, what was answered and how long that took", async () => {
+      const { json: told } = await post("/orders?color=red&token=abc", { ...bearer, "X-Kind": "order" }, '{"a":1}');
+      const summary = await shown.find(({ id }) => id === told.id);
+      const { at, milliseconds, ip, ...rest } = summary;
+      should(at).be.within(Date.now() - 60_000, Date.now());
+      should(milliseconds).be.within(0, 60_000);
+      ip.should.equal("127.0.0.1");
+      should(rest).eql({
+        ...{ id: told.id, node: "orders", state: "done", status: 200, reason: null, fix: null, method: "POST" },
+        ...{ path: "/orders", sender: null, event: null, senderId: null, size: 7, attempt: 1, replayOf: null },
+        cause: null,
+      });
+      const detail = await shown.detail(summary.id);
+      should(detail).containDeep(summary);
+      should(detail.headers).containDeep({ "x-kind": "order", "content-type": "application/json" });
+      should(detail.query).eql({ color: "red", token: "••••••••" });
+      should(detail.body).eql({ encoding: "utf8", data: '{"a":1}', truncated: false });
+      should(detail.answer).eql({ status: 200, milliseconds, body: null });
+      should(detail.runs).eql([{ at }]);
+    });
+
+    it("are told with their bytes where they are no text", async () => {
+      const body = Buffer.from([0xff, 0, 1]);
+      const { json: told } = await send(nodeRed.node("/orders"), { headers: { ...bearer, "Content-Type": "image/png" }, body }); // prettier-ignore
+      should((await shown.detail(String(told.id))).body).eql({ encoding: "base64", data: body.toString("base64"), truncated: false }); // prettier-ignore
+    });
+
+    it("say of a refused request why it was, and what to do", async () => {
+      (await post("/orders", { "X-Token": token })).status.should.equal(401);
+      const summary = await refused("orders", "tokenMissing");
+      should(summary).containDeep({ state: "refused", status: 401, attempt: 0, reason: catalog.refused.tokenMissing });
+      should(summary.fix).equal(catalog.whyNot.tokenElsewhere.replace("__place__", "X-Token"));
+      const { headers, answer: told, runs, body } = await shown.detail(summary.id);
+      should(headers["x-token"]).equal("••••••••");
+      should(runs).eql([]);
+      should(body).eql({ encoding: "utf8", data: "", truncated: true });
+      should(JSON.parse(told?.body ?? "")).containEql({ status: 401 });
+    });
+
+    it("say what to do where nothing is known but the problem", async () => {
+      (await send(nodeRed.node("/orders"), { headers: { ...bearer, ...json }, body: "{" })).status.should.equal(400);
+      should((await refused("orders", "jsonMalformed")).fix).equal(catalog.fix.jsonMalformed);
+    });
+
+    it("say what the flow has failed with, whether that is caught or not", async () => {
+      await post("/broken");
+      const summary = await failed("broken");
+      summary.reason?.should.equal(catalog.failed.flow.replace("__error__", "no such order"));
+      should(summary).containDeep({ status: 200, fix: catalog.fix.flow, cause: { error: "no such order" } });
+      const [run] = (await shown.detail(summary.id)).runs;
+      should(run).have.properties({ error: "no such order" });
+      should(run?.ended).be.aboveOrEqual(run?.at ?? Infinity);
+    });
+
+    it("say what the flow has answered, or that it has not", async () => {
+      (await post("/answered")).status.should.equal(422);
+      should(await shown.find(({ node }) => node === "answered")).containDeep({ state: "done", status: 422, reason: null }); // prettier-ignore
+      (await post("/silent")).status.should.equal(504);
+      should(await failed("silent")).containDeep({ status: 504, reason: catalog.refused.flowLate, fix: catalog.fix.flowLate }); // prettier-ignore
+    });
+
+    it("tell the sender, its event and its id, and no signature", async () => {
+      const body = '{"zen":"Keep it logically awesome."}';
+      const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+      const headers = { "X-Hub-Signature-256": signature, "X-GitHub-Event": "push", "X-GitHub-Delivery": "7d1c" };
+      (await post("/github", headers, body)).status.should.equal(200);
+      const summary = await shown.find(({ node }) => node === "github");
+      should(summary).containDeep({ sender: "github", event: "push", senderId: "7d1c" });
+      should((await shown.detail(summary.id)).headers["x-hub-signature-256"]).equal("••••••••");
+    });
+
+    it("tell of a request to a path that is like that of a node, and of one whose node is closed", async () => {
+      (await post("/ordres")).status.should.equal(404);
+      const near = await refused("orders", "noEndpoint");
+      should(near).containDeep({ status: 404, path: "/ordres", reason: catalog.refused.noEndpoint });
+      should(near.fix).equal(catalog.whyNot.pathNear.replace("__path__", "/orders"));
+      (await post("/closed")).status.should.equal(404);
+      const closed = await shown.find(({ path }) => path === "/closed");
+      should(closed.fix).equal(catalog.whyNot.pathClosed);
+      (await post(`/nothing-like-it/${token}`)).status.should.equal(404);
+      const unknown = await shown.find(({ path }) => path.startsWith("/nothing-like-it"));
+      should(unknown).containDeep({ node: null, path: "/nothing-like-it/…", fix: catalog.whyNot.pathUnknown });
+    });
+
+    it("tell of nothing that the editor, or another node's route, has answered", async () => {
+      const before = (await shown.page()).deliveries.length;
+      (await shown.replay("no-such-delivery")).status.should.equal(404);
+      (await shown.page()).deliveries.should.have.length(before);
+    });
+
+    it("hold no token, whatever was sent where", async () => {
+      await post(`/both?state=${token}`, { "X-Copy": token, Cookie: `session=${token}` }, JSON.stringify({ token }));
+      await post("/both", { ...bearer, "X-Copy": token, Cookie: `a=${token}` }, JSON.stringify({ token, a: [token] }));
+      await post(`/${token}`, bearer);
+      const { deliveries } = await shown.page("limit=500");
+      const details = await Promise.all(deliveries.map(({ id }) => shown.detail(id)));
+      details.length.should.be.above(5);
+      for (const each of [token, secret]) JSON.stringify(details).should.not.containEql(each);
+    });
+
+    it("come page by page, each once, the newest first", async () => {
+      for (let number = 0; number < 5; number++) await post("/orders");
+      const ids: string[] = [];
+      for (let next: string | null = ""; next !== null;) {
+        const page = await shown.page(`node=orders&limit=2${next && `&before=${next}`}`);
+        ids.push(...page.deliveries.map(({ id }) => id));
+        ({ next } = page);
+      }
+      const all = (await shown.page("node=orders&limit=500")).deliveries;
+      ids.should.eql(all.map(({ id }) => id));
+      all.map(({ at }) => at).should.eql(all.map(({ at }) => at).sort((one, other) => other - one));
+    });
+
+    for (const [query, count] of [
+      ["text=%25-only-HERE", 1], ["text=%2525", 0], ["text=%_", 0], ["state=refused&text=-only-here", 0], ["state=done&node=orders&text=ONLY-here", 1], ["node=nobody", 0],
+    ] as const) {
+      it(`are found by ${query}: ${count}`, async () => {
+        if ((await shown.page("text=-only-here")).deliveries.length === 0) await post("/orders", { ...bearer, "X-Mark": "%-only-here" }); // prettier-ignore
+        (await shown.page(query)).deliveries.should.have.length(count);
+      });
+    } // prettier-ignore
+
+    for (const query of ["limit=0", "limit=-1", "limit=x", "limit=1.5", "state=lost", "node=a&node=b", "before=x", "before=WyJ4Il0"]) {
+      it(`are not asked for by ${query}`, async () => {
+        const { status } = await send(nodeRed.admin(`/webhook-trigger/deliveries?${query}`), { method: "GET" });
+        status.should.equal(400);
+      });
+    } // prettier-ignore
+
+    it("are 500 at most on a page, are not stored, and 404 where there is none with an id", async () => {
+      (await shown.page("limit=100000")).deliveries.length.should.be.within(1, 500);
+      const { headers } = await send(nodeRed.admin("/webhook-trigger/deliveries"), { method: "GET" });
+      should(headers["cache-control"]).equal("no-store");
+      (await send(nodeRed.admin("/webhook-trigger/deliveries/nobody"), { method: "GET" })).status.should.equal(404);
+    });
+
+    it("are counted by the minute", async () => {
+      const sums = async (query: string): Promise<{ accepted: number; refused: number }> => {
+        const minutes = await shown.traffic(query);
+        minutes.should.have.length(60);
+        const sum = (outcome: "accepted" | "refused") => minutes.reduce((all, each) => all + each[outcome], 0);
+        return { accepted: sum("accepted"), refused: sum("refused") };
+      };
+      const before = await sums("node=both");
+      await post("/both");
+      await post("/both", {});
+      should(await sums("node=both")).eql({ accepted: before.accepted + 1, refused: before.refused + 1 });
+      const ofRefused = await sums("node=both&state=refused");
+      ofRefused.accepted.should.equal(0);
+      ofRefused.refused.should.be.above(0);
+      should(await sums("node=nobody")).eql({ accepted: 0, refused: 0 });
+    });
+
+    describe("replayed", () => {
+      it("start the flow of their node with what they were, and say so", async () => {
+        const { json: told } = await post("/both?x=1", { ...bearer, "X-Kind": "order" }, '{"a":[1]}');
+        const first = await nodeRed.message(told.id);
+        const { status, json: again } = await shown.replay(String(told.id));
+        status.should.equal(200);
+        should(again.id).not.equal(told.id);
+        const second = await nodeRed.message(again.id);
+        should(second).containDeep({ payload: { body: { a: [1] }, query: { x: "1" } } });
+        should(second.webhook).eql({ ...first.webhook, replay: true });
+        should(second.req).containDeep({ path: "/both", headers: { "x-kind": "order" } });
+        should(first.webhook).not.have.property("replay");
+        const summary = await shown.find(({ id }) => id === again.id);
+        should(summary).containDeep({ node: "both", state: "done", replayOf: told.id });
+      });
+
+      it("have another payload where somebody wants that, and again when they are replayed themselves", async () => {
+        const { json: told } = await post("/both", bearer, "{}");
+        for (const payload of [{ b: 2 }, "text", null, 0]) {
+          const { json: again } = await shown.replay(String(told.id), { payload });
+          should((await nodeRed.message(again.id)).payload).eql(payload);
+          const { json: third } = await shown.replay(String(again.id));
+          should((await nodeRed.message(third.id)).payload).eql(payload);
+        }
+      });
+
+      it("count as done where they had failed: the new one is looked after in their place", async () => {
+        await post("/broken");
+        const { id } = await failed("broken");
+        const { json: again } = await shown.replay(id);
+        should(await shown.find((each) => each.id === id)).containDeep({ state: "done" });
+        await shown.find((each) => each.id === again.id && each.state === "failed");
+      });
+
+      it("tell how the flow has answered, where it is to", async () => {
+        const { id } = await shown.find(({ node }) => node === "answered");
+        const { json: again } = await shown.replay(id);
+        await shown.find((each) => each.id === again.id && each.state === "done");
+      });
+
+      it("are refused where they were refused, or their node is not there", async () => {
+        const { id } = await shown.find(({ state }) => state === "refused");
+        const { status, json: told } = await shown.replay(id);
+        status.should.equal(409);
+        should(told.message).equal(catalog.replay.notAccepted);
+        (await shown.replay("nobody")).status.should.equal(404);
+        (await shown.replay(id, [1])).status.should.equal(400);
+      });
+    });
+
+    it("give their bodies to the test request of their own node, and of no other", async () => {
+      const { json: told } = await post("/orders", bearer, '{"sample":true}');
+      const test = (node: string, delivery: unknown) =>
+        send(nodeRed.admin(`/webhook-trigger/${node}/test`), { headers: json, body: JSON.stringify({ delivery }) });
+      const { json: result } = await test("orders", told.id);
+      should(result.outcome).equal("accepted");
+      should((await nodeRed.message(result.id)).payload).eql({ sample: true });
+      for (const [node, delivery] of [
+        ["both", told.id],
+        ["orders", "nobody"],
+        ["orders", 1],
+      ] as const) {
+        should((await test(node, delivery)).json).eql({ outcome: "deliveryGone" });
+      }
+    });
+  });
+}
+
+describe("the deliveries of a Node-RED with other settings", () => {
+  let nodeRed: NodeRed | undefined;
+  afterEach(() => nodeRed?.stop());
+
+  const open = async (...options: Parameters<typeof NodeRed.start>) => {
+    nodeRed = await NodeRed.start(...options);
+    return { running: nodeRed, shown: new ShownDeliveries(nodeRed) };
+  };
+
+  it("tell whether something in front has refused a request", async () => {
+    const pass = "$2y$08$zZWtXTja0fB1pzD4sHCMyOCMYz2Z6dNbM6tl8sJogENOMcxWV9DN.";
+    const { running, shown } = await open({ flow, settings: { httpNodeAuth: { user: "me", pass } } });
+    (await send(running.node("/orders"), { headers: bearer })).status.should.equal(401);
+    const summary = await shown.find(({ state }) => state === "refused");
+    should(summary).containDeep({ node: "orders", status: 401, reason: catalog.refused.inFront, fix: catalog.whyNot.frontAuth }); // prettier-ignore
+  });
+
+  it("tell of a path without the root that all HTTP nodes have", async () => {
+    const { running, shown } = await open({ flow, settings: { httpNodeRoot: "/endpoint" } });
+    (await send(`${running.origin}/orders`, { headers: bearer })).status.should.equal(404);
+    const { fix } = await shown.find(({ node, state }) => node === "orders" && state === "refused");
+    should(fix).equal(catalog.whyNot.pathRootMissing.replace("__root__", "/endpoint").replace("__path__", "/endpoint/orders")); // prettier-ignore
+  });
+
+  it("are as many as the settings file says, without bodies where it says so", async () => {
+    const { running, shown } = await open({ flow, settings: { webhookTriggerDeliveries: { keep: 2, bodies: false } } });
+    for (const body of ["1", "2", "3"]) await send(running.node("/orders"), { headers: bearer, body });
+    const { deliveries } = await shown.page("node=orders");
+    deliveries.should.have.length(2);
+    const id = deliveries[0]?.id ?? "";
+    should((await shown.detail(id)).body).eql({ encoding: "utf8", data: "", truncated: true });
+    const { status, json: told } = await shown.replay(id);
+    status.should.equal(409);
+    should(told.message).equal(catalog.replay.bodyMissing);
+    const { json: again } = await shown.replay(id, { payload: "mine" });
+    should((await running.message(again.id)).payload).equal("mine");
+  });
+
+  it("are none where the settings file says so", async () => {
+    const { running, shown } = await open({ flow, settings: { webhookTriggerDeliveries: { keep: 0 } } });
+    await send(running.node("/orders"), { headers: bearer });
+    await send(running.node("/orders"));
+    should(await shown.page()).eql({ deliveries: [], next: null });
+  });
+
+  it("are as many as usual where the setting is not understood, which the log tells", async () => {
+    const { running, shown } = await open({ flow, settings: { webhookTriggerDeliveries: { keep: "many" } } });
+    await running.logged(/webhookTriggerDeliveries.*: keep/);
+    await send(running.node("/orders"), { headers: bearer });
+    await shown.find(({ node }) => node === "orders");
+  });
+
+  it("are told to open editors, ten a second at most, and to none while none is open", async () => {
+    const plugin = `
+      module.exports = (RED) => {
+        let told = [];
+        RED.events.on("comms", ({ topic, data, retain }) => {
+          if (topic === "webhook-trigger/deliveries") told.push({ id: data.id, state: data.state, retain });
+        });
+        process.on("message", ({ editor, tell }) => {
+          if (editor) RED.events.emit("comms:connection-" + editor, {});
+          if (tell) process.send({ trace: "told " + JSON.stringify(told) });
+        });
+      };`;
+    const { running } = await open({ flow, plugin });
+    const told = async () => JSON.parse(await running.ask({ tell: true }, "told ")) as { id: string; retain: boolean }[];
+    const post = () => send(running.node("/orders"), { headers: bearer });
+    await post();
+    running.say({ editor: "added" });
+    const ids: unknown[] = [];
+    const start = Date.now();
+    while (Date.now() - start < 1000) ids.push((await post()).json.id);
+    const end = Date.now();
+    let seen = await told();
+    while (seen.length === 0 || (await told()).length !== seen.length) seen = await told();
+    should(seen.every(({ id, retain }) => ids.includes(id) && !retain)).be.true();
+    // Those that waited when the last one came take a second more.
+    seen.length.should.be.within(1, Math.ceil((end - start) / 100) + 10);
+    running.say({ editor: "removed" });
+  }); // prettier-ignore
+
+  for (const [permissions, mayRead, mayWrite] of [
+    ["*", true, true],
+    ["read", true, false],
+    ["webhook-trigger.read", true, false],
+    ["webhook-trigger.write", false, true],
+    ["flows.write", false, false],
+    ["status.read", false, false],
+    [undefined, false, false],
+  ] as const) {
+    it(`are for a user with the permission ${permissions ?? "of nobody"}: ${mayRead ? "read" : ""} ${mayWrite ? "replayed" : ""}`, async () => {
+      const code = "adminAuth: { type: 'credentials', users: [], tokens: async (permissions) => permissions === 'none' ? null : { username: 'somebody', permissions } }";
+      const { running } = await open({ flow, code });
+      const { json: told } = await send(running.node("/orders"), { headers: bearer });
+      const headers = { Authorization: `Bearer ${permissions ?? "none"}`, ...json };
+      const call = async (method: string, path: string) =>
+        (await send(running.admin(`/webhook-trigger/${path}`), { method, headers })).status;
+      for (const path of ["deliveries", `deliveries/${String(told.id)}`, "deliveries/nobody", "traffic"]) {
+        const expected = path.endsWith("nobody") ? 404 : 200;
+        (await call("GET", path)).should.equal(mayRead ? expected : 401, path);
+      }
+      (await call("POST", `deliveries/${String(told.id)}/replay`)).should.equal(mayWrite ? 200 : 401);
+      (await call("POST", "deliveries/nobody/replay")).should.equal(mayWrite ? 404 : 401);
+    });
+  } // prettier-ignore
+
+  const itInFile = sqliteIsHere() ? it : () => undefined;
+  itInFile("are shown from all places where they are kept, and outlive a restart where they have to", async () => {
+    const safe = [...flow, webhook("safe", "/safe", { durable: true, z: "tab", wires: [["failing"]] })];
+    const { running, shown } = await open({ flow: safe });
+    const ids: unknown[] = [];
+    for (const path of ["/orders", "/safe", "/orders", "/safe"]) {
+      ids.unshift((await send(running.node(path), { headers: bearer, body: path })).json.id);
+    }
+    const paged: string[] = [];
+    for (let next: string | null = ""; next !== null;) {
+      const page = await shown.page(`limit=1${next && `&before=${next}`}`);
+      paged.push(...page.deliveries.map(({ id }) => id));
+      ({ next } = page);
+    }
+    paged.should.eql(ids);
+    const summary = await shown.find(({ node, cause }) => node === "safe" && cause !== null);
+    should(summary).containDeep({ status: 200, cause: { error: "no such order" } });
+    should(summary.milliseconds).be.above(0);
+    await running.stop();
+    const next = await open({ flow: safe, userDir: running.userDir });
+    const ofSafe = (await next.shown.page("node=safe")).deliveries.map(({ id }) => id);
+    ofSafe.should.eql(ids.filter((_, index) => index % 2 === 0));
+    const { json: again } = await next.shown.replay(ofSafe[0] ?? "");
+    should(await next.shown.find(({ id }) => id === again.id)).containDeep({ node: "safe", replayOf: ofSafe[0] });
+  });
+});
