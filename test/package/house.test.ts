@@ -10,6 +10,7 @@ const rooms = ["config", "request", "trust", "deliveries", "reply"];
 const shownInForm = [
   "src/request/target",
   "src/trust/diagnosis/explanation",
+  "src/trust/diagnosis/sentences",
   "src/trust/present",
   "src/trust/senders/table",
   "src/trust/signature/custom",
