@@ -63,6 +63,7 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     repeatWindow: { value: defaults.repeatWindow, validate: validator("repeatWindow") },
     allowFrom: { value: defaults.allowFrom, validate: validator("allowFrom") },
     rateLimit: { value: defaults.rateLimit, validate: validator("rateLimit") },
+    expectEvery: { value: defaults.expectEvery, validate: validator("expectEvery") },
     rawBody: { value: defaults.rawBody, validate: validator("rawBody") },
     durable: { value: defaults.durable, validate: validator("durable") },
   },

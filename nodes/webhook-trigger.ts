@@ -27,6 +27,7 @@ import { OpenedNodes } from "./runtime/opened";
 import { Replays } from "./runtime/replays";
 import { Report } from "./runtime/report";
 import { ShownDeliveries } from "./runtime/shown-deliveries";
+import { Silences } from "./runtime/silence";
 import { Standings } from "./runtime/standings";
 import { Storehouse } from "./runtime/storehouse";
 import { Traffic } from "./runtime/traffic";
@@ -50,6 +51,7 @@ interface Common {
   limiting: Limiting;
   guarding: Guarding;
   standings: Standings;
+  silences: Silences;
   roots: Roots;
   /** The address that callers use, where the settings file says it. */
   baseUrl: string | undefined;
@@ -106,6 +108,7 @@ function prepare(RED: NodeAPI): Common {
     limiting: new Limiting(trials.standIns, storehouse.rates),
     guarding: new Guarding(new MemoryRepeats()),
     standings: new Standings(RED),
+    silences: new Silences(RED),
     roots,
     baseUrl: parseBaseUrl(settingsOf(RED).webhookTriggerBaseUrl),
     door: roots.node === false ? undefined : doorOf(RED, endpoints, configured, storehouse),
@@ -131,7 +134,7 @@ function doorOf(
 
 /** Opens the endpoint of a node, or tells why it stays closed. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { endpoints, opened, trials, standings, roots, baseUrl, door, storehouse } = common;
+  const { endpoints, opened, trials, standings, roots, baseUrl, door, storehouse, silences } = common;
   const report = new Report(node, RED._);
   const close = (breach: Breach) => {
     opened.note(node, breach);
@@ -159,7 +162,8 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   listenToErrors(node, common.failures.heard);
   standings.note(node, report);
   const { path } = config;
-  const [onTurn, onWait] = [() => report.open(path, lotOf(config)), () => report.waiting(path)];
+  const watch = silences.watch(node.id, { hours: config.expectEvery, store: storehouse.lastingOf(config.durable) });
+  const [onTurn, onWait] = [() => report.open(path, lotOf(config), watch), () => report.waiting(path)];
   const place = endpoints.enter(path, { owner: node.id, endpoint, onTurn, onWait });
   const leave = door.open(path, endpoint);
   node.on("close", () => {

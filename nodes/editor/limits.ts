@@ -1,4 +1,4 @@
-// Who may send, and how often.
+// Who may send, and how often; and how often they are expected to.
 
 import { parseBlocks } from "../../src/config/blocks";
 import { isEnvironmentValue } from "../../src/config/rules";
@@ -28,6 +28,8 @@ export function showLimits(): void {
 /** What the heading says of the limits. */
 export function limitsState(node: WebhookNode): string {
   const parts = [addressesOf(node, inputValue("allowFrom")), rateOf(node, inputValue("rateLimit"))];
+  const hours = inputValue("expectEvery");
+  if (Number(hours) !== 0) parts.push(node._("section.expected", { hours }));
   if (isOnlyLocal()) parts.push(node._("section.onlyLocal"));
   return parts.join(", ");
 }

@@ -42,7 +42,7 @@ const sections: Record<
     state: replyState,
   },
   repeats: { saved: ["ignoreRepeats", "repeatKey", "repeatWindow"], credentials: [], state: repeatsState },
-  limits: { saved: ["allowFrom", "rateLimit"], credentials: [], state: limitsState },
+  limits: { saved: ["allowFrom", "rateLimit", "expectEvery"], credentials: [], state: limitsState },
   durable: { saved: ["durable"], credentials: [], state: durableState },
   terminal: { saved: [], credentials: [], state: (node) => node._(`section.${lineState(node)}`) },
 };

@@ -8,18 +8,16 @@ import type { Trouble } from "../../src/deliveries/store";
 import type { Acceptance, Replied } from "../../src/endpoint";
 import type { Dropped } from "../../src/reply/owed";
 import type { Standing } from "../../src/reply/standing";
-import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
-import { shortName } from "../../src/trust/senders/table";
 import { addressOf } from "../../src/trust/addresses";
 import type { Translate } from "./cause";
 import type { Inquiry, Refusal } from "./explained";
+import { RefusalPace, sentencesOf } from "./refusal-log";
+import type { Silent, Watch } from "./silence";
 import { type Lot, statusOf } from "./status";
 import { Tally } from "./tally";
 
 /** The status is renewed at most this often, in ms. */
 const statusInterval = 500;
-/** Refusals are logged at most this often, in ms. */
-const logInterval = 1000;
 
 /** Tells the operator how a node fares: by its status, in the log and as metrics. The token is in none of them. */
 export class Report {
@@ -32,11 +30,13 @@ export class Report {
   #fares: Fares | undefined;
   /** What the store is in trouble with. */
   #trouble: Trouble | undefined;
+  /** What watches over the sender. */
+  #watch: Watch | undefined;
   /** Whether the counts have changed since they were shown. */
   #changed = false;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
-  readonly #lastLog = { warn: -Infinity, error: -Infinity };
+  readonly #pace = new RefusalPace();
 
   constructor(node: Node, translate: Translate) {
     this.#node = node;
@@ -63,20 +63,37 @@ export class Report {
     this.#node.warn(text);
   }
 
-  open(path: string, lot: Lot = {}): void {
+  open(path: string, lot: Lot = {}, watch?: Watch): void {
     this.#path = path;
     this.#lot = lot;
+    this.#watch = watch;
+    watch?.begin(this);
     this.#countsChanged();
   }
 
   accepted(acceptance: Acceptance): void {
-    this.#tally.accept(acceptance);
+    this.#heard(acceptance, this.#tally.accept(acceptance));
     this.#countsChanged();
   }
 
   /** A request was a repeat of another, and has started no flow. */
   repeated(acceptance: Acceptance): void {
-    this.#tally.repeat(acceptance);
+    this.#heard(acceptance, this.#tally.repeat(acceptance));
+    this.#countsChanged();
+  }
+
+  /** The editor's test requests are no sign of the sender. */
+  #heard({ admission }: Acceptance, at: number): void {
+    if (!admission.isTrial) this.#watch?.heard(at);
+  }
+
+  wentSilent({ hours, since }: Silent): void {
+    this.#node.warn(this.#translate("status.wentSilent", { hours, time: new Date(since).toISOString() }));
+    this.#countsChanged();
+  }
+
+  heardAgain(): void {
+    this.#node.log(this.#translate("status.heardAgain"));
     this.#countsChanged();
   }
 
@@ -84,7 +101,7 @@ export class Report {
   unanswered(): void {
     this.#tally.missAnswer();
     this.#countsChanged();
-    if (this.#mayLog("warn")) this.#node.warn(this.#translate(`refused.${problems.flowLate.name}`));
+    if (this.#pace.allows("warn")) this.#node.warn(this.#translate(`refused.${problems.flowLate.name}`));
   }
 
   /** An answer of the flow was not sent. */
@@ -122,9 +139,8 @@ export class Report {
   refused({ problem, request, cause }: Refusal, inquiry: Inquiry): void {
     this.#tally.refuse(request?.ip);
     this.#countsChanged();
-    // What a stranger does must not hide an error, so each has an interval of its own.
     const level = cause === undefined ? "warn" : "error";
-    if (!this.#mayLog(level)) return;
+    if (!this.#pace.allows(level)) return;
     const reason = this.#translate(`refused.${problem.name}`);
     if (inquiry.cause !== undefined) {
       this.#node[level](`${reason}: ${inquiry.cause}`);
@@ -134,14 +150,7 @@ export class Report {
     const { explanation } = inquiry;
     this.#tally.explain({ at: Date.now(), problem: problem.name, ...(from && { ip: from.text }), ...explanation });
     const told = from ? `${reason}: ${from.text}` : reason;
-    this.#node[level]([told, ...this.#sentences(explanation)].join(". "));
-  }
-
-  #mayLog(level: "warn" | "error"): boolean {
-    const now = performance.now();
-    if (now - this.#lastLog[level] < logInterval) return false;
-    this.#lastLog[level] = now;
-    return true;
+    this.#node[level]([told, ...sentencesOf(explanation, this.#lot.sender, this.#translate)].join(". "));
   }
 
   /** A handshake was answered. The secret that it may have brought is for the form alone. */
@@ -161,17 +170,10 @@ export class Report {
     return this.#tally.takeSecret();
   }
 
-  /** The surest reason, and who it looks like where that is somebody else. */
-  #sentences({ reasons: [reason], looksLike }: Explanation): string[] {
-    const sentence = ({ key, values }: Reason) => this.#translate(`whyNot.${key}`, values);
-    const isOther = looksLike !== undefined && looksLike !== this.#lot.sender && reason?.key !== "otherSender";
-    const likeness = isOther ? [{ key: "looksLike", values: { sender: shortName(looksLike) } }] : [];
-    return [...(reason ? [reason] : []), ...likeness].map(sentence);
-  }
-
   /** The node is closed: its status is no longer its own to show. */
   stop(): void {
     this.#stopped = true;
+    this.#watch?.end();
     clearTimeout(this.#timer);
   }
 
@@ -186,7 +188,8 @@ export class Report {
     if (this.#stopped || !this.#changed) return;
     this.#changed = false;
     const [path, lot, tally, fares, trouble] = [this.#path, this.#lot, this.#tally, this.#fares, this.#trouble];
-    this.#node.status(statusOf({ path, lot, tally, fares, trouble }, this.#translate));
+    const silentFor = this.#watch?.silent?.hours;
+    this.#node.status(statusOf({ path, lot, tally, fares, trouble, silentFor }, this.#translate));
     this.#timer = setTimeout(() => this.#showCounts(), statusInterval);
   }
 }

@@ -5,7 +5,7 @@ import type { RequestHandler } from "express";
 import type { Report } from "./report";
 
 /** What a user of the editor needs to see how a node fares, and to fetch what a sender has brought. */
-const permissions = { read: "webhook-trigger.read", write: "webhook-trigger.write" };
+export const permissions = { read: "webhook-trigger.read", write: "webhook-trigger.write" };
 
 export class Standings {
   readonly #RED: NodeAPI;

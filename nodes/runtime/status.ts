@@ -29,10 +29,12 @@ interface Shown {
   fares: Fares | undefined;
   /** What the store is in trouble with. */
   trouble: Trouble | undefined;
+  /** For how many hours nothing was accepted at least, where something was expected. */
+  silentFor: number | undefined;
 }
 
 /** The status of an open endpoint: what keeps it from its work goes before how much that is. */
-export function statusOf({ path, lot, tally, fares, trouble }: Shown, translate: Translate): NodeStatus {
+export function statusOf({ path, lot, tally, fares, trouble, silentFor }: Shown, translate: Translate): NodeStatus {
   if (trouble) return { fill: "red", shape: "ring", text: translate(`status.store.${trouble}`) };
   const { accepted, refused, handshakes, repeats, unanswered, hasSecret } = tally;
   if (lot.isArmed === true) {
@@ -46,7 +48,9 @@ export function statusOf({ path, lot, tally, fares, trouble }: Shown, translate:
     .map((name) => translate(`status.${name}`, { [name]: more[name] }));
   if (lot.hasTwo === true) parts.push(translate("status.lastUsed", lastUsed(tally)));
   const open = translate(refused > 0 ? "status.openRefusing" : "status.open", { path, accepted, refused });
-  return { fill: failed > 0 ? "yellow" : "green", shape: "dot", text: [open, ...parts].join(", ") };
+  const fill = failed > 0 || silentFor !== undefined ? "yellow" : "green";
+  const silent = silentFor === undefined ? [] : [translate("status.silent", { hours: silentFor })];
+  return { fill, shape: "dot", text: [[open, ...parts].join(", "), ...silent].join(" · ") };
 }
 
 /** When the first and the second of two secrets or tokens were last used. */

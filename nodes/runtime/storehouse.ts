@@ -132,6 +132,11 @@ export class Storehouse implements StoreEvents {
     return parseDeliverySettings(undefined) as DeliverySettings;
   }
 
+  /** Where what came to a node is known after a restart; nothing where it is not. */
+  lastingOf(isDurable: boolean): Store | undefined {
+    return isDurable || this.#isNamed ? this.kept.keeper.store : undefined;
+  }
+
   /** Whether there may be deliveries that were to be kept, also of nodes that keep none any more. */
   get hasKept(): boolean {
     if (this.#kept !== undefined || this.#store.isShared) return true;

@@ -22,15 +22,21 @@ export class Tally {
   /** Whether requests came from this computer itself, and from others. */
   #seen = { here: false, elsewhere: false };
 
-  accept({ admission, ip, lacksKey }: Acceptance): void {
+  /** @returns when it was, in ms since the epoch */
+  accept({ admission, ip, lacksKey }: Acceptance): number {
     this.accepted++;
     if (lacksKey) this.withoutKey++;
-    this.#last = { at: this.#use(admission, ip), outcome: "accepted" };
+    const at = this.#use(admission, ip);
+    this.#last = { at, outcome: "accepted" };
+    return at;
   }
 
-  repeat({ admission, ip }: Acceptance): void {
+  /** @returns when it was, in ms since the epoch */
+  repeat({ admission, ip }: Acceptance): number {
     this.repeats++;
-    this.#last = { at: this.#use(admission, ip), outcome: "repeated" };
+    const at = this.#use(admission, ip);
+    this.#last = { at, outcome: "repeated" };
+    return at;
   }
 
   /** The flow has not answered one that was accepted. */

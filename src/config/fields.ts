@@ -46,6 +46,8 @@ export interface HandlingFields {
   allowFrom: string;
   /** The most requests a minute from one address; 0 for any number. */
   rateLimit: number | string;
+  /** How long it is expected at most until the next request is accepted, in hours, with decimals; 0 for any time. */
+  expectEvery: number | string;
   /** Whether the message has the bytes of the body as they were sent. */
   rawBody: boolean | string;
   /** Whether a delivery is kept before its sender is answered, and until the flow has finished with it. */
@@ -63,6 +65,7 @@ export const handlingDefaults = {
   repeatWindow: 72,
   allowFrom: "",
   rateLimit: 0,
+  expectEvery: 0,
   rawBody: false,
   durable: false,
 } as const satisfies HandlingFields;

@@ -5,7 +5,7 @@ import type { HandlingFields } from "./fields";
 import { parseRepeatKey } from "./repeat-key";
 import { isBoolean, type Rule } from "./rules";
 
-/** Whole numbers that a field takes, the ends included. */
+/** Numbers that a field takes, the ends included. */
 interface Range {
   readonly least: number;
   readonly most: number;
@@ -19,6 +19,9 @@ export const replyTimeouts: Range = { least: 1, most: 300 };
 export const repeatWindows: Range = { least: 1, most: 720 };
 /** In requests a minute. */
 export const rateLimits: Range = { least: 0, most: 1_000_000_000 };
+
+/** In hours, with decimals: up to a year. */
+export const silences: Range = { least: 0, most: 8760 };
 
 /** The fields whose value may be anything have no rule. */
 export type HandlingRule = Exclude<keyof HandlingFields, "replyBody">;
@@ -34,14 +37,20 @@ export const handlingRules = {
   repeatWindow: (value) => (isWithin(repeatWindows, value) ? undefined : "repeatWindow"),
   allowFrom: (value) => (parseBlocks(value) ? undefined : "allowFrom"),
   rateLimit: (value) => (isWithin(rateLimits, value) ? undefined : "rateLimit"),
+  expectEvery: (value) => (isDecimalWithin(silences, value) ? undefined : "expectEvery"),
   rawBody: (value) => (isBoolean(value) ? undefined : "rawBody"),
   durable: (value) => (isBoolean(value) ? undefined : "durable"),
 } satisfies Record<HandlingRule, Rule>;
 
+/** Whether a value is such a number, and a whole one. */
+function isWithin(range: Range, value: unknown): boolean {
+  return isDecimalWithin(range, value) && /^\d+$/.test(String(value));
+}
+
 /** Environment variables resolve to texts. What `Number` makes of other texts, such as blanks and `0x10`, is not taken. */
-function isWithin({ least, most }: Range, value: unknown): boolean {
-  const number = typeof value === "string" && /^\d{1,10}$/.test(value) ? Number(value) : value;
-  return typeof number === "number" && Number.isInteger(number) && number >= least && number <= most;
+function isDecimalWithin({ least, most }: Range, value: unknown): boolean {
+  const number = typeof value === "string" && /^\d{1,10}(?:\.\d{1,10})?$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && number >= least && number <= most;
 }
 
 /** RFC 9110 §5.6.2 and §5.6.4: what a parameter's value is written as. */

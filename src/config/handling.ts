@@ -15,6 +15,8 @@ export interface Handling {
   allowFrom: readonly Block[];
   /** The most requests a minute from one address; 0 for any number. */
   rateLimit: number;
+  /** How long it is expected at most until the next request is accepted, in hours; 0 for any time. */
+  expectEvery: number;
   /** Whether the message has the bytes of the body as they were sent. */
   rawBody: boolean;
   /** Whether a delivery is kept before its sender is answered, and until the flow has finished with it. */
@@ -63,6 +65,7 @@ export function parseHandling(given: Partial<HandlingFields>): Handling | Breach
     repeats: isTrue(saved.ignoreRepeats) ? repeatsOf(saved) : undefined,
     allowFrom: parseBlocks(saved.allowFrom) ?? [],
     rateLimit: Number(saved.rateLimit),
+    expectEvery: Number(saved.expectEvery),
     rawBody: isTrue(saved.rawBody),
     durable: isTrue(saved.durable),
   };

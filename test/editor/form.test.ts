@@ -57,6 +57,7 @@ const breaches: Record<
   repeatWindow: { field: "repeatWindow", value: "0", saved: { ignoreRepeats: true } },
   allowFrom: { field: "allowFrom", value: "192.0.2.1\nsomewhere" },
   rateLimit: { field: "rateLimit", value: "many" },
+  expectEvery: { field: "expectEvery", value: "1,5" },
   rawBody: { field: "rawBody", value: "perhaps", saved: { rawBody: "${RAW}" } },
   durable: { field: "durable", value: "perhaps", saved: { durable: "${DURABLE}" } },
 };
@@ -88,6 +89,7 @@ const environmentValues = {
   repeatWindow: "${WINDOW}",
   allowFrom: "${ADDRESSES}",
   rateLimit: "${RATE}",
+  expectEvery: "${HOURS}",
   rawBody: "${RAW}",
   durable: "${DURABLE}",
 };

@@ -34,13 +34,14 @@ const told: Record<
       repeatWindow: 1,
       allowFrom: "192.0.2.1, 192.0.2.2\n2001:db8::/32",
       rateLimit: 60,
+      expectEvery: 0.5,
       rawBody: true,
     },
     states: {
       message: `${text("body")} · ${text("rawBody")}`,
       reply: text("atOnce", { status: "202" }),
       repeats: text("repeatsKnown", { hours: "1", key: "json:order.id" }),
-      limits: `${text("addresses", { count: "3" })}, ${text("rate", { rate: "60" })}`,
+      limits: `${text("addresses", { count: "3" })}, ${text("rate", { rate: "60" })}, ${text("expected", { hours: "0.5" })}`,
     },
   },
   answering: {
@@ -68,6 +69,7 @@ const told: Record<
       ignoreRepeats: "${IGNORE}",
       allowFrom: "${FROM}",
       rateLimit: "${RATE}",
+      expectEvery: "${HOURS}",
       rawBody: "${RAW}",
       durable: "${DURABLE}",
     },
@@ -75,7 +77,7 @@ const told: Record<
       message: `${text("body")} · \${RAW}`,
       reply: "${REPLY}",
       repeats: "${IGNORE}",
-      limits: `\${FROM}, ${text("rate", { rate: "${RATE}" })}`,
+      limits: `\${FROM}, ${text("rate", { rate: "${RATE}" })}, ${text("expected", { hours: "${HOURS}" })}`,
       durable: "${DURABLE}",
     },
   },
@@ -137,7 +139,7 @@ describe("what becomes of requests, in the form", () => {
     (await editor.isValid("older")).should.be.true();
     await editor.editAsItIs("older");
     (await editor.openSections()).should.eql([]);
-    for (const field of ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout", "repeatKey", "repeatWindow", "allowFrom", "rateLimit"] as const) {
+    for (const field of ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout", "repeatKey", "repeatWindow", "allowFrom", "rateLimit", "expectEvery"] as const) {
       (await editor.input(field).inputValue()).should.equal(String(defaults[field]));
     }
     for (const field of ["ignoreRepeats", "rawBody", "durable"] as const) (await editor.input(field).isChecked()).should.be.false();
@@ -156,7 +158,7 @@ describe("what becomes of requests, in the form", () => {
   });
 
   it("is saved, and there when the form is opened again", async () => {
-    const changes = { reply: "flow", replyTimeout: "30", repeatKey: "query:id", repeatWindow: "24", allowFrom: "192.0.2.1\n::1", rateLimit: "5" } as const;
+    const changes = { reply: "flow", replyTimeout: "30", repeatKey: "query:id", repeatWindow: "24", allowFrom: "192.0.2.1\n::1", rateLimit: "5", expectEvery: "0.5" } as const;
     await editor.edit("kept");
     await editor.input("reply").selectOption("flow");
     await editor.input("ignoreRepeats").check();
@@ -172,7 +174,7 @@ describe("what becomes of requests, in the form", () => {
     (await editor.isValid("kept")).should.be.true();
   });
 
-  const always = ["reply", "ignoreRepeats", "allowFrom", "rateLimit", "rawBody", "durable"];
+  const always = ["reply", "ignoreRepeats", "allowFrom", "rateLimit", "expectEvery", "rawBody", "durable"];
   for (const [what, change, expected] of [
     ["a reply at once", () => Promise.resolve(), ["replyStatus", "replyBody", "replyType"]],
     ["a reply without content", () => editor.input("replyStatus").fill("204"), ["replyStatus"]],

@@ -20,6 +20,8 @@ describe("with equal roots", () => {
     // Routes of apps that are mounted below a path of their own begin with a parameter.
     const segments = output.split("\n").flatMap((path) => /^\^?\\?\/([\w-]+)/.exec(path)?.slice(1) ?? []);
     const unique = [...new Set(segments)];
+    // Ours are not in there: the package is not loaded.
+    unique.push("webhook-trigger");
     unique.should.containEql("flows").and.containEql("inject").and.containEql("projects");
     for (const segment of unique) {
       for (const relativePath of [`/${segment}`, `/${segment}/x`]) {

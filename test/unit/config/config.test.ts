@@ -29,6 +29,7 @@ describe("parseConfig", () => {
       repeats: undefined,
       allowFrom: [],
       rateLimit: 0,
+      expectEvery: 0,
       rawBody: false,
       durable: false,
     });

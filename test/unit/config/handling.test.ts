@@ -15,6 +15,7 @@ const plain = {
   repeats: undefined,
   allowFrom: [],
   rateLimit: 0,
+  expectEvery: 0,
   rawBody: false,
   durable: false,
 };
@@ -37,6 +38,9 @@ describe("parseHandling", () => {
       ["addresses", { allowFrom: "192.0.2.1,\n 2001:db8::/32 " }, { allowFrom: [{ family: "ipv4", address: "192.0.2.1", prefix: 32 }, { family: "ipv6", address: "2001:db8::", prefix: 32 }] }],
       ["a list of addresses that is blank", { allowFrom: " \n" }, { allowFrom: [] }],
       ["a rate", { rateLimit: "60" }, { rateLimit: 60 }],
+      ["hours of silence", { expectEvery: 24 }, { expectEvery: 24 }],
+      ["a part of an hour", { expectEvery: "0.5" }, { expectEvery: 0.5 }],
+      ["a year", { expectEvery: "8760" }, { expectEvery: 8760 }],
       ["raw bodies", { rawBody: "true" }, { rawBody: true }],
       ["that nothing may be lost", { durable: true }, { durable: true }],
       ["the same from an environment variable", { durable: "true" }, { durable: true }],
@@ -49,12 +53,13 @@ describe("parseHandling", () => {
       reply: ["", "later", "Now", true, null],
       replyStatus: [199, 300, 200.5, "", "2e2", " 200", "0xC8", NaN, null, true, [204]],
       replyType: ["", "text", "text/", "/plain", "text/plain;", "text/plain; charset", "a/b\r\nX: y", "a/b; c=\"\r\n\"", "ä/b", 1, null], // prettier-ignore
-      replyTimeout: [0, 301, 1.5, "", "1s", -1, null],
+      replyTimeout: [0, 301, 1.5, "5.0", "", "1s", -1, null],
       ignoreRepeats: ["", "yes", 1, null],
       repeatKey: ["id", "header:", "header:X Id", "json:", "json:a..b", "json:a.*", "query:", "body:x", "Header:x", 1, null], // prettier-ignore
       repeatWindow: [0, 721, "", "72h", null],
       allowFrom: ["localhost", "192.0.2.1/33", "192.0.2.1 192.0.2.2", ",", "1.2.3.4,x", "2001:db8::/129", "fe80::1%eth0", 1, null], // prettier-ignore
       rateLimit: [-1, 0.5, "", "many", 1e300, null],
+      expectEvery: [-1, 8760.5, "8761", "", ".5", "1.", "1,5", "1e3", "24h", NaN, Infinity, null, true, [1]],
       rawBody: ["", "no", 0, null],
       durable: ["", "on", 1, null, {}],
     };

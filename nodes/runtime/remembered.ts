@@ -1,0 +1,27 @@
+// What is remembered of each node over deploys, for as long as the process runs and the node is there.
+
+import type { Node, NodeAPI } from "node-red";
+
+export class Remembered<Of> {
+  readonly #make: () => Of;
+  readonly #known = new Map<string, Of>();
+
+  /** @param make what is known of a node at first */
+  constructor({ events, nodes }: NodeAPI, make: () => Of) {
+    this.#make = make;
+    events.on("flows:started", () => {
+      for (const id of this.#known.keys()) if (!(nodes.getNode(id) as Node | null)) this.#known.delete(id);
+    });
+  }
+
+  of(node: string): Of {
+    const known = this.#known.get(node) ?? this.#make();
+    this.#known.set(node, known);
+    return known;
+  }
+
+  /** What is remembered, by the ids of the nodes. */
+  get all(): ReadonlyMap<string, Of> {
+    return this.#known;
+  }
+}
