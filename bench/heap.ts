@@ -1,6 +1,7 @@
 /** Prints, as JSON, what the parts of an endpoint take on the heap, in bytes each. Needs `--expose-gc`. */
 import type { Node, NodeAPI } from "node-red";
 import type { Deploys } from "../nodes/runtime/deploys";
+import { Counts } from "../nodes/runtime/counts";
 import { endpointOf } from "../nodes/runtime/endpoint";
 import { Report } from "../nodes/runtime/report";
 import { Traffic } from "../nodes/runtime/traffic";
@@ -49,7 +50,7 @@ const config = measure("its configuration, parsed", (index) => {
   return parseConfig({ ...defaults, relativePath: `/hook/${index}` }, { token: ownToken }, { roots: { admin: "/admin", node: "/" } }) as WebhookConfig;
 }); // prettier-ignore
 const gate = measure("its gate", (index) => gateOf(config(index)) as Gate);
-const report = measure("its report", () => new Report(node, (key) => key));
+const report = measure("its report", () => new Report(node, (key) => key, new Counts()));
 measure("the endpoint, its functions and its place in the map", (index) => {
   const parts = {
     config: config(index),

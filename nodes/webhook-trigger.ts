@@ -23,6 +23,7 @@ import { listenToErrors } from "./runtime/flow-errors";
 import { bodyLimitOf, isMiddlewareBroken, rootsOf, settingsOf } from "./runtime/host";
 import { durabilityOf } from "./runtime/durable";
 import { endpointOf, lotOf } from "./runtime/endpoint";
+import { Metrics } from "./runtime/metrics";
 import { OpenedNodes } from "./runtime/opened";
 import { Replays } from "./runtime/replays";
 import { Report } from "./runtime/report";
@@ -52,6 +53,7 @@ interface Common {
   guarding: Guarding;
   standings: Standings;
   silences: Silences;
+  metrics: Metrics;
   roots: Roots;
   /** The address that callers use, where the settings file says it. */
   baseUrl: string | undefined;
@@ -109,6 +111,7 @@ function prepare(RED: NodeAPI): Common {
     guarding: new Guarding(new MemoryRepeats()),
     standings: new Standings(RED),
     silences: new Silences(RED),
+    metrics: new Metrics(RED),
     roots,
     baseUrl: parseBaseUrl(settingsOf(RED).webhookTriggerBaseUrl),
     door: roots.node === false ? undefined : doorOf(RED, endpoints, configured, storehouse),
@@ -134,8 +137,8 @@ function doorOf(
 
 /** Opens the endpoint of a node, or tells why it stays closed. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { endpoints, opened, trials, standings, roots, baseUrl, door, storehouse, silences } = common;
-  const report = new Report(node, RED._);
+  const { endpoints, opened, trials, standings, silences, metrics, roots, baseUrl, door, storehouse } = common;
+  const report = new Report(node, RED._, metrics.of(node));
   const close = (breach: Breach) => {
     opened.note(node, breach);
     report.broken(breach);
@@ -161,6 +164,7 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   opened.note(node, { node, config, endpoint, recorder });
   listenToErrors(node, common.failures.heard);
   standings.note(node, report);
+  metrics.describe(node, config.path, gate.secrecy);
   const { path } = config;
   const watch = silences.watch(node.id, { hours: config.expectEvery, store: storehouse.lastingOf(config.durable) });
   const [onTurn, onWait] = [() => report.open(path, lotOf(config), watch), () => report.waiting(path)];

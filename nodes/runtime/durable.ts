@@ -55,6 +55,12 @@ class DurableFlow implements Flow<First> {
   }
 
   async start(kept: Kept, first: First | undefined): Promise<Ending> {
+    const ending = await this.#run(kept, first);
+    this.#means.report.ran(ending);
+    return ending;
+  }
+
+  async #run(kept: Kept, first: First | undefined): Promise<Ending> {
     try {
       if (!first) return await this.#resend(kept);
       const ending = await this.#send(first);

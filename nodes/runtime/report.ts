@@ -3,15 +3,15 @@
 import type { Node } from "node-red";
 import type { Breach } from "../../src/config/rules";
 import { problems } from "../../src/problem";
-import { type Fares, interrupted } from "../../src/deliveries/flow";
+import { type Ending, type Fares, interrupted } from "../../src/deliveries/flow";
 import type { Trouble } from "../../src/deliveries/store";
 import type { Acceptance, Replied } from "../../src/endpoint";
 import type { Dropped } from "../../src/reply/owed";
 import type { Standing } from "../../src/reply/standing";
-import { addressOf } from "../../src/trust/addresses";
 import type { Translate } from "./cause";
+import type { Counts } from "./counts";
 import type { Inquiry, Refusal } from "./explained";
-import { RefusalPace, sentencesOf } from "./refusal-log";
+import { RefusalLog } from "./refusal-log";
 import type { Silent, Watch } from "./silence";
 import { type Lot, statusOf } from "./status";
 import { Tally } from "./tally";
@@ -23,7 +23,8 @@ const statusInterval = 500;
 export class Report {
   readonly #node: Node;
   readonly #translate: Translate;
-  readonly #tally = new Tally();
+  readonly #counts: Counts;
+  readonly #tally: Tally;
   #path = "";
   #lot: Lot = {};
   /** How its deliveries fare, where none may be lost. */
@@ -36,11 +37,15 @@ export class Report {
   #changed = false;
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
-  readonly #pace = new RefusalPace();
+  readonly #refusals: RefusalLog;
 
-  constructor(node: Node, translate: Translate) {
+  /** @param counts what is counted over deploys */
+  constructor(node: Node, translate: Translate, counts: Counts) {
     this.#node = node;
     this.#translate = translate;
+    this.#counts = counts;
+    this.#tally = new Tally(counts);
+    this.#refusals = new RefusalLog(node, translate);
   }
 
   /** The node's configuration breaks a rule, so its endpoint stays closed. */
@@ -67,6 +72,7 @@ export class Report {
     this.#path = path;
     this.#lot = lot;
     this.#watch = watch;
+    this.#counts.isOpen = true;
     watch?.begin(this);
     this.#countsChanged();
   }
@@ -101,7 +107,7 @@ export class Report {
   unanswered(): void {
     this.#tally.missAnswer();
     this.#countsChanged();
-    if (this.#pace.allows("warn")) this.#node.warn(this.#translate(`refused.${problems.flowLate.name}`));
+    if (this.#refusals.allows("warn")) this.#node.warn(this.#translate(`refused.${problems.flowLate.name}`));
   }
 
   /** An answer of the flow was not sent. */
@@ -110,18 +116,25 @@ export class Report {
   }
 
   replied({ id, milliseconds, contentLength }: Replied): void {
+    this.#counts.replies.add(milliseconds);
     if (!this.#node.metric()) return;
     this.#node.metric("response.time.millis", { _msgid: id }, Number(milliseconds.toFixed(3)));
     this.#node.metric("response.content-length.bytes", { _msgid: id }, contentLength);
   }
 
   fared(fares: Fares): void {
-    this.#fares = fares;
+    this.#fares = this.#counts.fares = fares;
     this.#countsChanged();
+  }
+
+  /** A start of the flow has ended that may not be lost. */
+  ran({ as }: Ending): void {
+    this.#counts.runs[as]++;
   }
 
   /** @param error what the flow has failed with the last time; or `interrupted` */
   gaveUp(id: string, error: string): void {
+    this.#counts.givenUp++;
     const text = error === interrupted ? this.#translate("store.interrupted") : error;
     this.#node.error(this.#translate("store.failedForGood", { id, error: text }));
   }
@@ -136,21 +149,11 @@ export class Report {
     this.#countsChanged();
   }
 
-  refused({ problem, request, cause }: Refusal, inquiry: Inquiry): void {
-    this.#tally.refuse(request?.ip);
+  refused(refusal: Refusal, inquiry: Inquiry): void {
+    this.#tally.refuse(refusal.problem.name, refusal.request?.ip);
     this.#countsChanged();
-    const level = cause === undefined ? "warn" : "error";
-    if (!this.#pace.allows(level)) return;
-    const reason = this.#translate(`refused.${problem.name}`);
-    if (inquiry.cause !== undefined) {
-      this.#node[level](`${reason}: ${inquiry.cause}`);
-      return;
-    }
-    const from = problem.isOfAddress ? addressOf(request?.ip ?? "") : undefined;
-    const { explanation } = inquiry;
-    this.#tally.explain({ at: Date.now(), problem: problem.name, ...(from && { ip: from.text }), ...explanation });
-    const told = from ? `${reason}: ${from.text}` : reason;
-    this.#node[level]([told, ...sentencesOf(explanation, this.#lot.sender, this.#translate)].join(". "));
+    const logged = this.#refusals.tell(refusal, inquiry, this.#lot.sender);
+    if (logged) this.#tally.explain(logged);
   }
 
   /** A handshake was answered. The secret that it may have brought is for the form alone. */
@@ -173,6 +176,7 @@ export class Report {
   /** The node is closed: its status is no longer its own to show. */
   stop(): void {
     this.#stopped = true;
+    this.#counts.isOpen = false;
     this.#watch?.end();
     clearTimeout(this.#timer);
   }

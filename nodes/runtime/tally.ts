@@ -4,8 +4,10 @@ import type { Acceptance } from "../../src/endpoint";
 import type { RefusedRequest, Standing } from "../../src/reply/standing";
 import { isLoopback } from "../../src/trust/addresses";
 import type { Admission, Credential } from "../../src/trust/signature/why";
+import type { Counts } from "./counts";
 
 export class Tally {
+  readonly #counts: Counts;
   accepted = 0;
   refused = 0;
   handshakes = 0;
@@ -22,9 +24,15 @@ export class Tally {
   /** Whether requests came from this computer itself, and from others. */
   #seen = { here: false, elsewhere: false };
 
+  /** @param counts what is counted over deploys */
+  constructor(counts: Counts) {
+    this.#counts = counts;
+  }
+
   /** @returns when it was, in ms since the epoch */
   accept({ admission, ip, lacksKey }: Acceptance): number {
     this.accepted++;
+    this.#counts.accepted++;
     if (lacksKey) this.withoutKey++;
     const at = this.#use(admission, ip);
     this.#last = { at, outcome: "accepted" };
@@ -34,6 +42,7 @@ export class Tally {
   /** @returns when it was, in ms since the epoch */
   repeat({ admission, ip }: Acceptance): number {
     this.repeats++;
+    this.#counts.repeated++;
     const at = this.#use(admission, ip);
     this.#last = { at, outcome: "repeated" };
     return at;
@@ -42,6 +51,7 @@ export class Tally {
   /** The flow has not answered one that was accepted. */
   missAnswer(): void {
     this.unanswered++;
+    this.#counts.unanswered++;
     this.#last = { at: Date.now(), outcome: "unanswered" };
   }
 
@@ -49,7 +59,7 @@ export class Tally {
   #use({ credential, isTrial }: Admission, ip: string): number {
     const at = Date.now();
     if (!isTrial) {
-      this.used[(this.#credential = credential)] = at;
+      this.used[(this.#credential = credential)] = this.#counts.acceptedAt = at;
       this.#see(ip);
     }
     return at;
@@ -61,13 +71,18 @@ export class Tally {
 
   greet(secret: string | undefined): void {
     this.handshakes++;
+    this.#counts.handshakes++;
     // Whoever comes later may be a stranger, and must not put another in its place.
     this.#secret ??= secret;
     this.#last = { at: Date.now(), outcome: "handshake" };
   }
 
-  /** @param ip where it came from, if that is known */
-  refuse(ip: string | undefined): void {
+  /**
+   * @param problem by its name
+   * @param ip where it came from, if that is known
+   */
+  refuse(problem: string, ip: string | undefined): void {
+    this.#counts.refuse(problem);
     if (ip !== undefined) this.#see(ip);
     this.refused++;
     this.#last = { at: Date.now(), outcome: "refused" };

@@ -2,6 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
+import { helpTexts } from "../../nodes/runtime/exposition";
 import { credentialNames, defaults } from "../../src/config/fields";
 import { problems } from "../../src/problem";
 import { senders } from "../../src/trust/senders/table";
@@ -49,6 +50,11 @@ describe("the README", () => {
     const names = [...Object.keys(others), ...credentialNames, ...settings] as (keyof typeof catalog.label)[];
     const told = [...section("Fields").matchAll(/^\| (\*\*.+?) +\|/gm)].flatMap(([, cell = ""]) => cell.split(", "));
     for (const name of names) told.should.containEql(`**${catalog.label[name]}**`);
+  });
+
+  it("tells of each metric", () => {
+    const told = [...section("Metrics").matchAll(/^\| `webhook_trigger_(\w+)` /gm)].map(([, name]) => name);
+    told.should.eql(Object.keys(helpTexts));
   });
 
   it("shows pictures that are there, and small", () => {

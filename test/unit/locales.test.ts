@@ -2,6 +2,7 @@ import should from "should";
 import { readdirSync, readFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import ts from "typescript";
+import { helpTexts } from "../../nodes/runtime/exposition";
 import { problems } from "../../src/problem";
 import { senders } from "../../src/trust/senders/table";
 import { root } from "../harness/package";
@@ -221,6 +222,10 @@ describe("texts in the code", () => {
       ...Object.values(problems).map(({ body }): [string, string] => [
         (JSON.parse(body) as { detail: string }).detail,
         "the contract fixes what callers are told",
+      ]),
+      ...Object.values(helpTexts).map((text): [string, string] => [
+        text,
+        "what a metric is, as its name says in English",
       ]),
       ["gzip, deflate, br", "the value of a header field"],
       ["seq, id, node, at, state, attempt, status, milliseconds, rest, (\0) AS error", "the names of columns"],

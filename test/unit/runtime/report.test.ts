@@ -4,6 +4,7 @@ import { mock } from "node:test";
 import { inspect } from "node:util";
 import type { Translate } from "../../../nodes/runtime/cause";
 import { Inquiry, type Refusal } from "../../../nodes/runtime/explained";
+import { Counts } from "../../../nodes/runtime/counts";
 import { Report } from "../../../nodes/runtime/report";
 import { TokenGate } from "../../../src/trust/token";
 import { problems } from "../../../src/problem";
@@ -30,7 +31,7 @@ describe("Report", () => {
       error: (text: string) => logs.push(`error ${text}`),
       metric: () => false,
     };
-    report = new Report(node as unknown as Node, translate);
+    report = new Report(node as unknown as Node, translate, new Counts());
     report.open("/hook");
   });
   afterEach(() => {
