@@ -38,10 +38,10 @@ function heapUsed(): number {
 }
 
 const node = { status: () => undefined, metric: () => false } as unknown as Node;
-const RED = {} as NodeAPI;
+const RED = { events: { on: () => undefined } } as unknown as NodeAPI;
 const deploys = {} as unknown as Deploys;
 const limiting = new Limiting(new StandIns());
-const traffic = new Traffic();
+const traffic = new Traffic(RED);
 const guarding = new Guarding(new MemoryRepeats());
 const endpoints = new Endpoints<Endpoint>();
 

@@ -22,7 +22,7 @@ import { Failures } from "./runtime/failures";
 import { listenToErrors } from "./runtime/flow-errors";
 import { bodyLimitOf, isMiddlewareBroken, rootsOf, settingsOf } from "./runtime/host";
 import { durabilityOf } from "./runtime/durable";
-import { endpointOf, lotOf } from "./runtime/endpoint";
+import { endpointOf, lotOf, type Parts } from "./runtime/endpoint";
 import { Metrics } from "./runtime/metrics";
 import { OpenedNodes } from "./runtime/opened";
 import { Replays } from "./runtime/replays";
@@ -93,8 +93,7 @@ function prepare(RED: NodeAPI): Common {
   const storehouse: Storehouse = new Storehouse(RED, (id) => shown.seen(id));
   const deploys = new Deploys(RED, [storehouse, endpoints]);
   const limit = bodyLimitOf(RED);
-  const traffic = new Traffic();
-  RED.events.on("flows:started", () => traffic.keep((id) => Boolean(RED.nodes.getNode(id))));
+  const traffic = new Traffic(RED);
   const stores = storehouse.shown;
   const shown = new ShownDeliveries(RED, { stores, traffic, replays: new Replays(RED, opened, deploys, limit) });
   const trials = new Trials(RED, endpoints, opened, stores);
@@ -137,7 +136,7 @@ function doorOf(
 
 /** Opens the endpoint of a node, or tells why it stays closed. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { endpoints, opened, trials, standings, silences, metrics, roots, baseUrl, door, storehouse } = common;
+  const { opened, trials, metrics, roots, baseUrl, door, storehouse } = common;
   const report = new Report(node, RED._, metrics.of(node));
   const close = (breach: Breach) => {
     opened.note(node, breach);
@@ -154,19 +153,24 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   if (breach) return close(breach);
   const gate = gateOf(config, node.id, trials.standIns);
   if ("rule" in gate) return close(gate);
+  open(RED, node, door, { ...common, config, gate, report, recorder: new Recorder(node.id, gate.secrecy) });
+}
 
-  const recorder = new Recorder(node.id, gate.secrecy);
-  const parts = { ...common, config, gate, report, recorder };
-  const durability = config.durable || storehouse.hasKept ? durabilityOf(RED, node, parts) : undefined;
-  const { custody, guarding = common.guarding } = durability ?? {};
-  const records = storehouse.recordsOf(recorder, config.path, config.durable);
-  const endpoint = endpointOf(RED, node, { ...parts, guarding, custody, records });
-  opened.note(node, { node, config, endpoint, recorder });
-  listenToErrors(node, common.failures.heard);
-  standings.note(node, report);
-  metrics.describe(node, config.path, gate.secrecy);
-  const { path } = config;
-  const watch = silences.watch(node.id, { hours: config.expectEvery, store: storehouse.lastingOf(config.durable) });
+/** All that the endpoint of a node is made of. */
+type Whole = Common & Pick<Parts, "config" | "gate" | "report"> & { recorder: Recorder };
+
+function open(RED: NodeAPI, node: WebhookTriggerNode, door: Door, whole: Whole): void {
+  const { config, gate, report, recorder, endpoints, storehouse } = whole;
+  const { path, durable } = config;
+  const durability = durable || storehouse.hasKept ? durabilityOf(RED, node, whole) : undefined;
+  const { custody, guarding = whole.guarding } = durability ?? {};
+  const records = storehouse.recordsOf(recorder, path, durable);
+  const endpoint = endpointOf(RED, node, { ...whole, guarding, custody, records });
+  whole.opened.note(node, { node, config, endpoint, recorder });
+  listenToErrors(node, whole.failures.heard);
+  whole.standings.note(node, report);
+  whole.metrics.describe(node, path, gate.secrecy);
+  const watch = whole.silences.watch(node.id, { hours: config.expectEvery, store: storehouse.lastingOf(durable) });
   const [onTurn, onWait] = [() => report.open(path, lotOf(config), watch), () => report.waiting(path)];
   const place = endpoints.enter(path, { owner: node.id, endpoint, onTurn, onWait });
   const leave = door.open(path, endpoint);

@@ -34,7 +34,7 @@ export function durabilityOf(RED: NodeAPI, node: Node, means: Means): Durability
   const { config, storehouse, report, recorder } = means;
   const { keeper, guarding } = storehouse.kept;
   const custody = new Custody(keeper, recorder);
-  const endListening = config.durable ? storehouse.listen(report) : undefined;
+  const endListening = config.durable ? storehouse.news.listen(report) : undefined;
   const leave = keeper.enter(node.id, new DurableFlow(RED, node, means));
   const close = () => {
     leave();

@@ -6,7 +6,7 @@ import type { Secrecy } from "../../src/trust/secrecy";
 import { Counts } from "./counts";
 import type { Exposition } from "./exposition";
 import { Remembered } from "./remembered";
-import { permissions } from "./standings";
+import { permissions } from "./permissions";
 
 /** Of a name and a path, so many characters are told. */
 const longestLabel = 300;

@@ -9,10 +9,10 @@ import { type Query, StoreError } from "../../src/deliveries/store";
 import type { SummaryPage } from "../../src/deliveries/summary";
 import { Live } from "./live";
 import type { Changed, Obstacle, Replays } from "./replays";
+import { permissions } from "./permissions";
 import { type Minute, minutesOf, type Outcome, type Traffic } from "./traffic";
 import { RuntimeWording } from "./wording";
 
-const permissions = { read: "webhook-trigger.read", write: "webhook-trigger.write" };
 const states: readonly State[] = [...unfinished, ...finished];
 const usualLimit = 100;
 const mostOfPage = 500;

@@ -5,7 +5,7 @@ import type { RequestHandler } from "express";
 import type { State } from "../../src/deliveries/delivery";
 import type { Store } from "../../src/deliveries/store";
 import { Remembered } from "./remembered";
-import { permissions } from "./standings";
+import { permissions } from "./permissions";
 
 /** What `setTimeout` takes at most, in ms. */
 const longestSleep = 2 ** 31 - 1;

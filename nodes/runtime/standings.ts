@@ -2,10 +2,8 @@
 
 import type { Node, NodeAPI } from "node-red";
 import type { RequestHandler } from "express";
+import { permissions } from "./permissions";
 import type { Report } from "./report";
-
-/** What a user of the editor needs to see how a node fares, and to fetch what a sender has brought. */
-export const permissions = { read: "webhook-trigger.read", write: "webhook-trigger.write" };
 
 export class Standings {
   readonly #RED: NodeAPI;

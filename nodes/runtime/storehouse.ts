@@ -1,4 +1,4 @@
-// Where this Node-RED keeps deliveries, and who hears how that fares.
+// Where this Node-RED keeps deliveries.
 
 import type { NodeAPI } from "node-red";
 import { type Keeping, keepingRule } from "../../src/config/keeping";
@@ -11,8 +11,7 @@ import { JoinedStores } from "../../src/deliveries/joined";
 import { MemoryStore } from "../../src/deliveries/memory-store";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import { SqliteStore } from "../../src/deliveries/sqlite-store";
-import { type Store, StoreError, type StoreEvents, type Trouble, type Warning } from "../../src/deliveries/store";
-import { clientName } from "../../src/deliveries/valkey/module";
+import { type Store, StoreError } from "../../src/deliveries/store";
 import { ValkeyStore } from "../../src/deliveries/valkey-store";
 import { type Watcher, WatchedStore } from "../../src/deliveries/watched";
 import type { Recorder } from "../../src/recorder";
@@ -27,12 +26,7 @@ import {
   parseStoreSettings,
   type StoreSettings,
 } from "./store-settings";
-
-/** Who is told how the store fares. */
-interface Listener {
-  /** @param trouble nothing where it works again */
-  storeFares(trouble: Trouble | undefined): void;
-}
+import { StoreNews } from "./store-news";
 
 /** What nodes have in common that never lose a delivery. */
 export interface Kept {
@@ -42,7 +36,7 @@ export interface Kept {
 }
 
 /** A file is not opened before a node needs it; what is shared with other instances is, as soon as there is a node. */
-export class Storehouse implements StoreEvents {
+export class Storehouse {
   /** Where what must not be lost can be kept. */
   readonly keeping: Keeping;
   /** Counts over all instances, where they share a store; nothing where this one counts alone. */
@@ -52,6 +46,8 @@ export class Storehouse implements StoreEvents {
     ...(this.#memory ? [this.#memory] : []),
     ...(this.#kept ? [this.#kept.keeper.store] : []),
   ]);
+  /** Who tells how the store fares. */
+  readonly news: StoreNews;
   readonly #RED: NodeAPI;
   readonly #store: Store;
   /** Whether the settings file names it. */
@@ -60,16 +56,15 @@ export class Storehouse implements StoreEvents {
   readonly #memory: Store | undefined;
   readonly #watch: Watcher;
   readonly #settings: DeliverySettings;
-  readonly #listeners = new Set<Listener>();
   readonly #misunderstood: Breach | undefined;
   #kept: Kept | undefined;
-  #trouble: Trouble | undefined;
   #areRunning = false;
 
   /** @param watch told of each delivery that comes or changes */
   constructor(RED: NodeAPI, watch: Watcher) {
     this.#RED = RED;
     this.#watch = watch;
+    this.news = new StoreNews(RED, this.#folder);
     const { webhookTriggerStore, webhookTriggerDeliveries } = settingsOf(RED);
     const settings = parseStoreSettings(webhookTriggerStore);
     if ("field" in settings) this.#misunderstood = { rule: "storeMisunderstood", value: settings.field };
@@ -148,39 +143,8 @@ export class Storehouse implements StoreEvents {
     return (this.#kept ??= this.#open());
   }
 
-  /** Has somebody told how the store fares, now and later. @returns what ends that */
-  listen(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    if (this.#trouble) listener.storeFares(this.#trouble);
-    return () => this.#listeners.delete(listener);
-  }
-
-  troubled(trouble: Trouble, cause: unknown): void {
-    this.#tell(trouble);
-    const values = { cause: messageOf(cause), client: clientName, folder: this.#folder };
-    this.#RED.log.error(this.#RED._(`store.${trouble}`, values));
-  }
-
-  mended(): void {
-    this.#tell(undefined);
-    this.#RED.log.info(this.#RED._("store.mended"));
-  }
-
-  movedAside(path: string, cause: unknown): void {
-    this.#RED.log.error([this.#RED._("store.movedAside", { path }), messageOf(cause)].join(" ").trim());
-  }
-
-  warned(warning: Warning): void {
-    this.#RED.log.warn(this.#RED._(`store.${warning}`));
-  }
-
   get #folder(): string {
     return settingsOf(this.#RED).userDir ?? process.cwd();
-  }
-
-  #tell(trouble: Trouble | undefined): void {
-    this.#trouble = trouble;
-    for (const listener of this.#listeners) listener.storeFares(trouble);
   }
 
   #storeBy(settings: StoreSettings): Store {
@@ -192,7 +156,7 @@ export class Storehouse implements StoreEvents {
 
   #open(): Kept {
     // It tells of its troubles by itself, and goes on trying.
-    this.#store.open(this).catch((error: unknown) => {
+    this.#store.open(this.news).catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error;
     });
     return {
@@ -200,8 +164,4 @@ export class Storehouse implements StoreEvents {
       guarding: new Guarding(this.#store.repeats),
     };
   }
-}
-
-function messageOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : "";
 }

@@ -1,5 +1,8 @@
 // How many requests came in each minute of the last hour.
 
+import type { NodeAPI } from "node-red";
+import { Remembered } from "./remembered";
+
 /** What became of the requests of a minute. */
 export interface Minute {
   accepted: number;
@@ -50,18 +53,15 @@ class Hour {
 
 /** The requests of all nodes, over their deploys. */
 export class Traffic {
-  readonly #nodes = new Map<string, Hour>();
+  readonly #hours: Remembered<Hour>;
+
+  constructor(RED: NodeAPI) {
+    this.#hours = new Remembered(RED, () => new Hour());
+  }
 
   /** Stands in the way of every request. */
   add(node: string, outcome: Outcome): void {
-    const known = this.#nodes.get(node) ?? new Hour();
-    known.add(outcome);
-    this.#nodes.set(node, known);
-  }
-
-  /** Forgets those nodes that are no more. */
-  keep(isThere: (node: string) => boolean): void {
-    for (const node of this.#nodes.keys()) if (!isThere(node)) this.#nodes.delete(node);
+    this.#hours.of(node).add(outcome);
   }
 
   /**
@@ -71,8 +71,8 @@ export class Traffic {
    */
   last(node: string | undefined): Minute[] {
     const minutes = none();
-    if (node === undefined) for (const hour of this.#nodes.values()) hour.addTo(minutes);
-    else this.#nodes.get(node)?.addTo(minutes);
+    if (node === undefined) for (const hour of this.#hours.all.values()) hour.addTo(minutes);
+    else this.#hours.all.get(node)?.addTo(minutes);
     return minutes;
   }
 }

@@ -14,10 +14,9 @@ import { present, testBody, trialField } from "../../src/trust/present";
 import { type StandIn, StandIns } from "../../src/trust/stand-ins";
 import { mountOf, parentOf, rootsOf, serverOf } from "./host";
 import type { Opened, OpenedNodes } from "./opened";
+import { permissions } from "./permissions";
 import { longestHold } from "../../src/waiting";
 
-/** What a user of the editor needs to start a flow by a test request. */
-const permission = "webhook-trigger.write";
 /** How long an answer may take, in ms: longer than a request may wait for a deploy. */
 const longestWait = longestHold + 5000;
 /** How much of an answer is read, in characters: an endpoint's own is much shorter. */
@@ -73,7 +72,7 @@ export class Trials {
         if (!response.headersSent) response.json(result);
       });
     };
-    RED.httpAdmin.post("/webhook-trigger/:id/test", RED.auth.needsPermission(permission), answer);
+    RED.httpAdmin.post("/webhook-trigger/:id/test", RED.auth.needsPermission(permissions.write), answer);
   }
 
   /** @param delivery the id of the one whose body is to be sent; nothing for the usual body */
