@@ -2,7 +2,7 @@
 
 import type { Node, NodeAPI } from "node-red";
 
-export class Remembered<Of> {
+export class Remembered<Of extends object> {
   readonly #make: () => Of;
   readonly #known = new Map<string, Of>();
 
@@ -15,9 +15,11 @@ export class Remembered<Of> {
   }
 
   of(node: string): Of {
-    const known = this.#known.get(node) ?? this.#make();
-    this.#known.set(node, known);
-    return known;
+    const known = this.#known.get(node);
+    if (known) return known;
+    const made = this.#make();
+    this.#known.set(node, made);
+    return made;
   }
 
   /** What is remembered, by the ids of the nodes. */

@@ -14,8 +14,8 @@ import { type Minute, minutesOf, type Outcome, type Traffic } from "./traffic";
 import { RuntimeWording } from "./wording";
 
 const states: readonly State[] = [...unfinished, ...finished];
-const usualLimit = 100;
-const mostOfPage = 500;
+export const usualLimit = 100;
+export const mostOfPage = 500;
 /** So many deliveries are looked at for the picture of what is filtered by more than a node. */
 const mostCounted = 5000;
 /** RFC 9110 §15.5.10: what is asked does not fit the state of what it is asked of. */

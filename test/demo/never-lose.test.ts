@@ -15,8 +15,7 @@ import { claimEvery } from "../../src/deliveries/keeper";
 import { mostAtOnce, step } from "../../src/deliveries/line";
 import { mostBytesOfAnswers, mostKeys } from "../../src/deliveries/memory-repeats";
 import { mostBytesInMemory, mostOfNode } from "../../src/deliveries/memory-store";
-import { fileName, maxAge, maxBytes, SqliteStore } from "../../src/deliveries/sqlite-store";
-import { type Database, openDatabase } from "../../src/deliveries/sqlite/module";
+import { fileName, maxAge, maxBytes } from "../../src/deliveries/sqlite-store";
 import { mostWaiting as mostWaitingForFile } from "../../src/deliveries/sqlite/thread";
 import { mostWaiting as mostWaitingForServer } from "../../src/deliveries/valkey/adding";
 import { clientIsHere, clientName } from "../../src/deliveries/valkey/module";
@@ -31,7 +30,7 @@ import { Nginx, nginxIsHere } from "../harness/nginx";
 import { NodeRed } from "../harness/node-red";
 import { Page } from "../harness/pages";
 import { readme } from "../harness/readme";
-import { bytes, delivered, Shelf, Told } from "../harness/stores";
+import { Told } from "../harness/stores";
 import { serverIsHere, ValkeyServer } from "../harness/valkey";
 
 const page = new Page("never-lose.md");
@@ -69,41 +68,6 @@ describe("the page of what is never lost", () => {
       `requests wait for up to ${seconds(longestHold)} seconds`,
     ]) {
       page.text.includes(figure).should.be.true(figure);
-    }
-  });
-
-  it("finds what has failed for good, has it delivered once more, or done with", async () => {
-    const shelf = new Shelf();
-    const failed = (id: string) => delivered(id, { state: "failed", attempt: mostAttempts });
-    const made = () => shelf.opened(new SqliteStore(shelf.place, { maxAge: Infinity }));
-    const [find = ""] = page.blocks("sh").flatMap((code) => /^sqlite3 \S+ "([^"]+)"/.exec(code)?.[1] ?? []);
-    const [again = "", over = ""] = page.blocks("sql");
-    const run = async (act: (database: Database) => void) => {
-      const database = openDatabase(join(shelf.place, fileName));
-      act(database);
-      database.close();
-      return made();
-    };
-    try {
-      const first = await made();
-      await first.add(failed("1"), bytes);
-      await first.change("1", { run: { at: 1, ended: 2, error: "the reason" } });
-      await shelf.closed(first);
-      const second = await run((database) => {
-        const [row, ...others] = database.prepare(find).all();
-        should(row).have.properties({ id: "1", error: "the reason" });
-        should(Buffer.from(row?.body as Uint8Array)).eql(bytes);
-        others.should.be.empty();
-        database.exec(again);
-      });
-      const { deliveries } = await second.claim("n", 10, new Set());
-      should(deliveries).match([{ delivery: { id: "1", state: "accepted", attempt: 0 }, runs: [] }]);
-      await second.add(failed("2"), bytes);
-      await shelf.closed(second);
-      const third = await run((database) => database.exec(over));
-      should(await third.counts("n")).eql({ accepted: 1, done: 1 });
-    } finally {
-      await shelf.clear();
     }
   });
 

@@ -6,9 +6,12 @@ import type { NodeRed } from "./node-red";
 
 export class ShownDeliveries {
   readonly #nodeRed: NodeRed;
+  readonly #headers: Record<string, string>;
 
-  constructor(nodeRed: NodeRed) {
+  /** @param headers what lets its user in, where the editor is not open to all */
+  constructor(nodeRed: NodeRed, headers: Record<string, string> = {}) {
     this.#nodeRed = nodeRed;
+    this.#headers = headers;
   }
 
   async page(query = ""): Promise<SummaryPage> {
@@ -25,7 +28,7 @@ export class ShownDeliveries {
 
   async replay(id: string, body: unknown = {}): Promise<Reply> {
     return send(this.#nodeRed.admin(`/webhook-trigger/deliveries/${id}/replay`), {
-      headers: { "Content-Type": "application/json" },
+      headers: { "Content-Type": "application/json", ...this.#headers },
       body: JSON.stringify(body),
     });
   }
@@ -41,7 +44,10 @@ export class ShownDeliveries {
   }
 
   async #get(path: string): Promise<unknown> {
-    const { status, body } = await send(this.#nodeRed.admin(`/webhook-trigger/${path}`), { method: "GET" });
+    const { status, body } = await send(this.#nodeRed.admin(`/webhook-trigger/${path}`), {
+      method: "GET",
+      headers: this.#headers,
+    });
     if (status !== 200) throw new Error(`${path}: ${status} ${body}`);
     return JSON.parse(body);
   }
