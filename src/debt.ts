@@ -1,7 +1,8 @@
 // What becomes of a reply that the flow owes: who is told, and when the flow counts as done.
 
 import type { ServerResponse } from "node:http";
-import { type Ending, statusError } from "./deliveries/flow";
+import type { Ending } from "./deliveries/flow";
+import { statusError } from "./deliveries/state";
 import type { Reservation } from "./deliveries/repeats";
 import type { Endpoint } from "./endpoint";
 import { type Problem, problems } from "./problem";

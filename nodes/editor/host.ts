@@ -28,6 +28,16 @@ export interface EditorNode {
   _(key: string, values?: Record<string, string>): string;
 }
 
+/** Finds a text in the language of the editor; answers with the key where there is none. */
+export type Translate = (key: string, values?: Record<string, string>) => string;
+
+/** How an object is shown that can be unfolded. */
+export interface ObjectView {
+  /** Where the object stands, for what is remembered of each value. */
+  path: string;
+  rootPath: string;
+}
+
 /** `true`, or what is wrong with a value. */
 type Verdict = true | string;
 
@@ -57,6 +67,8 @@ export interface Editor {
   nodes: {
     registerType<Saved>(type: string, definition: EditorNodeDefinition<Saved>): void;
     filterNodes(filter: { type: string }): EditorNode[];
+    node(id: string): EditorNode | null;
+    getType(type: string): { readonly _: Translate };
     workspace(id: string): { label: string; disabled?: boolean } | undefined;
     subflow(id: string): { name: string } | null | undefined;
     /** Whether anything in the editor is not deployed. */
@@ -66,6 +78,10 @@ export interface Editor {
     reveal(id: string): void;
     /** How many px of the window one of the canvas is. */
     scale(): number;
+  };
+  utils: {
+    /** Shows a value as the debug sidebar does. */
+    createObjectElement(value: unknown, options: ObjectView): JQuery;
   };
   actions: { invoke(action: string): void };
   clipboard: { copyText(text: string, element: JQuery, message: string): boolean };

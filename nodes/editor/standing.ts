@@ -1,13 +1,14 @@
 // How the node fares, told while its form is open: what came last, and why it was refused.
 
 import type { Standing } from "../../src/reply/standing";
-import type { Reason } from "../../src/trust/diagnosis/explanation";
+import { inARow } from "../../src/trust/diagnosis/sentences";
 import { isSenderId, type SenderId, senders } from "../../src/trust/senders/table";
+import { sentencesOf } from "./causes";
 import { enter } from "./credentials";
 import { input, inputValue, type WebhookNode } from "./fields";
 import { learn } from "./learnt";
 import { chooseSender } from "./sender";
-import { inARow } from "../../src/trust/diagnosis/sentences";
+import { timeOf } from "./times";
 
 /** How often the runtime is asked, in ms. */
 const interval = 2000;
@@ -88,21 +89,8 @@ function refusalOf(node: WebhookNode, { lastRefused }: Standing): string {
   const { at, problem, ip, reasons } = lastRefused;
   const refused = node._(`refused.${problem}`);
   const what = { time: timeOf(at), refused: ip === undefined ? refused : `${refused}: ${ip}` };
-  const why = reasons.map(({ key, values }: Reason) => node._(`whyNot.${key}`, textsOf(values)));
-  const sentences = why.map((sentence) => node._("standing.sentence", { sentence }));
-  return inARow([node._("standing.refusedAt", what), ...sentences]);
-}
-
-function textsOf(values: Reason["values"]): Record<string, string> {
-  return Object.fromEntries(Object.entries(values).map(([name, value]) => [name, String(value)]));
-}
-
-/** The time, and the day as well where that is not today. */
-function timeOf(at: number): string {
-  const date = new Date(at);
-  const time: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
-  if (date.toDateString() === new Date().toDateString()) return date.toLocaleTimeString(undefined, time);
-  return date.toLocaleString(undefined, { ...time, day: "numeric", month: "short" });
+  const why = sentencesOf(node._.bind(node), reasons);
+  return inARow([node._("standing.refusedAt", what), ...why]);
 }
 
 /** Takes over the secret that the sender has brought: it is handed out once. */

@@ -3,7 +3,8 @@
 import type { Node } from "node-red";
 import type { Breach } from "../../src/config/rules";
 import { problems } from "../../src/problem";
-import { type Ending, type Fares, interrupted } from "../../src/deliveries/flow";
+import type { Ending, Fares } from "../../src/deliveries/flow";
+import { interrupted } from "../../src/deliveries/state";
 import type { Trouble } from "../../src/deliveries/store";
 import type { Acceptance, Replied } from "../../src/endpoint";
 import type { Dropped } from "../../src/reply/owed";

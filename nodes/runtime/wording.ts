@@ -1,6 +1,6 @@
 // What is said of deliveries in the language of the runtime.
 
-import { interrupted, statusError } from "../../src/deliveries/flow";
+import { interrupted, statusError } from "../../src/deliveries/state";
 import type { Wording } from "../../src/deliveries/shown";
 import type { Cause } from "../../src/deliveries/summary";
 import { problems } from "../../src/problem";

@@ -3,23 +3,9 @@
 import type { Reason } from "../trust/diagnosis/explanation";
 import type { SenderId } from "../trust/senders/table";
 import type { Credential } from "../trust/signature/why";
+import type { Run, State } from "./state";
 
-/** What became of a request. */
-export type State =
-  /** It was not let in, or could not be read. */
-  | "refused"
-  /** Another delivery with the same key has come before. */
-  | "duplicate"
-  /** The sender has asked something, and was answered. */
-  | "handshake"
-  /** It is kept, and the flow is to be started with it: for the first time, or once more. */
-  | "accepted"
-  /** The flow has it. */
-  | "running"
-  /** The flow is done with it. */
-  | "done"
-  /** The flow has failed with it so often that a person has to look. */
-  | "failed";
+export type { Run, State } from "./state";
 
 /** What the flow is not done with; it is never dropped. */
 export const unfinished: readonly State[] = ["accepted", "running"];
@@ -56,16 +42,6 @@ export interface Webhook {
   attempt?: number;
   /** Set where somebody has the flow started with an earlier delivery once more. */
   replay?: true;
-}
-
-/** One time that the flow was started with a delivery. */
-export interface Run {
-  /** When it began, in ms since the epoch. */
-  readonly at: number;
-  /** When it ended, in ms since the epoch; missing while it goes on, or where nobody saw its end. */
-  readonly ended?: number;
-  /** Why it has failed, in the words of who has; missing where it has not. */
-  readonly error?: string;
 }
 
 export interface Delivery {

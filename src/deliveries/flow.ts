@@ -5,13 +5,6 @@ import type { Change } from "./store";
 
 /** How often a flow is started with a delivery at most. */
 export const mostAttempts = 5;
-/** Why a delivery has failed that was under way each time when its process ended. */
-export const interrupted = "interrupted";
-
-/** Why a delivery has failed whose answer was that of a failure. */
-export function statusError(status: number): string {
-  return `HTTP ${status}`;
-}
 
 /** What the sender was told, which is not known yet when the flow is started. */
 export type Told = Pick<Change, "status" | "milliseconds">;

@@ -1,11 +1,12 @@
 // The deliveries of one endpoint that its flow is not done with: it is started with each, and again where it failed.
 
 import type { Kept } from "./delivery";
-import { type Ending, type Failed, type Flow, interrupted, type Start } from "./flow";
+import type { Ending, Failed, Flow, Start } from "./flow";
 import type { Ground } from "./ground";
 import { Pauses } from "./pauses";
 import { Room } from "./room";
 import { attemptsOf, endedRun, hasHadAll, type History, historyOf, hopelessOf, isSuspect } from "./runs";
+import { interrupted } from "./state";
 import type { Change } from "./store";
 
 /** How many deliveries are claimed in one step. */

@@ -3,7 +3,7 @@
 import { type Problem, problems } from "../problem";
 import { toObject } from "../request/parameters";
 import type { Delivery, Kept } from "./delivery";
-import { statusError } from "./flow";
+import { statusError } from "./state";
 import { maskHeaders, maskQuery } from "./masks";
 import type { Cause, Detail, ShownAnswer, ShownBody, Summary } from "./summary";
 

@@ -2,7 +2,7 @@
 
 import type { Reason } from "../trust/diagnosis/explanation";
 import type { SenderId } from "../trust/senders/table";
-import type { Run, State } from "./delivery";
+import type { Run, State } from "./state";
 
 /** One delivery in a list. What is not known of it is `null`. */
 export interface Summary {

@@ -9,6 +9,9 @@ const rooms = ["config", "request", "trust", "deliveries", "reply"];
 /** What the form may know of `src`, besides `src/config`. */
 const shownInForm = [
   "src/request/target",
+  "src/deliveries/masks",
+  "src/deliveries/state",
+  "src/deliveries/summary",
   "src/trust/diagnosis/explanation",
   "src/trust/diagnosis/sentences",
   "src/trust/present",

@@ -1,0 +1,36 @@
+// What may become of a request, and of each start of the flow with it, in the terms that the editor shares.
+
+/** What became of a request. */
+export type State =
+  /** It was not let in, or could not be read. */
+  | "refused"
+  /** Another delivery with the same key has come before. */
+  | "duplicate"
+  /** The sender has asked something, and was answered. */
+  | "handshake"
+  /** It is kept, and the flow is to be started with it: for the first time, or once more. */
+  | "accepted"
+  /** The flow has it. */
+  | "running"
+  /** The flow is done with it. */
+  | "done"
+  /** The flow has failed with it so often that a person has to look. */
+  | "failed";
+
+/** One time that the flow was started with a delivery. */
+export interface Run {
+  /** When it began, in ms since the epoch. */
+  readonly at: number;
+  /** When it ended, in ms since the epoch; missing while it goes on, or where nobody saw its end. */
+  readonly ended?: number;
+  /** Why it has failed, in the words of who has; missing where it has not. */
+  readonly error?: string;
+}
+
+/** Why a delivery has failed that was under way each time when its process ended. */
+export const interrupted = "interrupted";
+
+/** Why a delivery has failed whose answer was that of a failure. */
+export function statusError(status: number): string {
+  return `HTTP ${status}`;
+}
