@@ -4,6 +4,7 @@ import { type CredentialName, defaults, type SavedFields } from "../src/config/f
 import { isUsed, publicUrlOf, settingsValidator, validator } from "./editor/checks";
 import { enterMissing, hasNoCredential, makePath, shownEvent, prepareCredentials } from "./editor/credentials";
 import { showCredentialHints } from "./editor/credential-hints";
+import { addTab, removeTab } from "./editor/deliveries/tab";
 import { prepareDurable, showDurable } from "./editor/durable";
 import {
   type Field,
@@ -75,6 +76,8 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     secondSecret: { type: "password", validate: validator("secondSecret") },
     verifyToken: { type: "password", validate: validator("verifyToken") },
   } satisfies Record<CredentialName, { type: "password"; validate: unknown }>,
+  onpaletteadd: addTab,
+  onpaletteremove: removeTab,
   paletteLabel() {
     return this._("paletteLabel");
   },

@@ -78,6 +78,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
     settings: {
       webhookTriggerRoots: { value: common.roots, exportable: true },
       webhookTriggerBaseUrl: { value: "", exportable: true },
+      webhookTriggerDeliveries: { value: {}, exportable: true },
       webhookTriggerDurable: { value: common.storehouse.keeping, exportable: true },
     },
   });

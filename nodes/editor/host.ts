@@ -1,4 +1,4 @@
-// What the form uses of Node-RED's editor.
+// What the form and the tab use of Node-RED's editor.
 
 /**
  * The part of Node-RED's editor that the form uses. `@types/node-red` describes an older editor, whose validators
@@ -25,11 +25,28 @@ export interface EditorNode {
   relativePath?: unknown;
   url?: unknown;
   method?: unknown;
-  _(key: string, values?: Record<string, string>): string;
+  readonly _: Translate;
 }
 
 /** Finds a text in the language of the editor; answers with the key where there is none. */
 export type Translate = (key: string, values?: Record<string, string>) => string;
+
+/** A tab of the sidebar. */
+export interface SidebarTab {
+  id: string;
+  /** What stands on it. */
+  label: string;
+  /** What it is called in menus. */
+  name: string;
+  iconClass: string;
+  content: JQuery;
+  /** Whether it can be used while a form is open. */
+  enableOnEdit: boolean;
+  /** Whether Node-RED 4.1 has a button of its own for it. */
+  pinned: boolean;
+  /** The action that shows it. */
+  action: string;
+}
 
 /** How an object is shown that can be unfolded. */
 export interface ObjectView {
@@ -53,6 +70,9 @@ export interface EditorNodeDefinition<Saved> {
   icon: string;
   defaults: { [Field in keyof Saved]: { value: Saved[Field]; validate?: Validator<Saved> } };
   credentials: Record<string, { type: "password"; validate?: Validator<Saved> }>;
+  /** Called when the type is there to be used, its texts with it. */
+  onpaletteadd(): void;
+  onpaletteremove(): void;
   paletteLabel(this: EditorNode): string;
   outputLabels(this: EditorNode & Saved): string;
   label(this: EditorNode & Saved): string;
@@ -82,8 +102,27 @@ export interface Editor {
   utils: {
     /** Shows a value as the debug sidebar does. */
     createObjectElement(value: unknown, options: ObjectView): JQuery;
+    getNodeLabel(node: EditorNode, otherwise: string): string;
   };
-  actions: { invoke(action: string): void };
+  actions: {
+    add(action: string, handler: () => void, options: { label: string }): void;
+    remove(action: string): void;
+    invoke(action: string): void;
+  };
+  sidebar: {
+    addTab(tab: SidebarTab): void;
+    removeTab(id: string): void;
+    show(id: string): void;
+  };
+  /** What the runtime publishes to editors. */
+  comms: {
+    subscribe(topic: string, listener: (topic: string, message: unknown) => void): void;
+    unsubscribe(topic: string, listener: (topic: string, message: unknown) => void): void;
+    on(event: "connect", listener: () => void): void;
+    off(event: "connect", listener: () => void): void;
+  };
+  /** The language that the editor speaks, by its BCP 47 tag. */
+  i18n: { lang(): string };
   clipboard: { copyText(text: string, element: JQuery, message: string): boolean };
   popover: { tooltip(element: JQuery, text: string | (() => string)): void };
   settings: {
@@ -91,5 +130,7 @@ export interface Editor {
     webhookTriggerRoots: Roots;
     webhookTriggerBaseUrl: string;
     webhookTriggerDurable: Keeping;
+    /** As the settings file has it. */
+    webhookTriggerDeliveries?: { readonly keep?: unknown };
   };
 }

@@ -26,9 +26,14 @@ export function showRival(node: WebhookNode): void {
 
 /** What a person knows a node by: its id tells nobody anything. */
 function nameOf(node: WebhookNode, rival: EditorNode): string {
-  const flow = RED.nodes.workspace(rival.z)?.label ?? RED.nodes.subflow(rival.z)?.name ?? "";
+  const flow = flowNameOf(rival);
   const own = rival.type === node.type ? node._("paletteLabel") : rival.type;
   return node._("url.rival", { name: rival.name || own, flow });
+}
+
+/** What a person knows the flow of a node by. */
+export function flowNameOf({ z }: EditorNode): string {
+  return RED.nodes.workspace(z)?.label ?? RED.nodes.subflow(z)?.name ?? "";
 }
 
 /** Finds another node that has the path of the form. */

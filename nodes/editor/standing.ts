@@ -5,6 +5,7 @@ import { inARow } from "../../src/trust/diagnosis/sentences";
 import { isSenderId, type SenderId, senders } from "../../src/trust/senders/table";
 import { sentencesOf } from "./causes";
 import { enter } from "./credentials";
+import { showDeliveriesOf } from "./deliveries/tab";
 import { input, inputValue, type WebhookNode } from "./fields";
 import { learn } from "./learnt";
 import { chooseSender } from "./sender";
@@ -25,6 +26,7 @@ export function prepareStanding(node: WebhookNode): void {
   $("#webhook-trigger-brought")
     .find("button")
     .on("click", () => void fetchSecret(node));
+  $("#webhook-trigger-deliveries").on("click", () => showDeliveriesOf(node.id));
   const ask = () => {
     // The form has been closed.
     if (!line[0]?.isConnected) return;

@@ -1,0 +1,61 @@
+// What the tab asks the runtime for, and what may be in the way.
+
+import type { Summary, SummaryPage } from "../../../src/deliveries/summary";
+
+/** Which deliveries are looked at; empty for all. */
+export interface Filter {
+  readonly node: string;
+  readonly state: Summary["state"] | "";
+  readonly text: string;
+}
+
+export const everything: Filter = { node: "", state: "", text: "" };
+
+/** How many came in a minute. */
+export interface Minute {
+  readonly accepted: number;
+  readonly refused: number;
+}
+
+/** A node whose sender is silent. */
+export interface Silence {
+  readonly node: string;
+  /** How many hours there may be between two requests. */
+  readonly hours: number;
+  /** When the last one was accepted, or the node started, in ms since the epoch. */
+  readonly since: number;
+}
+
+/** Why there is no answer: its text is under `tab.trouble` in the message catalog. */
+export type Trouble = "forbidden" | "notKept" | "unreachable" | "failed";
+
+/** How many deliveries a page has at most. */
+export const pageSize = 500;
+
+/** @param before where the page begins; that of the newest ones unless given */
+export function askForPage(filter: Filter, before?: string): Promise<SummaryPage> {
+  return ask("deliveries", { ...filter, limit: String(pageSize), ...(before === undefined ? {} : { before }) });
+}
+
+/** @returns 60 minutes, the oldest first */
+export async function askForTraffic(filter: Filter): Promise<readonly Minute[]> {
+  return (await ask<{ minutes: readonly Minute[] }>("traffic", { ...filter })).minutes;
+}
+
+export async function askForSilent(): Promise<readonly Silence[]> {
+  return (await ask<{ nodes: readonly Silence[] }>("silent", {})).nodes;
+}
+
+/** @throws what `troubleOf` understands */
+async function ask<Answer>(what: string, values: Readonly<Record<string, string>>): Promise<Answer> {
+  const query = Object.entries(values).filter(([, value]) => value !== "");
+  return (await $.getJSON(`webhook-trigger/${what}`, Object.fromEntries(query))) as Answer;
+}
+
+/** What was in the way of an answer. */
+export function troubleOf(error: unknown): Trouble {
+  const status = typeof error === "object" && error !== null && "status" in error ? error.status : undefined;
+  if (status === 0) return "unreachable";
+  if (status === 401 || status === 403) return "forbidden";
+  return status === 404 ? "notKept" : "failed";
+}

@@ -1,0 +1,131 @@
+// Which deliveries are loaded: the newest ones, and as many pages of older ones as somebody has scrolled to.
+
+import type { Summary, SummaryPage } from "../../../src/deliveries/summary";
+import { askForPage, everything, type Filter } from "./api";
+
+/** What the feed tells and asks. */
+export interface Reader {
+  /** What is loaded has changed. */
+  changed(): void;
+  /** These have come since the last time. */
+  came(deliveries: readonly Summary[]): void;
+  /** Whether somebody reads where new rows would move what is read. */
+  isReading(): boolean;
+}
+
+export class Feed {
+  readonly #reader: Reader;
+  #filter = everything;
+  #deliveries: readonly Summary[] = [];
+  /** Where the next page begins; `null` where there is none. */
+  #next: string | null = null;
+  #isLoaded = false;
+  #isLoadingMore = false;
+  /** The newest page, as long as somebody reads. */
+  #held: SummaryPage | undefined;
+  /** The ids of those that were told as new. */
+  #told = new Set<string>();
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  get filter(): Filter {
+    return this.#filter;
+  }
+
+  /** Begins anew with other deliveries. */
+  set filter(filter: Filter) {
+    this.#filter = filter;
+    this.#deliveries = [];
+    this.#next = null;
+    this.#isLoaded = false;
+    this.#isLoadingMore = false;
+    this.#held = undefined;
+    this.#reader.changed();
+  }
+
+  get deliveries(): readonly Summary[] {
+    return this.#deliveries;
+  }
+
+  /** Whether there has been an answer for this filter. */
+  get isLoaded(): boolean {
+    return this.#isLoaded;
+  }
+
+  get hasMore(): boolean {
+    return this.#next !== null;
+  }
+
+  /** How many are new above what is read. */
+  get waiting(): number {
+    return this.#held ? unknownOf(this.#held.deliveries, this.#deliveries).length : 0;
+  }
+
+  /** Loads the newest page. */
+  async renew(): Promise<void> {
+    const filter = this.#filter;
+    const page = await askForPage(filter);
+    if (filter !== this.#filter) return;
+    const unknown = unknownOf(page.deliveries, this.#deliveries).filter(({ id }) => !this.#told.has(id));
+    if (this.#isLoaded) this.#reader.came(unknown);
+    this.#told = new Set(page.deliveries.map(({ id }) => id));
+    if (this.#isLoaded && this.#reader.isReading()) this.#hold(page);
+    else this.#take(page);
+  }
+
+  /** Loads a further page of older ones. */
+  async more(): Promise<void> {
+    if (this.#next === null || this.#isLoadingMore) return;
+    const filter = this.#filter;
+    this.#isLoadingMore = true;
+    try {
+      const page = await askForPage(filter, this.#next);
+      if (filter !== this.#filter) return;
+      this.#deliveries = [...this.#deliveries, ...unknownOf(page.deliveries, this.#deliveries)];
+      this.#next = page.next;
+      this.#reader.changed();
+    } finally {
+      if (filter === this.#filter) this.#isLoadingMore = false;
+    }
+  }
+
+  /** Takes over what has become of one that is loaded; of another, a renewal tells. */
+  update(delivery: Summary): void {
+    if (!this.#deliveries.some(({ id }) => id === delivery.id)) return;
+    this.#deliveries = this.#deliveries.map((each) => (each.id === delivery.id ? delivery : each));
+    this.#reader.changed();
+  }
+
+  /** Shows what has come while somebody read. */
+  release(): void {
+    if (this.#held) this.#take(this.#held);
+  }
+
+  #hold(page: SummaryPage): void {
+    this.#held = page;
+    const newest = new Map(page.deliveries.map((each) => [each.id, each]));
+    this.#deliveries = this.#deliveries.map((each) => newest.get(each.id) ?? each);
+    this.#reader.changed();
+  }
+
+  /** Puts the newest page in the place of what it overlaps; where it overlaps nothing, older ones have to be loaded anew. */
+  #take(page: SummaryPage): void {
+    const ids = new Set(page.deliveries.map(({ id }) => id));
+    const last = page.deliveries.at(-1);
+    const overlaps = this.#deliveries.some(({ id }) => ids.has(id));
+    const isOlder = ({ id, at }: Summary) => last !== undefined && at <= last.at && !ids.has(id);
+    const older = overlaps && page.next !== null ? this.#deliveries.filter(isOlder) : [];
+    this.#deliveries = [...page.deliveries, ...older];
+    if (older.length === 0) this.#next = page.next;
+    this.#held = undefined;
+    this.#isLoaded = true;
+    this.#reader.changed();
+  }
+}
+
+function unknownOf(some: readonly Summary[], known: readonly Summary[]): Summary[] {
+  const ids = new Set(known.map(({ id }) => id));
+  return some.filter(({ id }) => !ids.has(id));
+}

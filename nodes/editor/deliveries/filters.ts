@@ -1,0 +1,102 @@
+// The filters above the list: a node, a state, a text.
+
+import type { Summary } from "../../../src/deliveries/summary";
+import type { Editor } from "../host";
+import { everything, type Filter } from "./api";
+import { namedNodes } from "./names";
+import { states } from "./looks";
+import { text } from "./texts";
+
+declare const RED: Editor;
+
+/** How long after the last key a text is looked for, in ms. */
+const patience = 300;
+
+export class Filters {
+  readonly element = $('<div class="webhook-deliveries-filters">');
+  readonly #node = $("<select>");
+  readonly #state = $("<select>");
+  readonly #text = $('<input type="search">');
+  readonly #clear = $('<button type="button" class="red-ui-button red-ui-button-small">');
+  readonly #changed: (filter: Filter) => void;
+  #typed: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(changed: (filter: Filter) => void) {
+    this.#changed = changed;
+    this.#node.attr("aria-label", text("tab.filter.node"));
+    this.#state.attr("aria-label", text("tab.filter.state")).append(new Option(text("tab.filter.allStates"), ""));
+    for (const state of states) this.#state.append(new Option(text(`tab.state.${state}`), state));
+    this.#text.attr({ "aria-label": text("tab.filter.text"), placeholder: text("tab.filter.text") });
+    this.#clear.append('<i class="fa fa-times" aria-hidden="true">').attr("aria-label", text("tab.filter.clear"));
+    this.#clear.on("click", () => this.set(everything));
+    RED.popover.tooltip(this.#clear, text("tab.filter.clear"));
+    this.element.append(this.#node, this.#state, this.#text, this.#clear);
+    this.#node.add(this.#state).on("change", () => this.#tell());
+    this.#text.on("input", () => {
+      clearTimeout(this.#typed);
+      this.#typed = setTimeout(() => this.#tell(), patience);
+    });
+    // The list of nodes may have become an old one.
+    this.#node.on("mousedown focus", () => this.showNodes());
+    this.showNodes();
+    this.#clear.hide();
+  }
+
+  set({ node, state, text }: Filter): void {
+    this.#offer(node);
+    this.#node.val(node);
+    this.#state.val(state);
+    this.#text.val(text);
+    this.#tell();
+  }
+
+  focus(): void {
+    this.#node.trigger("focus");
+  }
+
+  /** @param used the ids of nodes that deliveries came to: they may have been deleted */
+  showNodes(used: Iterable<string> = []): void {
+    const named = namedNodes();
+    const chosen = String(this.#node.val() ?? "");
+    const options = [
+      new Option(text("tab.filter.allNodes"), ""),
+      ...Array.from(named, ([id, name]) => new Option(name, id)),
+    ];
+    const listed = optionsOf(this.#node);
+    const deleted = [...new Set([...used, ...listed, chosen])].filter((id) => id !== "" && !named.has(id));
+    for (const id of deleted) options.push(new Option(text("tab.filter.deleted", { id }), id));
+    const isSame = options.map(({ value, text }) => value + text).join() === textsOf(this.#node);
+    if (!isSame) this.#node.empty().append(options).val(chosen);
+  }
+
+  /** Has a node in the list, whether or not the editor knows it. */
+  #offer(id: string): void {
+    if (id !== "") this.showNodes([id]);
+  }
+
+  #tell(): void {
+    clearTimeout(this.#typed);
+    const filter: Filter = {
+      node: String(this.#node.val() ?? ""),
+      state: stateOf(this.#state.val()),
+      text: String(this.#text.val() ?? "").trim(),
+    };
+    const isSet = Object.values(filter).some((value) => value !== "");
+    // What is hidden cannot keep the focus.
+    if (!isSet && this.#clear.is(":focus")) this.focus();
+    this.#clear.toggle(isSet);
+    this.#changed(filter);
+  }
+}
+
+function stateOf(value: unknown): Summary["state"] | "" {
+  return states.find((state) => state === value) ?? "";
+}
+
+function optionsOf(select: JQuery): string[] {
+  return select.find("option").map((_, option) => String($(option).val())).toArray(); // prettier-ignore
+}
+
+function textsOf(select: JQuery): string {
+  return select.find("option").map((_, option) => String($(option).val()) + $(option).text()).toArray().join(); // prettier-ignore
+}

@@ -1,0 +1,373 @@
+import should from "should";
+import type { Summary } from "../../src/deliveries/summary";
+import { boxOf, catalogText, Editor } from "../harness/browser";
+import { DeliveriesTab, summaries, summary, ToldDeliveries } from "../harness/deliveries-tab";
+import { webhookFlow } from "../harness/flow";
+import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+import { until } from "../harness/until";
+
+const refusal = { problem: "tokenMissing", reasons: [], looksLike: null, error: null };
+const failure = { problem: null, reasons: [], looksLike: null, error: "TypeError: no order" };
+
+describe("the tab of deliveries", () => {
+  let editor: Editor;
+  let tab: DeliveriesTab;
+  let told: ToldDeliveries;
+  before(async () => {
+    const nodeRed = await sharedNodeRed(
+      webhookFlow(
+        { id: "orders", relativePath: "/orders", name: "Orders" },
+        { id: "payments", relativePath: "/payments" },
+      ),
+    );
+    editor = await Editor.open(await sharedBrowser(), nodeRed);
+    tab = new DeliveriesTab(editor);
+  });
+  beforeEach(async () => {
+    told = new ToldDeliveries();
+    await told.serve(editor.page);
+  });
+  afterEach(async () => {
+    await editor.leave();
+    // The next test begins with nothing chosen and nothing loaded.
+    told.deliveries = [];
+    told.fault = undefined;
+    await tab.open();
+    for (const key of ["tab.back", "tab.filter.clear", "tab.unselect"]) {
+      const way = button(catalogText(key));
+      if (await way.isVisible()) await way.click();
+    }
+    await tab.stopReading();
+    await tab.publish(summary({ id: "other" }));
+    await tab.notice.filter({ hasText: catalogText("tab.empty") }).waitFor();
+    await tab.leave();
+    await editor.page.unrouteAll({ behavior: "wait" });
+  });
+  after(() => editor.close());
+
+  const button = (name: string) => tab.element.getByRole("button", { name, exact: true });
+  const field = (name: string) => tab.element.getByLabel(name, { exact: true });
+  const focus = () => editor.page.evaluate(() => document.activeElement?.className ?? "");
+  const show = async (deliveries: Summary[]) => {
+    told.deliveries = deliveries;
+    await tab.open();
+    await tab.rows.first().waitFor();
+  };
+
+  it("lists what came with its time, node, event, answer, duration and state", async () => {
+    await show([
+      summary({ id: "1", event: "push", milliseconds: 1234 }),
+      summary({ id: "2", node: "payments", state: "refused", status: 401, cause: refusal }),
+      summary({ id: "3", state: "failed", cause: failure, replayOf: "1" }),
+      summary({ id: "4", node: "gone", status: null, milliseconds: null, state: "running" }),
+    ]);
+    const texts = (await tab.rows.allInnerTexts()).map((text) => text.split("\n").map((part) => part.trim()));
+    const said = (state: string) => catalogText(`tab.state.${state}`);
+    texts[0]?.should.eql(["12:53:01", said("done"), "Orders", "200", "1.2s", "push"]);
+    texts[1]?.should.eql(["12:53:01", said("refused"), "/payments", "401", "12ms", catalogText("refused.tokenMissing")]);
+    const replay = catalogText("tab.replayOf", { what: "TypeError: no order" });
+    texts[2]?.should.eql(["12:53:01", said("failed"), "Orders", "200", "12ms", replay]);
+    texts[3]?.should.eql(["12:53:01", said("running"), "gone", "POST /orders"]);
+  });
+
+  it("tells the state by an icon and a word, and the day of what did not come today", async () => {
+    const at = new Date(2024, 1, 3, 4, 5, 6).getTime();
+    await show([summary({ id: "1", at }), summary({ id: "2", state: "refused", cause: refusal })]);
+    (await tab.rows.first().innerText()).should.match(/^02\/03, 04:05:06/);
+    for (const icon of ["fa-check", "fa-ban"]) (await tab.rows.locator(`.${icon}`).count()).should.equal(1);
+  });
+
+  it("asks for what is filtered by node, state and text, and for all again", async () => {
+    await show(summaries(3));
+    await field(catalogText("tab.filter.node")).selectOption({ label: catalogText("url.rival", { name: "Orders", flow: "Test" }) });
+    await until(() => told.asked.at(-1)?.get("node") === "orders", "the node to be asked for");
+    await field(catalogText("tab.filter.state")).selectOption({ label: catalogText("tab.state.failed") });
+    await until(() => told.asked.at(-1)?.get("state") === "failed", "the state to be asked for");
+    await tab.notice.filter({ hasText: catalogText("tab.noMatch") }).waitFor();
+    const before = told.asked.length;
+    await field(catalogText("tab.filter.text")).pressSequentially("event");
+    await until(() => told.asked.at(-1)?.get("text") === "event", "the text to be asked for");
+    // Not for each letter.
+    told.asked.slice(before).map((query) => query.get("text") ?? "").filter((text) => text !== "event").should.eql([]); // prettier-ignore
+    told.asked.at(-1)?.get("node")?.should.equal("orders");
+    await button(catalogText("tab.filter.clear")).click();
+    await tab.rows.first().waitFor();
+    [...(told.asked.at(-1)?.keys() ?? [])].should.eql(["limit"]);
+    (await editor.page.evaluate(() => document.activeElement?.tagName ?? "")).should.equal("SELECT");
+  });
+
+  it("offers a node that was deleted, if something came to it", async () => {
+    await show([summary({ id: "1", node: "0123abcd" })]);
+    const option = catalogText("tab.filter.deleted", { id: "0123abcd" });
+    await field(catalogText("tab.filter.node")).selectOption({ label: option });
+    await until(() => told.asked.at(-1)?.get("node") === "0123abcd", "the node to be asked for");
+  });
+
+  it("shows what comes while it is open", async () => {
+    await show(summaries(3));
+    const [first] = told.deliveries;
+    should.exist(first);
+    told.deliveries = [summary({ id: "new", event: "has come" }), ...told.deliveries];
+    await tab.publish(summary({ id: "new", event: "has come" }));
+    await tab.row("has come").waitFor();
+    (await tab.rows.first().innerText()).should.containEql("has come");
+    await tab.publish({ ...summary({ id: "d1" }), event: "event 1", state: "failed", cause: failure });
+    await tab.row("TypeError: no order").waitFor();
+  });
+
+  it("asks at most once a second, however much comes", async () => {
+    await show(summaries(3));
+    const before = told.asked.length;
+    const begin = Date.now();
+    for (let round = 0; round < 20; round += 1) await tab.publish(...summaries(3));
+    await until(() => told.asked.length > before, "the list to be asked for");
+    const seconds = (Date.now() - begin) / 1000;
+    (told.asked.length - before).should.be.belowOrEqual(1 + Math.ceil(seconds));
+  });
+
+  it("asks for nothing while another tab is shown", async () => {
+    await show(summaries(3));
+    await tab.leave();
+    const before = told.asked.length;
+    await tab.publish(...summaries(3));
+    await editor.page.waitForTimeout(1500);
+    told.asked.length.should.equal(before);
+    told.deliveries = [summary({ id: "later", event: "came meanwhile" })];
+    await tab.open();
+    await tab.row("came meanwhile").waitFor();
+  });
+
+  it("leaves what is read where it is, and says how many are new above", async () => {
+    await show(summaries(100));
+    await tab.list.evaluate((list) => list.scrollTo(0, 1000));
+    const row = tab.row(/event 25$/);
+    await row.waitFor();
+    const { y } = await boxOf(row);
+    told.deliveries = [...summaries(2, { event: "new" }).map((each) => ({ ...each, id: `new${each.id}` })), ...told.deliveries];
+    await tab.publish(...told.deliveries.slice(0, 1));
+    await button(catalogText("tab.new", { count: "2" })).waitFor();
+    (await boxOf(row)).y.should.equal(y);
+    await button(catalogText("tab.new", { count: "2" })).click();
+    await tab.row("new").first().waitFor();
+    (await tab.list.evaluate((list) => list.scrollTop)).should.equal(0);
+    (await focus()).should.containEql("webhook-deliveries-list");
+  });
+
+  it("shows what is new to whoever scrolls back to the top", async () => {
+    await show(summaries(100));
+    await tab.list.evaluate((list) => list.scrollTo(0, 1000));
+    await tab.row(/event 25$/).waitFor();
+    told.deliveries = [summary({ id: "new", event: "has come" }), ...told.deliveries];
+    await tab.publish(...told.deliveries.slice(0, 1));
+    await button(catalogText("tab.new", { count: "1" })).waitFor();
+    await tab.list.evaluate((list) => list.scrollTo(0, 0));
+    await tab.row("has come").waitFor();
+  });
+
+  it("has only what is in sight in the page, and loads further pages as one scrolls", async () => {
+    await show(summaries(1200));
+    (await tab.rows.count()).should.be.below(60);
+    await tab.list.focus();
+    for (const last of ["event 499", "event 999", "event 1199"]) {
+      await until(async () => {
+        await editor.page.keyboard.press("End");
+        return (await tab.active()) === last;
+      }, last);
+    }
+    (await tab.rows.count()).should.be.below(60);
+    (await tab.rows.last().getAttribute("aria-setsize"))?.should.equal("1200");
+    told.asked.map((query) => query.get("before")).filter((before) => before !== null).should.eql(["d500", "d1000"]); // prettier-ignore
+  });
+
+  it("is walked through by the keyboard, and opens a delivery in its place", async () => {
+    await show(summaries(100));
+    await tab.list.focus();
+    const press = async (key: string) => {
+      await editor.page.keyboard.press(key);
+      return tab.active();
+    };
+    (await press("ArrowDown")).should.equal("event 0");
+    (await press("ArrowDown")).should.equal("event 1");
+    (await press("ArrowUp")).should.equal("event 0");
+    (await press("End")).should.equal("event 99");
+    const pageUp = await press("PageUp");
+    pageUp.should.match(/^event \d+$/).and.not.equal("event 99");
+    (await press("PageDown")).should.equal("event 99");
+    (await press("Home")).should.equal("event 0");
+    (await press("ArrowDown")).should.equal("event 1");
+    const row = tab.row(/event 1$/);
+    (await row.getAttribute("aria-posinset"))?.should.equal("2");
+    await editor.page.keyboard.press("Enter");
+    await button(catalogText("tab.back")).waitFor();
+    (await tab.list.isVisible()).should.be.false();
+    (await editor.page.evaluate(() => document.activeElement?.textContent ?? "")).should.containEql(catalogText("tab.back"));
+    await editor.page.keyboard.press("Escape");
+    (await focus()).should.containEql("webhook-deliveries-list");
+    (await tab.active()).should.equal("event 1");
+  });
+
+  it("comes back to where the list was", async () => {
+    await show(summaries(100));
+    await tab.list.evaluate((list) => list.scrollTo(0, 1000));
+    await tab.row(/event 25$/).click();
+    await button(catalogText("tab.back")).click();
+    (await tab.list.evaluate((list) => list.scrollTop)).should.equal(1000);
+  });
+
+  it("selects several by keys and by the mouse, but offers to replay only what was let in", async () => {
+    const [one, two, ...others] = summaries(6);
+    should.exist(one && two);
+    await show([...(one ? [one] : []), ...(two ? [{ ...two, state: "refused" as const }] : []), ...others]);
+    const replay = (count: number) => button(catalogText("tab.replay", { count: String(count) }));
+    const selected = () => tab.list.locator('[aria-selected="true"]').count();
+    await tab.list.focus();
+    for (const key of ["ArrowDown", "Space", "ArrowDown", "Space"]) await editor.page.keyboard.press(key);
+    await replay(1).waitFor();
+    (await selected()).should.equal(2);
+    await editor.page.keyboard.press("Shift+ArrowDown");
+    await replay(2).waitFor();
+    await tab.row("event 5").click({ modifiers: ["Shift"] });
+    await replay(5).waitFor();
+    await tab.row("event 4").locator(".webhook-deliveries-check").click();
+    await replay(4).waitFor();
+    await tab.row("event 3").click({ modifiers: ["Control"] });
+    await replay(3).waitFor();
+    await button(catalogText("tab.unselect")).click();
+    (await selected()).should.equal(0);
+    (await replay(0).isVisible()).should.be.false();
+  });
+
+  it("finds what has failed since a time, on as many pages as there are", async () => {
+    const recent = summaries(700, { state: "failed" }).map((each) => ({ ...each, at: Date.now() - 3_600_000 }));
+    const old = summary({ id: "old", state: "failed", at: Date.now() - 48 * 3_600_000 });
+    await show([...recent, old]);
+    await button(catalogText("tab.failed.open")).click();
+    const before = told.asked.length;
+    await button(catalogText("tab.failed.replay")).click();
+    await tab.element.getByText(catalogText("tab.failed.found", { count: "700" })).waitFor();
+    told.asked.slice(before).map((query) => [query.get("state"), query.get("before")]).should.eql([["failed", null], ["failed", "d500"]]); // prettier-ignore
+    await editor.page.keyboard.press("Escape");
+    await button(catalogText("tab.failed.open")).click();
+    (await field(catalogText("tab.failed.since")).isVisible()).should.be.false();
+  });
+
+  it("says what to do where nothing has come yet", async () => {
+    await tab.open();
+    await tab.notice.filter({ hasText: catalogText("tab.empty") }).waitFor();
+    (await tab.list.isVisible()).should.be.false();
+  });
+
+  it("says so where nothing is kept", async () => {
+    const keep = (value: number | undefined) =>
+      editor.page.evaluate((set) => Object.assign((globalThis as unknown as { RED: { settings: object } }).RED.settings, { webhookTriggerDeliveries: { keep: set } }), value);
+    await keep(0);
+    await tab.open();
+    await tab.notice.filter({ hasText: catalogText("tab.trouble.notKept") }).waitFor();
+    await keep(undefined);
+  });
+
+  for (const [fault, key] of [
+    [403, "forbidden"],
+    [401, "forbidden"],
+    [404, "notKept"],
+    [500, "failed"],
+    ["abort", "unreachable"],
+  ] as const) {
+    it(`says what is in the way with ${fault}, and goes on by itself`, async () => {
+      told.fault = fault;
+      await tab.open();
+      await tab.notice.filter({ hasText: catalogText(`tab.trouble.${key}`) }).waitFor();
+      told.fault = undefined;
+      told.deliveries = summaries(2);
+      await tab.rows.first().waitFor();
+      await tab.notice.waitFor({ state: "hidden" });
+    });
+  }
+
+  it("asks less and less often while there is no answer", async () => {
+    told.fault = 500;
+    await tab.open();
+    await until(() => told.asked.length >= 2, "a second question");
+    const before = told.asked.length;
+    // Messages that come do not hasten it.
+    await tab.publish(...summaries(3));
+    await editor.page.waitForTimeout(1500);
+    told.asked.length.should.be.belowOrEqual(before + 1);
+  });
+
+  it("has a picture of the last hour, which is told in words as well", async () => {
+    told.minutes = told.minutes.map((_, index) => ({ accepted: index < 54 ? 2 : 0, refused: index === 10 ? 3 : 0 }));
+    await show(summaries(1));
+    const ago = new Intl.RelativeTimeFormat("en-US", { numeric: "auto" }).format(-6, "minute");
+    const name = catalogText("tab.traffic.told", { accepted: "108", refused: "3", peak: "5", ago });
+    const picture = tab.element.getByRole("img", { name, exact: true });
+    await picture.waitFor();
+    (await picture.locator(".accepted").count()).should.equal(54);
+    (await picture.locator(".refused").count()).should.equal(1);
+    (await picture.locator("title").nth(10).textContent())?.should.match(/: 2 accepted, 3 refused$/);
+    const [up, down] = [picture.locator(".accepted").nth(10), picture.locator(".refused")];
+    const above = await boxOf(up);
+    (await boxOf(down)).y.should.be.aboveOrEqual(above.y + above.height - 1);
+  });
+
+  it("says that nothing came, where nothing did", async () => {
+    await tab.open();
+    await tab.element.getByRole("img", { name: catalogText("tab.traffic.none"), exact: true }).waitFor();
+  });
+
+  it("warns of each sender that is silent, and shows its node", async () => {
+    const since = new Date(2024, 1, 3, 4, 5).getTime();
+    told.silent = [{ node: "payments", hours: 24, since }];
+    await tab.open();
+    const line = tab.element.locator(".webhook-deliveries-silent");
+    await line.waitFor();
+    (await line.innerText()).trim().should.equal(`/payments ${catalogText("tab.silent", { time: "02/03, 04:05", hours: "24" })}`);
+    await button(catalogText("url.reveal", { name: "/payments" })).click();
+    await editor.page.locator('[id="payments"].red-ui-flow-node-highlighted').waitFor();
+  });
+
+  it("tells who cannot see it what came, in one sentence for all", async () => {
+    await show(summaries(2));
+    told.deliveries = [...summaries(3, { state: "refused", cause: refusal }).map((each) => ({ ...each, id: `r${each.id}` })), ...told.deliveries];
+    await tab.publish(...told.deliveries.slice(0, 2));
+    const said = tab.element.locator(".webhook-deliveries-said");
+    await said.filter({ hasText: catalogText("tab.announced", { count: "5", refused: "3" }) }).waitFor();
+  });
+
+  it("is opened from the form of a node, with what came to it", async () => {
+    await show(summaries(1));
+    await tab.leave();
+    await editor.editAsItIs("payments");
+    await editor.page.locator("#webhook-trigger-deliveries").click();
+    await tab.element.waitFor();
+    await until(() => told.asked.at(-1)?.get("node") === "payments", "the node to be asked for");
+    (await field(catalogText("tab.filter.node")).inputValue()).should.equal("payments");
+    (await editor.input("name").isVisible()).should.be.true();
+    // What is on top of it would take the click.
+    await field(catalogText("tab.filter.state")).click({ trial: true });
+  });
+
+  for (const width of [280, 700]) {
+    it(`does not scroll sideways with ${width} px`, async () => {
+      const long = "x".repeat(200);
+      told.silent = [{ node: "payments", hours: 24, since: 0 }];
+      await show([summary({ id: "1", event: long, node: long }), summary({ id: "2", at: 0, state: "refused", cause: refusal, milliseconds: 123456 })]);
+      await tab.element.evaluate((element, px) => {
+        element.style.width = `${px}px`;
+      }, width);
+      await until(async () => (await boxOf(tab.rows.first())).height === (width === 280 ? 44 : 26), "the rows to fit");
+      const [first, second] = [await boxOf(tab.rows.first()), await boxOf(tab.rows.nth(1))];
+      second.y.should.be.approximately(first.y + first.height, 0.5);
+      const wide = await tab.element.evaluate((element) => {
+        const { right } = element.getBoundingClientRect();
+        return [...element.querySelectorAll("*")]
+          .filter((each) => each.checkVisibility() && each.getBoundingClientRect().right > right + 0.5)
+          .map(({ outerHTML }) => outerHTML);
+      });
+      await tab.element.evaluate((element) => {
+        element.style.width = "";
+      });
+      wide.should.eql([]);
+    });
+  }
+}); // prettier-ignore
