@@ -23,6 +23,7 @@ export interface EditorNode {
   name?: string;
   /** Only on nodes of the types that have one. */
   relativePath?: unknown;
+  returnQueryParams?: unknown;
   url?: unknown;
   method?: unknown;
   readonly _: Translate;

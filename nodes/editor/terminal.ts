@@ -7,6 +7,7 @@ import { brokenRule } from "./checks";
 import { prepareCopyButton } from "./copy";
 import { credentialToGive } from "./credentials";
 import { inputValue, type WebhookNode } from "./fields";
+import { quoted } from "./shell";
 import { urlOf } from "./url";
 
 export function prepareCommand(node: WebhookNode): void {
@@ -49,12 +50,4 @@ function commandOf(node: WebhookNode): string | undefined {
     ...Object.entries(headers).map(([field, value]) => `-H ${quoted(`${field}: ${value}`)}`),
     `--data ${quoted(testBody)}`,
   ].join(" ");
-}
-
-/**
- * Quotes an argument for a shell. Double quotes do for the shells of all systems, unless a character means something
- * within them; single quotes take all but themselves as it stands, but only where the shell is a POSIX one.
- */
-function quoted(argument: string): string {
-  return /["$%`!\\]/.test(argument) ? `'${argument.replaceAll("'", "'\\''")}'` : `"${argument}"`;
 }

@@ -2,18 +2,20 @@
 
 import { credentialNames, type SavedFields } from "../../src/config/fields";
 import type { TrialResult } from "../../src/reply/trial";
+import { inARow } from "../../src/trust/diagnosis/sentences";
 import { isCredentialChanged } from "./credentials";
-import { isSame, savedValues, valuesInForm, type WebhookNode } from "./fields";
+import { form, isSame, savedValues, valuesInForm, type WebhookNode } from "./fields";
 import type { Editor } from "./host";
 import { hasLimit } from "./limits";
-import { inARow } from "../../src/trust/diagnosis/sentences";
+import { timeOf } from "./times";
+import { bodyEvent, chooseTrialBody, trialBodyOf } from "./trial-body";
 
 declare const RED: Editor;
 
 export function prepareTrial(node: WebhookNode): void {
   const inSubflow = Boolean(RED.nodes.subflow(node.z));
   const send = $("#webhook-trigger-send").prop("disabled", inSubflow);
-  $("#webhook-trigger-send-hint").text(node._(inSubflow ? "trial.subflow" : "trial.hint"));
+  prepareBody(node);
   send.on("click", () => {
     // A button that is disabled loses the focus, and with it who works by keyboard.
     if (send.attr("aria-disabled") === "true") return;
@@ -22,6 +24,7 @@ export function prepareTrial(node: WebhookNode): void {
     void $.ajax({
       type: "POST",
       url: `webhook-trigger/${node.id}/test`,
+      ...contentOf(node),
       success: (result: TrialResult) => {
         const isGood = result.outcome === "accepted" || result.outcome === "answered";
         const hasStarted = isGood || result.outcome === "unanswered";
@@ -40,6 +43,33 @@ export function prepareTrial(node: WebhookNode): void {
   });
   $("#webhook-trigger-debug").on("click", () => RED.actions.invoke("core:show-debug-tab"));
   hideResult();
+}
+
+/** Says what is sent, and gives up a body that was chosen. */
+function prepareBody(node: WebhookNode): void {
+  const usual = $("#webhook-trigger-usual-body").on("click", () => {
+    chooseTrialBody(node.id, undefined);
+    // The button is gone now.
+    $("#webhook-trigger-send").trigger("focus");
+  });
+  const show = () => {
+    const body = trialBodyOf(node.id);
+    const hint = RED.nodes.subflow(node.z) ? "trial.subflow" : "trial.hint";
+    const text = body ? node._("delivery.testBody", { time: timeOf(body.at) }) : node._(hint);
+    $("#webhook-trigger-send-hint").text(text);
+    usual.toggle(body !== undefined);
+  };
+  form().on(bodyEvent, () => {
+    hideResult();
+    show();
+  });
+  show();
+}
+
+/** What the runtime is told of the body, where it is not the usual one. */
+function contentOf(node: WebhookNode) {
+  const body = trialBodyOf(node.id);
+  return body && { contentType: "application/json", data: JSON.stringify({ delivery: body.delivery }) };
 }
 
 /** What came of an earlier request says nothing of what the form holds now. */

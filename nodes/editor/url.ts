@@ -10,12 +10,16 @@ declare const RED: Editor;
 
 /** The URL of the path in the form; nothing when nobody can reach the node there, or an environment variable has the path. */
 export function urlOf(node: WebhookNode): string | undefined {
-  const { node: nodeRoot } = roots();
   const path = inputValue("relativePath");
-  if (nodeRoot === false || isEnvironmentValue(path)) return undefined;
-  if (brokenRule(node, "relativePath", path) !== undefined) return undefined;
+  if (isEnvironmentValue(path) || brokenRule(node, "relativePath", path) !== undefined) return undefined;
+  return urlAt(normalisePath(path));
+}
+
+/** The URL of a path below Node-RED's root for nodes; nothing where that is switched off. */
+export function urlAt(path: string): string | undefined {
+  const { node: nodeRoot } = roots();
   const base = parseBaseUrl(RED.settings.webhookTriggerBaseUrl) ?? location.origin;
-  return base + normalisePath(nodeRoot) + normalisePath(path);
+  return nodeRoot === false ? undefined : base + normalisePath(nodeRoot) + path;
 }
 
 /** The URL that the sender is to be given: where it signs that, the one that was entered for it. */

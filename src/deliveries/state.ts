@@ -17,6 +17,9 @@ export type State =
   /** The flow has failed with it so often that a person has to look. */
   | "failed";
 
+/** What has started its flow, or is to: nothing else can be replayed. */
+export const replayable: readonly State[] = ["accepted", "running", "done", "failed"];
+
 /** One time that the flow was started with a delivery. */
 export interface Run {
   /** When it began, in ms since the epoch. */

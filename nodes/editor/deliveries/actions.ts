@@ -1,0 +1,110 @@
+// What can be done with one delivery.
+
+import { replayable } from "../../../src/deliveries/state";
+import type { Detail, Summary } from "../../../src/deliveries/summary";
+import { inARow } from "../../../src/trust/diagnosis/sentences";
+import type { Editor } from "../host";
+import { chooseTrialBody } from "../trial-body";
+import { urlAt } from "../url";
+import { changeForm } from "./change";
+import { curlOf } from "./curl";
+import { labelOf } from "./names";
+import { buttonOf, glyphOf, noteOf } from "./pieces";
+import { presentedTo } from "./presented";
+import { failureText, replay } from "./replay-one";
+import { text, timeText } from "./texts";
+
+declare const RED: Editor;
+
+/** Has a list show the deliveries of one node alone. Its argument is the id of the node. */
+export const filterEvent = "webhook-deliveries:filter";
+
+export class Actions {
+  readonly view = $("<div>", { class: "webhook-delivery-actions" });
+  readonly #detail: Detail;
+  readonly #buttons = $("<div>", { class: "webhook-delivery-buttons", role: "group" });
+  readonly #result = $("<div>", { class: "webhook-delivery-result", role: "status" });
+  readonly #change = $("<div>");
+
+  constructor(detail: Detail) {
+    this.#detail = detail;
+    this.#buttons.attr("aria-label", text("delivery.actions"));
+    this.view.append(this.#buttons, ...this.#whyNoReplay(), this.#change, this.#result);
+    if (canReplay(detail)) {
+      this.#add("fa-repeat", "replay", () => void this.#replay());
+      const change = this.#add("fa-pencil", "replayChanged", () => this.#toggleChange(change));
+      change.attr("aria-expanded", "false");
+    }
+    const curl = this.#add("fa-terminal", "curl", () => this.#copyCurl(curl));
+    const { node } = detail;
+    if (node === null) return;
+    if (RED.nodes.node(node) && detail.body.data !== "")
+      this.#add("fa-flask", "useInTest", () => this.#useInTest(node));
+    if (RED.nodes.node(node)) this.#add("fa-crosshairs", "showNode", () => RED.view.reveal(node));
+    this.#add("fa-filter", "onlyNode", () => $(document).trigger(filterEvent, [node]));
+  }
+
+  #add(icon: string, key: string, act: () => void): JQuery {
+    return buttonOf(icon, text(`delivery.${key}`))
+      .on("click", act)
+      .appendTo(this.#buttons);
+  }
+
+  #whyNoReplay(): JQuery[] {
+    const { state } = this.#detail;
+    return canReplay(this.#detail) ? [] : [noteOf(text(`delivery.noReplay.${state}`))];
+  }
+
+  async #replay(changed?: { payload: unknown }): Promise<void> {
+    // Twice by accident would start the flow twice.
+    if (this.view.attr("aria-busy") === "true") return;
+    this.view.attr("aria-busy", "true");
+    this.#say("fa-spinner fa-spin", text("trial.sending"));
+    const replayed = await replay(this.#detail.id, changed);
+    this.view.attr("aria-busy", "false");
+    if ("id" in replayed) this.#say("fa-check", text("delivery.replayed", { id: replayed.id }), "good");
+    else this.#say("fa-times", failureText(replayed), "bad");
+  }
+
+  #toggleChange(button: JQuery): void {
+    const isOpen = this.#change.children().length > 0;
+    button.attr("aria-expanded", String(!isOpen));
+    if (isOpen) {
+      this.#change.empty();
+      button.trigger("focus");
+      return;
+    }
+    const close = () => this.#toggleChange(button);
+    this.#change.append(changeForm(this.#detail, (payload) => void this.#replay({ payload }), close));
+    this.#change.find("textarea").trigger("focus");
+  }
+
+  #copyCurl(button: JQuery): void {
+    const { node, path, body } = this.#detail;
+    const url = urlAt(path);
+    if (url === undefined) {
+      this.#say("fa-times", text("url.closed"), "bad");
+      return;
+    }
+    const presented = presentedTo(node === null ? null : RED.nodes.node(node));
+    RED.clipboard.copyText(curlOf(this.#detail, url, presented), button, text("copied"));
+    const told = [text("delivery.curlCopied"), presented.hint];
+    if (body.truncated) told.push(text("delivery.curlLacking"));
+    this.#say("fa-check", inARow(told), "good");
+  }
+
+  #useInTest(node: string): void {
+    const { id, at } = this.#detail;
+    chooseTrialBody(node, { delivery: id, at });
+    const told = { name: labelOf(node), time: timeText(at) };
+    this.#say("fa-check", text("delivery.usedInTest", told), "good");
+  }
+
+  #say(icon: string, said: string, verdict: "good" | "bad" | "" = ""): void {
+    this.#result.attr("data-verdict", verdict).empty().append(glyphOf(icon), " ", $("<span>").text(said));
+  }
+}
+
+export function canReplay({ state }: Pick<Summary, "state">): boolean {
+  return replayable.includes(state);
+}

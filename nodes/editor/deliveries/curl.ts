@@ -1,0 +1,72 @@
+// A delivery as a line for a terminal that sends it again, from wherever one is.
+
+import { mask } from "../../../src/deliveries/masks";
+import type { Detail } from "../../../src/deliveries/summary";
+import { quoted } from "../shell";
+import type { Presented } from "./presented";
+
+/** RFC 9110 §7.6.1 and what else belongs to a connection, to a client or to what stands between it and the node. */
+const ofTheWay =
+  /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect|user-agent|accept|accept-.*|via|forwarded|x-forwarded-.*|x-real-ip|cf-.*)$/;
+
+/**
+ * @param url without its query
+ * @param presented what lets the request in
+ */
+export function curlOf(detail: Detail, url: string, { headers, search, hint, isSigned }: Presented): string {
+  const { method, body } = detail;
+  const isPiped = body.encoding === "base64" || body.data.includes("\0");
+  const parts = [
+    "curl",
+    ...methodOf(detail),
+    quoted(url + searchOf(detail, search)),
+    ...headersOf(detail, headers).map(
+      ([name, value]) => `-H ${quoted(value === "" ? `${name};` : `${name}: ${value}`)}`,
+    ),
+    ...(method === "HEAD" ? [] : dataOf(body.data, isPiped)),
+  ];
+  const line = isPiped ? `echo ${base64Of(detail)} | base64 -d | ${parts.join(" ")}` : parts.join(" ");
+  return isSigned ? `# ${hint}\n${line}` : line;
+}
+
+function methodOf({ method, body }: Detail): string[] {
+  if (method === "HEAD") return ["--head"];
+  return method === (body.data === "" ? "GET" : "POST") ? [] : ["-X", method];
+}
+
+function searchOf({ query }: Detail, search: string): string {
+  const parameters = new URLSearchParams(search);
+  for (const [name, value] of Object.entries(query)) {
+    if (!parameters.has(name)) for (const each of known(value)) parameters.append(name, each);
+  }
+  return parameters.size > 0 ? `?${String(parameters)}` : "";
+}
+
+function headersOf({ headers, body }: Detail, presented: Presented["headers"]): [name: string, value: string][] {
+  const names = Object.keys(presented).map((name) => name.toLowerCase());
+  const fields = Object.entries(headers).filter(([name]) => {
+    const field = name.toLowerCase();
+    // What is text here is decoded.
+    if (field === "content-encoding" && body.encoding === "utf8") return false;
+    return !ofTheWay.test(field) && !names.includes(field);
+  });
+  const sent = fields.flatMap(([name, value]) => known(value).map((each): [string, string] => [name, each]));
+  const hasType = sent.some(([name]) => name.toLowerCase() === "content-type");
+  // Else curl calls it a form.
+  if (!hasType && body.data !== "") sent.push(["Content-Type", ""]);
+  return [...sent, ...Object.entries(presented)];
+}
+
+function known(value: string | string[]): string[] {
+  return [value].flat().filter((each) => each !== mask);
+}
+
+function dataOf(data: string, isPiped: boolean): string[] {
+  if (isPiped) return ["--data-binary @-"];
+  return data === "" ? [] : [`--data-raw ${quoted(data)}`];
+}
+
+function base64Of({ body: { encoding, data } }: Detail): string {
+  if (encoding === "base64") return data;
+  return btoa(String.fromCharCode(...new TextEncoder().encode(data)));
+}
