@@ -5,5 +5,10 @@
  * within them; single quotes take all but themselves as it stands, but only where the shell is a POSIX one.
  */
 export function quoted(argument: string): string {
-  return /["$%`!\\]/.test(argument) ? `'${argument.replaceAll("'", "'\\''")}'` : `"${argument}"`;
+  return /["$%`!\\]/.test(argument) ? quotedAsItIs(argument) : `"${argument}"`;
+}
+
+/** Quotes an argument for a POSIX shell so that anything may be put into it, but a single quote. */
+export function quotedAsItIs(argument: string): string {
+  return `'${argument.replaceAll("'", "'\\''")}'`;
 }

@@ -56,6 +56,7 @@ const handles = ".red-ui-debug-msg-expandable";
 
 function unfoldByKeyboard(view: JQuery): void {
   const prepare = () => {
+    view.find("i").attr("aria-hidden", "true");
     for (const handle of view.find(handles)) {
       const isOpen = handle.parentElement?.classList.contains("collapsed") === false;
       $(handle).attr({ role: "button", tabindex: "0", "aria-expanded": String(isOpen) });

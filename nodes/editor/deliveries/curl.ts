@@ -2,7 +2,7 @@
 
 import { mask } from "../../../src/deliveries/masks";
 import type { Detail } from "../../../src/deliveries/summary";
-import { quoted } from "../shell";
+import { quoted, quotedAsItIs } from "../shell";
 import type { Presented } from "./presented";
 
 /** RFC 9110 §7.6.1 and what else belongs to a connection, to a client or to what stands between it and the node. */
@@ -20,9 +20,9 @@ export function curlOf(detail: Detail, url: string, { headers, search, hint, isS
     "curl",
     ...methodOf(detail),
     quoted(url + searchOf(detail, search)),
-    ...headersOf(detail, headers).map(
-      ([name, value]) => `-H ${quoted(value === "" ? `${name};` : `${name}: ${value}`)}`,
-    ),
+    ...headersOf(detail, headers).map((field) => `-H ${quoted(field)}`),
+    // A token may have characters in it that mean something to a shell.
+    ...Object.entries(headers).map(([name, value]) => `-H ${quotedAsItIs(`${name}: ${value}`)}`),
     ...(method === "HEAD" ? [] : dataOf(body.data, isPiped)),
   ];
   const line = isPiped ? `echo ${base64Of(detail)} | base64 -d | ${parts.join(" ")}` : parts.join(" ");
@@ -42,7 +42,8 @@ function searchOf({ query }: Detail, search: string): string {
   return parameters.size > 0 ? `?${String(parameters)}` : "";
 }
 
-function headersOf({ headers, body }: Detail, presented: Presented["headers"]): [name: string, value: string][] {
+/** Header fields as curl takes them, but those that let the request in. */
+function headersOf({ headers, body }: Detail, presented: Presented["headers"]): string[] {
   const names = Object.keys(presented).map((name) => name.toLowerCase());
   const fields = Object.entries(headers).filter(([name]) => {
     const field = name.toLowerCase();
@@ -50,11 +51,12 @@ function headersOf({ headers, body }: Detail, presented: Presented["headers"]): 
     if (field === "content-encoding" && body.encoding === "utf8") return false;
     return !ofTheWay.test(field) && !names.includes(field);
   });
-  const sent = fields.flatMap(([name, value]) => known(value).map((each): [string, string] => [name, each]));
-  const hasType = sent.some(([name]) => name.toLowerCase() === "content-type");
+  const sent = fields.flatMap(([name, value]) =>
+    known(value).map((each) => (each === "" ? `${name};` : `${name}: ${each}`)),
+  );
+  const hasType = fields.some(([name]) => name.toLowerCase() === "content-type");
   // Else curl calls it a form.
-  if (!hasType && body.data !== "") sent.push(["Content-Type", ""]);
-  return [...sent, ...Object.entries(presented)];
+  return hasType || body.data === "" ? sent : [...sent, "Content-Type:"];
 }
 
 function known(value: string | string[]): string[] {

@@ -92,7 +92,9 @@ export class TellingRuntime {
     });
     await page.route(/\/webhook-trigger\/deliveries\/[^/]+\/replay$/, async (route) => {
       const [id, status] = await runtime.#note(route.request());
-      await (status === undefined ? route.fulfill({ json: { id: `${id}-again` } }) : route.fulfill({ status }));
+      await (status === undefined
+        ? route.fulfill({ json: { id: `${id}-again` } })
+        : route.fulfill({ status, json: { code: "notOpen" } }));
     });
     return runtime;
   }
