@@ -53,8 +53,9 @@ describe("one delivery in the sidebar", () => {
     it("what came, from where, and what became of it", async () => {
       const shown = await runtime.open({ ...done, attempt: 3, replayOf: "earlier" });
       const head = await shown.locator(".webhook-delivery-head").innerText();
-      for (const told of ["/plain on Test", "POST /plain", "203.0.113.9", "GitHub", "push", "72d3162e-cc78-11e3", "0f3c1b2a", "12 ms", "earlier", catalogText("tab.state.done")])
+      for (const told of ["/plain on Test", "POST /plain", "203.0.113.9", "GitHub", "push", "72d3162e-cc78-11e3", "0f3c1b2a", "earlier", catalogText("tab.state.done")])
         head.should.containEql(told);
+      head.should.match(/\b12\s?ms\b/);
       (await shown.locator("time").getAttribute("datetime") ?? "").should.equal(new Date(at).toISOString());
       (await shown.locator(".webhook-delivery-cause").count()).should.equal(0);
     });
@@ -108,7 +109,7 @@ describe("one delivery in the sidebar", () => {
       (await (await unfolded(shown, "answer")).innerText()).should.containEql("200 OK").and.containEql("0f3c1b2a");
       const runs = await (await unfolded(shown, "runs")).locator("li").allInnerTexts();
       runs.length.should.equal(2);
-      (runs[0] ?? "").should.containEql("1.5 sec").and.containEql("no <i>id</i>");
+      (runs[0] ?? "").should.containEql("1.5").and.containEql("no <i>id</i>");
       (runs[1] ?? "").should.endWith(text("stillRunning"));
     });
 
@@ -289,11 +290,9 @@ describe("one delivery in the sidebar", () => {
       );
       await press(shown, "showNode");
       should(await revealed).equal("plain");
-      const wanted = editor.page.evaluate(
-        () => new Promise((resolve) => (globalThis as unknown as { $: JQueryStatic }).$(document).one("webhook-deliveries:filter", (_event, node) => resolve(node))),
-      );
       await press(shown, "onlyNode");
-      should(await wanted).equal("plain");
+      await shown.waitFor({ state: "detached" });
+      (await editor.page.locator(".webhook-deliveries-filters select").first().inputValue()).should.equal("plain");
     });
   });
 }); // prettier-ignore

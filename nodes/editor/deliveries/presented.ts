@@ -3,13 +3,14 @@
 import { placementField } from "../../../src/config/fields";
 import { isEnvironmentValue } from "../../../src/config/rules";
 import { present, type Presentation } from "../../../src/trust/present";
-import type { Scheme } from "../../../src/trust/senders/record";
 import { parseScheme } from "../../../src/trust/signature/custom";
 import { settledScheme } from "../../../src/trust/signature/settings";
 import { brokenRule } from "../checks";
 import { savedValues, senderOf, type WebhookNode } from "../fields";
 import type { EditorNode } from "../host";
 import { text } from "./texts";
+
+type Scheme = Exclude<ReturnType<typeof parseScheme>, { rule: unknown }>;
 
 export interface Presented extends Presentation {
   /** What is left for the user to do. */

@@ -2,6 +2,7 @@
 
 import type { Summary } from "../../../src/deliveries/summary";
 import type { Editor } from "../host";
+import { filterEvent } from "./actions";
 import { everything } from "./api";
 import { Deliveries } from "./deliveries";
 import { text } from "./texts";
@@ -38,6 +39,7 @@ export function addTab(): void {
   RED.actions.add(action, () => RED.sidebar.show(id), { label: text("tab.show") });
   RED.comms.subscribe(topic, listen);
   RED.comms.on("connect", reconnect);
+  $(document).on(filterEvent, filterTo);
   document.addEventListener("visibilitychange", look);
   for (const element of shown.element) observer.observe(element);
 }
@@ -46,6 +48,7 @@ export function removeTab(): void {
   document.removeEventListener("visibilitychange", look);
   observer.disconnect();
   RED.comms.off("connect", reconnect);
+  $(document).off(filterEvent, filterTo);
   RED.comms.unsubscribe(topic, listen);
   RED.actions.remove(action);
   RED.sidebar.removeTab(id);
@@ -57,6 +60,10 @@ export function removeTab(): void {
 export function showDeliveriesOf(node: string): void {
   RED.sidebar.show(id);
   deliveries?.filter({ ...everything, node });
+}
+
+function filterTo(_event: unknown, node: string): void {
+  showDeliveriesOf(node);
 }
 
 function look(): void {
