@@ -3,6 +3,7 @@ import should from "should";
 import type { Standing } from "../../src/reply/standing";
 import type { SenderId } from "../../src/trust/senders/table";
 import { boxOf, Editor, setKeeping } from "../harness/browser";
+import { DeliveriesTab, summaries, summary, ToldDeliveries } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";
 import { nodeRedVersion } from "../harness/node-red";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
@@ -104,20 +105,25 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
  * What axe-core needs in order to see the form. It takes for unseen what lies outside a box whose overflow is hidden:
  * the editor's body has no height of its own, and what has to be scrolled to is outside as well.
  */
-const inSight = { style: "html, body { height: 100%; }", viewport: { width: 1280, height: 2800 } };
+const inSight = {
+  // Node-RED 5 gives a part of its sidebar to each tab, where most rows of a list would have to be scrolled to.
+  style:
+    "html, body { height: 100%; } .red-ui-sidebar-section-top { flex: none !important; height: 1400px !important; }",
+  viewport: { width: 1280, height: 2800 },
+};
 
-/** What axe-core finds in the form, and the visible texts of which it did not find out their contrast. */
-async function examine({ page }: Editor) {
+/** What axe-core finds in the form or in the tab, and the visible texts of which it did not find out their contrast. */
+async function examine({ page }: Editor, part = ".webhook-trigger-form") {
   if (!(await page.evaluate(() => "axe" in globalThis))) await page.evaluate(axe.source);
-  return page.evaluate(async () => {
+  return page.evaluate(async (examined) => {
     const { run } = (globalThis as unknown as { axe: typeof axe }).axe;
-    const { violations, passes } = await run(".webhook-trigger-form", { elementRef: true });
+    const { violations, passes } = await run(examined, { elementRef: true });
     const measured = [...violations, ...passes]
       .filter(({ id }) => id === "color-contrast")
       .flatMap(({ nodes }) => nodes)
       .filter(({ any }) => (any[0]?.data as { contrastRatio?: number } | null)?.contrastRatio !== undefined)
       .map(({ element }) => element);
-    const texts = [...document.querySelectorAll(".webhook-trigger-form *:not(option)")].filter((element) => {
+    const texts = [...document.querySelectorAll(`${examined} *:not(option)`)].filter((element) => {
       const own = [...element.childNodes].filter(({ nodeType }) => nodeType === Node.TEXT_NODE);
       return element.checkVisibility() && own.some(({ textContent }) => textContent?.trim());
     });
@@ -127,8 +133,30 @@ async function examine({ page }: Editor) {
       texts: texts.length,
       unmeasured: unmeasured.map(({ outerHTML }) => outerHTML),
     };
-  });
+  }, part);
 }
+
+/** What the tab can look like: with a list of all states, and with nothing in it. */
+const tabLooks: Record<string, (editor: Editor, told: ToldDeliveries) => Promise<void>> = {
+  "deliveries of each state, one selected, a silent sender and traffic": async (editor, told) => {
+    const states = ["refused", "failed", "accepted", "running", "done", "duplicate", "handshake"] as const;
+    told.deliveries = [...states.map((state) => summary({ id: state, state })), ...summaries(10)];
+    told.minutes = told.minutes.map(() => ({ accepted: 3, refused: 1 }));
+    told.silent = [{ node: "rival", hours: 24, since: 0 }];
+    const tab = new DeliveriesTab(editor);
+    await tab.open();
+    await tab.row("event 9").waitFor();
+    await tab.list.press("ArrowDown");
+    await tab.list.press("Space");
+    await tab.element.locator("[aria-controls]").click();
+  },
+  "something in the way": async (editor, told) => {
+    told.fault = 403;
+    const tab = new DeliveriesTab(editor);
+    await tab.open();
+    await tab.notice.waitFor();
+  },
+};
 
 describe("the form, for everyone", () => {
   let editor: Editor;
@@ -159,6 +187,19 @@ describe("the form, for everyone", () => {
           const { violations, texts, unmeasured } = await examine(editor);
           violations.should.eql([]);
           texts.should.be.above(10);
+          unmeasured.should.eql([]);
+        });
+      }
+
+      for (const [what, show] of Object.entries(tabLooks)) {
+        it(`has no fault that axe-core finds in the tab of deliveries, with ${what}`, async () => {
+          const told = new ToldDeliveries();
+          await told.serve(editor.page);
+          await show(editor, told);
+          const { violations, texts, unmeasured } = await examine(editor, ".webhook-deliveries");
+          await editor.invoke("core:show-info-tab");
+          violations.should.eql([]);
+          texts.should.be.above(3);
           unmeasured.should.eql([]);
         });
       }
@@ -238,6 +279,7 @@ describe("the form, for everyone", () => {
       await editor.input("relativePath").fill("/rival");
       await editor.tokenButton("make").click();
       await editor.input("ignoreRepeats").check();
+      await editor.page.locator("#webhook-trigger-deliveries").waitFor();
       const controls = editor.page.locator(".webhook-trigger-form").locator("input:visible, select:visible, textarea:visible, a:visible, button:not(:disabled):visible, [tabindex]:visible");
       const expected = await controls.evaluateAll((elements) =>
         elements

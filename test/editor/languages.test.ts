@@ -4,6 +4,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { handlingDefaults } from "../../src/config/fields";
 import { catalogText, Editor, sections } from "../harness/browser";
+import { DeliveriesTab, summary, ToldDeliveries } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
@@ -57,6 +58,46 @@ describe("the form in each language", () => {
         .locator(".red-ui-help .red-ui-help b", { hasText: text("label.returnQueryParams") })
         .first()
         .waitFor();
+      await editor.close();
+    });
+  }
+});
+
+describe("the tab of deliveries in each language", () => {
+  for (const locale of languages) {
+    it(`speaks ${locale}, and fits into 280 px`, async () => {
+      const nodeRed = await sharedNodeRed(webhookFlow({ id: "orders", relativePath: "/orders" }));
+      const editor = await Editor.open(await sharedBrowser(), nodeRed, { locale });
+      const text = (key: string) => catalogText(key, {}, locale);
+      const told = new ToldDeliveries();
+      const cause = { problem: "tokenMissing", reasons: [], looksLike: null, error: null };
+      told.deliveries = [summary({ id: "1", state: "refused", status: 401, cause }), summary({ id: "2" })];
+      told.minutes = told.minutes.map(() => ({ accepted: 1, refused: 1 }));
+      told.silent = [{ node: "orders", hours: 24, since: 0 }];
+      await told.serve(editor.page);
+      const tab = new DeliveriesTab(editor);
+      await tab.open();
+      await tab
+        .row(text("tab.state.refused"))
+        .filter({ hasText: text("refused.tokenMissing") })
+        .waitFor();
+      await tab.row(text("tab.state.done")).locator(".webhook-deliveries-check").click();
+      await tab.element.evaluate((element) => {
+        element.style.width = "280px";
+      });
+      const [wide, cut] = await tab.element.evaluate((element) => {
+        const { right } = element.getBoundingClientRect();
+        const all = [...element.querySelectorAll<HTMLElement>("*")].filter((each) => each.checkVisibility());
+        const wider = all.filter((each) => each.getBoundingClientRect().right > right + 0.5);
+        // The node is what gives way; the rest of a row's first line is there as a whole.
+        const firm = all.filter((each) =>
+          each.matches("[class$=time], [class$=state], [class$=status], [class$=took]"),
+        );
+        const shortened = firm.filter((each) => each.scrollWidth > each.clientWidth);
+        return [wider, shortened].map((some) => some.map(({ outerHTML }) => outerHTML));
+      });
+      should(wide).eql([]);
+      should(cut).eql([]);
       await editor.close();
     });
   }

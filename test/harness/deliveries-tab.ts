@@ -108,7 +108,9 @@ export class DeliveriesTab {
     return id ? this.#editor.page.locator(`#${id} .webhook-deliveries-what`).innerText() : "";
   }
 
+  /** Shows it, as to somebody who has looked at another tab before. */
   async open(): Promise<void> {
+    await this.leave();
     await this.#editor.invoke("webhook-trigger:show-deliveries");
     await this.element.waitFor();
   }
@@ -117,6 +119,10 @@ export class DeliveriesTab {
   async leave(): Promise<void> {
     await this.#editor.invoke("core:show-info-tab");
     await this.element.waitFor({ state: "hidden" });
+    // It notices in the next frame that nobody looks.
+    await this.#editor.page.evaluate(
+      () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
+    );
   }
 
   /** Goes to the top of the list, and looks elsewhere. */

@@ -37,7 +37,7 @@ export class Filters {
       this.#typed = setTimeout(() => this.#tell(), patience);
     });
     // The list of nodes may have become an old one.
-    this.#node.on("mousedown focus", () => this.showNodes());
+    this.#node.on("focus", () => this.showNodes());
     this.showNodes();
     this.#clear.hide();
   }

@@ -46,8 +46,7 @@ export class Row {
   show(shown: Shown): void {
     const { delivery, index, size, isActive, isSelected, height } = shown;
     if (this.#shown?.delivery !== delivery) this.#fill(delivery);
-    if (this.#shown?.index !== index || this.#shown.height !== height)
-      this.element.style.transform = `translateY(${index * height}px)`;
+    if (this.#shown?.index !== index || this.#shown.height !== height) this.element.style.top = `${index * height}px`;
     this.#shown = shown;
     this.element.setAttribute("aria-posinset", String(index + 1));
     this.element.setAttribute("aria-setsize", String(size));
