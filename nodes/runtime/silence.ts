@@ -23,6 +23,8 @@ interface Life {
   /** When its sender was last heard of or, before that, when it was first opened; in ms since the epoch. */
   heardAt: number;
   hasHeard: boolean;
+  /** Whether it was found out what the process before this one has heard. */
+  hasAsked: boolean;
   isSilent: boolean;
 }
 
@@ -55,7 +57,12 @@ export class Silences {
   readonly #watches = new Set<Watch>();
 
   constructor(RED: NodeAPI) {
-    this.#lives = new Remembered(RED, () => ({ heardAt: Date.now(), hasHeard: false, isSilent: false }));
+    this.#lives = new Remembered(RED, () => ({
+      heardAt: Date.now(),
+      hasHeard: false,
+      hasAsked: false,
+      isSilent: false,
+    }));
     const { httpAdmin, auth } = RED;
     const silent: RequestHandler = (_request, response) => {
       response.set("Cache-Control", "no-store").json({ nodes: this.#silent });
@@ -145,7 +152,9 @@ export class Watch {
   }
 
   async #look(life: Life): Promise<void> {
-    if (this.#store && (!life.hasHeard || this.#left(life) <= 0)) await this.#ask(life, this.#store);
+    const store = this.#store;
+    const mayKnowMore = !life.hasAsked || (store?.isShared === true && this.#left(life) <= 0);
+    if (store && mayKnowMore) await this.#ask(life, store);
     // It may have been closed meanwhile.
     if (this.#life !== life) return;
     const left = this.#left(life);
@@ -163,10 +172,12 @@ export class Watch {
 
   /** Another process may have heard of the sender: the one before this, or one beside it. */
   async #ask(life: Life, store: Store): Promise<void> {
-    const at = await lastKept(store, this.#node);
-    if (at === undefined || this.#life !== life) return;
+    const times = await keptTimes(store, this.#node);
+    if (!times || this.#life !== life) return;
+    life.hasAsked = true;
+    const at = Math.max(...times);
     if (at > life.heardAt) this.heard(at);
-    else if (!life.hasHeard) Object.assign(life, { heardAt: at, hasHeard: true });
+    else if (!life.hasHeard && times.length > 0) Object.assign(life, { heardAt: at, hasHeard: true });
   }
 
   #sleep(life: Life, milliseconds: number): void {
@@ -177,11 +188,17 @@ export class Watch {
   }
 }
 
-/** When the last delivery of a node came that was accepted, as far as a store can tell now; in ms since the epoch. */
-async function lastKept(store: Store, node: string): Promise<number | undefined> {
-  const newest = async (state: State) => store.page({ node, state, limit: mostAsked });
-  const found = await Promise.allSettled(signsOfLife.map(newest));
-  const deliveries = found.flatMap((page) => (page.status === "fulfilled" ? page.value.deliveries : []));
-  const times = deliveries.filter(({ replayOf }) => replayOf === undefined).map(({ at }) => at);
-  return times.length === 0 ? undefined : Math.max(...times);
+/**
+ * When the last deliveries of a node came that were accepted, in ms since the epoch.
+ *
+ * @returns nothing where the store cannot tell now
+ */
+async function keptTimes(store: Store, node: string): Promise<number[] | undefined> {
+  try {
+    const pages = await Promise.all(signsOfLife.map((state) => store.page({ node, state, limit: mostAsked })));
+    const deliveries = pages.flatMap(({ deliveries }) => deliveries);
+    return deliveries.filter(({ replayOf }) => replayOf === undefined).map(({ at }) => at);
+  } catch {
+    return undefined;
+  }
 }

@@ -234,6 +234,15 @@ describe("Silences", () => {
       }
     });
 
+    it("ask once what was before, where no other process writes into the store: it has test requests as well", async () => {
+      const last: Partial<Record<State, number>> = {};
+      open(1, storeOf(last));
+      await pass(0.5);
+      last.done = 0.5;
+      await pass(0.5);
+      told.should.eql(["silent 1 since 0"]);
+    });
+
     it("hear of what another instance has accepted", async () => {
       const last: Partial<Record<State, number>> = {};
       open(1, storeOf(last, true));
