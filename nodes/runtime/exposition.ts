@@ -101,11 +101,13 @@ class ReplyHistogram extends Gauge<Label> {
   }
 }
 
+/** None for a node that has sent no reply yet: most of ten thousand nodes are seldom called. */
 function samplesOf(name: string, node: string, { cumulative, seconds }: Counts["replies"]) {
+  const all = cumulative.at(-1)?.count ?? 0;
+  if (all === 0) return [];
   const buckets = cumulative.map(({ most, count }) => ({
     ...{ metricName: `${name}_bucket`, labels: { node, le: most === Infinity ? "+Inf" : most }, value: count },
   }));
-  const all = cumulative.at(-1)?.count ?? 0;
   return [
     ...buckets,
     { metricName: `${name}_sum`, labels: { node }, value: seconds },

@@ -32,7 +32,13 @@ describe("Exposition", () => {
     const families = await told({ a: new Counts() });
     valuesOf(families, "deliveries_total").should.eql({ "a accepted": 0, "a repeated": 0, "a handshake": 0 });
     valuesOf(families, "open").should.eql({ a: 0 });
-    for (const name of ["runs_total", "given_up_total", "queue_deliveries", "last_accepted_timestamp_seconds"]) {
+    for (const name of [
+      "runs_total",
+      "given_up_total",
+      "queue_deliveries",
+      "reply_seconds",
+      "last_accepted_timestamp_seconds",
+    ]) {
       valuesOf(families, name).should.eql({});
     }
   });
