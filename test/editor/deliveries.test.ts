@@ -323,7 +323,8 @@ describe("the tab of deliveries", () => {
     await line.waitFor();
     (await line.innerText()).trim().should.equal(`/payments ${catalogText("tab.silent", { time: "02/03, 04:05", hours: "24" })}`);
     await button(catalogText("url.reveal", { name: "/payments" })).click();
-    await editor.page.locator('[id="payments"].red-ui-flow-node-highlighted').waitFor();
+    const highlighted = "#payments.red-ui-flow-node-highlighted, #payments .red-ui-flow-node-highlighted";
+    await editor.page.locator(highlighted).first().waitFor();
   });
 
   it("tells who cannot see it what came, in one sentence for all", async () => {
