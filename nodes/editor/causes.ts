@@ -17,7 +17,9 @@ export function reasonOf(translate: Translate, { cause, reason }: Told): string 
   const error = cause?.error ?? null;
   const problem = problemOf(cause);
   if (problem !== null) {
-    const refused = textOr(translate, `refused.${problem}`, reason);
+    const refused = translate(`refused.${problem}`);
+    // A newer runtime may know of what this catalog has no text for.
+    if (refused === `refused.${problem}`) return reason ?? "";
     return error === null || error === lateAnswer ? refused : `${refused}: ${error}`;
   }
   return error === interrupted ? translate("store.interrupted") : (error ?? reason ?? "");
@@ -31,9 +33,9 @@ export function fixOf(translate: Translate, { cause, fix }: Told): string {
   const sender = reasons.some(({ key }) => key === "otherSender") ? "" : shortName(looksLike);
   if (sender !== "") told.push(sentenceOf(translate, translate("whyNot.looksLike", { sender })));
   if (told.length > 0) return inARow(told);
-  const key = `fix.${problemOf(cause) ?? "flow"}`;
-  const known = translate(key);
-  return known === key ? (fix ?? "") : sentenceOf(translate, known);
+  const problem = problemOf(cause) ?? "flow";
+  const known = translate(`fix.${problem}`);
+  return known === `fix.${problem}` ? (fix ?? "") : sentenceOf(translate, known);
 }
 
 /** What was wrong with a request that was refused, each as a sentence with its full stop. */
@@ -43,12 +45,6 @@ export function sentencesOf(translate: Translate, reasons: readonly Reason[]): s
 
 function problemOf(cause: Cause | null): string | null {
   return cause?.error === lateAnswer ? "flowLate" : (cause?.problem ?? null);
-}
-
-/** A newer runtime may know of what this catalog has no text for. */
-function textOr(translate: Translate, key: string, otherwise: string | null): string {
-  const text = translate(key);
-  return text === key ? (otherwise ?? "") : text;
 }
 
 function sentenceOf(translate: Translate, sentence: string): string {

@@ -2,29 +2,14 @@
 
 import type { NodeAPI } from "node-red";
 import type { First } from "../../src/custody";
-import type { Kept, State } from "../../src/deliveries/delivery";
+import type { Kept } from "../../src/deliveries/delivery";
 import type { Shelf } from "../../src/deliveries/joined";
+import { isReplayable, type Obstacle } from "../../src/deliveries/state";
 import { Problem } from "../../src/problem";
 import { owedToNobody } from "./absent-caller";
 import type { Deploys } from "./deploys";
 import { messageOf } from "./endpoint";
 import type { Open, OpenedNodes } from "./opened";
-
-/** With what a flow was started, or was to be. */
-const replayable: readonly State[] = ["accepted", "running", "done", "failed"];
-
-/** Why a delivery cannot be replayed, by the key of its text under `replay` in the message catalog. */
-export type Obstacle =
-  /** No flow was ever to be started with it. */
-  | "notAccepted"
-  /** Its node does not run, is closed, or waits for its path. */
-  | "notOpen"
-  /** Its body was not kept. */
-  | "bodyMissing"
-  /** It cannot be kept, and its node never loses one. */
-  | "notKept"
-  /** Its body cannot be read any more. */
-  | "unreadable";
 
 /** A changed payload. */
 export interface Changed {
@@ -54,7 +39,7 @@ export class Replays {
    */
   async replay(kept: Kept, shelf: Shelf, changed: Changed | undefined): Promise<{ id: string } | Obstacle> {
     const { delivery, body } = kept;
-    if (!replayable.includes(delivery.state)) return "notAccepted";
+    if (!isReplayable(delivery.state)) return "notAccepted";
     if (!changed && body.length === 0 && delivery.size > 0) return "bodyMissing";
     const open = this.#opened.serving(delivery.node);
     if (!open) return "notOpen";

@@ -17,8 +17,28 @@ export type State =
   /** The flow has failed with it so often that a person has to look. */
   | "failed";
 
-/** What has started its flow, or is to: nothing else can be replayed. */
-export const replayable: readonly State[] = ["accepted", "running", "done", "failed"];
+const replayable = ["accepted", "running", "done", "failed"] as const;
+
+/** Whether it has started its flow, or is to: nothing else can be replayed. */
+export function isReplayable(state: State): state is (typeof replayable)[number] {
+  return replayable.some((each) => each === state);
+}
+
+/** Why a delivery cannot be replayed, by the key of its text under `replay` in the message catalog. */
+export const obstacles = [
+  /** No flow was ever to be started with it. */
+  "notAccepted",
+  /** Its node does not run, is closed, or waits for its path. */
+  "notOpen",
+  /** Its body was not kept. */
+  "bodyMissing",
+  /** It cannot be kept, and its node never loses one. */
+  "notKept",
+  /** Its body cannot be read any more. */
+  "unreadable",
+] as const;
+
+export type Obstacle = (typeof obstacles)[number];
 
 /** One time that the flow was started with a delivery. */
 export interface Run {

@@ -1,5 +1,6 @@
 import should from "should";
 import { readdirSync, readFileSync } from "node:fs";
+import { STATUS_CODES } from "node:http";
 import { join, relative } from "node:path";
 import ts from "typescript";
 import { helpTexts } from "../../nodes/runtime/exposition";
@@ -238,6 +239,7 @@ describe("texts in the code", () => {
       ].map((text): [string, string] => [text, "an error behind a text that is translated, as those of Node.js are"]),
       ["hello world", "the body of a test request: data, which flows may compare"],
       ["http in", "the name of a node type"],
+      ["button, summary, textarea, [tabindex]", "a selector"],
       ["input change", "the names of two events"],
       ...["trust proxy fn", "query parser", "case sensitive routing", "strict routing"].map(
         (name): [string, string] => [name, "the name of a setting of Express"],
@@ -246,8 +248,10 @@ describe("texts in the code", () => {
     /** What stores are asked in: SQL, and Lua. */
     const statement =
       /^\0?\s*(?:(?:AND|ATTACH|BEGIN|CREATE|DELETE|DETACH|INSERT|PRAGMA|REPLACE|SELECT|UNION|UPDATE)\b|--|(?:local|redis|return)\b|forced\()/;
+    /** RFC 9110 §15; Node.js has one by its older name. */
+    const statusPhrases = [...Object.values(STATUS_CODES), "Content Too Large", "Unprocessable Content"];
     /** What is the same in every language. */
-    const names = new Set(Object.values(senders).map(({ name }): string => name));
+    const names = new Set([...Object.values(senders).map(({ name }): string => name), ...statusPhrases]);
     /** Stands for what a template puts in. */
     const filling = "\0";
 

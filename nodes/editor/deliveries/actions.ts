@@ -1,7 +1,7 @@
 // What can be done with one delivery.
 
-import { replayable } from "../../../src/deliveries/state";
-import type { Detail, Summary } from "../../../src/deliveries/summary";
+import { isReplayable } from "../../../src/deliveries/state";
+import type { Detail } from "../../../src/deliveries/summary";
 import { inARow } from "../../../src/trust/diagnosis/sentences";
 import type { Editor } from "../host";
 import { chooseTrialBody } from "../trial-body";
@@ -19,6 +19,9 @@ declare const RED: Editor;
 /** Has a list show the deliveries of one node alone. Its argument is the id of the node. */
 export const filterEvent = "webhook-deliveries:filter";
 
+/** By the key of its name under `delivery` in the message catalog. */
+type Action = "replay" | "replayChanged" | "curl" | "useInTest" | "showNode" | "onlyNode";
+
 export class Actions {
   readonly view = $("<div>", { class: "webhook-delivery-actions" });
   readonly #detail: Detail;
@@ -30,7 +33,7 @@ export class Actions {
     this.#detail = detail;
     this.#buttons.attr("aria-label", text("delivery.actions"));
     this.view.append(this.#buttons, ...this.#whyNoReplay(), this.#change, this.#result);
-    if (canReplay(detail)) {
+    if (isReplayable(detail.state)) {
       this.#add("fa-repeat", "replay", () => void this.#replay());
       const change = this.#add("fa-pencil", "replayChanged", () => this.#toggleChange(change));
       change.attr("aria-expanded", "false");
@@ -44,7 +47,7 @@ export class Actions {
     this.#add("fa-filter", "onlyNode", () => $(document).trigger(filterEvent, [node]));
   }
 
-  #add(icon: string, key: string, act: () => void): JQuery {
+  #add(icon: string, key: Action, act: () => void): JQuery {
     return buttonOf(icon, text(`delivery.${key}`))
       .on("click", act)
       .appendTo(this.#buttons);
@@ -52,7 +55,7 @@ export class Actions {
 
   #whyNoReplay(): JQuery[] {
     const { state } = this.#detail;
-    return canReplay(this.#detail) ? [] : [noteOf(text(`delivery.noReplay.${state}`))];
+    return isReplayable(state) ? [] : [noteOf(text(`delivery.noReplay.${state}`))];
   }
 
   async #replay(changed?: { payload: unknown }): Promise<void> {
@@ -103,8 +106,4 @@ export class Actions {
   #say(icon: string, said: string, verdict: "good" | "bad" | "" = ""): void {
     this.#result.attr("data-verdict", verdict).empty().append(glyphOf(icon), " ", $("<span>").text(said));
   }
-}
-
-export function canReplay({ state }: Pick<Summary, "state">): boolean {
-  return replayable.includes(state);
 }

@@ -1,8 +1,9 @@
 // One delivery: what came, what became of it, and what can be done with it.
 
+import { isReplayable } from "../../../src/deliveries/state";
 import type { Detail, Summary } from "../../../src/deliveries/summary";
 import { isSame } from "../fields";
-import { Actions, canReplay } from "./actions";
+import { Actions } from "./actions";
 import { answerOf, statusText } from "./answer";
 import { bodyOf } from "./body";
 import { headOf } from "./head";
@@ -69,7 +70,7 @@ class DeliveryView {
     this.#detail = detail;
     this.#showHead(detail);
     // What somebody is about to do is left alone, as long as it can still be done.
-    if (!before || canReplay(before) !== canReplay(detail)) {
+    if (!before || isReplayable(before.state) !== isReplayable(detail.state)) {
       this.#keepFocus(this.#actions, () => this.#actions.empty().append(new Actions(detail).view));
     }
     this.#keepFocus(this.#sections, () => this.#sections.empty().append(...sectionsOf(detail)));

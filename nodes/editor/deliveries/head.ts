@@ -33,9 +33,15 @@ function stateOf({ state }: Summary): JQuery {
   return $("<b>", { "data-state": state }).append(icon, " ", $("<span>").text(text(`tab.state.${state}`)));
 }
 
+/** By the key of its name under `delivery` in the message catalog. */
+type Row =
+  | keyof Pick<Summary, "node" | "ip" | "sender" | "event" | "senderId" | "id" | "size" | "attempt" | "replayOf">
+  | "request"
+  | "took";
+
 function rowsOf(summary: Summary): [name: string, value: string | JQuery][] {
   const { node, method, path, ip, sender, event, senderId, id, size, milliseconds, attempt, replayOf } = summary;
-  const rows: [name: string, value: string | JQuery | null][] = [
+  const rows: [name: Row, value: string | JQuery | null][] = [
     ["node", node === null ? text("delivery.noNode") : nodeOf(node)],
     ["request", `${method} ${path}`],
     ["ip", ip],

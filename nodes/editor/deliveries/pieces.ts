@@ -62,7 +62,7 @@ function given(value: string | JQuery): JQuery | Text {
 /** A table of header fields or parameters, a row for each value. */
 export function tableOf(caption: string, values: Readonly<Record<string, string | string[]>>): JQuery {
   const head = $("<tr>");
-  for (const key of ["name", "value"]) head.append($("<th>", { scope: "col" }).text(text(`delivery.${key}`)));
+  for (const key of ["name", "value"] as const) head.append($("<th>", { scope: "col" }).text(text(`delivery.${key}`)));
   const body = $("<tbody>");
   for (const [name, value] of Object.entries(values)) {
     for (const each of [value].flat()) {

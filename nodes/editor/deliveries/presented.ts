@@ -25,11 +25,11 @@ function isWebhook(node: EditorNode | null): node is WebhookNode {
 
 /** @param node what is known of it now, and not when the delivery came */
 export function presentedTo(node: EditorNode | null): Presented {
-  if (!isWebhook(node)) return unknown("delivery.curlNoNode");
+  if (!isWebhook(node)) return unknown("curlNoNode");
   const { verificationMethod: method, ...saved } = savedValues(node);
   if (method !== "header" && method !== "query") return signedFor(node);
   const name = saved[placementField[method]];
-  if (isEnvironmentValue(name) || brokenRule(node, placementField[method], name)) return unknown("delivery.curlPlace");
+  if (isEnvironmentValue(name) || brokenRule(node, placementField[method], name)) return unknown("curlPlace");
   const placeholder = text("trial.placeholder");
   return {
     ...present({ method, name }, placeholder),
@@ -38,14 +38,17 @@ export function presentedTo(node: EditorNode | null): Presented {
   };
 }
 
-function unknown(key: string): Presented {
-  return { headers: {}, search: "", hint: text(key), isSigned: false };
+/** Why it is not known how requests are let in, by the key of its text under `delivery`. */
+type Unknown = "curlNoNode" | "curlPlace" | "curlElsewhere";
+
+function unknown(key: Unknown): Presented {
+  return { headers: {}, search: "", hint: text(`delivery.${key}`), isSigned: false };
 }
 
 function signedFor(node: WebhookNode): Presented {
   const scheme = schemeOf(node);
   const [field] = scheme?.sig.headers ?? [];
-  if (!scheme || field === undefined) return { ...unknown("delivery.curlElsewhere"), isSigned: true };
+  if (!scheme || field === undefined) return { ...unknown("curlElsewhere"), isSigned: true };
   const isToken = scheme.alg === "token";
   const placeholder = text(isToken ? "trial.placeholder" : "delivery.signaturePlaceholder");
   const hint = text(isToken ? "delivery.curlToken" : "delivery.curlSigned", { placeholder });

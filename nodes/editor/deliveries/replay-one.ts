@@ -1,5 +1,6 @@
 // A delivery is sent to its flow once more.
 
+import { obstacles } from "../../../src/deliveries/state";
 import { text } from "./texts";
 
 export interface Failure {
@@ -36,20 +37,10 @@ export function isHopeless({ status }: Failure): boolean {
 
 /** Why a request about a delivery has failed. */
 export function failureText({ status, code }: Failure): string {
-  const known: Readonly<Record<number, string>> = {
-    0: "trial.failed",
-    401: "delivery.forbidden",
-    403: "delivery.forbidden",
-    404: "delivery.gone",
-    409: `replay.${String(code)}`,
-  };
-  const key = known[status] ?? "";
-  const why = text(key);
-  // A newer runtime may have reasons that this catalog has no text for.
-  return why === key ? text("delivery.otherwise", { status: String(status) }) : obstacle(status, why);
-}
-
-/** What is in the way is told without a full stop. */
-function obstacle(status: number, why: string): string {
-  return status === 409 ? text("standing.sentence", { sentence: why }) : why;
+  if (status === 0) return text("trial.failed");
+  if (status === 401 || status === 403) return text("delivery.forbidden");
+  if (status === 404) return text("delivery.gone");
+  const obstacle = obstacles.find((each) => each === code);
+  if (obstacle) return text("standing.sentence", { sentence: text(`replay.${obstacle}`) });
+  return text("delivery.otherwise", { status: String(status) });
 }

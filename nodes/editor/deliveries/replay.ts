@@ -1,7 +1,7 @@
 // Several deliveries are replayed, once somebody has seen to which nodes they go.
 
+import { isReplayable } from "../../../src/deliveries/state";
 import type { Summary } from "../../../src/deliveries/summary";
-import { canReplay } from "./actions";
 import { Batch } from "./batch";
 import { nameOf } from "./names";
 import { buttonOf, listOf, noteOf } from "./pieces";
@@ -24,7 +24,7 @@ class ReplayDialog {
   readonly #batch: Batch;
 
   constructor(deliveries: readonly Summary[]) {
-    const chosen = deliveries.filter(canReplay);
+    const chosen = deliveries.filter(({ state }) => isReplayable(state));
     this.#ids = chosen.map(({ id }) => id);
     this.#batch = new Batch(this.#ids);
     const count = numberText(chosen.length);
@@ -60,7 +60,7 @@ class ReplayDialog {
     dialog.showModal();
   }
 
-  #offer(icon: string, key: string, act: () => void): void {
+  #offer(icon: string, key: "cancel" | "close" | "replay" | "several.stop", act: () => void): void {
     buttonOf(icon, text(`delivery.${key}`))
       .on("click", act)
       .appendTo(this.#buttons);

@@ -1,5 +1,6 @@
 // Which deliveries are selected, to be sent again together.
 
+import { isReplayable } from "../../../src/deliveries/state";
 import type { Summary } from "../../../src/deliveries/summary";
 
 export class Selection {
@@ -11,9 +12,8 @@ export class Selection {
     return this.#selected.size;
   }
 
-  /** Those of them that a flow can get: what was refused never came to one. */
   get replayable(): Summary[] {
-    return [...this.#selected.values()].filter(({ state, node }) => state !== "refused" && node !== null);
+    return [...this.#selected.values()].filter(({ state }) => isReplayable(state));
   }
 
   has({ id }: Summary): boolean {
