@@ -24,7 +24,8 @@ const disk = inFiles("adversary/kills", "adversary/sqlite");
 const attacks = without(inFolders("adversary"), disk);
 const fields = inFiles("editor/form", "editor/sections", "editor/token", "editor/url");
 const trials = inFiles("editor/handling", "editor/handover", "editor/standing", "editor/trial", "editor/window");
-const editor = without(inFolders("editor"), [...fields, ...trials]);
+const tab = all.filter((path) => /^test\/editor\/(deliver|replay)/.test(path));
+const editor = without(inFolders("editor"), [...fields, ...trials, ...tab]);
 // Not all of the editor's tests: the others pass on the oldest Node-RED, too, but take minutes.
 const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/palette", "editor/story");
 
@@ -75,6 +76,7 @@ const latest = new Versions("Node-RED 5", modernNode, () => nodeRedFolder(5));
 export const matrix = [
   oldest.run("attacks", [...attacks, ...disk]),
   oldest.run("the editor", editorInShort),
+  oldest.run("the tab of deliveries", tab),
   ...[oldest, ...others].map((versions) => versions.run("what senders meet", senders)),
   oldest.run("compared with http in", differential),
   ...[oldest, ...others].map((versions) => versions.run("what surrounds the node", surroundings)),
@@ -90,6 +92,7 @@ export const everything = [
   latest.run("the fields of the form", fields),
   latest.run("the form and what came of requests", trials),
   latest.run("the form in its editor", editor),
+  latest.run("the tab of deliveries", tab),
   latest.run("compared with http in", differential),
   latest.run("what surrounds the node", surroundings),
   latest.run("what people see first", inFolders("demo", "package")),
