@@ -5,6 +5,7 @@ import { parseBaseUrl } from "../src/config/base-url";
 import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
 import type { Roots } from "../src/config/roots";
 import { parseConfig } from "../src/config/parse";
+import type { Delivery } from "../src/deliveries/delivery";
 import { Guarding } from "../src/deliveries/guard";
 import { MemoryRepeats } from "../src/deliveries/memory-repeats";
 import { Endpoints } from "../src/endpoints";
@@ -17,7 +18,7 @@ import { Completion } from "./runtime/completion";
 import { ConfiguredPaths } from "./runtime/configured";
 import { Deploys } from "./runtime/deploys";
 import { Door } from "./door/door";
-import { Elsewhere } from "./door/elsewhere";
+import { Elsewhere, type Surveyed } from "./door/elsewhere";
 import { Failures } from "./runtime/failures";
 import { listenToErrors } from "./runtime/flow-errors";
 import { bodyLimitOf, isMiddlewareBroken, rootsOf, settingsOf } from "./runtime/host";
@@ -98,6 +99,11 @@ function prepare(RED: NodeAPI): Common {
   const stores = storehouse.shown;
   const shown = new ShownDeliveries(RED, { stores, traffic, replays: new Replays(RED, opened, deploys, limit) });
   const trials = new Trials(RED, endpoints, opened, stores);
+  const isConfigured = (key: string) => configured.has(key);
+  const note = (delivery: Delivery) => {
+    storehouse.note(delivery);
+    traffic.add(delivery.node, "refused");
+  };
   return {
     endpoints,
     storehouse,
@@ -114,24 +120,15 @@ function prepare(RED: NodeAPI): Common {
     metrics: new Metrics(RED),
     roots,
     baseUrl: parseBaseUrl(settingsOf(RED).webhookTriggerBaseUrl),
-    door: roots.node === false ? undefined : doorOf(RED, endpoints, configured, storehouse),
+    door: roots.node === false ? undefined : doorOf(RED, endpoints, { isConfigured, note }),
     limit,
   };
 }
 
-function doorOf(
-  RED: NodeAPI,
-  endpoints: Endpoints<Endpoint>,
-  configured: ConfiguredPaths,
-  storehouse: Storehouse,
-): Door {
+/** What meets requests, and what notes those that have not got there. */
+function doorOf(RED: NodeAPI, endpoints: Endpoints<Endpoint>, known: Pick<Surveyed, "isConfigured" | "note">): Door {
   const door = new Door(RED, endpoints);
-  new Elsewhere(RED, {
-    endpoints,
-    isConfigured: (key) => configured.has(key),
-    addressOf: (request) => door.addressOf(request),
-    note: (delivery) => storehouse.note(delivery),
-  }).watch();
+  new Elsewhere(RED, { ...known, endpoints, addressOf: (request) => door.addressOf(request) }).watch();
   return door;
 }
 
