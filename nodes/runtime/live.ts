@@ -2,6 +2,7 @@
 
 import type { NodeAPI } from "node-red";
 import type { Summary } from "../../src/deliveries/summary";
+import { serverOf } from "./host";
 
 /** Node-RED's own channel to the editors. */
 const topic = "webhook-trigger/deliveries";
@@ -14,21 +15,24 @@ export class Live {
   readonly #RED: NodeAPI;
   readonly #find: (id: string) => Promise<Summary | undefined>;
   readonly #waiting = new Set<string>();
-  /** How many editors are open. */
+  /** How many editors are open, of those that have come since. */
   #editors = 0;
+  /** Whether there may be others: this package was installed while Node-RED ran. */
+  readonly #mayHaveOthers: boolean;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param find what is to be told of a delivery; nothing where it has gone meanwhile */
   constructor(RED: NodeAPI, find: (id: string) => Promise<Summary | undefined>) {
     this.#RED = RED;
     this.#find = find;
+    this.#mayHaveOthers = serverOf(RED)?.listening === true;
     RED.events.on("comms:connection-added", () => this.#editors++);
     RED.events.on("comms:connection-removed", () => this.#editors--);
   }
 
   /** A delivery has come or has changed. Stands in the way of every request. */
   seen(id: string): void {
-    if (this.#editors <= 0 || this.#waiting.size >= mostWaiting) return;
+    if ((this.#editors <= 0 && !this.#mayHaveOthers) || this.#waiting.size >= mostWaiting) return;
     this.#waiting.add(id);
     this.#timer ??= setTimeout(() => void this.#tell(), interval).unref();
   }
