@@ -17,10 +17,15 @@ export function nearestOf(path: string, paths: Iterable<string>): string | undef
   let nearest: string | undefined;
   let least = Infinity;
   for (const candidate of paths) {
-    const distance = isPart(key, candidate) ? 0 : distanceOf(key, candidate);
+    const distance = isPart(key, candidate) ? 0 : isLong(key, candidate) ? distanceOf(key, candidate) : Infinity;
     if (distance < least) [nearest, least] = [candidate, distance];
   }
   return least <= mostWrong ? nearest : undefined;
+}
+
+/** Whether both tell enough to be compared letter by letter. */
+function isLong(one: string, other: string): boolean {
+  return Math.min(one.length, other.length) >= shortest;
 }
 
 /** Whether whole segments of one are missing in the other, at its beginning or its end. */
@@ -29,18 +34,20 @@ function isPart(one: string, other: string): boolean {
   return short.length > 1 && (long.startsWith(`${short}/`) || long.endsWith(short));
 }
 
-/** How many letters have to be changed, up to a few (V. Levenshtein, 1966). */
-function distanceOf(one: string, other: string): number {
-  if (Math.abs(one.length - other.length) > mostWrong || Math.min(one.length, other.length) < shortest) return Infinity;
-  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
-  for (let line = 1; line <= one.length; line++) {
-    const next = [line];
-    for (let column = 1; column <= other.length; column++) {
-      const [above = 0, before = 0, left = 0] = [row[column], row[column - 1], next[column - 1]];
-      next.push(Math.min(above + 1, left + 1, before + (one[line - 1] === other[column - 1] ? 0 : 1)));
-    }
-    if (Math.min(...next) > mostWrong) return Infinity;
-    row = next;
-  }
-  return row[other.length] ?? Infinity;
+/**
+ * How many letters have to be changed, up to a few (V. Levenshtein, 1966). A stranger may ask for it, of each endpoint: what
+ * is alike is passed over, so that it takes as long as to read both.
+ */
+function distanceOf(one: string, other: string, most = mostWrong): number {
+  if (Math.abs(one.length - other.length) > most) return Infinity;
+  let place = 0;
+  while (place < one.length && one.charCodeAt(place) === other.charCodeAt(place)) place++;
+  const [rest, otherRest] = [one.slice(place), other.slice(place)];
+  if (rest === otherRest) return 0;
+  if (most === 0) return Infinity;
+  const [next, otherNext] = [rest.slice(1), otherRest.slice(1)];
+  const changed = distanceOf(next, otherNext, most - 1);
+  const missing = distanceOf(next, otherRest, most - 1);
+  const tooMany = distanceOf(rest, otherNext, most - 1);
+  return 1 + Math.min(changed, missing, tooMany);
 }

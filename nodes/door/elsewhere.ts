@@ -1,6 +1,6 @@
 // Requests that have not reached the endpoint that they were meant for, as it seems.
 
-import { subscribe } from "node:diagnostics_channel";
+import { type ChannelListener, subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { NodeAPI } from "node-red";
 import type { Delivery } from "../../src/deliveries/delivery";
@@ -34,6 +34,7 @@ interface Astray {
   readonly reasons: readonly Reason[];
 }
 
+const channel = "http.server.response.finish";
 /** Of a path, so many characters are told. */
 const longestPath = 200;
 /** A longer part of a path may be a token. */
@@ -50,6 +51,7 @@ export interface Surveyed {
 
 /** Looks at answers that somebody else has given: they cost nothing as long as all is well. */
 export class Elsewhere {
+  static #watching: ChannelListener | undefined;
   readonly #RED: NodeAPI;
   readonly #known: Surveyed;
   readonly #ration = new Ration(mostRefusedASecond);
@@ -59,9 +61,11 @@ export class Elsewhere {
     this.#known = known;
   }
 
-  /** From now on. */
+  /** From now on, in the place of the one before: a process may load the package again, as tests of flows do. */
   watch(): void {
-    subscribe("http.server.response.finish", (message) => this.#finished(message as Finished));
+    if (Elsewhere.#watching) unsubscribe(channel, Elsewhere.#watching);
+    Elsewhere.#watching = (message) => this.#finished(message as Finished);
+    subscribe(channel, Elsewhere.#watching);
   }
 
   #finished({ request, response, server }: Finished): void {
@@ -69,35 +73,33 @@ export class Elsewhere {
     // What a route has answered was meant for that, and so was it where an endpoint has.
     if (request.route !== undefined || isOurs(response)) return;
     const { path, search } = parseTarget(request.originalUrl ?? request.url ?? "");
-    const astray = this.#trace(path, response.statusCode);
-    if (astray && this.#ration.takes()) this.#note(astray, request, search, response.statusCode);
-  }
-
-  #trace(path: string, status: number): Astray | undefined {
-    const { endpoints } = this.#known;
     const root = mountOf(this.#RED.httpNode, rootsOf(this.#RED).node);
     const below = pathBelow(root, path);
-    if (below !== undefined && endpoints.lastKnown(below)) {
-      return { path: below, meant: below, problem: "inFront", reasons: reasonsInFront(status) };
-    }
-    if (status !== 404) return undefined;
+    const met = below !== undefined && this.#known.endpoints.lastKnown(below) !== undefined;
+    // Which path was meant takes its time to find out: a flood must not have that done for each of its requests.
+    if ((!met && response.statusCode !== 404) || !this.#ration.takes()) return;
+    const astray = met ? inFrontOf(below, response.statusCode) : this.#trace(path, root, below);
+    this.#note(astray, request, search, response.statusCode);
+  }
+
+  #trace(path: string, root: string, below = path): Astray {
+    const { endpoints } = this.#known;
     if (endpoints.lastKnown(path)) {
       const reason = { key: "pathRootMissing", values: { root, path: root + path } };
       return { path, meant: path, problem: "noEndpoint", reasons: [reason] };
     }
-    const sought = below ?? path;
-    if (this.#known.isConfigured(pathKey(sought))) {
+    if (this.#known.isConfigured(pathKey(below))) {
       return {
-        path: shown(sought),
+        path: shown(below),
         meant: undefined,
         problem: "noEndpoint",
         reasons: [{ key: "pathClosed", values: {} }],
       };
     }
-    const meant = nearestOf(sought, endpoints.keys);
+    const meant = nearestOf(below, endpoints.keys);
     const reason =
       meant === undefined ? { key: "pathUnknown", values: {} } : { key: "pathNear", values: { path: meant } };
-    return { path: shown(sought), meant, problem: "noEndpoint", reasons: [reason] };
+    return { path: shown(below), meant, problem: "noEndpoint", reasons: [reason] };
   }
 
   #note({ path, meant, problem, reasons }: Astray, request: IncomingMessage, search: string, status: number): void {
@@ -119,9 +121,9 @@ export class Elsewhere {
 }
 
 /** What may have answered in front of an endpoint. */
-function reasonsInFront(status: number): Reason[] {
+function inFrontOf(path: string, status: number): Astray {
   const key = status === 401 ? "frontAuth" : status === 413 ? "frontTooLarge" : "frontOther";
-  return [{ key, values: {} }];
+  return { path, meant: path, problem: "inFront", reasons: [{ key, values: {} }] };
 }
 
 /** A path without what may be a token. */
