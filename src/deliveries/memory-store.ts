@@ -64,11 +64,11 @@ export class MemoryStore implements Store {
   change(id: string, change: Change): Promise<void> {
     const entry = this.#entries.get(id);
     if (!entry) return atOnce;
-    const wasUnfinished = entry.isUnfinished;
+    const { state } = entry.delivery;
     entry.change(change);
-    if (entry.isUnfinished !== wasUnfinished) {
-      if (wasUnfinished) this.#finish(entry);
-      else this.#begin(entry);
+    if (entry.delivery.state !== state) {
+      this.#begin(entry);
+      if (!entry.isUnfinished) this.#finish(entry);
       this.#trim(entry.ofNode);
     }
     return atOnce;

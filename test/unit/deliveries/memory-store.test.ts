@@ -32,6 +32,17 @@ describe("MemoryStore", () => {
     (await idsOf(store)).slice(0, 5).should.eql(["done8", "done7", "done6", "done5", "99"]);
   });
 
+  it("drops last what turns out to have failed, and no more so when that is dealt with", async () => {
+    const store = new MemoryStore(3);
+    for (const id of ["1", "2"]) await store.add(delivered(id), bytes);
+    await store.change("1", { state: "failed" });
+    for (const id of ["3", "4", "5"]) await store.add(delivered(id), bytes);
+    (await idsOf(store)).should.eql(["5", "4", "1"]);
+    await store.change("1", { state: "done" });
+    for (const id of ["6", "7", "8"]) await store.add(delivered(id), bytes);
+    (await idsOf(store)).should.eql(["8", "7", "6"]);
+  });
+
   it("drops nothing that is begun once more", async () => {
     const store = new MemoryStore(2);
     await store.add(delivered("1"), bytes);
