@@ -33,6 +33,8 @@ export class Failures {
     const opened = this.#opened.of(kept.delivery.node);
     if (opened === undefined || opened === "switchedOff" || "rule" in opened || opened.config.durable) return;
     const { config, endpoint } = opened;
+    // What was to be kept before the last deploy is followed to its end all the same.
+    if (config.reply.by === "now" && kept.delivery.state !== "done") return;
     const told = endpoint.gate.secrecy.conceal(errorText(error), longestError);
     const run = { at: kept.runs.at(-1)?.at ?? kept.delivery.at, ended: Date.now(), error: told };
     // Where the flow is to answer, its answer says how it came to its end.
