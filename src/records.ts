@@ -32,12 +32,12 @@ interface Lot {
 }
 
 export class Records {
-  readonly #store: Pick<Store, "add" | "change">;
+  readonly #store: Pick<Store, "add" | "change" | "outlives">;
   readonly #lot: Lot;
   readonly #refused = new Ration(mostRefusedASecond);
 
   /** @param store what keeps them */
-  constructor(store: Pick<Store, "add" | "change">, lot: Lot) {
+  constructor(store: Pick<Store, "add" | "change" | "outlives">, lot: Lot) {
     this.#store = store;
     this.#lot = lot;
   }
@@ -78,7 +78,10 @@ export class Records {
   }
 
   #add(delivery: KeptDelivery, body: Buffer): void {
-    forget(this.#store.add(delivery, this.#lot.keepsBodies ? body : nothing));
+    // What is unfinished in a store that outlives the process is delivered again: nobody has promised that of this one.
+    const isTakenUp = this.#store.outlives && delivery.state === "running";
+    const noted: KeptDelivery = isTakenUp ? { ...delivery, state: "done" } : delivery;
+    forget(this.#store.add(noted, this.#lot.keepsBodies ? body : nothing));
   }
 }
 

@@ -399,3 +399,26 @@ describe("the deliveries of a Node-RED with other settings", () => {
     should(await next.shown.find(({ id }) => id === again.id)).containDeep({ node: "safe", replayOf: ofSafe[0] });
   });
 });
+  itInFile(
+    "start the flow once where they are in a file and it is to answer, whatever is deployed meanwhile",
+    async () => {
+      const flowOf = (name: string) =>
+        tab(webhook("slow", "/slow", { reply: "flow", replyTimeout: 60 }), webhook("other", "/other", { name }));
+      const { running, shown } = await open({
+        flow: flowOf("a"),
+        settings: { webhookTriggerStore: { type: "sqlite" } },
+      });
+      const sent = send(running.node("/slow"), { headers: bearer }).catch(() => undefined);
+      const { id } = await shown.find(({ node }) => node === "slow");
+      await running.message(id);
+      await running.deploy(flowOf("b"), "nodes");
+      // Whatever is taken up again is asked of the file before this is written into it.
+      await send(running.node("/other"), { headers: bearer });
+      await shown.find(({ node }) => node === "other");
+      should((await shown.find((each) => each.id === id)).attempt).equal(1);
+      running.messages.filter(({ _msgid }) => _msgid === id).should.have.length(1);
+      await running.stop();
+      await sent;
+    },
+  );
+
