@@ -151,7 +151,8 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   if (breach) return close(breach);
   const gate = gateOf(config, node.id, trials.standIns);
   if ("rule" in gate) return close(gate);
-  open(RED, node, door, { ...common, config, gate, report, recorder: new Recorder(node.id, gate.secrecy) });
+  const recorder = new Recorder(node.id, gate.secrecy, gate.scheme);
+  open(RED, node, door, { ...common, config, gate, report, recorder });
 }
 
 /** All that the endpoint of a node is made of. */

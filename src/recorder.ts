@@ -2,12 +2,14 @@
 
 import type { Delivery as KeptDelivery, Kept, Webhook } from "./deliveries/delivery";
 import { Secrets } from "./deliveries/gaps";
+import { isMasked } from "./deliveries/masks";
 import type { Delivery } from "./endpoint";
 import { Problem } from "./problem";
 import { type Content, contentOf } from "./request/content";
 import { toObject } from "./request/parameters";
 import type { RequestSummary } from "./request/summary";
 import type { Secrecy } from "./trust/secrecy";
+import type { Scheme } from "./trust/senders/record";
 
 /** What there is of a body. */
 export interface Sent {
@@ -37,11 +39,19 @@ const neverKept = ["authorization", "proxy-authorization", "cookie"];
 export class Recorder {
   /** What is not kept of a body. */
   readonly secrets: Secrets;
+  readonly secrecy: Secrecy;
   readonly #node: string;
+  /** The header fields, and the parameter, that nobody would know to hold signatures; in lower case. */
+  readonly #signedIn: readonly string[];
 
-  constructor(node: string, { inBodies }: Pick<Secrecy, "inBodies">) {
+  /** @param scheme how its sender signs, if it does */
+  constructor(node: string, secrecy: Secrecy, scheme?: Pick<Scheme, "sig">) {
+    const { headers = [], source } = scheme?.sig ?? {};
+    const inQuery = source?.startsWith("query:") ? [source.slice("query:".length)] : [];
     this.#node = node;
-    this.secrets = new Secrets(inBodies);
+    this.secrecy = secrecy;
+    this.secrets = new Secrets(secrecy.inBodies);
+    this.#signedIn = [...headers, ...inQuery].map((name) => name.toLowerCase()).filter((name) => !isMasked(name));
   }
 
   /** What any delivery begins with. */
@@ -60,7 +70,8 @@ export class Recorder {
     const head = { method, path, search: url.slice(path.length + 1), headers, ip };
     const size = sent.bytes?.length ?? body.length;
     const delivery = { ...outcome, id, node: this.#node, at, head, webhook: withoutAttempt(webhook), size, attempt: 1 };
-    return { delivery: how ? { ...delivery, ...how } : delivery, body, runs: [{ at }] };
+    const signedIn = this.#signedIn.length > 0 ? { signedIn: this.#signedIn } : undefined;
+    return { delivery: how || signedIn ? { ...delivery, ...how, ...signedIn } : delivery, body, runs: [{ at }] };
   }
 
   /**
@@ -104,10 +115,10 @@ export class Recorder {
    * @param changed what is to be its payload; nothing for the one that it had
    */
   replay({ delivery, body }: Kept, id: string, changed: { payload: unknown } | undefined): Kept {
-    const { node, head, size, isJson, isPayload, gaps } = delivery;
+    const { node, head, size, isJson, isPayload, gaps, signedIn } = delivery;
     const at = Date.now();
     const webhook = { credential: "first" as const, ...delivery.webhook, replay: true as const };
-    const own = { ...begun, id, node, at, head, webhook, replayOf: delivery.id };
+    const own = { ...begun, id, node, at, head, webhook, replayOf: delivery.id, ...(signedIn && { signedIn }) };
     const runs = [{ at }];
     if (!changed) {
       const how = { ...(isJson && { isJson }), ...(isPayload && { isPayload }), ...(gaps && { gaps }) };

@@ -63,7 +63,7 @@ export class Records {
     const { head, at, ip = "", body } = request;
     const { reasons, looksLike } = why.explanation;
     const { error } = why;
-    const shape = shapeOf(head, (text) => !this.#lot.recorder.secrets.standIn(text));
+    const shape = shapeOf(head, this.#lot.recorder.secrecy);
     this.#add(
       {
         ...this.#lot.recorder.base(this.#lot.newId()),

@@ -2,6 +2,8 @@
 
 import type { Head as KeptHead } from "./deliveries/delivery";
 import { namesOnly } from "./deliveries/masks";
+import { Budget } from "./request/budget";
+import type { Secrecy } from "./trust/secrecy";
 import type { Head } from "./trust/signature/fields";
 
 /** Of a field, so many characters are kept. */
@@ -9,11 +11,14 @@ const longestField = 200;
 /** What it may be known by. What else it says may be a token that is almost right. */
 const harmless = ["host", "user-agent", "content-type", "content-length", "content-encoding"];
 
-/** @param isSilent whether a text has no secret in it */
+/** @param secrecy what keeps secrets out of it; nothing where it is not known whose they may be */
 export function shapeOf(
   { rawHeaders, search }: Pick<Head, "rawHeaders" | "search">,
-  isSilent: (text: string) => boolean,
+  secrecy: Pick<Secrecy, "tells" | "names"> | undefined,
 ): Pick<KeptHead, "search" | "headers"> {
+  const budget = new Budget();
+  // Names come in whatever letter case a proxy gives them.
+  const isSilent = (text: string) => !secrecy?.tells(text, budget) && !secrecy?.names(text.toLowerCase(), budget);
   const names = rawHeaders.filter((text, index) => index % 2 === 0 && isSilent(text));
   const kept = harmless.flatMap((field) => {
     const value = valueOf(rawHeaders, field);

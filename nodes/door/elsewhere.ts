@@ -105,9 +105,8 @@ export class Elsewhere {
   #note({ path, meant, problem, reasons }: Astray, request: IncomingMessage, search: string, status: number): void {
     const { endpoints } = this.#known;
     const secrecy = meant === undefined ? undefined : endpoints.lastKnown(meant)?.gate.secrecy;
-    const isSilent = (text: string) => secrecy?.tells(text) !== true;
     const { method = "", rawHeaders } = request;
-    const shape = shapeOf({ rawHeaders, search }, isSilent);
+    const shape = shapeOf({ rawHeaders, search }, secrecy);
     const ip = addressOf(this.#known.addressOf(request))?.text ?? "";
     this.#known.note({
       id: this.#RED.util.generateId(),

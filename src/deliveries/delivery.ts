@@ -3,6 +3,7 @@
 import type { Reason } from "../trust/diagnosis/explanation";
 import type { SenderId } from "../trust/senders/table";
 import type { Credential } from "../trust/signature/why";
+import { maskHeaders } from "./masks";
 import type { Run, State } from "./state";
 
 export type { Run, State } from "./state";
@@ -77,6 +78,8 @@ export interface Delivery {
   readonly attempt: number;
   /** Whether its body is kept as JSON: a parser in front had read it, and nobody knows how it was sent. */
   readonly isJson?: boolean;
+  /** The header fields and parameters that hold its signature, where their names do not tell that; in lower case. */
+  readonly signedIn?: readonly string[];
   /** Where its body let somebody in. */
   readonly gaps?: readonly Gap[];
 }
@@ -106,12 +109,15 @@ export function afterRun(delivery: Delivery, { error }: Pick<Run, "error">): Del
 }
 
 /**
- * Where a text is looked for: the path, the event, the ids, the address and the header fields, in lower case.
+ * Where a text is looked for: the path, the event, the ids, the address and the header fields, in lower case. What is
+ * masked where it is shown is not found either: whoever may look could find it out letter by letter.
  *
  * @see Query
  */
-export function searchedIn({ id, head, webhook }: Delivery): string {
-  const fields = Object.entries(head.headers).map(([name, value]) => `${name}: ${String(value)}`);
+export function searchedIn({ id, head, webhook, signedIn }: Delivery): string {
+  const fields = Object.entries(maskHeaders(head.headers, signedIn)).map(
+    ([name, value]) => `${name}: ${String(value)}`,
+  );
   const texts = [id, webhook?.id, webhook?.event, head.path, head.ip, ...fields];
   return texts.filter((text) => text !== undefined).join("\n").toLowerCase(); // prettier-ignore
 }

@@ -19,14 +19,27 @@ const tellingInQuery = /auth|sig|secret|token|passw|credential|hmac|key|jwt|sess
 
 type Values = Readonly<Record<string, string | string[]>>;
 
-/** Header fields as they are shown. */
-export function maskHeaders(headers: Values): Record<string, string | string[]> {
-  return maskedWhere(headers, (name) => ofSenders.has(name) || telling.test(name));
+/** Whether the value of a header field is shown to nobody. @param name in lower case */
+export function isMasked(name: string): boolean {
+  return ofSenders.has(name) || telling.test(name);
 }
 
-/** Parameters of a query as they are shown. */
-export function maskQuery(parameters: Values): Record<string, string | string[]> {
-  return maskedWhere(parameters, (name) => tellingInQuery.test(name));
+/**
+ * Header fields as they are shown.
+ *
+ * @param signedIn those that hold signatures besides, in lower case
+ */
+export function maskHeaders(headers: Values, signedIn: readonly string[] = []): Record<string, string | string[]> {
+  return maskedWhere(headers, (name) => isMasked(name) || signedIn.includes(name));
+}
+
+/**
+ * Parameters of a query as they are shown.
+ *
+ * @param signedIn those that hold signatures besides, in lower case
+ */
+export function maskQuery(parameters: Values, signedIn: readonly string[] = []): Record<string, string | string[]> {
+  return maskedWhere(parameters, (name) => tellingInQuery.test(name) || signedIn.includes(name.toLowerCase()));
 }
 
 /** With a mask for each value, by names that say what came and nothing more. */

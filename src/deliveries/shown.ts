@@ -38,8 +38,8 @@ export function detailOf({ delivery, body, runs }: Kept, wording: Wording): Deta
   const summary = summaryOf(delivery, wording);
   return {
     ...summary,
-    headers: maskHeaders(head.headers),
-    query: maskQuery(toObject(new URLSearchParams(head.search))),
+    headers: maskHeaders(head.headers, delivery.signedIn),
+    query: maskQuery(toObject(new URLSearchParams(head.search)), delivery.signedIn),
     body: shownBody(body, size),
     answer: answerOf(delivery, summary),
     // Of the first one, nothing is noted before it has ended.

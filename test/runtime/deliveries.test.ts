@@ -8,7 +8,10 @@ import { type Flow, NodeRed } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 
 const secret = "It's a Secret to Everybody";
+/** A token that the name of a field may be. */
+const named = "named-Abcdefgh-0123456789012345678901234";
 const json = { "Content-Type": "application/json" };
+const acme = { alg: "hmac-sha256", key: { format: "utf8" }, sig: { headers: ["X-Acme-Sum"], enc: "hex" }, content: ["body"] }; // prettier-ignore
 const failing = { id: "failing", type: "function", func: 'throw new Error("no such order");', wires: [[]] };
 const caught = { id: "caught", type: "catch", scope: ["failing"], wires: [[]] };
 const answer = { id: "answer", type: "function", func: "msg.statusCode = 422; return msg;", wires: [["response"]] };
@@ -20,6 +23,8 @@ const flow: Flow = tab(
   webhook("answered", "/answered", { reply: "flow", replyTimeout: 1, wires: [["answer"]] }),
   webhook("silent", "/silent", { reply: "flow", replyTimeout: 1 }),
   webhook("github", "/github", { verificationMethod: "signature", sender: "github", credentials: { secret } }),
+  webhook("acme", "/acme", { verificationMethod: "signature", sender: "custom", scheme: acme, credentials: { secret } }),
+  webhook("named", "/named", { credentials: { token: named } }),
   webhook("closed", "/closed", { credentials: {} }),
   { ...failing, ...{ z: "tab" } }, { ...caught, z: "tab" }, { ...answer, z: "tab" }, { ...response, z: "tab" },
 ); // prettier-ignore
@@ -144,6 +149,28 @@ for (const [layout, settings] of Object.entries(roots)) {
       const details = await Promise.all(deliveries.map(({ id }) => shown.detail(id)));
       details.length.should.be.above(5);
       for (const each of [token, secret]) JSON.stringify(details).should.not.containEql(each);
+    });
+
+    it("hold no signature of a scheme that nobody else has, and nobody finds what is masked", async () => {
+      const sum = createHmac("sha256", secret).update("{}").digest("hex");
+      const { status, json: told } = await post("/acme", { "X-Acme-Sum": sum, "X-Api-Key": "of-somebody" });
+      status.should.equal(200);
+      const { headers } = await shown.detail(String(told.id));
+      should(headers).containDeep({ "x-acme-sum": "••••••••", "x-api-key": "••••••••" });
+      for (const text of ["x-acme-sum", "x-api-key"])
+        (await shown.page(`text=${text}`)).deliveries.should.have.length(1);
+      for (const text of [sum, sum.slice(0, 8), "of-somebody"]) {
+        (await shown.page(`text=${text}`)).deliveries.should.eql([]);
+      }
+    });
+
+    it("hold no token of a refused request, in whatever letter case or encoding that was sent", async () => {
+      const encoded = Buffer.from(token).toString("hex").replace(/../g, "%$&");
+      (await post("/orders", { "User-Agent": encoded })).status.should.equal(401);
+      (await post("/named", { [named.toLowerCase()]: "1" })).status.should.equal(401);
+      const { deliveries } = await shown.page("state=refused&limit=500");
+      const details = await Promise.all(deliveries.map(({ id }) => shown.detail(id)));
+      for (const each of [encoded, named.toLowerCase()]) JSON.stringify(details).should.not.containEql(each);
     });
 
     it("come page by page, each once, the newest first", async () => {
@@ -374,6 +401,29 @@ describe("the deliveries of a Node-RED with other settings", () => {
   } // prettier-ignore
 
   const itInFile = sqliteIsHere() ? it : () => undefined;
+  itInFile(
+    "start the flow once where they are in a file and it is to answer, whatever is deployed meanwhile",
+    async () => {
+      const flowOf = (name: string) =>
+        tab(webhook("slow", "/slow", { reply: "flow", replyTimeout: 60 }), webhook("other", "/other", { name }));
+      const { running, shown } = await open({
+        flow: flowOf("a"),
+        settings: { webhookTriggerStore: { type: "sqlite" } },
+      });
+      const sent = send(running.node("/slow"), { headers: bearer }).catch(() => undefined);
+      const { id } = await shown.find(({ node }) => node === "slow");
+      await running.message(id);
+      await running.deploy(flowOf("b"), "nodes");
+      // Whatever is taken up again is asked of the file before this is written into it.
+      await send(running.node("/other"), { headers: bearer });
+      await shown.find(({ node }) => node === "other");
+      should((await shown.find((each) => each.id === id)).attempt).equal(1);
+      running.messages.filter(({ _msgid }) => _msgid === id).should.have.length(1);
+      await running.stop();
+      await sent;
+    },
+  );
+
   itInFile("are shown from all places where they are kept, and outlive a restart where they have to", async () => {
     const safe = [...flow, webhook("safe", "/safe", { durable: true, z: "tab", wires: [["failing"]] })];
     const { running, shown } = await open({ flow: safe });
@@ -399,26 +449,3 @@ describe("the deliveries of a Node-RED with other settings", () => {
     should(await next.shown.find(({ id }) => id === again.id)).containDeep({ node: "safe", replayOf: ofSafe[0] });
   });
 });
-  itInFile(
-    "start the flow once where they are in a file and it is to answer, whatever is deployed meanwhile",
-    async () => {
-      const flowOf = (name: string) =>
-        tab(webhook("slow", "/slow", { reply: "flow", replyTimeout: 60 }), webhook("other", "/other", { name }));
-      const { running, shown } = await open({
-        flow: flowOf("a"),
-        settings: { webhookTriggerStore: { type: "sqlite" } },
-      });
-      const sent = send(running.node("/slow"), { headers: bearer }).catch(() => undefined);
-      const { id } = await shown.find(({ node }) => node === "slow");
-      await running.message(id);
-      await running.deploy(flowOf("b"), "nodes");
-      // Whatever is taken up again is asked of the file before this is written into it.
-      await send(running.node("/other"), { headers: bearer });
-      await shown.find(({ node }) => node === "other");
-      should((await shown.find((each) => each.id === id)).attempt).equal(1);
-      running.messages.filter(({ _msgid }) => _msgid === id).should.have.length(1);
-      await running.stop();
-      await sent;
-    },
-  );
-
