@@ -83,7 +83,15 @@ export class SignatureGate implements Gate {
     return field === trialField || (this.#signing.scheme.alg === "token" && this.#fields.includes(field));
   }
 
-  explain({ head, body, at }: Refused): Explanation {
+  explain(refused: Refused): Explanation {
+    const explanation = this.#explain(refused);
+    if (explanation.looksLike !== this.#signing.sender) return explanation;
+    // Like the one that is expected: that explains nothing.
+    const { reasons } = explanation;
+    return { reasons };
+  }
+
+  #explain({ head, body, at }: Refused): Explanation {
     const { sender, scheme, verifier } = this.#signing;
     const why = verifier && refusalOf(verifier, head, body, at);
     if (!why) return explainedBy([], head);
