@@ -133,5 +133,8 @@ export interface Editor {
     webhookTriggerDurable: Keeping;
     /** As the settings file has it. */
     webhookTriggerDeliveries?: { readonly keep?: unknown };
+    /** What this browser remembers. */
+    getLocal(key: string): string | null;
+    setLocal(key: string, value: string): void;
   };
 }

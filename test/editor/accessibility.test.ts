@@ -148,7 +148,7 @@ const tabLooks: Record<string, (editor: Editor, told: ToldDeliveries) => Promise
     await tab.row("event 9").waitFor();
     await tab.list.press("ArrowDown");
     await tab.list.press("Space");
-    await tab.element.locator("[aria-controls]").click();
+    await tab.element.getByRole("button", { name: catalogText("tab.failed.open"), exact: true }).click();
   },
   "something in the way": async (editor, told) => {
     told.fault = 403;

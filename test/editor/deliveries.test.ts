@@ -140,7 +140,7 @@ describe("the tab of deliveries", () => {
   it("leaves what is read where it is, and says how many are new above", async () => {
     await show(summaries(100));
     await tab.list.evaluate((list) => list.scrollTo(0, 1000));
-    const row = tab.row(/event 25$/);
+    const row = tab.row(/event 28$/);
     await row.waitFor();
     const { y } = await boxOf(row);
     told.deliveries = [...summaries(2, { event: "new" }).map((each) => ({ ...each, id: `new${each.id}` })), ...told.deliveries];
@@ -156,7 +156,7 @@ describe("the tab of deliveries", () => {
   it("shows what is new to whoever scrolls back to the top", async () => {
     await show(summaries(100));
     await tab.list.evaluate((list) => list.scrollTo(0, 1000));
-    await tab.row(/event 25$/).waitFor();
+    await tab.row(/event 28$/).waitFor();
     told.deliveries = [summary({ id: "new", event: "has come" }), ...told.deliveries];
     await tab.publish(...told.deliveries.slice(0, 1));
     await button(catalogText("tab.new", { count: "1" })).waitFor();
@@ -209,7 +209,7 @@ describe("the tab of deliveries", () => {
   it("comes back to where the list was", async () => {
     await show(summaries(100));
     await tab.list.evaluate((list) => list.scrollTo(0, 1000));
-    await tab.row(/event 25$/).click();
+    await tab.row(/event 28$/).click();
     await button(catalogText("tab.back")).click();
     (await tab.list.evaluate((list) => list.scrollTop)).should.equal(1000);
   });
@@ -348,6 +348,59 @@ describe("the tab of deliveries", () => {
     await field(catalogText("tab.filter.state")).click({ trial: true });
   });
 
+  describe("in half of a sidebar", () => {
+    /** The tab as it is in a small window on Node-RED 5. */
+    const shrink = async () => {
+      await tab.element.evaluate((element) => Object.assign(element.style, { width: "280px", height: "290px" }));
+      await until(async () => (await boxOf(tab.rows.first())).height === 38, "the rows to fit");
+    };
+    const room = async () => Math.floor((await boxOf(tab.list)).height / 38);
+    afterEach(() => tab.element.evaluate((element) => Object.assign(element.style, { width: "", height: "" })));
+
+    it("has five rows in sight, and more without the picture, which is remembered", async () => {
+      await show(summaries(100));
+      await shrink();
+      (await room()).should.equal(5);
+      const picture = tab.element.locator(".webhook-deliveries-traffic");
+      const fold = button(catalogText("tab.traffic.title"));
+      await fold.click();
+      (await picture.isVisible()).should.be.false();
+      (await fold.getAttribute("aria-expanded"))?.should.equal("false");
+      (await room()).should.be.above(5);
+      // An editor that is opened in a test has nothing in its storage.
+      const stored = await editor.page.evaluate(() => ({ ...localStorage }));
+      const restoring = await editor.page.addInitScript((items) => Object.assign(localStorage, items), stored);
+      await editor.page.reload();
+      await editor.loaded();
+      await tab.open();
+      await fold.waitFor();
+      await restoring.dispose();
+      (await picture.isVisible()).should.be.false();
+      await fold.click();
+      (await picture.isVisible()).should.be.true();
+      (await fold.getAttribute("aria-expanded"))?.should.equal("true");
+    });
+
+    it("has three rows in sight at least, and whatever else there is, one above the other", async () => {
+      told.silent = ["orders", "payments", "gone"].map((node) => ({ node, hours: 24, since: 0 }));
+      await show(summaries(100));
+      await shrink();
+      await tab.list.focus();
+      for (const key of ["ArrowDown", "Space"]) await editor.page.keyboard.press(key);
+      await button(catalogText("tab.failed.open")).click();
+      (await room()).should.equal(3);
+      const parts = await tab.element.locator(".webhook-deliveries-pane > *").evaluateAll((all) =>
+        all.filter((part) => part.clientHeight > 0).map((part) => part.getBoundingClientRect().toJSON() as DOMRect),
+      );
+      parts.length.should.equal(5);
+      for (const [index, { top }] of parts.slice(1).entries()) top.should.be.aboveOrEqual(parts[index]?.bottom ?? NaN);
+      await tab.rows.nth(2).scrollIntoViewIfNeeded();
+      await field(catalogText("tab.filter.node")).scrollIntoViewIfNeeded();
+      await field(catalogText("tab.filter.node")).click({ trial: true });
+      await button(catalogText("tab.failed.open")).click();
+    });
+  });
+
   for (const width of [280, 700]) {
     it(`does not scroll sideways with ${width} px`, async () => {
       const long = "x".repeat(200);
@@ -356,7 +409,7 @@ describe("the tab of deliveries", () => {
       await tab.element.evaluate((element, px) => {
         element.style.width = `${px}px`;
       }, width);
-      await until(async () => (await boxOf(tab.rows.first())).height === (width === 280 ? 44 : 26), "the rows to fit");
+      await until(async () => (await boxOf(tab.rows.first())).height === (width === 280 ? 38 : 26), "the rows to fit");
       const [first, second] = [await boxOf(tab.rows.first()), await boxOf(tab.rows.nth(1))];
       second.y.should.be.approximately(first.y + first.height, 0.5);
       const wide = await tab.element.evaluate((element) => {

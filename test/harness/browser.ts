@@ -72,9 +72,14 @@ export class Editor {
     const { page, giveBack } = await takeTab(browser, look);
     const editor = new Editor(page, giveBack);
     await editor.page.goto(nodeRed.admin("/"));
-    await editor.paletteEntry("debug").waitFor();
-    await editor.page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
+    await editor.loaded();
     return editor;
+  }
+
+  /** Waits until it can be used. */
+  async loaded(): Promise<void> {
+    await this.paletteEntry("debug").waitFor();
+    await this.page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
   }
 
   async close(): Promise<void> {

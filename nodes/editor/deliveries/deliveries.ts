@@ -6,6 +6,7 @@ import { Announcer } from "./announcer";
 import { askForSilent, askForTraffic, type Filter, type Trouble, troubleOf } from "./api";
 import { Feed } from "./feed";
 import { Filters } from "./filters";
+import { Fold } from "./fold";
 import { Opened } from "./opened";
 import { Renewals } from "./renewals";
 import { Rows } from "./rows";
@@ -50,7 +51,8 @@ export class Deliveries {
 
   constructor() {
     const list = $('<div class="webhook-deliveries-body">').append(this.#rows.element, this.#new);
-    this.#filters.element.append(this.#tools.failed);
+    const fold = new Fold(this.#traffic.element, "fa fa-bar-chart", text("tab.traffic.title"));
+    this.#filters.element.append(fold.button, this.#tools.failed);
     const above = [this.#filters, this.#tools, this.#silences, this.#traffic].map(({ element }) => element);
     this.#pane.append(...above, this.#notice, list);
     this.element.append(this.#pane, this.#opened.element, this.#announcer.element);

@@ -17,7 +17,7 @@ export interface Listener {
 
 /** The height of a row in one line and in two, and the width from which on one is enough, in px. */
 const oneLine = 26;
-const twoLines = 44;
+const twoLines = 38;
 const wide = 560;
 /** How many rows there are above and below those in sight. */
 const spare = 6;

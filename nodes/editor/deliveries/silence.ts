@@ -25,7 +25,9 @@ export class Silences {
     for (const { node, name, told } of lines) {
       const reveal = $('<button type="button" class="webhook-deliveries-reveal">').text(name);
       reveal.attr("aria-label", text("url.reveal", { name })).on("click", () => RED.view.reveal(node));
-      const line = $("<span>").append(reveal, document.createTextNode(` ${told}`));
+      const line = $("<span>")
+        .attr("title", `${name} ${told}`)
+        .append(reveal, document.createTextNode(` ${told}`));
       $(
         '<div class="webhook-deliveries-silent"><i class="fa fa-fw fa-exclamation-triangle" aria-hidden="true"></i></div>',
       )

@@ -26,11 +26,15 @@ export class Tools {
       this.show();
       unselected();
     });
-    this.failed.text(text("tab.failed.open")).on("click", () => {
-      const isOpen = this.failed.attr("aria-expanded") !== "true";
-      this.failed.attr("aria-expanded", String(isOpen));
-      this.#since.toggle(isOpen);
-    });
+    const failed = text("tab.failed.open");
+    this.failed
+      .text(failed)
+      .attr("title", failed)
+      .on("click", () => {
+        const isOpen = this.failed.attr("aria-expanded") !== "true";
+        this.failed.attr("aria-expanded", String(isOpen));
+        this.#since.toggle(isOpen);
+      });
     const buttons = $('<div class="webhook-deliveries-tools">').append(this.#replay, this.#unselect);
     this.element.append(this.#since.element, buttons);
     this.show();

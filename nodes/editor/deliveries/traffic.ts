@@ -12,7 +12,7 @@ const least = 1.5;
 const svg = "http://www.w3.org/2000/svg";
 
 export class Traffic {
-  readonly element = $('<div class="webhook-deliveries-traffic">');
+  readonly element = $('<div class="webhook-deliveries-traffic" id="webhook-deliveries-traffic">');
   readonly #picture = element("svg", {
     viewBox: `0 0 ${60 * step} ${above + below}`,
     preserveAspectRatio: "none",
