@@ -62,7 +62,7 @@ export class Caller {
   /** Answers a handshake, which starts no flow. */
   answer(answer: Answer, endpoint: Endpoint): undefined {
     sendAnswer(this.#arrival.request, this.#response, answer, this.#expectsContinue);
-    if (answer.status < 400) endpoint.greeted(answer.show);
+    if (answer.status < 400) endpoint.greeted(answer.show, this.#refused, answer.status);
     else endpoint.refused(problems.handshakeRefused, this.#refused);
   }
 

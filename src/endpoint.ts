@@ -51,8 +51,14 @@ export interface Endpoint {
   repeated(acceptance: Acceptance): void;
   /** The flow has answered a message whose caller has its answer. */
   dropped(id: string, why: Dropped): void;
-  /** @param secret what the sender has brought for the operator, if it has */
-  greeted(secret: string | undefined): void;
+  /**
+   * A handshake was answered.
+   *
+   * @param secret what the sender has brought for the operator, if it has
+   * @param request what came
+   * @param status what it was answered with
+   */
+  greeted(secret: string | undefined, request: Refused, status: number): void;
   /**
    * @param request what came
    * @param cause the error behind a problem that no rule foresees

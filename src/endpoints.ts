@@ -64,6 +64,11 @@ export class Endpoints<Endpoint extends object> {
     return this.#queues.keys();
   }
 
+  /** Those that hold them. */
+  get all(): Iterable<Endpoint> {
+    return [...this.#queues.values()].flatMap(([first]) => (first ? [first.tenant.endpoint] : []));
+  }
+
   /** Who holds a path, or held it last, as it has named itself. */
   ownerOf(path: string): string | undefined {
     return this.#queueFor(path)?.[0]?.tenant.owner;

@@ -1,4 +1,4 @@
-// So many of something in a second, and no more.
+// So many of something in a second, or so much time for it, and no more.
 
 export class Ration {
   readonly #most: number;
@@ -15,5 +15,27 @@ export class Ration {
     const now = performance.now();
     if (now - this.#second >= 1000) [this.#second, this.#taken] = [now, 0];
     return this.#taken++ < this.#most;
+  }
+}
+
+export class Spending {
+  readonly #most: number;
+  /** When the second began in which it is counted, as `performance.now()` tells time. */
+  #second = -Infinity;
+  #spent = 0;
+
+  /** @param most how many ms of a second may be spent; what is begun is not cut off */
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  /** Does something, unless too much has been spent in this second. */
+  spend<Done>(act: () => Done): Done | undefined {
+    const start = performance.now();
+    if (start - this.#second >= 1000) [this.#second, this.#spent] = [start, 0];
+    if (this.#spent >= this.#most) return undefined;
+    const done = act();
+    this.#spent += performance.now() - start;
+    return done;
   }
 }

@@ -14,6 +14,7 @@ import type { Refused } from "./trust/gate";
 /** So many refused requests a second are kept: a flood is to leave room for what was accepted. */
 export const mostRefusedASecond = 10;
 const nothing = Buffer.alloc(0);
+
 /** Why a request was refused; asked for only where that is kept. */
 export interface Why {
   readonly explanation: Explanation;
@@ -60,21 +61,26 @@ export class Records {
 
   refused({ name, status }: Problem, request: Refused | undefined, why: Why): void {
     if (!request || !this.#refused.takes()) return;
-    const { head, at, ip = "", body } = request;
     const { reasons, looksLike } = why.explanation;
     const { error } = why;
+    this.#note(request, {
+      ...{ status, state: "refused", problem: name, reasons },
+      ...(looksLike && { looksLike }),
+      ...(error !== undefined && { error }),
+    });
+  }
+
+  /** The sender has asked something, and was answered. */
+  greeted(request: Refused, status: number): void {
+    if (this.#refused.takes()) this.#note(request, { status, state: "handshake" });
+  }
+
+  /** Of what has started no flow, what came where. */
+  #note({ head, at, ip = "", body }: Refused, fate: Pick<KeptDelivery, "state"> & Partial<KeptDelivery>): void {
     const shape = shapeOf(head, this.#lot.recorder.secrecy);
-    this.#add(
-      {
-        ...this.#lot.recorder.base(this.#lot.newId()),
-        ...{ at, status, state: "refused", problem: name, reasons, attempt: 0 },
-        ...(looksLike && { looksLike }),
-        ...(error !== undefined && { error }),
-        head: { method: head.method, path: this.#lot.path, ...shape, ip: addressOf(ip)?.text ?? "" },
-        size: body?.length ?? lengthOf(head),
-      },
-      nothing,
-    );
+    const base = this.#lot.recorder.base(this.#lot.newId());
+    const kept = { method: head.method, path: this.#lot.path, ...shape, ip: addressOf(ip)?.text ?? "" };
+    this.#add({ ...base, at, ...fate, attempt: 0, head: kept, size: body?.length ?? lengthOf(head) }, nothing);
   }
 
   #add(delivery: KeptDelivery, body: Buffer): void {

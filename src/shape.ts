@@ -11,14 +11,14 @@ const longestField = 200;
 /** What it may be known by. What else it says may be a token that is almost right. */
 const harmless = ["host", "user-agent", "content-type", "content-length", "content-encoding"];
 
-/** @param secrecy what keeps secrets out of it; nothing where it is not known whose they may be */
+/** @param secrecy what keeps secrets out of it */
 export function shapeOf(
   { rawHeaders, search }: Pick<Head, "rawHeaders" | "search">,
-  secrecy: Pick<Secrecy, "tells" | "names"> | undefined,
+  secrecy: Pick<Secrecy, "tells" | "names">,
 ): Pick<KeptHead, "search" | "headers"> {
   const budget = new Budget();
   // Names come in whatever letter case a proxy gives them.
-  const isSilent = (text: string) => !secrecy?.tells(text, budget) && !secrecy?.names(text.toLowerCase(), budget);
+  const isSilent = (text: string) => !secrecy.tells(text, budget) && !secrecy.names(text.toLowerCase(), budget);
   const names = rawHeaders.filter((text, index) => index % 2 === 0 && isSilent(text));
   const kept = harmless.flatMap((field) => {
     const value = valueOf(rawHeaders, field);

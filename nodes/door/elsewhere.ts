@@ -13,6 +13,7 @@ import { isOurs } from "../../src/reply/ours";
 import { parseTarget, pathKey } from "../../src/request/target";
 import { lengthOf, shapeOf } from "../../src/shape";
 import { addressOf } from "../../src/trust/addresses";
+import type { Secrecy } from "../../src/trust/secrecy";
 import type { Reason } from "../../src/trust/diagnosis/explanation";
 import { mountOf, rootsOf, serverOf } from "../runtime/host";
 import { pathBelow } from "./mounts";
@@ -40,6 +41,9 @@ const longestPath = 200;
 /** A longer part of a path may be a token. */
 const longestSegment = 30;
 
+/** So many endpoints are asked whether a path has their secrets in it. */
+const mostAsked = 200;
+
 /** What `Elsewhere` has to know. */
 export interface Surveyed {
   readonly endpoints: Endpoints<Endpoint>;
@@ -64,7 +68,14 @@ export class Elsewhere {
   /** From now on, in the place of the one before: a process may load the package again, as tests of flows do. */
   watch(): void {
     if (Elsewhere.#watching) unsubscribe(channel, Elsewhere.#watching);
-    Elsewhere.#watching = (message) => this.#finished(message as Finished);
+    Elsewhere.#watching = (message) => {
+      try {
+        this.#finished(message as Finished);
+      } catch (error) {
+        // Whoever throws here ends the process.
+        this.#RED.log.debug(error);
+      }
+    };
     subscribe(channel, Elsewhere.#watching);
   }
 
@@ -97,16 +108,34 @@ export class Elsewhere {
       };
     }
     const meant = nearestOf(below, endpoints.keys);
-    const reason =
-      meant === undefined ? { key: "pathUnknown", values: {} } : { key: "pathNear", values: { path: meant } };
+    if (meant === undefined) {
+      const reason = { key: "pathUnknown", values: {} };
+      return {
+        path: this.#everybody.tells(below) ? "/…" : shown(below),
+        meant,
+        problem: "noEndpoint",
+        reasons: [reason],
+      };
+    }
+    const reason = { key: "pathNear", values: { path: meant } };
     return { path: shown(below), meant, problem: "noEndpoint", reasons: [reason] };
+  }
+
+  /** Whose secrets may stand in a request, where none is known to be meant; where these are too many to ask, anything may. */
+  get #everybody(): Pick<Secrecy, "tells" | "names"> {
+    const all = [...this.#known.endpoints.all].map(({ gate }) => gate.secrecy);
+    const isTooMany = all.length > mostAsked;
+    return {
+      tells: (text, budget) => isTooMany || all.some((each) => each.tells(text, budget)),
+      names: (field, budget) => isTooMany || all.some((each) => each.names(field, budget)),
+    };
   }
 
   #note({ path, meant, problem, reasons }: Astray, request: IncomingMessage, search: string, status: number): void {
     const { endpoints } = this.#known;
     const secrecy = meant === undefined ? undefined : endpoints.lastKnown(meant)?.gate.secrecy;
     const { method = "", rawHeaders } = request;
-    const shape = shapeOf({ rawHeaders, search }, secrecy);
+    const shape = shapeOf({ rawHeaders, search }, secrecy ?? this.#everybody);
     const ip = addressOf(this.#known.addressOf(request))?.text ?? "";
     this.#known.note({
       id: this.#RED.util.generateId(),

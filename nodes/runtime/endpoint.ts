@@ -64,13 +64,16 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
       traffic.add(node.id, "accepted");
     },
     dropped: (id, why) => report.dropped(id, why),
-    greeted: (secret) => report.greeted(secret),
+    greeted: (secret, request, status) => {
+      report.greeted(secret);
+      records?.greeted(request, status);
+    },
     refused: (problem, request, cause) => {
       const refusal = { problem, request, cause };
       const inquiry = new Inquiry(refusal, gate, RED._);
       report.refused(refusal, inquiry);
       traffic.add(node.id, "refused");
-      records?.refused(problem, request, inquiry);
+      records?.refused(problem, request, inquiry.forNotes);
     },
   };
 }

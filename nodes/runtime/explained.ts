@@ -4,6 +4,7 @@ import type { Problem } from "../../src/problem";
 import type { Why } from "../../src/records";
 import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
 import type { Gate, Refused } from "../../src/trust/gate";
+import { Spending } from "../../src/ration";
 import { causeText, mostLogged, type Translate } from "./cause";
 
 /** Of a value in an explanation, so many characters are told. */
@@ -20,8 +21,13 @@ export interface Refusal {
   readonly cause: unknown;
 }
 
+/** How long it may take to find out why requests were refused, as far as that is noted: of each second, so many ms. */
+const mostSpent = 100;
+/** Of all endpoints: one processor has them all. */
+const spending = new Spending(mostSpent);
+
 /** Why a request was refused: found out when somebody asks first, and once. */
-export class Inquiry implements Why {
+export class Inquiry {
   readonly #refusal: Refusal;
   readonly #gate: Gate;
   readonly #translate: Translate;
@@ -38,6 +44,13 @@ export class Inquiry implements Why {
     const { problem, request, cause } = this.#refusal;
     const mayBeKnown = request && problem.status === 401 && cause === undefined;
     return (this.#explanation ??= mayBeKnown ? explanationBy(this.#gate, request) : { reasons: [] });
+  }
+
+  /** The same for a note of each: a flood of requests must not have each of them looked into. */
+  get forNotes(): Why {
+    const { error } = this;
+    if (this.#explanation) return { explanation: this.#explanation, error };
+    return { explanation: spending.spend(() => this.explanation) ?? { reasons: [] }, error };
   }
 
   /** The error behind it, with the place that it came from; nothing where there is none. */

@@ -6,7 +6,7 @@ import type { Node, NodeMessage } from "node-red";
 type Listener = (id: string, error: unknown) => void;
 
 /** How a node reports an error. */
-type ReportError = (this: Node, ...values: [error: unknown, message?: unknown]) => void;
+type ReportError = (this: Node, error: unknown, message: unknown) => unknown;
 
 /** Who listens at what all nodes have in common: a process has one Node-RED. */
 const listeners = new WeakMap<object, Listener>();
@@ -42,10 +42,9 @@ function isObject(value: unknown): value is object {
 }
 
 function listening(common: Common, report: ReportError): ReportError {
-  return function error(this: Node, ...values) {
-    const [reported, message] = values;
+  return function error(this: Node, reported, message) {
     const id = isObject(message) ? (message as Partial<NodeMessage>)._msgid : undefined;
     if (typeof id === "string") listeners.get(common)?.(id, reported);
-    report.apply(this, values);
+    return report.call(this, reported, message);
   };
 }

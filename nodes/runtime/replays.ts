@@ -55,8 +55,9 @@ export class Replays {
   }
 
   async #start({ node, config, endpoint, recorder }: Open, kept: Kept): Promise<Obstacle | undefined> {
-    const restored = await recorder.restore(kept, this.#limit, config.rawBody);
-    if (restored instanceof Problem) return "unreadable";
+    // What stood in the place of a gap may have changed.
+    const restored = await recorder.restore(kept, this.#limit, config.rawBody).catch(() => undefined);
+    if (!restored || restored instanceof Problem) return "unreadable";
     if (!this.#deploys.isRunning(node)) return "notOpen";
     const { method } = kept.delivery.head;
     const owed = config.reply.by === "flow" ? owedToNobody(method, config.reply.timeout) : undefined;

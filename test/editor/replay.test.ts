@@ -112,6 +112,6 @@ describe("several deliveries that are replayed", () => {
     should(await dialog.evaluate((element) => element.contains(document.activeElement))).be.true();
     await editor.page.keyboard.press("Escape");
     await dialog.waitFor({ state: "detached" });
-    (await editor.page.evaluate(() => document.activeElement?.textContent ?? "")).should.equal(catalogText("tab.replay", { count: "12" }));
+    (await editor.page.evaluate(() => document.activeElement?.textContent ?? "")).should.equal(catalogText("tab.replay", { count: "11" }));
   });
 }); // prettier-ignore

@@ -126,7 +126,10 @@ export class Reception {
       unanswered: () => this.refusals.push({ problem: problems.flowLate, cause: undefined }),
       repeated: ({ id }) => this.repeated.push(id),
       dropped: (id, why) => this.dropped.push([id, why]),
-      greeted: (secret) => this.greetings.push(secret),
+      greeted: (secret, request, status) => {
+        this.greetings.push(secret);
+        this.records?.greeted(request, status);
+      },
       refused: (problem, request, cause) => {
         this.refusals.push({ problem, cause });
         this.records?.refused(problem, request, { explanation: { reasons: [] }, error: undefined });

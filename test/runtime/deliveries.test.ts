@@ -25,6 +25,7 @@ const flow: Flow = tab(
   webhook("github", "/github", { verificationMethod: "signature", sender: "github", credentials: { secret } }),
   webhook("acme", "/acme", { verificationMethod: "signature", sender: "custom", scheme: acme, credentials: { secret } }),
   webhook("named", "/named", { credentials: { token: named } }),
+  webhook("meta", "/meta", { verificationMethod: "signature", sender: "meta", credentials: { secret, verifyToken: "a-word-of-ours" } }),
   webhook("closed", "/closed", { credentials: {} }),
   { ...failing, ...{ z: "tab" } }, { ...caught, z: "tab" }, { ...answer, z: "tab" }, { ...response, z: "tab" },
 ); // prettier-ignore
@@ -135,6 +136,19 @@ for (const [layout, settings] of Object.entries(roots)) {
       should(unknown).containDeep({ node: null, path: "/nothing-like-it/…", fix: catalog.whyNot.pathUnknown });
     });
 
+    it("tell of what the sender has asked, and was answered", async () => {
+      const headers = { "X-Goog-Channel-Id": "1" };
+      (
+        await send(nodeRed.node("/meta?hub.mode=subscribe&hub.challenge=42&hub.verify_token=a-word-of-ours"), {
+          method: "GET",
+          headers,
+        })
+      ).status.should.equal(200);
+      const summary = await shown.find(({ node }) => node === "meta");
+      should(summary).containDeep({ state: "handshake", status: 200, method: "GET", cause: null });
+      should((await shown.detail(summary.id)).query).have.property("hub.verify_token", "••••••••");
+    });
+
     it("tell of nothing that the editor, or another node's route, has answered", async () => {
       const before = (await shown.page()).deliveries.length;
       (await shown.replay("no-such-delivery")).status.should.equal(404);
@@ -145,6 +159,7 @@ for (const [layout, settings] of Object.entries(roots)) {
       await post(`/both?state=${token}`, { "X-Copy": token, Cookie: `session=${token}` }, JSON.stringify({ token }));
       await post("/both", { ...bearer, "X-Copy": token, Cookie: `a=${token}` }, JSON.stringify({ token, a: [token] }));
       await post(`/${token}`, bearer);
+      await post(`/nothing-like-it/${encodeURIComponent(secret)}`, { "User-Agent": secret });
       const { deliveries } = await shown.page("limit=500");
       const details = await Promise.all(deliveries.map(({ id }) => shown.detail(id)));
       details.length.should.be.above(5);

@@ -40,7 +40,7 @@ export function failureText({ status, code }: Failure): string {
   if (status === 0) return text("trial.failed");
   if (status === 401 || status === 403) return text("delivery.forbidden");
   if (status === 404) return text("delivery.gone");
-  const obstacle = obstacles.find((each) => each === code);
+  const obstacle = status === 409 ? obstacles.find((each) => each === code) : undefined;
   if (obstacle) return text("standing.sentence", { sentence: text(`replay.${obstacle}`) });
   return text("delivery.otherwise", { status: String(status) });
 }

@@ -1,6 +1,5 @@
 // Which deliveries are selected, to be sent again together.
 
-import { isReplayable } from "../../../src/deliveries/state";
 import type { Summary } from "../../../src/deliveries/summary";
 
 export class Selection {
@@ -12,8 +11,8 @@ export class Selection {
     return this.#selected.size;
   }
 
-  get replayable(): Summary[] {
-    return [...this.#selected.values()].filter(({ state }) => isReplayable(state));
+  get all(): Summary[] {
+    return [...this.#selected.values()];
   }
 
   has({ id }: Summary): boolean {

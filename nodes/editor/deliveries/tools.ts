@@ -1,5 +1,6 @@
 // What can be done with several deliveries at once: those that are selected, or all that have failed since a time.
 
+import { isReplayable } from "../../../src/deliveries/state";
 import type { Filter } from "./api";
 import { FailedSince } from "./failed-since";
 import { replaySeveral } from "./replay";
@@ -20,7 +21,7 @@ export class Tools {
     this.#selection = selection;
     this.#since = new FailedSince(filter);
     this.#since.element.attr("id", "webhook-deliveries-failed");
-    this.#replay.on("click", () => void replaySeveral(selection.replayable));
+    this.#replay.on("click", () => void replaySeveral(selection.all));
     this.#unselect.text(text("tab.unselect")).on("click", () => {
       selection.clear();
       this.show();
@@ -42,7 +43,7 @@ export class Tools {
 
   /** Takes over what is selected. */
   show(): void {
-    const count = this.#selection.replayable.length;
+    const count = this.#selection.all.filter(({ state }) => isReplayable(state)).length;
     this.#replay.text(text("tab.replay", { count: numberText(count) })).toggle(count > 0);
     this.#unselect.toggle(this.#selection.size > 0);
   }

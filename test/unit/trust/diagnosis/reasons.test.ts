@@ -56,12 +56,13 @@ describe("reasons of refusals", () => {
     });
   }
 
-  it("are all that the catalog has texts for, besides whom a request looks like", () => {
+  it("are all that the catalog has texts for, besides whom a request looks like, and where it went astray", () => {
     const keys = Object.entries<unknown>(catalog.whyNot).flatMap(([key, text]) =>
       typeof text === "string" ? [key] : Object.keys(text as object).map((step) => `${key}.${step}`),
     );
     const known = [...reasons.map(({ key }) => key), "looksLike"];
-    keys.sort().should.eql([...new Set(known)].sort());
+    const ofEndpoints = keys.filter((key) => !/^(?:path|front)[A-Z]/.test(key));
+    ofEndpoints.sort().should.eql([...new Set(known)].sort());
   });
 
   it("tell places, times and URLs as they are written, and nothing of a URL that may be secret", () => {
