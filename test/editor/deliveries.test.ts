@@ -373,7 +373,7 @@ describe("the tab of deliveries", () => {
       (await fold.getAttribute("aria-expanded"))?.should.equal("false");
       (await room()).should.be.above(5);
       // An editor that is opened in a test has nothing in its storage.
-      const stored = await editor.page.evaluate(() => ({ ...localStorage }));
+      const stored = await editor.page.evaluate(() => Object.fromEntries(Object.entries(localStorage)));
       const restoring = await editor.page.addInitScript((items) => Object.assign(localStorage, items), stored);
       await editor.page.reload();
       await editor.loaded();
