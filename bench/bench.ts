@@ -12,6 +12,7 @@ import { memory } from "./memory";
 import { processorTime } from "./processor-time";
 import { signatures } from "./signatures";
 import { store } from "./store";
+import { tab } from "./tab";
 import { generatorCpu, throughput } from "./throughput";
 
 const parts: Record<string, () => Promise<void>> = {
@@ -25,6 +26,7 @@ const parts: Record<string, () => Promise<void>> = {
   endpoints: manyEndpoints,
   deploying,
   memory,
+  tab,
 };
 
 async function main(chosen: string[]): Promise<void> {
