@@ -1,5 +1,5 @@
 /**
- * Photographs a real editor: the form, for anybody and for a sender that signs, and a flow that has just had a webhook. What would differ from one time to the
+ * Photographs a real editor: the form, for anybody and for a sender that signs, a flow that has just had a webhook, and the tab of deliveries. What would differ from one time to the
  * next is fixed, as far as it can be: the size of the window, the time, the address in the URL, the token.
  */
 import { mkdirSync, readFileSync } from "node:fs";
@@ -9,11 +9,14 @@ import { boxOf, Editor, startBrowser } from "../test/harness/browser";
 import { send } from "../test/harness/http";
 import { type Flow, NodeRed } from "../test/harness/node-red";
 import { root } from "../test/harness/package";
+import { photographTab } from "./tab-picture";
 
 const docs = join(root, "docs");
 const example = JSON.parse(readFileSync(join(root, "examples", "Token in the header.json"), "utf8")) as Flow;
 const webhook = String(example.find(({ type }) => type === "webhook-trigger")?.id);
 const token = "bZ3kQ8xV1nR6tY4wP9sL2mD7cH5gJ0fA-uE_iOqX";
+
+const now = "2026-01-01T12:00:00";
 
 /** What comes and goes: notifications, and the mark of the text cursor. */
 const hidden = "#red-ui-notifications { display: none; } * { caret-color: transparent !important; }";
@@ -33,7 +36,7 @@ async function photograph(): Promise<void> {
   try {
     const editor = await Editor.open(browser, nodeRed);
     await editor.page.addStyleTag({ content: hidden });
-    await editor.page.clock.setFixedTime("2026-01-01T12:00:00");
+    await editor.page.clock.setFixedTime(now);
     await editor.invoke("core:toggle-left-sidebar");
     await photographForm(editor, "sender.png", async () => {
       await editor.input("sender").selectOption({ label: senders.github.name });
@@ -46,6 +49,7 @@ async function photograph(): Promise<void> {
     await editor.deploy();
     await nodeRed.status(webhook, /0 accepted/);
     await photographMessage(editor, nodeRed);
+    await photographTab(browser, docs, now);
   } finally {
     await browser.close();
     await nodeRed.stop();
