@@ -27,7 +27,7 @@ interface Finished {
 
 /** Where and why a request went astray, as far as that can be told. */
 interface Astray {
-  /** The path as it is told. */
+  /** The path as it is told: with the root of HTTP nodes, if it has that, where it did not get to an endpoint. */
   readonly path: string;
   /** The path of the endpoint that was meant; nothing where none is like it. */
   readonly meant: string | undefined;
@@ -101,7 +101,7 @@ export class Elsewhere {
     }
     if (this.#known.isConfigured(pathKey(below))) {
       return {
-        path: shown(below),
+        path: shown(path),
         meant: undefined,
         problem: "noEndpoint",
         reasons: [{ key: "pathClosed", values: {} }],
@@ -117,8 +117,8 @@ export class Elsewhere {
         reasons: [reason],
       };
     }
-    const reason = { key: "pathNear", values: { path: meant } };
-    return { path: shown(below), meant, problem: "noEndpoint", reasons: [reason] };
+    const reason = { key: "pathNear", values: { path: root + meant } };
+    return { path: shown(path), meant, problem: "noEndpoint", reasons: [reason] };
   }
 
   /** Whose secrets may stand in a request, where none is known to be meant; where these are too many to ask, anything may. */

@@ -1,5 +1,6 @@
 // Notes with what flows have failed that are not followed to their end.
 
+import type { Node } from "node-red";
 import type { JoinedStores } from "../../src/deliveries/joined";
 import { Ration } from "../../src/ration";
 import { errorText, longestError } from "./followed";
@@ -20,13 +21,13 @@ export class Failures {
   }
 
   /** A node has reported an error about a message. */
-  readonly heard = (id: string, error: unknown): void => {
+  readonly heard = (id: string, error: unknown, node: Node): void => {
     if (!this.#ration.takes()) return;
     // A flow may fail before the delivery is noted.
-    setImmediate(() => void this.#note(id, error).catch(() => undefined));
+    setImmediate(() => void this.#note(id, error, node).catch(() => undefined));
   };
 
-  async #note(id: string, error: unknown): Promise<void> {
+  async #note(id: string, error: unknown, node: Node): Promise<void> {
     const found = await this.#stores.find(id);
     if (!found || found.kept.delivery.error !== undefined) return;
     const { kept, shelf } = found;
@@ -35,7 +36,7 @@ export class Failures {
     const { config, endpoint } = opened;
     // What was to be kept before the last deploy is followed to its end all the same.
     if (config.reply.by === "now" && kept.delivery.state !== "done") return;
-    const told = endpoint.gate.secrecy.conceal(errorText(error), longestError);
+    const told = endpoint.gate.secrecy.conceal(`${node.name || node.type}: ${errorText(error)}`, longestError);
     const run = { at: kept.runs.at(-1)?.at ?? kept.delivery.at, ended: Date.now(), error: told };
     // Where the flow is to answer, its answer says how it came to its end.
     await shelf.change(id, config.reply.by === "flow" ? { run } : { state: "failed", run });

@@ -2,8 +2,8 @@
 
 import type { Node, NodeMessage } from "node-red";
 
-/** Who hears of it. @param id of the message */
-type Listener = (id: string, error: unknown) => void;
+/** Who hears of it. @param id of the message @param node that has reported it */
+type Listener = (id: string, error: unknown, node: Node) => void;
 
 /** How a node reports an error. */
 type ReportError = (this: Node, error: unknown, message: unknown) => unknown;
@@ -44,7 +44,7 @@ function isObject(value: unknown): value is object {
 function listening(common: Common, report: ReportError): ReportError {
   return function error(this: Node, reported, message) {
     const id = isObject(message) ? (message as Partial<NodeMessage>)._msgid : undefined;
-    if (typeof id === "string") listeners.get(common)?.(id, reported);
+    if (typeof id === "string") listeners.get(common)?.(id, reported, this);
     return report.call(this, reported, message);
   };
 }

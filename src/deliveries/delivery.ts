@@ -70,6 +70,8 @@ export interface Delivery {
   readonly looksLike?: SenderId;
   /** What the flow has failed with in its last run; or the error behind a refusal that no rule foresees. */
   readonly error?: string;
+  /** The first words of its body, where no event is known. */
+  readonly words?: string;
   /** The id of the delivery that it is a replay of. */
   readonly replayOf?: string;
   /** Whether its body, which is JSON, is all of the message's payload: somebody has changed that. */

@@ -4,6 +4,7 @@ import type { Aged, Aging } from "./aging";
 import { afterRun, type Delivery, type Kept, type Run, unfinished } from "./delivery";
 import { Finished } from "./finished";
 import type { Change } from "./store";
+import { withWords } from "./words";
 
 /** The place of a delivery among those of its node that may be dropped. */
 class InNode implements Aged<InNode> {
@@ -42,8 +43,13 @@ export class Entry implements Aged<Entry> {
     return unfinished.includes(this.delivery.state);
   }
 
+  /** As whoever looks is told: the words are found when they are asked for. */
+  get shown(): Delivery {
+    return withWords(this.delivery, this.body);
+  }
+
   get kept(): Kept {
-    return { delivery: this.delivery, body: this.body, runs: [...this.runs] };
+    return { delivery: this.shown, body: this.body, runs: [...this.runs] };
   }
 
   change({ run, ...rest }: Change): void {

@@ -97,7 +97,7 @@ export class MemoryStore implements Store {
     }
     const page = found.slice(0, limit);
     const next = found.length > limit ? page.at(-1)?.number.toString() : undefined;
-    return Promise.resolve({ deliveries: page.map(({ delivery }) => delivery), next });
+    return Promise.resolve({ deliveries: page.map(({ shown }) => shown), next });
   }
 
   counts(node: string): Promise<Partial<Record<State, number>>> {

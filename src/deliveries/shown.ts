@@ -26,6 +26,7 @@ export function summaryOf(delivery: Delivery, wording: Wording): Summary {
     ...{ method: head.method, path: head.path, ip: head.ip },
     sender: webhook?.sender ?? null,
     event: webhook?.event ?? null,
+    words: delivery.words ?? null,
     senderId: webhook?.id ?? null,
     ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
     replayOf: delivery.replayOf ?? null,
@@ -51,6 +52,8 @@ function causeOf({ state, status, problem, reasons = [], looksLike, error }: Del
   if (state === "refused") {
     return { problem: problem ?? null, reasons, looksLike: looksLike ?? null, error: error ?? null };
   }
+  // What has failed before, and was done in the end, is told with its runs.
+  if (state === "done") return null;
   const answered = state === "failed" && status !== undefined ? statusError(status) : undefined;
   const failure = error ?? answered;
   return failure === undefined ? null : { problem: null, reasons: [], looksLike: null, error: failure };

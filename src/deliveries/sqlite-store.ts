@@ -80,7 +80,7 @@ export class SqliteStore implements Store {
   }
 
   async add(delivery: Delivery, body: Buffer): Promise<void> {
-    const written = write(delivery);
+    const written = write(delivery, body);
     await this.#thread.ask("add", written, body, { size: written.rest.length + written.searched.length });
   }
 

@@ -27,6 +27,8 @@ export interface Summary {
   readonly sender: SenderId | null;
   /** The type of the event. */
   readonly event: string | null;
+  /** The first words of its body, where no event is known. */
+  readonly words: string | null;
   /** The sender's own id of the delivery. */
   readonly senderId: string | null;
   /** The length of the body as it was sent, in bytes. */

@@ -1,6 +1,7 @@
 // A delivery as it is written into its table.
 
 import { type Delivery, searchedIn, type State } from "./delivery";
+import { withWords } from "./words";
 
 /** By the names of the columns. */
 export interface Written {
@@ -20,8 +21,8 @@ export interface Read extends Omit<Written, "searched"> {
   error: string | null;
 }
 
-export function write(delivery: Delivery): Written {
-  const { id, node, at, state, attempt, status = null, milliseconds = null, ...rest } = delivery;
+export function write(delivery: Delivery, body: Buffer): Written {
+  const { id, node, at, state, attempt, status = null, milliseconds = null, ...rest } = withWords(delivery, body);
   const searched = searchedIn(delivery);
   return { id, node, at, state, attempt, status, milliseconds, rest: JSON.stringify(rest), searched };
 }

@@ -19,6 +19,7 @@ export function summary(given: Partial<Summary> & { id: string }): Summary {
     ip: "203.0.113.9",
     sender: null,
     event: null,
+    words: null,
     senderId: null,
     size: 20,
     milliseconds: 12,

@@ -21,6 +21,7 @@ export const done: Detail = {
   ip: "203.0.113.9",
   sender: "github",
   event: "push",
+  words: null,
   senderId: "72d3162e-cc78-11e3",
   size: 62,
   milliseconds: 12,

@@ -38,6 +38,7 @@ const roots: Record<string, Record<string, string>> = {
 
 for (const [layout, settings] of Object.entries(roots)) {
   describe(`the deliveries of a Node-RED, with ${layout} roots`, () => {
+    const { httpNodeRoot: root = "" } = settings;
     let nodeRed: NodeRed;
     let shown: ShownDeliveries;
     before(async () => {
@@ -61,7 +62,16 @@ for (const [layout, settings] of Object.entries(roots)) {
       ip.should.equal("127.0.0.1");
       should(rest).eql({
         ...{ id: told.id, node: "orders", state: "done", status: 200, reason: null, fix: null, method: "POST" },
-        ...{ path: "/orders", sender: null, event: null, senderId: null, size: 7, attempt: 1, replayOf: null },
+        ...{
+          path: "/orders",
+          sender: null,
+          event: null,
+          senderId: null,
+          words: '{"a":1}',
+          size: 7,
+          attempt: 1,
+          replayOf: null,
+        },
         cause: null,
       });
       const detail = await shown.detail(summary.id);
@@ -99,10 +109,10 @@ for (const [layout, settings] of Object.entries(roots)) {
     it("say what the flow has failed with, whether that is caught or not", async () => {
       await post("/broken");
       const summary = await failed("broken");
-      summary.reason?.should.equal(catalog.failed.flow.replace("__error__", "no such order"));
-      should(summary).containDeep({ status: 200, fix: catalog.fix.flow, cause: { error: "no such order" } });
+      summary.reason?.should.equal(catalog.failed.flow.replace("__error__", "function: no such order"));
+      should(summary).containDeep({ status: 200, fix: catalog.fix.flow, cause: { error: "function: no such order" } });
       const [run] = (await shown.detail(summary.id)).runs;
-      should(run).have.properties({ error: "no such order" });
+      should(run).have.properties({ error: "function: no such order" });
       should(run?.ended).be.aboveOrEqual(run?.at ?? Infinity);
     });
 
@@ -126,14 +136,16 @@ for (const [layout, settings] of Object.entries(roots)) {
     it("tell of a request to a path that is like that of a node, and of one whose node is closed", async () => {
       (await post("/ordres")).status.should.equal(404);
       const near = await refused("orders", "noEndpoint");
-      should(near).containDeep({ status: 404, path: "/ordres", reason: catalog.refused.noEndpoint });
-      should(near.fix).equal(catalog.whyNot.pathNear.replace("__path__", "/orders"));
+      should(near).containDeep({ status: 404, path: `${root}/ordres`, reason: catalog.refused.noEndpoint });
+      should(near.fix).equal(catalog.whyNot.pathNear.replace("__path__", `${root}/orders`));
       (await post("/closed")).status.should.equal(404);
-      const closed = await shown.find(({ path }) => path === "/closed");
+      const closed = await shown.find(({ path }) => path === `${root}/closed`);
       should(closed.fix).equal(catalog.whyNot.pathClosed);
       (await post(`/nothing-like-it/${token}`)).status.should.equal(404);
-      const unknown = await shown.find(({ path }) => path.startsWith("/nothing-like-it"));
-      should(unknown).containDeep({ node: null, path: "/nothing-like-it/…", fix: catalog.whyNot.pathUnknown });
+      const unknown = await shown.find(({ cause }) => cause?.reasons[0]?.key === "pathUnknown");
+      should(unknown).containDeep({ node: null, path: "/…", fix: catalog.whyNot.pathUnknown });
+      (await post("/nothing-like-it")).status.should.equal(404);
+      await shown.find(({ path }) => path === root + "/nothing-like-it");
     });
 
     it("tell of what the sender has asked, and was answered", async () => {

@@ -15,7 +15,8 @@ const ofTheWay =
  */
 export function curlOf(detail: Detail, url: string, { headers, search, hint, isSigned }: Presented): string {
   const { method, body } = detail;
-  const isPiped = body.encoding === "base64" || body.data.includes("\0");
+  // What the editor copies has no carriage returns any more.
+  const isPiped = body.encoding === "base64" || /[\0\r]/.test(body.data);
   const parts = [
     "curl",
     ...methodOf(detail),

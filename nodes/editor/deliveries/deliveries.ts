@@ -131,8 +131,9 @@ export class Deliveries {
   #closed(): void {
     this.#pane.show();
     this.#rows.resize();
+    // Whoever comes back is to see what has come meanwhile, unless it would move what is read.
+    if (!this.#rows.isScrolled) this.#feed.release();
     this.#rows.focus();
-    if (!this.#rows.isRead) this.#feed.release();
   }
 
   #show(): void {

@@ -1,13 +1,10 @@
 // The filters above the list: a node, a state, a text.
 
 import type { Summary } from "../../../src/deliveries/summary";
-import type { Editor } from "../host";
 import { everything, type Filter } from "./api";
 import { namedNodes } from "./names";
 import { states } from "./looks";
 import { text } from "./texts";
-
-declare const RED: Editor;
 
 /** How long after the last key a text is looked for, in ms. */
 const patience = 300;
@@ -29,7 +26,7 @@ export class Filters {
     this.#text.attr({ "aria-label": text("tab.filter.text"), placeholder: text("tab.filter.text") });
     this.#clear.append('<i class="fa fa-times" aria-hidden="true">').attr("aria-label", text("tab.filter.clear"));
     this.#clear.on("click", () => this.set(everything));
-    RED.popover.tooltip(this.#clear, text("tab.filter.clear"));
+    this.#clear.attr("title", text("tab.filter.clear"));
     this.element.append(this.#node, this.#state, this.#text, this.#clear);
     this.#node.add(this.#state).on("change", () => this.#tell());
     this.#text.on("input", () => {

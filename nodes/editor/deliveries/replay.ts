@@ -7,8 +7,8 @@ import { nameOf } from "./names";
 import { buttonOf, listOf, noteOf } from "./pieces";
 import { numberText, text } from "./texts";
 
-/** Asks whether deliveries are to be replayed, and does it. Resolves when the dialog is closed. */
-export function replaySeveral(deliveries: readonly Summary[]): Promise<void> {
+/** Asks whether deliveries are to be replayed, and does it. Resolves when the dialog is closed: with whether any was. */
+export function replaySeveral(deliveries: readonly Summary[]): Promise<boolean> {
   return new Promise((resolve) => new ReplayDialog(deliveries).open(resolve));
 }
 
@@ -39,7 +39,7 @@ class ReplayDialog {
     }
   }
 
-  open(closed: () => void): void {
+  open(closed: (hasReplayed: boolean) => void): void {
     const [dialog] = this.#dialog
       .append($("<div>", { "aria-live": "polite" }).append(this.#title), this.#content, this.#buttons)
       .appendTo("body");
@@ -53,7 +53,7 @@ class ReplayDialog {
     this.#dialog.on("close", () => {
       this.#batch.stop();
       this.#dialog.remove();
-      closed();
+      closed(this.#batch.replayed > 0);
     });
     // The editor has keys of its own.
     this.#dialog.on("keydown", (event) => event.stopPropagation());

@@ -71,9 +71,9 @@ export class Row {
   }
 }
 
-/** What a delivery was: why it was refused or has failed, else its event, else its method and path. */
+/** What a delivery was: why it was refused or has failed, else its event, else its first words, else what was called. */
 function whatOf(delivery: Summary): string {
-  const { event, method, path, replayOf } = delivery;
-  const what = reasonOf(text, delivery) || event || `${method} ${path}`;
+  const { event, words, method, path, replayOf } = delivery;
+  const what = reasonOf(text, delivery) || (event ?? words ?? `${method} ${path}`);
   return replayOf === null ? what : text("tab.replayOf", { what });
 }

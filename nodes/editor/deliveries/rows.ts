@@ -44,9 +44,13 @@ export class Rows {
     this.#space.on("click", ".webhook-deliveries-row", (event) => this.#click(event));
   }
 
+  get isScrolled(): boolean {
+    return this.#scrolled > 0;
+  }
+
   /** Whether new rows above would move what is read. */
   get isRead(): boolean {
-    return this.#scrolled > 0 || (this.#activeIndex > 0 && this.element.is(":focus"));
+    return this.isScrolled || (this.#activeIndex > 0 && this.element.is(":focus"));
   }
 
   show(deliveries: readonly Summary[], hasMore: boolean): void {

@@ -21,12 +21,16 @@ export class Tools {
     this.#selection = selection;
     this.#since = new FailedSince(filter);
     this.#since.element.attr("id", "webhook-deliveries-failed");
-    this.#replay.on("click", () => void replaySeveral(selection.all));
-    this.#unselect.text(text("tab.unselect")).on("click", () => {
+    const unselect = () => {
       selection.clear();
       this.show();
       unselected();
+    };
+    this.#replay.on("click", () => {
+      // A second time by accident would start the flows twice.
+      void replaySeveral(selection.all).then((hasReplayed) => hasReplayed && unselect());
     });
+    this.#unselect.text(text("tab.unselect")).on("click", unselect);
     const failed = text("tab.failed.open");
     this.failed
       .text(failed)

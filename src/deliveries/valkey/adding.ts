@@ -34,7 +34,7 @@ export class Adding {
 
   /** @throws {StoreError} `busy` where too much waits; then, and whenever else it is refused, it is not kept */
   async add(delivery: Delivery, body: Buffer): Promise<void> {
-    const { id, node, at, state, rest, searched, attempt, status, milliseconds } = write(delivery);
+    const { id, node, at, state, rest, searched, attempt, status, milliseconds } = write(delivery, body);
     const bytes = frame + 2 * (rest.length + searched.length) + body.length;
     this.#begin(bytes);
     const token = `${this.#name}-${++this.#last}`;

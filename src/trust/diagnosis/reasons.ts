@@ -37,6 +37,7 @@ function reasonOf(finding: Finding): Reason {
       return { key: "publicUrl", values: { url: shownUrl(finding.url) } };
     case "signedUrl":
     case "tokenBlank":
+    case "tokenScheme":
     case "secretBlank":
       return { key: finding.kind, values: {} };
   }

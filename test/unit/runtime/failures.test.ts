@@ -1,4 +1,5 @@
 import should from "should";
+import type { Node } from "node-red";
 import { setImmediate as turn } from "node:timers/promises";
 import { Failures } from "../../../nodes/runtime/failures";
 import type { OpenedNodes } from "../../../nodes/runtime/opened";
@@ -17,7 +18,7 @@ async function stateAfter(state: State, config: { durable: boolean; by: "now" | 
   await store.add(delivered("id", { state }), bytes);
   const opened = { config: { durable: config.durable, reply: { by: config.by } }, endpoint: { gate } };
   const nodes = { of: () => opened } as unknown as OpenedNodes;
-  new Failures(new JoinedStores(() => [store]), nodes).heard("id", new Error(`no ${secret}`));
+  new Failures(new JoinedStores(() => [store]), nodes).heard("id", new Error(`no ${secret}`), { type: "function" } as Node);
   for (let turns = 0; turns < 5; turns++) await turn();
   const kept = await store.find("id");
   return [kept?.delivery.state, kept?.runs.at(-1)?.error];
@@ -25,11 +26,11 @@ async function stateAfter(state: State, config: { durable: boolean; by: "now" | 
 
 describe("errors of a flow that nobody follows", () => {
   it("are those of its delivery, without what nobody may know", async () => {
-    should(await stateAfter("done", { durable: false, by: "now" })).eql(["failed", "no …"]);
+    should(await stateAfter("done", { durable: false, by: "now" })).eql(["failed", "function: no …"]);
   });
 
   it("leave it to the flow's answer how it came to its end", async () => {
-    should(await stateAfter("running", { durable: false, by: "flow" })).eql(["running", "no …"]);
+    should(await stateAfter("running", { durable: false, by: "flow" })).eql(["running", "function: no …"]);
   });
 
   for (const state of ["accepted", "running"] as const) {

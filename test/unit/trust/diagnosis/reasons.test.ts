@@ -13,6 +13,7 @@ const findings: Record<Finding["kind"], Finding[]> = {
   tokenElsewhere: [{ kind: "tokenElsewhere", source: query }],
   tokenLength: [{ kind: "tokenLength", length: 39, expected: 40 }],
   tokenBlank: [{ kind: "tokenBlank" }],
+  tokenScheme: [{ kind: "tokenScheme" }],
   secretBlank: [{ kind: "secretBlank" }],
   secretPrefixTooMuch: [{ kind: "secretPrefixTooMuch", prefix: "whsec_" }],
   secretPrefixMissing: [{ kind: "secretPrefixMissing", prefix: "whsec_" }],

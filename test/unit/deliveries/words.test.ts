@@ -1,0 +1,27 @@
+import should from "should";
+import { withWords, wordsOf } from "../../../src/deliveries/words";
+import { delivered } from "../../harness/stores";
+
+describe("the first words of a body", () => {
+  for (const [body, words] of [
+    ['{\n  "order": 42\n}', '{ "order": 42 }'],
+    ["  hello\r\n\tworld ", "hello world"],
+    ["x".repeat(200), "x".repeat(80)],
+    ["é".repeat(100), "é".repeat(60)],
+    ["", undefined],
+    [" \n", undefined],
+    ["a\0b", undefined],
+    [Buffer.from([0xff, 0xd8, 0xff, 0xe0]), undefined],
+    [Buffer.from([0x1f, 0x8b, 8, 0, 0]), undefined],
+  ] as const) {
+    it(`of ${JSON.stringify(String(body)).slice(0, 30)} are ${String(words).slice(0, 20)}`, () => {
+      should(wordsOf(Buffer.from(body))).equal(words);
+    });
+  }
+
+  it("are told where no event is known", () => {
+    const body = Buffer.from("hello");
+    withWords(delivered("1"), body).should.have.property("words", "hello");
+    withWords(delivered("1", { webhook: { credential: "first", event: "push" } }), body).should.not.have.property("words");
+  }); // prettier-ignore
+});
