@@ -88,7 +88,7 @@ async function burst(subject: Subject, browser: Browser): Promise<void> {
       await longTasks();
       const before = lists;
       const cost = await costOfLoad(subject);
-      if (lists === before) process.stdout.write("  the tab has not asked in this round\n");
+      if (lists === before) throw new Error("the tab has not followed");
       tasks.push(...(await longTasks()));
       return cost;
     },
