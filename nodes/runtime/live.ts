@@ -8,7 +8,7 @@ import { serverOf } from "./host";
 const topic = "webhook-trigger/deliveries";
 /** From one to the next, in ms. */
 const interval = 100;
-/** So many wait to be told; what comes meanwhile is left to who asks for the list. */
+/** So many wait to be told, the newest; the others are left to who asks for the list. */
 const mostWaiting = 10;
 
 export class Live {
@@ -32,8 +32,10 @@ export class Live {
 
   /** A delivery has come or has changed. Stands in the way of every request. */
   seen(id: string): void {
-    if ((this.#editors <= 0 && !this.#mayHaveOthers) || this.#waiting.size >= mostWaiting) return;
+    if (this.#editors <= 0 && !this.#mayHaveOthers) return;
     this.#waiting.add(id);
+    // In a flood, the oldest have gone by the time they would be told.
+    if (this.#waiting.size > mostWaiting) this.#waiting.delete(this.#waiting.values().next().value ?? id);
     this.#timer ??= setTimeout(() => void this.#tell(), interval).unref();
   }
 
