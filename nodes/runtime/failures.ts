@@ -3,7 +3,7 @@
 import type { Node } from "node-red";
 import type { JoinedStores } from "../../src/deliveries/joined";
 import { Ration } from "../../src/ration";
-import { errorText, longestError } from "./followed";
+import { errorOf, longestError } from "./followed";
 import type { OpenedNodes } from "./opened";
 
 /** So many errors a second are looked into. */
@@ -36,7 +36,7 @@ export class Failures {
     const { config, endpoint } = opened;
     // What was to be kept before the last deploy is followed to its end all the same.
     if (config.reply.by === "now" && kept.delivery.state !== "done") return;
-    const told = endpoint.gate.secrecy.conceal(`${node.name || node.type}: ${errorText(error)}`, longestError);
+    const told = endpoint.gate.secrecy.conceal(errorOf(node, error), longestError);
     const run = { at: kept.runs.at(-1)?.at ?? kept.delivery.at, ended: Date.now(), error: told };
     // Where the flow is to answer, its answer says how it came to its end.
     await shelf.change(id, config.reply.by === "flow" ? { run } : { state: "failed", run });

@@ -97,8 +97,13 @@ export class Followed {
   }
 }
 
+/** What a node has reported, and which node it was: a flow may have many. */
+export function errorOf({ name, type }: Pick<Node, "name" | "type">, error: unknown): string {
+  return `${name === undefined || name === "" ? type : name}: ${errorText(error)}`;
+}
+
 /** What an error says, without where it came from and what else it has. */
-export function errorText(error: unknown): string {
+function errorText(error: unknown): string {
   try {
     return String(typeof error === "object" && error && "message" in error ? error.message : error);
   } catch {

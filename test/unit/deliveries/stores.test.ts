@@ -9,6 +9,7 @@ import {
   reserveOrWait,
 } from "../../../src/deliveries/repeats";
 import { type Change, type Store, StoreError } from "../../../src/deliveries/store";
+import { withWords } from "../../../src/deliveries/words";
 import { bytes, claimsOf, delivered, type Engine, engines, pagesOf, Shelf } from "../../harness/stores";
 
 const states: State[] = ["refused", "duplicate", "handshake", "accepted", "running", "done", "failed"];
@@ -88,11 +89,11 @@ function testKeeping(opened: Opened): void {
       const store = await opened();
       await store.add(delivery, body);
       const found = await store.find(delivery.id);
-      should(found?.delivery).eql(delivery);
+      should(found?.delivery).eql(withWords(delivery, body));
       should(found?.body.equals(body)).be.true();
       should(found?.runs).eql([]);
       const { deliveries } = await store.page({ limit: 1 });
-      deliveries.should.eql([delivery]);
+      deliveries.should.eql([withWords(delivery, body)]);
     });
   }
 
@@ -100,7 +101,7 @@ function testKeeping(opened: Opened): void {
     const store = await opened();
     await store.add(delivered("1"), bytes);
     await store.add(delivered("1", { node: "m", state: "accepted" }), Buffer.alloc(0));
-    should(await store.find("1")).eql({ delivery: delivered("1"), body: bytes, runs: [] });
+    should(await store.find("1")).eql({ delivery: withWords(delivered("1"), bytes), body: bytes, runs: [] });
     should(await store.counts("m")).eql({});
   });
 
@@ -108,13 +109,13 @@ function testKeeping(opened: Opened): void {
     const store = await opened();
     await store.add(delivered("1", { state: "accepted" }), bytes);
     await store.add(delivered("2", { state: "accepted" }), bytes);
-    let expected = delivered("1", { state: "accepted" });
+    let expected = withWords(delivered("1", { state: "accepted" }), bytes);
     for (const change of [{ status: 202, milliseconds: 1.5 }, { state: "running", attempt: 1 }, {}, { state: "done" }] satisfies Change[]) {
       await store.change("1", change);
       expected = { ...expected, ...change };
       should((await store.find("1"))?.delivery).eql(expected);
     } // prettier-ignore
-    should((await store.find("2"))?.delivery).eql(delivered("2", { state: "accepted" }));
+    should((await store.find("2"))?.delivery).eql(withWords(delivered("2", { state: "accepted" }), bytes));
     await store.change("unknown", { state: "done" });
     should(await store.find("unknown")).be.undefined();
   });
@@ -413,7 +414,7 @@ function testRestart(engine: Engine, shelf: () => Shelf): void {
       await before.add(delivered("1", { state: "accepted" }), bytes);
       await before.change("1", { state: "running", attempt: 1, run: { at: 5 } });
     });
-    const running = delivered("1", { state: "running", attempt: 1 });
+    const running = withWords(delivered("1", { state: "running", attempt: 1 }), bytes);
     should(await store.find("1")).eql(engine.outlives ? { delivery: running, body: bytes, runs: [{ at: 5 }] } : undefined); // prettier-ignore
     should((await pagesOf(store, { limit: 10 })).flat()).eql(engine.outlives ? ["1", "whole"] : []);
     should((await claimsOf(store, "n", 10)).flat()).eql(engine.outlives ? ["1"] : []);

@@ -18,7 +18,9 @@ async function stateAfter(state: State, config: { durable: boolean; by: "now" | 
   await store.add(delivered("id", { state }), bytes);
   const opened = { config: { durable: config.durable, reply: { by: config.by } }, endpoint: { gate } };
   const nodes = { of: () => opened } as unknown as OpenedNodes;
-  new Failures(new JoinedStores(() => [store]), nodes).heard("id", new Error(`no ${secret}`), { type: "function" } as Node);
+  new Failures(new JoinedStores(() => [store]), nodes).heard("id", new Error(`no ${secret}`), {
+    type: "function",
+  } as Node);
   for (let turns = 0; turns < 5; turns++) await turn();
   const kept = await store.find("id");
   return [kept?.delivery.state, kept?.runs.at(-1)?.error];
