@@ -111,7 +111,7 @@ export class Elsewhere {
     if (meant === undefined) {
       const reason = { key: "pathUnknown", values: {} };
       return {
-        path: this.#everybody.tells(below) ? "/…" : shown(below),
+        path: this.#everybody.tells(path) ? "/…" : shown(path),
         meant,
         problem: "noEndpoint",
         reasons: [reason],

@@ -69,7 +69,7 @@ const mistakes: Record<
     path: "/totals",
     headers: { ...json, ...bearer },
     body: '{"order":17}',
-    reason: missing,
+    reason: `function: ${missing}`,
     fix: sentence(catalogText("fix.flow")),
   },
   "a proxy writes the signed JSON anew": {
@@ -139,7 +139,7 @@ describe("it does not arrive: the tab of deliveries, with a real runtime", () =>
   it("shows a request as it comes, and sends it to its flow again", async () => {
     const before = await kept.page();
     const reply = await sendTo("/orders", '{"order":1}');
-    await tab.row("POST /orders").first().waitFor();
+    await tab.row('{"order":1}').first().waitFor();
     (await tab.rows.count()).should.equal(before.deliveries.length + 1);
     await open(reply);
     await press(opened(), "delivery.replay");

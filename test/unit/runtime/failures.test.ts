@@ -10,6 +10,8 @@ import { Secrecy } from "../../../src/trust/secrecy";
 import { bytes, delivered } from "../../harness/stores";
 
 const secret = "a secret of this node";
+/** The node that has reported it. */
+const failing = Object.assign(Object.create(null) as Node, { type: "function" });
 const gate = { secrecy: new Secrecy([secret]) };
 
 /** What has become of a delivery when an error about its message was reported. */
@@ -18,9 +20,7 @@ async function stateAfter(state: State, config: { durable: boolean; by: "now" | 
   await store.add(delivered("id", { state }), bytes);
   const opened = { config: { durable: config.durable, reply: { by: config.by } }, endpoint: { gate } };
   const nodes = { of: () => opened } as unknown as OpenedNodes;
-  new Failures(new JoinedStores(() => [store]), nodes).heard("id", new Error(`no ${secret}`), {
-    type: "function",
-  } as Node);
+  new Failures(new JoinedStores(() => [store]), nodes).heard("id", new Error(`no ${secret}`), failing);
   for (let turns = 0; turns < 5; turns++) await turn();
   const kept = await store.find("id");
   return [kept?.delivery.state, kept?.runs.at(-1)?.error];
