@@ -5,6 +5,7 @@ import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { type Flow, NodeRed } from "../harness/node-red";
+import { keeps } from "../harness/durable";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 
 const secret = "It's a Secret to Everybody";
@@ -475,4 +476,33 @@ describe("the deliveries of a Node-RED with other settings", () => {
     const { json: again } = await next.shown.replay(ofSafe[0] ?? "");
     should(await next.shown.find(({ id }) => id === again.id)).containDeep({ node: "safe", replayOf: ofSafe[0] });
   });
+
+  for (const kind of keeps) {
+    if (!kind.isHere) continue;
+    it(`are told, found and replayed as in memory where they are kept in ${kind.name}`, async () => {
+      const keep = await kind.begin();
+      const safe = webhook("safe", "/safe", { durable: true, z: "tab", wires: [["sink"]] });
+      try {
+        const { running, shown } = await open({ flow: [...flow, safe], ...keep.options });
+        for (const path of ["/orders", "/safe"]) {
+          const node = path.slice(1);
+          const { json: told } = await send(running.node(path), { headers: { ...bearer, ...json }, body: `{"at":"${node}"}` });
+          const summary = await shown.find(({ id, state, status }) => id === told.id && state === "done" && status === 200);
+          should(summary).containDeep({ node, words: `{"at":"${node}"}`, attempt: 1, cause: null });
+          should((await shown.detail(summary.id)).body).containDeep({ data: `{"at":"${node}"}` });
+          (await send(running.node(path), { headers: { "X-Token": token } })).status.should.equal(401);
+          const refusal = await shown.find(({ state }) => state === "refused", `node=${node}`);
+          should(refusal.fix).equal(catalog.whyNot.tokenElsewhere.replace("__place__", "X-Token"));
+          const { json: again } = await shown.replay(summary.id, { payload: [node] });
+          should((await running.message(again.id)).payload).eql([node]);
+          await shown.find(({ id, state }) => id === again.id && state === "done");
+          (await shown.page(`node=${node}&limit=2`)).deliveries.should.have.length(2);
+          (await shown.page(`text=${summary.id}`)).deliveries.map(({ id }) => id).should.eql([summary.id]);
+        }
+      } finally {
+        await nodeRed?.stop();
+        await keep.end();
+      }
+    });
+  } // prettier-ignore
 });
