@@ -8,6 +8,7 @@ import type { Candidate, Reservation } from "../../src/deliveries/repeats";
 import { type Store, StoreError, type Trouble } from "../../src/deliveries/store";
 import { mostWaiting } from "../../src/deliveries/valkey/adding";
 import { type ValkeyOptions, ValkeyStore } from "../../src/deliveries/valkey-store";
+import { withWords } from "../../src/deliveries/words";
 import { bodyOf, bytes, claimsOf, delivered, pagesOf, Shelf, Told } from "../harness/stores";
 import { until } from "../harness/until";
 import { serverIsHere, ValkeyServer } from "../harness/valkey";
@@ -399,7 +400,7 @@ if (serverIsHere) {
         const next = await reserved(other, "2");
         await lost.change("1", { state: "done", status: 200 });
         await reservation.release();
-        should((await other.find("1"))?.delivery).eql(accepted("1"));
+        should((await other.find("1"))?.delivery).eql(withWords(accepted("1"), bytes));
         (await lost.repeats.reserve(candidate("3"))).isFirst.should.be.false();
         (await unfinished(lost)).should.eql([]);
         await other.change("1", { state: "done" });
