@@ -27,6 +27,15 @@ const trials = inFiles("editor/handling", "editor/handover", "editor/standing", 
 const tab = all.filter((path) => /^test\/editor\/(deliver|replay)/.test(path));
 const editor = without(inFolders("editor"), [...fields, ...trials, ...tab]);
 // Not all of the editor's tests: the others pass on the oldest Node-RED, too, but take minutes.
+const tabInShort = inFiles("editor/deliveries", "editor/deliveries-story");
+// What comes of Node-RED alone, on whichever Node.js.
+const ofNodeRed = inFiles(
+  "runtime/metrics",
+  "runtime/silent",
+  "runtime/completion",
+  "runtime/hooks",
+  "runtime/deploys",
+);
 const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/palette", "editor/story");
 
 /** The versions on which a part runs. */
@@ -74,10 +83,11 @@ const latest = new Versions("Node-RED 5", modernNode, () => nodeRedFolder(5));
 
 /** What runs on each of the supported versions; what stands in front depends on Node-RED's, not on that of Node. */
 export const matrix = [
-  oldest.run("attacks", [...attacks, ...disk]),
+  oldest.run("attacks", attacks),
   oldest.run("the editor", editorInShort),
-  oldest.run("the tab of deliveries", tab),
-  ...[oldest, ...others].map((versions) => versions.run("what senders meet", senders)),
+  oldest.run("the tab of deliveries", tabInShort),
+  oldest.run("what senders meet", senders),
+  ...others.map((versions) => versions.run("what senders meet", without(senders, ofNodeRed))),
   oldest.run("compared with http in", differential),
   ...[oldest, ...others].map((versions) => versions.run("what surrounds the node", surroundings)),
   oldest.run("what runs alone", alone),
