@@ -137,6 +137,9 @@ async function examine({ page }: Editor, part = ".webhook-trigger-form") {
   }, part);
 }
 
+/** A Node-RED of its own: it keeps how high the parts of the sidebars were, for every editor. */
+const ofItsOwn = { webhookTriggerDeliveries: { keep: 100 } };
+
 /** What the tab can look like: with a list of all states, and with nothing in it. */
 const tabLooks: Record<string, (editor: Editor, told: ToldDeliveries) => Promise<void>> = {
   "deliveries of each state, one selected, a silent sender and traffic": async (editor, told) => {
@@ -163,7 +166,7 @@ describe("the form, for everyone", () => {
   let editor: Editor;
   const open = async (look = {}) => {
     const flow = webhookFlow({ id: "saved", relativePath: "/saved" }, { id: "rival", relativePath: "/rival", name: "Rival" });
-    editor = await Editor.open(await sharedBrowser(), await sharedNodeRed(flow), look);
+    editor = await Editor.open(await sharedBrowser(), await sharedNodeRed(flow, { settings: ofItsOwn }), look);
   };
 
   for (const colorScheme of ["light", "dark"] as const) {

@@ -190,6 +190,7 @@ describe("it does not arrive: the tab of deliveries, with a real runtime", () =>
     );
     await editor.page.locator("#webhook-trigger-deliveries").click();
     await tab.row("/github").waitFor({ state: "detached" });
+    await tab.row('{"order":5}').first().waitFor();
     const nodes = await tab.list.locator(".webhook-deliveries-node").allInnerTexts();
     [...new Set(nodes)].should.eql(["Orders"]);
   });

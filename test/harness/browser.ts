@@ -71,10 +71,6 @@ export class Editor {
   static async open(browser: Browser, nodeRed: Pick<NodeRed, "admin">, look: Look = {}): Promise<Editor> {
     const { page, giveBack } = await takeTab(browser, look);
     const editor = new Editor(page, giveBack);
-    // The runtime would keep the places and heights of the sidebars, for the editors of other tests as well.
-    await page.route("**/settings/user", (route) =>
-      route.request().method() === "POST" ? route.fulfill({ status: 204 }) : route.fallback(),
-    );
     await editor.page.goto(nodeRed.admin("/"));
     await editor.loaded();
     return editor;
