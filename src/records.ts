@@ -15,7 +15,7 @@ import type { Refused } from "./trust/gate";
 export const mostRefusedASecond = 10;
 const nothing = Buffer.alloc(0);
 
-/** Why a request was refused; asked for only where that is kept. */
+/** Why a request was refused. */
 export interface Why {
   readonly explanation: Explanation;
   /** The error behind it, where no rule foresees it; with nothing in it that nobody may know. */
@@ -59,10 +59,11 @@ export class Records {
     forget(this.#store.change(id, change));
   }
 
-  refused({ name, status }: Problem, request: Refused | undefined, why: Why): void {
+  /** @param why asked only where the request is noted: to find it out takes longer than all else */
+  refused({ name, status }: Problem, request: Refused | undefined, why: () => Why): void {
     if (!request || !this.#refused.takes()) return;
-    const { reasons, looksLike } = why.explanation;
-    const { error } = why;
+    const { explanation, error } = why();
+    const { reasons, looksLike } = explanation;
     this.#note(request, {
       ...{ status, state: "refused", problem: name, reasons },
       ...(looksLike && { looksLike }),

@@ -73,7 +73,7 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
       const inquiry = new Inquiry(refusal, gate, RED._);
       report.refused(refusal, inquiry);
       traffic.add(node.id, "refused");
-      records?.refused(problem, request, inquiry.forNotes);
+      records?.refused(problem, request, () => inquiry.forNotes);
     },
   };
 }

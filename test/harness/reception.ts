@@ -132,7 +132,7 @@ export class Reception {
       },
       refused: (problem, request, cause) => {
         this.refusals.push({ problem, cause });
-        this.records?.refused(problem, request, { explanation: { reasons: [] }, error: undefined });
+        this.records?.refused(problem, request, () => ({ explanation: { reasons: [] }, error: undefined }));
       },
     };
     const lot = () => undefined;
