@@ -39,7 +39,7 @@ export function* spellings(
   const readings = new Readings(text, budget);
   /** At the places ahead. */
   const ahead = new Map<number, Underway>();
-  let place = 0;
+  let place = fold === asItStands ? firstPlace(token, text, stop) : 0;
   for (; place < Math.min(stop, text.length); place++) {
     const underway = ahead.get(place) ?? none;
     if (underway === none && text[place] !== token[0] && !beginsEscape(text[place])) continue;
@@ -59,6 +59,13 @@ export function* spellings(
     readings.forget(place);
   }
   if (place < text.length) yield { start: firstStart(ahead, place), end: text.length };
+}
+
+/** Where a token may begin at first: before what is escaped, and before the stop, it stands as it is. */
+function firstPlace(token: string, text: string, stop: number): number {
+  const [found, escaped] = [text.indexOf(token), text.search(escapeBegin)];
+  const unread = Math.min(stop, text.length, escaped === -1 ? Infinity : escaped) - token.length + 1;
+  return Math.max(0, found === -1 ? unread : Math.min(found, unread));
 }
 
 /** Where the first of all tokens began that are underway, if that is before a place. */
@@ -88,6 +95,7 @@ export function isSpelled(token: string, text: string, budget: Budget, fold?: Fo
 /** Puts something in the place of tokens, wherever they stand in a text, and of what is not read of it. */
 export function withoutTokens(tokens: Iterable<string>, text: string, limits: Limits, replacement: string): string {
   const found = Array.from(tokens, (token) => [...spellings(token, text, limits)]).flat();
+  if (found.length === 0) return text;
   const spans: Span[] = [];
   for (const span of found.sort((a, b) => a.start - b.start)) {
     const before = spans.at(-1);
