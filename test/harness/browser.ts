@@ -171,8 +171,12 @@ export class Editor {
     await this.invoke("core:show-examples-import-dialog");
     const list = this.page.locator("#red-ui-clipboard-dialog-import-tab-examples");
     await list.getByText(packageName, { exact: true }).click();
-    await list.getByText(name, { exact: true }).click();
-    await this.page.locator("#red-ui-clipboard-dialog-ok").click();
+    const ok = this.page.locator("#red-ui-clipboard-dialog-ok");
+    // The dialog looks at its first tab a moment after it has opened, and disables the button of all.
+    for (let isDone = false; !isDone;) {
+      await list.getByText(name, { exact: true }).click();
+      isDone = await ok.click({ timeout: 1000 }).then(() => true, () => false);
+    } // prettier-ignore
   }
 
   /** Shows a flow, as soon as the editor has it. */
