@@ -103,25 +103,6 @@ inEveryLayout("metrics", { flow }, (nodeRed) => {
 });
 
 describe("metrics", () => {
-  it("are for whoever may read", async () => {
-    for (const [permissions, status] of [
-      ["", 401],
-      ["flows.read", 401],
-      ["webhook-trigger.write", 401],
-      ["read", 200],
-      ["webhook-trigger.read", 200],
-    ] as const) {
-      const user = permissions && `default: { permissions: "${permissions}" }`;
-      const guarded = await NodeRed.start({ flow, code: `adminAuth: { type: "credentials", users: [], ${user} }` });
-      try {
-        const response = await fetch(guarded.admin("/webhook-trigger/metrics"));
-        should([permissions, response.status]).eql([permissions, status]);
-      } finally {
-        await guarded.stop();
-      }
-    }
-  });
-
   it("are for whoever has a token of the settings file, as the README shows", async () => {
     const code = `adminAuth: {
       type: "credentials", users: [],

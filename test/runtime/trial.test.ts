@@ -1,6 +1,6 @@
 import should from "should";
 import { present } from "../../src/trust/present";
-import { token, webhook, webhookFlow } from "../harness/flow";
+import { token, webhookFlow } from "../harness/flow";
 import { type Call, send } from "../harness/http";
 import { inEveryLayout, layouts } from "../harness/layouts";
 import { NodeRed, type Options } from "../harness/node-red";
@@ -206,21 +206,6 @@ describe("a test request", () => {
       second.status.should.equal(401);
     } finally {
       await nodeRed.stop();
-    }
-  });
-
-  it("needs the permission webhook-trigger.write", async () => {
-    for (const [permissions, status] of [["read", 401], ["webhook-trigger.write", 200]] as const) {
-      const code = `adminAuth: { type: "credentials", users: [], default: { permissions: "${permissions}" } }`;
-      const nodeRed = await NodeRed.start({ code, flow: webhookFlow(webhook("hook", "/hook")) });
-      try {
-        const reply = await tryNode(nodeRed, "hook");
-        reply.status.should.equal(status);
-        if (status === 200) await nodeRed.message(reply.json.id);
-        else nodeRed.messages.should.have.length(0);
-      } finally {
-        await nodeRed.stop();
-      }
     }
   });
 }); // prettier-ignore
