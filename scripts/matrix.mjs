@@ -30,8 +30,11 @@ const editor = without(inFolders("editor"), [...fields, ...trials, ...tab]);
 const tabInShort = inFiles("editor/deliveries", "editor/deliveries-story");
 // What comes of Node-RED alone, on whichever Node.js.
 const ofNodeRed = inFiles(
+  "runtime/waiting",
+  "runtime/way",
   "runtime/metrics",
   "runtime/silent",
+  "runtime/permissions",
   "runtime/completion",
   "runtime/hooks",
   "runtime/deploys",
@@ -89,7 +92,8 @@ export const matrix = [
   oldest.run("what senders meet", senders),
   ...others.map((versions) => versions.run("what senders meet", without(senders, ofNodeRed))),
   oldest.run("compared with http in", differential),
-  ...[oldest, ...others].map((versions) => versions.run("what surrounds the node", surroundings)),
+  oldest.run("what surrounds the node", surroundings),
+  ...others.map((versions) => versions.run("what surrounds the node", without(surroundings, ofNodeRed))),
   oldest.run("what runs alone", alone),
   ...others.map((versions) => versions.run("what runs alone", small)),
 ];
@@ -97,6 +101,7 @@ export const matrix = [
 /** All tests. */
 export const everything = [
   latest.run("disks and instances that fail", [...disk, ...instances]),
+  latest.run("what people see first", inFolders("demo", "package")),
   latest.run("attacks", attacks),
   latest.run("what senders meet", senders),
   latest.run("the fields of the form", fields),
@@ -105,7 +110,6 @@ export const everything = [
   latest.run("the tab of deliveries", tab),
   latest.run("compared with http in", differential),
   latest.run("what surrounds the node", surroundings),
-  latest.run("what people see first", inFolders("demo", "package")),
   latest.run("what runs alone", alone),
 ];
 

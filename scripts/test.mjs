@@ -23,6 +23,9 @@ import {
   root,
 } from "./setup.mjs";
 
+/** @typedef {import("./reporter.mjs").Failure} Failure */
+/** @typedef {import("./reporter.mjs").Result} Result */
+
 const args = process.argv.slice(2);
 const isChoice = (/** @type {string} */ arg) => /^--(matrix(=.*)?|quick|fonts)$/.test(arg);
 const mochaArgs = args.filter((arg) => !isChoice(arg));
@@ -46,22 +49,27 @@ rmSync(compiled, { recursive: true, force: true });
 const fonts = choices.includes("--fonts") ? otherFonts(join(root, ".cache", "fonts")) : {};
 
 process.stdout.write(leftOut(missing).join(""));
-const total = { passes: 0, failures: 0 };
-// Two more at a time than there are processors, since each waits for its Node-RED and its browser half of the time. The
+let passes = 0;
+/** @type {({ title: string } & Failure)[]} */
+const failures = [];
+// Four more at a time than there are processors, since each waits for its Node-RED and its browser half of the time. The
 // first speaks as it goes, each other one when its turn has come.
 const waiting = runs.map((entry) => ({ entry, output: new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER }) }));
 const speaking = speak(waiting.map(({ entry, output }) => ({ title: entry.title, output })));
-await Promise.all(Array.from({ length: availableParallelism() + 2 }, () => runWaiting()));
+await Promise.all(Array.from({ length: availableParallelism() + 4 }, () => runWaiting()));
 await speaking;
-process.stdout.write(`\n${total.passes} passed, ${total.failures} failed\n`);
-if (total.failures > 0 || total.passes === 0) process.exit(1);
+// At the end once more: of a long report, that is what is looked at first.
+for (const { title, test, error } of failures) process.stdout.write(`\n${title}: ${test}\n  ${error}\n`);
+process.stdout.write(`\n${passes} passed, ${failures.length} failed\n`);
+if (failures.length > 0 || passes === 0) process.exit(1);
 
 /** Runs one entry after the other until none is left. */
 async function runWaiting() {
   for (let next = waiting.shift(); next; next = waiting.shift()) {
-    const { passes, failures } = await runEntry(next.entry, next.output);
-    total.passes += passes;
-    total.failures += failures;
+    const { title } = next.entry;
+    const result = await runEntry(next.entry, next.output);
+    passes += result.passes;
+    failures.push(...result.failures.map((failure) => ({ title, ...failure })));
   }
 }
 
@@ -70,6 +78,7 @@ async function runWaiting() {
  *
  * @param {typeof runs[number]} entry
  * @param {PassThrough} output what it says, which nobody may be listening to yet: a full pipe would stop it
+ * @returns {Promise<Result>}
  */
 async function runEntry({ title, node, nodeRed, specs, hasOtherFonts }, output) {
   const child = fork(
@@ -96,13 +105,14 @@ async function runEntry({ title, node, nodeRed, specs, hasOtherFonts }, output) 
     },
   );
   child.stdout?.pipe(output);
-  /** @type {typeof total | undefined} */
-  let counts;
-  child.on("message", (/** @type {typeof total} */ message) => (counts = message));
+  /** @type {Result | undefined} */
+  let result;
+  child.on("message", (/** @type {Result} */ message) => (result = message));
   const closed = /** @type {Promise<[number | null]>} */ (once(child, "close"));
   const [status] = await closed;
-  if (!counts) throw new Error(`${title}: the tests ended with ${String(status)} before they were done`);
-  return { ...counts, failures: counts.failures || Number(status !== 0) };
+  if (!result) throw new Error(`${title}: the tests ended with ${String(status)} before they were done`);
+  if (status === 0 || result.failures.length > 0) return result;
+  return { ...result, failures: [{ test: "all of them", error: `ended with ${String(status)}` }] };
 }
 
 /**
