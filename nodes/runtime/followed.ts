@@ -81,9 +81,9 @@ export class Followed {
     if (index !== -1) this.#open.splice(index, 1);
   }
 
-  /** The first error is kept: what follows from it tells less. */
-  fail(error: unknown): void {
-    this.#error ??= this.#conceal(errorText(error)).slice(0, longestError);
+  /** A node has reported an error. The first one is kept: what follows from it tells less. */
+  fail(node: Node, error: unknown): void {
+    this.#error ??= this.#conceal(errorOf(node, error)).slice(0, longestError);
   }
 
   lose(): void {

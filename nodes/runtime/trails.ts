@@ -91,7 +91,7 @@ export class Trails {
     if (!followed) return;
     const isTold = this.#failed.has(msg);
     if (failure) {
-      followed.fail(failure.error);
+      followed.fail(node, failure.error);
       this.#failed.add(msg);
     }
     // An error may come with a copy of the message that the node has.

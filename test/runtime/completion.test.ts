@@ -133,7 +133,7 @@ describe("the end of a flow", () => {
     should(await following.size()).equal(2);
     await following.go("kept", ["fail"], "one");
     await following.go("kept", ["done"], "three");
-    should(await following.ending(ids[0] ?? "")).eql(failed("failed"));
+    should(await following.ending(ids[0] ?? "")).eql(failed("handling: failed"));
     should(await following.ending(ids[2] ?? "")).eql(done);
   });
 
@@ -163,7 +163,7 @@ describe("the end of a flow", () => {
     ["a report without done, later", { a: handling("reportsLater") }, "reported later"],
     ["a report with done", { a: handling("reportsAndIsDone") }, "reported, and done"],
     ["link call that waits in vain", { a: { type: "link call", links: ["in"], linkType: "static", timeout: "0.01", wires: [[]] }, in: { type: "link in", links: [] } }, "timeout"],
-    ["a long error", { a: handling("failsAtLength") }, "x".repeat(200)],
+    ["a long error", { a: handling("failsAtLength") }, "x".repeat(190)],
     ["an error that throws when it is read", { a: handling("failsStrangely") }, "object"],
   ]; // prettier-ignore
   for (const [what, nodes, error] of failing) {
@@ -179,7 +179,7 @@ describe("the end of a flow", () => {
       should(await following.ending(id))
         .match({ as: "failed" })
         .and.have.property("error")
-        .which.containEql(error);
+        .which.containEql(`${nodes.a?.type as string}: ${error}`);
     });
   }
 
@@ -333,7 +333,7 @@ describe("the end of a flow", () => {
       await following.nodeRed.told("held");
       should(await following.size()).equal(1);
       await following.release();
-      should(await following.ending(id)).eql(failed("thrown"));
+      should(await following.ending(id)).eql(failed("function: thrown"));
       await deploy(nodes);
     });
 

@@ -467,7 +467,7 @@ describe("the deliveries of a Node-RED with other settings", () => {
     }
     paged.should.eql(ids);
     const summary = await shown.find(({ node, cause }) => node === "safe" && cause !== null);
-    should(summary).containDeep({ status: 200, cause: { error: "no such order" } });
+    should(summary).containDeep({ status: 200, cause: { error: "function: no such order" } });
     should(summary.milliseconds).be.above(0);
     await running.stop();
     const next = await open({ flow: safe, userDir: running.userDir });

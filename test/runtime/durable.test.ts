@@ -173,7 +173,7 @@ for (const kind of keeps.filter(({ isHere }) => isHere)) {
         it("has not come again where the flow was done with it, at the second time", () => {
           const { delivery, runs } = failed.kept ?? {};
           should([delivery?.state, delivery?.attempt]).eql(["done", 2]);
-          should(runs?.map(({ error }) => error)).eql(["broken by …", undefined]);
+          should(runs?.map(({ error }) => error)).eql(["hold: broken by …", undefined]);
           nodeRed.messages.filter(({ _msgid }) => [failed.id, answeredId].includes(_msgid)).should.be.empty();
         });
 

@@ -17,6 +17,7 @@ class FakeNode {
   readonly reported: unknown[] = [];
   isRunning = true;
   readonly _flow = { getNode: (id: string) => (this.isRunning && id === this.id ? this : undefined) };
+  readonly type = "fake";
   readonly _expectedDoneCount: number;
 
   constructor(
@@ -94,7 +95,7 @@ describe("for any flow", () => {
         steps.splice((order[step] ?? 0) % steps.length, 1)[0]?.();
       }
       await settled();
-      should(seen.ending).eql(failures.length > 0 ? { as: "failed", error: "failed" } : { as: "done" });
+      should(seen.ending).eql(failures.length > 0 ? { as: "failed", error: "fake: failed" } : { as: "done" });
       should(trails.size).equal(0);
     });
     await fc.assert(property, { seed, numRuns: 200 });
@@ -218,9 +219,9 @@ describe("Completion", () => {
     const ending = completion.follow("id", source, (error) => error.replaceAll("secret", "…"));
     const msg = { _msgid: "id" };
     await trigger("preDeliver", { msg, source: { id: "source", node: source }, destination: { id: "node", node } });
-    const error = `${"x".repeat(197)}secret`;
+    const error = `${"x".repeat(191)}secret`;
     node.error(error, msg);
-    should(await ending).eql({ as: "failed", error: `${"x".repeat(197)}…` });
+    should(await ending).eql({ as: "failed", error: `fake: ${"x".repeat(191)}…` });
     node.reported.should.eql([error]);
   });
 
