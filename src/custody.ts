@@ -7,7 +7,7 @@ import { StoreError } from "./deliveries/store";
 import type { Delivery } from "./endpoint";
 import { type Problem, problems } from "./problem";
 import type { OwedReply } from "./reply/owed";
-import type { Recorder, Sent } from "./recorder";
+import type { Outcome, Recorder, Sent } from "./recorder";
 
 /** The reply that a flow is to give, and what that says of it: the flow is done when it has given it. */
 export interface Owed {
@@ -36,10 +36,11 @@ export class Custody {
   /**
    * Keeps a delivery safely. Then `begin` is due, or `withdraw`.
    *
+   * @param told what its sender is told then
    * @returns what is kept; or why that is not possible, and its sender has to keep it
    */
-  async keep(delivery: Delivery, sent: Sent): Promise<Kept | Problem> {
-    return this.keepAgain(this.#recorder.record(delivery, sent, { state: "running" }));
+  async keep(delivery: Delivery, sent: Sent, told: Pick<Outcome, "answer">): Promise<Kept | Problem> {
+    return this.keepAgain(this.#recorder.record(delivery, sent, { state: "running", ...told }));
   }
 
   /** The same for what was kept before, and is to be a delivery of its own now. */

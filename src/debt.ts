@@ -1,13 +1,17 @@
 // What becomes of a reply that the flow owes: who is told, and when the flow counts as done.
 
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { isWithoutContent } from "./config/handling";
+import type { Owed } from "./custody";
 import type { Ending } from "./deliveries/flow";
+import type { Change } from "./deliveries/store";
 import { statusError } from "./deliveries/state";
 import type { Reservation } from "./deliveries/repeats";
 import type { Endpoint } from "./endpoint";
 import { type Problem, problems } from "./problem";
-import type { Creditor, Dropped, Settlement } from "./reply/owed";
-import type { Recording } from "./reply/recording";
+import { notedOf } from "./reply/acceptance";
+import { type Creditor, type Dropped, OwedReply, type Settlement } from "./reply/owed";
+import { Recording } from "./reply/recording";
 
 /** Whose reply it is. */
 interface Debtor {
@@ -15,11 +19,26 @@ interface Debtor {
   readonly id: string;
   /** When the request was met, as `performance.now()` tells time. */
   readonly start: number;
+  readonly request: IncomingMessage;
   readonly response: ServerResponse;
 }
 
+/** @param timeout how long the reply may be owed, in ms */
+export function owedBy(
+  receiver: Endpoint,
+  debtor: Debtor,
+  timeout: number,
+  reservation: Reservation | undefined,
+): Owed {
+  const isWanted = reservation !== undefined || receiver.records !== undefined;
+  const recording = isWanted ? new Recording(reservation !== undefined) : undefined;
+  const debt = new Debt(receiver, debtor, reservation, recording);
+  const reply = new OwedReply(debtor.request, debtor.response, timeout, debt, recording);
+  return { reply, ending: debt.ending };
+}
+
 /** For as long as a reply is owed, nothing of what has come is kept in memory for it. */
-export class Debt implements Creditor {
+class Debt implements Creditor {
   /** What its reply says of the flow: whatever it is, the sender knows. */
   readonly ending: Promise<Ending>;
   readonly #receiver: Endpoint;
@@ -52,12 +71,21 @@ export class Debt implements Creditor {
       if (failure?.problem === problems.flowLate) this.#receiver.unanswered();
       else if (failure) this.#receiver.refused(failure.problem, undefined, failure.cause);
     }
-    const ending = endingBy(settlement, response.statusCode);
+    const ending = endingBy(settlement, failure?.problem.status ?? response.statusCode);
     this.#end(ending);
-    const told = settlement === "gone" ? {} : { status: response.statusCode };
+    const told = settlement === "gone" ? {} : { status: response.statusCode, ...this.#answer(failure) };
     // Where nothing may be lost, what the state is depends on more.
     const state = this.#receiver.custody ? {} : ({ state: ending.as === "done" ? ending.as : "failed" } as const);
     this.#receiver.records?.answered(id, { ...told, ...state, milliseconds: performance.now() - start });
+  }
+
+  /** What its caller was told, as it is noted for whoever looks. */
+  #answer(failure?: { problem: Problem }): Pick<Change, "answer"> {
+    const { records, gate } = this.#receiver;
+    if (!records || isWithoutContent(this.#debtor.response.statusCode)) return {};
+    // After a part of the flow's answer, no problem can be told any more.
+    const body = failure && !this.#recording?.hasBegun ? failure.problem.body : this.#recording?.text;
+    return notedOf(body ?? "", gate.secrecy);
   }
 
   dropped(why: Dropped): void {

@@ -2,17 +2,15 @@
 
 import type { Admitted, Hand } from "./admitted";
 import type { Custody, Owed } from "./custody";
-import { Debt } from "./debt";
+import { owedBy } from "./debt";
 import type { Kept, Webhook } from "./deliveries/delivery";
 import type { Told } from "./deliveries/flow";
 import type { RepeatGuard, Verdict } from "./deliveries/guard";
 import type { Repetition, Reservation } from "./deliveries/repeats";
 import type { Delivery, Endpoint } from "./endpoint";
 import { Interference, Problem, problems } from "./problem";
-import { Acceptance, saidBefore } from "./reply/acceptance";
-import { OwedReply } from "./reply/owed";
+import { Acceptance, notedOf, type Said, saidBefore } from "./reply/acceptance";
 import type { Sent } from "./recorder";
-import { Recording } from "./reply/recording";
 import { abandon, prepareReply } from "./reply/reply";
 import { messageField } from "./reply/trial";
 import { type Content, hasBytes } from "./request/content";
@@ -26,6 +24,8 @@ export class Handover {
   readonly #receiver: Endpoint;
   readonly #id: string;
   readonly #webhook: Webhook;
+  /** What the caller is told, where the flow is not to answer. */
+  #said: Said | undefined;
   /** What the caller was told, and after how long. */
   #told: Told | undefined;
 
@@ -78,7 +78,8 @@ export class Handover {
       this.#receiver.deliver(delivery, owed?.reply);
     };
     this.#start(reservation, { on });
-    if (reply.by === "now") records?.came(delivery, this.#sent, { ...this.#told, state: "done" });
+    if (reply.by === "now")
+      records?.came(delivery, this.#sent, { ...this.#told, ...notedOf(this.#first.body), state: "done" });
   }
 
   async #keep(custody: Custody, reservation: Reservation | undefined): Promise<Problem | undefined> {
@@ -105,7 +106,9 @@ export class Handover {
   async #keptBy(custody: Custody): Promise<{ delivery: Delivery; kept: Kept | Problem }> {
     if (this.#admitted.response.headersSent) throw new Interference("answered");
     const delivery = this.#message();
-    return { delivery, kept: await custody.keep(delivery, this.#sent) };
+    const { reply, records } = this.#receiver;
+    const told = reply.by === "now" && records?.keepsAnswers ? notedOf(this.#first.body) : {};
+    return { delivery, kept: await custody.keep(delivery, this.#sent, told) };
   }
 
   #start(reservation: Reservation | undefined, hand: Hand): void {
@@ -131,7 +134,8 @@ export class Handover {
     reply.send();
     this.#receiver.repeated({ id, admission, ip: arrival.ip });
     this.#replied(id, reply.contentLength);
-    this.#receiver.records?.came(this.#message(), this.#sent, { ...this.#told, state: "duplicate" });
+    const noted = notedOf(said.body, this.#receiver.gate.secrecy);
+    this.#receiver.records?.came(this.#message(), this.#sent, { ...this.#told, ...noted, state: "duplicate" });
   }
 
   #prepare(reservation: Reservation | undefined, hand: Hand): () => void {
@@ -149,7 +153,7 @@ export class Handover {
 
   #prepareReply(reservation: Reservation | undefined, hand: Hand): () => void {
     const { arrival, response } = this.#admitted;
-    const reply = prepareReply(arrival.request, response, this.#acceptance.first(this.#id));
+    const reply = prepareReply(arrival.request, response, this.#first);
     return () => {
       hand.on();
       void reservation?.settle();
@@ -162,12 +166,8 @@ export class Handover {
     const { arrival, response, admission, start } = this.#admitted;
     if (response.headersSent) throw new Interference("answered");
     if (admission.isTrial) response.setHeader(messageField, this.#id);
-    const recording = reservation && new Recording();
-    return () => {
-      const debt = new Debt(this.#receiver, { id: this.#id, start, response }, reservation, recording);
-      const reply = new OwedReply(arrival.request, response, timeout, debt, recording);
-      hand.on({ reply, ending: debt.ending });
-    };
+    const debtor = { id: this.#id, start, request: arrival.request, response };
+    return () => hand.on(owedBy(this.#receiver, debtor, timeout, reservation));
   }
 
   #message(): Delivery {
@@ -181,18 +181,20 @@ export class Handover {
   }
 
   #replied(id: string, contentLength: number): void {
-    const [milliseconds, status] = [this.#milliseconds, this.#admitted.response.statusCode];
-    this.#told = { status, milliseconds };
+    const { start, response } = this.#admitted;
+    const milliseconds = performance.now() - start;
+    this.#told = { status: response.statusCode, milliseconds };
     this.#receiver.replied({ id, milliseconds, contentLength });
   }
 
-  get #milliseconds(): number {
-    return performance.now() - this.#admitted.start;
+  get #sent(): Sent {
+    const { arrival, bytes, admission } = this.#admitted;
+    const isTrial = admission.isTrial ?? false;
+    return { content: this.#content, bytes: arrival.parsed ? undefined : bytes, isTrial };
   }
 
-  get #sent(): Sent {
-    const { arrival, bytes } = this.#admitted;
-    return { content: this.#content, bytes: arrival.parsed ? undefined : bytes };
+  get #first(): Said {
+    return (this.#said ??= this.#acceptance.first(this.#id));
   }
 
   get #acceptance(): Acceptance {

@@ -11,15 +11,17 @@ import type { RequestSummary } from "./request/summary";
 import type { Secrecy } from "./trust/secrecy";
 import type { Scheme } from "./trust/senders/record";
 
-/** What there is of a body. */
+/** What came, besides what the message has of it. */
 export interface Sent {
   readonly content: Content;
   /** As it was sent; nothing where a parser in front has made something of it, which then is what counts. */
   readonly bytes: Buffer | undefined;
+  /** Whether the editor has sent it, to try the endpoint. */
+  readonly isTrial: boolean;
 }
 
 /** What became of it so far. */
-export type Outcome = Pick<KeptDelivery, "state" | "status" | "milliseconds">;
+export type Outcome = Pick<KeptDelivery, "state" | "status" | "milliseconds" | "answer">;
 
 /** A body as it is kept. */
 interface Body extends Pick<Kept, "body"> {
@@ -71,7 +73,10 @@ export class Recorder {
     const size = sent.bytes?.length ?? body.length;
     const delivery = { ...outcome, id, node: this.#node, at, head, webhook: withoutAttempt(webhook), size, attempt: 1 };
     const signedIn = this.#signedIn.length > 0 ? { signedIn: this.#signedIn } : undefined;
-    return { delivery: how || signedIn ? { ...delivery, ...how, ...signedIn } : delivery, body, runs: [{ at }] };
+    const trial = sent.isTrial ? { isTrial: true } : undefined;
+    // Of most there is no more to say.
+    const whole = how || signedIn || trial ? { ...delivery, ...how, ...signedIn, ...trial } : delivery;
+    return { delivery: whole, body, runs: [{ at }] };
   }
 
   /**

@@ -28,6 +28,7 @@ interface Lot {
   /** Where the endpoint is. */
   readonly path: string;
   readonly keepsBodies: boolean;
+  readonly keepsAnswers: boolean;
   /** Makes the id of what has started no message. */
   newId(): string;
 }
@@ -43,9 +44,13 @@ export class Records {
     this.#lot = lot;
   }
 
+  get keepsAnswers(): boolean {
+    return this.#lot.keepsAnswers;
+  }
+
   /** The flow was started with it, or not, as it is a repeat of another. */
   came(delivery: Delivery, sent: Sent, outcome: Outcome): void {
-    const kept = this.#lot.recorder.record(delivery, sent, outcome);
+    const kept = this.#lot.recorder.record(delivery, sent, this.#noted(outcome));
     this.#add(kept.delivery, outcome.state === "duplicate" ? nothing : kept.body);
   }
 
@@ -56,7 +61,7 @@ export class Records {
 
   /** The flow has answered it, or has not. */
   answered(id: string, change: Change): void {
-    forget(this.#store.change(id, change));
+    forget(this.#store.change(id, this.#noted(change)));
   }
 
   /** @param why asked only where the request is noted: to find it out takes longer than all else */
@@ -82,6 +87,13 @@ export class Records {
     const base = this.#lot.recorder.base(this.#lot.newId());
     const kept = { method: head.method, path: this.#lot.path, ...shape, ip: addressOf(ip)?.text ?? "" };
     this.#add({ ...base, at, ...fate, attempt: 0, head: kept, size: body?.length ?? lengthOf(head) }, nothing);
+  }
+
+  /** Without what was answered, where that is not kept. */
+  #noted<Fate extends Pick<KeptDelivery, "answer">>(fate: Fate): Omit<Fate, "answer"> {
+    if (this.keepsAnswers) return fate;
+    const { answer: _, ...rest } = fate;
+    return rest;
   }
 
   #add(delivery: KeptDelivery, body: Buffer): void {

@@ -6,6 +6,7 @@
  */
 import type { Keeping } from "../../src/config/keeping";
 import type { Roots } from "../../src/config/roots";
+import type { Translate } from "../../src/deliveries/wording";
 
 /** A node in the editor, as far as the form looks at one. */
 export interface EditorNode {
@@ -28,9 +29,6 @@ export interface EditorNode {
   method?: unknown;
   readonly _: Translate;
 }
-
-/** Finds a text in the language of the editor; answers with the key where there is none. */
-export type Translate = (key: string, values?: Record<string, string>) => string;
 
 /** A tab of the sidebar. */
 export interface SidebarTab {

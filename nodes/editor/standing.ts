@@ -1,9 +1,9 @@
 // How the node fares, told while its form is open: what came last, and why it was refused.
 
+import { sentencesOf } from "../../src/deliveries/wording";
 import type { Standing } from "../../src/reply/standing";
 import { inARow } from "../../src/trust/diagnosis/sentences";
 import { isSenderId, type SenderId, senders } from "../../src/trust/senders/table";
-import { sentencesOf } from "./causes";
 import { enter } from "./credentials";
 import { showDeliveriesOf } from "./deliveries/tab";
 import { input, inputValue, type WebhookNode } from "./fields";
@@ -91,7 +91,7 @@ function refusalOf(node: WebhookNode, { lastRefused }: Standing): string {
   const { at, problem, ip, reasons } = lastRefused;
   const refused = node._(`refused.${problem}`);
   const what = { time: timeOf(at), refused: ip === undefined ? refused : `${refused}: ${ip}` };
-  const why = sentencesOf(node._.bind(node), reasons);
+  const why = sentencesOf(reasons, node._.bind(node));
   return inARow([node._("standing.refusedAt", what), ...why]);
 }
 

@@ -1,10 +1,8 @@
 // What is behind a problem, in words for the log.
 
 import { inspect } from "node:util";
+import type { Translate } from "../../src/deliveries/wording";
 import { Interference } from "../../src/problem";
-
-/** Looks a text up in the message catalog. */
-export type Translate = (key: string, values?: Record<string, string | number>) => string;
 
 /** Of what is behind a refusal, the log gets so many characters: an error may quote all that a caller has sent. */
 export const mostLogged = 10_000;

@@ -1,11 +1,12 @@
 // Why a request was refused, with nothing in it that may not be told.
 
+import type { Translate } from "../../src/deliveries/wording";
 import type { Problem } from "../../src/problem";
 import type { Why } from "../../src/records";
 import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
 import type { Gate, Refused } from "../../src/trust/gate";
 import { Spending } from "../../src/ration";
-import { causeText, mostLogged, type Translate } from "./cause";
+import { causeText, mostLogged } from "./cause";
 
 /** Of a value in an explanation, so many characters are told. */
 const longestValue = 300;

@@ -88,7 +88,7 @@ class StandIn implements ProxyHandler<Relay> {
     return (...values) => {
       const { request, response, recording, isOver } = this.#owed;
       if (isOver && !/^(?:get|has)/.test(String(key))) return this.#drop(key, values);
-      if (recording && key === "writeHead" && isRecord(values.at(-1))) {
+      if (recording?.isShared && key === "writeHead" && isRecord(values.at(-1))) {
         // What is given here only, nobody could read again.
         for (const [name, field] of Object.entries(values.pop() as Fields)) response.setHeader(name, field);
       }

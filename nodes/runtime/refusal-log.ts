@@ -1,11 +1,11 @@
 // What the log says of refusals: so seldom that strangers cannot fill it.
 
 import type { Node } from "node-red";
+import type { Translate } from "../../src/deliveries/wording";
 import type { RefusedRequest } from "../../src/reply/standing";
 import { addressOf } from "../../src/trust/addresses";
 import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
 import { type SenderId, shortName } from "../../src/trust/senders/table";
-import type { Translate } from "./cause";
 import type { Inquiry, Refusal } from "./explained";
 
 /** Refusals are logged at most this often, in ms. */

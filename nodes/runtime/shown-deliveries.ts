@@ -4,7 +4,7 @@ import type { RequestHandler, Response } from "express";
 import type { NodeAPI } from "node-red";
 import { finished, type State, unfinished } from "../../src/deliveries/delivery";
 import { type JoinedStores, UnknownPlace } from "../../src/deliveries/joined";
-import { detailOf, summaryOf, type Wording } from "../../src/deliveries/shown";
+import { detailOf, summaryOf } from "../../src/deliveries/shown";
 import type { Obstacle } from "../../src/deliveries/state";
 import { type Query, StoreError } from "../../src/deliveries/store";
 import type { SummaryPage } from "../../src/deliveries/summary";
@@ -12,7 +12,6 @@ import { Live } from "./live";
 import type { Changed, Replays } from "./replays";
 import { permissions } from "./permissions";
 import { type Minute, minutesOf, type Outcome, type Traffic } from "./traffic";
-import { RuntimeWording } from "./wording";
 
 const states: readonly State[] = [...unfinished, ...finished];
 export const usualLimit = 100;
@@ -35,16 +34,14 @@ class BadRequest extends Error {}
 export class ShownDeliveries {
   readonly #RED: NodeAPI;
   readonly #means: Means;
-  readonly #wording: Wording;
   readonly #live: Live;
 
   constructor(RED: NodeAPI, means: Means) {
     this.#RED = RED;
     this.#means = means;
-    this.#wording = new RuntimeWording(RED._);
     this.#live = new Live(RED, async (id) => {
       const found = await means.stores.find(id);
-      return found && summaryOf(found.kept.delivery, this.#wording);
+      return found && summaryOf(found.kept.delivery, this.#RED._);
     });
     const { httpAdmin, auth } = RED;
     const [mayRead, mayWrite] = [auth.needsPermission(permissions.read), auth.needsPermission(permissions.write)];
@@ -74,12 +71,12 @@ export class ShownDeliveries {
 
   async #page(query: Query): Promise<SummaryPage> {
     const { deliveries, next } = await this.#means.stores.page(query);
-    return { deliveries: deliveries.map((delivery) => summaryOf(delivery, this.#wording)), next: next ?? null };
+    return { deliveries: deliveries.map((delivery) => summaryOf(delivery, this.#RED._)), next: next ?? null };
   }
 
   async #detail(id: string): Promise<unknown> {
     const found = await this.#means.stores.find(id);
-    return found && detailOf(found.kept, this.#wording);
+    return found && detailOf(found.kept, this.#RED._);
   }
 
   async #replay(id: string, changed: Changed | undefined, response: Response): Promise<unknown> {

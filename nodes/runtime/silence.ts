@@ -197,7 +197,7 @@ async function keptTimes(store: Store, node: string): Promise<number[] | undefin
   try {
     const pages = await Promise.all(signsOfLife.map((state) => store.page({ node, state, limit: mostAsked })));
     const deliveries = pages.flatMap(({ deliveries }) => deliveries);
-    return deliveries.filter(({ replayOf }) => replayOf === undefined).map(({ at }) => at);
+    return deliveries.filter(({ replayOf, isTrial }) => replayOf === undefined && !isTrial).map(({ at }) => at);
   } catch {
     return undefined;
   }

@@ -3,8 +3,8 @@
 import type { NodeStatus } from "node-red";
 import type { Fares } from "../../src/deliveries/flow";
 import type { Trouble } from "../../src/deliveries/store";
+import type { Translate } from "../../src/deliveries/wording";
 import type { SenderId } from "../../src/trust/senders/table";
-import type { Translate } from "./cause";
 import type { Tally } from "./tally";
 
 /** What else there is to tell of an open endpoint. */

@@ -105,8 +105,9 @@ export class Storehouse {
   recordsOf(recorder: Recorder, path: string, isDurable: boolean): Records | undefined {
     const store = this.#noteIn(isDurable);
     if (!store) return undefined;
-    const keepsBodies = isDurable || this.#settings.bodies;
-    return new Records(store, { recorder, path, keepsBodies, newId: () => this.#RED.util.generateId() });
+    const keepsAnswers = this.#settings.bodies;
+    const keeps = { keepsBodies: isDurable || keepsAnswers, keepsAnswers };
+    return new Records(store, { recorder, path, ...keeps, newId: () => this.#RED.util.generateId() });
   }
 
   /** Notes what came to no endpoint. A store in trouble tells of that by itself. */

@@ -62,6 +62,8 @@ export interface Delivery {
   readonly status?: number;
   /** How long it took from the head of the request to the reply, in ms; missing while there is none. */
   readonly milliseconds?: number;
+  /** How the body of the reply begins, where that is text; missing where it is what a problem says. */
+  readonly answer?: string;
   /** Why it was refused, by the key of its text under `refused` in the message catalog. */
   readonly problem?: string;
   /** What was wrong with it and how to mend that, the surest first, where it was refused. */
@@ -74,6 +76,8 @@ export interface Delivery {
   readonly words?: string;
   /** The id of the delivery that it is a replay of. */
   readonly replayOf?: string;
+  /** Whether the editor has sent it, to try the endpoint. */
+  readonly isTrial?: boolean;
   /** Whether its body, which is JSON, is all of the message's payload: somebody has changed that. */
   readonly isPayload?: boolean;
   /** How often the flow was started with it. */

@@ -36,7 +36,8 @@ export class Entry implements Aged<Entry> {
     readonly ofNode: OfNode,
     public delivery: Delivery,
     readonly body: Buffer,
-    readonly bytes: number,
+    /** How much memory it takes. */
+    public bytes: number,
   ) {}
 
   get isUnfinished(): boolean {

@@ -71,6 +71,7 @@ export class MemoryStore implements Store {
       if (!entry.isUnfinished) this.#finish(entry);
       this.#trim(entry.ofNode);
     }
+    if (change.answer !== undefined && this.#entries.has(id)) this.#reweigh(entry, change.answer.length);
     return atOnce;
   }
 
@@ -126,6 +127,13 @@ export class MemoryStore implements Store {
     entry.ofNode.finished.join(entry.inNode, state);
   }
 
+  /** It has become larger: what is older gives way. */
+  #reweigh(entry: Entry, more: number): void {
+    entry.bytes += more;
+    this.#bytes += more;
+    while (this.#bytes > this.#mostBytes && this.#finished.oldest) this.#drop(this.#finished.oldest);
+  }
+
   #begin(entry: Entry): void {
     this.#finished.leave(entry);
     entry.ofNode.finished.leave(entry.inNode);
@@ -144,10 +152,10 @@ export class MemoryStore implements Store {
   }
 
   /** A body holds all of the memory that it is a part of, which its neighbours share: small ones lie side by side. */
-  #weigh({ head }: Delivery, { buffer, length }: Buffer): number {
+  #weigh({ head, answer = "" }: Delivery, { buffer, length }: Buffer): number {
     const bytes = length === 0 || buffer === this.#slab ? 0 : buffer.byteLength;
     if (length > 0) this.#slab = buffer;
-    return frame + bytes + lengthOf(head);
+    return frame + bytes + lengthOf(head) + answer.length;
   }
 }
 

@@ -2,27 +2,24 @@
 
 import { type Problem, problems } from "../problem";
 import { toObject } from "../request/parameters";
+import { textOf } from "../request/text";
 import type { Delivery, Kept } from "./delivery";
 import { statusError } from "./state";
 import { maskHeaders, maskQuery } from "./masks";
 import type { Cause, Detail, ShownAnswer, ShownBody, Summary } from "./summary";
+import { fixOf, reasonOf, type Translate } from "./wording";
 
 /** Of a body, so many bytes are shown. */
 export const mostShown = 1024 * 1024;
 
-/** What a cause is called, in the language of the runtime. */
-export interface Wording {
-  reasonOf(cause: Cause): string | null;
-  fixOf(cause: Cause): string | null;
-}
-
-export function summaryOf(delivery: Delivery, wording: Wording): Summary {
+/** @param translate looks texts up in the language of the runtime */
+export function summaryOf(delivery: Delivery, translate: Translate): Summary {
   const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
   const cause = causeOf(delivery);
   return {
     ...{ id, node: node === "" ? null : node, at, state, status },
-    reason: cause && wording.reasonOf(cause),
-    fix: cause && wording.fixOf(cause),
+    reason: cause && reasonOf(cause, translate),
+    fix: cause && fixOf(cause, translate),
     ...{ method: head.method, path: head.path, ip: head.ip },
     sender: webhook?.sender ?? null,
     event: webhook?.event ?? null,
@@ -30,13 +27,14 @@ export function summaryOf(delivery: Delivery, wording: Wording): Summary {
     senderId: webhook?.id ?? null,
     ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
     replayOf: delivery.replayOf ?? null,
+    isTrial: delivery.isTrial ?? false,
     cause,
   };
 }
 
-export function detailOf({ delivery, body, runs }: Kept, wording: Wording): Detail {
+export function detailOf({ delivery, body, runs }: Kept, translate: Translate): Detail {
   const { head, size } = delivery;
-  const summary = summaryOf(delivery, wording);
+  const summary = summaryOf(delivery, translate);
   return {
     ...summary,
     headers: maskHeaders(head.headers, delivery.signedIn),
@@ -69,19 +67,8 @@ function shownBody(body: Buffer, size: number): ShownBody {
     : { encoding: "utf8", data: text, truncated };
 }
 
-/** @param isCut whether its last character may be cut in the middle */
-function textOf(bytes: Buffer, isCut: boolean): string | undefined {
-  // No text that anybody sends has one, and most of what is no text does.
-  if (bytes.includes(0)) return undefined;
-  try {
-    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
-  } catch {
-    return undefined;
-  }
-}
-
-function answerOf({ problem }: Delivery, { status, milliseconds }: Summary): ShownAnswer | null {
+function answerOf({ problem, answer }: Delivery, { status, milliseconds }: Summary): ShownAnswer | null {
   if (status === null) return null;
   const said: Problem | undefined = Object.values(problems).find(({ name }) => name === problem);
-  return { status, milliseconds, body: said?.status === status ? said.body : null };
+  return { status, milliseconds, body: answer ?? (said?.status === status ? said.body : null) };
 }

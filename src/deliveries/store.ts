@@ -79,6 +79,7 @@ export interface Change {
   state?: State;
   status?: number;
   milliseconds?: number;
+  answer?: string;
   /** The last run has ended; or, with a new `attempt`, the next one has begun. */
   run?: Run;
   attempt?: number;

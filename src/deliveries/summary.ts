@@ -39,6 +39,8 @@ export interface Summary {
   readonly attempt: number;
   /** The id of the delivery that it is a replay of. */
   readonly replayOf: string | null;
+  /** Whether the editor has sent it, to try the endpoint. */
+  readonly isTrial: boolean;
   readonly cause: Cause | null;
 }
 
@@ -77,7 +79,7 @@ export interface ShownBody {
 export interface ShownAnswer {
   readonly status: number;
   readonly milliseconds: number | null;
-  /** What was said, where that is known: of a refusal, the problem (RFC 9457). */
+  /** How its body begins; `null` where that is empty, is no text, or is not known. */
   readonly body: string | null;
 }
 

@@ -19,6 +19,8 @@ export interface Written {
 /** The same as it is read, with what its last run has failed with. */
 export interface Read extends Omit<Written, "searched"> {
   error: string | null;
+  /** What was answered after it was written. */
+  answer: string | null;
 }
 
 export function write(delivery: Delivery, body: Buffer): Written {
@@ -28,7 +30,8 @@ export function write(delivery: Delivery, body: Buffer): Written {
 }
 
 /** @returns nothing where it cannot be read, as it was damaged or is of another version */
-export function read({ id, node, at, state, attempt, status, milliseconds, rest, error }: Read): Delivery | undefined {
+export function read(row: Read): Delivery | undefined {
+  const { id, node, at, state, attempt, status, milliseconds, rest, answer, error } = row;
   const known = restOf(rest);
   return (
     known && {
@@ -36,6 +39,7 @@ export function read({ id, node, at, state, attempt, status, milliseconds, rest,
       ...known,
       ...(status !== null && { status }),
       ...(milliseconds !== null && { milliseconds }),
+      ...(answer !== null && { answer }),
       ...(error !== null && { error }),
     }
   );

@@ -1,13 +1,19 @@
 // What a caller is told whose delivery is known.
 
 import { isWithoutContent, type ReplyNow } from "../config/handling";
+import type { Delivery } from "../deliveries/delivery";
 import type { FirstAnswer } from "../deliveries/repeats";
+import { beginningOf, ellipsis } from "../request/text";
 import type { Answer } from "../trust/answer";
+import type { Secrecy } from "../trust/secrecy";
 
 /** What is said: a status, header fields, and a body that the status may forbid. */
 export interface Said extends Pick<Answer, "status" | "headers"> {
   body: string | Buffer;
 }
+
+/** How much of a reply's body is noted for whoever looks, in bytes. */
+export const mostShown = 1024;
 
 /** What the editor asks of a reply, whatever the sender wants. */
 const forTheEditor: ReplyNow = { by: "now", status: 200, body: "", type: "" };
@@ -46,6 +52,19 @@ export class Acceptance {
     }
     return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(ours) };
   }
+}
+
+/**
+ * How a body begins, as it is noted for whoever looks; nothing where it is empty, or is no text.
+ *
+ * @param secrecy takes out of what a flow has said what nobody is to know
+ */
+export function notedOf(body: string | Buffer, secrecy?: Pick<Secrecy, "conceal">): Pick<Delivery, "answer"> {
+  const answer = beginningOf(body, mostShown);
+  if (!answer) return {};
+  // Where it is cut, a secret may have begun: it is not read to its end, nor is it kept then.
+  const end = answer.endsWith(ellipsis) ? answer.length - ellipsis.length : Infinity;
+  return { answer: secrecy?.conceal(answer, end) ?? answer };
 }
 
 /** What the flow has answered to the delivery that came first; of what is not kept, nothing is told but where it is. */

@@ -27,7 +27,7 @@ export interface Creditor {
 
 /** Owed from when the flow is started, for a time: then the caller is told that the flow has not answered. */
 export class OwedReply {
-  /** Keeps what the flow answers, where others wait for it, too. */
+  /** Keeps what the flow answers, where somebody else wants it, too. */
   readonly recording: Recording | undefined;
   readonly response: ServerResponse;
   readonly request: IncomingMessage;
@@ -56,7 +56,7 @@ export class OwedReply {
     this.#timer = setTimeout(() => this.#expire(), timeout);
     // What a caller does that goes, or a layer that ends the response twice, must not end the process.
     response.on("error", () => undefined);
-    if (recording) return;
+    if (recording?.isShared) return;
     const onClose = () => this.#settle("gone");
     if (response.destroyed) onClose();
     else response.once("close", onClose);

@@ -1,16 +1,28 @@
-// What a flow answers, kept for those whose delivery is the same.
+// What a flow answers, kept for those whose delivery is the same, and for whoever looks.
 
 import type { ServerResponse } from "node:http";
+import { types } from "node:util";
 import { type FirstAnswer, longestAnswer } from "../deliveries/repeats";
+import { beginningOf } from "../request/text";
+import { mostShown } from "./acceptance";
 
 /** The fields that an answer is not understood without (RFC 9110 §8). */
 const kept = ["Content-Type", "Content-Encoding", "Content-Language", "Location"];
 
 /** Keeps an answer as the flow gives it: before anything in front changes it on its way out. */
 export class Recording {
-  #chunks: Buffer[] | undefined = [];
+  /** Whether others are to be told the same: they wait for it, whoever else has gone. */
+  readonly isShared: boolean;
+  readonly #most: number;
+  readonly #chunks: Buffer[] = [];
   #length = 0;
+  #hasBegun = false;
   #head: Pick<FirstAnswer, "status" | "fields"> | undefined;
+
+  constructor(isShared: boolean) {
+    this.isShared = isShared;
+    this.#most = isShared ? longestAnswer : mostShown;
+  }
 
   /**
    * Looks at what is about to be sent: a part of the body, as `write` and `end` of a response take it.
@@ -18,18 +30,34 @@ export class Recording {
    * @returns what takes it, once it is sent: what cannot be sent is no answer, and another may come in its place
    */
   of(response: ServerResponse, chunk: unknown, encoding: unknown): () => void {
-    const head = this.#head ?? headOf(response);
+    // Where nobody is told the same, nobody needs it.
+    const head = this.isShared ? (this.#head ?? headOf(response)) : undefined;
     return () => {
       this.#head = head;
+      this.#hasBegun = true;
+      const room = this.#most - this.#length;
+      if (room > 0) this.#chunks.push(bytesOf(chunk, encoding, room));
       this.#length += lengthOf(chunk, encoding);
-      if (this.#length > longestAnswer) this.#chunks = undefined;
-      this.#chunks?.push(bytesOf(chunk, encoding));
     };
+  }
+
+  /** Whether some of it is sent. */
+  get hasBegun(): boolean {
+    return this.#hasBegun;
   }
 
   /** What the flow has answered; nothing when that is nothing. */
   get answer(): FirstAnswer | undefined {
-    return this.#head && { ...this.#head, body: this.#chunks && Buffer.concat(this.#chunks) };
+    const isWhole = this.#length <= this.#most;
+    return this.#head && { ...this.#head, body: isWhole ? Buffer.concat(this.#chunks) : undefined };
+  }
+
+  /** How its body begins; nothing where that is no text. */
+  get text(): string | undefined {
+    const [first] = this.#chunks;
+    // Most answers come in one part.
+    const bytes = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
+    return beginningOf(bytes, mostShown, this.#length > mostShown);
   }
 }
 
@@ -43,14 +71,18 @@ function headOf(response: ServerResponse): Pick<FirstAnswer, "status" | "fields"
 
 /** Told before a copy is made of what may be too long to be kept. */
 function lengthOf(chunk: unknown, encoding: unknown): number {
-  if (chunk instanceof Uint8Array) return chunk.byteLength;
+  // Those of a function node may be of another realm.
+  if (types.isUint8Array(chunk)) return chunk.byteLength;
   return typeof chunk === "string" ? Buffer.byteLength(chunk, encodingOf(encoding)) : 0;
 }
 
-/** A copy: the flow may change its Buffer when that is sent. */
-function bytesOf(chunk: unknown, encoding: unknown): Buffer {
-  if (chunk instanceof Uint8Array) return Buffer.from(chunk);
-  return typeof chunk === "string" ? Buffer.from(chunk, encodingOf(encoding)) : Buffer.alloc(0);
+/** A copy, of so many bytes at most: the flow may change its Buffer when that is sent. */
+function bytesOf(chunk: unknown, encoding: unknown, most: number): Buffer {
+  if (types.isUint8Array(chunk)) return Buffer.from(chunk.subarray(0, most));
+  if (typeof chunk !== "string") return Buffer.alloc(0);
+  const isTooLong = lengthOf(chunk, encoding) > most;
+  // Two digits of hex are a byte; of all else, it takes fewer characters.
+  return Buffer.from(isTooLong ? chunk.slice(0, 2 * most) : chunk, encodingOf(encoding)).subarray(0, most);
 }
 
 /** The encoding is left out where there is a function in its place, which is called when the part is sent. */

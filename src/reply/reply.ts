@@ -124,7 +124,6 @@ function send(
   { status, headers, body }: Pick<Answer, "status" | "headers" | "body">,
   close: boolean,
 ): void {
-  if (status >= 400) markAsOurs(response);
   const ends = close || leavesTooMuch(request);
   const connection = ends ? { Connection: "close" } : {};
   const fields = { ...headers, ...lengthOf(body, status), "Cache-Control": "no-store", ...connection };
@@ -152,6 +151,7 @@ function compose(
   status: number,
   fields: Readonly<Record<string, string | number>>,
 ): void {
+  if (status >= 400) markAsOurs(response);
   // A layer may end a response twice; without a listener, that error would end the process.
   response.on("error", () => undefined);
   watch(response.writeHead(status, fields), request, response);

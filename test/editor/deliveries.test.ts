@@ -60,6 +60,8 @@ describe("the tab of deliveries", () => {
       summary({ id: "2", node: "payments", state: "refused", status: 401, cause: refusal }),
       summary({ id: "3", state: "failed", cause: failure, replayOf: "1" }),
       summary({ id: "4", node: "gone", status: null, milliseconds: null, state: "running" }),
+      summary({ id: "5", words: "hello world", isTrial: true }),
+      summary({ id: "6", path: "/odrers", state: "refused", status: 404, cause: { ...refusal, problem: "noEndpoint" } }),
     ]);
     const texts = (await tab.rows.allInnerTexts()).map((text) => text.split("\n").map((part) => part.trim()));
     const said = (state: string) => catalogText(`tab.state.${state}`);
@@ -68,6 +70,8 @@ describe("the tab of deliveries", () => {
     const replay = catalogText("tab.replayOf", { what: "TypeError: no order" });
     texts[2]?.should.eql(["12:53:01", said("failed"), "Orders", "200", "12ms", replay]);
     texts[3]?.should.eql(["12:53:01", said("running"), "gone", "POST /orders"]);
+    texts[4]?.at(-1)?.should.equal(catalogText("tab.trial", { what: "hello world" }));
+    texts[5]?.at(-1)?.should.equal(`POST /odrers: ${catalogText("refused.noEndpoint")}`);
   });
 
   it("tells the state by an icon and a word, and the day of what did not come today", async () => {

@@ -1,3 +1,4 @@
+import axe from "axe-core";
 import type { Locator } from "playwright-core";
 import should from "should";
 import type { Detail } from "../../src/deliveries/summary";
@@ -106,6 +107,24 @@ describe("several deliveries that are replayed", () => {
     runtime.asked.length.should.be.belowOrEqual(4);
     (await dialog.innerText()).should.containEql(text("forbidden"));
   });
+
+  for (const colorScheme of ["light", "dark"] as const) {
+    it(`are asked for without a fault that axe-core finds, in the ${colorScheme} theme`, async () => {
+      await editor.page.emulateMedia({ colorScheme });
+      // It takes for unseen what lies outside a body that has no height of its own.
+      await editor.page.addStyleTag({ content: "html, body { height: 100%; }" });
+      await ask(chosen);
+      await editor.page.evaluate(axe.source);
+      const found = await dialog.evaluate(async (element) => {
+        const { run } = (globalThis as unknown as { axe: typeof axe }).axe;
+        const { violations, passes } = await run(element);
+        const measured = passes.find(({ id }) => id === "color-contrast")?.nodes.length ?? 0;
+        return { violations: violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]), measured };
+      });
+      found.violations.should.eql([]);
+      found.measured.should.be.above(5);
+    });
+  }
 
   it("leave the focus where it was", async () => {
     await ask(chosen);

@@ -25,6 +25,7 @@ export function summary(given: Partial<Summary> & { id: string }): Summary {
     milliseconds: 12,
     attempt: 1,
     replayOf: null,
+    isTrial: false,
     cause: null,
     ...given,
   };

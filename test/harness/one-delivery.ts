@@ -27,6 +27,7 @@ export const done: Detail = {
   milliseconds: 12,
   attempt: 1,
   replayOf: null,
+  isTrial: false,
   cause: null,
   headers: {
     authorization: "••••••••",

@@ -12,6 +12,7 @@ const shownInForm = [
   "src/deliveries/masks",
   "src/deliveries/state",
   "src/deliveries/summary",
+  "src/deliveries/wording",
   "src/trust/diagnosis/explanation",
   "src/trust/diagnosis/sentences",
   "src/trust/present",

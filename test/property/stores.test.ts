@@ -23,7 +23,7 @@ const add: fc.Arbitrary<Step> = fc
   }); // prettier-ignore
 const run = fc.record({ at: fc.nat(), ended: fc.nat(), error: text }, { requiredKeys: ["at"], noNullPrototype: true });
 const change: fc.Arbitrary<Step> = fc
-  .tuple(id, fc.record({ state, status: fc.nat(999), milliseconds: fc.double({ min: 0, max: 1e6 }), run }, { requiredKeys: [], noNullPrototype: true }), fc.boolean())
+  .tuple(id, fc.record({ state, status: fc.nat(999), milliseconds: fc.double({ min: 0, max: 1e6 }), answer: text, run }, { requiredKeys: [], noNullPrototype: true }), fc.boolean())
   .map(([which, said, isNext]) => async (store, prefix) => {
     const known = await store.find(prefix + which);
     const change: Change = isNext && known ? { ...said, attempt: known.delivery.attempt + 1 } : said;

@@ -68,7 +68,13 @@ describe("what must not be lost", () => {
     keeper.enter("n", (flow = new Started()));
     recorder = new Recorder("n", new Secrecy([token]));
     reception.custody = new Custody(keeper, recorder);
-    reception.records = new Records(store, { recorder, path, keepsBodies: true, newId: () => "refused" });
+    reception.records = new Records(store, {
+      recorder,
+      path,
+      keepsBodies: true,
+      keepsAnswers: true,
+      newId: () => "refused",
+    });
     reception.deploy();
   });
   afterEach(async () => {
@@ -349,7 +355,13 @@ describe("what must not be lost", () => {
     it("tell of refused requests nothing that may let anybody in, and of ten a second at most", async () => {
       let ids = 0;
       const recorder = new Recorder("n", new Secrecy([token]));
-      reception.records = new Records(store, { recorder, path, keepsBodies: true, newId: () => `${++ids}` });
+      reception.records = new Records(store, {
+        recorder,
+        path,
+        keepsBodies: true,
+        keepsAnswers: true,
+        newId: () => `${++ids}`,
+      });
       reception.deploy();
       const wrong = `${token.slice(0, -1)}!`;
       const odd = { Host: token, "User-Agent": "x".repeat(5000) };

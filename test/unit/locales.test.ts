@@ -148,7 +148,7 @@ describe("texts in the code", () => {
   /** What follows these beginnings of keys is, by its type, any text: here is where it comes from. */
   const openKeys: Record<string, () => string[]> = {
     "refused.": problemNames,
-    "fix.": problemNames,
+    "fix.": () => [...problemNames(), "flow"],
     "way.why.": reasons,
     // What the runtime tells the form, it says in the log as well.
     "whyNot.": () => [...sourceTexts.keys()].filter((key) => key.startsWith("whyNot.")).map((key) => key.slice(7)),
@@ -229,7 +229,7 @@ describe("texts in the code", () => {
         "what a metric is, as its name says in English",
       ]),
       ["gzip, deflate, br", "the value of a header field"],
-      ["seq, id, node, at, state, attempt, status, milliseconds, rest, (\0) AS error", "the names of columns"],
+      ["seq, id, node, at, state, attempt, status, milliseconds, rest, answer, (\0) AS error", "the names of columns"],
       ...[
         "deliveries that are not done fill the room",
         "its tables have version \0, of a later webhook-trigger; this one knows them up to \0",
@@ -247,7 +247,7 @@ describe("texts in the code", () => {
     ]);
     /** What stores are asked in: SQL, and Lua. */
     const statement =
-      /^\0?\s*(?:(?:AND|ATTACH|BEGIN|CREATE|DELETE|DETACH|INSERT|PRAGMA|REPLACE|SELECT|UNION|UPDATE)\b|--|(?:local|redis|return)\b|forced\()/;
+      /^\0?\s*(?:(?:ALTER|AND|ATTACH|BEGIN|CREATE|DELETE|DETACH|INSERT|PRAGMA|REPLACE|SELECT|UNION|UPDATE)\b|--|(?:local|redis|return)\b|forced\()/;
     /** RFC 9110 §15; Node.js has one by its older name. */
     const statusPhrases = [...Object.values(STATUS_CODES), "Content Too Large", "Unprocessable Content"];
     /** What is the same in every language. */

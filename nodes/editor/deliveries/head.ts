@@ -1,8 +1,10 @@
 // The head of a delivery: what came of it and why, from where it came, and to which node.
 
 import type { Summary } from "../../../src/deliveries/summary";
+import { normalisePath } from "../../../src/config/rules";
+import { fixOf, reasonOf } from "../../../src/deliveries/wording";
 import { senders } from "../../../src/trust/senders/table";
-import { fixOf, reasonOf } from "../causes";
+import { roots } from "../checks";
 import type { Editor } from "../host";
 import { iconOf } from "./looks";
 import { bytesText, momentText } from "./measures";
@@ -19,13 +21,10 @@ export function headOf(summary: Summary): JQuery {
 }
 
 /** Why it was refused or has failed, and what mends it. */
-function causeOf(summary: Summary): JQuery[] {
-  const reason = reasonOf(text, summary);
-  if (reason === "") return [];
-  const box = $("<div>", { class: "webhook-delivery-cause", role: "group" });
-  box.attr("aria-label", text("delivery.cause")).append($("<p>").text(reason));
-  const fix = fixOf(text, summary);
-  return [fix === "" ? box : box.append($("<p>").text(fix))];
+function causeOf({ cause }: Summary): JQuery[] {
+  if (cause === null) return [];
+  const box = $("<div>", { class: "webhook-delivery-cause", role: "group", "aria-label": text("delivery.cause") });
+  return [box.append($("<p>").text(reasonOf(cause, text)), $("<p>").text(fixOf(cause, text)))];
 }
 
 function stateOf({ state }: Summary): JQuery {
@@ -36,14 +35,15 @@ function stateOf({ state }: Summary): JQuery {
 /** By the key of its name under `delivery` in the message catalog. */
 type Row =
   | keyof Pick<Summary, "node" | "ip" | "sender" | "event" | "senderId" | "id" | "size" | "attempt" | "replayOf">
+  | "meant"
   | "request"
   | "took";
 
 function rowsOf(summary: Summary): [name: string, value: string | JQuery][] {
-  const { node, method, path, ip, sender, event, senderId, id, size, milliseconds, attempt, replayOf } = summary;
+  const { node, cause, ip, sender, event, senderId, id, size, milliseconds, attempt, replayOf } = summary;
   const rows: [name: Row, value: string | JQuery | null][] = [
-    ["node", node === null ? text("delivery.noNode") : nodeOf(node)],
-    ["request", `${method} ${path}`],
+    [isElsewhere(cause) && node !== null ? "meant" : "node", node === null ? text("delivery.noNode") : nodeOf(node)],
+    ["request", requestOf(summary)],
     ["ip", ip],
     ["sender", sender && senders[sender].name],
     ["event", event],
@@ -55,6 +55,18 @@ function rowsOf(summary: Summary): [name: string, value: string | JQuery][] {
     ["replayOf", replayOf],
   ];
   return rows.flatMap(([key, value]) => (value === null || value === "" ? [] : [[text(`delivery.${key}`), value]]));
+}
+
+/** Whether it has come to no endpoint: a node is known then by the likeness of its path. */
+function isElsewhere(cause: Summary["cause"]): boolean {
+  return cause?.problem === "noEndpoint";
+}
+
+/** With the whole path, as the sender's URL has it: what has come to no endpoint is told by that anyway. */
+function requestOf({ method, path, cause }: Summary): string {
+  const { node: root } = roots();
+  const isWhole = isElsewhere(cause) || root === false;
+  return `${method} ${isWhole ? path : normalisePath(root) + path}`;
 }
 
 /** A button that shows the node; its id where it is not there any more. */

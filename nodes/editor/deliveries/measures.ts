@@ -6,7 +6,7 @@ declare const RED: Editor;
 
 /** The day and the time, to the second. */
 export function momentText(at: number): string {
-  return new Date(at).toLocaleString(RED.i18n.lang(), { dateStyle: "medium", timeStyle: "medium" });
+  return new Date(at).toLocaleString(RED.i18n.lang(), { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
 }
 
 export function bytesText(bytes: number): string {

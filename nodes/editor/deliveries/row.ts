@@ -1,7 +1,7 @@
 // A row of the list: one delivery, in one line or two.
 
 import type { Summary } from "../../../src/deliveries/summary";
-import { reasonOf } from "../causes";
+import { reasonOf } from "../../../src/deliveries/wording";
 import { labelOf } from "./names";
 import { iconOf } from "./looks";
 import { durationText, text, timeText } from "./texts";
@@ -73,7 +73,12 @@ export class Row {
 
 /** What a delivery was: why it was refused or has failed, else its event, else its first words, else what was called. */
 function whatOf(delivery: Summary): string {
-  const { event, words, method, path, replayOf } = delivery;
-  const what = reasonOf(text, delivery) || (event ?? words ?? `${method} ${path}`);
+  const { cause, event, words, method, path, replayOf, isTrial } = delivery;
+  const request = `${method} ${path}`;
+  const reason = cause && reasonOf(cause, text);
+  // Where nothing is open, the path says most.
+  const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
+  const what = why ?? event ?? words ?? request;
+  if (isTrial) return text("tab.trial", { what });
   return replayOf === null ? what : text("tab.replayOf", { what });
 }

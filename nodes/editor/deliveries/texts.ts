@@ -1,6 +1,7 @@
 // How the tab puts things: its texts, times and numbers, in the language of the editor.
 
-import type { Editor, Translate } from "../host";
+import type { Translate } from "../../../src/deliveries/wording";
+import type { Editor } from "../host";
 
 declare const RED: Editor;
 

@@ -16,7 +16,7 @@ const states = [...unfinished, ...finished];
 
 /** The last run is that of the last attempt. */
 const error = "SELECT error FROM runs WHERE runs.seq = deliveries.seq ORDER BY attempt DESC LIMIT 1";
-const columns = `seq, id, node, at, state, attempt, status, milliseconds, rest, (${error}) AS error`;
+const columns = `seq, id, node, at, state, attempt, status, milliseconds, rest, answer, (${error}) AS error`;
 
 /** A row with its place in the order in which deliveries came. */
 type Placed = { [Column in keyof Read]: Read[Column] } & { seq: number };
@@ -47,13 +47,15 @@ export class Deliveries {
     if (dropped) this.counts.change(dropped.node, dropped.state, -1);
   }
 
-  change(id: string, { state = null, status = null, milliseconds = null, attempt = null, run }: NullableChange): void {
+  change(id: string, change: NullableChange): void {
+    const { state = null, status = null, milliseconds = null, answer = null, attempt = null, run } = change;
     const find = this.#prepared("SELECT seq, node, state, attempt FROM deliveries WHERE id = ?");
     const known = find.get(id) as Placed | undefined;
     if (!known) return;
     const sql = `UPDATE deliveries SET state = coalesce(?, state), status = coalesce(?, status),
-      milliseconds = coalesce(?, milliseconds), attempt = coalesce(?, attempt) WHERE seq = ?`;
-    this.#prepared(sql).run(state, status, milliseconds, attempt, known.seq);
+      milliseconds = coalesce(?, milliseconds), answer = coalesce(?, answer), attempt = coalesce(?, attempt)
+      WHERE seq = ?`;
+    this.#prepared(sql).run(state, status, milliseconds, answer, attempt, known.seq);
     this.counts.change(known.node, known.state, -1);
     this.counts.change(known.node, state ?? known.state, 1);
     if (!run) return;

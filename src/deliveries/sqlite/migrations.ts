@@ -73,6 +73,7 @@ const migrations: readonly string[] = [
   -- Written to see whether anything more can be.
   CREATE TABLE probes (noise BLOB NOT NULL) STRICT;
   `,
+  "ALTER TABLE deliveries ADD COLUMN answer TEXT",
 ];
 
 /** The file was written by a later version of this package, whose tables this one does not know. */

@@ -33,7 +33,7 @@ export function deliveryOfRow(row: (string | null)[]): Delivery | undefined {
 }
 
 function deliveryOf(texts: Record<string, string | undefined>, last: Run | undefined): Delivery | undefined {
-  const { id = "", node = "", at, state, attempt, status, milliseconds, rest = "{}" } = texts;
+  const { id = "", node = "", at, state, attempt, status, milliseconds, answer, rest = "{}" } = texts;
   return read({
     ...{ id, node, rest },
     at: Number(at),
@@ -43,5 +43,6 @@ function deliveryOf(texts: Record<string, string | undefined>, last: Run | undef
     status: status === undefined ? null : Number(status),
     milliseconds: milliseconds === undefined ? null : Number(milliseconds),
     error: last?.error ?? null,
+    answer: answer ?? null,
   });
 }

@@ -137,7 +137,18 @@ return found
 );
 
 /** The fields of a page's rows, the first of which is the number; the last run follows in JSON. */
-export const columns = ["seq", "id", "node", "at", "state", "attempt", "status", "milliseconds", "rest"] as const;
+export const columns = [
+  "seq",
+  "id",
+  "node",
+  "at",
+  "state",
+  "attempt",
+  "status",
+  "milliseconds",
+  "rest",
+  "answer",
+] as const;
 
 /**
  * A step of a page, the newest first. Arguments: the node, the state and a text in lower case, or nothing, the number

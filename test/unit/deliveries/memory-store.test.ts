@@ -71,6 +71,27 @@ describe("MemoryStore", () => {
     (await idsOf(store)).length.should.be.within(85, 110);
   });
 
+  it("counts what was answered, also where that is known later", async () => {
+    const answer = "x".repeat(4096);
+    const atOnce = new MemoryStore(1000, 100_000);
+    for (let index = 0; index < 100; index++) await atOnce.add(delivered(`${index}`, { answer }), Buffer.alloc(0));
+    (await idsOf(atOnce)).length.should.be.within(15, 20);
+    const later = new MemoryStore(1000, 100_000);
+    const running = delivered("running", { state: "running", attempt: 1 });
+    await later.add(running, Buffer.alloc(0));
+    for (let index = 0; index < 100; index++) {
+      await later.add({ ...running, id: `${index}` }, Buffer.alloc(0));
+      await later.change(`${index}`, { state: "done", answer });
+    }
+    const ids = await idsOf(later);
+    ids.length.should.be.within(15, 20);
+    ids.at(-1)?.should.equal("running");
+    await later.change("running", { state: "done", answer: "x".repeat(200_000) });
+    (await idsOf(later)).should.eql([]);
+    await later.add(delivered("next"), bytes);
+    (await idsOf(later)).should.eql(["next"]);
+  });
+
   it("takes as long for a delivery however many there have been", async () => {
     const store = new MemoryStore();
     const start = performance.now();

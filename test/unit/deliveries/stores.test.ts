@@ -110,7 +110,7 @@ function testKeeping(opened: Opened): void {
     await store.add(delivered("1", { state: "accepted" }), bytes);
     await store.add(delivered("2", { state: "accepted" }), bytes);
     let expected = withWords(delivered("1", { state: "accepted" }), bytes);
-    for (const change of [{ status: 202, milliseconds: 1.5 }, { state: "running", attempt: 1 }, {}, { state: "done" }] satisfies Change[]) {
+    for (const change of [{ status: 202, milliseconds: 1.5 }, { answer: '{"ä":"€"}' }, { state: "running", attempt: 1 }, {}, { state: "done" }] satisfies Change[]) {
       await store.change("1", change);
       expected = { ...expected, ...change };
       should((await store.find("1"))?.delivery).eql(expected);

@@ -1,5 +1,6 @@
 import should from "should";
-import { Acceptance, saidBefore } from "../../../src/reply/acceptance";
+import { Acceptance, mostShown, notedOf, saidBefore } from "../../../src/reply/acceptance";
+import { Secrecy } from "../../../src/trust/secrecy";
 
 const json = { "Content-Type": "application/json" };
 const reply = (status: number, body = "", type = "application/json") => ({ by: "now", status, body, type }) as const;
@@ -36,3 +37,21 @@ describe("what a caller is told whose delivery is known", () => {
     saidBefore({ status: 201, fields: json, body: undefined }).body.should.have.length(0);
   });
 }); // prettier-ignore
+
+describe("what is noted of an answer", () => {
+  const secret = "Zyxwvuts-9876543210";
+  const noted = (body: string | Buffer) => notedOf(body, new Secrecy([secret])).answer;
+
+  it("has no part of a secret, wherever it is cut", () => {
+    for (let part = 1; part <= secret.length; part++) {
+      const before = "x".repeat(mostShown - part);
+      for (const body of [before + secret, Buffer.from(before + secret)]) should(noted(body)).equal(`${before}…`);
+    }
+  });
+
+  it("is all of it, where it is short and has none", () => {
+    should(noted(`a ${secret.slice(0, -1)}`)).equal(`a ${secret.slice(0, -1)}`);
+    should(noted("to be continued…")).equal("to be continued…");
+    should(noted("")).be.undefined();
+  });
+});

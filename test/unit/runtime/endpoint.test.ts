@@ -16,7 +16,7 @@ describe("an endpoint that is flooded with what it refuses", () => {
       return { reasons: [] };
     };
     const recorder = new Recorder("n", secrecy);
-    const lot = { recorder, path: "/hook", keepsBodies: true, newId: () => String(Math.random()) };
+    const lot = { recorder, path: "/hook", keepsBodies: true, keepsAnswers: true, newId: () => String(Math.random()) };
     const parts = {
       config: { reply: { by: "now" }, allowFrom: [], rateLimit: 0 },
       gate: { secrecy, explain },

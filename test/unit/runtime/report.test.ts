@@ -2,7 +2,7 @@ import "should";
 import type { Node } from "node-red";
 import { mock } from "node:test";
 import { inspect } from "node:util";
-import type { Translate } from "../../../nodes/runtime/cause";
+import type { Translate } from "../../../src/deliveries/wording";
 import { Inquiry, type Refusal } from "../../../nodes/runtime/explained";
 import { Counts } from "../../../nodes/runtime/counts";
 import { Report } from "../../../nodes/runtime/report";

@@ -182,13 +182,13 @@ describe("Silences", () => {
 
   describe("with a store that outlives the process", () => {
     /** A store in which the last delivery of each state has come so many hours after the start. */
-    function storeOf(last: Partial<Record<State, number>>, isShared = false, replayed: State[] = []): Store {
+    function storeOf(last: Partial<Record<State, number>>, isShared = false, others: State[] = []): Store {
       const page = ({ node, state = "handshake" }: Query) => {
         should(node).equal("node");
         const at = last[state];
         const found = at === undefined ? [] : [{ at: start + at * hour }];
-        const replays = replayed.includes(state) ? [{ at: Date.now(), replayOf: "other" }] : [];
-        return Promise.resolve({ deliveries: [...replays, ...found] });
+        const now = others.includes(state) ? [{ at: Date.now(), replayOf: "other" }, { at: Date.now(), isTrial: true }] : []; // prettier-ignore
+        return Promise.resolve({ deliveries: [...now, ...found] });
       };
       return { isShared, page } as unknown as Store;
     }
@@ -201,7 +201,7 @@ describe("Silences", () => {
       told.should.have.length(2);
     });
 
-    it("do not count from a replay", async () => {
+    it("do not count from a replay, or from a test request of the editor", async () => {
       open(24, storeOf({ done: -30 }, false, ["done", "failed"]));
       await pass(0);
       told.should.eql(["silent 24 since -30"]);

@@ -1,0 +1,45 @@
+// Why a delivery was refused or has failed, and how to mend it, in the language that its texts are looked up in.
+
+import type { Reason } from "../trust/diagnosis/explanation";
+import { inARow } from "../trust/diagnosis/sentences";
+import { shortName } from "../trust/senders/table";
+import { interrupted, statusError } from "./state";
+import type { Cause } from "./summary";
+
+/** Looks a text up in a message catalog. */
+export type Translate = (key: string, values?: Record<string, string | number>) => string;
+
+/** What a flow has failed with that did not answer in time. */
+const lateAnswer = statusError(504);
+
+/** Why it was refused, or what it has failed with: one sentence without its full stop. */
+export function reasonOf(cause: Cause, translate: Translate): string {
+  const error = cause.error === lateAnswer ? null : cause.error;
+  const problem = problemOf(cause);
+  if (problem === null) return error === interrupted ? translate("store.interrupted") : (error ?? "");
+  const refused = translate(`refused.${problem}`);
+  return error === null ? refused : `${refused}: ${error}`;
+}
+
+/** What to do about that, as sentences. */
+export function fixOf(cause: Cause, translate: Translate): string {
+  const { reasons, looksLike } = cause;
+  const told = sentencesOf(reasons, translate);
+  if (looksLike !== null && !reasons.some(({ key }) => key === "otherSender")) {
+    told.push(sentenceOf(translate("whyNot.looksLike", { sender: shortName(looksLike) }), translate));
+  }
+  return told.length > 0 ? inARow(told) : sentenceOf(translate(`fix.${problemOf(cause) ?? "flow"}`), translate);
+}
+
+/** What was wrong with a request that was refused, each as a sentence with its full stop. */
+export function sentencesOf(reasons: readonly Reason[], translate: Translate): string[] {
+  return reasons.map(({ key, values }) => sentenceOf(translate(`whyNot.${key}`, values), translate));
+}
+
+function sentenceOf(text: string, translate: Translate): string {
+  return translate("standing.sentence", { sentence: text });
+}
+
+function problemOf({ problem, error }: Cause): string | null {
+  return error === lateAnswer ? "flowLate" : problem;
+}
