@@ -115,15 +115,17 @@ export function afterRun(delivery: Delivery, { error }: Pick<Run, "error">): Del
 }
 
 /**
- * Where a text is looked for: the path, the event, the ids, the address and the header fields, in lower case. What is
- * masked where it is shown is not found either: whoever may look could find it out letter by letter.
+ * Where a text is looked for: what was called, the event or the first words, the ids, the address, the header fields, and
+ * what the flow has failed with, in lower case. What is masked where it is shown is not found either: whoever may look
+ * could find it out letter by letter.
  *
  * @see Query
  */
-export function searchedIn({ id, head, webhook, signedIn }: Delivery): string {
+export function searchedIn({ id, head, webhook, words, error, signedIn }: Delivery): string {
   const fields = Object.entries(maskHeaders(head.headers, signedIn)).map(
     ([name, value]) => `${name}: ${String(value)}`,
   );
-  const texts = [id, webhook?.id, webhook?.event, head.path, head.ip, ...fields];
+  const request = `${head.method} ${head.path}`;
+  const texts = [id, webhook?.id, webhook?.event, words, request, head.ip, error, ...fields];
   return texts.filter((text) => text !== undefined).join("\n").toLowerCase(); // prettier-ignore
 }

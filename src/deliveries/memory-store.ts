@@ -93,7 +93,7 @@ export class MemoryStore implements Store {
     for (const entry of this.#of(node).reverse()) {
       const { number, delivery } = entry;
       if (number >= Number(before) || (state && delivery.state !== state)) continue;
-      if (folded && !searchedIn(delivery).includes(folded)) continue;
+      if (folded && !searchedIn(entry.shown).includes(folded)) continue;
       if (found.push(entry) > limit) break;
     }
     const page = found.slice(0, limit);

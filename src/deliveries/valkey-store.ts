@@ -132,8 +132,10 @@ export class ValkeyStore implements Store {
   async change(id: string, change: Change): Promise<void> {
     const { run, ...fields } = change;
     const known = Object.entries(fields).flatMap(([name, value]) => [name, `${value}`]);
+    const error = run?.error;
+    if (error !== undefined) known.push("failed", error.toLowerCase());
     // That of a run that has not failed is counted with the delivery.
-    const bytes = (run?.error?.length ?? 0) + (change.answer?.length ?? 0);
+    const bytes = 2 * (error?.length ?? 0) + (change.answer?.length ?? 0);
     const args = [id, run ? JSON.stringify(run) : "", bytes, known.length, ...known];
     const { adding, changes } = this.#parts;
     // The server may be asked once more to add it.

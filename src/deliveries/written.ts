@@ -24,8 +24,9 @@ export interface Read extends Omit<Written, "searched"> {
 }
 
 export function write(delivery: Delivery, body: Buffer): Written {
-  const { id, node, at, state, attempt, status = null, milliseconds = null, ...rest } = withWords(delivery, body);
-  const searched = searchedIn(delivery);
+  const shown = withWords(delivery, body);
+  const { id, node, at, state, attempt, status = null, milliseconds = null, ...rest } = shown;
+  const searched = searchedIn(shown);
   return { id, node, at, state, attempt, status, milliseconds, rest: JSON.stringify(rest), searched };
 }
 

@@ -226,6 +226,22 @@ if (sqliteIsHere()) {
       (await unfinished(other)).should.eql(["1"]);
     });
 
+    it("are there in a file of the first version, with what became of them", async () => {
+      const one = await opened();
+      await one.add(accepted("1"), bytes);
+      await one.change("1", { state: "failed", attempt: 1, run: { at: 1, ended: 2, error: "No order" } });
+      await shelf.closed(one);
+      const database = openDatabase(file());
+      database.exec("ALTER TABLE deliveries DROP COLUMN answer");
+      database.exec("ALTER TABLE runs DROP COLUMN searched");
+      database.exec("DELETE FROM migrations WHERE version > 1");
+      database.close();
+      const store = await opened();
+      await store.change("1", { answer: "late" });
+      const { deliveries } = await store.page({ text: "no ORDER", limit: 1 });
+      deliveries.should.containDeep([{ id: "1", state: "failed", attempt: 1, error: "No order", answer: "late" }]);
+    });
+
     it("are refused in a file of a later version, which is left as it is", async () => {
       await shelf.closed(await opened());
       const database = openDatabase(file());

@@ -33,8 +33,8 @@ DatabaseSync.prototype.exec = function (sql) {
   if (at(Fault.dieAfter) > 0 && Atomics.sub(faults, Fault.dieAfter, 1) > 0) process.exit(1);
 };
 
-/** The first half of the statements of a migration; nothing of what is one statement. */
+/** The first half of the statements of a migration. */
 function firstHalf(sql: string): string {
-  const ends = [...sql.matchAll(/;(?=\s+CREATE)/g)].map(({ index }) => index + 1);
+  const ends = [...sql.matchAll(/;(?=\s+(?:ALTER|CREATE))/g)].map(({ index }) => index + 1);
   return sql.slice(0, ends[Math.floor(ends.length / 2)] ?? 0);
 }

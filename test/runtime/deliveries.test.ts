@@ -133,6 +133,8 @@ for (const [layout, settings] of Object.entries(roots)) {
       const [run] = (await shown.detail(summary.id)).runs;
       should(run).have.properties({ error: "function: no such order" });
       should(run?.ended).be.aboveOrEqual(run?.at ?? Infinity);
+      const { deliveries } = await shown.page("text=No%20such%20ORDER");
+      deliveries.map(({ id }) => id).should.containEql(summary.id);
     });
 
     it("say what was answered, by the node or by the flow, or that nothing was", async () => {

@@ -15,8 +15,10 @@ const nothing = new Uint8Array();
 const states = [...unfinished, ...finished];
 
 /** The last run is that of the last attempt. */
-const error = "SELECT error FROM runs WHERE runs.seq = deliveries.seq ORDER BY attempt DESC LIMIT 1";
-const columns = `seq, id, node, at, state, attempt, status, milliseconds, rest, answer, (${error}) AS error`;
+const ofLastRun = (column: string) =>
+  `SELECT ${column} FROM runs WHERE runs.seq = deliveries.seq ORDER BY attempt DESC LIMIT 1`;
+const columns = `seq, id, node, at, state, attempt, status, milliseconds, rest, answer, (${ofLastRun("error")}) AS error`;
+const matching = `AND (instr(searched, ?) OR instr((${ofLastRun("searched")}), ?))`;
 
 /** A row with its place in the order in which deliveries came. */
 type Placed = { [Column in keyof Read]: Read[Column] } & { seq: number };
@@ -60,7 +62,8 @@ export class Deliveries {
     this.counts.change(known.node, state ?? known.state, 1);
     if (!run) return;
     const { at, ended = null, error = null } = run;
-    this.#prepared("REPLACE INTO runs VALUES (?, ?, ?, ?, ?)").run(known.seq, attempt ?? known.attempt, at, ended, error); // prettier-ignore
+    const replace = this.#prepared("REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)");
+    replace.run(known.seq, attempt ?? known.attempt, at, ended, error, error?.toLowerCase() ?? null);
   }
 
   /** What is unfinished of a node, the oldest first. */
@@ -89,9 +92,9 @@ export class Deliveries {
   page({ node, state, text, before, limit }: Step): { found: Read[]; next: number | undefined } {
     const { where, values } = newestOf(node, state, { before, most: text ? scanned : limit + 1 });
     // What is not looked through is not read.
-    const matches = text ? "AND instr(searched, ?)" : "";
+    const [matches, sought] = text ? [matching, [text, text]] : ["", []];
     const sql = `SELECT ${columns} FROM deliveries WHERE seq IN (${where}) ${matches} ORDER BY seq DESC LIMIT ?`;
-    const rows = this.#prepared(sql).all(...values, ...(text ? [text] : []), limit + 1) as Placed[];
+    const rows = this.#prepared(sql).all(...values, ...sought, limit + 1) as Placed[];
     const found = rows.slice(0, limit);
     if (rows.length > limit) return { found, next: found.at(-1)?.seq };
     if (!text) return { found, next: undefined };

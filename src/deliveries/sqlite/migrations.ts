@@ -73,7 +73,11 @@ const migrations: readonly string[] = [
   -- Written to see whether anything more can be.
   CREATE TABLE probes (noise BLOB NOT NULL) STRICT;
   `,
-  "ALTER TABLE deliveries ADD COLUMN answer TEXT",
+  `
+  ALTER TABLE deliveries ADD COLUMN answer TEXT;
+  ALTER TABLE runs ADD COLUMN searched TEXT;
+  UPDATE runs SET searched = lower(error);
+  `,
 ];
 
 /** The file was written by a later version of this package, whose tables this one does not know. */

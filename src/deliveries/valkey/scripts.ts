@@ -164,14 +164,20 @@ else
   local index = state == '' and key('all') or node == '' and key('in', state) or key('in', state, node)
   ids = redis.call('ZREVRANGEBYSCORE', index, before == '' and '+inf' or '(' .. before, '-inf', 'LIMIT', 0, scanned)
 end
+local function has(written, what) return written and string.find(written, what, 1, true) end
+local function matches(id, run)
+  local searched, failed = unpack(redis.call('HMGET', key('d', id), 'searched', 'failed'))
+  -- What a run has failed with before counts no more when the last one has not.
+  return has(searched, text) or (has(run, '"error":') and has(failed, text))
+end
 local found, last = {}, false
 for _, id in ipairs(ids) do
   local row = redis.call('HMGET', key('d', id), ${columns.map((column) => `'${column}'`).join(", ")})
   last = row[1] or last
-  local matches = text == '' or string.find(redis.call('HGET', key('d', id), 'searched') or '', text, 1, true)
-  if row[1] and matches then
+  local run = redis.call('HGET', key('d', id), 'run:' .. (row[${columns.indexOf("attempt") + 1}] or ''))
+  if row[1] and (text == '' or matches(id, run)) then
     if #found == limit then return {found, found[limit][1]} end
-    row[#row + 1] = redis.call('HGET', key('d', id), 'run:' .. (row[${columns.indexOf("attempt") + 1}] or ''))
+    row[#row + 1] = run
     found[#found + 1] = row
   end
 end

@@ -210,6 +210,24 @@ function testFinding(opened: Opened): void {
       });
     }
 
+    it("that the list shows of them: what was called, the first words, and what the flow has failed with at last", async () => {
+      const store = await opened();
+      await store.add(delivered("x", { state: "running" }), Buffer.from(`{ "Ördér":\n 17, "${"x".repeat(100)} last`));
+      const find = async (expected: Record<string, boolean>) => {
+        for (const [text, isFound] of Object.entries(expected)) {
+          const { deliveries } = await store.page({ text, limit: 10 });
+          should([text, deliveries.length > 0]).eql([text, isFound]);
+        }
+      };
+      await find({ "post /hook": true, '{ "öRDér": 17': true, '": 18': false, last: false });
+      await store.change("x", { attempt: 1, run: { at: 1, error: 'Order: no "ÜBER" here' } });
+      await find({ 'NO "über"': true, 'no \\"': false, '"at"': false });
+      await store.change("x", { attempt: 2, run: { at: 2, error: "it's not" } });
+      await find({ 'no "über"': false, "IT'S": true });
+      await store.change("x", { attempt: 3, run: { at: 3 } });
+      await find({ "it's": false });
+    });
+
     it("on full pages, however far apart they are", async () => {
       const store = await opened();
       const isFound = (index: number) => index % 700 === 7;
