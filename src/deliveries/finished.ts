@@ -12,8 +12,9 @@ interface Numbered {
 }
 
 /**
- * The oldest go first, but what has failed goes last; and where more than half of the others have started no flow, one
- * of these goes: whoever floods an endpoint is not to drive out what has.
+ * The oldest go first, but what has failed goes last, unless that is more than half of all: a flow that always fails is
+ * not to drive out what tells of that. And where more than half of the others have started no flow, one of these goes:
+ * whoever floods an endpoint is not to drive out what has.
  */
 export class Finished<Item extends Aged<Item> & Numbered & { line: Aging<Item> | undefined }> {
   readonly #startedNone = new Aging<Item>();
@@ -23,7 +24,9 @@ export class Finished<Item extends Aged<Item> & Numbered & { line: Aging<Item> |
   /** What goes next. */
   get oldest(): Item | undefined {
     const [idle, other] = [this.#startedNone.oldest, this.#others.oldest];
-    if (!idle || !other) return idle ?? other ?? this.#lastToGo.oldest;
+    const hasMostFailed = this.#lastToGo.size > this.#startedNone.size + this.#others.size;
+    if (hasMostFailed || (!idle && !other)) return this.#lastToGo.oldest;
+    if (!idle || !other) return idle ?? other;
     return this.#startedNone.size > this.#others.size || idle.number < other.number ? idle : other;
   }
 

@@ -44,6 +44,21 @@ describe("MemoryStore", () => {
     (await idsOf(store)).should.eql(["8", "7", "6"]);
   });
 
+  it("keeps what comes, however many have failed", async () => {
+    const store = new MemoryStore(10);
+    const fail = async (index: number) => store.add(delivered(`failed${index}`, { state: "failed" }), bytes);
+    for (let index = 0; index < 20; index++) await fail(index);
+    should(await store.counts("n")).eql({ failed: 10 });
+    await store.add(delivered("refused", { state: "refused" }), bytes);
+    await store.add(delivered("done0"), bytes);
+    await fail(20);
+    (await idsOf(store)).slice(0, 4).should.eql(["failed20", "done0", "refused", "failed19"]);
+    for (let index = 1; index < 20; index++) await store.add(delivered(`done${index}`), bytes);
+    should(await store.counts("n")).eql({ failed: 5, done: 5 });
+    await fail(21);
+    (await idsOf(store))[0]?.should.equal("failed21");
+  });
+
   it("drops nothing that is begun once more", async () => {
     const store = new MemoryStore(2);
     await store.add(delivered("1"), bytes);

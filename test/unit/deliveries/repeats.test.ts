@@ -166,7 +166,7 @@ describe("MemoryRepeats", () => {
     await shouldGrowEvenly((size) => {
       repeats = new MemoryRepeats(() => now);
       for (let index = 0; index < size; index++) first(repeats.reserve(candidate("1", String(index)))).settle();
-    }, 3 * mostKeys);
+    }, 2 * mostKeys);
   });
 
   it("forgets the key of a delivery that is not answered yet last of all", () => {
