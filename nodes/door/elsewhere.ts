@@ -10,6 +10,7 @@ import { nearestOf } from "../../src/nearest";
 import { Ration } from "../../src/ration";
 import { mostRefusedASecond } from "../../src/records";
 import { isOurs } from "../../src/reply/ours";
+import { Budget } from "../../src/request/budget";
 import { parseTarget, pathKey } from "../../src/request/target";
 import { lengthOf, shapeOf } from "../../src/shape";
 import { addressOf } from "../../src/trust/addresses";
@@ -100,49 +101,50 @@ export class Elsewhere {
       return { path, meant: path, problem: "noEndpoint", reasons: [reason] };
     }
     if (this.#known.isConfigured(pathKey(below))) {
-      return {
-        path: shown(path),
-        meant: undefined,
-        problem: "noEndpoint",
-        reasons: [{ key: "pathClosed", values: {} }],
-      };
+      return { path, meant: undefined, problem: "noEndpoint", reasons: [{ key: "pathClosed", values: {} }] };
     }
     const meant = nearestOf(below, endpoints.keys);
-    if (meant === undefined) {
-      const reason = { key: "pathUnknown", values: {} };
-      return {
-        path: this.#everybody.tells(path) ? "/…" : shown(path),
-        meant,
-        problem: "noEndpoint",
-        reasons: [reason],
-      };
-    }
-    const reason = { key: "pathNear", values: { path: root + meant } };
-    return { path: shown(path), meant, problem: "noEndpoint", reasons: [reason] };
+    const reason =
+      meant === undefined ? { key: "pathUnknown", values: {} } : { key: "pathNear", values: { path: root + meant } };
+    return { path: this.#shown(path, meant), meant, problem: "noEndpoint", reasons: [reason] };
   }
 
-  /** Whose secrets may stand in a request, where none is known to be meant; where these are too many to ask, anything may. */
-  get #everybody(): Pick<Secrecy, "tells" | "names"> {
-    const all = [...this.#known.endpoints.all].map(({ gate }) => gate.secrecy);
-    const isTooMany = all.length > mostAsked;
+  /** A path without what may be a token. */
+  #shown(path: string, meant: string | undefined): string {
+    const segments = path.split("/").map((segment) => (segment.length > longestSegment ? "…" : segment));
+    const text = segments.join("/");
+    // All that are asked have one budget together: whoever sends such a path is a stranger.
+    return this.#everybody(meant).tells(text, new Budget()) ? "/…" : text.slice(0, longestPath);
+  }
+
+  /**
+   * Whose secrets may stand in a request that was meant for one of them: everybody's. Where these are too many to ask,
+   * that one's; and where none is known to be meant, anything may be a secret.
+   */
+  #everybody(meant: string | undefined): Pick<Secrecy, "tells" | "names"> {
+    const { endpoints } = this.#known;
+    const everybody = [...endpoints.all];
+    const one = meant === undefined ? undefined : endpoints.lastKnown(meant);
+    const isTooMany = everybody.length > mostAsked;
+    const asked = isTooMany ? (one ? [one] : []) : everybody;
+    const isAny = isTooMany && !one;
     return {
-      tells: (text, budget) => isTooMany || all.some((each) => each.tells(text, budget)),
-      names: (field, budget) => isTooMany || all.some((each) => each.names(field, budget)),
+      tells: (text, budget) => isAny || asked.some(({ gate }) => gate.secrecy.tells(text, budget)),
+      names: (field, budget) => isAny || asked.some(({ gate }) => gate.secrecy.names(field, budget)),
     };
   }
 
   #note({ path, meant, problem, reasons }: Astray, request: IncomingMessage, search: string, status: number): void {
     const { endpoints } = this.#known;
-    const secrecy = meant === undefined ? undefined : endpoints.lastKnown(meant)?.gate.secrecy;
     const { method = "", rawHeaders } = request;
-    const shape = shapeOf({ rawHeaders, search }, secrecy ?? this.#everybody);
+    const shape = shapeOf({ rawHeaders, search }, this.#everybody(meant));
     const ip = addressOf(this.#known.addressOf(request))?.text ?? "";
     this.#known.note({
       id: this.#RED.util.generateId(),
       node: (meant === undefined ? undefined : endpoints.ownerOf(meant)) ?? "",
       at: Date.now(),
       ...{ state: "refused", status, problem, reasons, attempt: 0 },
-      head: { method, path: secrecy?.conceal(path) ?? path, ...shape, ip },
+      head: { method, path, ...shape, ip },
       size: lengthOf({ rawHeaders }),
     });
   }
@@ -152,10 +154,4 @@ export class Elsewhere {
 function inFrontOf(path: string, status: number): Astray {
   const key = status === 401 ? "frontAuth" : status === 413 ? "frontTooLarge" : "frontOther";
   return { path, meant: path, problem: "inFront", reasons: [{ key, values: {} }] };
-}
-
-/** A path without what may be a token. */
-function shown(path: string): string {
-  const segments = path.split("/").map((segment) => (segment.length > longestSegment ? "…" : segment));
-  return segments.join("/").slice(0, longestPath);
 }

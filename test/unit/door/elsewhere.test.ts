@@ -1,4 +1,4 @@
-import "should";
+import should from "should";
 import { channel } from "node:diagnostics_channel";
 import type { NodeAPI } from "node-red";
 import { Elsewhere } from "../../../nodes/door/elsewhere";
@@ -6,6 +6,8 @@ import type { Delivery } from "../../../src/deliveries/delivery";
 import type { Endpoint } from "../../../src/endpoint";
 import { Endpoints } from "../../../src/endpoints";
 import { mostRefusedASecond } from "../../../src/records";
+import { Budget } from "../../../src/request/budget";
+import { Secrecy } from "../../../src/trust/secrecy";
 
 /** Endpoints that count how often all their paths are looked through. */
 class Asked extends Endpoints<Endpoint> {
@@ -17,10 +19,16 @@ class Asked extends Endpoints<Endpoint> {
   }
 }
 
+const ignore = () => undefined;
+
 /** A Node-RED, as far as it is asked, that was loaded once more. */
-function loaded(server: object) {
+function loaded(server: object, secrets: Pick<Secrecy, "tells" | "names">[] = []) {
   const noted: Delivery[] = [];
   const endpoints = new Asked();
+  for (const [index, secrecy] of secrets.entries()) {
+    const endpoint = { gate: { secrecy } } as unknown as Endpoint;
+    endpoints.enter(`/hooks/number-${index}`, { endpoint, owner: `${index}`, onTurn: ignore, onWait: ignore });
+  }
   const RED = { server, httpNode: {}, settings: {}, util: { generateId: () => "id" } } as unknown as NodeAPI;
   const note = (delivery: Delivery) => noted.push(delivery);
   new Elsewhere(RED, { endpoints, isConfigured: () => false, addressOf: () => "127.0.0.1", note }).watch();
@@ -48,6 +56,35 @@ describe("requests that reach no endpoint", () => {
     for (let number = 0; number <= mostRefusedASecond; number++) refuse(server, "/other", 401);
     refuse(server);
     noted.should.have.length(1);
+  });
+
+  it("have all endpoints look for their secrets with one budget, however many there are", () => {
+    const server = {};
+    const budgets = new Set<Budget | undefined>();
+    const secrecy = { tells: (_: string, budget?: Budget) => !budgets.add(budget), names: () => false };
+    const { noted } = loaded(
+      server,
+      Array.from({ length: 150 }, () => secrecy),
+    );
+    refuse(server, "/&amp;/&amp;");
+    noted.map(({ head }) => head.path).should.eql(["/&amp;/&amp;"]);
+    [...budgets].should.have.length(1);
+    should([...budgets][0]).be.instanceOf(Budget);
+  });
+
+  it("show no path with a secret of any endpoint, whichever was meant", () => {
+    const [server, secret] = [{}, "abcd/efghij/klmnopqrst/uvwxyz/ABCDEF/GHIJ"];
+    const { noted } = loaded(server, [new Secrecy(["another one, of eight or more"]), new Secrecy([secret])]);
+    for (const path of [
+      `/hooks/number-0/${secret}`,
+      `/${secret}`,
+      `/${"x/".repeat(90)}${secret}`,
+      "/hooks/number-00",
+    ]) {
+      refuse(server, path);
+    }
+    noted.map(({ head }) => head.path).should.eql(["/…", "/…", "/…", "/hooks/number-00"]);
+    noted.at(-1)?.node.should.equal("0");
   });
 
   it("are noted once, however often the package was loaded", () => {
