@@ -5,7 +5,7 @@ import { isWithoutContent } from "./config/handling";
 import type { Owed } from "./custody";
 import type { Ending } from "./deliveries/flow";
 import type { Change } from "./deliveries/store";
-import { statusError } from "./deliveries/state";
+import { gone, statusError } from "./deliveries/state";
 import type { Reservation } from "./deliveries/repeats";
 import type { Endpoint } from "./endpoint";
 import { type Problem, problems } from "./problem";
@@ -96,6 +96,6 @@ class Debt implements Creditor {
 /** RFC 9110 §15.6: after an answer of 500 or more, the sender sends the delivery again. */
 export function endingBy(settlement: Settlement, status: number): Ending {
   if (settlement === "answered" && status < 500) return { as: "done" };
-  const error = settlement === "gone" ? settlement : statusError(status);
+  const error = settlement === gone ? gone : statusError(status);
   return { as: "failed", error, isTold: true };
 }

@@ -4,7 +4,9 @@ import type { NodeAPI } from "node-red";
 import type { First } from "../../src/custody";
 import type { Kept } from "../../src/deliveries/delivery";
 import type { Shelf } from "../../src/deliveries/joined";
-import { isReplayable, type Obstacle } from "../../src/deliveries/state";
+import { isReplayable, lateAnswer, type Obstacle } from "../../src/deliveries/state";
+import type { Ending } from "../../src/deliveries/flow";
+import type { Change } from "../../src/deliveries/store";
 import { Problem } from "../../src/problem";
 import { owedToNobody } from "./absent-caller";
 import type { Deploys } from "./deploys";
@@ -66,7 +68,7 @@ export class Replays {
     const { attempt: _, ...webhook } = restored.webhook;
     records?.replayed(kept, owed === undefined ? "done" : "running");
     this.#deploys.send(node, messageOf(this.#RED, node, { ...restored, webhook }, config, owed?.reply));
-    void owed?.ending.then(({ as }) => records?.answered(kept.delivery.id, { state: as === "done" ? as : "failed" }));
+    void owed?.ending.then((ending) => records?.answered(kept.delivery.id, changeBy(ending, kept.delivery.at)));
     return undefined;
   }
 
@@ -80,4 +82,12 @@ export class Replays {
     custody.begin(kept, first);
     return undefined;
   }
+}
+
+/** What is noted of a replay whose flow was to answer, when it has, or has not in time. */
+function changeBy(ending: Ending, at: number): Change {
+  if (ending.as !== "failed") return { state: "done", run: { at, ended: Date.now() } };
+  // Where it was late, it may have failed before: that tells more, and is noted.
+  if (ending.error === lateAnswer) return { state: "failed" };
+  return { state: "failed", run: { at, ended: Date.now(), error: ending.error } };
 }

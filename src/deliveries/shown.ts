@@ -4,7 +4,7 @@ import { type Problem, problems } from "../problem";
 import { toObject } from "../request/parameters";
 import { textOf } from "../request/text";
 import type { Delivery, Kept } from "./delivery";
-import { statusError } from "./state";
+import { gone, lateAnswer, statusError } from "./state";
 import { maskHeaders, maskQuery } from "./masks";
 import type { Cause, Detail, ShownAnswer, ShownBody, Summary } from "./summary";
 import { fixOf, reasonOf, type Translate } from "./wording";
@@ -46,15 +46,22 @@ export function detailOf({ delivery, body, runs }: Kept, translate: Translate): 
   };
 }
 
-function causeOf({ state, status, problem, reasons = [], looksLike, error }: Delivery): Cause | null {
+function causeOf(delivery: Delivery): Cause | null {
+  const { state, problem, reasons = [], looksLike, error } = delivery;
   if (state === "refused") {
     return { problem: problem ?? null, reasons, looksLike: looksLike ?? null, error: error ?? null };
   }
   // What has failed before, and was done in the end, is told with its runs.
   if (state === "done") return null;
-  const answered = state === "failed" && status !== undefined ? statusError(status) : undefined;
-  const failure = error ?? answered;
+  const failure = error ?? (state === "failed" ? answerError(delivery) : undefined);
   return failure === undefined ? null : { problem: null, reasons: [], looksLike: null, error: failure };
+}
+
+/** What a flow has failed with of which no error is known: it has not answered well. */
+function answerError({ status, replayOf }: Delivery): string {
+  if (status !== undefined) return statusError(status);
+  // Nobody waits for the answer to a replay who might have gone.
+  return replayOf === undefined ? gone : lateAnswer;
 }
 
 /** As text where it is some, by its bytes where it is not. */

@@ -53,7 +53,13 @@ export interface Run {
 /** Why a delivery has failed that was under way each time when its process ended. */
 export const interrupted = "interrupted";
 
+/** Why a delivery has failed whose sender had gone before the flow answered. */
+export const gone = "gone";
+
 /** Why a delivery has failed whose answer was that of a failure. */
 export function statusError(status: number): string {
   return `HTTP ${status}`;
 }
+
+/** What a flow has failed with that did not answer in time. */
+export const lateAnswer = statusError(504);

@@ -3,20 +3,20 @@
 import type { Reason } from "../trust/diagnosis/explanation";
 import { inARow } from "../trust/diagnosis/sentences";
 import { shortName } from "../trust/senders/table";
-import { interrupted, statusError } from "./state";
+import { gone, interrupted, lateAnswer } from "./state";
 import type { Cause } from "./summary";
 
 /** Looks a text up in a message catalog. */
 export type Translate = (key: string, values?: Record<string, string | number>) => string;
 
-/** What a flow has failed with that did not answer in time. */
-const lateAnswer = statusError(504);
-
 /** Why it was refused, or what it has failed with: one sentence without its full stop. */
 export function reasonOf(cause: Cause, translate: Translate): string {
   const error = cause.error === lateAnswer ? null : cause.error;
   const problem = problemOf(cause);
-  if (problem === null) return error === interrupted ? translate("store.interrupted") : (error ?? "");
+  if (problem === null) {
+    if (error === interrupted) return translate("store.interrupted");
+    return error === gone ? translate("failed.gone") : (error ?? "");
+  }
   const refused = translate(`refused.${problem}`);
   return error === null ? refused : `${refused}: ${error}`;
 }
@@ -28,7 +28,8 @@ export function fixOf(cause: Cause, translate: Translate): string {
   if (looksLike !== null && !reasons.some(({ key }) => key === "otherSender")) {
     told.push(sentenceOf(translate("whyNot.looksLike", { sender: shortName(looksLike) }), translate));
   }
-  return told.length > 0 ? inARow(told) : sentenceOf(translate(`fix.${problemOf(cause) ?? "flow"}`), translate);
+  const key = problemOf(cause) ?? (cause.error === gone ? gone : "flow");
+  return told.length > 0 ? inARow(told) : sentenceOf(translate(`fix.${key}`), translate);
 }
 
 /** What was wrong with a request that was refused, each as a sentence with its full stop. */

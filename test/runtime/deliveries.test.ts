@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import { bearer, tab, token, webhook } from "../harness/flow";
-import { send } from "../harness/http";
+import { dial, send } from "../harness/http";
 import { type Flow, NodeRed } from "../harness/node-red";
 import { keeps } from "../harness/durable";
 import { ShownDeliveries } from "../harness/shown-deliveries";
@@ -164,6 +164,17 @@ for (const [layout, settings] of Object.entries(roots)) {
       should(late).containDeep({ status: 504, reason: catalog.refused.flowLate, fix: sentence(catalog.fix.flowLate) }); // prettier-ignore
     });
 
+    it("say that the sender had gone before the flow answered", async () => {
+      const socket = dial(nodeRed.origin);
+      const path = new URL(nodeRed.node("/silent")).pathname;
+      const fields = [`Authorization: ${bearer.Authorization}`, "X-Trace: hasty", "Content-Length: 0"];
+      socket.write([`POST ${path} HTTP/1.1`, "Host: x", ...fields, "", ""].join("\r\n"));
+      await shown.find(({ state }) => state === "running", "node=silent");
+      socket.destroy();
+      const left = await shown.find(({ state, status }) => state === "failed" && status === null, "node=silent");
+      should(left).containDeep({ reason: catalog.failed.gone, fix: sentence(catalog.fix.gone) });
+    });
+
     it("tell the sender, its event and its id, and no signature", async () => {
       const body = '{"zen":"Keep it logically awesome."}';
       const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
@@ -184,7 +195,11 @@ for (const [layout, settings] of Object.entries(roots)) {
       should(closed.fix).equal(sentence(catalog.whyNot.pathClosed));
       (await post(`/nothing-like-it/${token}`)).status.should.equal(404);
       const unknown = await shown.find(({ cause }) => cause?.reasons[0]?.key === "pathUnknown");
-      should(unknown).containDeep({ node: null, path: "/…", fix: sentence(catalog.whyNot.pathUnknown) });
+      should(unknown).containDeep({
+        node: null,
+        path: `${root}/nothing-like-it/…`,
+        fix: sentence(catalog.whyNot.pathUnknown),
+      });
       (await post("/nothing-like-it")).status.should.equal(404);
       await shown.find(({ path }) => path === root + "/nothing-like-it");
     });
@@ -337,6 +352,9 @@ for (const [layout, settings] of Object.entries(roots)) {
         const { id } = await shown.find(({ node }) => node === "answered");
         const { json: again } = await shown.replay(id);
         await shown.find((each) => each.id === again.id && each.state === "done");
+        const { json: late } = await shown.replay((await shown.find(({ node }) => node === "silent")).id);
+        const unanswered = await shown.find((each) => each.id === late.id && each.state === "failed");
+        should(unanswered).containDeep({ status: null, reason: catalog.refused.flowLate });
       });
 
       it("are refused where they were refused, or their node is not there", async () => {

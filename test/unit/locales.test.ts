@@ -148,7 +148,7 @@ describe("texts in the code", () => {
   /** What follows these beginnings of keys is, by its type, any text: here is where it comes from. */
   const openKeys: Record<string, () => string[]> = {
     "refused.": problemNames,
-    "fix.": () => [...problemNames(), "flow"],
+    "fix.": () => [...problemNames(), "flow", "gone"],
     "way.why.": reasons,
     // What the runtime tells the form, it says in the log as well.
     "whyNot.": () => [...sourceTexts.keys()].filter((key) => key.startsWith("whyNot.")).map((key) => key.slice(7)),
