@@ -72,11 +72,13 @@ class Debt implements Creditor {
       else if (failure) this.#receiver.refused(failure.problem, undefined, failure.cause);
     }
     const ending = endingBy(settlement, failure?.problem.status ?? response.statusCode);
-    this.#end(ending);
-    const told = settlement === "gone" ? {} : { status: response.statusCode, ...this.#answer(failure) };
+    const milliseconds = performance.now() - start;
+    const told = { milliseconds, ...(settlement !== gone && { status: response.statusCode }) };
+    this.#end({ ...ending, told });
     // Where nothing may be lost, what the state is depends on more.
     const state = this.#receiver.custody ? {} : ({ state: ending.as === "done" ? ending.as : "failed" } as const);
-    this.#receiver.records?.answered(id, { ...told, ...state, milliseconds: performance.now() - start });
+    const answer = settlement === gone ? {} : this.#answer(failure);
+    this.#receiver.records?.answered(id, { ...told, ...answer, ...state });
   }
 
   /** What its caller was told, as it is noted for whoever looks. */

@@ -64,7 +64,7 @@ class DurableFlow implements Flow<First> {
     try {
       if (!first) return await this.#resend(kept);
       const ending = await this.#send(first);
-      return { ...ending, told: first.told?.() };
+      return { ...ending, told: ending.told ?? first.told?.() };
     } catch (error) {
       return { as: "failed", error: this.#conceal(error instanceof Error ? error.message : typeof error) };
     }

@@ -16,6 +16,9 @@ export const droppable: readonly State[] = ["refused", "duplicate", "handshake",
 export const lastToGo: State = "failed";
 export const finished: readonly State[] = [...droppable, lastToGo];
 
+/** Of what a sender tells of a delivery, so many characters are shown. */
+const longestTold = 200;
+
 /** What came, as a flow may know it: nothing of it lets anybody in. */
 export interface Head {
   readonly method: string;
@@ -114,6 +117,11 @@ export function afterRun(delivery: Delivery, { error }: Pick<Run, "error">): Del
   return error === undefined ? rest : { ...rest, error };
 }
 
+/** What a sender tells of a delivery, as whoever looks is told: it may be as long as a body. */
+export function toldBy(webhook: Partial<Webhook> = {}): { event: string | undefined; senderId: string | undefined } {
+  return { event: webhook.event?.slice(0, longestTold), senderId: webhook.id?.slice(0, longestTold) };
+}
+
 /**
  * Where a text is looked for: what was called, the event or the first words, the ids, the address, the header fields, and
  * what the flow has failed with, in lower case. What is masked where it is shown is not found either: whoever may look
@@ -125,7 +133,7 @@ export function searchedIn({ id, head, webhook, words, error, signedIn }: Delive
   const fields = Object.entries(maskHeaders(head.headers, signedIn)).map(
     ([name, value]) => `${name}: ${String(value)}`,
   );
-  const request = `${head.method} ${head.path}`;
-  const texts = [id, webhook?.id, webhook?.event, words, request, head.ip, error, ...fields];
+  const { event, senderId } = toldBy(webhook);
+  const texts = [id, senderId, event, words, `${head.method} ${head.path}`, head.ip, error, ...fields];
   return texts.filter((text) => text !== undefined).join("\n").toLowerCase(); // prettier-ignore
 }

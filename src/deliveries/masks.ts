@@ -13,8 +13,9 @@ const longestName = 40;
 const ofSenders = new Set(
   Object.values(senders).flatMap(({ scheme }) => scheme.sig.headers.map((name) => name.toLowerCase())),
 );
-/** How those call it who are not known. */
-const telling = /auth|cookie|signature|secret|token|passw|credential|hmac|api-?key|jwt|session/i;
+/** How those call it who are not known: of keys, all but that of a repeat let somebody in. */
+const telling =
+  /auth|cookie|signature|secret|token|passw|credential|hmac|api-?key|(?<!idempotency)(?:^|-)key$|jwt|session/i;
 const tellingInQuery = /auth|sig|secret|token|passw|credential|hmac|key|jwt|session|code/i;
 
 type Values = Readonly<Record<string, string | string[]>>;

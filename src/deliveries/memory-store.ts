@@ -152,10 +152,11 @@ export class MemoryStore implements Store {
   }
 
   /** A body holds all of the memory that it is a part of, which its neighbours share: small ones lie side by side. */
-  #weigh({ head, answer = "" }: Delivery, { buffer, length }: Buffer): number {
+  #weigh({ head, webhook, answer = "" }: Delivery, { buffer, length }: Buffer): number {
     const bytes = length === 0 || buffer === this.#slab ? 0 : buffer.byteLength;
     if (length > 0) this.#slab = buffer;
-    return frame + bytes + lengthOf(head) + answer.length;
+    const told = (webhook?.event?.length ?? 0) + (webhook?.id?.length ?? 0);
+    return frame + bytes + lengthOf(head) + told + answer.length;
   }
 }
 

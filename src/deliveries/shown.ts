@@ -3,7 +3,7 @@
 import { type Problem, problems } from "../problem";
 import { toObject } from "../request/parameters";
 import { textOf } from "../request/text";
-import type { Delivery, Kept } from "./delivery";
+import { type Delivery, type Kept, toldBy } from "./delivery";
 import { gone, lateAnswer, statusError } from "./state";
 import { maskHeaders, maskQuery } from "./masks";
 import type { Cause, Detail, ShownAnswer, ShownBody, Summary } from "./summary";
@@ -15,6 +15,7 @@ export const mostShown = 1024 * 1024;
 /** @param translate looks texts up in the language of the runtime */
 export function summaryOf(delivery: Delivery, translate: Translate): Summary {
   const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
+  const { event, senderId } = toldBy(webhook);
   const cause = causeOf(delivery);
   return {
     ...{ id, node: node === "" ? null : node, at, state, status },
@@ -22,9 +23,9 @@ export function summaryOf(delivery: Delivery, translate: Translate): Summary {
     fix: cause && fixOf(cause, translate),
     ...{ method: head.method, path: head.path, ip: head.ip },
     sender: webhook?.sender ?? null,
-    event: webhook?.event ?? null,
+    event: event ?? null,
     words: delivery.words ?? null,
-    senderId: webhook?.id ?? null,
+    senderId: senderId ?? null,
     ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
     replayOf: delivery.replayOf ?? null,
     isTrial: delivery.isTrial ?? false,
@@ -47,9 +48,11 @@ export function detailOf({ delivery, body, runs }: Kept, translate: Translate): 
 }
 
 function causeOf(delivery: Delivery): Cause | null {
-  const { state, problem, reasons = [], looksLike, error } = delivery;
+  const { state, reasons = [], looksLike = null, error } = delivery;
   if (state === "refused") {
-    return { problem: problem ?? null, reasons, looksLike: looksLike ?? null, error: error ?? null };
+    // Of what was kept, and then could not be answered, no more is known.
+    const problem = delivery.problem ?? problems.unforeseen.name;
+    return { problem, reasons, looksLike, error: error ?? null };
   }
   // What has failed before, and was done in the end, is told with its runs.
   if (state === "done") return null;

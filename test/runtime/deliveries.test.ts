@@ -185,6 +185,16 @@ for (const [layout, settings] of Object.entries(roots)) {
       should((await shown.detail(summary.id)).headers["x-hub-signature-256"]).equal("••••••••");
     });
 
+    it("tell no more of an event than its beginning, and find no more of it", async () => {
+      const event = `at-length${"-and".repeat(1000)}`;
+      const signature = `sha256=${createHmac("sha256", secret).update("{}").digest("hex")}`;
+      const headers = { "X-Hub-Signature-256": signature, "X-GitHub-Event": event };
+      const { json: told } = await post("/github", headers);
+      should((await nodeRed.message(told.id)).topic).equal(event);
+      const { deliveries } = await shown.page("node=github&text=at-length-and-and");
+      deliveries.map((each) => each.event).should.eql([event.slice(0, 200)]);
+    });
+
     it("tell of a request to a path that is like that of a node, and of one whose node is closed", async () => {
       (await post("/ordres")).status.should.equal(404);
       const near = await refused("orders", "noEndpoint");
@@ -242,13 +252,23 @@ for (const [layout, settings] of Object.entries(roots)) {
 
     it("hold no signature of a scheme that nobody else has, and nobody finds what is masked", async () => {
       const sum = createHmac("sha256", secret).update("{}").digest("hex");
-      const { status, json: told } = await post("/acme", { "X-Acme-Sum": sum, "X-Api-Key": "of-somebody" });
+      const keys = {
+        "X-Api-Key": "of-somebody",
+        "Ocp-Apim-Subscription-Key": "of-a-gateway",
+        "Idempotency-Key": "7d1c",
+      };
+      const { status, json: told } = await post("/acme", { "X-Acme-Sum": sum, ...keys });
       status.should.equal(200);
       const { headers } = await shown.detail(String(told.id));
-      should(headers).containDeep({ "x-acme-sum": "••••••••", "x-api-key": "••••••••" });
+      should(headers).containDeep({
+        "x-acme-sum": "••••••••",
+        "x-api-key": "••••••••",
+        "ocp-apim-subscription-key": "••••••••",
+        "idempotency-key": "7d1c",
+      });
       for (const text of ["x-acme-sum", "x-api-key"])
         (await shown.page(`text=${text}`)).deliveries.should.have.length(1);
-      for (const text of [sum, sum.slice(0, 8), "of-somebody"]) {
+      for (const text of [sum, sum.slice(0, 8), "of-somebody", "of-a-gateway"]) {
         (await shown.page(`text=${text}`)).deliveries.should.eql([]);
       }
     });
@@ -445,6 +465,18 @@ describe("the deliveries of a Node-RED with other settings", () => {
         const { answer: said, body } = await shown.detail(id);
         should([said?.body, body.data]).eql([null, '{"told":"mine"}']);
       }
+    });
+  }
+
+  if (sqliteIsHere()) {
+    it("tell what was answered to what must not be lost, though no others are kept", async () => {
+      const called = webhook("called", "/called", { durable: true, z: "tab", reply: "flow", wires: [["answer"]] });
+      const settings = { webhookTriggerDeliveries: { keep: 0 } };
+      const { running, shown } = await open({ flow: [...flow, called], settings });
+      await send(running.node("/called"), { headers: { ...bearer, ...json }, body: '{"told":"mine"}' });
+      const summary = await shown.find(({ state }) => state === "done", "node=called");
+      should(summary.status).equal(422);
+      should(summary.milliseconds).be.above(0);
     });
   }
 

@@ -85,6 +85,9 @@ describe("MemoryStore", () => {
       await store.add(delivered(`${index}`, { head: { ...delivered("").head, headers } }), Buffer.alloc(0));
     }
     (await idsOf(store)).length.should.be.within(85, 110);
+    const webhook = { event: "x".repeat(5000), id: "y".repeat(5000), credential: "first" as const };
+    for (let index = 0; index < 200; index++) await store.add(delivered(`told${index}`, { webhook }), Buffer.alloc(0));
+    (await idsOf(store)).length.should.be.within(85, 110);
   });
 
   it("counts what was answered, also where that is known later", async () => {
