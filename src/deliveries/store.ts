@@ -59,7 +59,7 @@ export const atOnce: Promise<void> = Promise.resolve();
 export interface Query {
   node?: string | undefined;
   state?: State | undefined;
-  /** Found literally, in whatever letter case, in the path, the event, the ids, the address and the header fields. */
+  /** Found literally, in whatever letter case, in what `searchedIn` has of a delivery. */
   text?: string | undefined;
   /** Where the last page has ended: its `next`. */
   before?: string | undefined;
