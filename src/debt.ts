@@ -86,7 +86,7 @@ class Debt implements Creditor {
     const { records, gate } = this.#receiver;
     if (!records || isWithoutContent(this.#debtor.response.statusCode)) return {};
     // After a part of the flow's answer, no problem can be told any more.
-    const body = failure && !this.#recording?.hasBegun ? failure.problem.body : this.#recording?.text;
+    const body = failure && !this.#recording?.hasBegun ? failure.problem.body : this.#recording?.beginning;
     return notedOf(body ?? "", gate.secrecy);
   }
 

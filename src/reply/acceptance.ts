@@ -14,6 +14,8 @@ export interface Said extends Pick<Answer, "status" | "headers"> {
 
 /** How much of a reply's body is noted for whoever looks, in bytes. */
 export const mostShown = 1024;
+/** How much of it is read for that: where it is cut, an escape may stand that says where a secret has begun. */
+export const mostRead = 2 * mostShown;
 
 /** What the editor asks of a reply, whatever the sender wants. */
 const forTheEditor: ReplyNow = { by: "now", status: 200, body: "", type: "" };
@@ -60,11 +62,12 @@ export class Acceptance {
  * @param secrecy takes out of what a flow has said what nobody is to know
  */
 export function notedOf(body: string | Buffer, secrecy?: Pick<Secrecy, "conceal">): Pick<Delivery, "answer"> {
-  const answer = beginningOf(body, mostShown);
-  if (!answer) return {};
-  // Where it is cut, a secret may have begun: it is not read to its end, nor is it kept then.
-  const end = answer.endsWith(ellipsis) ? answer.length - ellipsis.length : Infinity;
-  return { answer: secrecy?.conceal(answer, end) ?? answer };
+  const shown = beginningOf(body, mostShown);
+  if (!shown) return {};
+  if (!secrecy) return { answer: shown };
+  if (body.length <= mostShown) return { answer: secrecy.conceal(shown) };
+  const read = beginningOf(body, mostRead);
+  return read === undefined ? {} : { answer: secrecy.conceal(read, shown.length - ellipsis.length) };
 }
 
 /** What the flow has answered to the delivery that came first; of what is not kept, nothing is told but where it is. */

@@ -3,8 +3,7 @@
 import type { ServerResponse } from "node:http";
 import { types } from "node:util";
 import { type FirstAnswer, longestAnswer } from "../deliveries/repeats";
-import { beginningOf } from "../request/text";
-import { mostShown } from "./acceptance";
+import { mostRead } from "./acceptance";
 
 /** The fields that an answer is not understood without (RFC 9110 §8). */
 const kept = ["Content-Type", "Content-Encoding", "Content-Language", "Location"];
@@ -21,7 +20,7 @@ export class Recording {
 
   constructor(isShared: boolean) {
     this.isShared = isShared;
-    this.#most = isShared ? longestAnswer : mostShown;
+    this.#most = isShared ? longestAnswer : mostRead;
   }
 
   /**
@@ -52,12 +51,11 @@ export class Recording {
     return this.#head && { ...this.#head, body: isWhole ? Buffer.concat(this.#chunks) : undefined };
   }
 
-  /** How its body begins; nothing where that is no text. */
-  get text(): string | undefined {
+  /** How its body begins: all that is to be read of it. */
+  get beginning(): Buffer {
     const [first] = this.#chunks;
     // Most answers come in one part.
-    const bytes = first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
-    return beginningOf(bytes, mostShown, this.#length > mostShown);
+    return first && this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
   }
 }
 

@@ -35,7 +35,8 @@ function isContinued(byte = 0): boolean {
  * @param most how many bytes, or characters, of it at most
  * @returns with an ellipsis where there was more; nothing where it is no text
  */
-export function beginningOf(said: string | Uint8Array, most: number, isCut = said.length > most): string | undefined {
+export function beginningOf(said: string | Uint8Array, most: number): string | undefined {
+  const isCut = said.length > most;
   const beginning = typeof said === "string" ? said.slice(0, most) : textOf(said.subarray(0, most), isCut);
   return beginning === undefined || !isCut ? beginning : beginning + ellipsis;
 }

@@ -94,13 +94,15 @@ export function isSpelled(token: string, text: string, budget: Budget, fold?: Fo
 
 /** Puts something in the place of tokens, wherever they stand in a text, and of what is not read of it. */
 export function withoutTokens(tokens: Iterable<string>, text: string, limits: Limits, replacement: string): string {
-  const found = Array.from(tokens, (token) => [...spellings(token, text, limits)]).flat();
+  const { stop = text.length } = limits;
+  const unread = stop < text.length ? [{ start: stop, end: text.length }] : [];
+  const found = [...unread, ...Array.from(tokens, (token) => [...spellings(token, text, limits)]).flat()];
   if (found.length === 0) return text;
   const spans: Span[] = [];
   for (const span of found.sort((a, b) => a.start - b.start)) {
     const before = spans.at(-1);
-    // Those of two readings, of two tokens, or of one that repeats itself, lie over each other.
-    if (before && span.start < before.end) before.end = Math.max(before.end, span.end);
+    // Those of two readings, of two tokens, or of one that repeats itself, lie over each other, or one behind the other.
+    if (before && span.start <= before.end) before.end = Math.max(before.end, span.end);
     else spans.push(span);
   }
   const kept = [0, ...spans.map(({ end }) => end)];

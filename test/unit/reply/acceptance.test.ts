@@ -49,6 +49,28 @@ describe("what is noted of an answer", () => {
     }
   });
 
+  it("has no part of a secret that is escaped, wherever it is cut", () => {
+    const hex = (character: string, digits: number) => character.charCodeAt(0).toString(16).padStart(digits, "0");
+    const escaped = (escape: (character: string) => string) => Array.from(secret, escape).join("");
+    for (const spelled of [escaped((each) => `%${hex(each, 2)}`), escaped((each) => `\\u${hex(each, 4)}`)]) {
+      for (let part = 1; part <= spelled.length; part++) {
+        const before = "x".repeat(mostShown - part);
+        for (const rest of ["", "y".repeat(mostShown)]) should(noted(before + spelled + rest)).equal(`${before}…`);
+      }
+    }
+  });
+
+  it("is cut also where there is no secret yet", () => {
+    const beginning = `${"x".repeat(mostShown)}…`;
+    for (const secrecy of [undefined, new Secrecy([""])]) {
+      should(notedOf("x".repeat(3 * mostShown), secrecy).answer).equal(beginning);
+    }
+  });
+
+  it("has as many bytes of text", () => {
+    should(noted(Buffer.from("ä".repeat(mostShown)))).equal(`${"ä".repeat(mostShown / 2)}…`);
+  });
+
   it("is all of it, where it is short and has none", () => {
     should(noted(`a ${secret.slice(0, -1)}`)).equal(`a ${secret.slice(0, -1)}`);
     should(noted("to be continued…")).equal("to be continued…");

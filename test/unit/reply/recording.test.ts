@@ -2,8 +2,9 @@ import should from "should";
 import type { ServerResponse } from "node:http";
 import { runInNewContext } from "node:vm";
 import { longestAnswer } from "../../../src/deliveries/repeats";
-import { mostShown } from "../../../src/reply/acceptance";
+import { mostRead, mostShown, notedOf } from "../../../src/reply/acceptance";
 import { Recording } from "../../../src/reply/recording";
+import { Secrecy } from "../../../src/trust/secrecy";
 
 const responseWith = (statusCode: number, fields: Record<string, unknown> = {}) =>
   ({ statusCode, getHeader: (name: string) => fields[name] }) as unknown as ServerResponse;
@@ -28,7 +29,7 @@ describe("Recording", () => {
   it("keeps the bytes of another realm, such as those that a function node makes", () => {
     const recording = new Recording(true);
     recording.of(responseWith(200), runInNewContext("new Uint8Array([104, 105])"), undefined)();
-    should([recording.text, recording.answer?.body]).eql(["hi", Buffer.from("hi")]);
+    should([recording.beginning, recording.answer?.body]).eql([Buffer.from("hi"), Buffer.from("hi")]);
   });
 
   it("has none before the flow has answered", () => should(new Recording(true).answer).be.undefined());
@@ -44,15 +45,24 @@ describe("Recording", () => {
     should(recording.answer?.body).have.length(longestAnswer);
   });
 
+  it("keeps enough to know a secret by, of which only the beginning would be shown", () => {
+    const recording = new Recording(false);
+    const before = "x".repeat(mostShown - 5);
+    recording.of(responseWith(200), `${before}abc%`, undefined)();
+    recording.of(responseWith(200), "3Bdefgh and more", undefined)();
+    should(notedOf(recording.beginning, new Secrecy(["abc;defgh"])).answer).equal(`${before}…`);
+  });
+
   for (const isShared of [true, false]) {
     it(`tells how the body begins, ${isShared ? "also" : "only"} where others are${isShared ? "" : " not"} to be told the same`, () => {
       const textOf = (...chunks: [chunk: string | Buffer, encoding?: string][]) => {
         const recording = new Recording(isShared);
         for (const [chunk, encoding] of chunks) recording.of(responseWith(200), chunk, encoding)();
-        return recording.text;
+        if (!isShared) recording.beginning.length.should.be.belowOrEqual(mostRead);
+        return notedOf(recording.beginning).answer;
       };
       should(textOf(["grü"], [Buffer.from("ße")], ["21", "hex"])).equal("grüße!");
-      should(textOf()).equal("");
+      should(textOf()).be.undefined();
       should(textOf(["x".repeat(mostShown)])).equal("x".repeat(mostShown));
       should(textOf(["x".repeat(mostShown - 1)], ["ä"])).equal(`${"x".repeat(mostShown - 1)}…`);
       should(textOf(["78".repeat(100_000), "hex"])).equal(`${"x".repeat(mostShown)}…`);
