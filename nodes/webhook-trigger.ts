@@ -13,6 +13,7 @@ import { Recorder } from "../src/recorder";
 import type { Breach } from "../src/config/rules";
 import type { Endpoint } from "../src/endpoint";
 import { gateOf } from "../src/trust/gates";
+import { isSenderId, senders } from "../src/trust/senders/table";
 import { Limiting } from "../src/trust/limits";
 import { Completion } from "./runtime/completion";
 import { ConfiguredPaths } from "./runtime/configured";
@@ -151,7 +152,8 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   if (breach) return close(breach);
   const gate = gateOf(config, node.id, trials.standIns);
   if ("rule" in gate) return close(gate);
-  const recorder = new Recorder(node.id, gate.secrecy, gate.scheme);
+  const row = isSenderId(config.sender) ? senders[config.sender] : undefined;
+  const recorder = new Recorder(node.id, gate.secrecy, gate.scheme ?? row?.scheme, row?.id);
   open(RED, node, door, { ...common, config, gate, report, recorder });
 }
 

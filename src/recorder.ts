@@ -2,6 +2,7 @@
 
 import type { Delivery as KeptDelivery, Kept, Webhook } from "./deliveries/delivery";
 import { Secrets } from "./deliveries/gaps";
+import { hiddenOf } from "./deliveries/hidden";
 import { isMasked } from "./deliveries/masks";
 import type { Delivery } from "./endpoint";
 import { Problem } from "./problem";
@@ -9,7 +10,9 @@ import { type Content, contentOf } from "./request/content";
 import { toObject } from "./request/parameters";
 import type { RequestSummary } from "./request/summary";
 import type { Secrecy } from "./trust/secrecy";
-import type { Scheme } from "./trust/senders/record";
+import type { Scheme, Sender } from "./trust/senders/record";
+import { isInBody, type Place, placeOf } from "./trust/signature/fields";
+import { spansAt } from "./trust/signature/spans";
 
 /** What came, besides what the message has of it. */
 export interface Sent {
@@ -26,7 +29,7 @@ export type Outcome = Pick<KeptDelivery, "state" | "status" | "milliseconds" | "
 /** A body as it is kept. */
 interface Body extends Pick<Kept, "body"> {
   /** What has become of it. */
-  readonly how?: Pick<KeptDelivery, "isJson" | "gaps">;
+  readonly how?: Pick<KeptDelivery, "isJson" | "gaps" | "hidden">;
   readonly isUnpacked?: boolean;
 }
 
@@ -45,14 +48,25 @@ export class Recorder {
   readonly #node: string;
   /** The header fields, and the parameter, that nobody would know to hold signatures; in lower case. */
   readonly #signedIn: readonly string[];
+  /** The places in bodies that hold signatures; and the sender's own id, where that is what is signed. */
+  readonly #proving: readonly Place[];
+  /** Whether that is so. */
+  readonly #isIdHidden: boolean;
 
-  /** @param scheme how its sender signs, if it does */
-  constructor(node: string, secrecy: Secrecy, scheme?: Pick<Scheme, "sig">) {
+  /**
+   * @param scheme how its sender signs, if it does
+   * @param id where the sender has its own id of a delivery
+   */
+  constructor(node: string, secrecy: Secrecy, scheme?: Pick<Scheme, "sig" | "content">, id?: Sender["id"]) {
     const { headers = [], source } = scheme?.sig ?? {};
     const inQuery = source?.startsWith("query:") ? [source.slice("query:".length)] : [];
     this.#node = node;
     this.secrecy = secrecy;
     this.secrets = new Secrets(secrecy.inBodies);
+    const signature = source ? [placeOf(source)].filter(isInBody) : [];
+    const ids = signature.length > 0 ? (id?.from ?? []).filter((each) => scheme?.content.includes(each)) : [];
+    this.#proving = [...signature, ...ids.map(placeOf)];
+    this.#isIdHidden = ids.length > 0;
     this.#signedIn = [...headers, ...inQuery].map((name) => name.toLowerCase()).filter((name) => !isMasked(name));
   }
 
@@ -74,8 +88,10 @@ export class Recorder {
     const delivery = { ...outcome, id, node: this.#node, at, head, webhook: withoutAttempt(webhook), size, attempt: 1 };
     const signedIn = this.#signedIn.length > 0 ? { signedIn: this.#signedIn } : undefined;
     const trial = sent.isTrial ? { isTrial: true } : undefined;
+    const idless = this.#isIdHidden ? { isIdHidden: true } : undefined;
+    const more = how ?? signedIn ?? trial ?? idless;
     // Of most there is no more to say.
-    const whole = how || signedIn || trial ? { ...delivery, ...how, ...signedIn, ...trial } : delivery;
+    const whole = more ? { ...delivery, ...how, ...signedIn, ...trial, ...idless } : delivery;
     return { delivery: whole, body, runs: [{ at }] };
   }
 
@@ -120,31 +136,48 @@ export class Recorder {
    * @param changed what is to be its payload; nothing for the one that it had
    */
   replay({ delivery, body }: Kept, id: string, changed: { payload: unknown } | undefined): Kept {
-    const { node, head, size, isJson, isPayload, gaps, signedIn } = delivery;
+    const { node, head, size } = delivery;
     const at = Date.now();
     const webhook = { credential: "first" as const, ...delivery.webhook, replay: true as const };
-    const own = { ...begun, id, node, at, head, webhook, replayOf: delivery.id, ...(signedIn && { signedIn }) };
+    const masks = membersOf(delivery, ["signedIn", "isIdHidden"]);
+    const own = { ...begun, id, node, at, head, webhook, replayOf: delivery.id, ...masks };
     const runs = [{ at }];
     if (!changed) {
-      const how = { ...(isJson && { isJson }), ...(isPayload && { isPayload }), ...(gaps && { gaps }) };
+      const how = membersOf(delivery, ["isJson", "isPayload", "gaps", "hidden"]);
       return { delivery: { ...own, size, ...how }, body, runs };
     }
     const written = Buffer.from(JSON.stringify(changed.payload));
-    const taken = this.secrets.takenFrom(written);
-    const how = { isJson: true, isPayload: true, ...(taken.gaps.length > 0 && { gaps: taken.gaps }) };
+    const taken = this.#taken(written);
+    const how = { isJson: true, isPayload: true, ...taken.how };
     return { delivery: { ...own, size: written.length, ...how }, body: taken.body, runs };
   }
 
-  /** As it was sent, but without secrets: they are looked for in what is packed, too, which then is kept unpacked. */
+  /** As it was sent, but without secrets: in what is packed, all is looked for, too, and it is kept unpacked then. */
   #bodyOf({ content, bytes }: Sent, isPacked: boolean): Body {
     const isAsItCame = bytes !== undefined && !isPacked;
-    const { body, gaps } = this.secrets.takenFrom(isAsItCame ? bytes : content.bytes());
-    const hasGaps = gaps.length > 0;
-    if (bytes === undefined) {
-      return { body, how: { isJson: !Buffer.isBuffer(content.value), ...(hasGaps && { gaps }) } };
-    }
-    return hasGaps ? { body, how: { gaps }, isUnpacked: isPacked } : { body: bytes };
+    const { body, how } = this.#taken(isAsItCame ? bytes : content.bytes());
+    if (bytes === undefined) return { body, how: { isJson: !Buffer.isBuffer(content.value), ...how } };
+    return how ? { body, how, isUnpacked: isPacked } : { body: bytes };
   }
+
+  /** Without secrets; nothing in it moves by that. */
+  #taken(bytes: Buffer): Pick<Body, "body" | "how"> {
+    const { body, gaps } = this.secrets.takenFrom(bytes);
+    const spans = this.#proving.flatMap((place) => spansAt(place, bytes));
+    if (gaps.length === 0 && spans.length === 0) return { body };
+    const hidden = spans.length > 0 ? { hidden: hiddenOf(spans, bytes.length) } : undefined;
+    return { body, how: { ...(gaps.length > 0 && { gaps }), ...hidden } };
+  }
+}
+
+/** Those of its members that are there. */
+function membersOf<Name extends keyof KeptDelivery>(
+  delivery: KeptDelivery,
+  names: readonly Name[],
+): Partial<Pick<KeptDelivery, Name>> {
+  const known: Partial<Pick<KeptDelivery, Name>> = {};
+  for (const name of names) if (delivery[name] !== undefined) known[name] = delivery[name];
+  return known;
 }
 
 /** It counts for each start anew. */

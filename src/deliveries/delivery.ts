@@ -2,6 +2,7 @@
 
 import type { Reason } from "../trust/diagnosis/explanation";
 import type { SenderId } from "../trust/senders/table";
+import type { Span } from "../trust/signature/spans";
 import type { Credential } from "../trust/signature/why";
 import { maskHeaders } from "./masks";
 import type { Run, State } from "./state";
@@ -91,6 +92,10 @@ export interface Delivery {
   readonly signedIn?: readonly string[];
   /** Where its body let somebody in. */
   readonly gaps?: readonly Gap[];
+  /** Where its body has what it was signed with, in the order in which that stands there: the flow alone has it. */
+  readonly hidden?: readonly Span[];
+  /** Whether the sender's own id is a part of that. */
+  readonly isIdHidden?: boolean;
 }
 
 /** A part of a body that is not kept, since it lets somebody in; in its place are as many asterisks. */
@@ -118,8 +123,9 @@ export function afterRun(delivery: Delivery, { error }: Pick<Run, "error">): Del
 }
 
 /** What a sender tells of a delivery, as whoever looks is told: it may be as long as a body. */
-export function toldBy(webhook: Partial<Webhook> = {}): { event: string | undefined; senderId: string | undefined } {
-  return { event: webhook.event?.slice(0, longestTold), senderId: webhook.id?.slice(0, longestTold) };
+export function toldBy({ webhook, isIdHidden }: Delivery): { event: string | undefined; senderId: string | undefined } {
+  const id = isIdHidden ? undefined : webhook?.id;
+  return { event: webhook?.event?.slice(0, longestTold), senderId: id?.slice(0, longestTold) };
 }
 
 /**
@@ -129,11 +135,12 @@ export function toldBy(webhook: Partial<Webhook> = {}): { event: string | undefi
  *
  * @see Query
  */
-export function searchedIn({ id, head, webhook, words, error, signedIn }: Delivery): string {
+export function searchedIn(delivery: Delivery): string {
+  const { id, head, words, error, signedIn } = delivery;
   const fields = Object.entries(maskHeaders(head.headers, signedIn)).map(
     ([name, value]) => `${name}: ${String(value)}`,
   );
-  const { event, senderId } = toldBy(webhook);
+  const { event, senderId } = toldBy(delivery);
   const texts = [id, senderId, event, words, `${head.method} ${head.path}`, head.ip, error, ...fields];
   return texts.filter((text) => text !== undefined).join("\n").toLowerCase(); // prettier-ignore
 }

@@ -4,6 +4,7 @@ import { type Problem, problems } from "../problem";
 import { toObject } from "../request/parameters";
 import { textOf } from "../request/text";
 import { type Delivery, type Kept, toldBy } from "./delivery";
+import { withoutHidden } from "./hidden";
 import { gone, lateAnswer, statusError } from "./state";
 import { maskHeaders, maskQuery } from "./masks";
 import type { Cause, Detail, ShownAnswer, ShownBody, Summary } from "./summary";
@@ -15,7 +16,7 @@ export const mostShown = 1024 * 1024;
 /** @param translate looks texts up in the language of the runtime */
 export function summaryOf(delivery: Delivery, translate: Translate): Summary {
   const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
-  const { event, senderId } = toldBy(webhook);
+  const { event, senderId } = toldBy(delivery);
   const cause = causeOf(delivery);
   return {
     ...{ id, node: node === "" ? null : node, at, state, status },
@@ -33,14 +34,15 @@ export function summaryOf(delivery: Delivery, translate: Translate): Summary {
   };
 }
 
-export function detailOf({ delivery, body, runs }: Kept, translate: Translate): Detail {
-  const { head, size } = delivery;
+export function detailOf(kept: Kept, translate: Translate): Detail {
+  const { delivery, runs } = kept;
+  const { head } = delivery;
   const summary = summaryOf(delivery, translate);
   return {
     ...summary,
     headers: maskHeaders(head.headers, delivery.signedIn),
     query: maskQuery(toObject(new URLSearchParams(head.search)), delivery.signedIn),
-    body: shownBody(body, size),
+    body: shownBody(kept),
     answer: answerOf(delivery, summary),
     // Of the first one, nothing is noted before it has ended.
     runs: runs.length > 0 || delivery.attempt === 0 ? runs : [{ at: delivery.at }],
@@ -68,10 +70,11 @@ function answerError({ status, replayOf }: Delivery): string {
 }
 
 /** As text where it is some, by its bytes where it is not. */
-function shownBody(body: Buffer, size: number): ShownBody {
-  const shown = body.subarray(0, mostShown);
-  const truncated = shown.length < body.length || (body.length === 0 && size > 0);
-  const text = textOf(shown, shown.length < body.length);
+function shownBody({ delivery: { size, hidden }, body }: Kept): ShownBody {
+  const isCut = body.length > mostShown;
+  const shown = withoutHidden(body.subarray(0, mostShown), hidden);
+  const truncated = isCut || (body.length === 0 && size > 0);
+  const text = textOf(shown, isCut);
   return text === undefined
     ? { encoding: "base64", data: shown.toString("base64"), truncated }
     : { encoding: "utf8", data: text, truncated };
