@@ -104,7 +104,7 @@ export interface Gap {
   readonly at: number;
   /** How long it was, in bytes. */
   readonly length: number;
-  /** Which of the endpoint's secrets it was, from 0 on. */
+  /** Which of the endpoint's secrets it was, and how it was written. */
   readonly secret: number;
 }
 
