@@ -113,7 +113,7 @@ function prepare(RED: NodeAPI): Common {
     opened,
     trials,
     traffic,
-    failures: new Failures(stores, opened),
+    failures: new Failures(storehouse.begun),
     limiting: new Limiting(trials.standIns, storehouse.rates),
     guarding: new Guarding(new MemoryRepeats()),
     standings: new Standings(RED),

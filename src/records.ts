@@ -4,12 +4,14 @@ import type { Delivery as KeptDelivery, Kept } from "./deliveries/delivery";
 import { atOnce, type Change, type Store } from "./deliveries/store";
 import type { Delivery } from "./endpoint";
 import type { Problem } from "./problem";
+import type { Recent } from "./recent";
 import type { Outcome, Recorder, Sent } from "./recorder";
 import { Ration } from "./ration";
 import { lengthOf, shapeOf } from "./shape";
 import { addressOf } from "./trust/addresses";
 import type { Explanation } from "./trust/diagnosis/explanation";
 import type { Refused } from "./trust/gate";
+import type { Secrecy } from "./trust/secrecy";
 
 /** So many refused requests a second are kept: a flood is to leave room for what was accepted. */
 export const mostRefusedASecond = 10;
@@ -22,6 +24,15 @@ export interface Why {
   readonly error: string | undefined;
 }
 
+/** What the flow was started with, and whose end nobody follows. */
+export interface Begun {
+  readonly records: Records;
+  /** When it came, in ms since the epoch. */
+  readonly at: number;
+  /** Whether the flow answers it: the answer then says how it came to its end. */
+  readonly isAnswered: boolean;
+}
+
 /** Whose requests are noted, and how. */
 interface Lot {
   readonly recorder: Recorder;
@@ -29,6 +40,8 @@ interface Lot {
   readonly path: string;
   readonly keepsBodies: boolean;
   readonly keepsAnswers: boolean;
+  /** Where errors of the flow are looked up, by the ids of their messages. */
+  readonly begun: Recent<Begun>;
   /** Makes the id of what has started no message. */
   newId(): string;
 }
@@ -51,17 +64,27 @@ export class Records {
   /** The flow was started with it, or not, as it is a repeat of another. */
   came(delivery: Delivery, sent: Sent, outcome: Outcome): void {
     const kept = this.#lot.recorder.record(delivery, sent, this.#noted(outcome));
-    this.#add(kept.delivery, outcome.state === "duplicate" ? nothing : kept.body);
+    if (outcome.state === "duplicate") return this.#add(kept.delivery, nothing);
+    this.#begin(kept.delivery);
+    this.#add(kept.delivery, kept.body);
   }
 
   /** The flow is started with an earlier delivery once more. */
   replayed({ delivery, body }: Kept, state: KeptDelivery["state"]): void {
-    this.#add({ ...delivery, state }, body);
+    const noted = { ...delivery, state };
+    this.#begin(noted);
+    this.#add(noted, body);
   }
 
   /** The flow has answered it, or has not. */
   answered(id: string, change: Change): void {
     forget(this.#store.change(id, this.#noted(change)));
+  }
+
+  /** A node has reported an error about its message. @param tell what it says, without what nobody may know */
+  failed(id: string, { at, isAnswered }: Omit<Begun, "records">, tell: (secrecy: Secrecy) => string): void {
+    const run = { at, ended: Date.now(), error: tell(this.#lot.recorder.secrecy) };
+    forget(this.#store.change(id, isAnswered ? { run } : { state: "failed", run }));
   }
 
   /** @param why asked only where the request is noted: to find it out takes longer than all else */
@@ -79,6 +102,10 @@ export class Records {
   /** The sender has asked something, and was answered. */
   greeted(request: Refused, status: number): void {
     if (this.#refused.takes()) this.#note(request, { status, state: "handshake" });
+  }
+
+  #begin({ id, at, state }: KeptDelivery): void {
+    this.#lot.begun.add(id, { records: this, at, isAnswered: state === "running" });
   }
 
   /** Of what has started no flow, what came where. */

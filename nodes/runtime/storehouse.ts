@@ -15,7 +15,8 @@ import { type Store, StoreError } from "../../src/deliveries/store";
 import { ValkeyStore } from "../../src/deliveries/valkey-store";
 import { type Watcher, WatchedStore } from "../../src/deliveries/watched";
 import type { Recorder } from "../../src/recorder";
-import { Records } from "../../src/records";
+import { Recent } from "../../src/recent";
+import { type Begun, Records } from "../../src/records";
 import type { RateCounter } from "../../src/trust/rates";
 import { settingsOf } from "./host";
 import {
@@ -27,6 +28,9 @@ import {
   type StoreSettings,
 } from "./store-settings";
 import { StoreNews } from "./store-news";
+
+/** Of so many deliveries, the last of all nodes, errors of their flows are noted. */
+const mostBegun = 10_000;
 
 /** What nodes have in common that never lose a delivery. */
 export interface Kept {
@@ -46,6 +50,8 @@ export class Storehouse {
     ...(this.#memory ? [this.#memory] : []),
     ...(this.#kept ? [this.#kept.keeper.store] : []),
   ]);
+  /** What flows were started with, besides what must not be lost. */
+  readonly begun = new Recent<Begun>(mostBegun);
   /** Who tells how the store fares. */
   readonly news: StoreNews;
   readonly #RED: NodeAPI;
@@ -107,7 +113,13 @@ export class Storehouse {
     if (!store) return undefined;
     const keepsAnswers = this.#settings.bodies;
     const keeps = { keepsBodies: isDurable || keepsAnswers, keepsAnswers };
-    return new Records(store, { recorder, path, ...keeps, newId: () => this.#RED.util.generateId() });
+    return new Records(store, {
+      recorder,
+      path,
+      ...keeps,
+      begun: this.begun,
+      newId: () => this.#RED.util.generateId(),
+    });
   }
 
   /** Notes what came to no endpoint. A store in trouble tells of that by itself. */

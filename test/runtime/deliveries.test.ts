@@ -130,6 +130,15 @@ for (const [layout, settings] of Object.entries(roots)) {
       should((await refused("orders", "jsonMalformed")).fix).equal(sentence(catalog.fix.jsonMalformed));
     });
 
+    it("say of all that the flow has failed with, however many come at once", async () => {
+      const told = await Promise.all(Array.from({ length: 150 }, () => post("/broken")));
+      const ids = new Set(told.map((each) => String(each.json.id)));
+      for (let left = ids.size; left > 0;) {
+        const { deliveries } = await shown.page("node=broken&state=failed&limit=500");
+        left = ids.size - deliveries.filter(({ id }) => ids.has(id)).length;
+      }
+    });
+
     it("say what the flow has failed with, whether that is caught or not", async () => {
       await post("/broken");
       const summary = await failed("broken");

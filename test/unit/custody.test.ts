@@ -11,6 +11,7 @@ import { MemoryStore } from "../../src/deliveries/memory-store";
 import { StoreError } from "../../src/deliveries/store";
 import { Problem } from "../../src/problem";
 import { Recorder } from "../../src/recorder";
+import { Recent } from "../../src/recent";
 import { Records } from "../../src/records";
 import { Secrecy } from "../../src/trust/secrecy";
 import { answerTo } from "../harness/answering";
@@ -73,6 +74,7 @@ describe("what must not be lost", () => {
       path,
       keepsBodies: true,
       keepsAnswers: true,
+      begun: new Recent(1),
       newId: () => "refused",
     });
     reception.deploy();
@@ -360,6 +362,7 @@ describe("what must not be lost", () => {
         path,
         keepsBodies: true,
         keepsAnswers: true,
+        begun: new Recent(1),
         newId: () => `${++ids}`,
       });
       reception.deploy();

@@ -4,7 +4,8 @@ import { endpointOf, type Parts } from "../../../nodes/runtime/endpoint";
 import { MemoryStore } from "../../../src/deliveries/memory-store";
 import { problems } from "../../../src/problem";
 import { Recorder } from "../../../src/recorder";
-import { mostRefusedASecond, Records } from "../../../src/records";
+import { Recent } from "../../../src/recent";
+import { type Begun, mostRefusedASecond, Records } from "../../../src/records";
 import { Secrecy } from "../../../src/trust/secrecy";
 
 describe("an endpoint that is flooded with what it refuses", () => {
@@ -16,7 +17,8 @@ describe("an endpoint that is flooded with what it refuses", () => {
       return { reasons: [] };
     };
     const recorder = new Recorder("n", secrecy);
-    const lot = { recorder, path: "/hook", keepsBodies: true, keepsAnswers: true, newId: () => String(Math.random()) };
+    const keeps = { keepsBodies: true, keepsAnswers: true, begun: new Recent<Begun>(1) };
+    const lot = { recorder, path: "/hook", ...keeps, newId: () => String(Math.random()) };
     const parts = {
       config: { reply: { by: "now" }, allowFrom: [], rateLimit: 0 },
       gate: { secrecy, explain },
