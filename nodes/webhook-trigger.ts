@@ -101,10 +101,8 @@ function prepare(RED: NodeAPI): Common {
   const shown = new ShownDeliveries(RED, { stores, traffic, replays: new Replays(RED, opened, deploys, limit) });
   const trials = new Trials(RED, endpoints, opened, stores);
   const isConfigured = (key: string) => configured.has(key);
-  const note = (delivery: Delivery) => {
-    storehouse.note(delivery);
-    traffic.add(delivery.node, "refused");
-  };
+  const note = (delivery: Delivery) => storehouse.note(delivery);
+  const count = (node: string) => traffic.add(node, "refused");
   return {
     endpoints,
     storehouse,
@@ -121,13 +119,13 @@ function prepare(RED: NodeAPI): Common {
     metrics: new Metrics(RED),
     roots,
     baseUrl: parseBaseUrl(settingsOf(RED).webhookTriggerBaseUrl),
-    door: roots.node === false ? undefined : doorOf(RED, endpoints, { isConfigured, note }),
+    door: roots.node === false ? undefined : doorOf(RED, endpoints, { isConfigured, note, count }),
     limit,
   };
 }
 
 /** What meets requests, and what notes those that have not got there. */
-function doorOf(RED: NodeAPI, endpoints: Endpoints<Endpoint>, known: Pick<Surveyed, "isConfigured" | "note">): Door {
+function doorOf(RED: NodeAPI, endpoints: Endpoints<Endpoint>, known: Omit<Surveyed, "endpoints" | "addressOf">): Door {
   const door = new Door(RED, endpoints);
   new Elsewhere(RED, { ...known, endpoints, addressOf: (request) => door.addressOf(request) }).watch();
   return door;

@@ -52,6 +52,8 @@ export interface Surveyed {
   isConfigured(key: string): boolean;
   addressOf(request: IncomingMessage): string;
   note(delivery: Delivery): void;
+  /** A request has come that reached none. @param node whose it was; empty where nobody has found out */
+  count(node: string): void;
 }
 
 /** Looks at answers that somebody else has given: they cost nothing as long as all is well. */
@@ -88,10 +90,16 @@ export class Elsewhere {
     const root = mountOf(this.#RED.httpNode, rootsOf(this.#RED).node);
     const below = pathBelow(root, path);
     const met = below !== undefined && this.#known.endpoints.lastKnown(below) !== undefined;
+    if (!met && response.statusCode !== 404) return;
     // Which path was meant takes its time to find out: a flood must not have that done for each of its requests.
-    if ((!met && response.statusCode !== 404) || !this.#ration.takes()) return;
+    if (!this.#ration.takes()) return this.#known.count(this.#ownerOf(met ? below : path));
     const astray = met ? inFrontOf(below, response.statusCode) : this.#trace(path, root, below);
+    this.#known.count(this.#ownerOf(astray.meant));
     this.#note(astray, request, search, response.statusCode);
+  }
+
+  #ownerOf(path: string | undefined): string {
+    return (path === undefined ? undefined : this.#known.endpoints.ownerOf(path)) ?? "";
   }
 
   #trace(path: string, root: string, below = path): Astray {
@@ -141,7 +149,7 @@ export class Elsewhere {
     const ip = addressOf(this.#known.addressOf(request))?.text ?? "";
     this.#known.note({
       id: this.#RED.util.generateId(),
-      node: (meant === undefined ? undefined : endpoints.ownerOf(meant)) ?? "",
+      node: this.#ownerOf(meant),
       at: Date.now(),
       ...{ state: "refused", status, problem, reasons, attempt: 0 },
       head: { method, path, ...shape, ip },

@@ -66,15 +66,21 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
     dropped: (id, why) => report.dropped(id, why),
     greeted: (secret, request, status) => {
       report.greeted(secret);
+      traffic.add(node.id, "accepted");
       records?.greeted(request, status);
     },
-    refused: (problem, request, cause) => {
-      const refusal = { problem, request, cause };
-      const inquiry = new Inquiry(refusal, gate, RED._);
-      report.refused(refusal, inquiry);
-      traffic.add(node.id, "refused");
-      records?.refused(problem, request, () => inquiry.forNotes);
-    },
+    refused: refusing(RED, node, parts),
+  };
+}
+
+function refusing(RED: NodeAPI, node: Node, { gate, report, records, traffic }: Parts): Endpoint["refused"] {
+  return (problem, request, cause) => {
+    const refusal = { problem, request, cause };
+    const inquiry = new Inquiry(refusal, gate, RED._);
+    report.refused(refusal, inquiry);
+    // What has gone wrong with an answer was accepted before.
+    if (request) traffic.add(node.id, "refused");
+    records?.refused(problem, request, () => inquiry.forNotes);
   };
 }
 

@@ -11,7 +11,7 @@ import type { SummaryPage } from "../../src/deliveries/summary";
 import { Live } from "./live";
 import type { Changed, Replays } from "./replays";
 import { permissions } from "./permissions";
-import { type Minute, minutesOf, type Outcome, type Traffic } from "./traffic";
+import { type Minute, minutesOf, type Traffic } from "./traffic";
 
 const states: readonly State[] = [...unfinished, ...finished];
 export const usualLimit = 100;
@@ -91,7 +91,7 @@ export class ShownDeliveries {
   async #traffic({ node, state, text }: Query): Promise<{ minutes: readonly Minute[] }> {
     if (state === undefined && text === undefined) return { minutes: this.#means.traffic.last(node) };
     const { deliveries } = await this.#means.stores.page({ node, state, text, limit: mostCounted });
-    return { minutes: minutesOf(deliveries.map(({ at, state }) => ({ at, outcome: outcomeOf(state) }))) };
+    return { minutes: minutesOf(deliveries) };
   }
 
   #answer(
@@ -115,10 +115,6 @@ export class ShownDeliveries {
       response.status(500).json({ code: "unforeseen", message: this.#RED._("refused.unforeseen") });
     }
   }
-}
-
-function outcomeOf(state: State): Outcome {
-  return state === "refused" ? state : "accepted";
 }
 
 function queryOf(query: Readonly<Record<string, unknown>>): Query {

@@ -1,6 +1,7 @@
 // How many requests came in each minute of the last hour.
 
 import type { NodeAPI } from "node-red";
+import type { Delivery } from "../../src/deliveries/delivery";
 import { Remembered } from "./remembered";
 
 /** What became of the requests of a minute. */
@@ -9,7 +10,10 @@ export interface Minute {
   refused: number;
 }
 
-/** What became of a request. */
+/**
+ * What became of a request: one that is answered was accepted, so repeats and handshakes are; one that reaches no endpoint
+ * was refused. A replay is none.
+ */
 export type Outcome = keyof Minute;
 
 const minute = 60_000;
@@ -51,43 +55,41 @@ class Hour {
   }
 }
 
-/** The requests of all nodes, over their deploys. */
+/** The requests of all nodes, and of none, over their deploys. */
 export class Traffic {
   readonly #hours: Remembered<Hour>;
+  readonly #ofNone = new Hour();
 
   constructor(RED: NodeAPI) {
     this.#hours = new Remembered(RED, () => new Hour());
   }
 
-  /** Stands in the way of every request. */
+  /** Stands in the way of every request. @param node empty where it came to none, and none is known to be meant */
   add(node: string, outcome: Outcome): void {
-    this.#hours.of(node).add(outcome);
+    const hour = node === "" ? this.#ofNone : this.#hours.of(node);
+    hour.add(outcome);
   }
 
   /**
    * The oldest minute first; the last one is the present one.
    *
-   * @param node nothing for all of them together
+   * @param node nothing for all of them together, and what came to none
    */
   last(node: string | undefined): Minute[] {
     const minutes = none();
-    if (node === undefined) for (const hour of this.#hours.all.values()) hour.addTo(minutes);
+    if (node === undefined) for (const hour of [...this.#hours.all.values(), this.#ofNone]) hour.addTo(minutes);
     else this.#hours.all.get(node)?.addTo(minutes);
     return minutes;
   }
 }
 
-/**
- * The same of deliveries that are kept.
- *
- * @param comings when each came, in ms since the epoch, and what became of it
- */
-export function minutesOf(comings: Iterable<{ at: number; outcome: Outcome }>): Minute[] {
+/** The same of deliveries that are kept. */
+export function minutesOf(deliveries: Iterable<Pick<Delivery, "at" | "state" | "replayOf">>): Minute[] {
   const minutes = none();
   const now = numberOf(Date.now());
-  for (const { at, outcome } of comings) {
+  for (const { at, state, replayOf } of deliveries) {
     const counts = minutes[minutesKnown - 1 - (now - numberOf(at))];
-    if (counts) counts[outcome]++;
+    if (counts && replayOf === undefined) counts[state === "refused" ? state : "accepted"]++;
   }
   return minutes;
 }

@@ -8,6 +8,7 @@ import { dial, send } from "../harness/http";
 import { type Flow, NodeRed } from "../harness/node-red";
 import { keeps } from "../harness/durable";
 import { ShownDeliveries } from "../harness/shown-deliveries";
+import { until } from "../harness/until";
 
 const secret = "It's a Secret to Everybody";
 /** A token that the name of a field may be. */
@@ -371,6 +372,11 @@ for (const [layout, settings] of Object.entries(roots)) {
       await post("/both");
       await post("/both", {});
       should(await sums("node=both")).eql({ accepted: before.accepted + 1, refused: before.refused + 1 });
+      const all = await sums("");
+      for (let number = 0; number < 20; number++) await post("/nothing-like-it");
+      // Whoever was answered may ask before that is counted.
+      await until(async () => (await sums("")).refused >= all.refused + 20, "all of them to be counted");
+      should(await sums("")).eql({ accepted: all.accepted, refused: all.refused + 20 });
       const ofRefused = await sums("node=both&state=refused");
       ofRefused.accepted.should.equal(0);
       ofRefused.refused.should.be.above(0);

@@ -5,6 +5,7 @@ import { Elsewhere } from "../../../nodes/door/elsewhere";
 import type { Delivery } from "../../../src/deliveries/delivery";
 import type { Endpoint } from "../../../src/endpoint";
 import { Endpoints } from "../../../src/endpoints";
+import { Secrecy } from "../../../src/trust/secrecy";
 import { mostRefusedASecond } from "../../../src/records";
 import { Budget } from "../../../src/request/budget";
 import { Secrecy } from "../../../src/trust/secrecy";
@@ -24,15 +25,16 @@ const ignore = () => undefined;
 /** A Node-RED, as far as it is asked, that was loaded once more. */
 function loaded(server: object, secrets: Pick<Secrecy, "tells" | "names">[] = []) {
   const noted: Delivery[] = [];
+  const counted: string[] = [];
   const endpoints = new Asked();
   for (const [index, secrecy] of secrets.entries()) {
     const endpoint = { gate: { secrecy } } as unknown as Endpoint;
     endpoints.enter(`/hooks/number-${index}`, { endpoint, owner: `${index}`, onTurn: ignore, onWait: ignore });
   }
   const RED = { server, httpNode: {}, settings: {}, util: { generateId: () => "id" } } as unknown as NodeAPI;
-  const note = (delivery: Delivery) => noted.push(delivery);
-  new Elsewhere(RED, { endpoints, isConfigured: () => false, addressOf: () => "127.0.0.1", note }).watch();
-  return { noted, endpoints };
+  const tell = { note: (delivery: Delivery) => noted.push(delivery), count: (node: string) => counted.push(node) };
+  new Elsewhere(RED, { endpoints, isConfigured: () => false, addressOf: () => "127.0.0.1", ...tell }).watch();
+  return { noted, counted, endpoints };
 }
 
 function refuse(server: object, url = "/nobody", statusCode = 404): void {
@@ -48,6 +50,22 @@ describe("requests that reach no endpoint", () => {
     noted.length.should.be.above(0);
     endpoints.times.should.equal(noted.length);
     noted.length.should.be.below(1000);
+  });
+
+  it("are counted all, for the node whose path they have", () => {
+    const server = {};
+    const { counted, endpoints } = loaded(server);
+    const [onTurn, onWait] = [() => undefined, () => undefined];
+    endpoints.enter("/hook", {
+      owner: "n",
+      endpoint: { gate: { secrecy: new Secrecy([]) } } as Endpoint,
+      onTurn,
+      onWait,
+    });
+    for (let number = 0; number < 1000; number++) refuse(server);
+    for (let number = 0; number < 1000; number++) refuse(server, "/hook", 401);
+    counted.filter((node) => node === "").should.have.length(1000);
+    counted.filter((node) => node === "n").should.have.length(1000);
   });
 
   it("are noted though others were answered in another way before", () => {

@@ -58,14 +58,23 @@ describe("Traffic", () => {
     sums(traffic.last(undefined)).should.eql([[59, 1, 0]]);
   });
 
-  it("is the same of deliveries that are kept", () => {
+  it("counts what came to no node, over deploys as well, and each by itself", () => {
+    traffic.add("", "refused");
+    events.emit("flows:started");
+    traffic.add("a", "refused");
+    sums(traffic.last(undefined)).should.eql([[59, 0, 2]]);
+    sums(traffic.last("a")).should.eql([[59, 0, 1]]);
+  });
+
+  it("is the same of deliveries that are kept, but for replays", () => {
     const now = Date.now();
-    const comings = [
-      { at: now, outcome: "accepted" },
-      { at: now - 3 * minute, outcome: "refused" },
-      { at: now - 60 * minute, outcome: "accepted" },
-      { at: now + 5 * minute, outcome: "accepted" },
+    const deliveries = [
+      { at: now, state: "handshake" },
+      { at: now, state: "done", replayOf: "other" },
+      { at: now - 3 * minute, state: "refused" },
+      { at: now - 60 * minute, state: "done" },
+      { at: now + 5 * minute, state: "done" },
     ] as const;
-    should(sums(minutesOf(comings))).eql([[56, 0, 1], [59, 1, 0]]); // prettier-ignore
+    should(sums(minutesOf(deliveries))).eql([[56, 0, 1], [59, 1, 0]]); // prettier-ignore
   });
 });
