@@ -11,12 +11,12 @@ import type { SummaryPage } from "../../src/deliveries/summary";
 import { Live } from "./live";
 import type { Changed, Replays } from "./replays";
 import { permissions } from "./permissions";
-import { type Minute, minutesOf, type Traffic } from "./traffic";
+import { millisecondsKnown, type Minute, minutesOf, type Traffic } from "./traffic";
 
 const states: readonly State[] = [...unfinished, ...finished];
 export const usualLimit = 100;
 export const mostOfPage = 500;
-/** So many deliveries are looked at for the picture of what is filtered by more than a node. */
+/** So many deliveries of each store are counted for the picture of what is filtered by more than a node. */
 const mostCounted = 2000;
 /** RFC 9110 §15.5.10: what is asked does not fit the state of what it is asked of. */
 const conflict = 409;
@@ -90,8 +90,8 @@ export class ShownDeliveries {
 
   async #traffic({ node, state, text }: Query): Promise<{ minutes: readonly Minute[] }> {
     if (state === undefined && text === undefined) return { minutes: this.#means.traffic.last(node) };
-    const { deliveries } = await this.#means.stores.page({ node, state, text, limit: mostCounted });
-    return { minutes: minutesOf(deliveries) };
+    const since = Date.now() - millisecondsKnown;
+    return { minutes: minutesOf(await this.#means.stores.since(since, { node, state, text }, mostCounted)) };
   }
 
   #answer(

@@ -19,6 +19,7 @@ export type Outcome = keyof Minute;
 const minute = 60_000;
 /** So many minutes are known. */
 export const minutesKnown = 60;
+export const millisecondsKnown = minutesKnown * minute;
 
 /** The requests of one node. */
 class Hour {

@@ -6,8 +6,14 @@ import type { Page, Query, Store } from "./store";
 /** What can be looked at, and be told how it fared. */
 export type Shelf = Pick<Store, "page" | "find" | "change">;
 
+/** So many are asked for in one go where those since a time are wanted. */
+const step = 500;
+
 /** Where the next page goes on in one of them: `null` at its beginning, `false` where there is nothing more. */
 type Place = string | null | false;
+
+/** What is looked for. */
+type Sought = Pick<Query, "node" | "state" | "text">;
 
 /** A place in the list that no page has named. */
 export class UnknownPlace extends Error {}
@@ -46,6 +52,18 @@ export class JoinedStores {
     return { deliveries: found.map(({ delivery }) => delivery), next: isOver ? undefined : write(next) };
   }
 
+  /**
+   * What has come since a time, and maybe some of what came before.
+   *
+   * @param since in ms since the epoch
+   * @param most so many of each store at most, the newest
+   * @throws {StoreError}
+   */
+  async since(since: number, query: Sought, most: number): Promise<Delivery[]> {
+    const found = await Promise.all(this.#shelves().map((shelf) => newestOf(shelf, { ...query, since }, most)));
+    return found.flat();
+  }
+
   async find(id: string): Promise<{ kept: Kept; shelf: Shelf } | undefined> {
     for (const shelf of this.#shelves()) {
       const kept = await shelf.find(id);
@@ -58,6 +76,17 @@ export class JoinedStores {
 async function pageFrom(shelf: Shelf, query: Query, place: Place): Promise<Page> {
   if (place === false) return { deliveries: [], next: undefined };
   return shelf.page({ ...query, before: place ?? undefined });
+}
+
+async function newestOf(shelf: Shelf, query: Sought & { since: number }, most: number): Promise<Delivery[]> {
+  const found: Delivery[] = [];
+  for (let before: string | undefined; ;) {
+    const page = await shelf.page({ ...query, before, limit: Math.min(step, most - found.length) });
+    found.push(...page.deliveries);
+    const last = found.at(-1);
+    if (page.next === undefined || found.length >= most || (last && last.at < query.since)) return found;
+    before = page.next;
+  }
 }
 
 interface Placed {

@@ -87,11 +87,12 @@ export class MemoryStore implements Store {
     return Promise.resolve(this.#entries.get(id)?.kept);
   }
 
-  page({ node, state, text = "", before = "Infinity", limit }: Query): Promise<Page> {
+  page({ node, state, text = "", since = -Infinity, before = "Infinity", limit }: Query): Promise<Page> {
     const folded = text.toLowerCase();
     const found: Entry[] = [];
     for (const entry of this.#of(node).reverse()) {
       const { number, delivery } = entry;
+      if (delivery.at < since) break;
       if (number >= Number(before) || (state && delivery.state !== state)) continue;
       if (folded && !searchedIn(entry.shown).includes(folded)) continue;
       if (found.push(entry) > limit) break;

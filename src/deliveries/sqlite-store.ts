@@ -106,9 +106,9 @@ export class SqliteStore implements Store {
   }
 
   /** Step by step, between which others have their turn. */
-  async page({ node, state, text = "", before, limit }: Query): Promise<Page> {
+  async page({ node, state, text = "", since, before, limit }: Query): Promise<Page> {
     const deliveries: Delivery[] = [];
-    const query = { node, state, text: text.toLowerCase() };
+    const query = { node, state, text: text.toLowerCase(), since };
     for (let from = Number(before ?? Number.MAX_SAFE_INTEGER); ;) {
       const { found, next } = await this.#thread.ask("page", {
         ...query,

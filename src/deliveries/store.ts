@@ -61,6 +61,8 @@ export interface Query {
   state?: State | undefined;
   /** Found literally, in whatever letter case, in what `searchedIn` has of a delivery. */
   text?: string | undefined;
+  /** When the oldest came that is wanted, in ms since the epoch: a page may end, as the last one, where it meets an older. */
+  since?: number | undefined;
   /** Where the last page has ended: its `next`. */
   before?: string | undefined;
   /** How many at most. */

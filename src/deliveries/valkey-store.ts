@@ -161,12 +161,12 @@ export class ValkeyStore implements Store {
   }
 
   /** Step by step, between which others have their turn. */
-  async page({ node = "", state, text = "", before = "", limit }: Query): Promise<Page> {
+  async page({ node = "", state, text = "", since = 0, before = "", limit }: Query): Promise<Page> {
     const deliveries: Delivery[] = [];
     const folded = text.toLowerCase();
     for (let from = before; ;) {
       const left = limit - deliveries.length;
-      const step = [node, state ?? "", folded, from, left, folded ? scanned : left + 1];
+      const step = [node, state ?? "", folded, from, left, folded ? scanned : left + 1, since];
       const [found, next] = await this.#parts.server.ask(scripts.page, step);
       deliveries.push(...found.map(deliveryOfRow).filter((delivery) => delivery !== undefined));
       if (next === null || deliveries.length >= limit) return { deliveries, next: next ?? undefined };

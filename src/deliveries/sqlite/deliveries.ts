@@ -89,7 +89,7 @@ export class Deliveries {
   }
 
   /** The newest first: a step of a page, which the next one goes on with where there is one. */
-  page({ node, state, text, before, limit }: Step): { found: Read[]; next: number | undefined } {
+  page({ node, state, text, since = -Infinity, before, limit }: Step): { found: Read[]; next: number | undefined } {
     const { where, values } = newestOf(node, state, { before, most: text ? scanned : limit + 1 });
     // What is not looked through is not read.
     const [matches, sought] = text ? [matching, [text, text]] : ["", []];
@@ -98,8 +98,11 @@ export class Deliveries {
     const found = rows.slice(0, limit);
     if (rows.length > limit) return { found, next: found.at(-1)?.seq };
     if (!text) return { found, next: undefined };
-    const looked = this.#prepared(`SELECT count(*) AS number, min(seq) AS last FROM (${where})`).get(...values);
-    return { found, next: looked?.number === scanned ? Number(looked.last) : undefined };
+    // Where there is a minimum, SQLite takes the other columns of its row (its documentation, "Bare columns").
+    const oldest = `SELECT count(*) AS number, min(seq) AS last, at FROM deliveries WHERE seq IN (${where})`;
+    const looked = this.#prepared(oldest).get(...values);
+    const hasMore = looked?.number === scanned && Number(looked.at) >= since;
+    return { found, next: hasMore ? Number(looked.last) : undefined };
   }
 
   #whole(row: Placed): WrittenKept {

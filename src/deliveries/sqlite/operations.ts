@@ -17,6 +17,8 @@ export interface Step {
   state: State | undefined;
   /** In lower case. */
   text: string;
+  /** What came before that, in ms since the epoch, is not looked for. */
+  since: number | undefined;
   /** Older than that of this number. */
   before: number;
   limit: number;

@@ -152,10 +152,12 @@ export const columns = [
 
 /**
  * A step of a page, the newest first. Arguments: the node, the state and a text in lower case, or nothing, the number
- * before which it begins, or nothing, how many at most, and how many are looked through.
+ * before which it begins, or nothing, how many at most, how many are looked through, and when the oldest came that is
+ * wanted.
  */
 export const page = new Script<[found: (string | null)[][], next: string | null]>(`
-local node, state, text, before, limit, scanned = ARGV[3], ARGV[4], ARGV[5], ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
+local node, state, text, before = unpack(ARGV, 3, 6)
+local limit, scanned, since = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local ids = {}
 if node ~= '' and state == '' then
   local entries = redis.call('XREVRANGE', key('log', node), before == '' and '+' or '(' .. before .. '-0', '-', 'COUNT', scanned)
@@ -170,10 +172,10 @@ local function matches(id, run)
   -- What a run has failed with before counts no more when the last one has not.
   return has(searched, text) or (has(run, '"error":') and has(failed, text))
 end
-local found, last = {}, false
+local found, last, at = {}, false, false
 for _, id in ipairs(ids) do
   local row = redis.call('HMGET', key('d', id), ${columns.map((column) => `'${column}'`).join(", ")})
-  last = row[1] or last
+  last, at = row[1] or last, row[${columns.indexOf("at") + 1}] or at
   local run = redis.call('HGET', key('d', id), 'run:' .. (row[${columns.indexOf("attempt") + 1}] or ''))
   if row[1] and (text == '' or matches(id, run)) then
     if #found == limit then return {found, found[limit][1]} end
@@ -181,7 +183,7 @@ for _, id in ipairs(ids) do
     found[#found + 1] = row
   end
 end
-return {found, #ids == scanned and last}
+return {found, #ids == scanned and at and tonumber(at) >= since and last}
 `); // prettier-ignore
 
 /** How many deliveries a node has of each of these states. Arguments: the node, and the states. */

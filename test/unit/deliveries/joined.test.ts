@@ -37,6 +37,28 @@ describe("JoinedStores", () => {
     });
   }
 
+  it("has what came since a time in each of them, without looking at more than a page before that", async () => {
+    const old = Array.from({ length: 700 }, (_, number) => number);
+    const recent = Array.from({ length: 1200 }, (_, number) => 1000 + number);
+    stores = [new MemoryStore(10_000), new MemoryStore(10_000)];
+    await add(0, ...old, ...recent);
+    await add(1, 900, 901, 5000);
+    const limits: number[] = [];
+    for (const store of stores) {
+      const page = store.page.bind(store);
+      store.page = (query) => {
+        limits.push(query.limit);
+        return page(query);
+      };
+    }
+    const found = (await joined.since(1000, {}, 2000)).filter(({ at }) => at >= 1000);
+    found.map(({ at }) => at).should.eql([...recent.toReversed(), 5000]);
+    limits.should.have.length(4);
+    const even = await joined.since(1000, { node: "even" }, 2000);
+    even.filter(({ at }) => at >= 1000).should.have.length(601);
+    (await joined.since(0, {}, 600)).should.have.length(603);
+  });
+
   it("shows what is in one of them alone, and nothing where nothing is", async () => {
     (await pages({ limit: 2 })).should.eql([[]]);
     await add(1, 1, 2, 3);

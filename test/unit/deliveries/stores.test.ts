@@ -242,6 +242,20 @@ function testFinding(opened: Opened): void {
       should(kept?.body.equals(body)).be.true();
     });
 
+    it("since a time: what is much older is not looked through", async () => {
+      const store = await opened();
+      const add = async (id: string, at: number, path = "/there-not") =>
+        store.add({ ...whole, id, at, node: `n${at % 50}`, head: { ...whole.head, path } }, bytes);
+      await add("old", 0, "/here");
+      await Promise.all(Array.from({ length: 5000 }, (_, index) => add(`${index}`, index + 1)));
+      await add("recent", 10_000, "/here");
+      const found = await store.page({ text: "/here", since: 10_000, limit: 10 });
+      should(found.deliveries.map(({ id }) => id)).eql(["recent"]);
+      should(found.next).be.undefined();
+      const all = await store.page({ text: "/here", limit: 10 });
+      should(all.deliveries.map(({ id }) => id)).eql(["recent", "old"]);
+    });
+
     it("on full pages, however far apart they are", async () => {
       const store = await opened();
       const isFound = (index: number) => index % 700 === 7;
