@@ -129,6 +129,19 @@ describe("the tab of deliveries", () => {
     (told.asked.length - before).should.be.belowOrEqual(1 + Math.ceil(seconds));
   });
 
+  it("asks at most every five seconds while a text is looked for", async () => {
+    await show(summaries(3));
+    await field(catalogText("tab.filter.text")).fill("event");
+    await until(() => told.asked.at(-1)?.get("text") === "event", "the text to be asked for");
+    const before = told.asked.length;
+    const begin = Date.now();
+    for (; Date.now() < begin + 3000; await editor.page.waitForTimeout(100)) await tab.publish(...summaries(3));
+    const seconds = (Date.now() - begin) / 1000;
+    (told.asked.length - before).should.be.belowOrEqual(1 + Math.floor(seconds / 5));
+    await field(catalogText("tab.filter.text")).fill("");
+    await until(() => told.asked.at(-1)?.has("text") === false, "all of them to be asked for");
+  });
+
   it("asks for nothing while another tab is shown", async () => {
     await show(summaries(3));
     await tab.leave();

@@ -27,7 +27,10 @@ export class Deliveries {
   readonly #traffic = new Traffic();
   readonly #announcer = new Announcer();
   readonly #selection = new Selection();
-  readonly #renewals = new Renewals(() => this.#ask());
+  readonly #renewals = new Renewals(
+    () => this.#ask(),
+    () => this.#feed.filter.text !== "",
+  );
   readonly #opened = new Opened(() => this.#closed());
   readonly #filters = new Filters((filter) => this.#choose(filter));
   readonly #feed = new Feed({

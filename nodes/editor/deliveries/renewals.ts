@@ -1,12 +1,13 @@
 // When the tab asks anew: soon after something has come, seldom in vain, and not at all while nobody looks.
 
-/** How long is between two at least, in ms. */
-const pause = 1000;
+/** How long is between two at least, in ms; and where it takes a search of all that is kept. */
+const [pause, searchPause] = [1000, 5000];
 /** After what time there is one though nothing has come, in ms: the picture of the traffic moves on. */
 const rest = 60_000;
 
 export class Renewals {
   readonly #renew: () => Promise<boolean>;
+  readonly #isSearch: () => boolean;
   #isActive = false;
   #isRunning = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -16,9 +17,13 @@ export class Renewals {
   /** How many in a row were in vain. */
   #failures = 0;
 
-  /** @param renew answers with whether it was not in vain */
-  constructor(renew: () => Promise<boolean>) {
+  /**
+   * @param renew answers with whether it was not in vain
+   * @param isSearch whether the runtime has to search for the answer
+   */
+  constructor(renew: () => Promise<boolean>, isSearch: () => boolean) {
     this.#renew = renew;
+    this.#isSearch = isSearch;
   }
 
   start(): void {
@@ -39,7 +44,11 @@ export class Renewals {
 
   /** Something has come. */
   soon(): void {
-    if (this.#failures === 0) this.#plan(this.#last + pause);
+    if (this.#failures === 0) this.#plan(this.#last + this.#pause);
+  }
+
+  get #pause(): number {
+    return this.#isSearch() ? searchPause : pause;
   }
 
   #plan(at: number): void {
@@ -57,6 +66,6 @@ export class Renewals {
     const failures = this.#failures + 1;
     this.#failures = (await this.#renew()) ? 0 : failures;
     this.#isRunning = false;
-    this.#plan(this.#last + (this.#failures === 0 ? rest : Math.min(rest, pause * 2 ** this.#failures)));
+    this.#plan(this.#last + (this.#failures === 0 ? rest : Math.min(rest, this.#pause * 2 ** this.#failures)));
   }
 }
