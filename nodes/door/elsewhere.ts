@@ -62,6 +62,8 @@ export class Elsewhere {
   readonly #RED: NodeAPI;
   readonly #known: Surveyed;
   readonly #ration = new Ration(mostRefusedASecond);
+  /** Of what is no POST: browsers ask for much that is nobody's. */
+  readonly #asking = new Ration(mostRefusedASecond);
 
   constructor(RED: NodeAPI, known: Surveyed) {
     this.#RED = RED;
@@ -83,17 +85,23 @@ export class Elsewhere {
   }
 
   #finished({ request, response, server }: Finished): void {
-    if (response.statusCode < 400 || request.method !== "POST" || server !== serverOf(this.#RED)) return;
+    if (response.statusCode < 400 || server !== serverOf(this.#RED)) return;
     // What a route has answered was meant for that, and so was it where an endpoint has.
     if (request.route !== undefined || isOurs(response)) return;
     const { path, search } = parseTarget(request.originalUrl ?? request.url ?? "");
     const root = mountOf(this.#RED.httpNode, rootsOf(this.#RED).node);
     const below = pathBelow(root, path);
-    const met = below !== undefined && this.#known.endpoints.lastKnown(below) !== undefined;
+    const { method = "" } = request;
+    const met = below !== undefined && this.#isAsked(below, method);
     if (!met && response.statusCode !== 404) return;
+    const isPost = method === "POST";
     // Which path was meant takes its time to find out: a flood must not have that done for each of its requests.
-    if (!this.#ration.takes()) return this.#known.count(this.#ownerOf(met ? below : path));
-    const astray = met ? inFrontOf(below, response.statusCode) : this.#trace(path, root, below);
+    if (!(isPost ? this.#ration : this.#asking).takes()) {
+      if (isPost || met) this.#known.count(this.#ownerOf(met ? below : path));
+      return;
+    }
+    const astray = met ? inFrontOf(below, response.statusCode) : this.#trace(method, path, root, below);
+    if (!isPost && astray.meant === undefined) return;
     this.#known.count(this.#ownerOf(astray.meant));
     this.#note(astray, request, search, response.statusCode);
   }
@@ -102,16 +110,22 @@ export class Elsewhere {
     return (path === undefined ? undefined : this.#known.endpoints.ownerOf(path)) ?? "";
   }
 
-  #trace(path: string, root: string, below = path): Astray {
-    const { endpoints } = this.#known;
-    if (endpoints.lastKnown(path)) {
+  /** Whether an endpoint holds a path whose sender may come by a method: by others than POST, a few ask something. */
+  #isAsked(path: string, method: string): boolean {
+    const endpoint = this.#known.endpoints.lastKnown(path);
+    return endpoint !== undefined && (method === "POST" || endpoint.gate.methods.includes(method));
+  }
+
+  #trace(method: string, path: string, root: string, below = path): Astray {
+    if (this.#isAsked(path, method)) {
       const reason = { key: "pathRootMissing", values: { root, path: root + path } };
       return { path, meant: path, problem: "noEndpoint", reasons: [reason] };
     }
     if (this.#known.isConfigured(pathKey(below))) {
       return { path, meant: undefined, problem: "noEndpoint", reasons: [{ key: "pathClosed", values: {} }] };
     }
-    const meant = nearestOf(below, endpoints.keys);
+    const keys = [...this.#known.endpoints.keys].filter((key) => this.#isAsked(key, method));
+    const meant = nearestOf(below, keys);
     const reason =
       meant === undefined ? { key: "pathUnknown", values: {} } : { key: "pathNear", values: { path: root + meant } };
     return { path: this.#shown(path, meant), meant, problem: "noEndpoint", reasons: [reason] };
@@ -143,7 +157,6 @@ export class Elsewhere {
   }
 
   #note({ path, meant, problem, reasons }: Astray, request: IncomingMessage, search: string, status: number): void {
-    const { endpoints } = this.#known;
     const { method = "", rawHeaders } = request;
     const shape = shapeOf({ rawHeaders, search }, this.#everybody(meant));
     const ip = addressOf(this.#known.addressOf(request))?.text ?? "";

@@ -2,6 +2,7 @@ import should from "should";
 import { runInNewContext } from "node:vm";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { minutesKnown } from "../../nodes/runtime/traffic";
+import { mostBegun } from "../../nodes/runtime/storehouse";
 import { parseDeliverySettings } from "../../nodes/runtime/store-settings";
 import { mostOfPage, usualLimit } from "../../nodes/runtime/shown-deliveries";
 import { finished, unfinished } from "../../src/deliveries/delivery";
@@ -32,6 +33,7 @@ describe("the page of deliveries", () => {
       `\`limit\`: ${usualLimit}, at most ${mostOfPage}`,
       `${mostShown / megabyte} MB at most`,
       `${minutesKnown} times`,
+      `the last ${mostBegun.toLocaleString("en-US")}`,
     ]) {
       page.text.includes(figure).should.be.true(figure);
     }

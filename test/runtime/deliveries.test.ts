@@ -215,6 +215,8 @@ for (const [layout, settings] of Object.entries(roots)) {
       const near = await refused("orders", "noEndpoint");
       should(near).containDeep({ status: 404, path: `${root}/ordres`, reason: catalog.refused.noEndpoint });
       should(near.fix).equal(sentence(catalog.whyNot.pathNear.replace("__path__", `${root}/orders`)));
+      (await send(nodeRed.node("/mata?hub.mode=subscribe"), { method: "GET" })).status.should.equal(404);
+      should(await refused("meta", "noEndpoint")).containDeep({ method: "GET", path: `${root}/mata` });
       (await post("/closed")).status.should.equal(404);
       const closed = await shown.find(({ path }) => path === `${root}/closed`);
       should(closed.fix).equal(sentence(catalog.whyNot.pathClosed));

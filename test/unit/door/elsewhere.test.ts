@@ -5,10 +5,11 @@ import { Elsewhere } from "../../../nodes/door/elsewhere";
 import type { Delivery } from "../../../src/deliveries/delivery";
 import type { Endpoint } from "../../../src/endpoint";
 import { Endpoints } from "../../../src/endpoints";
-import { Secrecy } from "../../../src/trust/secrecy";
 import { mostRefusedASecond } from "../../../src/records";
 import { Budget } from "../../../src/request/budget";
 import { Secrecy } from "../../../src/trust/secrecy";
+
+type Asks = Pick<Secrecy, "tells" | "names">;
 
 /** Endpoints that count how often all their paths are looked through. */
 class Asked extends Endpoints<Endpoint> {
@@ -20,25 +21,32 @@ class Asked extends Endpoints<Endpoint> {
   }
 }
 
-const ignore = () => undefined;
-
 /** A Node-RED, as far as it is asked, that was loaded once more. */
-function loaded(server: object, secrets: Pick<Secrecy, "tells" | "names">[] = []) {
+function loaded(server: object, secrets: Asks[] = []) {
   const noted: Delivery[] = [];
   const counted: string[] = [];
   const endpoints = new Asked();
-  for (const [index, secrecy] of secrets.entries()) {
-    const endpoint = { gate: { secrecy } } as unknown as Endpoint;
-    endpoints.enter(`/hooks/number-${index}`, { endpoint, owner: `${index}`, onTurn: ignore, onWait: ignore });
-  }
+  for (const [index, secrecy] of secrets.entries()) open(endpoints, `/hooks/number-${index}`, `${index}`, [], secrecy);
   const RED = { server, httpNode: {}, settings: {}, util: { generateId: () => "id" } } as unknown as NodeAPI;
   const tell = { note: (delivery: Delivery) => noted.push(delivery), count: (node: string) => counted.push(node) };
   new Elsewhere(RED, { endpoints, isConfigured: () => false, addressOf: () => "127.0.0.1", ...tell }).watch();
   return { noted, counted, endpoints };
 }
 
-function refuse(server: object, url = "/nobody", statusCode = 404): void {
-  const request = { method: "POST", url, rawHeaders: [], headers: {} };
+/** Opens an endpoint whose sender may ask something by these methods. */
+function open(
+  endpoints: Endpoints<Endpoint>,
+  path: string,
+  owner: string,
+  methods: string[] = [],
+  secrecy: Asks = new Secrecy([]),
+): void {
+  const endpoint = { gate: { secrecy, methods } } as unknown as Endpoint;
+  endpoints.enter(path, { owner, endpoint, onTurn: () => undefined, onWait: () => undefined });
+}
+
+function refuse(server: object, url = "/nobody", statusCode = 404, method = "POST"): void {
+  const request = { method, url, rawHeaders: [], headers: {} };
   channel("http.server.response.finish").publish({ request, response: { statusCode }, server });
 }
 
@@ -55,17 +63,30 @@ describe("requests that reach no endpoint", () => {
   it("are counted all, for the node whose path they have", () => {
     const server = {};
     const { counted, endpoints } = loaded(server);
-    const [onTurn, onWait] = [() => undefined, () => undefined];
-    endpoints.enter("/hook", {
-      owner: "n",
-      endpoint: { gate: { secrecy: new Secrecy([]) } } as Endpoint,
-      onTurn,
-      onWait,
-    });
+    open(endpoints, "/hook", "n");
     for (let number = 0; number < 1000; number++) refuse(server);
     for (let number = 0; number < 1000; number++) refuse(server, "/hook", 401);
     counted.filter((node) => node === "").should.have.length(1000);
     counted.filter((node) => node === "n").should.have.length(1000);
+  });
+
+  it("are noted, by whatever method, where a sender asks by that at a path that is like theirs, and nowhere else", () => {
+    const server = {};
+    const { noted, counted, endpoints } = loaded(server);
+    open(endpoints, "/verified", "asked", ["GET"]);
+    open(endpoints, "/orders", "posted");
+    for (const url of ["/favicon.ico", "/ordres", "/orders", "/"]) refuse(server, url, 404, "GET");
+    refuse(server, "/orders", 401, "GET");
+    refuse(server, "/verifed", 404, "HEAD");
+    noted.should.eql([]);
+    refuse(server, "/verifed?hub.challenge=1", 404, "GET");
+    refuse(server, "/verified", 401, "GET");
+    const told = noted.map(({ node, head, problem }) => [node, head.method, problem]);
+    told.should.eql([["asked", "GET", "noEndpoint"], ["asked", "GET", "inFront"]]); // prettier-ignore
+    counted.should.eql(["asked", "asked"]);
+    for (let number = 0; number < 1000; number++) refuse(server, "/favicon.ico", 404, "GET");
+    refuse(server);
+    counted.should.eql(["asked", "asked", ""]);
   });
 
   it("are noted though others were answered in another way before", () => {
