@@ -40,8 +40,8 @@ export class ShownDeliveries {
     this.#RED = RED;
     this.#means = means;
     this.#live = new Live(RED, async (id) => {
-      const found = await means.stores.find(id);
-      return found && summaryOf(found.kept.delivery, this.#RED._);
+      const delivery = await means.stores.look(id);
+      return delivery && summaryOf(delivery, this.#RED._);
     });
     const { httpAdmin, auth } = RED;
     const [mayRead, mayWrite] = [auth.needsPermission(permissions.read), auth.needsPermission(permissions.write)];

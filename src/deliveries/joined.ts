@@ -4,7 +4,7 @@ import type { Delivery, Kept } from "./delivery";
 import type { Page, Query, Store } from "./store";
 
 /** What can be looked at, and be told how it fared. */
-export type Shelf = Pick<Store, "page" | "find" | "change">;
+export type Shelf = Pick<Store, "page" | "find" | "look" | "change">;
 
 /** So many are asked for in one go where those since a time are wanted. */
 const step = 500;
@@ -68,6 +68,14 @@ export class JoinedStores {
     for (const shelf of this.#shelves()) {
       const kept = await shelf.find(id);
       if (kept) return { kept, shelf };
+    }
+    return undefined;
+  }
+
+  async look(id: string): Promise<Delivery | undefined> {
+    for (const shelf of this.#shelves()) {
+      const delivery = await shelf.look(id);
+      if (delivery) return delivery;
     }
     return undefined;
   }

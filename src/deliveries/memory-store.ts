@@ -87,6 +87,10 @@ export class MemoryStore implements Store {
     return Promise.resolve(this.#entries.get(id)?.kept);
   }
 
+  look(id: string): Promise<Delivery | undefined> {
+    return Promise.resolve(this.#entries.get(id)?.shown);
+  }
+
   page({ node, state, text = "", since = -Infinity, before = "Infinity", limit }: Query): Promise<Page> {
     const folded = text.toLowerCase();
     const found: Entry[] = [];

@@ -105,6 +105,11 @@ export class SqliteStore implements Store {
     return kept && keptOf(kept);
   }
 
+  async look(id: string): Promise<Delivery | undefined> {
+    const written = await this.#thread.ask("look", id);
+    return written && read(written);
+  }
+
   /** Step by step, between which others have their turn. */
   async page({ node, state, text = "", since, before, limit }: Query): Promise<Page> {
     const deliveries: Delivery[] = [];

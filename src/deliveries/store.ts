@@ -134,6 +134,8 @@ export interface Store {
    */
   claim(node: string, most: number, known: ReadonlySet<string>, after?: string): Promise<Claim>;
   find(id: string): Promise<Kept | undefined>;
+  /** The same without its body and its runs. */
+  look(id: string): Promise<Delivery | undefined>;
   /** Full pages, but for the last one. */
   page(query: Query): Promise<Page>;
   /** How many a node has of each state. */

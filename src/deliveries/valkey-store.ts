@@ -160,6 +160,11 @@ export class ValkeyStore implements Store {
     return keptOf(found);
   }
 
+  async look(id: string): Promise<Delivery | undefined> {
+    const [row] = await this.#parts.server.ask(scripts.look, [id]);
+    return row && deliveryOfRow(row);
+  }
+
   /** Step by step, between which others have their turn. */
   async page({ node = "", state, text = "", since = 0, before = "", limit }: Query): Promise<Page> {
     const deliveries: Delivery[] = [];

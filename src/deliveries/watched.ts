@@ -52,6 +52,10 @@ export class WatchedStore implements Store {
     return this.#store.find(id);
   }
 
+  look(id: string): Promise<Delivery | undefined> {
+    return this.#store.look(id);
+  }
+
   page(query: Query): Promise<Page> {
     return this.#store.page(query);
   }

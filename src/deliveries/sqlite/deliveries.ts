@@ -84,8 +84,12 @@ export class Deliveries {
   }
 
   find(id: string): WrittenKept | undefined {
-    const row = this.#prepared(`SELECT ${columns} FROM deliveries WHERE id = ?`).get(id) as Placed | undefined;
+    const row = this.look(id);
     return row && this.#whole(row);
+  }
+
+  look(id: string): Placed | undefined {
+    return this.#prepared(`SELECT ${columns} FROM deliveries WHERE id = ?`).get(id) as Placed | undefined;
   }
 
   /** The newest first: a step of a page, which the next one goes on with where there is one. */

@@ -54,6 +54,7 @@ export interface Operations {
     gives: { kept: WrittenKept[]; next: number | undefined };
   };
   find: { asks: string; gives: WrittenKept | undefined };
+  look: { asks: string; gives: Read | undefined };
   page: { asks: Step; gives: { found: Read[]; next: number | undefined } };
   counts: { asks: string; gives: Partial<Record<State, number>> };
   findKey: { asks: { endpoint: string; key: string; now: number }; gives: FoundKey | undefined };

@@ -32,6 +32,7 @@ export class Tables {
       change: ({ id, change }) => deliveries.change(id, change),
       claim: ({ node, most, after }) => deliveries.claim(node, most, after),
       find: (id) => deliveries.find(id),
+      look: (id) => deliveries.look(id),
       page: (step) => deliveries.page(step),
       counts: (node) => deliveries.counts.of(node),
       findKey: (asks) => keys.find(asks),

@@ -150,12 +150,24 @@ export const columns = [
   "answer",
 ] as const;
 
+/** The row of a delivery, and its last run; nothing where it is gone. */
+const rowOf = `
+local function rowOf(id)
+  local row = redis.call('HMGET', key('d', id), ${columns.map((column) => `'${column}'`).join(", ")})
+  row[#row + 1] = redis.call('HGET', key('d', id), 'run:' .. (row[${columns.indexOf("attempt") + 1}] or ''))
+  return row[1] and row
+end
+`;
+
+/** One delivery, as a page has it: its row, or none where it is gone. Argument: the id. */
+export const look = new Script<(string | null)[][]>(`${rowOf} return {rowOf(ARGV[3]) or nil}`);
+
 /**
  * A step of a page, the newest first. Arguments: the node, the state and a text in lower case, or nothing, the number
  * before which it begins, or nothing, how many at most, how many are looked through, and when the oldest came that is
  * wanted.
  */
-export const page = new Script<[found: (string | null)[][], next: string | null]>(`
+export const page = new Script<[found: (string | null)[][], next: string | null]>(`${rowOf}
 local node, state, text, before = unpack(ARGV, 3, 6)
 local limit, scanned, since = tonumber(ARGV[7]), tonumber(ARGV[8]), tonumber(ARGV[9])
 local ids = {}
@@ -174,12 +186,10 @@ local function matches(id, run)
 end
 local found, last, at = {}, false, false
 for _, id in ipairs(ids) do
-  local row = redis.call('HMGET', key('d', id), ${columns.map((column) => `'${column}'`).join(", ")})
-  last, at = row[1] or last, row[${columns.indexOf("at") + 1}] or at
-  local run = redis.call('HGET', key('d', id), 'run:' .. (row[${columns.indexOf("attempt") + 1}] or ''))
-  if row[1] and (text == '' or matches(id, run)) then
+  local row = rowOf(id)
+  if row then last, at = row[1], row[${columns.indexOf("at") + 1}] end
+  if row and (text == '' or matches(id, row[#row])) then
     if #found == limit then return {found, found[limit][1]} end
-    row[#row + 1] = run
     found[#found + 1] = row
   end
 end

@@ -93,6 +93,7 @@ function testKeeping(opened: Opened): void {
       should(found?.delivery).eql(withWords(delivery, body));
       should(found?.body.equals(body)).be.true();
       should(found?.runs).eql([]);
+      should(await store.look(delivery.id)).eql(found?.delivery);
       const { deliveries } = await store.page({ limit: 1 });
       deliveries.should.eql([withWords(delivery, body)]);
     });
@@ -118,7 +119,7 @@ function testKeeping(opened: Opened): void {
     } // prettier-ignore
     should((await store.find("2"))?.delivery).eql(withWords(delivered("2", { state: "accepted" }), bytes));
     await store.change("unknown", { state: "done" });
-    should(await store.find("unknown")).be.undefined();
+    for (const asked of [store.find("unknown"), store.look("unknown")]) should(await asked).be.undefined();
   });
 
   it("know their runs, in their order", async () => {
@@ -222,6 +223,7 @@ function testFinding(opened: Opened): void {
       };
       await find({ "post /hook": true, '{ "öRDér": 17': true, '": 18': false, last: false });
       await store.change("x", { attempt: 1, run: { at: 1, error: 'Order: no "ÜBER" here' } });
+      should((await store.look("x"))?.error).equal('Order: no "ÜBER" here');
       await find({ 'NO "über"': true, 'no \\"': false, '"at"': false });
       await store.change("x", { attempt: 2, run: { at: 2, error: "it's not" } });
       await find({ 'no "über"': false, "IT'S": true });
