@@ -4,6 +4,7 @@ import should from "should";
 import type { Detail } from "../../src/deliveries/summary";
 import { catalogText, Editor } from "../harness/browser";
 import { paste } from "../harness/curl";
+import { DeliveriesTab, summary } from "../harness/deliveries-tab";
 import { token, webhookFlow } from "../harness/flow";
 import type { NodeRed } from "../harness/node-red";
 import { at, done, refused, TellingRuntime } from "../harness/one-delivery";
@@ -31,6 +32,7 @@ describe("one delivery in the sidebar", () => {
   });
   beforeEach(() => {
     runtime.asked.length = 0;
+    runtime.looked.length = 0;
     runtime.failing.clear();
     runtime.most = 0;
   });
@@ -130,6 +132,51 @@ describe("one delivery in the sidebar", () => {
         await editor.page.locator(".webhook-delivery").filter({ hasText: text(key) }).waitFor();
         await editor.page.unroute("**/webhook-trigger/deliveries/away");
       }
+    });
+  });
+
+  describe("follows what becomes of it", () => {
+    const running: Detail = { ...done, state: "running", status: null, milliseconds: null, answer: null, runs: [{ at }] };
+    const state = (shown: Locator, of: string) => shown.locator(`.webhook-delivery-line [data-state="${of}"]`).waitFor();
+    const told = (...deliveries: Parameters<DeliveriesTab["publish"]>) => new DeliveriesTab(editor).publish(...deliveries);
+
+    it("as soon as the runtime tells, and leaves what is typed and unfolded", async () => {
+      const shown = await runtime.open(running);
+      const order = section(shown, "body").getByRole("button", { name: /^order: object/ });
+      await order.press("Enter");
+      await press(shown, "replayChanged");
+      await shown.locator("textarea").fill('{"order":');
+      runtime.become(done);
+      await told(done);
+      await state(shown, "done");
+      await (await unfolded(shown, "answer")).getByText("200 OK").last().waitFor();
+      (await order.getAttribute("aria-expanded") ?? "").should.equal("true");
+      (await shown.locator("textarea").inputValue()).should.equal('{"order":');
+    });
+
+    it("when the list is renewed, and leaves the focus where it is", async () => {
+      const shown = await runtime.open(running);
+      const runs = await unfolded(shown, "runs");
+      await runs.getByText(text("stillRunning")).waitFor();
+      await runs.locator("summary").focus();
+      runtime.become(done);
+      await told(summary({ id: "another" }));
+      await state(shown, "done");
+      await runs.getByText(text("stillRunning")).waitFor({ state: "detached" });
+      (await focused()).should.startWith(text("section.runs"));
+      (await runs.getAttribute("open"))?.should.equal("");
+    });
+
+    it("and asks for it only when there is something new", async () => {
+      const shown = await runtime.open({ ...running, state: "failed" });
+      const renewed = editor.page.waitForResponse(/\/webhook-trigger\/deliveries\?/);
+      await told({ ...running, state: "failed" });
+      await renewed;
+      runtime.become(done);
+      await told(done);
+      await state(shown, "done");
+      await (await unfolded(shown, "answer")).getByText("200 OK").last().waitFor();
+      runtime.looked.should.eql([done.id, done.id]);
     });
   });
 

@@ -66,6 +66,8 @@ export type Asked = readonly [id: string, body: unknown];
 /** The runtime's half, as the editor sees it. */
 export class TellingRuntime {
   readonly asked: Asked[] = [];
+  /** The ids of those that were looked at, each time. */
+  readonly looked: string[] = [];
   /** What a replay is answered with, by the id of the delivery; else it succeeds. */
   readonly failing = new Map<string, number>();
   /** How many replays were on their way at once at most. */
@@ -90,6 +92,7 @@ export class TellingRuntime {
     );
     await page.route(/\/webhook-trigger\/deliveries\/[^/]+$/, (route) => {
       const found = runtime.#deliveries.find(({ id }) => route.request().url().endsWith(`/${id}`));
+      if (found) runtime.looked.push(found.id);
       return found ? route.fulfill({ json: found }) : route.fulfill({ status: 404 });
     });
     await page.route(/\/webhook-trigger\/deliveries\/[^/]+\/replay$/, async (route) => {
@@ -115,6 +118,11 @@ export class TellingRuntime {
     await page.locator(".webhook-deliveries-filters input[type=search]").fill(`list-${this.#lists}`);
     await listed;
     return rows;
+  }
+
+  /** Has become of them what is told from now on. */
+  become(...deliveries: Detail[]): void {
+    this.#deliveries = deliveries;
   }
 
   /** Opens one in the sidebar. */

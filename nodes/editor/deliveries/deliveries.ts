@@ -81,6 +81,8 @@ export class Deliveries {
   came(delivery: Summary): void {
     if (!this.#isLookedAt) return;
     this.#feed.update(delivery);
+    // The list may have others by now than when it was opened.
+    this.#opened.follow([delivery]);
     this.#renewals.soon();
   }
 
@@ -141,6 +143,7 @@ export class Deliveries {
 
   #show(): void {
     const { deliveries, hasMore, waiting } = this.#feed;
+    this.#opened.follow(deliveries);
     const notice = this.#noticed();
     if (this.#notice.text() !== notice) this.#notice.text(notice);
     this.#notice.toggle(notice !== "");

@@ -13,72 +13,76 @@ import { failureText } from "./replay-one";
 import { runsOf } from "./runs";
 import { durationText, text, timeText } from "./texts";
 
-const viewData = "webhook-delivery";
+/** What each section is made of, and how: while that is the same, it stays as it is, with what is unfolded in it. */
+const sections: readonly (readonly [of: readonly (keyof Detail)[], make: (detail: Detail) => JQuery])[] = [
+  [["headers"], ({ headers }) => tableSection("headers", headers)],
+  [["query"], ({ query }) => tableSection("query", query)],
+  [["body", "size", "headers"], (detail) => sectionOf("body", sizeOf(detail), bodyOf(detail))],
+  [["answer"], (detail) => sectionOf("answer", answerBrief(detail), answerOf(detail))],
+  [["runs"], (detail) => sectionOf("runs", String(detail.runs.length), runsOf(detail))],
+];
 
-/** Shows a delivery in a place, and once more what has changed of the one that is shown there. */
-export function showDelivery(place: JQuery, summary: Summary): void {
-  const shown: unknown = place.data(viewData);
-  if (shown instanceof DeliveryView && shown.isOf(summary)) {
-    shown.update(summary);
-    return;
-  }
-  const view = new DeliveryView(summary);
-  place.empty().data(viewData, view).append(view.element);
-}
-
-class DeliveryView {
+export class DeliveryView {
   readonly element: JQuery = $("<section>", { class: "webhook-delivery" });
   readonly #head = $("<div>");
   readonly #actions = $("<div>");
-  readonly #sections = $("<div>");
+  readonly #sections = sections.map(() => $("<div>"));
   readonly #failure = $("<div>", { role: "status" });
+  /** As it was told last. */
   #summary: Summary;
   #detail: Detail | undefined;
+  /** How often it was asked for: only the last answer counts. */
+  #asked = 0;
 
   constructor(summary: Summary) {
     this.#summary = summary;
     this.element.attr("aria-label", text("delivery.title", { time: timeText(summary.at) }));
-    this.element.append(this.#head.append(headOf(summary)), this.#actions, this.#failure, this.#sections);
+    this.element.append(this.#head.append(headOf(summary)), this.#actions, this.#failure, ...this.#sections);
     this.#load();
   }
 
-  /** Whether it is what the place holds: somebody else may have emptied that. */
-  isOf({ id }: Summary): boolean {
-    return id === this.#summary.id && this.element.parent().length > 0;
-  }
-
-  update(summary: Summary): void {
-    this.#showHead(summary);
+  /** Takes over what has become of it, where that is told. */
+  follow(deliveries: readonly Summary[]): void {
+    const told = deliveries.find(({ id }) => id === this.#summary.id);
+    if (!told || isSame(told, this.#summary)) return;
+    this.#summary = told;
+    this.#showHead(told);
     this.#load();
   }
 
   #load(): void {
     const { id } = this.#summary;
+    this.#asked += 1;
+    const asked = this.#asked;
     void $.getJSON(`webhook-trigger/deliveries/${encodeURIComponent(id)}`)
-      .done((detail: Detail) => this.#show(detail))
-      .fail(({ status }) => {
-        const isForbidden = status === 401 || status === 403;
-        const why = isForbidden ? text("delivery.unreadable") : failureText({ status });
-        this.#failure.empty().append(noteOf(why));
-      });
+      .done((detail: Detail) => asked === this.#asked && this.#show(detail))
+      .fail(({ status }) => asked === this.#asked && this.#fail(status));
+  }
+
+  #fail(status: number): void {
+    const isForbidden = status === 401 || status === 403;
+    const why = isForbidden ? text("delivery.unreadable") : failureText({ status });
+    this.#failure.empty().append(noteOf(why));
   }
 
   #show(detail: Detail): void {
     const before = this.#detail;
     this.#failure.empty();
-    if (isSame(before, detail)) return;
     this.#detail = detail;
     this.#showHead(detail);
     // What somebody is about to do is left alone, as long as it can still be done.
     if (!before || isReplayable(before.state) !== isReplayable(detail.state)) {
       this.#keepFocus(this.#actions, () => this.#actions.empty().append(new Actions(detail).view));
     }
-    this.#keepFocus(this.#sections, () => this.#sections.empty().append(...sectionsOf(detail)));
+    for (const [index, [of, make]] of sections.entries()) {
+      const place = this.#sections[index];
+      if (!place || (before && of.every((key) => isSame(before[key], detail[key])))) continue;
+      this.#keepFocus(place, () => place.empty().append(make(detail)));
+    }
   }
 
   #showHead(summary: Summary): void {
     const next = headOf(summary);
-    this.#summary = summary;
     if (this.#head.children().prop("outerHTML") === next.prop("outerHTML")) return;
     this.#keepFocus(this.#head, () => this.#head.empty().append(next));
   }
@@ -90,17 +94,6 @@ class DeliveryView {
     renew();
     if (at >= 0) part.find(able).eq(at).trigger("focus");
   }
-}
-
-function sectionsOf(detail: Detail): JQuery[] {
-  const { headers, query, runs } = detail;
-  return [
-    tableSection("headers", headers),
-    tableSection("query", query),
-    sectionOf("body", sizeOf(detail), bodyOf(detail)),
-    sectionOf("answer", answerBrief(detail), answerOf(detail)),
-    sectionOf("runs", String(runs.length), runsOf(detail)),
-  ];
 }
 
 function tableSection(name: "headers" | "query", values: Detail[typeof name]): JQuery {

@@ -1,7 +1,7 @@
 // One delivery in the place of the list, with a way back to it.
 
 import type { Summary } from "../../../src/deliveries/summary";
-import { showDelivery } from "./detail";
+import { DeliveryView } from "./detail";
 import { text } from "./texts";
 
 export class Opened {
@@ -9,7 +9,7 @@ export class Opened {
   readonly #back = $('<button type="button" class="red-ui-button red-ui-button-small">');
   readonly #place = $("<div>");
   readonly #closed: () => void;
-  #isOpen = false;
+  #view: DeliveryView | undefined;
 
   constructor(closed: () => void) {
     this.#closed = closed;
@@ -28,19 +28,24 @@ export class Opened {
   }
 
   get isOpen(): boolean {
-    return this.#isOpen;
+    return this.#view !== undefined;
   }
 
   open(delivery: Summary): void {
-    this.#isOpen = true;
+    this.#view = new DeliveryView(delivery);
+    this.#place.empty().append(this.#view.element);
     this.element.show();
-    showDelivery(this.#place, delivery);
     this.#back.trigger("focus");
   }
 
+  /** Deliveries are told of: the one that is open may be among them. */
+  follow(deliveries: readonly Summary[]): void {
+    this.#view?.follow(deliveries);
+  }
+
   close(): void {
-    if (!this.#isOpen) return;
-    this.#isOpen = false;
+    if (!this.#view) return;
+    this.#view = undefined;
     this.element.hide();
     this.#place.empty();
     this.#closed();
