@@ -54,6 +54,20 @@ describe("the tab of deliveries", () => {
     await tab.rows.first().waitFor();
   };
 
+  /** Presses the End key until a delivery is the last one in reach. */
+  const goDownTo = async (last: string) => {
+    await tab.list.focus();
+    await until(async () => {
+      await editor.page.keyboard.press("End");
+      return (await tab.active()) === last;
+    }, last);
+  };
+  const space = () => tab.list.evaluate(({ scrollHeight }) => scrollHeight);
+  const come = (...ids: string[]) => {
+    told.deliveries = [...ids.map((id) => summary({ id, event: `has come ${id}` })), ...told.deliveries];
+    return tab.publish(...told.deliveries.slice(0, 1));
+  };
+
   it("lists what came with its time, node, event, answer, duration and state", async () => {
     await show([
       summary({ id: "1", event: "push", milliseconds: 1234 }),
@@ -184,16 +198,36 @@ describe("the tab of deliveries", () => {
   it("has only what is in sight in the page, and loads further pages as one scrolls", async () => {
     await show(summaries(1200));
     (await tab.rows.count()).should.be.below(60);
-    await tab.list.focus();
-    for (const last of ["event 499", "event 999", "event 1199"]) {
-      await until(async () => {
-        await editor.page.keyboard.press("End");
-        return (await tab.active()) === last;
-      }, last);
-    }
+    for (const last of ["event 499", "event 999", "event 1199"]) await goDownTo(last);
     (await tab.rows.count()).should.be.below(60);
     (await tab.rows.last().getAttribute("aria-setsize"))?.should.equal("1200");
     told.asked.map((query) => query.get("before")).filter((before) => before !== null).should.eql(["d500", "d1000"]); // prettier-ignore
+  });
+
+  it("holds the newest page alone once nobody reads further down, and older ones are loaded again", async () => {
+    await show(summaries(1200));
+    const ofPage = await space();
+    await goDownTo("event 999");
+    (await space()).should.be.above(1.9 * ofPage);
+    await tab.stopReading();
+    await come("new");
+    await tab.row("has come new").waitFor();
+    (await space()).should.equal(ofPage);
+    await goDownTo("event 1199");
+    (await tab.rows.last().getAttribute("aria-setsize"))?.should.equal("1201");
+  });
+
+  it("lacks nothing where it began anew while older ones were on their way", async () => {
+    await show(summaries(1200));
+    const late = told.holdUp("d500");
+    await tab.list.evaluate((list) => list.scrollTo(0, list.scrollHeight));
+    await late.asked;
+    await come(...Array.from({ length: 600 }, (_, index) => `n${index}`));
+    await button(catalogText("tab.new", { count: "500" })).click();
+    await tab.row("has come n0").waitFor();
+    late.release();
+    await goDownTo("event 1199");
+    (await tab.rows.last().getAttribute("aria-setsize"))?.should.equal("1800");
   });
 
   it("is walked through by the keyboard, and opens a delivery in its place", async () => {

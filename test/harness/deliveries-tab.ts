@@ -48,6 +48,8 @@ export class ToldDeliveries {
   fault: number | "abort" | undefined;
   /** The queries of the list that came. */
   readonly asked: URLSearchParams[] = [];
+  /** Those that are to wait for their answer, by where their page begins. */
+  readonly #heldUp = new Map<string, { asked: () => void; released: Promise<void> }>();
 
   async serve(page: Page): Promise<void> {
     await page.route("**/webhook-trigger/deliveries?*", async (route) => {
@@ -55,10 +57,22 @@ export class ToldDeliveries {
       this.asked.push(query);
       if (this.fault === "abort") return route.abort();
       if (this.fault !== undefined) return route.fulfill({ status: this.fault });
-      return route.fulfill({ json: this.#page(query) });
+      const json = this.#page(query);
+      const held = this.#heldUp.get(query.get("before") ?? "");
+      held?.asked();
+      await held?.released;
+      return route.fulfill({ json });
     });
     await page.route("**/webhook-trigger/traffic*", (route) => route.fulfill({ json: { minutes: this.minutes } }));
     await page.route("**/webhook-trigger/silent", (route) => route.fulfill({ json: { nodes: this.silent } }));
+  }
+
+  /** Has a page on its way until it is released. @param before where it begins */
+  holdUp(before: string): { asked: Promise<void>; release: () => void } {
+    let release = (): void => undefined;
+    const released = new Promise<void>((resolve) => (release = resolve));
+    const asked = new Promise<void>((resolve) => this.#heldUp.set(before, { asked: resolve, released }));
+    return { asked, release };
   }
 
   #page(query: URLSearchParams) {

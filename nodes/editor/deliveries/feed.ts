@@ -1,4 +1,4 @@
-// Which deliveries are loaded: the newest ones, and as many pages of older ones as somebody has scrolled to.
+// Which deliveries are loaded: the newest ones, and, while somebody reads there, the pages of older ones.
 
 import type { Summary, SummaryPage } from "../../../src/deliveries/summary";
 import { askForPage, everything, type Filter } from "./api";
@@ -77,18 +77,20 @@ export class Feed {
 
   /** Loads a further page of older ones. */
   async more(): Promise<void> {
-    if (this.#next === null || this.#isLoadingMore) return;
+    const before = this.#next;
+    if (before === null || this.#isLoadingMore) return;
     const filter = this.#filter;
     this.#isLoadingMore = true;
-    try {
-      const page = await askForPage(filter, this.#next);
-      if (filter !== this.#filter) return;
+    const page = await askForPage(filter, before).finally(() => {
+      if (filter === this.#filter) this.#isLoadingMore = false;
+    });
+    if (filter !== this.#filter) return;
+    // The list may have begun anew meanwhile: then this page is not what follows its last one.
+    if (before === this.#next) {
       this.#deliveries = [...this.#deliveries, ...unknownOf(page.deliveries, this.#deliveries)];
       this.#next = page.next;
-      this.#reader.changed();
-    } finally {
-      if (filter === this.#filter) this.#isLoadingMore = false;
     }
+    this.#reader.changed();
   }
 
   /** Takes over what has become of one that is loaded; of another, a renewal tells. */
@@ -110,15 +112,10 @@ export class Feed {
     this.#reader.changed();
   }
 
-  /** Puts the newest page in the place of what it overlaps; where it overlaps nothing, older ones have to be loaded anew. */
+  /** Begins anew with the newest page: whoever does not read is at the top, and older ones are loaded by scrolling. */
   #take(page: SummaryPage): void {
-    const ids = new Set(page.deliveries.map(({ id }) => id));
-    const last = page.deliveries.at(-1);
-    const overlaps = this.#deliveries.some(({ id }) => ids.has(id));
-    const isOlder = ({ id, at }: Summary) => last !== undefined && at <= last.at && !ids.has(id);
-    const older = overlaps && page.next !== null ? this.#deliveries.filter(isOlder) : [];
-    this.#deliveries = [...page.deliveries, ...older];
-    if (older.length === 0) this.#next = page.next;
+    this.#deliveries = page.deliveries;
+    this.#next = page.next;
     this.#held = undefined;
     this.#isLoaded = true;
     this.#reader.changed();
