@@ -12,14 +12,13 @@ declare const RED: Editor;
 export function urlOf(node: WebhookNode): string | undefined {
   const path = inputValue("relativePath");
   if (isEnvironmentValue(path) || brokenRule(node, "relativePath", path) !== undefined) return undefined;
-  return urlAt(normalisePath(path));
+  const { node: nodeRoot } = roots();
+  return nodeRoot === false ? undefined : urlOfWhole(normalisePath(nodeRoot) + normalisePath(path));
 }
 
-/** The URL of a path below Node-RED's root for nodes; nothing where that is switched off. */
-export function urlAt(path: string): string | undefined {
-  const { node: nodeRoot } = roots();
-  const base = parseBaseUrl(RED.settings.webhookTriggerBaseUrl) ?? location.origin;
-  return nodeRoot === false ? undefined : base + normalisePath(nodeRoot) + path;
+/** The URL of a path that has Node-RED's root for nodes in it. */
+export function urlOfWhole(path: string): string {
+  return (parseBaseUrl(RED.settings.webhookTriggerBaseUrl) ?? location.origin) + path;
 }
 
 /** The URL that the sender is to be given: where it signs that, the one that was entered for it. */

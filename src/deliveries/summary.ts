@@ -20,7 +20,7 @@ export interface Summary {
   /** What to do about that, for the operator, in the language of the runtime. */
   readonly fix: string | null;
   readonly method: string;
-  /** Below Node-RED's root for nodes, without the query. */
+  /** Without the query: below Node-RED's root for nodes where it came to an endpoint, else whole. */
   readonly path: string;
   /** The address of the sender; empty where it is not known. */
   readonly ip: string;

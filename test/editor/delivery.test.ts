@@ -19,6 +19,8 @@ const flow = webhookFlow(
 
 const text = (key: string, values?: Record<string, string>) => catalogText(`delivery.${key}`, values);
 const bytes = Buffer.from(Array.from({ length: 9000 }, (_, index) => index % 256));
+/** Why a request has come to no endpoint. */
+const cause = { problem: "noEndpoint", reasons: [], looksLike: null, error: null };
 const binary: Detail = { ...done, body: { encoding: "base64", data: bytes.toString("base64"), truncated: false } };
 
 describe("one delivery in the sidebar", () => {
@@ -49,6 +51,8 @@ describe("one delivery in the sidebar", () => {
   const result = (shown: Locator, said: string) =>
     shown.locator(".webhook-delivery-result").filter({ hasText: said }).waitFor();
   const clipboard = () => editor.page.evaluate(() => navigator.clipboard.readText());
+  const setRoot = (to: string) =>
+    editor.page.evaluate(`RED.settings.webhookTriggerRoots = { admin: "/", node: "${to}" }`);
   const focused = () => editor.page.evaluate(() => document.activeElement?.textContent.trim() ?? "");
 
   describe("shows", () => {
@@ -72,10 +76,7 @@ describe("one delivery in the sidebar", () => {
 
     it("the node that was meant where none has the path, and whole paths", async () => {
       const head = (shown: Locator) => shown.locator(".webhook-delivery-head").innerText();
-      const setRoot = (to: string) =>
-        editor.page.evaluate(`RED.settings.webhookTriggerRoots = { admin: "/", node: "${to}" }`);
       await setRoot("/hooks/");
-      const cause = { problem: "noEndpoint", reasons: [], looksLike: null, error: null };
       const astray = await head(await runtime.open({ ...refused, path: "/plan", cause }));
       astray.should.containEql(text("meant")).and.containEql("/plain on Test").and.containEql("POST /plan");
       const met = await head(await runtime.open(refused));
@@ -297,6 +298,15 @@ describe("one delivery in the sidebar", () => {
       should(payload).eql(JSON.parse(done.body.data));
       should(req.query).eql({ page: "2" });
       should(req.headers).containEql({ "content-type": "application/json", "x-github-event": "push" });
+    });
+
+    it("to a terminal with the whole path, which has the root of HTTP nodes once", async () => {
+      await setRoot("/hooks/");
+      const astray = await copied({ ...refused, path: "/hooks/plan", cause });
+      const met = await copied(done);
+      await setRoot("/");
+      astray.line.should.match(/^curl -X POST "http:\/\/[^/]+\/hooks\/plan\?/);
+      met.line.should.match(/^curl "http:\/\/[^/]+\/hooks\/plain\?/);
     });
 
     it("to a terminal with bytes, and with the token in the query", async () => {

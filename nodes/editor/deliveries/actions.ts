@@ -3,9 +3,10 @@
 import { isReplayable } from "../../../src/deliveries/state";
 import type { Detail } from "../../../src/deliveries/summary";
 import { inARow } from "../../../src/trust/diagnosis/sentences";
+import { roots } from "../checks";
 import type { Editor } from "../host";
 import { chooseTrialBody } from "../trial-body";
-import { urlAt } from "../url";
+import { urlOfWhole } from "../url";
 import { changeForm } from "./change";
 import { curlOf } from "./curl";
 import { labelOf } from "./names";
@@ -13,6 +14,7 @@ import { buttonOf, glyphOf, noteOf } from "./pieces";
 import { presentedTo } from "./presented";
 import { failureText, replay } from "./replay-one";
 import { text, timeText } from "./texts";
+import { wholePathOf } from "./whole-path";
 
 declare const RED: Editor;
 
@@ -83,13 +85,13 @@ export class Actions {
   }
 
   #copyCurl(button: JQuery): void {
-    const { node, path, body } = this.#detail;
-    const url = urlAt(path);
-    if (url === undefined) {
+    const { node, body } = this.#detail;
+    if (roots().node === false) {
       this.#say("fa-times", text("url.closed"), "bad");
       return;
     }
     const presented = presentedTo(node === null ? null : RED.nodes.node(node));
+    const url = urlOfWhole(wholePathOf(this.#detail));
     RED.clipboard.copyText(curlOf(this.#detail, url, presented), button, text("copied"));
     const told = [text("delivery.curlCopied"), presented.hint];
     if (body.truncated) told.push(text("delivery.curlLacking"));

@@ -1,16 +1,15 @@
 // The head of a delivery: what came of it and why, from where it came, and to which node.
 
 import type { Summary } from "../../../src/deliveries/summary";
-import { normalisePath } from "../../../src/config/rules";
 import { fixOf, reasonOf } from "../../../src/deliveries/wording";
 import { senders } from "../../../src/trust/senders/table";
-import { roots } from "../checks";
 import type { Editor } from "../host";
 import { iconOf } from "./looks";
 import { bytesText, momentText } from "./measures";
 import { nameOf } from "./names";
 import { listOf } from "./pieces";
 import { durationText, text } from "./texts";
+import { isElsewhere, wholePathOf } from "./whole-path";
 
 declare const RED: Editor;
 
@@ -40,10 +39,10 @@ type Row =
   | "took";
 
 function rowsOf(summary: Summary): [name: string, value: string | JQuery][] {
-  const { node, cause, ip, sender, event, senderId, id, size, milliseconds, attempt, replayOf } = summary;
+  const { node, method, ip, sender, event, senderId, id, size, milliseconds, attempt, replayOf } = summary;
   const rows: [name: Row, value: string | JQuery | null][] = [
-    [isElsewhere(cause) && node !== null ? "meant" : "node", node === null ? text("delivery.noNode") : nodeOf(node)],
-    ["request", requestOf(summary)],
+    [isElsewhere(summary) && node !== null ? "meant" : "node", node === null ? text("delivery.noNode") : nodeOf(node)],
+    ["request", `${method} ${wholePathOf(summary)}`],
     ["ip", ip],
     ["sender", sender && senders[sender].name],
     ["event", event],
@@ -55,18 +54,6 @@ function rowsOf(summary: Summary): [name: string, value: string | JQuery][] {
     ["replayOf", replayOf],
   ];
   return rows.flatMap(([key, value]) => (value === null || value === "" ? [] : [[text(`delivery.${key}`), value]]));
-}
-
-/** Whether it has come to no endpoint: a node is known then by the likeness of its path. */
-function isElsewhere(cause: Summary["cause"]): boolean {
-  return cause?.problem === "noEndpoint";
-}
-
-/** With the whole path, as the sender's URL has it: what has come to no endpoint is told by that anyway. */
-function requestOf({ method, path, cause }: Summary): string {
-  const { node: root } = roots();
-  const isWhole = isElsewhere(cause) || root === false;
-  return `${method} ${isWhole ? path : normalisePath(root) + path}`;
 }
 
 /** A button that shows the node; its id where it is not there any more. */
