@@ -2,8 +2,8 @@
 
 import type { Delivery as KeptDelivery, Kept, Webhook } from "./deliveries/delivery";
 import { Secrets } from "./deliveries/gaps";
-import { hiddenOf } from "./deliveries/hidden";
-import { isMasked } from "./deliveries/masks";
+import { hiddenOf, withoutHidden } from "./deliveries/hidden";
+import { isMasked, maskQuery } from "./deliveries/masks";
 import type { Delivery } from "./endpoint";
 import { Problem } from "./problem";
 import { type Content, contentOf } from "./request/content";
@@ -102,26 +102,17 @@ export class Recorder {
    * @param rawBody whether messages have the bytes of the body as they were sent
    */
   async restore(kept: Kept, limit: number, rawBody: boolean): Promise<Delivery | Problem> {
-    const { id, head, webhook, attempt, isJson = false, isPayload = false } = kept.delivery;
     const bytes = this.bytesOf(kept);
-    const parsed = isJson ? { value: JSON.parse(bytes.toString()) as unknown } : undefined;
-    const request = { headers: { [type]: textOf(head.headers[type]), [codings]: textOf(head.headers[codings]) } };
-    const content = await contentOf({ request, parsed }, bytes, limit);
-    if (content instanceof Problem) return content;
-    const { method, path, search, headers, ip } = head;
-    const req: RequestSummary = {
-      method,
-      url: search === "" ? path : `${path}?${search}`,
-      path,
-      query: search === "" ? {} : toObject(new URLSearchParams(search)),
-      headers: { ...headers },
-      ip,
-      ...(content.files && { files: content.files }),
-    };
-    // What is kept outlives a change of who sends.
-    const known = { credential: "first" as const, ...webhook, attempt };
-    const rest = { ...(rawBody && { rawBody: bytes }), ...(isPayload && { isPayload }) };
-    return { id, body: content.value, ...rest, req, webhook: known };
+    const delivery = await remade(kept.delivery, bytes, limit);
+    return rawBody && !(delivery instanceof Problem) ? { ...delivery, rawBody: bytes } : delivery;
+  }
+
+  /** The same for whoever looks: in the place of what let it in is what is kept or shown there. */
+  async restoreToShow({ delivery: kept, body }: Kept, limit: number): Promise<Delivery | Problem> {
+    const delivery = await remade(kept, withoutHidden(body, kept.hidden), limit);
+    if (delivery instanceof Problem) return delivery;
+    const { req } = delivery;
+    return { ...delivery, req: { ...req, query: maskQuery(req.query, kept.signedIn) } };
   }
 
   /** The body as it was sent, with the secrets of today in the place of those that it had. */
@@ -178,6 +169,28 @@ function membersOf<Name extends keyof KeptDelivery>(
   const known: Partial<Pick<KeptDelivery, Name>> = {};
   for (const name of names) if (delivery[name] !== undefined) known[name] = delivery[name];
   return known;
+}
+
+/** @param bytes its body */
+async function remade(kept: KeptDelivery, bytes: Buffer, limit: number): Promise<Delivery | Problem> {
+  const { id, head, webhook, attempt, isJson = false, isPayload = false } = kept;
+  const parsed = isJson ? { value: JSON.parse(bytes.toString()) as unknown } : undefined;
+  const request = { headers: { [type]: textOf(head.headers[type]), [codings]: textOf(head.headers[codings]) } };
+  const content = await contentOf({ request, parsed }, bytes, limit);
+  if (content instanceof Problem) return content;
+  const { method, path, search, headers, ip } = head;
+  const req: RequestSummary = {
+    method,
+    url: search === "" ? path : `${path}?${search}`,
+    path,
+    query: search === "" ? {} : toObject(new URLSearchParams(search)),
+    headers: { ...headers },
+    ip,
+    ...(content.files && { files: content.files }),
+  };
+  // What is kept outlives a change of who sends.
+  const known = { credential: "first" as const, ...webhook, attempt };
+  return { id, body: content.value, ...(isPayload && { isPayload }), req, webhook: known };
 }
 
 /** It counts for each start anew. */

@@ -95,22 +95,29 @@ function guardOf(endpoint: string, { config, gate, guarding }: Parts): RepeatGua
 export function messageOf(
   RED: NodeAPI,
   node: Node,
-  { id, body, rawBody, isPayload, req, webhook }: Delivery,
-  { returnQueryParams }: WebhookConfig,
+  delivery: Delivery,
+  config: WebhookConfig,
   owed: OwedReply | undefined,
 ): NodeMessageInFlow {
-  const payload = returnQueryParams && !isPayload ? { body, query: req.query } : body;
+  const { id, rawBody, req, webhook } = delivery;
   const { event } = webhook;
   const warn = (method: string) => node.warn(RED._("node-red:httpin.errors.deprecated-call", { method }));
   return {
     _msgid: id,
     ...(event !== undefined && { topic: event }),
-    payload,
+    payload: payloadOf(delivery, config),
     ...(rawBody && { rawBody }),
     req,
     ...(owed && { res: flowResponse(RED.httpNode, owed, req, warn) }),
     webhook,
   };
+}
+
+export function payloadOf(
+  { body, isPayload, req }: Pick<Delivery, "body" | "isPayload" | "req">,
+  { returnQueryParams }: Pick<WebhookConfig, "returnQueryParams">,
+): unknown {
+  return returnQueryParams && !isPayload ? { body, query: req.query } : body;
 }
 
 /** What else there is to tell of an endpoint. */

@@ -4,16 +4,17 @@ import type { NodeAPI } from "node-red";
 import type { First } from "../../src/custody";
 import type { Kept } from "../../src/deliveries/delivery";
 import type { Shelf } from "../../src/deliveries/joined";
-import { isReplayable, lateAnswer, type Obstacle } from "../../src/deliveries/state";
 import type { Ending } from "../../src/deliveries/flow";
+import { mostShown } from "../../src/deliveries/shown";
+import { isReplayable, lateAnswer, type Obstacle } from "../../src/deliveries/state";
 import type { Change } from "../../src/deliveries/store";
 import { Problem } from "../../src/problem";
 import { owedToNobody } from "./absent-caller";
 import type { Deploys } from "./deploys";
-import { messageOf } from "./endpoint";
+import { messageOf, payloadOf } from "./endpoint";
 import type { Open, OpenedNodes } from "./opened";
 
-/** A changed payload. */
+/** A payload, as somebody has changed it or is to. */
 export interface Changed {
   readonly payload: unknown;
 }
@@ -40,9 +41,9 @@ export class Replays {
    * @returns the id of the new delivery
    */
   async replay(kept: Kept, shelf: Shelf, changed: Changed | undefined): Promise<{ id: string } | Obstacle> {
-    const { delivery, body } = kept;
+    const { delivery } = kept;
     if (!isReplayable(delivery.state)) return "notAccepted";
-    if (!changed && body.length === 0 && delivery.size > 0) return "bodyMissing";
+    if (!changed && lacksBody(kept)) return "bodyMissing";
     const open = this.#opened.serving(delivery.node);
     if (!open) return "notOpen";
     const again = open.recorder.replay(kept, this.#RED.util.generateId(), changed);
@@ -54,6 +55,21 @@ export class Replays {
       open.endpoint.custody?.recount(delivery.node);
     }
     return { id: again.delivery.id };
+  }
+
+  /**
+   * The payload that the flow would get, for whoever wants to change that.
+   *
+   * @returns nothing where it is no JSON, or too long to be shown
+   */
+  async payloadToShow(kept: Kept): Promise<Changed | undefined> {
+    if (!isReplayable(kept.delivery.state) || lacksBody(kept) || kept.body.length > mostShown) return undefined;
+    const open = this.#opened.serving(kept.delivery.node);
+    const restored = await open?.recorder.restoreToShow(kept, mostShown).catch(() => undefined);
+    if (!open || !restored || restored instanceof Problem || Buffer.isBuffer(restored.body)) return undefined;
+    const payload = payloadOf(restored, open.config);
+    // Unpacked and decoded, it may have in it what nobody could find in what was kept.
+    return open.recorder.secrets.standIn(JSON.stringify(payload)) ? undefined : { payload };
   }
 
   async #start({ node, config, endpoint, recorder }: Open, kept: Kept): Promise<Obstacle | undefined> {
@@ -90,4 +106,8 @@ function changeBy(ending: Ending, at: number): Change {
   // Where it was late, it may have failed before: that tells more, and is noted.
   if (ending.error === lateAnswer) return { state: "failed" };
   return { state: "failed", run: { at, ended: Date.now(), error: ending.error } };
+}
+
+function lacksBody({ delivery, body }: Kept): boolean {
+  return body.length === 0 && delivery.size > 0;
 }

@@ -7,7 +7,7 @@ import { type JoinedStores, UnknownPlace } from "../../src/deliveries/joined";
 import { detailOf, summaryOf } from "../../src/deliveries/shown";
 import type { Obstacle } from "../../src/deliveries/state";
 import { type Query, StoreError } from "../../src/deliveries/store";
-import type { SummaryPage } from "../../src/deliveries/summary";
+import type { Detail, SummaryPage } from "../../src/deliveries/summary";
 import { Live } from "./live";
 import type { Changed, Replays } from "./replays";
 import { permissions } from "./permissions";
@@ -74,9 +74,9 @@ export class ShownDeliveries {
     return { deliveries: deliveries.map((delivery) => summaryOf(delivery, this.#RED._)), next: next ?? null };
   }
 
-  async #detail(id: string): Promise<unknown> {
+  async #detail(id: string): Promise<Detail | undefined> {
     const found = await this.#means.stores.find(id);
-    return found && detailOf(found.kept, this.#RED._);
+    return found && { ...detailOf(found.kept, this.#RED._), ...(await this.#means.replays.payloadToShow(found.kept)) };
   }
 
   async #replay(id: string, changed: Changed | undefined, response: Response): Promise<unknown> {

@@ -62,6 +62,11 @@ export interface Detail extends Summary {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly query: Readonly<Record<string, string | string[]>>;
   readonly body: ShownBody;
+  /**
+   * What the flow would get of it now, without what lets somebody in; missing where its node is closed, where it is not
+   * kept, too long or no JSON, and where it cannot be replayed.
+   */
+  readonly payload?: unknown;
   /** What was answered; `null` where nothing was, or not yet. */
   readonly answer: ShownAnswer | null;
   /** Each start of the flow, the first one first. */

@@ -39,6 +39,7 @@ export const done: Detail = {
   },
   query: { page: "2" },
   body: { encoding: "utf8", data: '{"order":{"id":17,"lines":["a","b"]},"note":"it\'s late"}', truncated: false },
+  payload: { order: { id: 17, lines: ["a", "b"] }, note: "it's late" },
   answer: { status: 200, milliseconds: 12, body: '{"id":"0f3c1b2a"}' },
   runs: [{ at: at + 2, ended: at + 14 }],
 };
@@ -56,6 +57,7 @@ export const refused: Detail = {
   reason: "a reason in another language",
   fix: "a fix in another language",
   body: { encoding: "utf8", data: "", truncated: true },
+  payload: undefined,
   answer: { status: 401, milliseconds: 1, body: null },
   runs: [],
 }; // prettier-ignore

@@ -1,8 +1,11 @@
 import should from "should";
 import { createHmac } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { mask } from "../../src/deliveries/masks";
+import { mostShown } from "../../src/deliveries/shown";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
+import { formOf, typeOf } from "../harness/forms";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { dial, send } from "../harness/http";
 import { type Flow, NodeRed } from "../harness/node-red";
@@ -112,6 +115,70 @@ for (const [layout, settings] of Object.entries(roots)) {
       const body = Buffer.from([0xff, 0, 1]);
       const { json: told } = await send(nodeRed.node("/orders"), { headers: { ...bearer, "Content-Type": "image/png" }, body }); // prettier-ignore
       should((await shown.detail(String(told.id))).body).eql({ encoding: "base64", data: body.toString("base64"), truncated: false }); // prettier-ignore
+    });
+
+    describe("tell the payload that a replay has", () => {
+      const typed = async (
+        type: string,
+        body: string | Buffer,
+        path = "/orders",
+        coding: Record<string, string> = {},
+      ) =>
+        String(
+          (await send(nodeRed.node(path), { headers: { ...bearer, "Content-Type": type, ...coding }, body })).json.id,
+        );
+      const form = formOf([
+        { disposition: '; name="order"', content: "17" },
+        { disposition: '; name="note"; filename="note.txt"', content: "two" },
+      ]);
+      const bodies: Record<string, readonly [type: string, body: string | Buffer, coding?: Record<string, string>]> = {
+        JSON: ["application/json", '{"a":[1]}'],
+        "a number that is text": ["text/plain", "12345"],
+        "a word that is text": ["text/plain", "true"],
+        "an object that is text": ["text/plain", '{"a":1}'],
+        "fields of a form": ["application/x-www-form-urlencoded", "a=1&b=2&a=3"],
+        "fields of a form that may have files": [typeOf(), form],
+        "packed JSON": ["application/json", gzipSync('{"a":1}'), { "Content-Encoding": "gzip" }],
+        nothing: ["application/json", ""],
+      };
+      for (const [what, [type, body, coding]] of Object.entries(bodies)) {
+        it(`as the flow got it, with ${what}`, async () => {
+          const id = await typed(type, body, "/orders", coding);
+          should((await shown.detail(id)).payload).eql((await nodeRed.message(id)).payload);
+        });
+      }
+
+      it("with its parameters, but for what may let somebody in", async () => {
+        const id = await typed("text/plain", "1", "/both?color=red&key=of-somebody");
+        should((await shown.detail(id)).payload).eql({ body: "1", query: { color: "red", key: "••••••••" } });
+      });
+
+      it("as somebody has changed it, and nothing around that", async () => {
+        const { json: again } = await shown.replay(await typed("text/plain", "1", "/both?x=1"), {
+          payload: { body: 2 },
+        });
+        should((await shown.detail(String(again.id))).payload).eql({ body: 2 });
+      });
+
+      it("with nothing in it that lets somebody in", async () => {
+        const masked = await typed("application/json", JSON.stringify({ token }));
+        should((await shown.detail(masked)).payload).eql({ token: "*".repeat(token.length) });
+        const unseen = await typed("text/plain; charset=utf-16le", Buffer.from(token, "utf16le"));
+        should((await nodeRed.message(unseen)).payload).equal(token);
+        should(await shown.detail(unseen)).not.have.property("payload");
+      });
+
+      it("but not where that is no JSON, is too long, or cannot be replayed", async () => {
+        await post("/orders", {});
+        const long = Buffer.alloc(mostShown + 1, "a");
+        for (const id of [
+          await typed("application/octet-stream", Buffer.from([0xff])),
+          await typed("text/plain", long),
+          await typed("text/plain", gzipSync(long), "/orders", { "Content-Encoding": "gzip" }),
+          (await shown.find(({ state }) => state === "refused")).id,
+        ])
+          should(await shown.detail(id)).not.have.property("payload");
+      });
     });
 
     it("say of a refused request why it was, and what to do", async () => {
@@ -309,7 +376,11 @@ for (const [layout, settings] of Object.entries(roots)) {
         const { id, words, senderId } = await shown.find((each) => each.node === node);
         should(senderId).be.null();
         should(words === null || data.startsWith(words)).be.true();
-        should((await shown.detail(id)).body.data).equal(data);
+        const detail = await shown.detail(id);
+        should(detail.body.data).equal(data);
+        const proof = node === "graph" ? '"clientState":"short"' : signature;
+        JSON.stringify(detail).should.not.containEql(node === "summed" ? sign("ä") : proof);
+        should(detail.payload).be.an.Object();
         const { json: again } = await shown.replay(id);
         should((await nodeRed.message(again.id)).payload).eql((await nodeRed.message(id)).payload);
         should((await shown.detail(String(again.id))).body.data).equal(data);

@@ -22,7 +22,7 @@ export function bodyOf({ body, size }: Pick<Detail, "body" | "size">): JQuery {
 }
 
 /** What a body that is JSON says; nothing of another one, and of one that is cut. */
-export function jsonIn({ encoding, data, truncated }: ShownBody): { value: unknown } | undefined {
+function jsonIn({ encoding, data, truncated }: ShownBody): { value: unknown } | undefined {
   if (encoding !== "utf8" || truncated) return undefined;
   try {
     return { value: JSON.parse(data) as unknown };

@@ -1,12 +1,9 @@
 // The form in which the payload of a delivery is changed before it is replayed.
 
 import type { Detail } from "../../../src/deliveries/summary";
-import type { Editor } from "../host";
 import { payloadIn, payloadText } from "./payload";
 import { buttonOf } from "./pieces";
 import { text } from "./texts";
-
-declare const RED: Editor;
 
 let count = 0;
 
@@ -18,7 +15,7 @@ export function changeForm(detail: Detail, send: (payload: unknown) => void, can
   count += 1;
   const id = `webhook-delivery-payload-${count}`;
   const field = $("<textarea>", { id, rows: 10, spellcheck: false, "aria-describedby": `${id}-wrong` });
-  field.val(payloadText(detail, detail.node === null ? null : RED.nodes.node(detail.node)));
+  field.val(payloadText(detail));
   const wrong = $("<div>", { id: `${id}-wrong`, class: "webhook-delivery-error", role: "status" });
   const go = buttonOf("fa-repeat", text("delivery.replayThis"));
   const judge = () => {
