@@ -43,6 +43,7 @@ export function detailOf(kept: Kept, translate: Translate): Detail {
     headers: maskHeaders(head.headers, delivery.signedIn),
     query: maskQuery(toObject(new URLSearchParams(head.search)), delivery.signedIn),
     body: shownBody(kept),
+    isJson: delivery.isJson ?? false,
     answer: answerOf(delivery, summary),
     // Of the first one, nothing is noted before it has ended.
     runs: runs.length > 0 || delivery.attempt === 0 ? runs : [{ at: delivery.at }],

@@ -62,6 +62,8 @@ export interface Detail extends Summary {
   readonly headers: Readonly<Record<string, string | string[]>>;
   readonly query: Readonly<Record<string, string | string[]>>;
   readonly body: ShownBody;
+  /** Whether its body is kept as JSON, whatever its content type says: it was parsed in front, or changed by somebody. */
+  readonly isJson: boolean;
   /**
    * What the flow would get of it now, without what lets somebody in; missing where its node is closed, where it is not
    * kept, too long or no JSON, and where it cannot be replayed.

@@ -308,6 +308,14 @@ describe("one delivery in the sidebar", () => {
       met.line.should.match(/^curl "http:\/\/[^/]+\/hooks\/plain\?/);
     });
 
+    it("to a terminal as JSON where its body is kept as that, whatever was sent", async () => {
+      const headers = { "Content-Type": "application/x-www-form-urlencoded" };
+      const { line } = await copied({ ...done, headers, isJson: true, body: { ...done.body, data: '"a=1"' } });
+      (line.match(/content-type: [^"]*/gi) ?? []).should.eql(["Content-Type: application/json"]);
+      const { json } = await paste([line.replace(placeholder, token)]);
+      should((await nodeRed.message(json.id)).payload).equal("a=1");
+    });
+
     it("to a terminal with bytes, and with the token in the query", async () => {
       const headers = { "content-type": "application/octet-stream" };
       const { line } = await copied({ ...binary, node: "query", path: "/query", headers });

@@ -39,6 +39,7 @@ export const done: Detail = {
   },
   query: { page: "2" },
   body: { encoding: "utf8", data: '{"order":{"id":17,"lines":["a","b"]},"note":"it\'s late"}', truncated: false },
+  isJson: false,
   payload: { order: { id: 17, lines: ["a", "b"] }, note: "it's late" },
   answer: { status: 200, milliseconds: 12, body: '{"id":"0f3c1b2a"}' },
   runs: [{ at: at + 2, ended: at + 14 }],

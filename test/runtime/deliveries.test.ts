@@ -154,9 +154,10 @@ for (const [layout, settings] of Object.entries(roots)) {
       });
 
       it("as somebody has changed it, and nothing around that", async () => {
-        const { json: again } = await shown.replay(await typed("text/plain", "1", "/both?x=1"), {
-          payload: { body: 2 },
-        });
+        const id = await typed("text/plain", "1", "/both?x=1");
+        const { json: again } = await shown.replay(id, { payload: { body: 2 } });
+        should(await shown.detail(id)).containEql({ isJson: false });
+        should(await shown.detail(String(again.id))).containDeep({ isJson: true, payload: { body: 2 } });
         should((await shown.detail(String(again.id))).payload).eql({ body: 2 });
       });
 

@@ -44,20 +44,23 @@ function searchOf({ query }: Detail, search: string): string {
 }
 
 /** Header fields as curl takes them, but those that let the request in. */
-function headersOf({ headers, body }: Detail, presented: Presented["headers"]): string[] {
+function headersOf({ headers, body, isJson }: Detail, presented: Presented["headers"]): string[] {
   const names = Object.keys(presented).map((name) => name.toLowerCase());
+  const isType = (name: string) => name.toLowerCase() === "content-type";
   const fields = Object.entries(headers).filter(([name]) => {
     const field = name.toLowerCase();
     // What is text here is decoded.
     if (field === "content-encoding" && body.encoding === "utf8") return false;
+    // That of the request says nothing of the JSON that is in the place of its body.
+    if (isJson && isType(name)) return false;
     return !ofTheWay.test(field) && !names.includes(field);
   });
   const sent = fields.flatMap(([name, value]) =>
     known(value).map((each) => (each === "" ? `${name};` : `${name}: ${each}`)),
   );
-  const hasType = fields.some(([name]) => name.toLowerCase() === "content-type");
+  if (isJson) return [...sent, "Content-Type: application/json"];
   // Else curl calls it a form.
-  return hasType || body.data === "" ? sent : [...sent, "Content-Type:"];
+  return fields.some(([name]) => isType(name)) || body.data === "" ? sent : [...sent, "Content-Type:"];
 }
 
 function known(value: string | string[]): string[] {
