@@ -1,7 +1,7 @@
 // Deliveries, told to the editors that are open as they come and change.
 
 import type { NodeAPI } from "node-red";
-import type { Summary } from "../../src/deliveries/summary";
+import type { Notice } from "../../src/deliveries/summary";
 import { serverOf } from "./host";
 
 /** Node-RED's own channel to the editors. */
@@ -13,7 +13,7 @@ const mostWaiting = 10;
 
 export class Live {
   readonly #RED: NodeAPI;
-  readonly #find: (id: string) => Promise<Summary | undefined>;
+  readonly #find: (id: string) => Promise<Notice | undefined>;
   readonly #waiting = new Set<string>();
   /** How many editors are open, of those that have come since. */
   #editors = 0;
@@ -22,7 +22,7 @@ export class Live {
   #timer: NodeJS.Timeout | undefined;
 
   /** @param find what is to be told of a delivery; nothing where it has gone meanwhile */
-  constructor(RED: NodeAPI, find: (id: string) => Promise<Summary | undefined>) {
+  constructor(RED: NodeAPI, find: (id: string) => Promise<Notice | undefined>) {
     this.#RED = RED;
     this.#find = find;
     this.#mayHaveOthers = serverOf(RED)?.listening === true;

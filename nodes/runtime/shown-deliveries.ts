@@ -7,7 +7,7 @@ import { type JoinedStores, UnknownPlace } from "../../src/deliveries/joined";
 import { detailOf, summaryOf } from "../../src/deliveries/shown";
 import type { Obstacle } from "../../src/deliveries/state";
 import { type Query, StoreError } from "../../src/deliveries/store";
-import type { Detail, SummaryPage } from "../../src/deliveries/summary";
+import type { Detail, Notice, SummaryPage } from "../../src/deliveries/summary";
 import { Live } from "./live";
 import type { Changed, Replays } from "./replays";
 import { permissions } from "./permissions";
@@ -39,10 +39,7 @@ export class ShownDeliveries {
   constructor(RED: NodeAPI, means: Means) {
     this.#RED = RED;
     this.#means = means;
-    this.#live = new Live(RED, async (id) => {
-      const delivery = await means.stores.look(id);
-      return delivery && summaryOf(delivery, this.#RED._);
-    });
+    this.#live = new Live(RED, (id) => this.#notice(id));
     const { httpAdmin, auth } = RED;
     const [mayRead, mayWrite] = [auth.needsPermission(permissions.read), auth.needsPermission(permissions.write)];
     const root = "/webhook-trigger/deliveries";
@@ -67,6 +64,13 @@ export class ShownDeliveries {
   /** A delivery has come or has changed. Stands in the way of every request. */
   seen(id: string): void {
     this.#live.seen(id);
+  }
+
+  async #notice(id: string): Promise<Notice | undefined> {
+    const delivery = await this.#means.stores.look(id);
+    if (!delivery) return undefined;
+    const { words: _, ...notice } = summaryOf(delivery, this.#RED._);
+    return notice;
   }
 
   async #page(query: Query): Promise<SummaryPage> {

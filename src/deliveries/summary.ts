@@ -56,6 +56,9 @@ export interface Cause {
   readonly error: string | null;
 }
 
+/** What is told of one to all editors that are open, whoever sits there: nothing of its body. */
+export type Notice = Omit<Summary, "words">;
+
 /** One delivery, with all that is kept of it. */
 export interface Detail extends Summary {
   /** Without what lets somebody in. */

@@ -133,6 +133,15 @@ describe("the tab of deliveries", () => {
     await tab.row("TypeError: no order").waitFor();
   });
 
+  it("goes on telling the first words of what changes", async () => {
+    await show([summary({ id: "1", words: "hello world", state: "running" })]);
+    told.fault = 503;
+    await tab.publish(summary({ id: "1", state: "done", status: 202 }));
+    await tab.row("202").waitFor();
+    told.fault = undefined;
+    (await tab.rows.first().innerText()).should.containEql("hello world");
+  });
+
   it("asks at most once a second, however much comes", async () => {
     await show(summaries(3));
     const before = told.asked.length;

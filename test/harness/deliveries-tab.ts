@@ -1,6 +1,6 @@
 /** What the runtime would tell the tab of deliveries, and what the tab asks it for. */
 import type { Locator, Page } from "playwright-core";
-import type { Summary } from "../../src/deliveries/summary";
+import type { Notice, Summary } from "../../src/deliveries/summary";
 import type { Editor } from "./browser";
 
 const noon = new Date().setHours(12, 53, 1, 0);
@@ -151,6 +151,7 @@ export class DeliveriesTab {
 
   /** Has the editor hear what a runtime would publish. */
   async publish(...deliveries: Summary[]): Promise<void> {
+    const notices = deliveries.map(({ words: _, ...notice }): Notice => notice);
     await this.#editor.page.evaluate((told) => {
       const { prototype } = WebSocket;
       const own = Object.getOwnPropertyDescriptor(prototype, "send") ?? {};
@@ -170,6 +171,6 @@ export class DeliveriesTab {
         "a",
         0,
       );
-    }, deliveries);
+    }, notices);
   }
 }

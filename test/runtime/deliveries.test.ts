@@ -632,7 +632,7 @@ describe("the deliveries of a Node-RED with other settings", () => {
       module.exports = (RED) => {
         let told = [];
         RED.events.on("comms", ({ topic, data, retain }) => {
-          if (topic === "webhook-trigger/deliveries") told.push({ id: data.id, state: data.state, retain });
+          if (topic === "webhook-trigger/deliveries") told.push({ id: data.id, has: Object.keys(data), retain });
         });
         process.on("message", ({ editor, tell }) => {
           if (editor) RED.events.emit("comms:connection-" + editor, {});
@@ -640,7 +640,7 @@ describe("the deliveries of a Node-RED with other settings", () => {
         });
       };`;
     const { running } = await open({ flow, plugin });
-    const told = async () => JSON.parse(await running.ask({ tell: true }, "told ")) as { id: string; retain: boolean }[];
+    const told = async () => JSON.parse(await running.ask({ tell: true }, "told ")) as { id: string; has: string[]; retain: boolean }[];
     const post = () => send(running.node("/orders"), { headers: bearer });
     await post();
     running.say({ editor: "added" });
@@ -651,6 +651,8 @@ describe("the deliveries of a Node-RED with other settings", () => {
     let seen = await told();
     while (seen.length === 0 || (await told()).length !== seen.length) seen = await told();
     should(seen.every(({ id, retain }) => ids.includes(id) && !retain)).be.true();
+    // Whoever may open an editor is told so.
+    for (const { has } of seen) has.should.containEql("state").and.not.containEql("words");
     // Those that waited when the last one came take a second more.
     seen.length.should.be.within(1, Math.ceil((end - start) / 100) + 10);
     running.say({ editor: "removed" });

@@ -1,6 +1,6 @@
 // What the tab shows: the filters, what is amiss, the traffic, and the list or one delivery of it.
 
-import type { Summary } from "../../../src/deliveries/summary";
+import type { Notice, Summary } from "../../../src/deliveries/summary";
 import type { Editor } from "../host";
 import { Announcer } from "./announcer";
 import { askForSilent, askForTraffic, type Filter, type Trouble, troubleOf } from "./api";
@@ -78,7 +78,7 @@ export class Deliveries {
   }
 
   /** The runtime tells of a delivery. */
-  came(delivery: Summary): void {
+  came(delivery: Notice): void {
     if (!this.#isLookedAt) return;
     this.#feed.update(delivery);
     // The list may have others by now than when it was opened.

@@ -1,7 +1,7 @@
 // One delivery: what came, what became of it, and what can be done with it.
 
 import { isReplayable } from "../../../src/deliveries/state";
-import type { Detail, Summary } from "../../../src/deliveries/summary";
+import type { Detail, Notice, Summary } from "../../../src/deliveries/summary";
 import { isSame } from "../fields";
 import { Actions } from "./actions";
 import { answerOf, statusText } from "./answer";
@@ -42,9 +42,9 @@ export class DeliveryView {
   }
 
   /** Takes over what has become of it, where that is told. */
-  follow(deliveries: readonly Summary[]): void {
-    const told = deliveries.find(({ id }) => id === this.#summary.id);
-    if (!told || isSame(told, this.#summary)) return;
+  follow(deliveries: readonly Notice[]): void {
+    const told = { ...this.#summary, ...deliveries.find(({ id }) => id === this.#summary.id) };
+    if (isSame(told, this.#summary)) return;
     this.#summary = told;
     this.#showHead(told);
     this.#load();

@@ -1,6 +1,6 @@
 // Which deliveries are loaded: the newest ones, and, while somebody reads there, the pages of older ones.
 
-import type { Summary, SummaryPage } from "../../../src/deliveries/summary";
+import type { Notice, Summary, SummaryPage } from "../../../src/deliveries/summary";
 import { askForPage, everything, type Filter } from "./api";
 
 /** What the feed tells and asks. */
@@ -94,9 +94,9 @@ export class Feed {
   }
 
   /** Takes over what has become of one that is loaded; of another, a renewal tells. */
-  update(delivery: Summary): void {
+  update(delivery: Notice): void {
     if (!this.#deliveries.some(({ id }) => id === delivery.id)) return;
-    this.#deliveries = this.#deliveries.map((each) => (each.id === delivery.id ? delivery : each));
+    this.#deliveries = this.#deliveries.map((each) => (each.id === delivery.id ? { ...each, ...delivery } : each));
     this.#reader.changed();
   }
 

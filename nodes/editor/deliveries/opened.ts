@@ -1,6 +1,6 @@
 // One delivery in the place of the list, with a way back to it.
 
-import type { Summary } from "../../../src/deliveries/summary";
+import type { Notice, Summary } from "../../../src/deliveries/summary";
 import { DeliveryView } from "./detail";
 import { text } from "./texts";
 
@@ -39,7 +39,7 @@ export class Opened {
   }
 
   /** Deliveries are told of: the one that is open may be among them. */
-  follow(deliveries: readonly Summary[]): void {
+  follow(deliveries: readonly Notice[]): void {
     this.#view?.follow(deliveries);
   }
 

@@ -1,6 +1,6 @@
 // The tab "Webhooks" of the sidebar: each request as it comes.
 
-import type { Summary } from "../../../src/deliveries/summary";
+import type { Notice } from "../../../src/deliveries/summary";
 import type { Editor } from "../host";
 import { filterEvent } from "./actions";
 import { everything } from "./api";
@@ -71,7 +71,7 @@ function look(): void {
 }
 
 function listen(_topic: string, message: unknown): void {
-  deliveries?.came(message as Summary);
+  deliveries?.came(message as Notice);
 }
 
 function reconnect(): void {

@@ -3,7 +3,7 @@ import { EventEmitter } from "node:events";
 import { mock } from "node:test";
 import type { NodeAPI } from "node-red";
 import { Live } from "../../../nodes/runtime/live";
-import type { Summary } from "../../../src/deliveries/summary";
+import type { Notice } from "../../../src/deliveries/summary";
 
 describe("Live", () => {
   let published: { topic: string; id: string; retain: boolean }[];
@@ -17,9 +17,9 @@ describe("Live", () => {
   afterEach(() => mock.timers.reset());
 
   const open = (isListening = false) => {
-    const publish = (topic: string, { id }: Summary, retain: boolean) => published.push({ topic, id, retain });
+    const publish = (topic: string, { id }: Notice, retain: boolean) => published.push({ topic, id, retain });
     const RED = { events, comms: { publish }, server: { listening: isListening } } as unknown as NodeAPI;
-    return new Live(RED, (id) => Promise.resolve(gone.has(id) ? undefined : ({ id } as Summary)));
+    return new Live(RED, (id) => Promise.resolve(gone.has(id) ? undefined : ({ id } as Notice)));
   };
   const pass = async (milliseconds: number) => {
     for (let passed = 0; passed < milliseconds; passed += 100) {
