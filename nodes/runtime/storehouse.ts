@@ -30,7 +30,7 @@ import {
 import { StoreNews } from "./store-news";
 
 /** Of so many deliveries, the last of all nodes, errors of their flows are noted. */
-export const mostBegun = 10_000;
+export const mostBegun = 1000;
 
 /** What nodes have in common that never lose a delivery. */
 export interface Kept {
