@@ -20,8 +20,8 @@ const surroundings = inFiles("runtime/configuration", "runtime/settings", "runti
 const instances = inFiles("runtime/instances");
 const senders = without(inFolders("runtime"), [...surroundings, ...instances]);
 const differential = inFolders("differential");
-const disk = inFiles("adversary/kills", "adversary/sqlite");
-const attacks = without(inFolders("adversary"), disk);
+const keeps = inFiles("adversary/kills", "adversary/sqlite", "adversary/valkey");
+const attacks = without(inFolders("adversary"), keeps);
 const fields = inFiles("editor/form", "editor/sections", "editor/token", "editor/url");
 const trials = inFiles("editor/handling", "editor/handover", "editor/standing", "editor/trial", "editor/window");
 const tab = all.filter((path) => /^test\/editor\/(deliver|replay)/.test(path));
@@ -38,6 +38,7 @@ const ofNodeRed = inFiles(
   "runtime/completion",
   "runtime/hooks",
   "runtime/deploys",
+  "runtime/trial",
 );
 const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/palette", "editor/story");
 
@@ -100,7 +101,7 @@ export const matrix = [
 
 /** All tests. */
 export const everything = [
-  latest.run("disks and instances that fail", [...disk, ...instances]),
+  latest.run("stores and instances that fail", [...keeps, ...instances]),
   latest.run("what people see first", inFolders("demo", "package")),
   latest.run("attacks", attacks),
   latest.run("what senders meet", senders),
