@@ -13,7 +13,7 @@ import { Endpoints } from "../src/endpoints";
 import type { Endpoint } from "../src/endpoint";
 import type { Gate } from "../src/trust/gate";
 import { gateOf } from "../src/trust/gates";
-import { Limiting } from "../src/trust/limits";
+import { MemoryRateCounter } from "../src/trust/limits";
 import { StandIns } from "../src/trust/stand-ins";
 import { token } from "../test/harness/flow";
 
@@ -40,7 +40,7 @@ function heapUsed(): number {
 const node = { status: () => undefined, metric: () => false } as unknown as Node;
 const RED = { events: { on: () => undefined } } as unknown as NodeAPI;
 const deploys = {} as unknown as Deploys;
-const limiting = new Limiting(new StandIns());
+const limiting = { standIns: new StandIns(), counter: new MemoryRateCounter() };
 const traffic = new Traffic(RED);
 const guarding = new Guarding(new MemoryRepeats());
 const endpoints = new Endpoints<Endpoint>();

@@ -14,7 +14,7 @@ import type { Breach } from "../src/config/rules";
 import type { Endpoint } from "../src/endpoint";
 import { gateOf } from "../src/trust/gates";
 import { isSenderId, senders } from "../src/trust/senders/table";
-import { Limiting } from "../src/trust/limits";
+import { type LimitServices, MemoryRateCounter } from "../src/trust/limits";
 import { Completion } from "./runtime/completion";
 import { ConfiguredPaths } from "./runtime/configured";
 import { Deploys } from "./runtime/deploys";
@@ -51,7 +51,7 @@ interface Common {
   trials: Trials;
   traffic: Traffic;
   failures: Failures;
-  limiting: Limiting;
+  limiting: LimitServices;
   guarding: Guarding;
   standings: Standings;
   silences: Silences;
@@ -112,7 +112,7 @@ function prepare(RED: NodeAPI): Common {
     trials,
     traffic,
     failures: new Failures(storehouse.begun),
-    limiting: new Limiting(trials.standIns, storehouse.rates),
+    limiting: { standIns: trials.standIns, counter: storehouse.rates ?? new MemoryRateCounter() },
     guarding: new Guarding(new MemoryRepeats()),
     standings: new Standings(RED),
     silences: new Silences(RED),

@@ -8,7 +8,7 @@ import type { Recent } from "./recent";
 import type { Outcome, Recorder, Sent } from "./recorder";
 import { Ration } from "./ration";
 import { lengthOf, shapeOf } from "./shape";
-import { addressOf } from "./trust/addresses";
+import { normaliseAddress } from "./trust/limits";
 import type { Explanation } from "./trust/diagnosis/explanation";
 import type { Refused } from "./trust/gate";
 import type { Secrecy } from "./trust/secrecy";
@@ -112,7 +112,7 @@ export class Records {
   #note({ head, at, ip = "", body }: Refused, fate: Pick<KeptDelivery, "state"> & Partial<KeptDelivery>): void {
     const shape = shapeOf(head, this.#lot.recorder.secrecy);
     const base = this.#lot.recorder.base(this.#lot.newId());
-    const kept = { method: head.method, path: this.#lot.path, ...shape, ip: addressOf(ip)?.text ?? "" };
+    const kept = { method: head.method, path: this.#lot.path, ...shape, ip: normaliseAddress(ip) ?? "" };
     this.#add({ ...base, at, ...fate, attempt: 0, head: kept, size: body?.length ?? lengthOf(head) }, nothing);
   }
 

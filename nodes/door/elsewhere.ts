@@ -13,7 +13,7 @@ import { isOurs } from "../../src/reply/ours";
 import { Budget } from "../../src/request/budget";
 import { parseTarget, pathKey } from "../../src/request/target";
 import { lengthOf, shapeOf } from "../../src/shape";
-import { addressOf } from "../../src/trust/addresses";
+import { normaliseAddress } from "../../src/trust/limits";
 import type { Secrecy } from "../../src/trust/secrecy";
 import type { Reason } from "../../src/trust/diagnosis/explanation";
 import { mountOf, rootsOf, serverOf } from "../runtime/host";
@@ -159,7 +159,7 @@ export class Elsewhere {
   #note({ path, meant, problem, reasons }: Astray, request: IncomingMessage, search: string, status: number): void {
     const { method = "", rawHeaders } = request;
     const shape = shapeOf({ rawHeaders, search }, this.#everybody(meant));
-    const ip = addressOf(this.#known.addressOf(request))?.text ?? "";
+    const ip = normaliseAddress(this.#known.addressOf(request)) ?? "";
     this.#known.note({
       id: this.#RED.util.generateId(),
       node: this.#ownerOf(meant),

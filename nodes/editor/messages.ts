@@ -1,6 +1,6 @@
 // What is wrong with the fields of the form, said under each.
 
-import { unreadableEntry } from "../../src/config/blocks";
+import { findUnreadable } from "../../src/config/blocks";
 import type { BrokenRule } from "../../src/config/rules";
 import { brokenRules, checkedFields, ruleText } from "./checks";
 import { input, inputValue, rowOf, type WebhookNode } from "./fields";
@@ -19,7 +19,7 @@ export function showMessages(node: WebhookNode): void {
 
 /** In a list, it has to be found first. */
 function textOf(node: WebhookNode, rule: BrokenRule): string {
-  const entry = rule === "allowFrom" ? unreadableEntry(inputValue("allowFrom")) : undefined;
+  const entry = rule === "allowFrom" ? findUnreadable(inputValue("allowFrom")) : undefined;
   return entry === undefined ? ruleText(node, rule) : node._("limits.unreadable", { entry });
 }
 

@@ -9,7 +9,7 @@ import type { Delivery, Endpoint } from "../../src/endpoint";
 import type { Records } from "../../src/records";
 import type { OwedReply } from "../../src/reply/owed";
 import type { Gate } from "../../src/trust/gate";
-import { type Limiting, Limits } from "../../src/trust/limits";
+import { createLimits, type LimitServices } from "../../src/trust/limits";
 import { isSenderId, senders } from "../../src/trust/senders/table";
 import type { Deploys } from "./deploys";
 import { Inquiry } from "./explained";
@@ -29,7 +29,7 @@ export interface Parts {
   limit: number;
   deploys: Deploys;
   report: Report;
-  limiting: Limiting;
+  limiting: LimitServices;
   guarding: Guarding;
   /** What keeps its deliveries, where none may be lost. */
   custody: Custody | undefined;
@@ -45,7 +45,7 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
     gate,
     sender: isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined,
     limit,
-    limits: Limits.of(config, node.id, parts.limiting),
+    limits: createLimits(config, node.id, parts.limiting),
     repeats: guardOf(node.id, parts),
     custody,
     records,

@@ -3,7 +3,7 @@
 import type { Node } from "node-red";
 import type { Translate } from "../../src/deliveries/wording";
 import type { RefusedRequest } from "../../src/reply/standing";
-import { addressOf } from "../../src/trust/addresses";
+import { normaliseAddress } from "../../src/trust/limits";
 import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
 import { type SenderId, shortName } from "../../src/trust/senders/table";
 import type { Inquiry, Refusal } from "./explained";
@@ -40,11 +40,11 @@ export class RefusalLog {
       this.#node[level](`${reason}: ${inquiry.cause}`);
       return undefined;
     }
-    const from = problem.isOfAddress ? addressOf(request?.ip ?? "") : undefined;
+    const from = problem.isOfAddress ? normaliseAddress(request?.ip ?? "") : undefined;
     const { explanation } = inquiry;
-    const told = from ? `${reason}: ${from.text}` : reason;
+    const told = from ? `${reason}: ${from}` : reason;
     this.#node[level]([told, ...this.#sentences(explanation, configured)].join(". "));
-    return { at: Date.now(), problem: problem.name, ...(from && { ip: from.text }), ...explanation };
+    return { at: Date.now(), problem: problem.name, ...(from && { ip: from }), ...explanation };
   }
 
   /** Whether there may be a line now; if so, the interval begins. */

@@ -17,7 +17,7 @@ import { type Watcher, WatchedStore } from "../../src/deliveries/watched";
 import type { Recorder } from "../../src/recorder";
 import { Recent } from "../../src/recent";
 import { type Begun, Records } from "../../src/records";
-import type { RateCounter } from "../../src/trust/rates";
+import type { RateCounter } from "../../src/trust/limits";
 import { settingsOf } from "./host";
 import {
   type DeliverySettings,

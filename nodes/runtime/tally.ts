@@ -2,7 +2,7 @@
 
 import type { Acceptance } from "../../src/endpoint";
 import type { RefusedRequest, Standing } from "../../src/reply/standing";
-import { isLoopback } from "../../src/trust/addresses";
+import { isLoopback } from "../../src/trust/limits";
 import type { Admission, Credential } from "../../src/trust/signature/why";
 import type { Counts } from "./counts";
 

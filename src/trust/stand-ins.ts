@@ -2,7 +2,7 @@
 
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
-import { isLoopback } from "./addresses";
+import { isLoopback } from "./limits";
 import { digest, isSame } from "./digest";
 
 /** A token for one request. */

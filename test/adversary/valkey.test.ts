@@ -454,7 +454,7 @@ if (serverIsHere) {
         const [one, other] = [await opened(server), await opened(server)];
         for (let index = 0; index < 10; index++) one.rates.count("a").requests.should.equal(index + 1);
         const seen = await eventually(() => Promise.resolve(other.rates.count("a")), ({ requests }) => requests > 10); // prettier-ignore
-        seen.left.should.be.within(1, 60_000);
+        seen.leftMs.should.be.within(1, 60_000);
         await server.kill();
         const before = one.rates.count("b").requests;
         for (let index = 1; index < 5; index++) one.rates.count("b").requests.should.equal(before + index);

@@ -11,7 +11,7 @@ import { mostBytesOfRepeats, mostWaitingRepeats } from "../../src/deliveries/gua
 import { mostBytesOfAnswers, mostKeys } from "../../src/deliveries/memory-repeats";
 import { longestAnswer } from "../../src/deliveries/repeats";
 import { mostParts } from "../../src/request/multipart";
-import { mostMinutes } from "../../src/trust/rates";
+import { maxWindows } from "../../src/trust/limits";
 import { bearer, tab, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
@@ -36,7 +36,7 @@ describe("the page of replies", () => {
       `There are ${number(mostKeys)} at most`,
       `more than ${longestAnswer / 1024} kB, or beyond ${mostBytesOfAnswers / megabyte} MB of all together`,
       `At most ${number(mostWaitingRepeats)} repeats wait, with ${mostBytesOfRepeats / megabyte} MB`,
-      `${number(mostMinutes)} addresses are counted`,
+      `${number(maxWindows)} addresses are counted`,
       `more than ${number(mostParts)} parts`,
     ]) {
       text.includes(figure).should.be.true(figure);

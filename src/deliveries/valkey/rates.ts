@@ -1,6 +1,6 @@
 // How many requests come from where, to all instances that share a server.
 
-import { type Count, minute, mostMinutes, type RateCounter } from "../../trust/rates";
+import { maxWindows, type RateCounter, type RequestCount, windowMs } from "../../trust/limits";
 import { Script } from "./script";
 import type { Server } from "./server";
 
@@ -18,7 +18,7 @@ for index = 3, #ARGV, 2 do
   local requests = redis.call('INCRBY', key('rate', ARGV[index]), ARGV[index + 1])
   local left = redis.call('PTTL', key('rate', ARGV[index]))
   if left < 0 then
-    left = ${minute}
+    left = ${windowMs}
     redis.call('PEXPIRE', key('rate', ARGV[index]), left)
   end
   counts[#counts + 1] = {requests, left}
@@ -62,7 +62,7 @@ export class SharedRateCounter implements RateCounter {
   #isSending = false;
 
   /** @param now a clock in ms that is never set back */
-  constructor(now: () => number = () => performance.now(), most = mostMinutes) {
+  constructor(now: () => number = () => performance.now(), most = maxWindows) {
     this.#now = now;
     this.#most = most;
   }
@@ -83,7 +83,7 @@ export class SharedRateCounter implements RateCounter {
     this.#unsent.clear();
   }
 
-  count(key: string): Count {
+  count(key: string): RequestCount {
     const now = this.#now();
     const counted = this.#minuteOf(key, now);
     counted.requests++;
@@ -92,14 +92,14 @@ export class SharedRateCounter implements RateCounter {
       this.#unsent.set(key, counted);
       this.#sendSoon();
     }
-    return { requests: counted.requests, left: counted.end - now };
+    return { requests: counted.requests, leftMs: counted.end - now };
   }
 
   #minuteOf(key: string, now: number): Minute {
     const known = this.#young.get(key) ?? this.#old.get(key);
     if (known && known.end > now) return known;
     if (now >= this.#turn || this.#young.size >= this.#most / 2) this.#age(now);
-    const begun = { requests: 0, unsent: 0, end: now + minute };
+    const begun = { requests: 0, unsent: 0, end: now + windowMs };
     this.#young.set(key, begun);
     return begun;
   }
@@ -108,7 +108,7 @@ export class SharedRateCounter implements RateCounter {
   #age(now: number): void {
     this.#old = this.#young;
     this.#young = new Map();
-    this.#turn = now + minute;
+    this.#turn = now + windowMs;
     for (const [key, each] of this.#unsent) if (this.#old.get(key) !== each) this.#unsent.delete(key);
   }
 

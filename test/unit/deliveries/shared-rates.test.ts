@@ -9,8 +9,8 @@ describe("rates that are shared", () => {
     counter.share({ ask: () => Promise.reject(new StoreError("unreachable")) });
     for (let index = 0; index < 5000; index++) counter.count(`${index}`).requests.should.equal(1);
     counter.size.should.be.belowOrEqual(1000);
-    counter.count("4999").should.eql({ requests: 2, left: 60_000 });
+    counter.count("4999").should.eql({ requests: 2, leftMs: 60_000 });
     now += 60_000;
-    counter.count("4999").should.eql({ requests: 1, left: 60_000 });
+    counter.count("4999").should.eql({ requests: 1, leftMs: 60_000 });
   });
 });

@@ -22,6 +22,7 @@ function opened() {
   const parts = {
     config: { reply: { by: "now" }, allowFrom: [], rateLimit: 0 },
     gate: { secrecy, explain },
+    limiting: {},
     report: { refused: () => undefined, greeted: () => undefined },
     traffic: { add: (_node: string, outcome: string) => seen.traffic.push(outcome) },
     records: new Records(new MemoryStore(), lot),

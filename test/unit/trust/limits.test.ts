@@ -1,0 +1,212 @@
+import fc from "fast-check";
+import should from "should";
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { findUnreadable, parseBlocks } from "../../../src/config/blocks";
+import type { Problem } from "../../../src/problem";
+import {
+  createLimits,
+  isLoopback,
+  maxWindows,
+  MemoryRateCounter,
+  normaliseAddress,
+  type RateCounter,
+  windowMs,
+} from "../../../src/trust/limits";
+import { seed } from "../../harness/property";
+
+const standIns = { isFromUs: () => false };
+const socket = new Socket();
+const newRequest = () => new IncomingMessage(socket);
+
+function secondsOf(refusal: Problem | undefined): number {
+  should(refusal).have.property("status", 429);
+  return Number(refusal?.headers["Retry-After"]);
+}
+
+describe("an allow list", () => {
+  for (const [list, ip, isAllowed] of [
+    ["", "192.0.2.1", true],
+    ["", "anything", true],
+    ["192.0.2.0/24", "192.0.2.255", true],
+    ["192.0.2.0/24", "192.0.3.0", false],
+    ["192.0.2.77/24", "192.0.2.1", true],
+    ["192.0.2.0/24\n2001:db8::/32\r\n,", "2001:DB8:0:0::1", true],
+    ["192.0.2.1", "::ffff:192.0.2.1", true],
+    ["192.0.2.1", "::FFFF:c000:201", true],
+    ["::ffff:192.0.2.0/120", "192.0.2.9", true],
+    ["::ffff:c000:200/120", "192.0.3.9", false],
+    ["0.0.0.0/0", "::ffff:192.0.2.1", true],
+    ["0.0.0.0/0", "2001:db8::1", false],
+    ["::/0", "2001:db8::1", true],
+    ["::/0", "::ffff:192.0.2.1", false],
+    ["fe80::/10", "fe80::1%eth0", true],
+    ["192.0.2.1", "192.0.2.1:51234", true],
+    ["2001:db8::1", "[2001:db8::1]:443", true],
+    ["2001:db8::1", "[2001:db8::1]", true],
+    ["0.0.0.0/0, ::/0", "", false],
+    ["0.0.0.0/0, ::/0", "unknown", false],
+    ["0.0.0.0/0, ::/0", "_hidden", false],
+    ["10.0.0.1", "010.0.0.1", false],
+  ] as const) {
+    it(`${JSON.stringify(list)} ${isAllowed ? "allows" : "refuses"} the address "${ip}"`, () => {
+      const allowFrom = parseBlocks(list) ?? [];
+      const limits = createLimits({ allowFrom, rateLimit: 0 }, "node", { counter: new MemoryRateCounter(), standIns });
+      should(limits?.judge(newRequest(), ip)?.status).equal(isAllowed ? undefined : 403);
+    });
+  }
+
+  for (const [list, entry] of [
+    ["192.0.2.1, somewhere\n203.0.113.0/33", "somewhere"],
+    ["192.0.2.1\r\n 203.0.113.0/33 ", "203.0.113.0/33"],
+    ["203.0.113.0/24, 2001:db8::/32", undefined],
+    [" , ", undefined],
+  ] as const) {
+    it(`${JSON.stringify(list)} has ${entry ?? "no entry"} as its first unreadable entry`, () => {
+      should(findUnreadable(list)).equal(entry);
+    });
+  }
+});
+
+describe("a rate limit", () => {
+  let now: number;
+  let counter: RateCounter;
+  const newCounter = () => new MemoryRateCounter(() => now);
+  /** Sends a request to an endpoint with a limit. */
+  const send = (ip: string, rateLimit: number, endpoint = "node") =>
+    createLimits({ allowFrom: [], rateLimit }, endpoint, { counter, standIns })?.judge(newRequest(), ip);
+  beforeEach(() => {
+    now = 1_000_000.25;
+    counter = newCounter();
+  });
+
+  it("refuses the requests beyond it, and says after how many seconds the next one is accepted", () => {
+    for (let sent = 0; sent < 3; sent++) {
+      should(send("192.0.2.1", 3)).be.undefined();
+      now += 7_300;
+    }
+    const seconds = secondsOf(send("192.0.2.1", 3));
+    seconds.should.equal(Math.ceil((windowMs - 3 * 7_300) / 1000));
+    now += (seconds - 1) * 1000;
+    secondsOf(send("192.0.2.1", 3)).should.equal(1);
+    now += 1000;
+    should(send("192.0.2.1", 3)).be.undefined();
+  });
+
+  it("accepts the next request when the window has ended, and not before", () => {
+    should(send("192.0.2.1", 1)).be.undefined();
+    now += windowMs - 0.25;
+    secondsOf(send("192.0.2.1", 1)).should.equal(1);
+    now += 0.25;
+    should(send("192.0.2.1", 1)).be.undefined();
+  });
+
+  it("counts each endpoint and each address separately", () => {
+    should(send("192.0.2.1", 1, "one")).be.undefined();
+    should(send("192.0.2.2", 1, "one")).be.undefined();
+    should(send("192.0.2.1", 1, "other")).be.undefined();
+    secondsOf(send("192.0.2.1", 1, "one")).should.equal(60);
+  });
+
+  it("goes on counting when a deploy has changed it", () => {
+    for (let sent = 0; sent < 5; sent++) should(send("::1", 5)).be.undefined();
+    secondsOf(send("::1", 5)).should.equal(60);
+    should(send("::1", 7)).be.undefined();
+  });
+
+  it("counts a request once, however often it is judged", () => {
+    const limits = createLimits({ allowFrom: [], rateLimit: 1 }, "node", { counter, standIns });
+    const [first, second] = [newRequest(), newRequest()];
+    for (let times = 0; times < 3; times++) should(limits?.judge(first, "::1")).be.undefined();
+    for (let times = 0; times < 3; times++) secondsOf(limits?.judge(second, "::1")).should.equal(60);
+    counter.count("0:0:0:0 node").requests.should.equal(3);
+  });
+
+  it("refuses no test request of the editor, and counts none", () => {
+    const limits = createLimits({ allowFrom: parseBlocks("192.0.2.1") ?? [], rateLimit: 1 }, "node", {
+      counter,
+      standIns: { isFromUs: () => true },
+    });
+    for (let sent = 0; sent < 3; sent++) should(limits?.judge(newRequest(), "::1")).be.undefined();
+    counter.count("0:0:0:0 node").requests.should.equal(1);
+  });
+
+  it("gives Retry-After at least a second, also when the window has just ended elsewhere", () => {
+    counter = { count: () => ({ requests: 2, leftMs: 0 }) };
+    secondsOf(send("::1", 1)).should.equal(1);
+  });
+
+  it("takes bounded memory when very many addresses send, and drops the windows that began first", () => {
+    const format = (index: number) => `2001:db8:${(index >> 16).toString(16)}:${(index & 0xffff).toString(16)}::1`;
+    for (let index = 0; index < 3 * maxWindows; index++) should(send(format(index), 1)).be.undefined();
+    secondsOf(send(format(3 * maxWindows - 1), 1)).should.equal(60);
+    secondsOf(send(format(2.2 * maxWindows), 1)).should.equal(60);
+    should(send(format(2 * maxWindows - 1), 1)).be.undefined();
+  });
+
+  it("does what a list of all requests would do, for any times and senders", () => {
+    const steps = fc.array(fc.tuple(fc.nat(25_000), fc.constantFrom("192.0.2.1", "192.0.2.2", "2001:db8::1")));
+    const property = fc.property(steps, fc.integer({ min: 1, max: 4 }), (times, max) => {
+      counter = newCounter();
+      const windows = new Map<string, { at: number; requests: number }>();
+      for (const [wait, ip] of times) {
+        now += wait;
+        const last = windows.get(ip);
+        const current = last && now - last.at < windowMs ? last : { at: now, requests: 0 };
+        windows.set(ip, current);
+        current.requests++;
+        const refusal = send(ip, max);
+        if (current.requests <= max) should(refusal).be.undefined();
+        else secondsOf(refusal).should.equal(Math.ceil((current.at + windowMs - now) / 1000));
+      }
+    });
+    fc.assert(property, { seed, numRuns: 500 });
+  });
+
+  for (const [ip, network] of [
+    ["192.0.2.1", "192.0.2.1"],
+    ["192.0.2.1:8080", "192.0.2.1"],
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::FFFF:c000:0201", "192.0.2.1"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["2001:0DB8:1:2::1", "2001:db8:1:2"],
+    ["[2001:db8:1:2::1]:443", "2001:db8:1:2"],
+    ["2001:db8::1", "2001:db8:0:0"],
+    ["1::4:5:6:7:8", "1:0:0:4"],
+    ["::1", "0:0:0:0"],
+    ["fe80::1%eth0", "fe80:0:0:0"],
+    ["", "?"],
+    ["unknown", "?"],
+    ["x".repeat(10_000), "?"],
+  ] as const) {
+    it(`counts the address "${ip.slice(0, 40)}" as ${network}`, () => {
+      const keys: string[] = [];
+      counter = { count: (key) => ({ requests: keys.push(key), leftMs: windowMs }) };
+      send(ip, 1);
+      keys.should.eql([`${network} node`]);
+    });
+  }
+});
+
+describe("an address", () => {
+  for (const [ip, shown, isOwn] of [
+    ["127.0.0.1", "127.0.0.1", true],
+    ["127.255.0.9", "127.255.0.9", true],
+    ["::ffff:127.0.0.1", "127.0.0.1", true],
+    ["::FFFF:7f00:1", "127.0.0.1", true],
+    ["::1", "::1", true],
+    ["0:0:0:0:0:0:0:1", "::1", true],
+    ["192.0.2.1:80", "192.0.2.1", false],
+    ["[2001:DB8:0:0:0::1%eth0]:80", "2001:db8::1", false],
+    ["::127.0.0.1", "::7f00:1", false],
+    ["0.0.0.0", "0.0.0.0", false],
+    ["localhost", undefined, false],
+    ["", undefined, false],
+    ["::1]@example.com", undefined, false],
+  ] as const) {
+    it(`"${ip}" is shown as ${shown ?? "nothing"}, ${isOwn ? "this computer's own" : "not this computer's own"}`, () => {
+      should(normaliseAddress(ip)).equal(shown);
+      isLoopback(ip).should.equal(isOwn);
+    });
+  }
+});
