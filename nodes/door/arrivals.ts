@@ -2,8 +2,8 @@
 
 import type { Express, Request } from "express";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import proxyAddr from "proxy-addr";
 import type { Endpoint } from "../../src/endpoint";
+import { clientAddress } from "../../src/http/client-address";
 import type { Arrival } from "../../src/request/summary";
 import type { Target } from "../../src/request/target";
 import { continueOf } from "./expectations";
@@ -64,8 +64,6 @@ export class Arrivals {
 
   /** The address of a request's sender, as far as its proxies are trusted. */
   addressOf(request: IncomingMessage): string {
-    // Without this field it is the sender's own address, whoever is trusted.
-    if (request.headers["x-forwarded-for"] === undefined) return request.socket.remoteAddress ?? "";
-    return proxyAddr(request, this.#app.get("trust proxy fn") as Parameters<typeof proxyAddr>[1]);
+    return clientAddress(this.#app, request);
   }
 }
