@@ -12,6 +12,7 @@ import { Endpoints } from "../src/endpoints";
 import { Recorder } from "../src/recorder";
 import type { Breach } from "../src/config/rules";
 import type { Endpoint } from "../src/endpoint";
+import { trustsEveryProxy } from "../src/http/client-address";
 import { gateOf } from "../src/trust/gates";
 import { isSenderId, senders } from "../src/trust/senders/table";
 import { type LimitServices, MemoryRateCounter } from "../src/trust/limits";
@@ -165,6 +166,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, door: Door, whole: Whole):
   const { custody, guarding = whole.guarding } = durability ?? {};
   const records = storehouse.recordsOf(recorder, path, durable);
   const endpoint = endpointOf(RED, node, { ...whole, guarding, custody, records });
+  if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
   whole.opened.note(node, { node, config, endpoint, recorder });
   listenToErrors(node, whole.failures.heard);
   whole.standings.note(node, report);

@@ -7,7 +7,7 @@ import { inputValue, type WebhookNode } from "./fields";
 import { learnt } from "./learnt";
 
 export function prepareLimits(): void {
-  $("#webhook-trigger-trusting").attr("href", docsUrl("replies.md#behind-a-proxy"));
+  $("#webhook-trigger-section-limits .webhook-trigger-note a").attr("href", docsUrl("replies.md#behind-a-proxy"));
 }
 
 /** Whether there is a limit; what comes from the environment may be one. */
@@ -20,9 +20,15 @@ function isOnlyLocal(): boolean {
   return hasLimit() && learnt().hasOnlyLoopback === true;
 }
 
-/** Warns of a proxy that Node-RED may not be told of. */
+/** Whether there is a limit by address, and any sender can claim any address. */
+function isForgeable(): boolean {
+  return hasLimit() && learnt().trustsEveryProxy === true;
+}
+
+/** Warns of a proxy that Node-RED may not be told of, and of proxies that it must not trust. */
 export function showLimits(): void {
   $("#webhook-trigger-note-loopback").toggle(isOnlyLocal());
+  $("#webhook-trigger-note-forgeable").toggle(isForgeable());
 }
 
 /** What the heading says of the limits. */
@@ -31,6 +37,7 @@ export function limitsState(node: WebhookNode): string {
   const hours = inputValue("expectEvery");
   if (Number(hours) !== 0) parts.push(node._("section.expected", { hours }));
   if (isOnlyLocal()) parts.push(node._("section.onlyLocal"));
+  if (isForgeable()) parts.push(node._("section.forgeable"));
   return parts.join(", ");
 }
 

@@ -2,6 +2,7 @@
 
 import type { Node, NodeAPI } from "node-red";
 import type { RequestHandler } from "express";
+import { trustsEveryProxy } from "../../src/http/client-address";
 import { permissions } from "./permissions";
 import type { Report } from "./report";
 
@@ -15,7 +16,7 @@ export class Standings {
     const standing: RequestHandler<{ id: string }> = ({ params: { id } }, response) => {
       const report = this.#reportOf(id);
       response.set("Cache-Control", "no-store");
-      if (report) response.json(report.standing);
+      if (report) response.json({ ...report.standing, trustsEveryProxy: trustsEveryProxy(RED.httpNode) });
       else response.sendStatus(404);
     };
     const secret: RequestHandler<{ id: string }> = ({ params: { id } }, response) => {

@@ -27,6 +27,8 @@ export interface Standing {
    * told of.
    */
   hasOnlyLoopback?: boolean;
+  /** Whether any sender can claim any address, since `trust proxy` trusts every proxy. */
+  trustsEveryProxy?: boolean;
 }
 
 export interface RefusedRequest extends Explanation {

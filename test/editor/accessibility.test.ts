@@ -23,6 +23,7 @@ const standing: Standing = {
   credential: "second",
   hasSecret: true,
   hasOnlyLoopback: true,
+  trustsEveryProxy: true,
 };
 
 /** The form of a saved node, set up for a sender, with all sections open. */
@@ -69,6 +70,7 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.input("allowFrom").fill("192.0.2.1, 2001:db8::/32");
     await editor.input("rateLimit").fill("60");
     await editor.note("loopback").waitFor();
+    await editor.note("forgeable").waitFor();
   },
   "nothing that may be lost, on a server": async (editor) => {
     await setKeeping(editor, "server");

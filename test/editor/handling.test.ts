@@ -329,6 +329,22 @@ describe("what becomes of requests, in the form", () => {
     (await editor.openSections()).should.eql([]);
   });
 
+  it("warns of limits by address where any sender can claim any address", async () => {
+    standing.trustsEveryProxy = true;
+    await editor.edit("usual");
+    (await editor.note("forgeable").isVisible()).should.be.false();
+    await editor.input("rateLimit").fill("60");
+    await editor.note("forgeable").waitFor();
+    (await editor.note("forgeable").innerText()).trim().should.startWith(catalogText("limits.trustsEveryProxy"));
+    should(await editor.note("forgeable").locator("a").getAttribute("href")).endWith("/docs/replies.md#behind-a-proxy");
+    (await state("limits")).should.endWith(text("forgeable"));
+    (await editor.note("loopback").isVisible()).should.be.false();
+    await editor.input("rateLimit").fill("0");
+    (await editor.note("forgeable").isVisible()).should.be.false();
+    await editor.input("allowFrom").fill("192.0.2.1");
+    (await editor.note("forgeable").isVisible()).should.be.true();
+  });
+
   it("has the raw body in the picture of the message", async () => {
     await editor.edit("usual");
     await editor.input("rawBody").check();

@@ -299,7 +299,7 @@ export class Editor {
   note(
     name:
       | ("yours" | "seen" | "closed" | "taken" | "reach")
-      | ("repeats" | "no-id" | "without-key" | "json" | "loopback")
+      | ("repeats" | "no-id" | "without-key" | "json" | "loopback" | "forgeable")
       | ("no-store" | "durable-repeats"),
   ): Locator {
     return this.page.locator(`#webhook-trigger-note-${name}`);

@@ -1,7 +1,9 @@
 import should from "should";
+import catalog from "../../locales/en-US/webhook-trigger.json";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
+import { NodeRed, type Options } from "../harness/node-red";
 
 const hub = "hub.mode=subscribe&hub.challenge=1158201444&hub.verify_token=verify-me";
 
@@ -97,4 +99,41 @@ onBothWays("limits", { flow, settings }, (nodeRed) => {
     await post("/here", from("192.0.2.1"));
     (await standing("here")).should.have.property("hasOnlyLoopback", false);
   });
+});
+
+const inHost = (trust: unknown): Options => ({
+  host: `app.set("trust proxy", ${JSON.stringify(trust)}); app.use("/", RED.httpAdmin); app.use("/", RED.httpNode);`,
+});
+
+describe("trust proxy that trusts every proxy", () => {
+  const limited = tab(
+    webhook("unlimited", "/unlimited"),
+    webhook("listed", "/listed", { allowFrom: "192.0.2.1" }),
+    webhook("rated", "/rated", { rateLimit: 60 }),
+  );
+  const warned = ({ log }: NodeRed) =>
+    Array.from(log.matchAll(/\[warn\] \[webhook-trigger:(\w+)\] (.*)/g), ([, node, text]) => [node, text]);
+  const rows: [name: string, options: Options, isReported: boolean][] = [
+    ["true, in a host application", inHost(true), true],
+    ["true, in the settings file", { settings: { httpServerOptions: { "trust proxy": true } } }, true],
+    ["1, in a host application", inHost(1), false],
+    ['"loopback", in a host application', inHost("loopback"), false],
+    ["nothing", {}, false],
+  ];
+  for (const [name, options, isReported] of rows) {
+    it(`is ${isReported ? "reported" : "not reported"} with ${name}, where a limit relies on it`, async () => {
+      const nodeRed = await NodeRed.start({ ...options, flow: limited });
+      try {
+        const each = ["listed", "rated"].map((node) => [node, catalog.limits.trustsEveryProxy]);
+        warned(nodeRed).should.eql(isReported ? each : []);
+        await nodeRed.deploy(limited);
+        if (isReported) await nodeRed.until(() => warned(nodeRed).length === 4 || undefined, "the warnings");
+        warned(nodeRed).should.eql(isReported ? [...each, ...each] : []);
+        const { json } = await send(nodeRed.admin("/webhook-trigger/listed/standing"), { method: "GET" });
+        json.should.have.property("trustsEveryProxy", isReported);
+      } finally {
+        await nodeRed.stop();
+      }
+    });
+  }
 });
