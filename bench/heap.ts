@@ -1,6 +1,5 @@
 /** Prints, as JSON, what the parts of an endpoint take on the heap, in bytes each. Needs `--expose-gc`. */
 import type { Node, NodeAPI } from "node-red";
-import type { Deploys } from "../nodes/runtime/deploys";
 import { Counts } from "../nodes/runtime/counts";
 import { endpointOf } from "../nodes/runtime/endpoint";
 import { Report } from "../nodes/runtime/report";
@@ -9,8 +8,7 @@ import { defaults } from "../src/config/fields";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { Guarding } from "../src/deliveries/guard";
 import { MemoryRepeats } from "../src/deliveries/memory-repeats";
-import { Endpoints } from "../src/endpoints";
-import type { Endpoint } from "../src/endpoint";
+import { EndpointRegistry } from "../src/http/endpoint-registry";
 import type { Gate } from "../src/trust/gate";
 import { gateOf } from "../src/trust/gates";
 import { MemoryRateCounter } from "../src/trust/limits";
@@ -39,11 +37,10 @@ function heapUsed(): number {
 
 const node = { status: () => undefined, metric: () => false } as unknown as Node;
 const RED = { events: { on: () => undefined } } as unknown as NodeAPI;
-const deploys = {} as unknown as Deploys;
 const limiting = { standIns: new StandIns(), counter: new MemoryRateCounter() };
 const traffic = new Traffic(RED);
 const guarding = new Guarding(new MemoryRepeats());
-const endpoints = new Endpoints<Endpoint>();
+const registry = new EndpointRegistry();
 
 const config = measure("its configuration, parsed", (index) => {
   const ownToken = token.slice(5) + String(index).padStart(5, "0");
@@ -57,7 +54,6 @@ measure("the endpoint, its functions and its place in the map", (index) => {
     gate: gate(index),
     report: report(index),
     limit: 5_000_000,
-    deploys,
     limiting,
     traffic,
   };
@@ -67,12 +63,10 @@ measure("the endpoint, its functions and its place in the map", (index) => {
     custody: undefined,
     records: undefined,
   });
-  const place = endpoints.enter(config(index).path, {
-    owner: `w${index}`,
+  return registry.register({
     endpoint,
-    onTurn: () => report(index).stop(),
-    onWait: () => report(index).stop(),
+    onActive: () => report(index).stop(),
+    onBlocked: () => report(index).stop(),
   });
-  return () => place.release();
 });
 process.stdout.write(JSON.stringify(sizes));

@@ -5,25 +5,24 @@ import { parseBaseUrl } from "../src/config/base-url";
 import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
 import type { Roots } from "../src/config/roots";
 import { parseConfig } from "../src/config/parse";
-import type { Delivery } from "../src/deliveries/delivery";
 import { Guarding } from "../src/deliveries/guard";
 import { MemoryRepeats } from "../src/deliveries/memory-repeats";
-import { Endpoints } from "../src/endpoints";
+import { clientAddress, trustsEveryProxy } from "../src/http/client-address";
+import { DeployGate } from "../src/http/deploy-gate";
+import { EndpointRegistry } from "../src/http/endpoint-registry";
+import { getMountPath } from "../src/http/express";
+import { HttpFront } from "../src/http/front";
+import { MissedRequests } from "../src/http/missed-requests";
 import { Recorder } from "../src/recorder";
+import { memoryBudget } from "../src/request/memory-budget";
 import type { Breach } from "../src/config/rules";
-import type { Endpoint } from "../src/endpoint";
-import { trustsEveryProxy } from "../src/http/client-address";
 import { gateOf } from "../src/trust/gates";
-import { isSenderId, senders } from "../src/trust/senders/table";
 import { type LimitServices, MemoryRateCounter } from "../src/trust/limits";
 import { Completion } from "./runtime/completion";
 import { ConfiguredPaths } from "./runtime/configured";
-import { Deploys } from "./runtime/deploys";
-import { Door } from "./door/door";
-import { Elsewhere, type Surveyed } from "./door/elsewhere";
 import { Failures } from "./runtime/failures";
 import { listenToErrors } from "./runtime/flow-errors";
-import { bodyLimitOf, isMiddlewareBroken, rootsOf, settingsOf } from "./runtime/host";
+import { bodyLimitOf, isMiddlewareBroken, memoryOf, middlewareOf, rootsOf, settingsOf } from "./runtime/host";
 import { durabilityOf } from "./runtime/durable";
 import { endpointOf, lotOf, type Parts } from "./runtime/endpoint";
 import { Metrics } from "./runtime/metrics";
@@ -44,10 +43,12 @@ const brokenMiddleware: Breach = { rule: "httpNodeMiddleware", value: "" };
 
 /** What all nodes of the type have in common. */
 interface Common {
-  endpoints: Endpoints<Endpoint>;
+  registry: EndpointRegistry;
+  deployGate: DeployGate;
   storehouse: Storehouse;
   completion: Completion;
-  deploys: Deploys;
+  /** Missing where HTTP nodes are switched off. */
+  front: HttpFront | undefined;
   opened: OpenedNodes;
   trials: Trials;
   traffic: Traffic;
@@ -60,16 +61,17 @@ interface Common {
   roots: Roots;
   /** The address that callers use, where the settings file says it. */
   baseUrl: string | undefined;
-  /** Missing where HTTP nodes are switched off. */
-  door: Door | undefined;
   /** The most bytes that a body may have. */
   limit: number;
 }
 
 export = function webhookTrigger(RED: NodeAPI): void {
   const common = prepare(RED);
-  const { webhookTriggerBaseUrl: baseUrl = "" } = settingsOf(RED);
+  const { webhookTriggerBaseUrl: baseUrl = "", webhookTriggerMemory } = settingsOf(RED);
   if (baseUrl !== "" && common.baseUrl === undefined) RED.log.warn(RED._("settings.baseUrl"));
+  const memory = memoryOf(RED);
+  if (memory !== undefined) memoryBudget.max = memory;
+  else if (webhookTriggerMemory !== undefined) RED.log.warn(RED._("settings.memory"));
 
   function WebhookTrigger(this: WebhookTriggerNode, saved: NodeDef & SavedFields): void {
     RED.nodes.createNode(this, saved);
@@ -89,26 +91,57 @@ export = function webhookTrigger(RED: NodeAPI): void {
 
 function prepare(RED: NodeAPI): Common {
   const configured = new ConfiguredPaths(RED);
-  const endpoints = new Endpoints<Endpoint>((key) => configured.has(key));
-  // Flows with a node of ours cannot run yet.
-  if (!configured.needNothing) endpoints.hold();
+  const registry = new EndpointRegistry();
+  const deployGate = new DeployGate();
   const roots = rootsOf(RED);
-  const opened = new OpenedNodes(RED, endpoints);
+  const opened = new OpenedNodes(RED, registry);
   const storehouse: Storehouse = new Storehouse(RED, (id) => shown.seen(id));
-  const deploys = new Deploys(RED, [storehouse, endpoints]);
   const limit = bodyLimitOf(RED);
   const traffic = new Traffic(RED);
   const stores = storehouse.shown;
-  const shown = new ShownDeliveries(RED, { stores, traffic, replays: new Replays(RED, opened, deploys, limit) });
-  const trials = new Trials(RED, endpoints, opened, stores);
+  const shown = new ShownDeliveries(RED, { stores, traffic, replays: new Replays(RED, opened, deployGate, limit) });
+  const trials = new Trials(RED, deployGate, opened, stores);
   const isConfigured = (key: string) => configured.has(key);
-  const note = (delivery: Delivery) => storehouse.note(delivery);
-  const count = (node: string) => traffic.add(node, "refused");
+  const missed = new MissedRequests({
+    registry,
+    isConfigured,
+    getMountPath: () => getMountPath(RED.httpNode) ?? "",
+    getAddress: (request) => clientAddress(RED.httpNode, request),
+    newId: () => RED.util.generateId(),
+    report: (delivery) => storehouse.note(delivery),
+    count: (node) => traffic.add(node, "refused"),
+  });
+  const front =
+    roots.node === false
+      ? undefined
+      : new HttpFront(RED, {
+          registry,
+          gate: deployGate,
+          missed,
+          settings: settingsOf(RED),
+          getMiddleware: () => middlewareOf(RED),
+          isConfigured,
+        });
+  const suspend = () => {
+    storehouse.hold();
+    registry.suspend();
+    deployGate.close();
+  };
+  // Flows with a node of ours cannot run yet.
+  if (!configured.needNothing) suspend();
+  RED.events.on("flows:stopping", suspend);
+  RED.events.on("flows:started", () => {
+    storehouse.resume();
+    registry.resume();
+    front?.refresh();
+    deployGate.open();
+  });
   return {
-    endpoints,
+    registry,
+    deployGate,
+    front,
     storehouse,
     completion: new Completion(RED),
-    deploys,
     opened,
     trials,
     traffic,
@@ -120,27 +153,19 @@ function prepare(RED: NodeAPI): Common {
     metrics: new Metrics(RED),
     roots,
     baseUrl: parseBaseUrl(settingsOf(RED).webhookTriggerBaseUrl),
-    door: roots.node === false ? undefined : doorOf(RED, endpoints, { isConfigured, note, count }),
     limit,
   };
 }
 
-/** What meets requests, and what notes those that have not got there. */
-function doorOf(RED: NodeAPI, endpoints: Endpoints<Endpoint>, known: Omit<Surveyed, "endpoints" | "addressOf">): Door {
-  const door = new Door(RED, endpoints);
-  new Elsewhere(RED, { ...known, endpoints, addressOf: (request) => door.addressOf(request) }).watch();
-  return door;
-}
-
 /** Opens the endpoint of a node, or tells why it stays closed. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { opened, trials, metrics, roots, baseUrl, door, storehouse } = common;
+  const { opened, trials, metrics, roots, baseUrl, storehouse } = common;
   const report = new Report(node, RED._, metrics.of(node));
   const close = (breach: Breach) => {
     opened.note(node, breach);
     report.broken(breach);
   };
-  if (!door) {
+  if (roots.node === false) {
     opened.note(node, "switchedOff");
     return report.switchedOff();
   }
@@ -151,16 +176,15 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   if (breach) return close(breach);
   const gate = gateOf(config, node.id, trials.standIns);
   if ("rule" in gate) return close(gate);
-  const row = isSenderId(config.sender) ? senders[config.sender] : undefined;
-  const recorder = new Recorder(node.id, gate.secrecy, gate.scheme ?? row?.scheme, row?.id);
-  open(RED, node, door, { ...common, config, gate, report, recorder });
+  const recorder = new Recorder(node.id, gate.redactor);
+  open(RED, node, { ...common, config, gate, report, recorder });
 }
 
 /** All that the endpoint of a node is made of. */
 type Whole = Common & Pick<Parts, "config" | "gate" | "report"> & { recorder: Recorder };
 
-function open(RED: NodeAPI, node: WebhookTriggerNode, door: Door, whole: Whole): void {
-  const { config, gate, report, recorder, endpoints, storehouse } = whole;
+function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
+  const { config, gate, report, recorder, registry, storehouse } = whole;
   const { path, durable } = config;
   const durability = durable || storehouse.hasKept ? durabilityOf(RED, node, whole) : undefined;
   const { custody, guarding = whole.guarding } = durability ?? {};
@@ -170,14 +194,17 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, door: Door, whole: Whole):
   whole.opened.note(node, { node, config, endpoint, recorder });
   listenToErrors(node, whole.failures.heard);
   whole.standings.note(node, report);
-  whole.metrics.describe(node, path, gate.secrecy);
+  whole.metrics.describe(node, path, gate.redactor);
   const watch = whole.silences.watch(node.id, { hours: config.expectEvery, store: storehouse.lastingOf(durable) });
-  const [onTurn, onWait] = [() => report.open(path, lotOf(config), watch), () => report.waiting(path)];
-  const place = endpoints.enter(path, { owner: node.id, endpoint, onTurn, onWait });
-  const leave = door.open(path, endpoint);
+  const unregister = registry.register({
+    endpoint,
+    onActive: () => report.open(path, lotOf(config), watch),
+    onBlocked: () => report.waiting(path),
+  });
+  const close = whole.front?.open(endpoint);
   node.on("close", () => {
-    leave();
-    place.release();
+    close?.();
+    unregister();
     durability?.close();
     report.stop();
   });

@@ -20,7 +20,7 @@ import {
   writeFlow,
   writeSettings,
 } from "./demo/ground.mjs";
-import { ensureDependencies, modernNode, nodeRedFolder, pathOf, programs, root } from "./setup.mjs";
+import { ensureDependencies, modernNode, nodeRedFolder, pathOf, programsOfInstances, root } from "./setup.mjs";
 
 const port = process.env.PORT || "1880";
 const example = "Token in the header.json";
@@ -63,7 +63,7 @@ function obstacleToInstances() {
   if (!(instances >= fewest && instances <= most)) {
     return `${args} is not understood. Please choose from ${fewest} to ${most}: npm run demo -- --instances 3`;
   }
-  const missing = programs.filter((program) => !pathOf(program));
+  const missing = programsOfInstances.filter((program) => !pathOf(program));
   const lines = missing.map(({ name, packages, variable }) => `There is no ${name} here. Install it (apt-get install ${packages}), or set ${variable} to the path of one.`); // prettier-ignore
   return lines.length > 0 ? lines.join("\n") : undefined;
 }

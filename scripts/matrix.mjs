@@ -16,9 +16,17 @@ const without = (/** @type {string[]} */ specs, /** @type {string[]} */ left) =>
 const small = inFolders("unit", "node");
 // What comes of the same is the same on each Node.js: the oldest and the latest tell.
 const alone = [...small, ...inFolders("property", "sdk")];
-const surroundings = inFiles("runtime/configuration", "runtime/settings", "runtime/waiting", "runtime/way");
+const surroundings = inFiles(
+  "runtime/configuration",
+  "runtime/settings",
+  "runtime/waiting",
+  "runtime/front",
+  "runtime/front-credentials",
+  "runtime/front-deploys",
+);
 const instances = inFiles("runtime/instances");
-const senders = without(inFolders("runtime"), [...surroundings, ...instances]);
+const java = inFiles("runtime/java");
+const senders = without(inFolders("runtime"), [...surroundings, ...instances, ...java]);
 const differential = inFolders("differential");
 const keeps = inFiles("adversary/kills", "adversary/sqlite", "adversary/valkey");
 const attacks = without(inFolders("adversary"), keeps);
@@ -28,17 +36,16 @@ const tab = all.filter((path) => /^test\/editor\/(deliver|replay)/.test(path));
 const editor = without(inFolders("editor"), [...fields, ...trials, ...tab]);
 // Not all of the editor's tests: the others pass on the oldest Node-RED, too, but take minutes.
 const tabInShort = inFiles("editor/deliveries", "editor/deliveries-story");
-// What comes of Node-RED alone, on whichever Node.js.
-const ofNodeRed = inFiles(
-  "runtime/waiting",
-  "runtime/way",
-  "runtime/metrics",
-  "runtime/silent",
-  "runtime/permissions",
-  "runtime/completion",
-  "runtime/hooks",
-  "runtime/deploys",
-  "runtime/trial",
+// What depends on the version of Node.js.
+const contract = inFiles(
+  "runtime/contract",
+  "runtime/replies",
+  "runtime/signed",
+  "runtime/files",
+  "runtime/durable",
+  "runtime/front",
+  "runtime/front-credentials",
+  "runtime/front-deploys",
 );
 const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/palette", "editor/story");
 
@@ -91,10 +98,9 @@ export const matrix = [
   oldest.run("the editor", editorInShort),
   oldest.run("the tab of deliveries", tabInShort),
   oldest.run("what senders meet", senders),
-  ...others.map((versions) => versions.run("what senders meet", without(senders, ofNodeRed))),
+  ...others.map((versions) => versions.run("the contract", contract)),
   oldest.run("compared with http in", differential),
   oldest.run("what surrounds the node", surroundings),
-  ...others.map((versions) => versions.run("what surrounds the node", without(surroundings, ofNodeRed))),
   oldest.run("what runs alone", alone),
   ...others.map((versions) => versions.run("what runs alone", small)),
 ];
@@ -110,7 +116,7 @@ export const everything = [
   latest.run("the form in its editor", editor),
   latest.run("the tab of deliveries", tab),
   latest.run("compared with http in", differential),
-  latest.run("what surrounds the node", surroundings),
+  latest.run("what surrounds the node", [...surroundings, ...java]),
   latest.run("what runs alone", alone),
 ];
 
@@ -119,7 +125,7 @@ export const quick = [
   latest.run("in small", [
     ...small,
     ...inFolders("property"),
-    ...inFiles("runtime/admin-paths", "runtime/trial", "package/house"),
+    ...inFiles("runtime/admin-paths", "runtime/trial", "package/imports"),
   ]),
   latest.run("the first webhook", inFiles("editor/story")),
 ];

@@ -107,7 +107,19 @@ export const programs = [
     specs: ["test/adversary/valkey.test.ts", "test/demo/instances.test.ts", "test/runtime/instances.test.ts"],
     besides: "deliveries in a server wherever engines are compared",
   },
+  {
+    // Java runs a source file only where its compiler is.
+    name: "compiler of Java",
+    packages: "default-jdk-headless",
+    variable: "JAVAC_PATH",
+    required: "JAVAC_REQUIRED",
+    places: ["/usr/bin/javac"],
+    specs: ["test/runtime/java.test.ts"],
+  },
 ];
+
+/** Those that the demo needs for several instances. */
+export const programsOfInstances = programs.filter(({ specs }) => specs.includes("test/demo/instances.test.ts"));
 
 /**
  * The path of a program: the one that is named, or else the system's if it has one.
@@ -125,8 +137,9 @@ export function pathOf({ variable, places }) {
  * @param {string} place
  * @param {string} name
  * @param {string} version
+ * @param {string[]} options more options of `npm install`
  */
-function installed(place, name, version) {
+export function installed(place, name, version, options = []) {
   const prefix = join(cache, place);
   const folder = join(prefix, "node_modules", name);
   const manifest = join(folder, "package.json");
@@ -141,6 +154,7 @@ function installed(place, name, version) {
       "--no-audit",
       "--no-fund",
       "--loglevel=error",
+      ...options,
       `${name}@${version}`,
     ]);
   }

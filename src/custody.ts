@@ -2,24 +2,18 @@
 
 import type { Kept } from "./deliveries/delivery";
 import type { Keeper } from "./deliveries/keeper";
-import type { Ending, Told } from "./deliveries/flow";
+import type { Told } from "./deliveries/flow";
 import { StoreError } from "./deliveries/store";
 import type { Delivery } from "./endpoint";
 import { type Problem, problems } from "./problem";
-import type { OwedReply } from "./reply/owed";
+import type { FlowReply } from "./http/flow-reply";
 import type { Outcome, Recorder, Sent } from "./recorder";
-
-/** The reply that a flow is to give, and what that says of it: the flow is done when it has given it. */
-export interface Owed {
-  readonly reply: OwedReply;
-  readonly ending: Promise<Ending>;
-}
 
 /** What comes with a request, besides what is kept of it. */
 export interface First {
   readonly delivery: Delivery;
   /** Where the flow is to reply. */
-  readonly owed?: Owed | undefined;
+  readonly owed?: FlowReply | undefined;
   /** What its sender was told, as soon as it was. */
   told?(): Told | undefined;
 }

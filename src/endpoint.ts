@@ -6,9 +6,9 @@ import type { Webhook } from "./deliveries/delivery";
 import type { RepeatGuard } from "./deliveries/guard";
 import type { Problem } from "./problem";
 import type { Records } from "./records";
-import type { Dropped, OwedReply } from "./reply/owed";
+import type { FlowReply } from "./http/flow-reply";
 import type { Body } from "./request/decode";
-import type { RequestSummary } from "./request/summary";
+import type { RequestInfo } from "./request/request-info";
 import type { Gate, Refused } from "./trust/gate";
 import type { Limits } from "./trust/limits";
 import type { Sender } from "./trust/senders/record";
@@ -17,6 +17,10 @@ import type { Admission } from "./trust/signature/why";
 
 /** What a request that may come in starts, and who hears how requests fared. */
 export interface Endpoint {
+  /** The id of its node: after a deploy, the same node comes back with another endpoint. */
+  readonly nodeId: string;
+  /** Below Node-RED's root for nodes, as it is configured. */
+  readonly path: string;
   readonly gate: Gate;
   /** Who sends, where that is known. */
   readonly sender: { readonly id: SenderId; readonly row: Sender } | undefined;
@@ -38,9 +42,9 @@ export interface Endpoint {
   /**
    * Starts the flow.
    *
-   * @param owed the reply that the flow is to give, where it is
+   * @param reply the one that the flow owes, where it does
    */
-  deliver(delivery: Delivery, owed?: OwedReply): void;
+  deliver(delivery: Delivery, reply?: FlowReply): void;
   /** A request has started the flow. */
   accepted(acceptance: Acceptance): void;
   /** Its caller has its reply. */
@@ -49,8 +53,12 @@ export interface Endpoint {
   unanswered(): void;
   /** It has started no flow, as one with the same key has before. */
   repeated(acceptance: Acceptance): void;
-  /** The flow has answered a message whose caller has its answer. */
-  dropped(id: string, why: Dropped): void;
+  /**
+   * Another node gets its requests.
+   *
+   * @param by its name; empty where that is not known
+   */
+  shadowed(by: string): void;
   /**
    * A handshake was answered.
    *
@@ -74,7 +82,7 @@ export interface Delivery {
   rawBody?: Buffer;
   /** Whether the body is all of the message's payload, whatever that is made of otherwise. */
   isPayload?: boolean;
-  req: RequestSummary;
+  req: RequestInfo;
   webhook: Webhook;
 }
 

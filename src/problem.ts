@@ -62,7 +62,7 @@ export const problems = {
     },
   ),
   handshakeRefused: new Problem("handshakeRefused", 400, "The handshake is not the one that this endpoint takes."),
-  unverifiedFull: new Problem("unverifiedFull", 503, "Too many requests are being verified. Please try again.", {
+  memoryFull: new Problem("memoryFull", 503, "There is no memory for this request now. Please try again.", {
     "Retry-After": "1",
   }),
   addressNotAllowed: new Problem("addressNotAllowed", 403, "This endpoint takes no requests from this address."),

@@ -1,18 +1,12 @@
 // What is kept of a request that came in, and what a message is made of again.
 
 import type { Delivery as KeptDelivery, Kept, Webhook } from "./deliveries/delivery";
-import { Secrets } from "./deliveries/gaps";
-import { hiddenOf, withoutHidden } from "./deliveries/hidden";
-import { isMasked, maskQuery } from "./deliveries/masks";
 import type { Delivery } from "./endpoint";
 import { Problem } from "./problem";
 import { type Content, contentOf } from "./request/content";
 import { toObject } from "./request/parameters";
-import type { RequestSummary } from "./request/summary";
-import type { Secrecy } from "./trust/secrecy";
-import type { Scheme, Sender } from "./trust/senders/record";
-import { isInBody, type Place, placeOf } from "./trust/signature/fields";
-import { spansAt } from "./trust/signature/spans";
+import type { RequestInfo } from "./request/request-info";
+import type { Redactor } from "./trust/redactor";
 
 /** What came, besides what the message has of it. */
 export interface Sent {
@@ -26,48 +20,21 @@ export interface Sent {
 /** What became of it so far. */
 export type Outcome = Pick<KeptDelivery, "state" | "status" | "milliseconds" | "answer">;
 
-/** A body as it is kept. */
-interface Body extends Pick<Kept, "body"> {
-  /** What has become of it. */
-  readonly how?: Pick<KeptDelivery, "isJson" | "gaps" | "hidden">;
-  readonly isUnpacked?: boolean;
-}
-
 const codings = "content-encoding";
 const type = "content-type";
 /** So a delivery begins that the flow is started with for the first time. */
 const begun = { state: "running", attempt: 1 } as const;
-/** What lets somebody in elsewhere, such as the password of `httpNodeAuth` (RFC 9110 §11.6.2, §11.7.2, RFC 6265 §4.2). */
+/** Credentials for what stands in front, such as the password of `httpNodeAuth` (RFC 9110 §11.6.2, §11.7.2, RFC 6265 §4.2). */
 const neverKept = ["authorization", "proxy-authorization", "cookie"];
 
-/** Describes the deliveries of one endpoint, without what lets them in. */
+/** Describes the deliveries of one endpoint, redacted. */
 export class Recorder {
-  /** What is not kept of a body. */
-  readonly secrets: Secrets;
-  readonly secrecy: Secrecy;
+  readonly redactor: Redactor;
   readonly #node: string;
-  /** The header fields, and the parameter, that nobody would know to hold signatures; in lower case. */
-  readonly #signedIn: readonly string[];
-  /** The places in bodies that hold signatures; and the sender's own id, where that is what is signed. */
-  readonly #proving: readonly Place[];
-  /** Whether that is so. */
-  readonly #isIdHidden: boolean;
 
-  /**
-   * @param scheme how its sender signs, if it does
-   * @param id where the sender has its own id of a delivery
-   */
-  constructor(node: string, secrecy: Secrecy, scheme?: Pick<Scheme, "sig" | "content">, id?: Sender["id"]) {
-    const { headers = [], source } = scheme?.sig ?? {};
-    const inQuery = source?.startsWith("query:") ? [source.slice("query:".length)] : [];
+  constructor(node: string, redactor: Redactor) {
     this.#node = node;
-    this.secrecy = secrecy;
-    this.secrets = new Secrets(secrecy.inBodies);
-    const signature = source ? [placeOf(source)].filter(isInBody) : [];
-    const ids = signature.length > 0 ? (id?.from ?? []).filter((each) => scheme?.content.includes(each)) : [];
-    this.#proving = [...signature, ...ids.map(placeOf)];
-    this.#isIdHidden = ids.length > 0;
-    this.#signedIn = [...headers, ...inQuery].map((name) => name.toLowerCase()).filter((name) => !isMasked(name));
+    this.redactor = redactor;
   }
 
   /** What any delivery begins with. */
@@ -78,7 +45,7 @@ export class Recorder {
   /** As it is kept when the flow is started with it for the first time. */
   record({ id, req, webhook }: Delivery, sent: Sent, outcome: Outcome): Kept {
     const at = Date.now();
-    const { body, isUnpacked, how } = this.#bodyOf(sent, req.headers[codings] !== undefined);
+    const { body, isUnpacked } = this.#bodyOf(sent, req.headers[codings] !== undefined);
     const { method, path, url, ip } = req;
     const headers = { ...req.headers };
     for (const name of neverKept) if (headers[name] !== undefined) Reflect.deleteProperty(headers, name);
@@ -86,13 +53,11 @@ export class Recorder {
     const head = { method, path, search: url.slice(path.length + 1), headers, ip };
     const size = sent.bytes?.length ?? body.length;
     const delivery = { ...outcome, id, node: this.#node, at, head, webhook: withoutAttempt(webhook), size, attempt: 1 };
-    const signedIn = this.#signedIn.length > 0 ? { signedIn: this.#signedIn } : undefined;
-    const trial = sent.isTrial ? { isTrial: true } : undefined;
-    const idless = this.#isIdHidden ? { isIdHidden: true } : undefined;
-    const more = how ?? signedIn ?? trial ?? idless;
+    const isJson = sent.bytes === undefined && !Buffer.isBuffer(sent.content.value);
     // Of most there is no more to say.
-    const whole = more ? { ...delivery, ...how, ...signedIn, ...trial, ...idless } : delivery;
-    return { delivery: whole, body, runs: [{ at }] };
+    if (!isJson && !sent.isTrial) return { delivery, body, runs: [{ at }] };
+    const more = { ...(isJson && { isJson }), ...(sent.isTrial && { isTrial: true }) };
+    return { delivery: { ...delivery, ...more }, body, runs: [{ at }] };
   }
 
   /**
@@ -101,23 +66,9 @@ export class Recorder {
    * @param limit the most bytes that its body may have without its content codings
    * @param rawBody whether messages have the bytes of the body as they were sent
    */
-  async restore(kept: Kept, limit: number, rawBody: boolean): Promise<Delivery | Problem> {
-    const bytes = this.bytesOf(kept);
-    const delivery = await remade(kept.delivery, bytes, limit);
-    return rawBody && !(delivery instanceof Problem) ? { ...delivery, rawBody: bytes } : delivery;
-  }
-
-  /** The same for whoever looks: in the place of what let it in is what is kept or shown there. */
-  async restoreToShow({ delivery: kept, body }: Kept, limit: number): Promise<Delivery | Problem> {
-    const delivery = await remade(kept, withoutHidden(body, kept.hidden), limit);
-    if (delivery instanceof Problem) return delivery;
-    const { req } = delivery;
-    return { ...delivery, req: { ...req, query: maskQuery(req.query, kept.signedIn) } };
-  }
-
-  /** The body as it was sent, with the secrets of today in the place of those that it had. */
-  bytesOf({ delivery: { gaps = [] }, body }: Kept): Buffer {
-    return this.secrets.putBack(body, gaps);
+  async restore({ delivery: kept, body }: Kept, limit: number, rawBody: boolean): Promise<Delivery | Problem> {
+    const delivery = await remade(kept, body, limit);
+    return rawBody && !(delivery instanceof Problem) ? { ...delivery, rawBody: body } : delivery;
   }
 
   /**
@@ -127,48 +78,26 @@ export class Recorder {
    * @param changed what is to be its payload; nothing for the one that it had
    */
   replay({ delivery, body }: Kept, id: string, changed: { payload: unknown } | undefined): Kept {
-    const { node, head, size } = delivery;
+    const { node, head, size, isJson, isPayload } = delivery;
     const at = Date.now();
     const webhook = { credential: "first" as const, ...delivery.webhook, replay: true as const };
-    const masks = membersOf(delivery, ["signedIn", "isIdHidden"]);
-    const own = { ...begun, id, node, at, head, webhook, replayOf: delivery.id, ...masks };
+    const own = { ...begun, id, node, at, head, webhook, replayOf: delivery.id };
     const runs = [{ at }];
-    if (!changed) {
-      const how = membersOf(delivery, ["isJson", "isPayload", "gaps", "hidden"]);
-      return { delivery: { ...own, size, ...how }, body, runs };
-    }
+    if (!changed)
+      return { delivery: { ...own, size, ...(isJson && { isJson }), ...(isPayload && { isPayload }) }, body, runs };
     const written = Buffer.from(JSON.stringify(changed.payload));
-    const taken = this.#taken(written);
-    const how = { isJson: true, isPayload: true, ...taken.how };
-    return { delivery: { ...own, size: written.length, ...how }, body: taken.body, runs };
+    const how = { size: written.length, isJson: true, isPayload: true };
+    return { delivery: { ...own, ...how }, body: this.redactor.redactBytes(written), runs };
   }
 
-  /** As it was sent, but without secrets: in what is packed, all is looked for, too, and it is kept unpacked then. */
-  #bodyOf({ content, bytes }: Sent, isPacked: boolean): Body {
-    const isAsItCame = bytes !== undefined && !isPacked;
-    const { body, how } = this.#taken(isAsItCame ? bytes : content.bytes());
-    if (bytes === undefined) return { body, how: { isJson: !Buffer.isBuffer(content.value), ...how } };
-    return how ? { body, how, isUnpacked: isPacked } : { body: bytes };
+  /** As it was sent, redacted. What is packed is looked through, too, and kept unpacked where it has a secret in it. */
+  #bodyOf({ content, bytes }: Sent, isPacked: boolean): Pick<Kept, "body"> & { isUnpacked?: boolean } {
+    if (bytes === undefined) return { body: this.redactor.redactBytes(content.bytes()) };
+    if (!isPacked) return { body: this.redactor.redactBytes(bytes) };
+    const unpacked = content.bytes();
+    const body = this.redactor.redactBytes(unpacked);
+    return body === unpacked ? { body: bytes } : { body, isUnpacked: true };
   }
-
-  /** Without secrets; nothing in it moves by that. */
-  #taken(bytes: Buffer): Pick<Body, "body" | "how"> {
-    const { body, gaps } = this.secrets.takenFrom(bytes);
-    const spans = this.#proving.flatMap((place) => spansAt(place, bytes));
-    if (gaps.length === 0 && spans.length === 0) return { body };
-    const hidden = spans.length > 0 ? { hidden: hiddenOf(spans, bytes.length) } : undefined;
-    return { body, how: { ...(gaps.length > 0 && { gaps }), ...hidden } };
-  }
-}
-
-/** Those of its members that are there. */
-function membersOf<Name extends keyof KeptDelivery>(
-  delivery: KeptDelivery,
-  names: readonly Name[],
-): Partial<Pick<KeptDelivery, Name>> {
-  const known: Partial<Pick<KeptDelivery, Name>> = {};
-  for (const name of names) if (delivery[name] !== undefined) known[name] = delivery[name];
-  return known;
 }
 
 /** @param bytes its body */
@@ -179,7 +108,7 @@ async function remade(kept: KeptDelivery, bytes: Buffer, limit: number): Promise
   const content = await contentOf({ request, parsed }, bytes, limit);
   if (content instanceof Problem) return content;
   const { method, path, search, headers, ip } = head;
-  const req: RequestSummary = {
+  const req: RequestInfo = {
     method,
     url: search === "" ? path : `${path}?${search}`,
     path,

@@ -6,12 +6,12 @@ import type { Delivery } from "./endpoint";
 import type { Problem } from "./problem";
 import type { Recent } from "./recent";
 import type { Outcome, Recorder, Sent } from "./recorder";
-import { Ration } from "./ration";
+import { RateBound } from "./rate-bound";
 import { lengthOf, shapeOf } from "./shape";
 import { normaliseAddress } from "./trust/limits";
 import type { Explanation } from "./trust/diagnosis/explanation";
 import type { Refused } from "./trust/gate";
-import type { Secrecy } from "./trust/secrecy";
+import type { Redactor } from "./trust/redactor";
 
 /** So many refused requests a second are kept: a flood is to leave room for what was accepted. */
 export const mostRefusedASecond = 10;
@@ -49,7 +49,7 @@ interface Lot {
 export class Records {
   readonly #store: Pick<Store, "add" | "change" | "outlives">;
   readonly #lot: Lot;
-  readonly #refused = new Ration(mostRefusedASecond);
+  readonly #refused = new RateBound(mostRefusedASecond);
 
   /** @param store what keeps them */
   constructor(store: Pick<Store, "add" | "change" | "outlives">, lot: Lot) {
@@ -81,15 +81,15 @@ export class Records {
     forget(this.#store.change(id, this.#noted(change)));
   }
 
-  /** A node has reported an error about its message. @param tell what it says, without what nobody may know */
-  failed(id: string, { at, isAnswered }: Omit<Begun, "records">, tell: (secrecy: Secrecy) => string): void {
-    const run = { at, ended: Date.now(), error: tell(this.#lot.recorder.secrecy) };
+  /** A node has reported an error about its message. @param tell what it says, redacted */
+  failed(id: string, { at, isAnswered }: Omit<Begun, "records">, tell: (redactor: Redactor) => string): void {
+    const run = { at, ended: Date.now(), error: tell(this.#lot.recorder.redactor) };
     forget(this.#store.change(id, isAnswered ? { run } : { state: "failed", run }));
   }
 
   /** @param why asked only where the request is noted: to find it out takes longer than all else */
   refused({ name, status }: Problem, request: Refused | undefined, why: () => Why): void {
-    if (!request || !this.#refused.takes()) return;
+    if (!request || !this.#refused.take()) return;
     const { explanation, error } = why();
     const { reasons, looksLike } = explanation;
     this.#note(request, {
@@ -101,7 +101,7 @@ export class Records {
 
   /** The sender has asked something, and was answered. */
   greeted(request: Refused, status: number): void {
-    if (this.#refused.takes()) this.#note(request, { status, state: "handshake" });
+    if (this.#refused.take()) this.#note(request, { status, state: "handshake" });
   }
 
   #begin({ id, at, state }: KeptDelivery): void {
@@ -110,7 +110,7 @@ export class Records {
 
   /** Of what has started no flow, what came where. */
   #note({ head, at, ip = "", body }: Refused, fate: Pick<KeptDelivery, "state"> & Partial<KeptDelivery>): void {
-    const shape = shapeOf(head, this.#lot.recorder.secrecy);
+    const shape = shapeOf(head, this.#lot.recorder.redactor);
     const base = this.#lot.recorder.base(this.#lot.newId());
     const kept = { method: head.method, path: this.#lot.path, ...shape, ip: normaliseAddress(ip) ?? "" };
     this.#add({ ...base, at, ...fate, attempt: 0, head: kept, size: body?.length ?? lengthOf(head) }, nothing);

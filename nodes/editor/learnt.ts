@@ -1,6 +1,6 @@
 // What the runtime has told the open form of its node, as far as it bears on what fields mean.
 
-import type { Standing } from "../../src/reply/standing";
+import type { Standing } from "../../src/admin/standing";
 import { form, isSame } from "./fields";
 
 type Learnt = Pick<Standing, "hasOnlyLoopback" | "trustsEveryProxy" | "withoutKey">;

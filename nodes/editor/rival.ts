@@ -1,7 +1,7 @@
 // Another node that has the same path: found, named, and shown.
 
 import { normalisePath } from "../../src/config/rules";
-import { pathKey } from "../../src/request/target";
+import { getPathKey } from "../../src/request/target";
 import { inputValue, type WebhookNode } from "./fields";
 import type { Editor, EditorNode } from "./host";
 
@@ -56,7 +56,7 @@ function isEnabled(node: EditorNode): boolean {
 }
 
 function samePath(one: string, other: string): boolean {
-  return pathKey(normalisePath(one)) === pathKey(normalisePath(other));
+  return getPathKey(normalisePath(one)) === getPathKey(normalisePath(other));
 }
 
 /** What a node and its name take beside the form, in px, and what the form takes at least. */

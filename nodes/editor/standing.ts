@@ -1,7 +1,7 @@
 // How the node fares, told while its form is open: what came last, and why it was refused.
 
 import { sentencesOf } from "../../src/deliveries/wording";
-import type { Standing } from "../../src/reply/standing";
+import type { Standing } from "../../src/admin/standing";
 import { inARow } from "../../src/trust/diagnosis/sentences";
 import { isSenderId, type SenderId, senders } from "../../src/trust/senders/table";
 import { enter } from "./credentials";

@@ -1,7 +1,7 @@
 // The test request, and what came of it.
 
 import { credentialNames, type SavedFields } from "../../src/config/fields";
-import type { TrialResult } from "../../src/reply/trial";
+import type { TrialResult } from "../../src/admin/trial-result";
 import { inARow } from "../../src/trust/diagnosis/sentences";
 import { isCredentialChanged } from "./credentials";
 import { form, isSame, savedValues, valuesInForm, type WebhookNode } from "./fields";

@@ -13,8 +13,8 @@ export function causeText(cause: unknown, translate: Translate): string {
   try {
     if (cause instanceof Interference) return translate(`interference.${cause.kind}`);
     const stack: unknown = cause instanceof Error ? cause.stack : undefined;
-    // Of a text that is cut, a part of the token could be left: a shorter one would not be cut again with care.
-    return typeof stack === "string" ? stack : inspect(cause, { maxStringLength: mostLogged });
+    // Longer than what is logged: where a text is cut, a part of a secret may be left.
+    return typeof stack === "string" ? stack : inspect(cause, { maxStringLength: 2 * mostLogged });
   } catch {
     // Anything may be thrown, also what throws when it is looked at.
     return typeof cause;

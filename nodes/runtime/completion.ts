@@ -23,8 +23,7 @@ export const roundInterval = 10_000;
 /**
  * A flow is done with a message when every node has said so that got it, or a message sent on from it with the same id.
  * Nodes that do not say it are done when their handler has run. It has failed when a node reports an error about such a
- * message, whether that is caught or not. What a stopped node still had is lost, and so is what was on its way to it,
- * unless it is carried over. What a plugin stops counts as done: it is known by its not having come for ten minutes.
+ * message, whether that is caught or not. What a stopped node still had is lost, and so is what was on its way to it. What a plugin stops counts as done: it is known by its not having come for ten minutes.
  *
  * Hooks cost every message of every flow: they are there only while something is followed, and some seconds more.
  */
@@ -45,7 +44,7 @@ export class Completion {
     RED.events.on("flows:started", () => {
       // Nodes that came with this deploy may have added hooks.
       if (this.#rounds) this.#detours.watch();
-      this.#trails.start((id) => Boolean(RED.nodes.getNode(id)));
+      this.#trails.start();
     });
   }
 
@@ -57,14 +56,14 @@ export class Completion {
   /**
    * Follows a message that a node is about to send, in this turn.
    *
-   * @param conceal takes out of an error what nobody is to know: what is shortened before could keep a part of it
+   * @param redact takes the secrets out of an error, before it is shortened
    */
-  follow(id: string, { id: source }: Node, conceal = (error: string) => error): Promise<Ending> {
+  follow(id: string, { id: source }: Node, redact = (error: string) => error): Promise<Ending> {
     if (!this.#hooks) return delivered();
     this.#isIdle = false;
     if (!this.#rounds) this.#hook(this.#hooks);
     this.#detours.watch();
-    return this.#trails.follow({ id, source, conceal });
+    return this.#trails.follow({ id, source, redact });
   }
 
   #hook(hooks: NodeAPI["hooks"]): void {

@@ -2,7 +2,7 @@
 
 import type { NodeAPI } from "node-red";
 import { environmentName, normalisePath, rules, text } from "../../src/config/rules";
-import { pathKey } from "../../src/request/target";
+import { getPathKey } from "../../src/request/target";
 
 /** A saved node, tab or group, as far as it matters here. */
 interface Saved {
@@ -49,7 +49,7 @@ export class ConfiguredPaths {
     for (const node of saved.values()) {
       if (node.type !== "webhook-trigger" || node.d || saved.get(node.z ?? "")?.disabled) continue;
       const path = resolve(node.relativePath, node, saved);
-      if (rules.relativePath(path) === undefined) keys.add(pathKey(normalisePath(text(path))));
+      if (rules.relativePath(path) === undefined) keys.add(getPathKey(normalisePath(text(path))));
     }
     return keys;
   }

@@ -5,16 +5,18 @@ import { Custody, type First } from "../../src/custody";
 import type { Kept } from "../../src/deliveries/delivery";
 import type { Guarding } from "../../src/deliveries/guard";
 import type { Ending, Fares, Flow } from "../../src/deliveries/flow";
+import type { DeployGate } from "../../src/http/deploy-gate";
+import { FlowReply } from "../../src/http/flow-reply";
 import { Problem } from "../../src/problem";
 import type { Recorder } from "../../src/recorder";
-import { owedToNobody } from "./absent-caller";
 import type { Completion } from "./completion";
 import { messageOf, type Parts } from "./endpoint";
 import { longestError } from "./followed";
 import type { Storehouse } from "./storehouse";
 
 /** What the flow of a node is made of. */
-interface Means extends Pick<Parts, "config" | "gate" | "limit" | "deploys" | "report"> {
+interface Means extends Pick<Parts, "config" | "gate" | "limit" | "report"> {
+  deployGate: DeployGate;
   storehouse: Storehouse;
   recorder: Recorder;
   completion: Completion;
@@ -66,7 +68,7 @@ class DurableFlow implements Flow<First> {
       const ending = await this.#send(first);
       return { ...ending, told: ending.told ?? first.told?.() };
     } catch (error) {
-      return { as: "failed", error: this.#conceal(error instanceof Error ? error.message : typeof error) };
+      return { as: "failed", error: this.#redact(error instanceof Error ? error.message : typeof error) };
     }
   }
 
@@ -83,25 +85,27 @@ class DurableFlow implements Flow<First> {
   }
 
   async #resend(kept: Kept): Promise<Ending> {
-    const { config, limit, deploys, recorder } = this.#means;
+    const { config, limit, deployGate, recorder } = this.#means;
     const { rawBody, reply } = config;
     const delivery = await recorder.restore(kept, limit, rawBody);
     if (delivery instanceof Problem) return { as: "failed", error: delivery.detail };
     // A deploy may have come meanwhile: the message is for the flow in the place of this one.
-    if (!deploys.isRunning(this.#node)) return { as: "lost" };
-    const owed = reply.by === "flow" ? owedToNobody(kept.delivery.head.method, reply.timeout) : undefined;
+    const isRunning = !deployGate.isClosed && this.#RED.nodes.getNode(this.#node.id) === this.#node;
+    if (!isRunning) return { as: "lost" };
+    const { method } = kept.delivery.head;
+    const owed = reply.by === "flow" ? FlowReply.detached(this.#RED.httpNode, method, reply.timeout) : undefined;
     return this.#send({ delivery, owed });
   }
 
   #send({ delivery, owed }: First): Promise<Ending> {
-    const { config, deploys, completion } = this.#means;
-    const message = messageOf(this.#RED, this.#node, delivery, config, owed?.reply);
-    const ending = owed?.ending ?? completion.follow(delivery.id, this.#node, (error) => this.#conceal(error));
-    deploys.send(this.#node, message);
+    const { config, completion } = this.#means;
+    const message = messageOf(this.#RED, this.#node, delivery, config, owed);
+    const ending = owed?.ending ?? completion.follow(delivery.id, this.#node, (error) => this.#redact(error));
+    this.#node.send(message);
     return ending;
   }
 
-  #conceal(error: string): string {
-    return this.#means.gate.secrecy.conceal(error, longestError);
+  #redact(error: string): string {
+    return this.#means.gate.redactor.redact(error).slice(0, longestError);
   }
 }

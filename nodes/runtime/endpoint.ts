@@ -7,13 +7,11 @@ import { type Guarding, RepeatGuard } from "../../src/deliveries/guard";
 import { isIdLoose } from "../../src/deliveries/repeat-key";
 import type { Delivery, Endpoint } from "../../src/endpoint";
 import type { Records } from "../../src/records";
-import type { OwedReply } from "../../src/reply/owed";
+import { type FlowReply, wrapResponse } from "../../src/http/flow-reply";
 import type { Gate } from "../../src/trust/gate";
 import { createLimits, type LimitServices } from "../../src/trust/limits";
 import { isSenderId, senders } from "../../src/trust/senders/table";
-import type { Deploys } from "./deploys";
 import { Inquiry } from "./explained";
-import { flowResponse } from "./flow-response";
 import type { Report } from "./report";
 import type { Lot } from "./status";
 import type { Traffic } from "./traffic";
@@ -27,7 +25,6 @@ export interface Parts {
   gate: Gate;
   /** The most bytes that a body may have. */
   limit: number;
-  deploys: Deploys;
   report: Report;
   limiting: LimitServices;
   guarding: Guarding;
@@ -39,9 +36,11 @@ export interface Parts {
 }
 
 export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
-  const { config, gate, limit, deploys, report, custody, records, traffic } = parts;
+  const { config, gate, limit, report, custody, records, traffic } = parts;
   const { reply, rawBody } = config;
   return {
+    nodeId: node.id,
+    path: config.path,
     gate,
     sender: isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined,
     limit,
@@ -52,7 +51,7 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
     reply,
     rawBody,
     newId: () => RED.util.generateId(),
-    deliver: (delivery, owed) => deploys.send(node, messageOf(RED, node, delivery, config, owed)),
+    deliver: (delivery, flowReply) => node.send(messageOf(RED, node, delivery, config, flowReply)),
     accepted: (acceptance) => {
       report.accepted(acceptance);
       traffic.add(node.id, "accepted");
@@ -63,7 +62,7 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
       report.repeated(acceptance);
       traffic.add(node.id, "accepted");
     },
-    dropped: (id, why) => report.dropped(id, why),
+    shadowed: (by) => report.shadowed(config.path, by),
     greeted: (secret, request, status) => {
       report.greeted(secret);
       traffic.add(node.id, "accepted");
@@ -97,7 +96,7 @@ export function messageOf(
   node: Node,
   delivery: Delivery,
   config: WebhookConfig,
-  owed: OwedReply | undefined,
+  flowReply: FlowReply | undefined,
 ): NodeMessageInFlow {
   const { id, rawBody, req, webhook } = delivery;
   const { event } = webhook;
@@ -108,7 +107,7 @@ export function messageOf(
     payload: payloadOf(delivery, config),
     ...(rawBody && { rawBody }),
     req,
-    ...(owed && { res: flowResponse(RED.httpNode, owed, req, warn) }),
+    ...(flowReply && { res: wrapResponse(flowReply.response, warn) }),
     webhook,
   };
 }

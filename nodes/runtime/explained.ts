@@ -5,7 +5,7 @@ import type { Problem } from "../../src/problem";
 import type { Why } from "../../src/records";
 import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
 import type { Gate, Refused } from "../../src/trust/gate";
-import { Spending } from "../../src/ration";
+import { TimeBudget } from "../../src/rate-bound";
 import { causeText, mostLogged } from "./cause";
 
 /** Of a value in an explanation, so many characters are told. */
@@ -25,7 +25,7 @@ export interface Refusal {
 /** How long it may take to find out why requests were refused, as far as that is noted: of each second, so many ms. */
 const mostSpent = 100;
 /** Of all endpoints: one processor has them all. */
-const spending = new Spending(mostSpent);
+const spending = new TimeBudget(mostSpent);
 
 /** Why a request was refused: found out when somebody asks first, and once. */
 export class Inquiry {
@@ -58,7 +58,7 @@ export class Inquiry {
   get cause(): string | undefined {
     const { cause } = this.#refusal;
     if (cause === undefined) return undefined;
-    return (this.#cause ??= this.#gate.secrecy.conceal(causeText(cause, this.#translate), mostLogged));
+    return (this.#cause ??= this.#gate.redactor.redact(causeText(cause, this.#translate)).slice(0, mostLogged));
   }
 
   get error(): string | undefined {
@@ -70,17 +70,17 @@ export class Inquiry {
 function explanationBy(gate: Gate, request: Refused): Explanation {
   try {
     const { reasons, ...rest } = gate.explain(request);
-    return { ...rest, reasons: reasons.map(({ key, values }) => ({ key, values: concealed(values, gate) })) };
+    return { ...rest, reasons: reasons.map(({ key, values }) => ({ key, values: redactedIn(values, gate) })) };
   } catch {
     return { reasons: [] };
   }
 }
 
 /** The name of a place is its caller's, who may have written anything there. */
-function concealed(values: Reason["values"], gate: Gate): Reason["values"] {
+function redactedIn(values: Reason["values"], gate: Gate): Reason["values"] {
   const texts = Object.entries(values).map(([name, value]) => [
     name,
-    typeof value === "string" ? gate.secrecy.conceal(value, longestValue) : value,
+    typeof value === "string" ? gate.redactor.redact(value).slice(0, longestValue) : value,
   ]);
   return Object.fromEntries(texts) as Reason["values"];
 }

@@ -20,7 +20,7 @@ export class Failures {
     setImmediate(() => {
       // Of each the first error is noted: what follows from it tells less.
       const begun = this.#begun.take(id);
-      begun?.records.failed(id, begun, (secrecy) => secrecy.conceal(errorOf(node, error), longestError));
+      begun?.records.failed(id, begun, (redactor) => redactor.redact(errorOf(node, error)).slice(0, longestError));
     });
   };
 }

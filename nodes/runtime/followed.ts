@@ -41,8 +41,8 @@ export interface Begun {
   readonly id: string;
   /** The id of the node that sends it first. */
   readonly source: string;
-  /** Takes out of an error what nobody is to know, before it is shortened. */
-  readonly conceal: (error: string) => string;
+  /** Takes the secrets out of an error, before it is shortened. */
+  readonly redact: (error: string) => string;
   readonly resolve: (ending: Ending) => void;
 }
 
@@ -50,16 +50,16 @@ export interface Begun {
 export class Followed {
   readonly id: string;
   readonly #source: string;
-  readonly #conceal: (error: string) => string;
+  readonly #redact: (error: string) => string;
   readonly #resolve: (ending: Ending) => void;
   readonly #open: Visit[] = [];
   #error: string | undefined;
   #isLost = false;
 
-  constructor({ id, source, conceal, resolve }: Begun) {
+  constructor({ id, source, redact, resolve }: Begun) {
     this.id = id;
     this.#source = source;
-    this.#conceal = conceal;
+    this.#redact = redact;
     this.#resolve = resolve;
   }
 
@@ -83,7 +83,7 @@ export class Followed {
 
   /** A node has reported an error. The first one is kept: what follows from it tells less. */
   fail(node: Node, error: unknown): void {
-    this.#error ??= this.#conceal(errorOf(node, error)).slice(0, longestError);
+    this.#error ??= this.#redact(errorOf(node, error)).slice(0, longestError);
   }
 
   lose(): void {

@@ -31,6 +31,8 @@ export interface HostSettings {
   webhookTriggerDeliveries?: unknown;
   /** Our own: the address that callers use, for the form in the editor. */
   webhookTriggerBaseUrl?: unknown;
+  /** Our own: the memory that bodies may take before they are a message, in bytes or such as "32mb". */
+  webhookTriggerMemory?: unknown;
   /** Our own: where deliveries are kept. It may hold a password, so nothing of it may reach the editor. */
   webhookTriggerStore?: unknown;
 }
@@ -54,27 +56,6 @@ export function isMiddlewareBroken(RED: NodeAPI): boolean {
   return middlewareOf(RED)
     .flat(Infinity)
     .some((middleware) => typeof middleware !== "function");
-}
-
-/** The operator's own checks of who may call HTTP nodes: functions, or nothing where a user and a password are checked. */
-export function authChecksOf(RED: NodeAPI): unknown[] {
-  const { httpNodeAuth } = settingsOf(RED);
-  if (typeof httpNodeAuth === "function") return [httpNodeAuth];
-  return Array.isArray(httpNodeAuth) ? httpNodeAuth.flat(Infinity) : [];
-}
-
-/**
- * The names of the settings that put something in front of HTTP nodes.
- *
- * @param pastAdmin whether requests pass the admin app
- */
-export function settingsThatGuard(RED: NodeAPI, pastAdmin: boolean): string[] {
-  const settings = settingsOf(RED);
-  const names = ["httpNodeMiddleware", "httpNodeAuth", "httpStatic"] as const;
-  const adminNames = ["httpAdminMiddleware", "requireHttps", "httpAdminAuth", "httpAdminCors"] as const;
-  // One that is a function decides by the request as Express has made it.
-  const decides = typeof settings.httpNodeCors === "function" ? ["httpNodeCors"] : [];
-  return [...decides, ...[...names, ...(pastAdmin ? adminNames : [])].filter((name) => settings[name])];
 }
 
 /** The runtime's web server: a host application that runs Node-RED without an editor need not tell it. */
@@ -104,4 +85,11 @@ export function rootsOf(RED: NodeAPI): Roots {
 /** The most bytes that a body may have, read as Node-RED's own parsers read the setting. */
 export function bodyLimitOf(RED: NodeAPI): number {
   return bytes.parse(settingsOf(RED).apiMaxLength ?? defaultLimit) ?? Number(bytes.parse(defaultLimit));
+}
+
+/** The memory that bodies may take before they are a message, in bytes; nothing where the setting says nothing that is understood. */
+export function memoryOf(RED: NodeAPI): number | undefined {
+  const { webhookTriggerMemory: given } = settingsOf(RED);
+  const parsed = typeof given === "string" || typeof given === "number" ? bytes.parse(given) : null;
+  return parsed !== null && parsed > 0 ? parsed : undefined;
 }

@@ -2,7 +2,7 @@
 
 import type { NodeAPI } from "node-red";
 import type { RequestHandler } from "express";
-import type { Secrecy } from "../../src/trust/secrecy";
+import type { Redactor } from "../../src/trust/redactor";
 import { Counts } from "./counts";
 import type { Exposition } from "./exposition";
 import { Remembered } from "./remembered";
@@ -44,9 +44,9 @@ export class Metrics {
     return counts;
   }
 
-  /** Says which node it is. A name or a path that has the token in it is told without. */
-  describe({ id, name = "" }: Named, path: string, secrecy: Secrecy): void {
-    const told = (text: string) => secrecy.conceal(text, longestLabel);
+  /** Says which node it is. Secrets in its name or its path are redacted. */
+  describe({ id, name = "" }: Named, path: string, redactor: Redactor): void {
+    const told = (text: string) => redactor.redact(text).slice(0, longestLabel);
     this.#counted.of(id).identity = { name: told(name), path: told(path) };
   }
 

@@ -4,7 +4,7 @@ import type { Node, NodeAPI } from "node-red";
 import type { WebhookConfig } from "../../src/config/parse";
 import type { Breach } from "../../src/config/rules";
 import type { Endpoint } from "../../src/endpoint";
-import type { Endpoints } from "../../src/endpoints";
+import type { EndpointRegistry } from "../../src/http/endpoint-registry";
 import type { Recorder } from "../../src/recorder";
 
 /** A node whose endpoint is open, or waits for another to leave its path. */
@@ -19,12 +19,12 @@ export type Opened = Open | Breach | "switchedOff";
 
 export class OpenedNodes {
   readonly #RED: NodeAPI;
-  readonly #endpoints: Endpoints<Endpoint>;
+  readonly #registry: EndpointRegistry;
   readonly #opened = new WeakMap<Node, Opened>();
 
-  constructor(RED: NodeAPI, endpoints: Endpoints<Endpoint>) {
+  constructor(RED: NodeAPI, registry: EndpointRegistry) {
     this.#RED = RED;
-    this.#endpoints = endpoints;
+    this.#registry = registry;
   }
 
   note(node: Node, opened: Opened): void {
@@ -41,6 +41,6 @@ export class OpenedNodes {
   serving(id: string): Open | undefined {
     const opened = this.of(id);
     if (opened === undefined || opened === "switchedOff" || "rule" in opened) return undefined;
-    return this.#endpoints.find(opened.config.path) === opened.endpoint ? opened : undefined;
+    return this.#registry.find(opened.config.path) === opened.endpoint ? opened : undefined;
   }
 }

@@ -2,7 +2,7 @@
 
 import type { Node } from "node-red";
 import type { Translate } from "../../src/deliveries/wording";
-import type { RefusedRequest } from "../../src/reply/standing";
+import type { RefusedRequest } from "../../src/admin/standing";
 import { normaliseAddress } from "../../src/trust/limits";
 import type { Explanation, Reason } from "../../src/trust/diagnosis/explanation";
 import { type SenderId, shortName } from "../../src/trust/senders/table";

@@ -8,9 +8,10 @@ import type { Ending } from "../../src/deliveries/flow";
 import { mostShown } from "../../src/deliveries/shown";
 import { isReplayable, lateAnswer, type Obstacle } from "../../src/deliveries/state";
 import type { Change } from "../../src/deliveries/store";
+import type { DeployGate } from "../../src/http/deploy-gate";
+import { FlowReply } from "../../src/http/flow-reply";
 import { Problem } from "../../src/problem";
-import { owedToNobody } from "./absent-caller";
-import type { Deploys } from "./deploys";
+import { redactQuery } from "../../src/trust/redactor";
 import { messageOf, payloadOf } from "./endpoint";
 import type { Open, OpenedNodes } from "./opened";
 
@@ -22,14 +23,14 @@ export interface Changed {
 export class Replays {
   readonly #RED: NodeAPI;
   readonly #opened: OpenedNodes;
-  readonly #deploys: Deploys;
+  readonly #deployGate: DeployGate;
   /** The most bytes that a body may have. */
   readonly #limit: number;
 
-  constructor(RED: NodeAPI, opened: OpenedNodes, deploys: Deploys, limit: number) {
+  constructor(RED: NodeAPI, opened: OpenedNodes, deployGate: DeployGate, limit: number) {
     this.#RED = RED;
     this.#opened = opened;
-    this.#deploys = deploys;
+    this.#deployGate = deployGate;
     this.#limit = limit;
   }
 
@@ -65,25 +66,27 @@ export class Replays {
   async payloadToShow(kept: Kept): Promise<Changed | undefined> {
     if (!isReplayable(kept.delivery.state) || lacksBody(kept) || kept.body.length > mostShown) return undefined;
     const open = this.#opened.serving(kept.delivery.node);
-    const restored = await open?.recorder.restoreToShow(kept, mostShown).catch(() => undefined);
+    const restored = await open?.recorder.restore(kept, mostShown, false).catch(() => undefined);
     if (!open || !restored || restored instanceof Problem || Buffer.isBuffer(restored.body)) return undefined;
-    const payload = payloadOf(restored, open.config);
-    // Unpacked and decoded, it may have in it what nobody could find in what was kept.
-    return open.recorder.secrets.standIn(JSON.stringify(payload)) ? undefined : { payload };
+    const req = { ...restored.req, query: redactQuery(restored.req.query) };
+    const payload = payloadOf({ ...restored, req }, open.config);
+    // Decoded, it may have a secret in it that was not found in its bytes.
+    return open.recorder.redactor.contains(JSON.stringify(payload)) ? undefined : { payload };
   }
 
   async #start({ node, config, endpoint, recorder }: Open, kept: Kept): Promise<Obstacle | undefined> {
-    // What stood in the place of a gap may have changed.
+    // Where a number was redacted, it is no JSON any more.
     const restored = await recorder.restore(kept, this.#limit, config.rawBody).catch(() => undefined);
     if (!restored || restored instanceof Problem) return "unreadable";
-    if (!this.#deploys.isRunning(node)) return "notOpen";
+    if (this.#deployGate.isClosed || this.#RED.nodes.getNode(node.id) !== node) return "notOpen";
     const { method } = kept.delivery.head;
-    const owed = config.reply.by === "flow" ? owedToNobody(method, config.reply.timeout) : undefined;
+    const owed =
+      config.reply.by === "flow" ? FlowReply.detached(this.#RED.httpNode, method, config.reply.timeout) : undefined;
     const { custody, records } = endpoint;
     if (custody) return this.#keep(custody, kept, { delivery: restored, owed });
     const { attempt: _, ...webhook } = restored.webhook;
     records?.replayed(kept, owed === undefined ? "done" : "running");
-    this.#deploys.send(node, messageOf(this.#RED, node, { ...restored, webhook }, config, owed?.reply));
+    node.send(messageOf(this.#RED, node, { ...restored, webhook }, config, owed));
     void owed?.ending.then((ending) => records?.answered(kept.delivery.id, changeBy(ending, kept.delivery.at)));
     return undefined;
   }

@@ -8,8 +8,7 @@ import { interrupted } from "../../src/deliveries/state";
 import type { Trouble } from "../../src/deliveries/store";
 import type { Translate } from "../../src/deliveries/wording";
 import type { Acceptance, Replied } from "../../src/endpoint";
-import type { Dropped } from "../../src/reply/owed";
-import type { Standing } from "../../src/reply/standing";
+import type { Standing } from "../../src/admin/standing";
 import type { Counts } from "./counts";
 import type { Inquiry, Refusal } from "./explained";
 import { RefusalLog } from "./refusal-log";
@@ -39,6 +38,8 @@ export class Report {
   #timer: NodeJS.Timeout | undefined;
   #stopped = false;
   readonly #refusals: RefusalLog;
+  /** The text of the status where another node gets the requests. */
+  #shadow: string | undefined;
 
   /** @param counts what is counted over deploys */
   constructor(node: Node, translate: Translate, counts: Counts) {
@@ -111,9 +112,16 @@ export class Report {
     if (this.#refusals.allows("warn")) this.#node.warn(this.#translate(`refused.${problems.flowLate.name}`));
   }
 
-  /** An answer of the flow was not sent. */
-  dropped(id: string, why: Dropped): void {
-    this.#node.warn(this.#translate(`reply.${why}`, { id }));
+  /**
+   * Another node gets the requests.
+   *
+   * @param by its name; empty where that is not known
+   */
+  shadowed(path: string, by: string): void {
+    const text = this.#translate(by === "" ? "status.shadowed" : "status.shadowedBy", { path, by });
+    this.#shadow = text;
+    this.#node.warn(text);
+    this.#countsChanged();
   }
 
   replied({ id, milliseconds, contentLength }: Replied): void {
@@ -194,7 +202,8 @@ export class Report {
     this.#changed = false;
     const [path, lot, tally, fares, trouble] = [this.#path, this.#lot, this.#tally, this.#fares, this.#trouble];
     const silentFor = this.#watch?.silent?.hours;
-    this.#node.status(statusOf({ path, lot, tally, fares, trouble, silentFor }, this.#translate));
+    const status = statusOf({ path, lot, tally, fares, trouble, silentFor }, this.#translate);
+    this.#node.status(this.#shadow === undefined ? status : { fill: "yellow", shape: "ring", text: this.#shadow });
     this.#timer = setTimeout(() => this.#showCounts(), statusInterval);
   }
 }

@@ -1,7 +1,7 @@
 // What became of the requests of a node, for its status and its form.
 
 import type { Acceptance } from "../../src/endpoint";
-import type { RefusedRequest, Standing } from "../../src/reply/standing";
+import type { RefusedRequest, Standing } from "../../src/admin/standing";
 import { isLoopback } from "../../src/trust/limits";
 import type { Admission, Credential } from "../../src/trust/signature/why";
 import type { Counts } from "./counts";

@@ -108,11 +108,11 @@ export class Trails {
     this.#isDeploying = true;
   }
 
-  /** Flows run again. @param isThere whether there is a node with an id */
-  start(isThere: (id: string) => boolean): void {
+  /** Flows run again. */
+  start(): void {
     this.#isDeploying = false;
     for (const { open } of this.#followed.values()) {
-      for (const visit of [...open]) this.#overtake(visit, isThere);
+      for (const visit of [...open]) this.#overtake(visit);
     }
   }
 
@@ -126,14 +126,12 @@ export class Trails {
     }
   }
 
-  /** A message on its way from where it was sent first is carried over, as long as there is where it goes. */
-  #overtake(visit: Visit, isThere: (id: string) => boolean): void {
-    const { node, sender, stage, isFirst, id, followed } = visit;
-    const isOnItsWay = stage !== "received";
+  /** A message of a stopped node is lost, and so is one on its way to it. */
+  #overtake(visit: Visit): void {
+    const { node, sender, stage, followed } = visit;
     // Until it is known who gets it, it is the sender's flow that knows where it goes.
     const last = node ?? sender;
-    const isCarried = isFirst && isOnItsWay ? stage === "sent" || isThere(id) : !last || isRunning(last);
-    if (isCarried) visit.isOvertaken = isOnItsWay;
+    if (!last || isRunning(last)) visit.isOvertaken = stage !== "received";
     else {
       followed.lose();
       this.#end(visit);

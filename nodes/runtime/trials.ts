@@ -7,18 +7,16 @@ import { Server as TlsServer } from "node:tls";
 import type { NodeAPI } from "node-red";
 import type { WebhookConfig } from "../../src/config/parse";
 import type { JoinedStores } from "../../src/deliveries/joined";
-import type { Endpoints } from "../../src/endpoints";
-import type { Endpoint } from "../../src/endpoint";
-import { resultOf, type TrialResult } from "../../src/reply/trial";
+import { type DeployGate, holdTimeoutMs } from "../../src/http/deploy-gate";
+import { resultOf, type TrialResult } from "../../src/admin/trial-result";
 import { present, testBody, trialField } from "../../src/trust/present";
 import { type StandIn, StandIns } from "../../src/trust/stand-ins";
 import { mountOf, parentOf, rootsOf, serverOf } from "./host";
 import type { Opened, OpenedNodes } from "./opened";
 import { permissions } from "./permissions";
-import { longestHold } from "../../src/waiting";
 
 /** How long an answer may take, in ms: longer than a request may wait for a deploy. */
-const longestWait = longestHold + 5000;
+const longestWait = holdTimeoutMs + 5000;
 /** How much of an answer is read, in characters: an endpoint's own is much shorter. */
 const longestAnswer = 10_000;
 
@@ -53,13 +51,13 @@ const fieldsOfBodies = ["content-type", "content-encoding"];
 export class Trials {
   readonly standIns = new StandIns();
   readonly #RED: NodeAPI;
-  readonly #endpoints: Endpoints<Endpoint>;
+  readonly #gate: DeployGate;
   readonly #opened: OpenedNodes;
   readonly #stores: JoinedStores;
 
-  constructor(RED: NodeAPI, endpoints: Endpoints<Endpoint>, opened: OpenedNodes, stores: JoinedStores) {
+  constructor(RED: NodeAPI, gate: DeployGate, opened: OpenedNodes, stores: JoinedStores) {
     this.#RED = RED;
-    this.#endpoints = endpoints;
+    this.#gate = gate;
     this.#opened = opened;
     this.#stores = stores;
     const answer: RequestHandler<{ id: string }> = (request, response) => {
@@ -78,7 +76,7 @@ export class Trials {
   /** @param delivery the id of the one whose body is to be sent; nothing for the usual body */
   async #of(id: string, way: Way, delivery: unknown): Promise<TrialResult> {
     // While flows are being deployed, nodes come and go.
-    if (!(await this.#endpoints.settled())) return { outcome: "deploying" };
+    if (!(await this.#gate.wait())) return { outcome: "deploying" };
     const opened = this.#opened.of(id);
     if (!opened) return { outcome: "notDeployed" };
     if (opened === "switchedOff") return { outcome: "switchedOff" };
@@ -98,14 +96,14 @@ export class Trials {
   }
 
   /** Of an earlier delivery of the same node: what came to another one is none of its business. */
-  async #sampleOf({ node, recorder }: Extract<Opened, { node: unknown }>, id: unknown): Promise<Sample | undefined> {
+  async #sampleOf({ node }: Extract<Opened, { node: unknown }>, id: unknown): Promise<Sample | undefined> {
     const found = typeof id === "string" ? await this.#stores.find(id).catch(() => undefined) : undefined;
     if (found?.kept.delivery.node !== node.id) return undefined;
     const { kept } = found;
     const { head, isJson } = kept.delivery;
     const fields = fieldsOfBodies.flatMap((name) => (name in head.headers ? [[name, String(head.headers[name])]] : []));
     const known = Object.fromEntries(fields) as Record<string, string>;
-    return { body: recorder.bytesOf(kept), headers: isJson ? { "content-type": "application/json" } : known };
+    return { body: kept.body, headers: isJson ? { "content-type": "application/json" } : known };
   }
 
   async #send(

@@ -5,7 +5,7 @@
 import { spawn } from "node:child_process";
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { nodeRedFolder, pathOf, programs } from "../setup.mjs";
+import { nodeRedFolder, pathOf, programsOfInstances } from "../setup.mjs";
 import {
   host,
   installPackage,
@@ -23,7 +23,7 @@ import {
 /** @typedef {{ name: string, child: import("node:child_process").ChildProcess, ended: Promise<void> }} Program */
 
 const [count = "", port = "", folder = "", node = ""] = process.argv.slice(2);
-const [nginxPath = "", serverPath = ""] = programs.map((program) => pathOf(program));
+const [nginxPath = "", serverPath = ""] = programsOfInstances.map((program) => pathOf(program));
 const path = "/orders";
 /** How long the flow works on an order, in seconds: long enough to end an instance meanwhile. */
 const workTime = 20;

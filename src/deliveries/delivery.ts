@@ -1,10 +1,9 @@
 // What is known of one request: what came, and what became of it.
 
 import type { Reason } from "../trust/diagnosis/explanation";
+import { redactHeaders } from "../trust/redactor";
 import type { SenderId } from "../trust/senders/table";
-import type { Span } from "../trust/signature/spans";
 import type { Credential } from "../trust/signature/why";
-import { maskHeaders } from "./masks";
 import type { Run, State } from "./state";
 
 export type { Run, State } from "./state";
@@ -20,7 +19,7 @@ export const finished: readonly State[] = [...droppable, lastToGo];
 /** Of what a sender tells of a delivery, so many characters are shown. */
 const longestTold = 200;
 
-/** What came, as a flow may know it: nothing of it lets anybody in. */
+/** What came, as a flow may know it: redacted. */
 export interface Head {
   readonly method: string;
   /** Below Node-RED's root for nodes, as it was sent. */
@@ -88,30 +87,12 @@ export interface Delivery {
   readonly attempt: number;
   /** Whether its body is kept as JSON: a parser in front had read it, and nobody knows how it was sent. */
   readonly isJson?: boolean;
-  /** The header fields and parameters that hold its signature, where their names do not tell that; in lower case. */
-  readonly signedIn?: readonly string[];
-  /** Where its body let somebody in. */
-  readonly gaps?: readonly Gap[];
-  /** Where its body has what it was signed with, in the order in which that stands there: the flow alone has it. */
-  readonly hidden?: readonly Span[];
-  /** Whether the sender's own id is a part of that. */
-  readonly isIdHidden?: boolean;
-}
-
-/** A part of a body that is not kept, since it lets somebody in; in its place are as many asterisks. */
-export interface Gap {
-  /** Where it begins, in bytes. */
-  readonly at: number;
-  /** How long it was, in bytes. */
-  readonly length: number;
-  /** Which of the endpoint's secrets it was, and how it was written. */
-  readonly secret: number;
 }
 
 /** All that is kept of a delivery. */
 export interface Kept {
   readonly delivery: Delivery;
-  /** As it was sent; empty where it was not kept, as that of a refused request is not. */
+  /** As it was sent, redacted; empty where it was not kept, as that of a refused request is not. */
   readonly body: Buffer;
   readonly runs: readonly Run[];
 }
@@ -122,24 +103,21 @@ export function afterRun(delivery: Delivery, { error }: Pick<Run, "error">): Del
   return error === undefined ? rest : { ...rest, error };
 }
 
-/** What a sender tells of a delivery, as whoever looks is told: it may be as long as a body. */
-export function toldBy({ webhook, isIdHidden }: Delivery): { event: string | undefined; senderId: string | undefined } {
-  const id = isIdHidden ? undefined : webhook?.id;
-  return { event: webhook?.event?.slice(0, longestTold), senderId: id?.slice(0, longestTold) };
+/** What a sender tells of a delivery, as it is shown: it may be as long as a body. */
+export function toldBy({ webhook }: Delivery): { event: string | undefined; senderId: string | undefined } {
+  return { event: webhook?.event?.slice(0, longestTold), senderId: webhook?.id?.slice(0, longestTold) };
 }
 
 /**
  * Where a text is looked for: what was called, the event or the first words, the ids, the address, the header fields, and
- * what the flow has failed with, in lower case. What is masked where it is shown is not found either: whoever may look
- * could find it out letter by letter.
+ * what the flow has failed with, in lower case. A value that is masked where it is shown is not found either: else it
+ * could be found out letter by letter.
  *
  * @see Query
  */
 export function searchedIn(delivery: Delivery): string {
-  const { id, head, words, error, signedIn } = delivery;
-  const fields = Object.entries(maskHeaders(head.headers, signedIn)).map(
-    ([name, value]) => `${name}: ${String(value)}`,
-  );
+  const { id, head, words, error } = delivery;
+  const fields = Object.entries(redactHeaders(head.headers)).map(([name, value]) => `${name}: ${String(value)}`);
   const { event, senderId } = toldBy(delivery);
   const texts = [id, senderId, event, words, `${head.method} ${head.path}`, head.ip, error, ...fields];
   return texts.filter((text) => text !== undefined).join("\n").toLowerCase(); // prettier-ignore

@@ -3,10 +3,9 @@
 import { type Problem, problems } from "../problem";
 import { toObject } from "../request/parameters";
 import { textOf } from "../request/text";
+import { redactHeaders, redactQuery } from "../trust/redactor";
 import { type Delivery, type Kept, toldBy } from "./delivery";
-import { withoutHidden } from "./hidden";
 import { gone, lateAnswer, statusError } from "./state";
-import { maskHeaders, maskQuery } from "./masks";
 import type { Cause, Detail, ShownAnswer, ShownBody, Summary } from "./summary";
 import { fixOf, reasonOf, type Translate } from "./wording";
 
@@ -40,8 +39,8 @@ export function detailOf(kept: Kept, translate: Translate): Detail {
   const summary = summaryOf(delivery, translate);
   return {
     ...summary,
-    headers: maskHeaders(head.headers, delivery.signedIn),
-    query: maskQuery(toObject(new URLSearchParams(head.search)), delivery.signedIn),
+    headers: redactHeaders(head.headers),
+    query: redactQuery(toObject(new URLSearchParams(head.search))),
     body: shownBody(kept),
     isJson: delivery.isJson ?? false,
     answer: answerOf(delivery, summary),
@@ -71,9 +70,9 @@ function answerError({ status, replayOf }: Delivery): string {
 }
 
 /** As text where it is some, by its bytes where it is not. */
-function shownBody({ delivery: { size, hidden }, body }: Kept): ShownBody {
+function shownBody({ delivery: { size }, body }: Kept): ShownBody {
   const isCut = body.length > mostShown;
-  const shown = withoutHidden(body.subarray(0, mostShown), hidden);
+  const shown = body.subarray(0, mostShown);
   const truncated = isCut || (body.length === 0 && size > 0);
   const text = textOf(shown, isCut);
   return text === undefined

@@ -1,7 +1,6 @@
 // The first words of a body: what a delivery was, where no event is known.
 
 import type { Delivery } from "./delivery";
-import { withoutHidden } from "./hidden";
 
 /** Of a body, so many bytes are looked at. */
 const looked = 120;
@@ -12,7 +11,7 @@ const replacement = "\uFFFD";
 
 export function withWords(delivery: Delivery, body: Buffer): Delivery {
   if (delivery.webhook?.event !== undefined) return delivery;
-  const words = wordsOf(withoutHidden(body.subarray(0, looked), delivery.hidden));
+  const words = wordsOf(body);
   return words === undefined ? delivery : { ...delivery, words };
 }
 

@@ -4,68 +4,89 @@ import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
 import { Interference, type Problem, problems } from "../problem";
-import { Pieces } from "./pieces";
+import { type MemoryBudget, memoryBudget } from "./memory-budget";
 
 /** How long a body may take to arrive, in ms. */
-const longestRead = 30_000;
-
-/** Takes a part of a body as it comes; what it answers ends the reading. */
-type Take = (chunk: Buffer) => Problem | undefined;
+const bodyTimeoutMs = 30_000;
+const firstBufferBytes = 16 * 1024;
 
 /**
  * Reads the body of a request as it was sent.
  *
  * @param limit the most bytes it may have
- * @param onBegin called when there is nothing against reading it
- * @param take called with each part of it in turn
+ * @param budget what its bytes count against while it is read, where its sender is not verified
  * @throws {Interference} when something else has read of the body already
  */
 export async function readBody(
   request: IncomingMessage,
   limit: number,
-  onBegin: () => void = () => undefined,
-  take: Take = () => undefined,
+  budget?: MemoryBudget,
 ): Promise<Buffer | Problem> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
   if (request.readableDidRead) throw new Interference("bodyRead");
-  onBegin();
-  // What came together with the head is here by then, and most bodies did: to listen for more costs more than to wait.
-  if (!request.complete) await new Promise(setImmediate);
-  if (request.destroyed) return problems.bodyIncomplete;
-  if (!request.complete) return readWhatComes(request, limit, take);
+  // A layer in front that listens as well has set the stream flowing: nothing of it may be missed.
+  if (request.readableFlowing === null) {
+    // Most bodies come together with the head and are here by then: to listen for them costs more than to wait.
+    if (!request.complete) await new Promise(setImmediate);
+    if (request.destroyed) return problems.bodyIncomplete;
+    if (request.complete) return readAvailable(request, limit);
+  }
+  if (request.readableEnded) return Buffer.alloc(0);
+  return request.destroyed ? problems.bodyIncomplete : collect(request, limit, budget);
+}
+
+function readAvailable(request: IncomingMessage, limit: number): Buffer | Problem {
   // From Node 26 on, each call gives one of the chunks that have come, not all of them.
   const chunks: Buffer[] = [];
   for (let chunk: unknown = request.read(); Buffer.isBuffer(chunk); chunk = request.read()) chunks.push(chunk);
-  const bytes = chunks.length === 1 && chunks[0] ? chunks[0] : Buffer.concat(chunks);
-  return take(bytes) ?? within(limit, bytes);
-}
-
-/** The bytes of a body, unless they are more than a limit. */
-export function within(limit: number, bytes: Buffer): Buffer | Problem {
+  const [only] = chunks;
+  const bytes = only && chunks.length === 1 ? only : Buffer.concat(chunks);
   return bytes.length > limit ? problems.bodyTooLarge : bytes;
 }
 
-async function readWhatComes(request: IncomingMessage, limit: number, take: Take): Promise<Buffer | Problem> {
-  return new Promise((resolve) => {
-    let pieces: Pieces | undefined = new Pieces(take);
-    let length = 0;
-    // What comes after a refusal is thrown away: nobody has it taken back who is not there any more.
-    const settle = (result: Buffer | Problem) => {
-      pieces = undefined;
-      clearTimeout(timer);
-      resolve(result);
-    };
-    const timer = setTimeout(() => settle(problems.bodyLate), longestRead);
-    request.on("data", (chunk: Buffer) => {
-      if (!pieces) return;
-      length += chunk.length;
-      const refusal = length > limit ? problems.bodyTooLarge : pieces.add(chunk);
-      if (refusal) settle(refusal);
+/** Collects what comes in one growing buffer: many small chunks take no more memory than a few large ones. */
+async function collect(
+  request: IncomingMessage,
+  limit: number,
+  budget: MemoryBudget | undefined,
+): Promise<Buffer | Problem> {
+  let buffer = Buffer.allocUnsafeSlow(Math.min(limit, firstBufferBytes));
+  let length = 0;
+  let counted = 0;
+  const append = (chunk: Buffer): Problem | undefined => {
+    const needed = length + chunk.length;
+    if (needed > limit) return problems.bodyTooLarge;
+    if (budget && !budget.take(chunk.length)) return problems.memoryFull;
+    counted += chunk.length;
+    if (needed > buffer.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(limit, Math.max(needed, 2 * buffer.length)));
+      buffer.copy(larger, 0, 0, length);
+      buffer = larger;
+    }
+    length += chunk.copy(buffer, length);
+    return undefined;
+  };
+  try {
+    const problem = await new Promise<Problem | undefined>((resolve) => {
+      const timer = setTimeout(() => resolve(problems.bodyLate), bodyTimeoutMs);
+      const settle = (outcome: Problem | undefined) => {
+        clearTimeout(timer);
+        request.off("data", onData);
+        resolve(outcome);
+      };
+      const onData = (chunk: Buffer) => {
+        const refusal = append(chunk);
+        if (refusal) settle(refusal);
+      };
+      request.on("data", onData);
+      request.once("end", () => settle(undefined));
+      // An upload that breaks off emits an error as well, but not where nobody listens for it.
+      request.once("close", () => settle(problems.bodyIncomplete));
     });
-    request.on("end", () => pieces && settle(pieces.whole()));
-    // An upload that breaks off emits an error as well, but not where nobody listens for it.
-    request.on("close", () => settle(problems.bodyIncomplete));
-  });
+    return problem ?? buffer.subarray(0, length);
+  } finally {
+    budget?.release(counted);
+  }
 }
 
 type Decompress = (bytes: InputType, options: ZlibOptions) => Promise<Buffer>;
@@ -79,10 +100,12 @@ const decompressors = new Map<string, Decompress>([
 ]);
 
 /** More codings than this on one body are taken for an attack: each costs an inflation of up to the limit. */
-const mostCodings = 3;
+const maxCodings = 3;
 
-/** How many bodies are unpacked at once. */
-const mostUnpacking = 2;
+/** How many bodies are unpacked at once: they share the threads, and each may take as much memory as the limit. */
+const maxUnpacking = 2;
+let unpacking = 0;
+const waiting: (() => void)[] = [];
 
 /**
  * Undoes the content codings of a body, the last one first (RFC 9110 §8.4).
@@ -96,21 +119,24 @@ export async function decodeContent(bytes: Buffer, contentEncoding: string, limi
     .map((coding) => coding.trim().toLowerCase())
     .filter((coding) => coding !== "" && coding !== "identity");
   const steps = codings.reverse().map((coding) => decompressors.get(coding));
-  if (steps.length > mostCodings) return problems.codingUnknown;
-
-  await unpacking.begin();
+  if (steps.length > maxCodings || steps.includes(undefined)) return problems.codingUnknown;
+  if (!memoryBudget.take(bytes.length)) return problems.memoryFull;
   try {
+    if (unpacking >= maxUnpacking) await new Promise<void>((resolve) => waiting.push(resolve));
+    else unpacking++;
     return await undo(steps, bytes, limit);
   } finally {
-    unpacking.end();
+    memoryBudget.release(bytes.length);
+    const next = waiting.shift();
+    if (next) setImmediate(next);
+    else unpacking--;
   }
 }
 
 async function undo(steps: (Decompress | undefined)[], bytes: Buffer, limit: number): Promise<Buffer | Problem> {
   let content = bytes;
   for (const decompress of steps) {
-    if (!decompress) return problems.codingUnknown;
-    if (content.length === 0) continue;
+    if (!decompress || content.length === 0) continue;
     try {
       content = await decompress(content, { maxOutputLength: limit });
     } catch (error) {
@@ -119,30 +145,6 @@ async function undo(steps: (Decompress | undefined)[], bytes: Buffer, limit: num
   }
   return content;
 }
-
-/** A turnstile for work that takes much memory: what many callers send at once is unpacked a few at a time. */
-class Turnstile {
-  #free: number;
-  readonly #waiting: (() => void)[] = [];
-
-  constructor(most: number) {
-    this.#free = most;
-  }
-
-  async begin(): Promise<void> {
-    if (this.#free > 0) this.#free--;
-    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
-  }
-
-  end(): void {
-    const next = this.#waiting.shift();
-    if (next) setImmediate(next);
-    else this.#free++;
-  }
-}
-
-/** All callers share the threads that unpack. */
-const unpacking = new Turnstile(mostUnpacking);
 
 function isTooLarge(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";

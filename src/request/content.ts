@@ -4,10 +4,11 @@ import { Problem } from "../problem";
 import { decodeContent } from "./body";
 import { type Body, decodeBody, decodeParsed } from "./decode";
 import { type File, isMultipart, parseMultipart } from "./multipart";
-import type { Arrival } from "./summary";
 
 /** What a body is taken apart by, besides itself. */
-interface Described extends Pick<Arrival, "parsed"> {
+interface Described {
+  /** What a middleware in front has made of it. */
+  parsed?: { readonly value: unknown; readonly files?: File[] } | undefined;
   request: { headers: { "content-type"?: string | undefined; "content-encoding"?: string | undefined } };
 }
 
@@ -53,15 +54,9 @@ async function unpacked(
   return form instanceof Problem ? form : { value: form.fields, files: form.files, bytes: () => bytes };
 }
 
-function whatIsLeft({ value, files }: NonNullable<Arrival["parsed"]>, type: string | undefined): Content | Problem {
+function whatIsLeft({ value, files }: NonNullable<Described["parsed"]>, type: string | undefined): Content | Problem {
   const body = decodeParsed(value, type);
   if (body instanceof Problem) return body;
   const bytes = () => (Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(body)));
   return { value: body, ...(files && { files }), bytes };
-}
-
-/** Whether the bytes of a body are here as they were sent. */
-export function hasBytes({ request, parsed, received }: Arrival): boolean {
-  if (!parsed || received) return true;
-  return Buffer.isBuffer(parsed.value) && request.headers["content-encoding"] === undefined;
 }

@@ -17,22 +17,14 @@ export function parseTarget(target: string): Target {
 }
 
 /**
- * Paths that reach the same endpoint have the same key: letter case and one trailing slash do not matter,
- * and RFC 3986 §6.2.2.2 makes a percent-encoded unreserved character equal to the character itself.
+ * Paths that reach the same endpoint have the same key: letter case and one trailing slash do not matter, as in Express.
+ * Percent-encoding is not decoded.
  */
-export function pathKey(path: string): string {
-  return inLowerCase(decodeUnreserved(path).replace(/\/$/, ""));
+export function getPathKey(path: string): string {
+  return toLowerCase(path.endsWith("/") ? path.slice(0, -1) : path);
 }
 
-/** A path in lower case as Express compares it: only letters of ASCII have two cases, and the Kelvin sign is no k. */
-export function inLowerCase(path: string): string {
+/** A path in lower case as Express compares it: only letters of ASCII have two cases. */
+export function toLowerCase(path: string): string {
   return path.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
-}
-
-/** Writes the unreserved characters of a path as themselves (RFC 3986 §6.2.2.2). */
-function decodeUnreserved(path: string): string {
-  return path.replace(/%[0-9a-f]{2}/gi, (encoded) => {
-    const character = String.fromCharCode(parseInt(encoded.slice(1), 16));
-    return /[A-Za-z0-9\-._~]/.test(character) ? character : encoded;
-  });
 }

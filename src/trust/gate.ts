@@ -1,15 +1,15 @@
 // What lets requests in at an endpoint, whether that is a token or a signature.
 
 import type { Problem } from "../problem";
-import type { Hidden } from "../request/summary";
+import type { CredentialPlace } from "../request/request-info";
 import type { Answer } from "./answer";
 import type { Explanation } from "./diagnosis/explanation";
 import type { Head } from "./signature/fields";
 import type { Admission } from "./signature/why";
-import type { Secrecy } from "./secrecy";
+import type { Redactor } from "./redactor";
 import type { Scheme } from "./senders/record";
 
-export interface Gate extends Hidden {
+export interface Gate extends CredentialPlace {
   /** The methods besides POST by which the sender may ask something. */
   readonly methods: readonly string[];
   /** How requests are signed; nothing where a token lets them in. */
@@ -24,7 +24,8 @@ export interface Gate extends Hidden {
    * @param at when it came, in ms since the epoch
    */
   begin(head: Head, at: number): Entry;
-  readonly secrecy: Secrecy;
+  /** Replaces its secrets in texts. */
+  readonly redactor: Redactor;
   /** Tells the operator why a request was refused. It may take as long as some forty requests do. */
   explain(refused: Refused): Explanation;
 }
@@ -42,14 +43,12 @@ export type Entry = Admission | Claim | Answer | Problem;
 export interface Claim {
   /** The most bytes that its body may have to prove anything, and why it is refused where it has more. */
   readonly longest?: { readonly bytes: number; readonly otherwise: Problem };
+  /** Whether its sender is not known before its body has proven it. */
+  readonly isUnverified: boolean;
   /** Whether it is proven by the bytes of the body as they came: no other form of it will do. */
   readonly needsBytes: boolean;
-  /** Takes a part of the body; nobody may have it before it is proven. */
-  update(chunk: Buffer): Problem | undefined;
   /** @param body all of it */
   verdict(body: Buffer): Admission | Answer | Problem;
-  /** Ends the claim, if it has not ended: the memory for its body is free for others. */
-  drop(): void;
 }
 
 /** A request that was refused, as far as it was read. */

@@ -21,5 +21,8 @@ export function present({ method, name }: Pick<TokenAccess, "method" | "name">, 
   return { headers: { [name]: value }, search: "" };
 }
 
+/** What stands in the place of a credential where a delivery is shown. */
+export const mask = "•".repeat(8);
+
 /** The body of a test request, as plain text. */
 export const testBody = "hello world";

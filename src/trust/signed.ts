@@ -2,7 +2,7 @@
 
 import type { SignatureAccess } from "../config/parse";
 import { type Problem, problems } from "../problem";
-import { Proof, withHandshakes } from "./claims";
+import { claimBySignature, withHandshakes } from "./claims";
 import type { Explanation } from "./diagnosis/explanation";
 import { explainedBy, explainedByWhy } from "./diagnosis/reasons";
 import { whyNot } from "./diagnosis/why-not";
@@ -10,7 +10,7 @@ import { digestOfPresented } from "./digest";
 import type { Entry, Fields, Gate, Refused } from "./gate";
 import type { Handshakes } from "./handshakes";
 import { trialField } from "./present";
-import { Secrecy } from "./secrecy";
+import { Redactor } from "./redactor";
 import type { Scheme } from "./senders/record";
 import type { SenderId } from "./senders/table";
 import { fieldValues, type Head } from "./signature/fields";
@@ -39,7 +39,7 @@ export class SignatureGate implements Gate {
   readonly #fields: readonly string[];
   readonly #owner: string;
   readonly #standIns: StandIns;
-  readonly secrecy: Secrecy;
+  readonly redactor: Redactor;
   readonly scheme: Scheme;
 
   /** @param owner whose endpoint it is, as the stand-ins know it */
@@ -54,7 +54,7 @@ export class SignatureGate implements Gate {
     this.parameter = alg === "token" ? /^query:([^]+)$/.exec(sig.source ?? "")?.[1] : undefined;
     this.#owner = owner;
     this.#standIns = standIns;
-    this.secrecy = new Secrecy([secret, secondSecret, verifyToken], () => standIns.tokens(owner));
+    this.redactor = new Redactor([secret, secondSecret, verifyToken], () => standIns.tokens(owner));
   }
 
   isTakenFrom({ headers, rawHeaders }: Fields): boolean {
@@ -72,7 +72,7 @@ export class SignatureGate implements Gate {
     if (!verifier) return withHandshakes(handshakes, head, problems.signatureMissing, mayBeUnsigned);
     const check = verifier.begin(head, at);
     if (!("why" in check) && (check.coversBody || check.readsBody)) {
-      return new Proof(check, handshakes, head, mayBeUnsigned);
+      return claimBySignature(check, handshakes, head, mayBeUnsigned);
     }
     // Nothing of the body is proven, so that it is known already.
     const verdict = "why" in check ? check : check.verdict(() => Buffer.alloc(0));
@@ -114,7 +114,6 @@ function refusalOf(verifier: Verifier, head: Head, body: Buffer | undefined, at:
   const check = verifier.begin(head, at);
   if ("why" in check) return check.why;
   if (!body) return undefined;
-  check.update(body);
   const verdict = check.verdict(() => body);
   return "why" in verdict ? verdict.why : undefined;
 }

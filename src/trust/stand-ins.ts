@@ -23,6 +23,8 @@ interface Issued {
   usedBy: object | undefined;
 }
 
+const none: readonly string[] = [];
+
 /** The stand-ins that are valid at this moment: as many as there are test requests on their way, most often none. */
 export class StandIns {
   readonly #issued = new Set<Issued>();
@@ -57,7 +59,9 @@ export class StandIns {
   }
 
   /** The stand-ins for an endpoint, which are to be kept secret as its token is. */
-  *tokens(owner: string): Generator<string> {
-    for (const issued of this.#issued) if (issued.owner === owner) yield issued.token;
+  tokens(owner: string): readonly string[] {
+    // Asked for each text that is redacted.
+    if (this.#issued.size === 0) return none;
+    return Array.from(this.#issued).flatMap((issued) => (issued.owner === owner ? [issued.token] : []));
   }
 }

@@ -9,7 +9,7 @@ import { digest, digestOfPresented, isSame } from "./digest";
 import { withHandshakes } from "./claims";
 import type { Entry, Fields, Gate, Refused } from "./gate";
 import type { Handshakes } from "./handshakes";
-import { Secrecy } from "./secrecy";
+import { Redactor } from "./redactor";
 import { fieldValues, type Head } from "./signature/fields";
 import type { Admission } from "./signature/why";
 import { StandIns } from "./stand-ins";
@@ -31,7 +31,7 @@ export class TokenGate implements Gate {
   readonly #owner: string;
   readonly #standIns: StandIns;
   readonly scheme = undefined;
-  readonly secrecy: Secrecy;
+  readonly redactor: Redactor;
   readonly #handshakes: Handshakes | undefined;
 
   /**
@@ -48,7 +48,7 @@ export class TokenGate implements Gate {
     this.#secondDigest = secondToken === "" ? undefined : digest(secondToken);
     this.#owner = owner;
     this.#standIns = standIns;
-    this.secrecy = new Secrecy([token, secondToken], () => standIns.tokens(owner));
+    this.redactor = new Redactor([token, secondToken], () => standIns.tokens(owner));
   }
 
   isTakenFrom({ headers }: Fields): boolean {

@@ -1,3 +1,4 @@
+import { createServer } from "node:http";
 import { afterReply, hangUp } from "../harness/http";
 import { authorised, besiege, head, last, post, withstand } from "../harness/siege";
 import { token } from "../harness/flow";
@@ -6,7 +7,7 @@ const chunked = (...fields: string[]) =>
   head("POST", "/hook", authorised, last, "Transfer-Encoding: chunked", ...fields);
 const absolute = (authority: string) => `POST http://${authority}{root}/hook?a=1 HTTP/1.1\r\nHost: x\r\n${last}\r\n`;
 
-besiege("requests whose framing lies", (siege, way) => {
+besiege("requests whose framing lies", (siege) => {
   describe("by Content-Length", () =>
     withstand(siege, [
       // RFC 9112 §6.3: an invalid Content-Length, and so repeated ones, are an unrecoverable error: 400, then close.
@@ -136,9 +137,9 @@ besiege("requests whose framing lies", (siege, way) => {
       },
       {
         name: "Expect: 100-continue with a wrong token and no body yet (RFC 9110 §10.1.1)",
-        sends: [expecting("Authorization: Bearer wrong"), ...(way === "fast" ? ([afterReply, hangUp] as const) : [])],
-        // What stands in front may want to read the body, so there Node tells the caller to send it.
-        statuses: way === "fast" ? [401] : [100, 401],
+        // Node.js says 100 by itself; some clients never go on without it.
+        sends: [expecting("Authorization: Bearer wrong")],
+        statuses: [100, 401],
       },
       {
         name: "an expectation that nobody knows (RFC 9110 §10.1.1)",
@@ -148,7 +149,9 @@ besiege("requests whose framing lies", (siege, way) => {
     ]);
   });
 
-  describe("by Upgrade", () => {
+  // Older versions of Node.js ask no server whether a wish for another protocol is granted.
+  const describeUpgrades = "shouldUpgradeCallback" in createServer() ? describe : undefined;
+  describeUpgrades?.("by Upgrade", () => {
     // RFC 9110 §7.8: a server may ignore it, and goes on with the protocol that it has.
     const wishing = (upgrade: string, ...fields: string[]) =>
       head(
@@ -251,9 +254,9 @@ besiege("requests whose framing lies", (siege, way) => {
         statuses: [404],
       })),
       {
-        name: "a path with encoded letters, which only what stands in front may take for another (RFC 3986 §6.2.2.2)",
+        name: "a path with encoded letters, which are not decoded, as with http in",
         sends: [head("POST", "/%68%6F%6f%6B", authorised, last, "Content-Length: 1"), "x"],
-        ...(way === "fast" ? { statuses: [200], payloads: ["x"] } : { statuses: [404] }),
+        statuses: [404],
       },
       ...["/HOOK", "/hook/", "/hook?", "/hook?%", "/hook?a=%zz&&&=", "/hook?a=%ff", "/hook?__proto__=1"].map((path) => ({
         name: `the target ${path} (RFC 3986 §6.2.2)`,
@@ -289,7 +292,7 @@ besiege("requests whose framing lies", (siege, way) => {
     // The contract: another method is 405, whatever it carries. What an endpoint never reads, nobody parses before it.
     withstand(
       siege,
-      ["PUT", "PATCH", "DELETE", "GET"].flatMap((method) =>
+      ["PUT", "PATCH", "DELETE"].flatMap((method) =>
         [
           ["malformed JSON", "Content-Type: application/json", "{"],
           ["an unknown content coding", "Content-Encoding: compress", "x"],

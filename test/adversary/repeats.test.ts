@@ -76,17 +76,17 @@ describe("ten equal deliveries at once", () => {
     flow();
     const all = Array.from({ length: 10 }, () => post());
     await waiting(9);
-    reception.endpoints.hold();
+    reception.hold();
     reception.deploy();
     answerTo(reception.owed[0]).send("kept");
-    reception.endpoints.resume();
+    reception.resume();
     for (const reply of await Promise.all(all)) reply.body.should.equal("kept");
-    reception.endpoints.hold();
+    reception.hold();
     const next = Array.from({ length: 10 }, () => post("y", { "X-Id": "2" }));
     await reception.met(10);
     reception.deploy();
-    reception.endpoints.resume();
-    await waiting(9 + 9 + 9);
+    reception.resume();
+    await waiting(9 + 9);
     answerTo(reception.owed[1]).send("next");
     for (const reply of await Promise.all(next)) reply.body.should.equal("next");
     reception.payloads.should.have.length(2);
@@ -146,7 +146,7 @@ describe("ten equal deliveries at once", () => {
     const all = Array.from({ length: 10 }, () => post());
     await waiting(9);
     const answer = answerTo(reception.owed[0]);
-    should(() => answer.status(99).send("none")).throw(RangeError);
+    should(() => answer.status(99).send("none")).throw();
     answer.status(422).type("text/plain").send("some");
     for (const reply of [...(await Promise.all(all)), await post()])
       should([reply.status, reply.body]).eql([422, "some"]);

@@ -22,7 +22,7 @@ import { clientIsHere, clientName } from "../../src/deliveries/valkey/module";
 import { beatEvery, beatLasts, ValkeyStore } from "../../src/deliveries/valkey-store";
 import { problems } from "../../src/problem";
 import { mostRefusedASecond } from "../../src/records";
-import { longestHold } from "../../src/waiting";
+import { holdTimeoutMs } from "../../src/http/deploy-gate";
 import { paste } from "../harness/curl";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
@@ -65,7 +65,7 @@ describe("the page of what is never lost", () => {
       `${seconds(beatLasts - beatEvery)} to ${seconds(beatLasts + claimEvery)} seconds after its end`,
       `busy for more than ${seconds(beatLasts - beatEvery)} seconds`,
       `each tells every ${seconds(beatEvery)} s that it lives, and asks every ${seconds(claimEvery)} s`,
-      `requests wait for up to ${seconds(longestHold)} seconds`,
+      `requests wait for up to ${seconds(holdTimeoutMs)} seconds`,
     ]) {
       page.text.includes(figure).should.be.true(figure);
     }

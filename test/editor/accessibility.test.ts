@@ -1,6 +1,6 @@
 import axe from "axe-core";
 import should from "should";
-import type { Standing } from "../../src/reply/standing";
+import type { Standing } from "../../src/admin/standing";
 import type { SenderId } from "../../src/trust/senders/table";
 import { boxOf, catalogText, Editor, setKeeping } from "../harness/browser";
 import { DeliveriesTab, summaries, summary, ToldDeliveries } from "../harness/deliveries-tab";

@@ -1,8 +1,8 @@
 import type { Locator } from "playwright-core";
 import should from "should";
 import { defaults, handlingDefaults, type HandlingFields } from "../../src/config/fields";
-import type { Standing } from "../../src/reply/standing";
-import type { Outcome } from "../../src/reply/trial";
+import type { Standing } from "../../src/admin/standing";
+import type { Outcome } from "../../src/admin/trial-result";
 import { catalogText, Editor, type Section } from "../harness/browser";
 import { webhook, webhookFlow } from "../harness/flow";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";

@@ -1,14 +1,10 @@
 // Answers of flows, without Node-RED.
 
-import express from "express";
-import { flowResponse } from "../../nodes/runtime/flow-response";
-import type { OwedReply } from "../../src/reply/owed";
-
-const app = express();
-const summary = { method: "POST", url: "/hook", path: "/hook", query: {}, headers: {}, ip: "192.0.2.1" };
+import type express from "express";
+import type { FlowReply } from "../../src/http/flow-reply";
 
 /** What a flow answers by. */
-export function answerTo(owed: OwedReply | undefined): express.Response {
+export function answerTo(owed: FlowReply | undefined): express.Response {
   if (!owed) throw new Error("no reply is owed");
-  return flowResponse(app, owed, summary, () => undefined)._res as express.Response;
+  return owed.response as express.Response;
 }

@@ -4,14 +4,12 @@ import type { Ending } from "../../src/deliveries/flow";
 import { installedModules, packageName } from "./package";
 import { type Flow, NodeRed } from "./node-red";
 
-/** @param dist where the compiled classes of the package are; its node is not there, with a `Deploys` of its own */
+/** @param dist where the compiled classes of the package are; its node is not there */
 const plugin = (dist: string) => `
 const dist = ${JSON.stringify(dist)};
 const { Completion } = require(dist + "/nodes/runtime/completion.js");
-const { Deploys } = require(dist + "/nodes/runtime/deploys.js");
 module.exports = (RED) => {
   const completion = new Completion(RED);
-  const deploys = new Deploys(RED, []);
   const tell = (trace) => process.send({ trace });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -65,7 +63,7 @@ module.exports = (RED) => {
     async send({ from, id, payload, rest }) {
       const node = RED.nodes.getNode(from);
       completion.follow(id, node).then((ending) => tell("ending of " + id + " " + JSON.stringify(ending)));
-      deploys.send(node, { _msgid: id, payload, ...rest });
+      node.send({ _msgid: id, payload, ...rest });
     },
     async go({ at, payload, does }) {
       const { node, msg, send, done } = had.get(at + " " + payload);

@@ -3,8 +3,6 @@
  * that has a say in what reaches an HTTP node. A new kind of guard is a new row.
  */
 
-import { webhook } from "./flow";
-
 /** Where the editor and the HTTP nodes are; nested as in Home Assistant's add-on. */
 export const roots = {
   equal: { httpAdminRoot: "/", httpNodeRoot: "/" },
@@ -292,10 +290,6 @@ const settingRows: Row[] = [
   { name: "strict routing", settings: 'httpServerOptions: { "strict routing": true }', targets: withoutSlashes(spellings) },
   { name: "a parser of queries that throws", settings: 'httpServerOptions: { "query parser": (query) => { if (/evil/.test(query)) throw new Error("evil"); return {}; } }', targets: [{ target: "{root}/hook?x", lets: true }, { target: "{root}/hook?evil", lets: false }] },
 
-  { name: "a guard in the emit of every server", settings: '...(() => { const { Server } = require("node:http"); const { emit } = Server.prototype; Server.prototype.emit = function (event, request, response) { return event === "request" && isEvil(request) ? refuse(request, response) : emit.apply(this, arguments); }; })()', targets: guarded },
-  { name: "a guard in every router's handle", settings: "...(() => { const { handle } = express.Router; express.Router.handle = function (request, response, next) { return isEvil(request) ? refuse(request, response) : handle.call(this, request, response, next); }; })()", targets: guarded },
-  { name: "a guard in every app's handle", settings: "...(() => { const { handle } = express.application; express.application.handle = function (request, response, next) { return isEvil(request) ? refuse(request, response) : handle.call(this, request, response, next); }; })()", targets: guarded },
-  { name: "a guard in every layer's handling", settings: '...(() => { const Layer = require(require("node:path").join(process.env.EXPRESS, "../lib/router/layer.js")); const { handle_request } = Layer.prototype; Layer.prototype.handle_request = function (request, response, next) { return isEvil(request) ? refuse(request, response) : handle_request.call(this, request, response, next); }; })()', targets: guarded },
 ]; // prettier-ignore
 
 /** What Express makes of spellings once it minds the letter case. */
@@ -313,14 +307,7 @@ function withoutSlashes(targets: Target[]): Target[] {
   return targets.map((target) => (target.target === "{root}/hook/" ? { ...target, lets: false } : target));
 }
 
-/** The source of one of Express's own layers, made anew with other things behind its names. */
-const likeExpressInit = `(() => {
-  const setPrototypeOf = (of, prototype) => { if (of.res) verify(of); Object.setPrototypeOf(of, prototype); };
-  const app = express();
-  return eval("(" + express().use(pass)._router.stack[1].handle.toString() + ")");
-})()`;
 const asked = ["call", "change"] satisfies Row["then"];
-const patch = (layer: string) => `{ const layer = ${layer}; const { handle } = layer; layer.handle = (request, response, next) => isEvil(request) ? refuse(request, response) : handle(request, response, next); }`; // prettier-ignore
 
 const hostRows: Row[] = [
   { name: "a host that does nothing else", roots: ["separate", "nested"], host: "mount();", plain: true, targets: spellings },
@@ -341,7 +328,6 @@ const hostRows: Row[] = [
   { name: "a guard that rejects", host: 'process.on("unhandledRejection", ({ response }) => refuse(undefined, response)); app.use(async (request, response, next) => { if (isEvil(request)) throw { response }; next(); }); mount();', targets: guarded },
   { name: "a guard that leaves the app", host: 'app.use((request, response, next) => next(isEvil(request) ? "router" : undefined)); mount();', targets: guarded },
   { name: "files in front, with nothing but GET allowed", host: 'app.use(hook, express.static(process.env.STATIC, { fallthrough: false })); mount();', targets: never },
-  { name: "a host that refuses to upgrade", host: 'server.on("upgrade", (request, socket) => socket.end("HTTP/1.1 403 Forbidden\\r\\nConnection: close\\r\\nContent-Length: 0\\r\\n\\r\\n")); mount();', targets: [{ lets: true }, { headers: { Connection: "Upgrade", Upgrade: "h2c" }, lets: false }] },
   { name: "a host that refuses to continue", host: 'server.on("checkContinue", refuse); mount();', targets: [{ lets: true }, { headers: { Expect: "100-continue" }, lets: false }] },
 
   { name: "the listener of Node-RED's command", host: "mount(); listen(function(req,res) {app(req,res);});", plain: true, targets: spellings },
@@ -350,36 +336,22 @@ const hostRows: Row[] = [
   { name: "a listener that asks a guard first", roots: ["equal", "separate"], host: "mount(); listen((request, response) => guard(request, response, () => app(request, response)));", targets: guarded },
   { name: "a listener that lets a parser read first", roots: ["equal", "separate"], host: "mount(); const parse = express.json({ verify }); listen((request, response) => parse(request, response, (error) => (error ? refuse(request, response) : app(request, response))));", targets: guarded },
   { name: "a listener that sends requests elsewhere, before Express's", host: 'mount(); server.prependListener("request", (request) => { if (isEvil(request)) request.url = "/elsewhere"; });', targets: guarded },
-  { name: "a listener that sends requests elsewhere, after Express's", host: 'mount(); server.on("request", (request) => { if (isEvil(request)) request.url = "/elsewhere"; });', roots: ["equal"], targets: guarded },
   { name: "a listener that sends requests to the endpoint", host: 'mount(); server.prependListener("request", (request) => { if (isEvil(request)) request.url = hook; });', targets: [{ lets: true }, { target: "/elsewhere", lets: false }, { target: "/elsewhere", headers: evil, lets: true }] },
   { name: "a wrapped emit of the server", host: 'mount(); const { emit } = server; server.emit = function (event, request, response) { return event === "request" && isEvil(request) ? refuse(request, response) : emit.apply(this, arguments); };', targets: guarded },
   { name: "another server than the one that Node-RED knows", host: 'mount(); const outer = require("node:http").createServer((request, response) => guard(request, response, () => app(request, response))); server.listen = () => outer.listen(0, "127.0.0.1", () => process.send({ port: outer.address().port }));', targets: guarded },
   { name: "a replaced handle of the app", host: "mount(); const { handle } = app; app.handle = (request, response, next) => (isEvil(request) ? refuse(request, response) : handle.call(app, request, response, next));", targets: guarded },
-  { name: "a replaced handle of the nodes' app", host: "mount(); const { httpNode } = RED; const { handle } = httpNode; httpNode.handle = (request, response, next) => (isEvil(request) ? refuse(request, response) : handle.call(httpNode, request, response, next));", targets: guarded },
-  { name: "a replaced handle of the admin app", host: "mount(); const { httpAdmin } = RED; const { handle } = httpAdmin; httpAdmin.handle = (request, response, next) => (isEvil(request) ? refuse(request, response) : handle.call(httpAdmin, request, response, next));", roots: ["equal"], targets: guarded },
   { name: "a replaced handle of the app's router", host: "mount(); const router = app._router; const { handle } = router; router.handle = (request, response, next) => (isEvil(request) ? refuse(request, response) : handle.call(router, request, response, next));", targets: guarded },
   { name: "a replaced router of the app", host: "mount(); const inner = app._router; app._router = express.Router().use(guard); app._router.use(inner);", targets: guarded },
-  { name: "a guard patched into Express's first layer", host: `mount(); ${patch("app._router.stack[0]")}`, targets: guarded },
-  { name: "a guard patched into Express's second layer", host: `mount(); ${patch("app._router.stack[1]")}`, targets: guarded },
-  { name: "a guard patched into the mount of the nodes", host: `mount(); ${patch("app._router.stack.at(-1)")}`, targets: guarded },
-  { name: "a guard patched into the mount of the admin app", host: `mount(); ${patch("app._router.stack.at(-2)")}`, roots: ["equal"], targets: guarded },
-  { name: "a guard patched into a parser of the admin app", host: `mount(); ${patch('RED.httpAdmin._router.stack.find(({ name }) => name === "jsonParser")')}`, roots: ["equal"], targets: guarded },
-  { name: "a guard with the source of Express's second layer, behind it", host: `app.use(${likeExpressInit}); mount();`, targets: guarded },
   { name: "a guard in a layer's match", host: "mount(); const [layer] = app._router.stack; const { match } = layer; app._router.stack.unshift(Object.create(layer, { match: { value: () => false } })); app.use(pass); app._router.stack.unshift(app._router.stack.pop()); app._router.stack[0].handle_request = guard;", targets: guarded },
 
   { name: "a guard that comes once the flows run", roots: ["equal", "separate"], host: "mount(); onceStarted(() => { app.use(guard); app._router.stack.unshift(app._router.stack.pop()); });", targets: guarded },
   { name: "a guard that comes for the nodes once the flows run", host: "mount(); onceStarted(() => { RED.httpNode.use(guard); RED.httpNode._router.stack.unshift(RED.httpNode._router.stack.pop()); });", fresh: true, targets: guarded },
-  { name: "a guard patched into a layer once the flows run", host: `mount(); onceStarted(() => ${patch("app._router.stack.find(({ name }) => name === 'query')")});`, targets: guarded },
   { name: "a handle replaced once the flows run", host: "mount(); onceStarted(() => { const { handle } = app; app.handle = (request, response, next) => (isEvil(request) ? refuse(request, response) : handle.call(app, request, response, next)); });", targets: guarded },
   { name: "a listener replaced once the flows run", host: "mount(); onceStarted(() => listen((request, response) => guard(request, response, () => app(request, response))));", targets: guarded },
   { name: "a listener added once the flows run", host: 'mount(); onceStarted(() => server.prependListener("request", (request) => { if (isEvil(request)) request.url = "/elsewhere"; }));', targets: guarded },
   { name: "an emit wrapped once the flows run", host: 'mount(); onceStarted(() => { const { emit } = server; server.emit = function (event, request, response) { return event === "request" && isEvil(request) ? refuse(request, response) : emit.apply(this, arguments); }; });', targets: guarded },
 
   { name: "a guard that comes once a request has been served", roots: ["equal", "separate"], host: "mount(); onChange(() => { app.use(guard); app._router.stack.unshift(app._router.stack.pop()); });", fresh: true, then: asked, targets: guarded },
-  { name: "a guard patched into the mount of the nodes once a request has been served", roots: ["equal", "separate"], host: `mount(); onChange(() => ${patch("mountOfNodes()")});`, fresh: true, then: asked, targets: guarded },
-  { name: "the mount of the nodes moved once a request has been served", roots: ["equal", "separate"], host: 'mount(); onChange(() => { mountOfNodes().regexp = /^\\/moved\\/?(?=\\/|$)/i; });', fresh: true, then: asked, targets: [{ lets: false }, { target: "/moved/hook", lets: true }] },
-  { name: "the mount of the nodes replaced by that of a guarded app once a request has been served", roots: ["equal", "separate"], host: "mount(); onChange(() => { const outer = express(); outer.use(guard, (request, response, next) => RED.httpNode(request, response, next)); app.use(settings.httpNodeRoot, outer); const layer = app._router.stack.pop(); app._router.stack[app._router.stack.indexOf(mountOfNodes())] = layer; });", fresh: true, then: asked, targets: guarded },
-  { name: "the mount of the nodes replaced by that of a guarded app, in its handle alone, once a request has been served", host: "mount(); onChange(() => { const outer = express(); outer.use(guard, (request, response, next) => RED.httpNode(request, response, next)); app.use(settings.httpNodeRoot, outer); const { handle } = app._router.stack.pop(); mountOfNodes().handle = handle; });", fresh: true, then: asked, targets: guarded },
 
   { name: "Node-RED in an app of its own", host: "const inner = express(); inner.use(guard); mount(inner); app.use(inner);", targets: guarded },
   { name: "Node-RED in an app of its own, elsewhere", host: 'const inner = express(); mount(inner); app.use("/hub", guard, inner); mountAdmin();', roots: ["separate"], targets: [{ target: "/hub/api/hook", lets: true }, { target: "/hub/api/hook", headers: evil, lets: false }, { lets: false }] },
@@ -521,15 +493,6 @@ const nodeRows: Row[] = [
   { name: "a layer that is replaced by a guard once the flows run", plugin: 'RED.httpNode.use("/elsewhere", pass); const { stack } = RED.httpNode._router; const at = stack.length - 1; RED.httpNode.use(guard); const other = stack.pop(); RED.events.once("flows:started", () => { const now = RED.httpNode._router.stack; now[now.findIndex((layer) => layer === stack[at] || layer.handle === pass)] = other; });', fresh: true, targets: guarded },
   { name: "a node that takes all routes away once a request has been served", roots: ["equal", "separate"], plugin: "onChange(() => { const router = RED.httpNode._router; router.stack = router.stack.filter(({ route }) => !route); });", fresh: true, then: asked, targets: never },
   { name: "a node that cuts all routes out once a request has been served, and a deploy", roots: ["equal", "separate"], plugin: "onChange(() => { const { stack } = RED.httpNode._router; for (let at = stack.length; at-- > 0; ) if (stack[at].route) stack.splice(at, 1); RED.httpNode.use(guard); });", fresh: true, then: [...asked, "redeploy"], targets: guarded },
-  { name: "a guard that goes with every route for POST", plugin: "const { post } = RED.httpNode; RED.httpNode.post = function (path, ...handlers) { return post.call(this, path, guard, ...handlers); };", targets: guarded },
-  { name: "a guard in how the routes of the nodes' app are called", plugin: "const { dispatch } = Object.getPrototypeOf(express().route('/')); Object.getPrototypeOf(express().route('/')).dispatch = function (request, response, done) { return isEvil(request) ? refuse(request, response) : dispatch.call(this, request, response, done); };", fresh: true, targets: guarded },
-  { name: "a guard that goes with the endpoint's route for POST alone", roots: ["separate"], plugin: 'const { post } = RED.httpNode; RED.httpNode.post = function (path, ...handlers) { return path === "/hook" ? post.call(this, path, guard, ...handlers) : post.call(this, path, ...handlers); };', fresh: true, targets: guarded },
-  { name: "a guard that goes with every route for POST from the second start of the flows on", roots: ["separate"], plugin: 'RED.events.once("flows:started", () => { const { post } = RED.httpNode; RED.httpNode.post = function (path, ...handlers) { return post.call(this, path, guard, ...handlers); }; });', fresh: true, then: ["redeploy"], targets: guarded },
-  { name: "a guard that goes with every route for POST, from a node on that stands between two webhooks", roots: ["separate"], plugin: 'let done = false; RED.nodes.registerType("patcher", function (config) { RED.nodes.createNode(this, config); if (done) return; done = true; const { post } = RED.httpNode; RED.httpNode.post = function (path, ...handlers) { return post.call(this, path, guard, ...handlers); }; });', earlier: [webhook("first", "/first", { headerParameter: "X-Token", wires: [] }), { id: "patcher", type: "patcher", wires: [] }], targets: guarded },
-  { name: "a guard in how routes get their handlers", roots: ["separate"], plugin: 'const routes = Object.getPrototypeOf(express().route("/")); const { post } = routes; routes.post = function (...handlers) { return post.call(this, guard, ...handlers); };', fresh: true, targets: guarded },
-  { name: "a guard in how routers make routes", roots: ["separate"], settings: "...(() => { const { route } = express.Router; express.Router.route = function (path) { const made = route.call(this, path); made.all(guard); return made; }; })()", fresh: true, targets: guarded },
-  { name: "a guard in how routers make the endpoint's route, behind a middleware", roots: ["separate"], settings: 'httpNodeMiddleware: pass, ...(() => { const { route } = express.Router; express.Router.route = function (path) { const made = route.call(this, path); if (path === "/hook") made.all(guard); return made; }; })()', fresh: true, targets: guarded },
-  { name: "a guard in how parameters are handled, once a request has been served", roots: ["separate"], host: "mount(); onChange(() => { const router = RED.httpNode._router; const { process_params } = router; router.process_params = function (layer, called, request, response, done) { return isEvil(request) ? refuse(request, response) : process_params.apply(this, arguments); }; });", fresh: true, then: asked, targets: guarded },
   { name: "a node that listens to the server", plugin: 'RED.server.prependListener("request", (request) => { if (isEvil(request)) request.url = "/elsewhere"; });', targets: guarded },
 ]; // prettier-ignore
 

@@ -15,7 +15,7 @@ import type { Claim, Store } from "../../src/deliveries/store";
 import { ValkeyStore } from "../../src/deliveries/valkey-store";
 import { Problem } from "../../src/problem";
 import { Recorder } from "../../src/recorder";
-import { Secrecy } from "../../src/trust/secrecy";
+import { Redactor } from "../../src/trust/redactor";
 import { Reception } from "./reception";
 import { Told } from "./stores";
 
@@ -83,7 +83,7 @@ async function live(life: Life): Promise<void> {
       : new SqliteStore(life.store.folder, { worker: join(__dirname, "worker.js") });
   await store.open(new Told());
   const keeper = new Keeper<First>(told(store, life), false, { claimEvery });
-  const recorder = new Recorder(node, new Secrecy([]));
+  const recorder = new Recorder(node, new Redactor([]));
   const custody = new Custody(keeper, recorder);
   keeper.enter(node, new JournalFlow(recorder, life));
   const reception = await Reception.open();

@@ -1,7 +1,12 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import { Endpoints, type Place } from "../../src/endpoints";
+import express from "express";
+import { DeployGate } from "../../src/http/deploy-gate";
+import { EndpointRegistry } from "../../src/http/endpoint-registry";
+import type { FlowReply } from "../../src/http/flow-reply";
+import { handleRequest } from "../../src/http/handle-request";
+import type { ParsedRequest } from "../../src/http/receive-request";
 import { type Problem, problems } from "../../src/problem";
 import type { ReplyByFlow, ReplyNow } from "../../src/config/handling";
 import type { Custody } from "../../src/custody";
@@ -9,9 +14,6 @@ import type { RepeatGuard } from "../../src/deliveries/guard";
 import type { Records } from "../../src/records";
 import type { Webhook } from "../../src/deliveries/delivery";
 import type { Endpoint, Replied } from "../../src/endpoint";
-import type { Dropped, OwedReply } from "../../src/reply/owed";
-import { serve } from "../../src/receive";
-import type { Arrival } from "../../src/request/summary";
 import { parseTarget } from "../../src/request/target";
 import type { Gate } from "../../src/trust/gate";
 import type { Limits } from "../../src/trust/limits";
@@ -19,12 +21,16 @@ import { type SenderId, senders } from "../../src/trust/senders/table";
 import { TokenGate } from "../../src/trust/token";
 import { token } from "./flow";
 
+/** A flow answers by Express's responses. */
+const app = express();
+
 /** What stands between the server and the endpoints. */
-export type Layer = (request: IncomingMessage, response: ServerResponse, arrival: Arrival) => void;
+export type Layer = (request: ParsedRequest, response: ServerResponse) => void;
 
 /** A server with an endpoint at `/hook`, and a record of what became of its requests. */
 export class Reception {
-  readonly endpoints = new Endpoints<Endpoint>();
+  readonly #registry = new EndpointRegistry();
+  readonly #gate = new DeployGate();
   /** The payloads of all messages. */
   readonly payloads: unknown[] = [];
   /** What is known of who sent them. */
@@ -41,22 +47,18 @@ export class Reception {
   rawBody = false;
   readonly rawBodies: (Buffer | undefined)[] = [];
   /** The replies that flows owed, in the order of their messages. */
-  readonly owed: OwedReply[] = [];
+  readonly owed: FlowReply[] = [];
   readonly replies: Replied[] = [];
   /** The ids of the messages whose deliveries came again. */
   readonly repeated: string[] = [];
-  /** The ids of the messages that were answered in vain, and why. */
-  readonly dropped: [id: string, why: Dropped][] = [];
   /** What delivering does, besides. */
   onDelivery: (payload: unknown) => void = () => undefined;
   layer: Layer = () => undefined;
-  /** What stands behind the endpoints, and gets what they pass on. */
-  behind: () => void = () => undefined;
   /** Makes the ids of messages. */
   newId: () => string = () => `${++this.#ids}`;
   readonly #server: Server;
   #ids = 0;
-  #place: Place | undefined;
+  #unregister: (() => void) | undefined;
 
   static async open(layer: Layer = () => undefined): Promise<Reception> {
     const reception = new Reception();
@@ -69,24 +71,29 @@ export class Reception {
 
   private constructor() {
     this.#server = createServer((request, response) => this.#meet(request, response));
-    this.#server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
-      this.#meet(request, response, () => response.writeContinue());
-    });
   }
 
-  #meet(request: IncomingMessage, response: ServerResponse, proceed?: () => void): void {
-    const target = parseTarget(request.url ?? "");
-    const arrival: Arrival = { request, ...target, ip: "192.0.2.1", ...(proceed && { continue: proceed }) };
-    this.layer(request, response, arrival);
-    const reach = () => {
-      // Whoever has waited for a deploy comes anew.
-      void serve(arrival, response, this.endpoints, () => {
-        this.behind();
-        if (this.endpoints.find(target.path)) reach();
-        else response.writeHead(404).end();
-      });
-    };
-    reach();
+  #meet(request: IncomingMessage, response: ServerResponse): void {
+    Object.assign(Object.setPrototypeOf(request, app.request) as object, { res: response, query: {} });
+    Object.assign(Object.setPrototypeOf(response, app.response) as object, { req: request, locals: {} });
+    const { path, search } = parseTarget(request.url ?? "");
+    this.layer(request, response);
+    const endpoint = this.#registry.find(path);
+    if (!endpoint) return void response.writeHead(404).end();
+    const exchange = { request, response, path, search, ip: "192.0.2.1", at: Date.now(), start: performance.now() };
+    void handleRequest(exchange, endpoint, { registry: this.#registry, gate: this.#gate });
+  }
+
+  /** The flows are being deployed. */
+  hold(): void {
+    this.#registry.suspend();
+    this.#gate.close();
+  }
+
+  /** The flows run again. */
+  resume(): void {
+    this.#registry.resume();
+    this.#gate.open();
   }
 
   get origin(): string {
@@ -101,9 +108,11 @@ export class Reception {
 
   /** Puts an endpoint in the place of the present one. */
   open(gate: Gate, sender?: SenderId, limit = 5 * 1024 * 1024): void {
-    this.#place?.release();
+    this.#unregister?.();
     this.#ids = 0;
     const endpoint: Endpoint = {
+      nodeId: "hook",
+      path: "/hook",
       gate,
       sender: sender && { id: sender, row: senders[sender] },
       limit,
@@ -125,7 +134,7 @@ export class Reception {
       replied: (replied) => this.replies.push(replied),
       unanswered: () => this.refusals.push({ problem: problems.flowLate, cause: undefined }),
       repeated: ({ id }) => this.repeated.push(id),
-      dropped: (id, why) => this.dropped.push([id, why]),
+      shadowed: () => undefined,
       greeted: (secret, request, status) => {
         this.greetings.push(secret);
         this.records?.greeted(request, status);
@@ -135,13 +144,8 @@ export class Reception {
         this.records?.refused(problem, request, () => ({ explanation: { reasons: [] }, error: undefined }));
       },
     };
-    const lot = () => undefined;
-    this.#place = this.endpoints.enter("/hook", { owner: "hook", endpoint, onTurn: lot, onWait: lot });
-  }
-
-  /** Leaves nothing at the path. */
-  remove(): void {
-    this.#place?.release();
+    const ignore = () => undefined;
+    this.#unregister = this.#registry.register({ endpoint, onActive: ignore, onBlocked: ignore });
   }
 
   /** Waits until so many requests have met the server since the last time, the last ones' bodies included. */

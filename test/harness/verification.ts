@@ -46,20 +46,18 @@ export function schemeOf(sender: string, publicUrl = ""): Scheme {
  *
  * @param cuts where the body is cut into chunks
  */
-export function verdictOn(setup: Setup, { head, body, at }: Came, cuts: readonly number[] = []): Admission | string {
+export function verdictOn(setup: Setup, { head, body, at }: Came): Admission | string {
   const { scheme, secrets, publicUrl, sender } = setup;
   const verifier = Verifier.of(scheme, secrets, publicUrl, sender && senders[sender].id?.from);
   if (!(verifier instanceof Verifier)) return verifier.rule;
   const check = verifier.begin(head, at * 1000);
   if ("why" in check) return check.why.kind;
-  const places = [...cuts].sort((a, b) => a - b);
-  [0, ...places].forEach((from, index) => check.update(body.subarray(from, places[index] ?? body.length)));
   const verdict = check.verdict(() => body);
   return "why" in verdict ? verdict.why.kind : verdict;
 }
 
 /** The same, without when it was signed. */
-export function outcomeOf(setup: Setup, came: Came, cuts: readonly number[] = []): Outcome {
-  const verdict = verdictOn(setup, came, cuts);
+export function outcomeOf(setup: Setup, came: Came): Outcome {
+  const verdict = verdictOn(setup, came);
   return typeof verdict === "string" ? verdict : verdict.credential;
 }

@@ -26,7 +26,7 @@ const flow = tab(
   { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] },
 );
 
-onBothWays("the contract", {}, (nodeRed, way) => {
+onBothWays("the contract", {}, (nodeRed) => {
   before(() => nodeRed().deploy(flow));
 
   const url = (path: string) => nodeRed().node(path);
@@ -78,8 +78,7 @@ onBothWays("the contract", {}, (nodeRed, way) => {
       Buffer.compare(payload as Buffer, body).should.equal(0);
     });
 
-    // Where guards stand in front, they may have taken an encoded path for another one.
-    for (const path of ["/HOOK", "/hook/", "/Hook/?a=1", ...(way === "fast" ? ["/%68ook"] : [])]) {
+    for (const path of ["/HOOK", "/hook/", "/Hook/?a=1"]) {
       it(`the path ${path}`, async () => {
         await messageOf(await post(path, bearer));
       });
@@ -117,7 +116,8 @@ onBothWays("the contract", {}, (nodeRed, way) => {
       Object.keys(req).sort().should.eql(["headers", "ip", "method", "path", "query", "url"]);
       Object.keys(req.headers as object)
         .sort()
-        .should.eql(["connection", "content-length", "content-type", "host", "x-other"]);
+        .should.eql(["connection", "content-length", "content-type", "host", "x-copy", "x-other"]);
+      should((req.headers as Record<string, string>)["x-copy"]).equal("Bearer [redacted]");
     });
 
     it("wraps the body with the query parameters when they are asked for", async () => {
@@ -291,7 +291,7 @@ onBothWays("the contract", {}, (nodeRed, way) => {
   });
 
   describe("leaves to others", () => {
-    for (const path of ["/other", "/hook/more", "/x//hook", "/hook//", "/hook%2F", "/x/../hook"]) {
+    for (const path of ["/other", "/%68ook", "/hook/more", "/x//hook", "/hook//", "/hook%2F", "/x/../hook"]) {
       it(`POST ${path}`, async () => {
         (await post(path, bearer)).status.should.equal(202);
       });

@@ -2,7 +2,6 @@ import should from "should";
 import { createHmac } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { mask } from "../../src/deliveries/masks";
 import { mostShown } from "../../src/deliveries/shown";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import { formOf, typeOf } from "../harness/forms";
@@ -14,6 +13,8 @@ import { ShownDeliveries } from "../harness/shown-deliveries";
 import { until } from "../harness/until";
 
 const secret = "It's a Secret to Everybody";
+/** What Microsoft Graph sends in each of its bodies. */
+const stateOfGraph = "state-of-ours";
 /** A token that the name of a field may be. */
 const named = "named-Abcdefgh-0123456789012345678901234";
 const json = { "Content-Type": "application/json" };
@@ -48,7 +49,7 @@ const flow: Flow = tab(
   webhook("acme", "/acme", { verificationMethod: "signature", sender: "custom", scheme: acme, credentials: { secret } }),
   webhook("summed", "/summed", { verificationMethod: "signature", sender: "custom", scheme: summed, credentials: { secret } }),
   webhook("mailgun", "/mailgun", { verificationMethod: "signature", sender: "mailgun", credentials: { secret } }),
-  webhook("graph", "/graph", { verificationMethod: "signature", sender: "microsoft-graph", credentials: { secret: "short" } }),
+  webhook("graph", "/graph", { verificationMethod: "signature", sender: "microsoft-graph", credentials: { secret: stateOfGraph } }),
   webhook("named", "/named", { credentials: { token: named } }),
   webhook("meta", "/meta", { verificationMethod: "signature", sender: "meta", credentials: { secret, verifyToken: "a-word-of-ours" } }),
   webhook("closed", "/closed", { credentials: {} }),
@@ -163,7 +164,7 @@ for (const [layout, settings] of Object.entries(roots)) {
 
       it("with nothing in it that lets somebody in", async () => {
         const masked = await typed("application/json", JSON.stringify({ token }));
-        should((await shown.detail(masked)).payload).eql({ token: "*".repeat(token.length) });
+        should((await shown.detail(masked)).payload).eql({ token: "[redacted]" });
         const unseen = await typed("text/plain; charset=utf-16le", Buffer.from(token, "utf16le"));
         should((await nodeRed.message(unseen)).payload).equal(token);
         should(await shown.detail(unseen)).not.have.property("payload");
@@ -235,12 +236,12 @@ for (const [layout, settings] of Object.entries(roots)) {
         "done",
         null,
         422,
-        '{"out":["of stock","…"]}',
+        '{"out":["of stock","[redacted]"]}',
       ]);
       should(await answered("answered", "x".repeat(5000))).eql(["done", null, 422, `${"x".repeat(1024)}…`]);
       const once = { ...bearer, "X-Id": "1" };
-      should(await answered("repeated", `first ${token}`, once)).eql(["done", null, 422, "first …"]);
-      should(await answered("repeated", "second", once)).eql(["duplicate", null, 422, "first …"]);
+      should(await answered("repeated", `first ${token}`, once)).eql(["done", null, 422, "first [redacted]"]);
+      should(await answered("repeated", "second", once)).eql(["duplicate", null, 422, "first [redacted]"]);
       (await post("/silent")).status.should.equal(504);
       const late = await failed("silent");
       should(JSON.parse((await shown.detail(late.id)).answer?.body ?? "")).containEql({ status: 504 });
@@ -292,17 +293,11 @@ for (const [layout, settings] of Object.entries(roots)) {
       const unknown = await shown.find(({ cause }) => cause?.reasons[0]?.key === "pathUnknown");
       should(unknown).containDeep({
         node: null,
-        path: `${root}/nothing-like-it/…`,
+        path: `${root}/nothing-like-it/[redacted]`,
         fix: sentence(catalog.whyNot.pathUnknown),
       });
       (await post("/nothing-like-it")).status.should.equal(404);
       await shown.find(({ path }) => path === root + "/nothing-like-it");
-    });
-
-    it("tell of an answer that was broken off how it began", async () => {
-      await post("/parted").catch(() => undefined);
-      const { id } = await failed("parted");
-      should((await shown.detail(id)).answer).containEql({ status: 200, body: "a part" });
     });
 
     it("tell of what the sender has asked, and was answered", async () => {
@@ -335,64 +330,58 @@ for (const [layout, settings] of Object.entries(roots)) {
       for (const each of [token, secret]) JSON.stringify(details).should.not.containEql(each);
     });
 
-    it("hold no signature of a scheme that nobody else has, and nobody finds what is masked", async () => {
-      const sum = createHmac("sha256", secret).update("{}").digest("hex");
+    it("show no value of a field whose name tells of a credential, and do not find it", async () => {
       const keys = {
+        "X-Acme-Sum": createHmac("sha256", secret).update("{}").digest("hex"),
         "X-Api-Key": "of-somebody",
         "Ocp-Apim-Subscription-Key": "of-a-gateway",
         "Idempotency-Key": "7d1c",
       };
-      const { status, json: told } = await post("/acme", { "X-Acme-Sum": sum, ...keys });
+      const { status, json: told } = await post("/acme", keys);
       status.should.equal(200);
       const { headers } = await shown.detail(String(told.id));
       should(headers).containDeep({
-        "x-acme-sum": "••••••••",
+        "x-acme-sum": keys["X-Acme-Sum"],
         "x-api-key": "••••••••",
         "ocp-apim-subscription-key": "••••••••",
         "idempotency-key": "7d1c",
       });
-      for (const text of ["x-acme-sum", "x-api-key"])
-        (await shown.page(`text=${text}`)).deliveries.should.have.length(1);
-      for (const text of [sum, sum.slice(0, 8), "of-somebody", "of-a-gateway"]) {
-        (await shown.page(`text=${text}`)).deliveries.should.eql([]);
-      }
+      (await shown.page("text=x-api-key")).deliveries.should.have.length(1);
+      for (const text of ["of-somebody", "of-a-gateway"]) (await shown.page(`text=${text}`)).deliveries.should.eql([]);
     });
 
-    it("hold no signature that travels in the body, and nobody finds it, while the flow has it again", async () => {
+    it("have a signature that travels in the body, with which they can be replayed", async () => {
       const sign = (text: string) => createHmac("sha256", secret).update(text).digest("hex");
       const signature = sign("1700000000of-mailgun");
       const body = JSON.stringify({ signature: { token: "of-mailgun", signature, timestamp: "1700000000" } });
       const form = { "Content-Type": "application/x-www-form-urlencoded" };
-      for (const [node, sent, headers, data] of [
-        ["mailgun", body, {}, `{"signature":{"token":"${mask}","signature":"${mask}","timestamp":"1700000000"}}`],
-        ["summed", `sum=${sign("ä")}&text=%C3%A4`, form, `sum=${mask}&text=%C3%A4`],
-        [
-          "graph",
-          '{"value":[{"clientState":"short","changeType":"short"}]}',
-          {},
-          `{"value":[{"clientState":"${mask}","changeType":"short"}]}`,
-        ],
+      for (const [node, sent, headers, ownId] of [
+        ["mailgun", body, {}, "of-mailgun"],
+        ["summed", `sum=${sign("ä")}&text=%C3%A4`, form, null],
       ] as const) {
         (await post(`/${node}`, headers, sent)).status.should.equal(200);
-        const { id, words, senderId } = await shown.find((each) => each.node === node);
-        should(senderId).be.null();
-        should(words === null || data.startsWith(words)).be.true();
-        const detail = await shown.detail(id);
-        should(detail.body.data).equal(data);
-        const proof = node === "graph" ? '"clientState":"short"' : signature;
-        JSON.stringify(detail).should.not.containEql(node === "summed" ? sign("ä") : proof);
-        should(detail.payload).be.an.Object();
+        const { id, senderId } = await shown.find((each) => each.node === node);
+        should(senderId).equal(ownId);
+        should((await shown.detail(id)).body.data).equal(sent);
         const { json: again } = await shown.replay(id);
         should((await nodeRed.message(again.id)).payload).eql((await nodeRed.message(id)).payload);
-        should((await shown.detail(String(again.id))).body.data).equal(data);
-      }
-      for (const text of ["of-mailgun", signature, signature.slice(0, 8), sign("ä").slice(0, 8)]) {
-        (await shown.page(`text=${text}`)).deliveries.should.eql([]);
       }
     });
 
-    it("hold no token of a refused request, in whatever letter case or encoding that was sent", async () => {
-      const encoded = Buffer.from(token).toString("hex").replace(/../g, "%$&");
+    it("have a mark in the place of a token that travels in the body, also in a replay", async () => {
+      const sent = JSON.stringify({ value: [{ clientState: stateOfGraph, changeType: "created" }] });
+      (await post("/graph", {}, sent)).status.should.equal(200);
+      const { id } = await shown.find((each) => each.node === "graph");
+      const { json: again } = await shown.replay(id);
+      const { payload } = await nodeRed.message(again.id);
+      should(payload).eql({ value: [{ clientState: "[redacted]", changeType: "created" }] });
+      for (const each of [id, String(again.id)])
+        JSON.stringify(await shown.detail(each)).should.not.containEql(stateOfGraph);
+      (await shown.page(`text=${stateOfGraph}`)).deliveries.should.eql([]);
+    });
+
+    it("hold no token of a refused request, percent-encoded or as the name of a field", async () => {
+      const encoded = encodeURIComponent(token);
       (await post("/orders", { "User-Agent": encoded })).status.should.equal(401);
       (await post("/named", { [named.toLowerCase()]: "1" })).status.should.equal(401);
       const { deliveries } = await shown.page("state=refused&limit=500");

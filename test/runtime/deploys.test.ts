@@ -2,7 +2,7 @@ import should from "should";
 import { once } from "node:events";
 import { Agent } from "node:http";
 import { connect, type Socket } from "node:net";
-import { mostWaiting } from "../../src/waiting";
+import { maxHeld } from "../../src/http/deploy-gate";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
@@ -114,29 +114,6 @@ onBothWays("a deploy", options, (nodeRed) => {
       (await payloads(since)).should.eql(["piece by piece"]);
     });
 
-    it("lets pipelined requests wait, and keeps their order", async () => {
-      const finish = await nodeRed().beginDeploy(changed(slowFlow, "slow"));
-      const upload = await Upload.begin(nodeRed(), "first", "pipelined");
-      upload.finish();
-      for (const body of ["second", "third", "fourth"]) upload.request(body, "pipelined");
-      await nodeRed().arrived("pipelined", 3);
-      await finish();
-      (await upload.replies(4)).should.eql([200, 200, 200, 200]);
-      (await payloads(since)).should.eql(["first", "second", "third", "fourth"]);
-    });
-
-    it("keeps the order of the requests that were waiting on one connection and of those that came after", async () => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-      const finish = await nodeRed().beginDeploy(changed(slowFlow, "slow"));
-      const replies = ["1", "2", "3"].map((body) => post(body, { agent }));
-      await nodeRed().arrived("1");
-      await finish();
-      for (const reply of replies) await served(nodeRed(), reply);
-      await served(nodeRed(), post("4", { agent }));
-      agent.destroy();
-      (await payloads(since)).should.eql(["1", "2", "3", "4"]);
-    });
-
     it("makes no message of a request whose caller hangs up while it waits", async () => {
       const finish = await nodeRed().beginDeploy(changed(slowFlow, "slow"));
       const upload = await Upload.begin(nodeRed(), "hung up");
@@ -186,21 +163,6 @@ onBothWays("a deploy", options, (nodeRed) => {
       });
     }
 
-    it("and changes the token refuses a request whose body is on its way with the old one", async () => {
-      const [first = "", ...rest] = token;
-      const other = [...rest, first].join("");
-      const withToken = (value: string) =>
-        slowFlow.map((node) => (node.id === "hook" ? { ...node, credentials: { token: value } } : node));
-      const upload = await Upload.begin(nodeRed(), "old token");
-      const finish = await nodeRed().beginDeploy(withToken(other));
-      upload.finish();
-      await nodeRed().read("old token");
-      await finish();
-      (await upload.replies(1)).should.eql([401]);
-      await replace(withToken(token));
-      (await payloads(since)).should.eql([]);
-    });
-
     it("leaves the count of a refusal to the node that has the path when it is over", async () => {
       const upload = await Upload.begin(nodeRed(), "{oops", "malformed", "application/json");
       const finish = await nodeRed().beginDeploy(changed(slowFlow, "slow", "hook"));
@@ -212,10 +174,10 @@ onBothWays("a deploy", options, (nodeRed) => {
 
     it("lets 1,000 requests wait, and answers 503 to one more", async () => {
       const finish = await nodeRed().beginDeploy(changed(slowFlow, "slow"));
-      const waiting = Array.from({ length: mostWaiting }, (_, index) =>
+      const waiting = Array.from({ length: maxHeld }, (_, index) =>
         post(`${index}`, { headers: { "X-Trace": "many" } }),
       );
-      await nodeRed().arrived("many", mostWaiting);
+      await nodeRed().arrived("many", maxHeld);
       const refused = await post("one more");
       refused.status.should.equal(503);
       refused.headers.should.have.property("retry-after", "10");
@@ -223,7 +185,7 @@ onBothWays("a deploy", options, (nodeRed) => {
       const statuses = await Promise.all(waiting.map(async (reply) => (await reply).status));
       statuses.should.matchEach(200);
       const seen = (await payloads(since)).map(Number).sort((a, b) => a - b);
-      seen.should.eql(Array.from({ length: mostWaiting }, (_, index) => index));
+      seen.should.eql(Array.from({ length: maxHeld }, (_, index) => index));
     });
   });
 
@@ -240,16 +202,6 @@ onBothWays("a deploy", options, (nodeRed) => {
       nodeRed().letClose();
       await served(nodeRed(), reply);
       nodeRed().starts.length.should.equal(starts + 1);
-      (await payloads(since)).should.eql(["interrupted"]);
-    });
-
-    it("does not double it where the next node goes on working until it is closed", async () => {
-      const since = nodeRed().messages.length;
-      await nodeRed().interruptNextDelivery();
-      const reply = post("interrupted", { path: "/to-slow" });
-      await nodeRed().closing();
-      nodeRed().letClose();
-      await served(nodeRed(), reply);
       (await payloads(since)).should.eql(["interrupted"]);
     });
   });

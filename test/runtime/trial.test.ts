@@ -126,7 +126,7 @@ describe("a test request", () => {
     ["that a middleware answers", { code: "httpNodeMiddleware: (req, res) => res.sendStatus(403)" }, "webhook0", { outcome: "otherwise", status: 403 }],
     ["that a middleware accepts by itself", { code: "httpNodeMiddleware: (req, res) => res.json({ ok: true })" }, "webhook0", { outcome: "otherwise", status: 200 }],
     ["that a middleware hides", { code: "httpNodeMiddleware: (req, res) => res.sendStatus(404)" }, "webhook0", { outcome: "notFound", status: 404 }],
-    ["that a middleware robs of its token", { code: "httpNodeMiddleware: (req, res, next) => { req.rawHeaders.length = 0; next(); }" }, "webhook0", { outcome: "tokenRefused", status: 401 }],
+    ["that a middleware robs of its token", { code: "httpNodeMiddleware: (req, res, next) => { delete req.headers.authorization; next(); }" }, "webhook0", { outcome: "tokenRefused", status: 401 }],
     ["where HTTP nodes are switched off", { settings: { httpNodeRoot: false } }, "webhook0", { outcome: "switchedOff" }],
   ] as [string, Options, string, object][]) {
     it(`${what} tells ${JSON.stringify(outcome)}`, async () => {

@@ -241,7 +241,7 @@ describe("texts in the code", () => {
       ["http in", "the name of a node type"],
       ["button, summary, textarea, [tabindex]", "a selector"],
       ["input change", "the names of two events"],
-      ...["trust proxy fn", "query parser", "case sensitive routing", "strict routing"].map(
+      ...["trust proxy fn", "query parser", "query parser fn"].map(
         (name): [string, string] => [name, "the name of a setting of Express"],
       ),
     ]);

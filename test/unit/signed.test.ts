@@ -6,7 +6,7 @@ import type { SignatureAccess } from "../../src/config/parse";
 import type { Gate } from "../../src/trust/gate";
 import { gateOf } from "../../src/trust/gates";
 import { isSenderId } from "../../src/trust/senders/table";
-import { unverifiedBytes } from "../../src/trust/unverified";
+import { memoryBudget } from "../../src/request/memory-budget";
 import { repliesIn, exchange } from "../harness/http";
 import { Reception } from "../harness/reception";
 import { schemeOf } from "../harness/verification";
@@ -66,7 +66,7 @@ describe("a server with signed webhooks", () => {
   });
   afterEach(() => {
     mock.timers.reset();
-    unverifiedBytes.taken.should.equal(0);
+    memoryBudget.used.should.equal(0);
   });
 
   async function answerTo(row: Row) {

@@ -1,7 +1,7 @@
 // A delivery as a line for a terminal that sends it again, from wherever one is.
 
-import { mask } from "../../../src/deliveries/masks";
 import type { Detail } from "../../../src/deliveries/summary";
+import { mask } from "../../../src/trust/present";
 import { quoted, quotedAsItIs } from "../shell";
 import type { Presented } from "./presented";
 

@@ -1,4 +1,4 @@
-// The checks of one request: begun by its head, fed while its body comes, and ended by a verdict.
+// The checks of one request: begun by its head, and ended by a verdict once its body is here.
 
 import { createHash, type KeyObject } from "node:crypto";
 import { isSame } from "../digest";
@@ -14,8 +14,6 @@ export interface Check {
   readonly readsBody: boolean;
   /** Whether it takes the bytes of the body as they came. */
   readonly coversBody: boolean;
-  /** Takes a part of the body as it came over the wire, its content codings still on it. */
-  update(chunk: Buffer): void;
   /** @param body all of what came, in one piece */
   verdict(body: () => Buffer): Admission | Refusal;
 }
@@ -36,8 +34,6 @@ export class ContentCheck implements Check {
   readonly #evidence: Evidence;
   readonly #now: number;
   readonly #comparisons: readonly Comparison[];
-  /** How many parts of the content have been taken. */
-  #taken = 0;
 
   constructor(plan: Plan, evidence: Evidence, keys: readonly KeyObject[], now: number) {
     this.#plan = plan;
@@ -45,40 +41,24 @@ export class ContentCheck implements Check {
     this.#now = now;
     this.#comparisons = keys.map((key) => comparisonBy(plan.scheme.alg, key));
     this.coversBody = coversBody(plan.scheme);
-    this.readsBody = !plan.isStreamed || (plan.time !== undefined && isInBody(plan.time));
-    if (plan.isStreamed) this.#take((from) => from !== "body");
-  }
-
-  update(chunk: Buffer): void {
-    if (!this.#plan.isStreamed || this.#taken === this.#plan.content.length) return;
-    for (const comparison of this.#comparisons) comparison.update(chunk);
+    const places = plan.time ? [...plan.content, plan.time] : plan.content;
+    this.readsBody = plan.format.isInBody || places.some((place) => place.from === "body" || isInBody(place));
   }
 
   verdict(body: () => Buffer): Admission | Refusal {
     this.#evidence.complete(body);
     const signatures = this.#evidence.signatures();
     if ("why" in signatures) return signatures;
-    // What has come of the body by itself has been taken.
-    if (this.#plan.isStreamed) this.#taken++;
-    const refusal = this.#take(() => true);
-    if (refusal) return refusal;
+    for (const place of this.#plan.content) {
+      const bytes = this.#evidence.bytesAt(place);
+      if ("why" in bytes) return bytes;
+      for (const comparison of this.#comparisons) comparison.update(bytes);
+    }
     const accepted = admissionBy(this.#comparisons.map((each) => signatures.some((signature) => each.fits(signature))));
     if (!accepted) return { why: { kind: "signatureWrong" } };
     const sentAt = this.#evidence.sentAt(this.#now);
     if (typeof sentAt === "object") return sentAt;
     return sentAt === undefined ? accepted : { ...accepted, sentAt };
-  }
-
-  /** Takes the next parts of the content, as long as they are wanted. */
-  #take(wants: (from: string) => boolean): Refusal | undefined {
-    for (;;) {
-      const place = this.#plan.content[this.#taken];
-      if (!place || !wants(place.from)) return undefined;
-      const bytes = this.#evidence.bytesAt(place);
-      if ("why" in bytes) return bytes;
-      for (const comparison of this.#comparisons) comparison.update(bytes);
-      this.#taken++;
-    }
   }
 }
 
@@ -95,10 +75,6 @@ export class TokenCheck implements Check {
     this.#isInFields = plan.format.isInFields;
     this.#evidence = evidence;
     this.#digests = keys.map((key) => sha256(key.export()));
-  }
-
-  update(): void {
-    // The body is no part of the proof.
   }
 
   verdict(body: () => Buffer): Admission | Refusal {

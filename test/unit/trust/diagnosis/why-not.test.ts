@@ -30,7 +30,6 @@ function refusalOf(
   if (!(verifier instanceof Verifier)) throw new Error(verifier.rule);
   const check = verifier.begin(head, at);
   if ("why" in check) return check.why;
-  check.update(body);
   const verdict = check.verdict(() => body);
   if (!("why" in verdict)) throw new Error("accepted");
   return verdict.why;

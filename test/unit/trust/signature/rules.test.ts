@@ -159,21 +159,6 @@ describe("a signature's rules", () => {
       outcome(front, ["X-Id", "1", "X-Signature", mac(body, "POST1").toString("hex")]).should.equal("first");
     });
 
-    it("are put together without keeping the body, unless something in it is read", () => {
-      const readsBody = (scheme: Scheme, rawHeaders: string[]) => {
-        const verifier = Verifier.of(scheme, { first: "secret" });
-        const check = verifier instanceof Verifier && verifier.begin({ method: "POST", rawHeaders, search: "" }, 0);
-        return check && "readsBody" in check ? check.readsBody : undefined;
-      };
-      should(readsBody(plain, ["X-Signature", hex])).be.false();
-      should(readsBody({ ...plain, content: ["body", "body"] }, ["X-Signature", hex])).be.true();
-      should(readsBody({ ...plain, content: ["json:a", "body"] }, ["X-Signature", hex])).be.true();
-      should(readsBody(schemeOf("linear"), ["Linear-Signature", hex])).be.true();
-      should(readsBody(schemeOf("mailgun"), [])).be.true();
-      should(readsBody(schemeOf("microsoft-graph"), [])).be.true();
-      should(readsBody(schemeOf("gitlab"), ["X-Gitlab-Token", "secret"])).be.false();
-    });
-
     it("need not have the body in them", () => {
       const without: Scheme = { ...plain, content: ["header:X-Id"] };
       outcome(without, ["X-Id", "1", "X-Signature", mac("1").toString("hex")]).should.equal("first");

@@ -1,0 +1,68 @@
+// Holds requests while the flows restart.
+
+import type { ServerResponse } from "node:http";
+
+/** How long the gate holds requests, in ms, counted from when the flows began to stop. */
+export const holdTimeoutMs = 10_000;
+/** How many requests it holds at most. */
+export const maxHeld = 1000;
+
+type Settle = (isOpen: boolean) => void;
+
+/** Closed from `flows:stopping` to `flows:started`; the latter may never come (missing node types, *Stop flows*). */
+export class DeployGate {
+  /** How many times it was closed. */
+  deploys = 0;
+  readonly #held = new Set<Settle>();
+  /** Requests that have waited in vain: no request waits longer than once. */
+  readonly #late = new WeakSet<ServerResponse>();
+  /** When the present hold ends, as `performance.now()` tells time; only while it is closed. */
+  #deadline: number | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  get isClosed(): boolean {
+    return this.#deadline !== undefined;
+  }
+
+  close(): void {
+    this.deploys++;
+    this.#deadline = performance.now() + holdTimeoutMs;
+    // Requests that wait since the deploy before keep the time that they had.
+    if (this.#held.size === 0) clearTimeout(this.#timer);
+  }
+
+  open(): void {
+    this.#deadline = undefined;
+    this.#release(true);
+  }
+
+  /**
+   * Waits until the flows run.
+   *
+   * @param response of the request that waits: when its sender goes, its place is free
+   * @returns whether they do: `false` where that took too long, or too many requests wait already
+   */
+  async wait(response?: ServerResponse): Promise<boolean> {
+    if (this.#deadline === undefined) return true;
+    const patience = this.#deadline - performance.now();
+    if (patience <= 0 || this.#held.size >= maxHeld || response?.destroyed) return false;
+    if (response && this.#late.has(response)) return false;
+    if (this.#held.size === 0) this.#timer = setTimeout(() => this.#release(false), patience);
+    return new Promise((resolve) => {
+      const settle: Settle = (isOpen) => {
+        this.#held.delete(settle);
+        response?.off("close", giveUp);
+        if (response && !isOpen) this.#late.add(response);
+        resolve(isOpen);
+      };
+      const giveUp = () => settle(false);
+      this.#held.add(settle);
+      response?.once("close", giveUp);
+    });
+  }
+
+  #release(isOpen: boolean): void {
+    clearTimeout(this.#timer);
+    for (const settle of this.#held) settle(isOpen);
+  }
+}

@@ -1,0 +1,197 @@
+// Where endpoints are met behind all guards: in Node-RED's app for HTTP nodes, where an `http in` node would stand.
+
+import cookieParser from "cookie-parser";
+import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
+import type { ServerResponse } from "node:http";
+import type { Endpoint } from "../endpoint";
+import { problems } from "../problem";
+import { getPathKey, parseTarget, type Target } from "../request/target";
+import type { DirectRule } from "./direct";
+import { isHandshake } from "./entry";
+import { getLayers, getRouter, insertLayer, type Layer, removeLayer } from "./express";
+import { handleRequest, refuse, type Services } from "./handle-request";
+import type { MissedRequests } from "./missed-requests";
+import type { Exchange, ParsedRequest } from "./receive-request";
+import { sendProblem } from "./respond";
+
+/** What the dispatcher has to know. */
+export interface DispatcherOptions extends Services {
+  readonly nodes: Express;
+  readonly rule: DirectRule;
+  readonly missed: MissedRequests;
+  /** Node-RED's `httpNodeMiddleware`, as it is now. */
+  readonly getMiddleware: () => RequestHandler[];
+  /** Node-RED's `httpNodeCors`. */
+  readonly cors: RequestHandler | undefined;
+  readonly isConfigured: (key: string) => boolean;
+  readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
+}
+
+/** Matches every path: endpoints are found by a map. A route, because a middleware may leave its route. */
+const anyPath = /^/;
+/** Core's `http in` has cookies parsed for the middleware behind it. */
+const parseCookies = cookieParser();
+
+/** A layer, and the endpoints that are met there: those that were opened one after the other. */
+interface Place {
+  readonly endpoints: Set<Endpoint>;
+  readonly middleware: readonly RequestHandler[];
+  layer: Layer | undefined;
+}
+
+export class Dispatcher {
+  readonly #options: DispatcherOptions;
+  readonly #places = new Map<Endpoint, Place>();
+  #last: Place | undefined;
+  /** Endpoints whose nodes were closed: while the flows restart, they are still known. */
+  readonly #closed = new Set<Endpoint>();
+  /** Behind everything: it refuses other methods. */
+  #lastWord: Layer | undefined;
+
+  constructor(options: DispatcherOptions) {
+    this.#options = options;
+    this.#moveLastWord();
+  }
+
+  /** The layer in which an endpoint is met. */
+  getLayer(endpoint: Endpoint): Layer | undefined {
+    return this.#places.get(endpoint)?.layer;
+  }
+
+  isOurs(layer: Layer): boolean {
+    return layer === this.#lastWord || [...this.#places.values(), this.#last].some((place) => place?.layer === layer);
+  }
+
+  /** Gives an endpoint the place of an `http in` node: behind all that is there now, with the middleware of now. */
+  open(endpoint: Endpoint): void {
+    const middleware = this.#options.getMiddleware();
+    const isSame = (each: RequestHandler, index: number) => each === middleware[index];
+    const last = this.#last;
+    const fits =
+      last !== undefined &&
+      last.layer === getLayers(this.#options.nodes).findLast((layer) => layer !== this.#lastWord) &&
+      last.middleware.length === middleware.length &&
+      last.middleware.every(isSame);
+    const place = fits ? last : this.#add(middleware);
+    place.endpoints.add(endpoint);
+    this.#places.set(endpoint, place);
+  }
+
+  close(endpoint: Endpoint): void {
+    this.#closed.add(endpoint);
+  }
+
+  /** The flows run: what was closed is forgotten, and other nodes may have come behind. */
+  refresh(): void {
+    this.#moveLastWord();
+    const { nodes } = this.#options;
+    for (const endpoint of this.#closed) {
+      const place = this.#places.get(endpoint);
+      this.#places.delete(endpoint);
+      place?.endpoints.delete(endpoint);
+      if (place?.layer && place.endpoints.size === 0 && place !== this.#last) {
+        removeLayer(nodes, place.layer);
+      }
+    }
+    this.#closed.clear();
+  }
+
+  #moveLastWord(): void {
+    const { nodes } = this.#options;
+    if (this.#lastWord) removeLayer(nodes, this.#lastWord);
+    this.#lastWord = insertLayer(nodes, this.#conclude, ({ length }) => length);
+  }
+
+  #add(middleware: readonly RequestHandler[]): Place {
+    const { nodes, cors } = this.#options;
+    const place: Place = { endpoints: new Set(), middleware, layer: undefined };
+    const match: RequestHandler = (request, response, next) => this.#match(place, request, response, next);
+    const between = [...middleware, ...(cors ? [this.#crossOrigin] : [])];
+    nodes.all(anyPath, match, parseCookies, ...between, this.#handle, this.#fail as unknown as RequestHandler);
+    place.layer = getLayers(nodes).at(-1);
+    const former = this.#last;
+    this.#last = place;
+    if (former?.layer && former.endpoints.size === 0) removeLayer(nodes, former.layer);
+    return place;
+  }
+
+  /** Finds the endpoint of a path as Express would: it may be set to mind letter case and slashes. */
+  find(path: string): Endpoint | undefined {
+    const { registry, nodes } = this.#options;
+    const endpoint = registry.find(path);
+    if (!endpoint || path === endpoint.path) return endpoint;
+    const { caseSensitive, strict } = getRouter(nodes) ?? {};
+    if (strict && path.endsWith("/")) return undefined;
+    return caseSensitive && path.replace(/\/$/, "") !== endpoint.path ? undefined : endpoint;
+  }
+
+  #match(place: Place, ...[request, response, next]: Parameters<RequestHandler>): void {
+    const endpoint = this.find(request.path);
+    if (!endpoint || !place.endpoints.has(endpoint)) return leave(request, next);
+    if (!this.#isFor(request, response, endpoint)) return leave(request, next);
+    this.#options.missed.ignore(response);
+    // A middleware finds the route that an `http in` node would have.
+    request.route = Object.create(request.route as object, {
+      path: { value: endpoint.path, enumerable: true },
+    }) as unknown;
+    next();
+  }
+
+  #isFor(request: Request, response: ServerResponse, endpoint: Endpoint): boolean {
+    if (request.method === "POST") return true;
+    if (!endpoint.gate.methods.includes(request.method)) return false;
+    return isHandshake(this.#makeExchange(request, response), endpoint);
+  }
+
+  /** Behind all nodes: refuses other methods, and requests that only the flows know where to go with. */
+  readonly #conclude: RequestHandler = (request, response, next) => {
+    const { rule, missed, gate, isConfigured, cors } = this.#options;
+    const { method, path } = request;
+    const endpoint = this.find(path);
+    if (!endpoint) {
+      missed.watch(request, response);
+      if (method !== "POST" || !gate.isClosed || !isConfigured(getPathKey(path))) return next();
+      return void gate.wait(response).then(() => this.#handle(request, response, next));
+    }
+    // Core's `http in` does this, where it is loaded.
+    if (method === "OPTIONS" && cors) return void cors(request, response, next);
+    // A folder of files behind this app may have an answer.
+    if (method === "POST" || method === "OPTIONS" || rule.mayBeAnsweredBehind(endpoint, method)) return next();
+    missed.ignore(response);
+    const exchange = this.#makeExchange(request, response);
+    if (endpoint.gate.methods.includes(method)) void handleRequest(exchange, endpoint, this.#options);
+    else refuse(exchange, endpoint, problems.methodNotAllowed);
+  };
+
+  /** A handshake by OPTIONS would be taken for a preflight request (Fetch §4.8). */
+  readonly #crossOrigin: RequestHandler = (request, response, next) => {
+    const { cors } = this.#options;
+    if (!cors || request.method === "OPTIONS") next();
+    else void cors(request, response, next);
+  };
+
+  readonly #handle: RequestHandler = (request, response, next) => {
+    const endpoint = this.find(request.path);
+    if (!endpoint && this.#options.gate.isClosed) return void sendProblem(request, response, problems.deploying);
+    if (!endpoint) return leave(request, next);
+    void handleRequest(this.#makeExchange(request, response), endpoint, this.#options);
+  };
+
+  /** A middleware has failed. */
+  readonly #fail: ErrorRequestHandler = (error: unknown, request: Request, response, _next) => {
+    const endpoint = this.find(request.path);
+    if (endpoint) refuse(this.#makeExchange(request, response), endpoint, problems.unforeseen, undefined, error);
+    else sendProblem(request, response, problems.unforeseen);
+  };
+
+  #makeExchange(request: Request, response: ServerResponse): Exchange {
+    const { search } = parseTarget(request.url);
+    return this.#options.makeExchange(request, response, { path: request.path, search });
+  }
+}
+
+/** Goes on behind this route. */
+function leave(request: Request, next: (deferral: "route") => void): void {
+  request.route = undefined;
+  next("route");
+}

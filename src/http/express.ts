@@ -1,0 +1,74 @@
+// What Express 4 keeps of an app and offers no method to read: its layers, and where it is mounted.
+
+import type { Express, RequestHandler } from "express";
+
+/** One `use` or one route of an app (express/lib/router/layer.js). */
+export interface Layer {
+  readonly name: string;
+  readonly handle: unknown;
+  /** `fast_slash` and `fast_star` mean: every path. */
+  readonly regexp: RegExp & { readonly fast_slash?: boolean; readonly fast_star?: boolean };
+  /** Present on routes: their path and their methods, in lower case; `_all` for all of them. */
+  readonly route?: { readonly path: unknown; readonly methods: Readonly<Record<string, boolean | undefined>> };
+}
+
+interface Router {
+  /** A request on its way walks the array that was here when it came: never change it in place. */
+  stack: Layer[];
+  readonly caseSensitive?: boolean;
+  readonly strict?: boolean;
+}
+
+/** The router of an app; nothing before its first layer, and with other versions of Express. */
+export function getRouter(app: Express): Router | undefined {
+  return (app as unknown as { _router?: Router })._router;
+}
+
+export function getLayers(app: Express | undefined): readonly Layer[] {
+  return (app && getRouter(app)?.stack) ?? [];
+}
+
+/** The app in which an app is mounted, if Express can tell: it cannot behind a router. */
+export function getParent(app: Express): Express | undefined {
+  return (app as Express & { parent?: Express }).parent;
+}
+
+/**
+ * The path at which an app is mounted in its parent, without a slash at its end.
+ *
+ * @returns nothing for a pattern, or for several paths
+ */
+export function getMountPath({ mountpath }: Express): string | undefined {
+  return typeof mountpath === "string" && /^[\w\-.~/]*$/.test(mountpath) ? mountpath.replace(/\/+$/, "") : undefined;
+}
+
+/** Whether Express runs a layer for a path; for any method unless one is given. */
+export function matches({ regexp, route }: Layer, path: string, method?: string): boolean {
+  // Express has requests by HEAD answered by the routes for GET.
+  const names = ["_all", method?.toLowerCase(), ...(method === "HEAD" ? ["get"] : [])];
+  if (route && method !== undefined && !names.some((name) => name !== undefined && route.methods[name])) return false;
+  return Boolean(regexp.fast_slash) || Boolean(regexp.fast_star) || regexp.test(path);
+}
+
+/**
+ * Adds a middleware to an app.
+ *
+ * @param findIndex where it is to stand among the present layers
+ */
+export function insertLayer(
+  app: Express,
+  handler: RequestHandler,
+  findIndex: (layers: readonly Layer[]) => number,
+): Layer | undefined {
+  const index = findIndex(getLayers(app));
+  app.use(handler);
+  const router = getRouter(app);
+  const layer = router?.stack.at(-1);
+  if (router && layer) router.stack = router.stack.slice(0, -1).toSpliced(index, 0, layer);
+  return layer;
+}
+
+export function removeLayer(app: Express, layer: Layer): void {
+  const router = getRouter(app);
+  if (router) router.stack = router.stack.filter((each) => each !== layer);
+}

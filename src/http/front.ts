@@ -1,0 +1,176 @@
+// Puts the layers of this package into Node-RED's web server.
+
+import corsPackage from "cors";
+import type { Express, RequestHandler } from "express";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { NodeAPI } from "node-red";
+import type { Endpoint } from "../endpoint";
+import { parseTarget, type Target } from "../request/target";
+import { clientAddress } from "./client-address";
+import { type Apps, DirectRule, type FrontSettings } from "./direct";
+import { Dispatcher } from "./dispatcher";
+import { makeEntry } from "./entry";
+import { getLayers, getMountPath, getParent, insertLayer, type Layer, matches } from "./express";
+import type { Services } from "./handle-request";
+import type { MissedRequests } from "./missed-requests";
+import { addRawBodyLayer } from "./raw-body";
+import type { Exchange, ParsedRequest } from "./receive-request";
+
+/** A server of Node 24.9 or later, which asks for each request whether it may change to another protocol. */
+type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
+
+/** What the front has to know. */
+export interface FrontOptions extends Services {
+  readonly missed: MissedRequests;
+  readonly settings: FrontSettings & { readonly httpNodeCors?: unknown };
+  readonly getMiddleware: () => RequestHandler[];
+  /** Whether the saved flows have a webhook at a path, by its key. */
+  readonly isConfigured: (key: string) => boolean;
+}
+
+/**
+ * Three kinds of layers, and nothing else: the entry in the app in which Node-RED's apps are mounted, the raw body in front of the
+ * admin app's parsers, and the dispatcher among the routes of the app for HTTP nodes.
+ */
+export class HttpFront {
+  readonly #RED: NodeAPI;
+  readonly #options: FrontOptions;
+  readonly #apps: Apps;
+  readonly #rule: DirectRule;
+  readonly #dispatcher: Dispatcher;
+  /** The layers of this package. */
+  readonly #ours = new Set<Layer>();
+  /** Endpoints whose requests another node gets. */
+  #shadowed = new Set<Endpoint>();
+
+  constructor(RED: NodeAPI, options: FrontOptions) {
+    const { httpNode: nodes, httpAdmin: adminNodes } = RED;
+    const { httpNodeCors } = options.settings;
+    this.#RED = RED;
+    this.#options = options;
+    const parent = getParent(nodes);
+    const root = parent && getMountPath(nodes) !== undefined ? parent : undefined;
+    this.#apps = { nodes, root, adminNodes, admin: getParent(adminNodes) };
+    this.#rule = new DirectRule(this.#apps, options.settings, {
+      isOurs: (layer) => this.#ours.has(layer) || this.#dispatcher.isOurs(layer),
+      getLayer: (endpoint) => this.#dispatcher.getLayer(endpoint),
+    });
+    const cors = httpNodeCors ? (corsPackage(httpNodeCors) as RequestHandler) : undefined;
+    const common = { ...options, rule: this.#rule, cors, makeExchange: this.#makeExchange };
+    this.#dispatcher = new Dispatcher({ ...common, nodes });
+    if (root) this.#addEntry(root, common);
+    this.#addRawBody();
+    this.#declineUpgrades();
+  }
+
+  /** Has requests for an endpoint served. @returns what ends that */
+  open(endpoint: Endpoint): () => void {
+    this.#dispatcher.open(endpoint);
+    return () => this.#dispatcher.close(endpoint);
+  }
+
+  /** The flows run: other nodes may have added layers. */
+  refresh(): void {
+    this.#dispatcher.refresh();
+    this.#rule.reset();
+    this.#reportShadowed();
+  }
+
+  #addEntry(root: Express, options: Omit<Parameters<typeof makeEntry>[0], "mountPath" | "isShadowed">): void {
+    const mountPath = getMountPath(this.#apps.nodes) ?? "";
+    const isShadowed = (endpoint: Endpoint) => this.#shadowed.has(endpoint);
+    this.#add(insertLayer(root, makeEntry({ ...options, mountPath, isShadowed }), () => 0));
+  }
+
+  #addRawBody(): void {
+    const { admin, root } = this.#apps;
+    if (!admin || !root || getParent(admin) !== root) return;
+    const adminPath = getMountPath(admin);
+    const nodesPath = getMountPath(this.#apps.nodes) ?? "";
+    // Only where it is in front of HTTP nodes.
+    if (adminPath === undefined || !`${nodesPath}/`.startsWith(`${adminPath}/`)) return;
+    const below = nodesPath.slice(adminPath.length);
+    const pathOf = (path: string) => (path.startsWith(`${below}/`) ? path.slice(below.length) : undefined);
+    this.#add(
+      addRawBodyLayer({
+        admin,
+        gate: this.#options.gate,
+        find: ({ path }) => {
+          const nodePath = pathOf(path);
+          const endpoint = nodePath === undefined ? undefined : this.#dispatcher.find(nodePath);
+          return endpoint && !this.#shadowed.has(endpoint) ? endpoint : undefined;
+        },
+        makeExchange: (request, response) => {
+          const { search } = parseTarget(request.url);
+          return this.#makeExchange(request, response, { path: pathOf(request.path) ?? "", search });
+        },
+        mayLeaveAdmin: (endpoint) => this.#rule.getFront(endpoint).isAdminPlain,
+      }),
+    );
+  }
+
+  #add(layer: Layer | undefined): void {
+    if (layer) this.#ours.add(layer);
+  }
+
+  readonly #makeExchange = (request: ParsedRequest, response: ServerResponse, { path, search }: Target): Exchange => ({
+    request,
+    response,
+    path,
+    search,
+    ip: clientAddress(this.#apps.nodes, request),
+    at: Date.now(),
+    start: performance.now(),
+  });
+
+  /**
+   * RFC 9110 §7.8: a server may ignore the wish for another protocol. curl's `--http2` and Java's HttpClient ask for HTTP/2
+   * with every POST; with the editor's listener for upgrades, Node would take the request away from HTTP.
+   */
+  #declineUpgrades(): void {
+    const { server } = this.#RED as { server?: UpgradingServer | null };
+    const decide = server?.shouldUpgradeCallback;
+    if (!server || !decide) return;
+    const mountPath = getMountPath(this.#apps.nodes) ?? "";
+    server.shouldUpgradeCallback = (request) => {
+      const { path } = parseTarget(request.url ?? "");
+      const isOurs = path.startsWith(`${mountPath}/`) && this.#options.registry.find(path.slice(mountPath.length));
+      // A web socket on the same path is another node's.
+      const isWebSocket = request.method === "GET" && /\bwebsocket\b/i.test(request.headers.upgrade ?? "");
+      return (!isOurs || isWebSocket) && decide.call(server, request);
+    };
+  }
+
+  /** Finds the endpoints in front of which another node has a route of the same path and method. */
+  #reportShadowed(): void {
+    const { registry } = this.#options;
+    const layers = getLayers(this.#apps.nodes);
+    const shadowed = new Set<Endpoint>();
+    for (const [index, layer] of layers.entries()) {
+      const path = layer.route?.methods.post ? layer.route.path : undefined;
+      // A route for everything is a guard.
+      if (typeof path !== "string" || path.includes("*")) continue;
+      const endpoints = path.includes(":")
+        ? registry.endpoints.filter((endpoint) => matches(layer, endpoint.path))
+        : [registry.find(path)];
+      for (const endpoint of endpoints) {
+        const own = endpoint && this.#dispatcher.getLayer(endpoint);
+        if (!endpoint || !own || layers.indexOf(own) < index) continue;
+        shadowed.add(endpoint);
+        endpoint.shadowed(this.#findHttpIn(path));
+      }
+    }
+    this.#shadowed = shadowed;
+  }
+
+  /** The name of the `http in` node that has made a route. */
+  #findHttpIn(path: string): string {
+    let name = "";
+    this.#RED.nodes.eachNode((node) => {
+      const { type, id, url, method } = node as typeof node & { url?: string; method?: string };
+      const isIt = type === "http in" && method === "post" && (url === path || `/${url ?? ""}` === path);
+      if (isIt) name ||= (node as { name?: string }).name || id;
+    });
+    return name;
+  }
+}

@@ -1,0 +1,336 @@
+// The story of a request for an endpoint: authenticate, read, verify, decode, deduplicate, store, dispatch, reply.
+
+import type { Kept, Webhook } from "../deliveries/delivery";
+import type { Told } from "../deliveries/flow";
+import type { RepeatGuard, Verdict } from "../deliveries/guard";
+import type { Repetition, Reservation } from "../deliveries/repeats";
+import type { Delivery, Endpoint } from "../endpoint";
+import { Interference, Problem, problems } from "../problem";
+import type { Sent } from "../recorder";
+import { type Content, contentOf } from "../request/content";
+import { memoryBudget } from "../request/memory-budget";
+import { describeRequest, removeCredential } from "../request/request-info";
+import type { Answer } from "../trust/answer";
+import { deliveryOf } from "../trust/delivery";
+import type { Refused } from "../trust/gate";
+import type { Head } from "../trust/signature/fields";
+import type { Admission } from "../trust/signature/why";
+import type { DeployGate } from "./deploy-gate";
+import type { EndpointRegistry } from "./endpoint-registry";
+import { FlowReply } from "./flow-reply";
+import { getChangedBody } from "./raw-body";
+import { type Exchange, getReceived, receive, type Received } from "./receive-request";
+import { type Reply, sendProblem, sendReply } from "./respond";
+import { composeEarlier, composeSuccess, noteAnswer } from "./success-reply";
+
+/** What all requests have in common. */
+export interface Services {
+  readonly registry: EndpointRegistry;
+  readonly gate: DeployGate;
+}
+
+/** A request whose sender is verified, on its way to the flow. */
+interface Accepted {
+  readonly exchange: Exchange;
+  readonly endpoint: Endpoint;
+  readonly received: Received;
+  readonly admission: Admission;
+  readonly content: Content;
+  /** The id of its message. */
+  readonly id: string;
+  readonly webhook: Webhook;
+}
+
+/**
+ * Handles a request for an endpoint, from its head to the reply. Never rejects: nothing gets past an endpoint.
+ *
+ * @param known the endpoint at its path, or the one of before while the flows restart
+ */
+export async function handleRequest(exchange: Exchange, known: Endpoint, services: Services): Promise<void> {
+  let endpoint = known;
+  // After a deploy, it is another endpoint that counts a refusal.
+  const findCurrent = () => services.registry.find(exchange.path) ?? endpoint;
+  let bytes: Buffer | undefined;
+  try {
+    if (services.gate.isClosed) {
+      const current = await findAfterDeploy(exchange, services);
+      if (current instanceof Problem) return refuse(exchange, endpoint, current);
+      endpoint = current;
+    }
+    const received = getReceived(exchange, endpoint) ?? (await receive(exchange, endpoint));
+    bytes = received.bytes;
+    const { verdict } = received;
+    if (verdict instanceof Problem) return refuse(exchange, endpoint, verdict, bytes);
+    if ("status" in verdict) return answerHandshake(exchange, endpoint, verdict, bytes);
+    // What a guard in front has taken away is missing, whatever we have seen before.
+    if (endpoint.gate.isTakenFrom(exchange.request)) return refuse(exchange, endpoint, endpoint.gate.missing, bytes);
+    const problem = await accept(exchange, received, verdict, services);
+    if (problem) refuse(exchange, findCurrent(), problem, bytes);
+  } catch (error) {
+    refuse(exchange, findCurrent(), problems.unforeseen, bytes, error);
+  }
+}
+
+/** Waits until the flows run, and finds the endpoint of then. */
+async function findAfterDeploy(
+  { path, response }: Exchange,
+  { gate, registry }: Services,
+): Promise<Endpoint | Problem> {
+  if (!(await gate.wait(response))) return problems.deploying;
+  return registry.find(path) ?? problems.gone;
+}
+
+/** @returns why a verified request starts no flow */
+async function accept(
+  exchange: Exchange,
+  received: Received,
+  admission: Admission,
+  services: Services,
+): Promise<Problem | undefined> {
+  const { request, response } = exchange;
+  const { endpoint, bytes = Buffer.alloc(0) } = received;
+  if (services.gate.isClosed && !(await waitWith(bytes, response, services.gate))) return problems.deploying;
+  const parsed = getChangedBody(request) ?? received.parsed;
+  const decoded = contentOf({ request, parsed }, bytes, endpoint.limit);
+  const content = decoded instanceof Promise ? await decoded : decoded;
+  if (content instanceof Problem) return content;
+  const webhook = describeWebhook(exchange, endpoint, admission, content);
+  const accepted = { exchange, endpoint, received: { ...received, parsed }, admission, content, id: endpoint.newId(), webhook }; // prettier-ignore
+  if (needsBytes(accepted) && !received.hasBytes) throw new Interference("bytesGone");
+  const duplicate = await deduplicate(accepted);
+  if (duplicate instanceof Problem) return hasGone(exchange) ? undefined : duplicate;
+  if (hasGone(exchange)) {
+    // Its sender will try again.
+    if (duplicate?.isFirst) await duplicate.release();
+    return undefined;
+  }
+  removeCredential(request, endpoint.gate);
+  if (duplicate?.isFirst === false) return replyToDuplicate(accepted, duplicate);
+  let problem: Problem | undefined = problems.unforeseen;
+  try {
+    if (response.headersSent) throw new Interference("answered");
+    problem = await (endpoint.custody ? startStored(accepted, duplicate) : start(accepted, duplicate, services));
+  } finally {
+    if (problem) void duplicate?.release();
+  }
+  return problem;
+}
+
+/** What waits for a deploy waits as it was sent: unpacked it may take many times the memory. */
+async function waitWith(bytes: Buffer, response: Exchange["response"], gate: DeployGate): Promise<boolean> {
+  if (!memoryBudget.take(bytes.length)) return false;
+  try {
+    return await gate.wait(response);
+  } finally {
+    memoryBudget.release(bytes.length);
+  }
+}
+
+/** Whether nobody would hear a reply: the sender will try again. */
+function hasGone({ request, response }: Exchange): boolean {
+  return !request.socket.writable && !response.headersSent;
+}
+
+/** What `msg.webhook` says. */
+function describeWebhook(
+  { request, search }: Exchange,
+  { sender, gate, custody }: Endpoint,
+  { credential, sentAt }: Admission,
+  { bytes }: Content,
+): Webhook {
+  const proof = { credential, ...(sentAt !== undefined && { sentAt }), ...(custody && { attempt: 1 }) };
+  if (!sender) return proof;
+  const told = Object.entries<string>({ ...deliveryOf(sender.row, headOf(request, search), bytes) });
+  // One with a secret in it is none: redacted, all of them would be duplicates of each other.
+  const safe = told.filter(([, text]) => !gate.redactor.contains(text));
+  return { sender: sender.id, ...(Object.fromEntries(safe) as Pick<Webhook, "event" | "id">), ...proof };
+}
+
+function headOf({ method = "", rawHeaders }: Exchange["request"], search: string): Head {
+  return { method, rawHeaders, search };
+}
+
+/** The editor's test request is the same each time. */
+function guardOf({ admission, endpoint }: Accepted): RepeatGuard | undefined {
+  return admission.isTrial ? undefined : endpoint.repeats;
+}
+
+/** Whether it takes the bytes of the body as they were sent. */
+function needsBytes(accepted: Accepted): boolean {
+  const { endpoint, received } = accepted;
+  // The files of a form that another parser has read are no part of what can be stored.
+  const hasFiles = endpoint.custody !== undefined && received.parsed?.files !== undefined;
+  return endpoint.rawBody || guardOf(accepted)?.needsBytes === true || hasFiles;
+}
+
+/** Whether the delivery came before; nothing where that is not asked. */
+async function deduplicate(accepted: Accepted): Promise<Verdict | undefined> {
+  const guard = guardOf(accepted);
+  if (!guard) return undefined;
+  const { exchange, received, content, webhook, id } = accepted;
+  const { request, search, response } = exchange;
+  const delivery = { head: headOf(request, search), bytes: received.bytes ?? Buffer.alloc(0), content: content.bytes, id: webhook.id }; // prettier-ignore
+  return guard.judge(delivery, id, response);
+}
+
+/** Starts the flow with a message that is stored nowhere, and replies. */
+async function start(
+  accepted: Accepted,
+  reservation: Reservation | undefined,
+  services: Services,
+): Promise<Problem | undefined> {
+  const { endpoint, id } = accepted;
+  const { records, reply } = endpoint;
+  const delivery = makeDelivery(accepted);
+  if (reply.by === "flow") {
+    const flowReply = oweReply(accepted, reply.timeout, reservation);
+    records?.came(delivery, describeSent(accepted), { state: "running" });
+    reportAccepted(accepted, reservation);
+    const problem = await dispatch(delivery, endpoint, services, flowReply);
+    if (problem) flowReply.fail(problem);
+    return undefined;
+  }
+  const problem = await dispatch(delivery, endpoint, services);
+  if (problem) return problem;
+  const success = composeSuccess(endpoint, isTest(accepted), { status: "accepted", id });
+  void reservation?.settle();
+  reportAccepted(accepted, reservation);
+  const told = tryReply(accepted, success, id);
+  records?.came(delivery, describeSent(accepted), { ...told, ...noteAnswer(success.body), state: "done" });
+  return undefined;
+}
+
+/**
+ * Sends the message to the next nodes. One turn later it has reached them; where a deploy came between, Node-RED may have
+ * dropped it, and the flow gets it again.
+ */
+async function dispatch(
+  delivery: Delivery,
+  endpoint: Endpoint,
+  { gate, registry }: Services,
+  reply?: FlowReply,
+): Promise<Problem | undefined> {
+  let current: Endpoint | undefined = endpoint;
+  for (;;) {
+    if (gate.isClosed && !(await gate.wait())) return problems.deploying;
+    if (current !== registry.find(endpoint.path)) current = registry.find(endpoint.path);
+    if (current?.nodeId !== endpoint.nodeId) return current ? problems.deploying : problems.gone;
+    const { deploys } = gate;
+    current.deliver(delivery, reply);
+    await new Promise(setImmediate);
+    if (gate.deploys === deploys) return undefined;
+  }
+}
+
+/** Starts the flow with a delivery that is stored before, and replies. */
+async function startStored(accepted: Accepted, reservation: Reservation | undefined): Promise<Problem | undefined> {
+  const { endpoint, id } = accepted;
+  const { custody, reply, records } = endpoint;
+  const delivery = makeDelivery(accepted);
+  const success = composeSuccess(endpoint, isTest(accepted), { status: "accepted", id });
+  const answer = reply.by === "now" && records?.keepsAnswers ? noteAnswer(success.body) : {};
+  const kept: Kept | Problem | undefined = await custody?.keep(delivery, describeSent(accepted), answer);
+  if (!kept || kept instanceof Problem) return kept;
+  if (reply.by === "flow") {
+    reportAccepted(accepted, reservation);
+    custody?.begin(kept, { delivery, owed: oweReply(accepted, reply.timeout, reservation) });
+    return undefined;
+  }
+  // A duplicate that comes after a power cut finds its key.
+  await reservation?.settle();
+  const told: { value?: Told } = {};
+  custody?.begin(kept, { delivery, told: () => told.value });
+  reportAccepted(accepted, reservation);
+  told.value = tryReply(accepted, success, id);
+  return undefined;
+}
+
+/** Tells the sender of a duplicate what was told before. */
+function replyToDuplicate(accepted: Accepted, { id, answer }: Repetition): undefined {
+  const { endpoint, exchange, admission } = accepted;
+  const reply = answer
+    ? composeEarlier(answer)
+    : composeSuccess(endpoint, isTest(accepted), { status: "duplicate", id });
+  const told = tryReply(accepted, reply, id);
+  endpoint.repeated({ id, admission, ip: exchange.ip });
+  const noted = noteAnswer(reply.body, endpoint.gate.redactor);
+  const outcome = { ...told, ...noted, state: "duplicate" } as const;
+  endpoint.records?.came(makeDelivery(accepted), describeSent(accepted), outcome);
+}
+
+/** Replies, once it is too late to refuse: where a layer in front makes that fail, the connection ends. */
+function tryReply({ exchange, endpoint }: Accepted, reply: Reply, id: string): Told {
+  const { request, response, start: began } = exchange;
+  const milliseconds = () => performance.now() - began;
+  try {
+    sendReply(request, response, reply);
+    const told = { status: response.statusCode, milliseconds: milliseconds() };
+    endpoint.replied({ id, milliseconds: told.milliseconds, contentLength: reply.body.length });
+    return told;
+  } catch (error) {
+    request.socket.destroy();
+    endpoint.refused(problems.unforeseen, undefined, error);
+    return { milliseconds: milliseconds() };
+  }
+}
+
+/** The reply that the flow owes the sender. */
+function oweReply(
+  { exchange, endpoint, admission, id }: Accepted,
+  timeoutMs: number,
+  reservation?: Reservation,
+): FlowReply {
+  const { request, response, start: began } = exchange;
+  return new FlowReply({ id, request, response, start: began, isTest: admission.isTrial === true }, endpoint, timeoutMs, reservation); // prettier-ignore
+}
+
+function makeDelivery({ exchange, endpoint, received, content, id, webhook }: Accepted): Delivery {
+  const { request, path, ip } = exchange;
+  const req = describeRequest(request, path, ip);
+  if (content.files) req.files = content.files;
+  const rawBody = endpoint.rawBody ? received.bytes : undefined;
+  return { id, body: content.value, req, webhook, ...(rawBody && { rawBody }) };
+}
+
+function describeSent({ received, content, admission }: Accepted): Sent {
+  const bytes = received.parsed ? undefined : received.bytes;
+  return { content, bytes, isTrial: admission.isTrial ?? false };
+}
+
+function isTest({ admission }: Accepted): boolean {
+  return admission.isTrial === true;
+}
+
+function reportAccepted(accepted: Accepted, reservation: Reservation | undefined): void {
+  const { endpoint, exchange, admission, id } = accepted;
+  const lacksKey = guardOf(accepted) !== undefined && !reservation;
+  endpoint.accepted({ id, admission, ip: exchange.ip, lacksKey });
+}
+
+/** Answers a handshake, which starts no flow. */
+function answerHandshake(exchange: Exchange, endpoint: Endpoint, answer: Answer, bytes: Buffer | undefined): void {
+  const refused = describeRefused(exchange, bytes);
+  sendReply(exchange.request, exchange.response, answer);
+  if (answer.status < 400) endpoint.greeted(answer.show, refused, answer.status);
+  else endpoint.refused(problems.handshakeRefused, refused);
+}
+
+/** @param cause the error behind a problem that no rule foresees */
+export function refuse(
+  exchange: Exchange,
+  endpoint: Endpoint,
+  problem: Problem,
+  bytes?: Buffer,
+  cause?: unknown,
+): void {
+  const { request, response } = exchange;
+  const refused = describeRefused(exchange, bytes);
+  const isEmpty = endpoint.sender?.row.emptyReply?.to === "all";
+  const error = cause ?? sendProblem(request, response, problem, isEmpty);
+  if (cause !== undefined) sendProblem(request, response, problem, isEmpty);
+  endpoint.refused(error === undefined ? problem : problems.unforeseen, refused, error);
+}
+
+function describeRefused({ request, search, at, ip }: Exchange, body: Buffer | undefined): Refused {
+  return { head: headOf(request, search), body, at, ip };
+}

@@ -1,0 +1,187 @@
+// Requests that have not reached the endpoint that they were meant for, as it seems.
+
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Delivery } from "../deliveries/delivery";
+import type { Endpoint } from "../endpoint";
+import { mostRefusedASecond } from "../records";
+import { RateBound } from "../rate-bound";
+import { getPathKey, parseTarget } from "../request/target";
+import { lengthOf, shapeOf } from "../shape";
+import type { Reason } from "../trust/diagnosis/explanation";
+import type { Redactor } from "../trust/redactor";
+import { normaliseAddress } from "../trust/limits";
+import type { EndpointRegistry } from "./endpoint-registry";
+
+/** What is known of the endpoints, and who is told of requests that have missed them. */
+export interface MissedOptions {
+  readonly registry: EndpointRegistry;
+  /** Where `RED.httpNode` is mounted, without a slash at its end. */
+  readonly getMountPath: () => string;
+  /** Whether the saved flows have a webhook at a path, by its key. */
+  readonly isConfigured: (key: string) => boolean;
+  readonly getAddress: (request: IncomingMessage) => string;
+  readonly newId: () => string;
+  readonly report: (delivery: Delivery) => void;
+  /** @param node whose endpoint was meant; empty where that is not known */
+  readonly count: (node: string) => void;
+}
+
+interface Missed {
+  /** The path as it is shown: with the root of HTTP nodes where it has that. */
+  readonly path: string;
+  readonly meant: Endpoint | undefined;
+  readonly problem: "noEndpoint" | "inFront";
+  readonly reason: Reason;
+}
+
+const maxShownPath = 200;
+/** A longer part of a path may be a token. */
+const maxShownSegment = 30;
+/** The secrets of so many endpoints are looked for in a request that may be meant for any of them. */
+const maxRedactors = 200;
+
+export class MissedRequests {
+  readonly #options: MissedOptions;
+  readonly #bound = new RateBound(mostRefusedASecond);
+  /** Of requests that are no POST: browsers ask for much that has nothing to do with webhooks. */
+  readonly #otherBound = new RateBound(mostRefusedASecond);
+  readonly #watched = new WeakSet<ServerResponse>();
+  readonly #ignored = new WeakSet<ServerResponse>();
+
+  constructor(options: MissedOptions) {
+    this.#options = options;
+  }
+
+  /** Reports a request if an endpoint was meant and something else answers it. */
+  watch(request: IncomingMessage & { originalUrl?: string }, response: ServerResponse): void {
+    if (this.#watched.has(response)) return;
+    this.#watched.add(response);
+    response.once("finish", () => {
+      if (response.statusCode >= 400 && !this.#ignored.has(response)) this.#check(request, response.statusCode);
+    });
+  }
+
+  /** A request has reached its endpoint. */
+  ignore(response: ServerResponse): void {
+    this.#ignored.add(response);
+  }
+
+  #check(request: IncomingMessage & { originalUrl?: string }, status: number): void {
+    const { registry, getMountPath, count } = this.#options;
+    const { path, search } = parseTarget(request.originalUrl ?? request.url ?? "");
+    const mountPath = getMountPath();
+    const below = path.startsWith(`${mountPath}/`) ? path.slice(mountPath.length) : undefined;
+    const { method = "" } = request;
+    const found = below === undefined ? undefined : registry.find(below);
+    const endpoint = found && takes(found, method) ? found : undefined;
+    if (!endpoint && status !== 404) return;
+    const isPost = method === "POST";
+    // To find the path that was meant takes its time: not for each request of a flood.
+    if (!(isPost ? this.#bound : this.#otherBound).take()) {
+      if (isPost || endpoint) count(endpoint?.nodeId ?? "");
+      return;
+    }
+    const missed = endpoint ? inFrontOf(endpoint, path, status) : this.#explain(method, path, mountPath, below);
+    if (!isPost && !missed.meant) return;
+    count(missed.meant?.nodeId ?? "");
+    this.#report(missed, request, search, status);
+  }
+
+  #explain(method: string, path: string, mountPath: string, below = path): Missed {
+    const { registry, isConfigured } = this.#options;
+    const atRoot = registry.find(path);
+    if (mountPath !== "" && atRoot && takes(atRoot, method)) {
+      const reason = { key: "pathRootMissing", values: { root: mountPath, path: mountPath + path } };
+      return { path, meant: atRoot, problem: "noEndpoint", reason };
+    }
+    if (isConfigured(getPathKey(below))) {
+      return { path, meant: undefined, problem: "noEndpoint", reason: { key: "pathClosed", values: {} } };
+    }
+    const candidates = registry.endpoints.filter((each) => takes(each, method));
+    const meant = findSimilar(below, candidates);
+    const reason = meant
+      ? { key: "pathNear", values: { path: mountPath + getPathKey(meant.path) } }
+      : { key: "pathUnknown", values: {} };
+    return { path, meant, problem: "noEndpoint", reason };
+  }
+
+  #report({ path, meant, problem, reason }: Missed, request: IncomingMessage, search: string, status: number): void {
+    const { newId, report, getAddress } = this.#options;
+    const { method = "", rawHeaders } = request;
+    const redactor = this.#redactor;
+    const segments = redactor.redact(path).split("/");
+    const shown = segments.map((segment) => (segment.length > maxShownSegment ? "…" : segment)).join("/");
+    const ip = normaliseAddress(getAddress(request)) ?? "";
+    report({
+      id: newId(),
+      node: meant?.nodeId ?? "",
+      at: Date.now(),
+      ...{ state: "refused", status, problem, reasons: [reason], attempt: 0 },
+      head: { method, path: shown.slice(0, maxShownPath), ...shapeOf({ rawHeaders, search }, redactor), ip },
+      size: lengthOf({ rawHeaders }),
+    });
+  }
+
+  /** The secrets of any endpoint may stand in a request that has missed its own. */
+  get #redactor(): Pick<Redactor, "contains" | "redact"> {
+    const redactors = this.#options.registry.endpoints.slice(0, maxRedactors).map(({ gate }) => gate.redactor);
+    return {
+      contains: (text) => redactors.some((redactor) => redactor.contains(text)),
+      redact: (text) => redactors.reduce((rest, redactor) => redactor.redact(rest), text),
+    };
+  }
+}
+
+/** Whether a sender may come by a method: by others than POST, a few ask something. */
+function takes({ gate }: Endpoint, method: string): boolean {
+  return method === "POST" || gate.methods.includes(method);
+}
+
+/** What may have answered in front of an endpoint. */
+function inFrontOf(meant: Endpoint, path: string, status: number): Missed {
+  const key = status === 401 ? "frontAuth" : status === 413 ? "frontTooLarge" : "frontOther";
+  return { path, meant, problem: "inFront", reason: { key, values: {} } };
+}
+
+/** How many letters may be missing, too many or others. */
+const maxDistance = 2;
+/** A shorter path is like many others. */
+const minLength = 4;
+
+/** Finds the endpoint whose path is most like another one: a part of it, the other way round, or all but a few letters. */
+export function findSimilar<Candidate extends { readonly path: string }>(
+  path: string,
+  candidates: readonly Candidate[],
+): Candidate | undefined {
+  const key = getPathKey(path);
+  let nearest: Candidate | undefined;
+  let least = maxDistance + 1;
+  for (const candidate of candidates) {
+    const other = getPathKey(candidate.path);
+    const isLong = Math.min(key.length, other.length) >= minLength;
+    const distance = isPart(key, other) ? 0 : isLong ? countChanges(key, other) : Infinity;
+    if (distance < least) [nearest, least] = [candidate, distance];
+  }
+  return nearest;
+}
+
+/** Whether whole segments of one are missing in the other, at its beginning or its end. */
+function isPart(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  return short.length > 1 && (long.startsWith(`${short}/`) || long.endsWith(short));
+}
+
+/** How many letters have to be changed (V. Levenshtein, 1966), up to a few: so it takes no longer than to read both. */
+function countChanges(one: string, other: string, max = maxDistance): number {
+  if (Math.abs(one.length - other.length) > max) return Infinity;
+  let place = 0;
+  while (place < one.length && one.charCodeAt(place) === other.charCodeAt(place)) place++;
+  const [rest, otherRest] = [one.slice(place), other.slice(place)];
+  if (rest === otherRest) return 0;
+  if (max === 0) return Infinity;
+  const [next, otherNext] = [rest.slice(1), otherRest.slice(1)];
+  const changed = countChanges(next, otherNext, max - 1);
+  const missing = countChanges(next, otherRest, max - 1);
+  const tooMany = countChanges(rest, otherNext, max - 1);
+  return 1 + Math.min(changed, missing, tooMany);
+}

@@ -1,0 +1,114 @@
+// What a flow gets to know of a request.
+
+import type { IncomingMessage } from "node:http";
+import type { File } from "./multipart";
+import { type Parameters, toObject } from "./parameters";
+
+/** Where the credential of a request stands. */
+export interface CredentialPlace {
+  /** Whether a header field carries it; its name in lower case. */
+  hides(field: string): boolean;
+  /** The query parameter that carries it, if one does. */
+  readonly parameter: string | undefined;
+  /** Finds the secrets of the endpoint in a text, and replaces them. */
+  readonly redactor: { contains(text: string): boolean; redact(text: string): string };
+}
+
+/** A request, with what Express adds to it. */
+type ExpressRequest = IncomingMessage & { originalUrl?: string; query?: Record<string, unknown> };
+
+/** What `msg.req` has: the names of core's `http in`, without the credential. */
+export interface RequestInfo {
+  method: string;
+  url: string;
+  path: string;
+  query: Parameters;
+  headers: Record<string, string | string[]>;
+  ip: string;
+  /** Those of a form that may have some. */
+  files?: File[];
+}
+
+const removed = "[removed]";
+
+/**
+ * Removes the credential from a request where it stood, so that neither `msg.req` nor `msg.res.req` shows it, and
+ * redacts it in other header fields: proxies repeat the URL in `X-Original-Url` and the like.
+ */
+export function removeCredential(request: ExpressRequest, place: CredentialPlace): void {
+  removeFromHeaders(request, place);
+  const { url = "", originalUrl, query } = request;
+  if (!url.includes("?")) return;
+  request.url = withoutCredential(url, place);
+  // What Express has made of the URL: it is made anew where somebody asks.
+  for (const name of ["_parsedUrl", "_parsedOriginalUrl"]) Reflect.deleteProperty(request, name);
+  if (originalUrl !== undefined) request.originalUrl = withoutCredential(originalUrl, place);
+  for (const [name, value] of Object.entries(query ?? {})) {
+    const isHidden = name === place.parameter || place.redactor.contains(JSON.stringify(value));
+    if (query && isHidden) Reflect.deleteProperty(query, name);
+  }
+}
+
+function removeFromHeaders(request: IncomingMessage, place: CredentialPlace): void {
+  const { redactor } = place;
+  const { headers, rawHeaders } = request;
+  let isFound = false;
+  for (const name of Object.keys(headers)) {
+    const isHidden = place.hides(name);
+    const value = headers[name] ?? "";
+    if (!isHidden && !redactor.contains(String(value))) continue;
+    isFound = true;
+    if (isHidden) Reflect.deleteProperty(headers, name);
+    else
+      headers[name] = typeof value === "string" ? redactor.redact(value) : value.map((each) => redactor.redact(each));
+  }
+  if (!isFound) return;
+  // Node counts on the length of this array.
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = (rawHeaders[index] ?? "").toLowerCase();
+    rawHeaders[index + 1] = place.hides(name) ? removed : redactor.redact(rawHeaders[index + 1] ?? "");
+  }
+  const { headersDistinct } = request;
+  for (const name of Object.keys(headersDistinct)) {
+    if (place.hides(name)) Reflect.deleteProperty(headersDistinct, name);
+    else headersDistinct[name] = headersDistinct[name]?.map((value) => redactor.redact(value));
+  }
+}
+
+/** Without the parameter of the credential; the others are redacted as they were sent, and as they are read. */
+function withoutCredential(url: string, { parameter, redactor }: CredentialPlace): string {
+  const mark = url.indexOf("?");
+  if (mark === -1) return url;
+  const isOther = (each: string) => parameter === undefined || !new URLSearchParams(each).has(parameter);
+  const sent = redactor.redact(
+    url
+      .slice(mark + 1)
+      .split("&")
+      .filter(isOther)
+      .join("&"),
+  );
+  const read = new URLSearchParams(sent);
+  const redacted = new URLSearchParams(Array.from(read, (pair) => pair.map((text) => redactor.redact(text))));
+  const search = String(redacted) === String(read) ? sent : String(redacted);
+  return url.slice(0, mark) + (search === "" ? "" : `?${search}`);
+}
+
+/**
+ * Describes a request whose credential was removed.
+ *
+ * @param path below Node-RED's root for nodes, as it was sent
+ * @param ip the address of the sender
+ */
+export function describeRequest(request: IncomingMessage, path: string, ip: string): RequestInfo {
+  const { method = "", url = "", headers } = request;
+  const mark = url.indexOf("?");
+  const search = mark === -1 ? "" : url.slice(mark + 1);
+  return {
+    method,
+    url: search === "" ? path : `${path}?${search}`,
+    path,
+    query: search === "" ? {} : toObject(new URLSearchParams(search)),
+    headers: { ...(headers as Record<string, string | string[]>) },
+    ip,
+  };
+}

@@ -1,0 +1,57 @@
+import fc from "fast-check";
+import "should";
+import { Redactor, redacted } from "../../src/trust/redactor";
+import { seed } from "../harness/property";
+
+const visible = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code));
+/** Those that mean something to one encoding or another. */
+const awkward = fc.constantFrom(...Array.from("\"'\\/%&;#`+<>u0x25{}="));
+const characters = (minLength: number) => fc.string({ unit: fc.oneof(visible, awkward), minLength, maxLength: 40 });
+/** With its mark around it, such a secret would stand there anew. */
+const isLikeMark = (secret: string) =>
+  redacted.includes(secret) ||
+  Array.from(redacted, (_, index) => index + 1).some(
+    (length) => secret.endsWith(redacted.slice(0, length)) || secret.startsWith(redacted.slice(-length)),
+  );
+const secrets = characters(8).filter((secret) => !isLikeMark(secret));
+
+const html = new Map([["&", "&amp;"], ["<", "&lt;"], [">", "&gt;"], ['"', "&quot;"], ["'", "&#39;"]]); // prettier-ignore
+const json = (text: string) => JSON.stringify(text).slice(1, -1);
+const lowerCase = (text: string) => text.replace(/%../g, (escape) => escape.toLowerCase());
+const inForm = (text: string) => new URLSearchParams([["", text]]).toString().slice(1);
+const spellings: ((secret: string) => string)[] = [
+  (secret) => secret,
+  encodeURIComponent,
+  (secret) => lowerCase(encodeURIComponent(secret)),
+  inForm,
+  (secret) => lowerCase(inForm(secret)),
+  json,
+  (secret) => json(secret).replaceAll("/", "\\/"),
+  (secret) => Array.from(secret, (character) => html.get(character) ?? character).join(""),
+];
+
+describe("for any secret of 8 or more visible characters", () => {
+  it("none of its spellings is left in a text or in bytes, whatever stands around it", () => {
+    const property = fc.property(
+      secrets,
+      fc.array(fc.tuple(characters(0), fc.constantFrom(...spellings)), { minLength: 1, maxLength: 3 }),
+      (secret, parts) => {
+        const text = parts.map(([before, spell]) => before + spell(secret)).join("");
+        const redactor = new Redactor([secret]);
+        redactor.contains(text).should.be.true();
+        for (const left of [redactor.redact(text), String(redactor.redactBytes(Buffer.from(text)))]) {
+          for (const spell of spellings) left.includes(spell(secret)).should.be.false();
+        }
+      },
+    );
+    fc.assert(property, { seed, numRuns: 3000 });
+  });
+
+  it("a text without it stays as it is", () => {
+    const property = fc.property(secrets, characters(0), (secret, text) => {
+      fc.pre(!spellings.some((spell) => text.includes(spell(secret))));
+      new Redactor([secret]).redact(text).should.equal(text);
+    });
+    fc.assert(property, { seed, numRuns: 1000 });
+  });
+});

@@ -1,0 +1,115 @@
+import should from "should";
+import type { IncomingMessage } from "node:http";
+import { TokenGate } from "../../../src/trust/token";
+import { describeRequest, removeCredential } from "../../../src/request/request-info";
+import { token } from "../../harness/flow";
+
+const encoded = encodeURIComponent(token);
+
+function summary(
+  placement: { method: "header" | "query"; name: string },
+  search: string,
+  headers: Record<string, string> = {},
+  { ip = "192.0.2.1", secret = token } = {},
+) {
+  const socket = { remoteAddress: "127.0.0.1" };
+  const url = search === "" ? "/Hook/" : `/Hook/?${search}`;
+  const rawHeaders = Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each]));
+  const request = { method: "POST", url, headers: { ...headers }, rawHeaders, headersDistinct: {}, socket };
+  const gate = new TokenGate({ ...placement, token: secret, secondToken: "" });
+  removeCredential(request as unknown as IncomingMessage, gate);
+  return describeRequest(request as unknown as IncomingMessage, "/Hook/", ip);
+}
+
+const header = { method: "header", name: "X-Token" } as const;
+const query = { method: "query", name: "state" } as const;
+
+describe("what a message has of its request", () => {
+  it("has http in's names, with the path and query as they were sent", () => {
+    summary(header, "a=1&b=x%20y&a=2", { host: "h", "x-token": token }).should.eql({
+      method: "POST",
+      url: "/Hook/?a=1&b=x%20y&a=2",
+      path: "/Hook/",
+      query: { a: ["1", "2"], b: "x y" },
+      headers: { host: "h" },
+      ip: "192.0.2.1",
+    });
+  });
+
+  it("leaves out the query parameter of the token, however it is written", () => {
+    for (const name of ["state", "%73tate", "st%61te"]) {
+      const { url, query: rest } = summary(query, `a=1&${name}=${encoded}&b`);
+      url.should.equal("/Hook/?a=1&b");
+      rest.should.eql({ a: "1", b: "" });
+    }
+    summary(query, `state=${encoded}`).url.should.equal("/Hook/");
+  });
+
+  it("redacts a token with an ampersand, which looks like two parameters", () => {
+    const secret = `${"a".repeat(20)}&${"b".repeat(19)}`;
+    const { url, query: rest } = summary(header, `x=1&y=${secret}`, {}, { secret });
+    [url, rest].should.eql(["/Hook/?x=1&y=[redacted]", { x: "1", y: "[redacted]" }]);
+  });
+
+  for (const [ip, told] of [
+    ["192.0.2.1", "192.0.2.1"],
+    ["192.0.2.1:4711", "192.0.2.1:4711"],
+    ["2001:db8::1", "2001:db8::1"],
+    ["::ffff:192.0.2.1", "::ffff:192.0.2.1"],
+    ["[2001:db8::1]:4711", "[2001:db8::1]:4711"],
+  ] as const) {
+    it(`takes ${ip} for the sender's address`, () => {
+      summary(header, "", {}, { ip }).ip.should.equal(told);
+    });
+  }
+
+  it("leaves a header alone that only has the name of the query parameter", () => {
+    summary(query, "", { state: "x" }).headers.should.eql({ state: "x" });
+  });
+
+  it("redacts a token that is encoded in another way in a parameter, which has it when it is read", () => {
+    const everyByte = Array.from(token, (character) => `%${character.charCodeAt(0).toString(16)}`).join("");
+    const { url, query: rest } = summary(query, `a=1&copy=${everyByte}`);
+    [url, rest].should.eql(["/Hook/?a=1&copy=%5Bredacted%5D", { a: "1", copy: "[redacted]" }]);
+  });
+
+  it("redacts a short secret where it is all of a value", () => {
+    const { query: rest, headers } = summary(
+      header,
+      "a=short&b=shorts",
+      { c: "short", d: "shorts" },
+      { secret: "short" },
+    );
+    [rest, headers].should.eql([
+      { a: "[redacted]", b: "shorts" },
+      { c: "[redacted]", d: "shorts" },
+    ]);
+  });
+
+  describe("redacts the token where something repeats it", () => {
+    for (const [value, left] of [
+      [token, "[redacted]"],
+      [encoded, "[redacted]"],
+      [`https://host/hook?state=${encoded}`, "https://host/hook?state=[redacted]"],
+      [`%${encoded}`, "%[redacted]"],
+    ] as const) {
+      it(`such as ${left}`, () => {
+        const headers = { "x-original-url": value, "set-cookie": [value, "b"] as unknown as string, host: "h" };
+        const told = summary(query, `a=1&copy=${value}`, headers);
+        told.url.should.equal(`/Hook/?a=1&copy=${left}`);
+        told.query.should.have.property("a", "1");
+        told.headers.should.eql({ "x-original-url": left, "set-cookie": [left, "b"], host: "h" });
+      });
+    }
+  });
+
+  it("leaves a query parameter alone that only has the name of the header", () => {
+    summary(header, "X-Token=1").query.should.eql({ "X-Token": "1" });
+  });
+
+  it("leaves prototypes alone", () => {
+    const { query: rest } = summary(header, "__proto__=1&a=2");
+    should(Object.getPrototypeOf(rest)).equal(Object.prototype);
+    should(Object.keys(rest)).eql(["a"]);
+  });
+});
