@@ -8,6 +8,7 @@ import { durable } from "./durable";
 import { manyEndpoints } from "./endpoints";
 import { writeTable } from "./figures";
 import { handling } from "./handling";
+import { installationNames, measureInstallations } from "./installations";
 import { memory } from "./memory";
 import { processorTime } from "./processor-time";
 import { signatures } from "./signatures";
@@ -15,7 +16,7 @@ import { store } from "./store";
 import { tab } from "./tab";
 import { generatorCpu, throughput } from "./throughput";
 
-const parts: Record<string, () => Promise<void>> = {
+const parts: Record<string, (rows?: string[]) => Promise<void>> = {
   throughput,
   signatures,
   "processor-time": processorTime,
@@ -27,13 +28,16 @@ const parts: Record<string, () => Promise<void>> = {
   deploying,
   memory,
   tab,
+  installations: measureInstallations,
 };
 
 async function main(chosen: string[]): Promise<void> {
-  const unknown = chosen.filter((name) => !(name in parts));
+  // Behind `installations`, those can be named that are measured.
+  const isInstallation = (name: string) => chosen.includes("installations") && installationNames.includes(name);
+  const unknown = chosen.filter((name) => !(name in parts) && !isInstallation(name));
   if (unknown.length > 0) throw new Error(`no part ${unknown.join(", ")}: there are ${Object.keys(parts).join(", ")}`);
   for (const [name, measure] of Object.entries(parts)) {
-    if (chosen.length === 0 || chosen.includes(name)) await measure();
+    if (chosen.length === 0 || chosen.includes(name)) await measure(chosen.filter(isInstallation));
   }
   if (chosen.length === 0) writeTable(generatorCpu);
 }

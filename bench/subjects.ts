@@ -80,7 +80,7 @@ export const signedByGitHub = { sender: "github", verificationMethod: "signature
 
 /** Endpoints from core nodes of which each has a token of its own: so each needs its own function. */
 export function httpInsWithChecks(count: number): Flow {
-  return tab(...numbered(count, (index) => [httpIn(index, `c${index}`), ...checkAndAnswer(`c${index}`, `a${index}`)]));
+  return tab(...numbered(count, (index) => httpInWithCheck(`${index}`, `/hook/${index}`)));
 }
 
 /** Nodes that do nothing: what Node-RED itself needs for a deploy of so many. */
@@ -100,20 +100,22 @@ function numbered(count: number, nodesOf: (index: number) => Flow): Flow {
   return Array.from({ length: count }, (_, index) => nodesOf(index)).flat();
 }
 
-function httpIn(index: number, wire: string): Flow[number] {
-  const url = `/hook/${index}`;
-  return { id: `h${index}`, type: "http in", method: "post", url, name: "", upload: false, wires: [[wire]] };
-}
-
-/** What people build from core nodes after an `http in`: a function that checks the token, and `http response`. */
-function checkAndAnswer(check: string, answer: string): Flow {
+/**
+ * What people build from core nodes: an `http in`, a function that checks the token, and `http response`.
+ *
+ * @param field where the token is, in lower case
+ * @param value of that field
+ */
+export function httpInWithCheck(id: string, url: string, field = "authorization", value = `Bearer ${token}`): Flow {
+  const [input, check, answer] = [`h${id}`, `c${id}`, `a${id}`];
   return [
+    { id: input, type: "http in", method: "post", url, name: "", upload: false, wires: [[check]] },
     {
       id: check,
       type: "function",
       name: "",
       func: `
-        if (msg.req.headers.authorization !== "Bearer ${token}") {
+        if (msg.req.headers[${JSON.stringify(field)}] !== ${JSON.stringify(value)}) {
           msg.statusCode = 401;
           msg.payload = { status: 401 };
         } else {
