@@ -37,6 +37,7 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     if (!gate.isClosed && target && endpoint && isDirect(request, response, target, endpoint, options)) {
       const exchange = makeExchange(request, response, target);
       const { adminCors } = options.rule.getFront(endpoint);
+      if (!adminCors && !options.cors) return void handleRequest(exchange, endpoint, options);
       return runAll([adminCors, options.cors], request, response, (error) => {
         if (error === undefined) void handleRequest(exchange, endpoint, options);
         else refuse(exchange, endpoint, problems.unforeseen, undefined, error);

@@ -104,7 +104,7 @@ async function accept(
     if (duplicate?.isFirst) await duplicate.release();
     return undefined;
   }
-  removeCredential(request, endpoint.gate);
+  removeCredential(request, endpoint.gate, endpoint.reply.by === "flow");
   if (duplicate?.isFirst === false) return replyToDuplicate(accepted, duplicate);
   let problem: Problem | undefined = problems.unforeseen;
   try {

@@ -34,9 +34,11 @@ const removed = "[removed]";
 /**
  * Removes the credential from a request where it stood, so that neither `msg.req` nor `msg.res.req` shows it, and
  * redacts it in other header fields: proxies repeat the URL in `X-Original-Url` and the like.
+ *
+ * @param isShown whether the flow gets the request itself, by `msg.res`
  */
-export function removeCredential(request: ExpressRequest, place: CredentialPlace): void {
-  removeFromHeaders(request, place);
+export function removeCredential(request: ExpressRequest, place: CredentialPlace, isShown = true): void {
+  removeFromHeaders(request, place, isShown);
   const { url = "", originalUrl, query } = request;
   if (!url.includes("?")) return;
   request.url = withoutCredential(url, place);
@@ -49,7 +51,7 @@ export function removeCredential(request: ExpressRequest, place: CredentialPlace
   }
 }
 
-function removeFromHeaders(request: IncomingMessage, place: CredentialPlace): void {
+function removeFromHeaders(request: IncomingMessage, place: CredentialPlace, isShown: boolean): void {
   const { redactor } = place;
   const { headers, rawHeaders } = request;
   let isFound = false;
@@ -68,6 +70,8 @@ function removeFromHeaders(request: IncomingMessage, place: CredentialPlace): vo
     const name = (rawHeaders[index] ?? "").toLowerCase();
     rawHeaders[index + 1] = place.hides(name) ? removed : redactor.redact(rawHeaders[index + 1] ?? "");
   }
+  // Node.js makes these of the others when somebody asks for them first, which takes its time.
+  if (!isShown) return;
   const { headersDistinct } = request;
   for (const name of Object.keys(headersDistinct)) {
     if (place.hides(name)) Reflect.deleteProperty(headersDistinct, name);

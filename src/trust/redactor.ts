@@ -8,24 +8,31 @@ export const redacted = "[redacted]";
 
 /** In characters. A shorter secret may stand in any text by chance, so it is replaced only where it is the whole text. */
 const minLengthInText = 8;
+/** Of the one-time tokens of test requests. */
+const tokenLength = 40;
 
 /** Replaces the secrets of an endpoint in texts that other people may read. */
 export class Redactor {
   readonly #secrets: readonly string[];
   readonly #temporary: () => Iterable<string>;
   readonly #pattern: RegExp | undefined;
+  /** No text that is shorter, in characters, has a secret in it: most header fields need not be searched. */
+  readonly #shortest: number;
 
   /**
    * @param secrets empty ones are none
-   * @param temporary what is secret at the moment of a call, such as the one-time tokens of test requests
+   * @param temporary the one-time tokens of test requests that are valid at the moment of a call
    */
   constructor(secrets: readonly string[], temporary: () => Iterable<string> = () => []) {
     this.#secrets = secrets;
     this.#temporary = temporary;
     this.#pattern = patternOf(secrets);
+    const lengths = secrets.filter((secret) => secret !== "").map(({ length }) => length);
+    this.#shortest = Math.min(...lengths, tokenLength);
   }
 
   contains(text: string): boolean {
+    if (text.length < this.#shortest) return false;
     const pattern = this.#currentPattern();
     return pattern !== undefined && text.search(pattern) !== -1;
   }
