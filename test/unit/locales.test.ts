@@ -241,9 +241,10 @@ describe("texts in the code", () => {
       ["http in", "the name of a node type"],
       ["button, summary, textarea, [tabindex]", "a selector"],
       ["input change", "the names of two events"],
-      ...["trust proxy fn", "query parser", "query parser fn"].map(
-        (name): [string, string] => [name, "the name of a setting of Express"],
-      ),
+      ...["trust proxy fn", "query parser", "query parser fn"].map((name): [string, string] => [
+        name,
+        "the name of a setting of Express",
+      ]),
     ]);
     /** What stores are asked in: SQL, and Lua. */
     const statement =
