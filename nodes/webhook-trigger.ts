@@ -7,7 +7,7 @@ import type { Roots } from "../src/config/roots";
 import { parseConfig } from "../src/config/parse";
 import { Guarding } from "../src/deliveries/guard";
 import { MemoryRepeats } from "../src/deliveries/memory-repeats";
-import { clientAddress, trustsEveryProxy } from "../src/http/client-address";
+import { clientAddress, trustsEveryProxy } from "../src/http/express";
 import { DeployGate } from "../src/http/deploy-gate";
 import { EndpointRegistry } from "../src/http/endpoint-registry";
 import { getMountPath } from "../src/http/express";

@@ -3,7 +3,7 @@
 import type { Delivery as KeptDelivery, Kept, Webhook } from "./deliveries/delivery";
 import type { Delivery } from "./endpoint";
 import { Problem } from "./problem";
-import { type Content, contentOf } from "./request/content";
+import { type Content, contentOf } from "./request/decode";
 import { toObject } from "./request/parameters";
 import type { RequestInfo } from "./request/request-info";
 import type { Redactor } from "./trust/redactor";

@@ -2,7 +2,7 @@
 
 import type { Node, NodeAPI } from "node-red";
 import type { RequestHandler } from "express";
-import { trustsEveryProxy } from "../../src/http/client-address";
+import { trustsEveryProxy } from "../../src/http/express";
 import { permissions } from "./permissions";
 import type { Report } from "./report";
 

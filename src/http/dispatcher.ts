@@ -12,7 +12,7 @@ import { getLayers, getRouter, insertLayer, type Layer, removeLayer } from "./ex
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import type { Exchange, ParsedRequest } from "./receive-request";
-import { sendProblem } from "./respond";
+import { sendProblem } from "./reply";
 
 /** What the dispatcher has to know. */
 export interface DispatcherOptions extends Services {

@@ -8,7 +8,8 @@ import { getPathKey, parseTarget, type Target } from "../request/target";
 import type { DirectRule } from "./direct";
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
-import { judgeHead, type ParsedRequest, type Exchange } from "./receive-request";
+import { prepareForExpress } from "./raw-body";
+import { type Exchange, judgeHead, type ParsedRequest } from "./receive-request";
 
 /** What the entry has to know. */
 export interface EntryOptions extends Services {
@@ -34,8 +35,8 @@ export function makeEntry(options: EntryOptions): RequestHandler {
   return (request: ParsedRequest & Request, response, next) => {
     const target = parseBelow(options.mountPath, request.url);
     const endpoint = target && registry.find(target.path);
-    if (!gate.isClosed && target && endpoint && isDirect(request, response, target, endpoint, options)) {
-      const exchange = makeExchange(request, response, target);
+    const exchange = endpoint && makeExchange(request, response, target);
+    if (exchange && !gate.isClosed && isDirect(exchange, endpoint, options)) {
       const { adminCors } = options.rule.getFront(endpoint);
       if (!adminCors && !options.cors) return void handleRequest(exchange, endpoint, options);
       return runAll([adminCors, options.cors], request, response, (error) => {
@@ -43,10 +44,11 @@ export function makeEntry(options: EntryOptions): RequestHandler {
         else refuse(exchange, endpoint, problems.unforeseen, undefined, error);
       });
     }
+    if (exchange) prepareForExpress(request, response);
     missed.watch(request, response);
     if (!gate.isClosed || !target) return next();
-    const passes = endpoint
-      ? !(judgeHead(makeExchange(request, response, target), endpoint) instanceof Problem)
+    const passes = exchange
+      ? !(judgeHead(exchange, endpoint) instanceof Problem)
       : isConfigured(getPathKey(target.path));
     if (!passes) return next();
     void gate.wait(response).then(() => {
@@ -55,19 +57,14 @@ export function makeEntry(options: EntryOptions): RequestHandler {
   };
 }
 
-function isDirect(
-  request: ParsedRequest & Request,
-  response: ServerResponse,
-  target: Target,
-  endpoint: Endpoint,
-  { rule, isShadowed, makeExchange }: EntryOptions,
-): boolean {
+function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: EntryOptions): boolean {
+  const { request, path } = exchange;
   // Only what nobody could read in another way: written as it is configured.
-  if (target.path !== endpoint.path || endpoint.reply.by === "flow" || isShadowed(endpoint)) return false;
+  if (path !== endpoint.path || endpoint.reply.by === "flow" || isShadowed(endpoint)) return false;
   if (request._body || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
-  if (request.method === "POST") return true;
-  const isHandshakeMethod = request.method !== "OPTIONS" && endpoint.gate.methods.includes(request.method);
-  return isHandshakeMethod && isHandshake(makeExchange(request, response, target), endpoint);
+  const { method = "" } = request;
+  if (method === "POST") return true;
+  return method !== "OPTIONS" && endpoint.gate.methods.includes(method) && isHandshake(exchange, endpoint);
 }
 
 /** Whether an endpoint has an answer of its own to a request by another method than POST. */

@@ -1,6 +1,7 @@
-// What Express 4 keeps of an app and offers no method to read: its layers, and where it is mounted.
+// What Express 4 knows and offers no method to read: the layers of an app, where it is mounted, and the address of a sender.
 
 import type { Express, RequestHandler } from "express";
+import type { IncomingMessage } from "node:http";
 
 /** One `use` or one route of an app (express/lib/router/layer.js). */
 export interface Layer {
@@ -71,4 +72,26 @@ export function insertLayer(
 export function removeLayer(app: Express, layer: Layer): void {
   const router = getRouter(app);
   if (router) router.stack = router.stack.filter((each) => each !== layer);
+}
+
+/**
+ * The address of the sender, by the setting `trust proxy` of the app for HTTP nodes. The request need not have been through
+ * Express.
+ */
+export function clientAddress(app: Express, { headers, socket }: IncomingMessage): string {
+  // Without this field it is the other end of the connection, whatever the setting.
+  if (headers["x-forwarded-for"] === undefined) return socket.remoteAddress ?? "";
+  const request = Object.create(app.request, {
+    headers: { value: headers },
+    socket: { value: socket },
+    connection: { value: socket },
+  }) as Express["request"];
+  return request.ip ?? "";
+}
+
+/** Whether `trust proxy` trusts every proxy, so that any sender can claim any address by `X-Forwarded-For`. */
+export function trustsEveryProxy(app: Express): boolean {
+  const trusts = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
+  // Addresses that nobody has (RFC 5737, RFC 9637), behind more hops than a number of proxies would allow.
+  return ["192.0.2.1", "3fff::1"].every((address) => trusts(address, 99));
 }

@@ -11,8 +11,7 @@ import { type FirstAnswer, longestAnswer, type Reservation } from "../deliveries
 import { gone, statusError } from "../deliveries/state";
 import type { Endpoint } from "../endpoint";
 import { type Problem, problems } from "../problem";
-import { sendProblem } from "./respond";
-import { maxNotedBytes, noteAnswer } from "./success-reply";
+import { maxNotedBytes, noteAnswer, sendProblem } from "./reply";
 
 /** The fields that an answer is not understood without (RFC 9110 §8). */
 const keptFields = ["Content-Type", "Content-Encoding", "Content-Language", "Location"];

@@ -6,15 +6,14 @@ import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { NodeAPI } from "node-red";
 import type { Endpoint } from "../endpoint";
 import { parseTarget, type Target } from "../request/target";
-import { clientAddress } from "./client-address";
 import { type Apps, DirectRule, type FrontSettings } from "./direct";
 import { Dispatcher } from "./dispatcher";
 import { makeEntry } from "./entry";
-import { getLayers, getMountPath, getParent, insertLayer, type Layer, matches } from "./express";
+import { clientAddress, getLayers, getMountPath, getParent, insertLayer, type Layer, matches } from "./express";
 import type { Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { addRawBodyLayer } from "./raw-body";
-import type { Exchange, ParsedRequest } from "./receive-request";
+import { type Exchange, exchangeOf, type ParsedRequest } from "./receive-request";
 
 /** A server of Node 24.9 or later, which asks for each request whether it may change to another protocol. */
 type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
@@ -113,15 +112,10 @@ export class HttpFront {
     if (layer) this.#ours.add(layer);
   }
 
-  readonly #makeExchange = (request: ParsedRequest, response: ServerResponse, { path, search }: Target): Exchange => ({
-    request,
-    response,
-    path,
-    search,
-    ip: clientAddress(this.#apps.nodes, request),
-    at: Date.now(),
-    start: performance.now(),
-  });
+  readonly #makeExchange = (request: ParsedRequest, response: ServerResponse, target: Target): Exchange =>
+    exchangeOf(request, response, target, this.#getAddress);
+
+  readonly #getAddress = (request: IncomingMessage) => clientAddress(this.#apps.nodes, request);
 
   /**
    * RFC 9110 §7.8: a server may ignore the wish for another protocol. curl's `--http2` and Java's HttpClient ask for HTTP/2

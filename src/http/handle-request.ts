@@ -7,7 +7,7 @@ import type { Repetition, Reservation } from "../deliveries/repeats";
 import type { Delivery, Endpoint } from "../endpoint";
 import { Interference, Problem, problems } from "../problem";
 import type { Sent } from "../recorder";
-import { type Content, contentOf } from "../request/content";
+import { type Content, contentOf } from "../request/decode";
 import { memoryBudget } from "../request/memory-budget";
 import { describeRequest, removeCredential } from "../request/request-info";
 import type { Answer } from "../trust/answer";
@@ -18,10 +18,8 @@ import type { Admission } from "../trust/signature/why";
 import type { DeployGate } from "./deploy-gate";
 import type { EndpointRegistry } from "./endpoint-registry";
 import { FlowReply } from "./flow-reply";
-import { getChangedBody } from "./raw-body";
-import { type Exchange, getReceived, receive, type Received } from "./receive-request";
-import { type Reply, sendProblem, sendReply } from "./respond";
-import { composeEarlier, composeSuccess, noteAnswer } from "./success-reply";
+import { type Exchange, getChangedBody, handToFlow, receive, type Received } from "./receive-request";
+import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "./reply";
 
 /** What all requests have in common. */
 export interface Services {
@@ -57,7 +55,8 @@ export async function handleRequest(exchange: Exchange, known: Endpoint, service
       if (current instanceof Problem) return refuse(exchange, endpoint, current);
       endpoint = current;
     }
-    const received = getReceived(exchange, endpoint) ?? (await receive(exchange, endpoint));
+    const before = exchange.received?.endpoint === endpoint ? exchange.received : undefined;
+    const received = before ?? (await receive(exchange, endpoint));
     bytes = received.bytes;
     const { verdict } = received;
     if (verdict instanceof Problem) return refuse(exchange, endpoint, verdict, bytes);
@@ -90,7 +89,7 @@ async function accept(
   const { request, response } = exchange;
   const { endpoint, bytes = Buffer.alloc(0) } = received;
   if (services.gate.isClosed && !(await waitWith(bytes, response, services.gate))) return problems.deploying;
-  const parsed = getChangedBody(request) ?? received.parsed;
+  const parsed = received.parsed ?? getChangedBody(exchange);
   const decoded = contentOf({ request, parsed }, bytes, endpoint.limit);
   const content = decoded instanceof Promise ? await decoded : decoded;
   if (content instanceof Problem) return content;
@@ -276,11 +275,12 @@ function tryReply({ exchange, endpoint }: Accepted, reply: Reply, id: string): T
 
 /** The reply that the flow owes the sender. */
 function oweReply(
-  { exchange, endpoint, admission, id }: Accepted,
+  { exchange, endpoint, admission, content, id }: Accepted,
   timeoutMs: number,
   reservation?: Reservation,
 ): FlowReply {
   const { request, response, start: began } = exchange;
+  handToFlow(exchange, content.value);
   return new FlowReply({ id, request, response, start: began, isTest: admission.isTrial === true }, endpoint, timeoutMs, reservation); // prettier-ignore
 }
 

@@ -1,21 +1,14 @@
 // Keeps the bodies of endpoints from the body parsers of Node-RED's admin app.
 
 import type { Express, Request, RequestHandler } from "express";
+import type { ServerResponse } from "node:http";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import type { Endpoint } from "../endpoint";
 import { Problem } from "../problem";
 import { decodeBody } from "../request/decode";
 import type { DeployGate } from "./deploy-gate";
 import { getLayers, insertLayer, type Layer } from "./express";
-import {
-  type Exchange,
-  judgeHead,
-  keepReceived,
-  leaveEmptyBody,
-  type ParsedBody,
-  type ParsedRequest,
-  receive,
-} from "./receive-request";
+import { type Exchange, findExchange, judgeHead, type ParsedRequest, receive } from "./receive-request";
 
 /** What this layer has to know of the others. */
 export interface RawBodyOptions {
@@ -54,7 +47,7 @@ function makeHandler({ gate, find, makeExchange, mayLeaveAdmin }: RawBodyOptions
     if (request.method !== "POST") return /^(?:GET|HEAD|OPTIONS)$/.test(request.method) ? next() : leave();
     const exchange = makeExchange(request, response, endpoint);
     const entry = judgeHead(exchange, endpoint);
-    leaveEmptyBody(request);
+    prepareForExpress(request, response);
     if (entry instanceof Problem || "status" in entry) {
       // Parsers that this request does not get past are told that there is nothing for them.
       request._body = !mayLeaveAdmin(endpoint);
@@ -64,45 +57,52 @@ function makeHandler({ gate, find, makeExchange, mayLeaveAdmin }: RawBodyOptions
     const isParsed = /json|x-www-form-urlencoded/i.test(request.headers["content-type"] ?? "");
     if (!isParsed && request.readableFlowing === null) return leave();
     receive(exchange, endpoint).then((received) => {
-      keepReceived(request, received);
+      exchange.received = received;
       request._body = true;
       const { bytes, verdict } = received;
-      if (bytes && !(verdict instanceof Problem) && "credential" in verdict) offerBody(request, bytes, endpoint.limit);
-      // Parsed for a middleware, it would wait with many times its memory.
+      if (bytes && !(verdict instanceof Problem) && "credential" in verdict) request.rawBody = bytes;
       void gate.wait(response).then(leave);
     }, next);
   };
 }
 
-/** A body that was parsed for a middleware, and how it was then. */
-interface Offered {
-  value: unknown;
-  text: string;
+/**
+ * Gives a request and its response the properties that Express and Node-RED's middleware will set. What is added after Express
+ * has changed a prototype, as it does in each app, makes V8 create a hidden class for each request anew: with all of these
+ * there before, a request takes half the time.
+ */
+export function prepareForExpress(request: ParsedRequest, response: ServerResponse): void {
+  if (Object.hasOwn(request, "body")) return;
+  for (const name of laterProperties) {
+    if (!Object.hasOwn(request, name)) Reflect.set(request, name, undefined);
+  }
+  Object.defineProperty(request, "body", lazyBody);
+  Object.assign(response, { statusCode: response.statusCode, statusMessage: response.statusMessage });
 }
 
-const offered = new WeakMap<object, Offered>();
+const laterProperties = ["res", "query", "route", "_body", "rawBody", "secret", "cookies", "signedCookies"];
 
-/** Has a body parsed when a middleware first looks at it, in the way of Node-RED's own parsers. */
-function offerBody(request: ParsedRequest & Request, bytes: Buffer, limit: number): void {
-  request.rawBody = bytes;
-  const get = () => {
-    let known = offered.get(request);
-    if (!known) {
-      const value = parseForMiddleware(request, bytes, limit);
-      offered.set(request, (known = { value, text: JSON.stringify(value) }));
-    }
-    return known.value;
-  };
-  const set = (value: unknown) => void offered.set(request, { value, text: "" });
-  Object.defineProperty(request, "body", { get, set, configurable: true, enumerable: true });
-}
-
-/** What a middleware has made of the body that it found; nothing where it has left it as it was. */
-export function getChangedBody(request: object): ParsedBody | undefined {
-  const known = offered.get(request);
-  offered.delete(request);
-  return known && JSON.stringify(known.value) !== known.text ? { value: known.value } : undefined;
-}
+/**
+ * The body that a middleware finds: parsed when one first looks, as it may take many times the memory; `{}` where nothing was
+ * read, as Node-RED's parsers leave it.
+ */
+const lazyBody: PropertyDescriptor & ThisType<ParsedRequest & Request> = {
+  get() {
+    const exchange = this.res && findExchange(this.res);
+    if (!exchange || exchange.offered) return exchange?.offered?.value;
+    const { rawBody } = this;
+    if (!Buffer.isBuffer(rawBody)) return (exchange.emptyBody ??= {});
+    const value = parseForMiddleware(this, rawBody, exchange.received?.endpoint.limit);
+    exchange.offered = { value, text: JSON.stringify(value) };
+    return value;
+  },
+  set(value: unknown) {
+    const exchange = this.res && findExchange(this.res);
+    if (exchange && value !== exchange.emptyBody) exchange.offered = { value, text: "" };
+  },
+  configurable: true,
+  enumerable: true,
+};
 
 const decompressors = new Map([
   ["gzip", gunzipSync],
@@ -110,7 +110,8 @@ const decompressors = new Map([
   ["br", brotliDecompressSync],
 ]);
 
-function parseForMiddleware(request: Request, bytes: Buffer, maxOutputLength: number): unknown {
+/** Parses a body in the way of Node-RED's own parsers. */
+function parseForMiddleware(request: Request, bytes: Buffer, maxOutputLength: number | undefined): unknown {
   const { "content-type": type = "", "content-encoding": coding } = request.headers;
   const isForm = /x-www-form-urlencoded/i.test(type);
   if (!isForm && !/json/i.test(type)) return {};

@@ -6,9 +6,17 @@ import { Interference, Problem, problems } from "../problem";
 import { readBody } from "../request/body";
 import { memoryBudget } from "../request/memory-budget";
 import type { File } from "../request/multipart";
+import type { Target } from "../request/target";
 import type { Answer } from "../trust/answer";
 import { type Claim, type Entry, isClaim } from "../trust/gate";
 import type { Admission } from "../trust/signature/why";
+
+/**
+ * Under which the exchange stands in the `locals` of the response, where layers of Express leave what other layers are to
+ * find. In a WeakMap, both would outlive the next small garbage collections; a property of the request is slow to add, as
+ * Express changes its prototype from app to app.
+ */
+const ownKey = Symbol("webhook-trigger");
 
 /** A request, with what body parsers leave on it. */
 export type ParsedRequest = IncomingMessage & {
@@ -21,20 +29,69 @@ export type ParsedRequest = IncomingMessage & {
   files?: unknown;
 };
 
-/** A request for an endpoint, and its response. */
+type ExpressResponse = ServerResponse & { locals?: { [ownKey]?: Exchange | undefined } };
+
+/** A request for an endpoint, its response, and how far it has come. */
 export interface Exchange {
   readonly request: ParsedRequest;
-  readonly response: ServerResponse;
+  readonly response: ExpressResponse;
   /** The path below Node-RED's root for nodes, as it was sent. */
-  readonly path: string;
+  path: string;
   /** The query without its question mark, as it was sent. */
-  readonly search: string;
+  search: string;
   /** The address of the sender. */
   readonly ip: string;
   /** When it came, in ms since the epoch. */
   readonly at: number;
   /** The same as `performance.now()` tells time. */
   readonly start: number;
+  /** How its head was judged. */
+  judged?: { readonly endpoint: Endpoint; readonly entry: Entry };
+  /** What was received of it before it is handled. */
+  received?: Received;
+  /** What our own layer has left in `body` where nothing was read. */
+  emptyBody?: object;
+  /** What a middleware has found in `body`, and that as JSON. */
+  offered?: { readonly value: unknown; readonly text: string };
+}
+
+/**
+ * The exchange of a request, which is made by the first layer of ours that meets it.
+ *
+ * @param target where it goes; a middleware in front may have changed that
+ */
+export function exchangeOf(
+  request: ParsedRequest,
+  response: ExpressResponse,
+  { path, search }: Target,
+  getAddress: (request: IncomingMessage) => string,
+): Exchange {
+  const known = findExchange(response);
+  if (known) return Object.assign(known, { path, search });
+  const exchange = {
+    request,
+    response,
+    path,
+    search,
+    ip: getAddress(request),
+    at: Date.now(),
+    start: performance.now(),
+  };
+  return ((response.locals ??= {})[ownKey] = exchange);
+}
+
+/** The exchange of a request that a layer of ours has met. */
+export function findExchange({ locals }: ExpressResponse): Exchange | undefined {
+  return locals?.[ownKey];
+}
+
+/**
+ * Makes of a request what a flow may have by `msg.res`: the content is its body, as with core's `http in`, and what is
+ * known of its sender is gone.
+ */
+export function handToFlow({ request, response }: Exchange, body: unknown): void {
+  delete response.locals?.[ownKey];
+  Object.defineProperty(request, "body", { value: body, writable: true, enumerable: true, configurable: true });
 }
 
 /** What a middleware in front has made of a body that it has read. */
@@ -56,27 +113,16 @@ export interface Received {
   readonly parsed?: ParsedBody | undefined;
 }
 
-interface Judged {
-  readonly endpoint: Endpoint;
-  readonly entry: Entry;
-  /** When the request came, in ms since the epoch: a deploy may have held it since. */
-  readonly at: number;
-}
-
-const judged = new WeakMap<IncomingMessage, Judged>();
-
 /**
  * Judges a request by its head: by its address, and by its credential. Layers of ours that meet the same request get
  * the same answer, so that it counts once for the rate limit.
  */
 export function judgeHead(exchange: Exchange, endpoint: Endpoint): Entry {
-  const { request, search, ip } = exchange;
-  const known = judged.get(request);
-  if (known?.endpoint === endpoint) return known.entry;
-  const { at } = known ?? exchange;
+  const { request, search, ip, at, judged } = exchange;
+  if (judged?.endpoint === endpoint) return judged.entry;
   const { method = "", rawHeaders } = request;
   const entry = endpoint.limits?.judge(request, ip) ?? endpoint.gate.begin({ method, rawHeaders, search }, at);
-  judged.set(request, { endpoint, entry, at });
+  exchange.judged = { endpoint, entry };
   return entry;
 }
 
@@ -91,7 +137,7 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
   const claim = isClaim(entry) ? entry : undefined;
   const { request } = exchange;
   const limit = Math.min(endpoint.limit, claim?.longest?.bytes ?? Infinity);
-  const parsed = getParsedBody(request);
+  const parsed = getParsedBody(exchange);
   const before = parsed ? getBytesOf(parsed, request, claim) : getBytesBefore(request);
   const read = before ?? (await readBody(request, limit, claim?.isUnverified ? memoryBudget : undefined));
   const bytes = Buffer.isBuffer(read) && read.length > limit ? problems.bodyTooLarge : read;
@@ -108,22 +154,11 @@ function getBytesBefore({ rawBody }: ParsedRequest): Buffer | undefined {
   return Buffer.isBuffer(rawBody) ? rawBody : undefined;
 }
 
-/** What our own layer has left in `body` where nothing was read. */
-const empty = new WeakSet<object>();
-
-/** Leaves in `body` what Node-RED's parsers leave there where they read nothing. */
-export function leaveEmptyBody(request: ParsedRequest): void {
-  if (request.body !== undefined) return;
-  const body = {};
-  empty.add(body);
-  request.body = body;
-}
-
 /** What a middleware in front has made of a body; nothing where none has read it, or its bytes are there. */
-function getParsedBody(request: ParsedRequest): ParsedBody | undefined {
+function getParsedBody({ request, emptyBody }: Exchange): ParsedBody | undefined {
   if (getBytesBefore(request) || !(request._body || request.readableDidRead)) return undefined;
   const { body: value, files } = request;
-  if (value === undefined || empty.has(value as object)) throw new Interference("bodyRead");
+  if (value === undefined || value === emptyBody) throw new Interference("bodyRead");
   return Array.isArray(files) ? { value, files: files as File[] } : { value };
 }
 
@@ -134,15 +169,7 @@ function getBytesOf({ value }: ParsedBody, { headers }: IncomingMessage, claim: 
   return Buffer.from(claim ? JSON.stringify(value ?? "") : "");
 }
 
-const received = new WeakMap<IncomingMessage, Received>();
-
-/** Keeps what a layer of ours has received for the one that handles the request. */
-export function keepReceived(request: IncomingMessage, outcome: Received): void {
-  received.set(request, outcome);
-}
-
-/** What was received before for the same endpoint. */
-export function getReceived({ request }: Exchange, endpoint: Endpoint): Received | undefined {
-  const known = received.get(request);
-  return known?.endpoint === endpoint ? known : undefined;
+/** What a middleware has made of the body that it found; nothing where it has left it as it was. */
+export function getChangedBody({ offered }: Exchange): ParsedBody | undefined {
+  return offered && JSON.stringify(offered.value) !== offered.text ? { value: offered.value } : undefined;
 }

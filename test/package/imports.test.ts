@@ -126,7 +126,7 @@ describe("the imports of the product", () => {
       ["src/config/rules.ts", "src/trust/token"],
       ["src/request/body.ts", "src/trust/token"],
       ["src/trust/token.ts", "src/deliveries/repeats"],
-      ["src/deliveries/repeats.ts", "src/http/respond"],
+      ["src/deliveries/repeats.ts", "src/http/reply"],
       ["src/problem.ts", "src/config/rules"],
       ["src/http/front.ts", "nodes/runtime/host"],
       ["nodes/editor/url.ts", "src/http/front"],

@@ -3,7 +3,7 @@ import should from "should";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { clientAddress, trustsEveryProxy } from "../../../src/http/client-address";
+import { clientAddress, trustsEveryProxy } from "../../../src/http/express";
 import { send } from "../../harness/http";
 
 type Trust = boolean | number | string | string[] | ((address: string, hop: number) => boolean);

@@ -1,6 +1,6 @@
 import should from "should";
 import type { Endpoint } from "../../../src/endpoint";
-import { composeEarlier, composeSuccess, maxNotedBytes, noteAnswer } from "../../../src/http/success-reply";
+import { composeEarlier, composeSuccess, maxNotedBytes, noteAnswer } from "../../../src/http/reply";
 import { Redactor } from "../../../src/trust/redactor";
 
 const json = { "Content-Type": "application/json" };
