@@ -7,6 +7,7 @@ import { disk } from "./disk";
 import { durable } from "./durable";
 import { manyEndpoints } from "./endpoints";
 import { writeTable } from "./figures";
+import { files } from "./files";
 import { handling } from "./handling";
 import { installationNames, measureInstallations } from "./installations";
 import { memory } from "./memory";
@@ -29,6 +30,7 @@ const parts: Record<string, (rows?: string[]) => Promise<void>> = {
   memory,
   tab,
   installations: measureInstallations,
+  files,
 };
 
 async function main(chosen: string[]): Promise<void> {
@@ -36,8 +38,10 @@ async function main(chosen: string[]): Promise<void> {
   const isInstallation = (name: string) => chosen.includes("installations") && installationNames.includes(name);
   const unknown = chosen.filter((name) => !(name in parts) && !isInstallation(name));
   if (unknown.length > 0) throw new Error(`no part ${unknown.join(", ")}: there are ${Object.keys(parts).join(", ")}`);
+  // Those depend on the version of Node.js, and have a table of their own.
+  const isChosen = (name: string) => (chosen.length === 0 ? name !== "installations" : chosen.includes(name));
   for (const [name, measure] of Object.entries(parts)) {
-    if (chosen.length === 0 || chosen.includes(name)) await measure(chosen.filter(isInstallation));
+    if (isChosen(name)) await measure(chosen.filter(isInstallation));
   }
   if (chosen.length === 0) writeTable(generatorCpu);
 }

@@ -46,12 +46,9 @@ async function largeRefusals(): Promise<void> {
     httpMuch: () => costOf(http, () => flood(http, much)),
   });
   await runtimeOf(ours).connections(0);
-  report(
-    "processor time of a wrong token with 5 MB vs with 100 B",
-    "≤ 3",
-    spread(ratios(costs.oursMuch, costs.oursLittle)),
-  );
-  report("the same in `node:http`, which reads it all", "–", spread(ratios(costs.httpMuch, costs.httpLittle)));
+  const figure = "processor time of a wrong token";
+  report(`${figure} with 100 B, vs \`node:http\``, "–", spread(ratios(costs.oursLittle, costs.httpLittle)));
+  report(`${figure} with 5 MB, vs \`node:http\`, which reads it all`, "–", spread(ratios(costs.oursMuch, costs.httpMuch))); // prettier-ignore
   await ours.stop();
   await http.stop();
 }

@@ -67,9 +67,9 @@ function makeHandler({ gate, find, makeExchange, mayLeaveAdmin }: RawBodyOptions
 }
 
 /**
- * Gives a request and its response the properties that Express and Node-RED's middleware will set. What is added after Express
- * has changed a prototype, as it does in each app, makes V8 create a hidden class for each request anew: with all of these
- * there before, a request takes half the time.
+ * Gives a request and its response the properties that Express and Node-RED's middleware will set. Express changes their
+ * prototypes in each app, and what is added after that makes V8, up to Node.js 22, create a hidden class for each request
+ * anew: with all of these there before, a request takes half the time.
  */
 export function prepareForExpress(request: ParsedRequest, response: ServerResponse): void {
   if (Object.hasOwn(request, "body")) return;

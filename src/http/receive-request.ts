@@ -158,7 +158,9 @@ function getBytesBefore({ rawBody }: ParsedRequest): Buffer | undefined {
 function getParsedBody({ request, emptyBody }: Exchange): ParsedBody | undefined {
   if (getBytesBefore(request) || !(request._body || request.readableDidRead)) return undefined;
   const { body: value, files } = request;
-  if (value === undefined || value === emptyBody) throw new Interference("bodyRead");
+  // Some parsers fill what they find.
+  const isLeftEmpty = value === undefined || (value === emptyBody && Object.keys(emptyBody ?? {}).length === 0);
+  if (isLeftEmpty && !Array.isArray(files)) throw new Interference("bodyRead");
   return Array.isArray(files) ? { value, files: files as File[] } : { value };
 }
 

@@ -138,6 +138,9 @@ export function composeEarlier({ status, fields: { Location, ...content }, body 
  * @param redactor takes the endpoint's secrets out of what a flow has said
  */
 export function noteAnswer(body: string | Buffer, redactor?: Pick<Redactor, "redactBytes">): Pick<Delivery, "answer"> {
+  // What the node itself says has no secret in it.
+  if (typeof body === "string" && !redactor)
+    return body === "" ? {} : { answer: beginningOf(body, maxNotedBytes) ?? "" };
   const read = (Buffer.isBuffer(body) ? body : Buffer.from(body)).subarray(0, 2 * maxNotedBytes);
   const redacted = redactor?.redactBytes(read) ?? read;
   // Where it is cut, the end may be a part of a secret.

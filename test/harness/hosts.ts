@@ -249,6 +249,7 @@ const settingRows: Row[] = [
     { headers: form, body: "[evil]=1", lets: false },
     { headers: form, body: "a=1&a=2&__proto__=1", lets: true },
   ] },
+  { name: "httpNodeMiddleware that reads a form and fills the body that it finds", settings: 'httpNodeMiddleware: (request, response, next) => { const chunks = []; request.on("data", (chunk) => chunks.push(chunk)); request.on("end", () => { request.body.read = String(Buffer.concat(chunks)); request._body = true; next(); }); }', targets: [{ headers: { "Content-Type": "multipart/form-data; boundary=x" }, body: "--x--", lets: true }] },
   { name: "httpNodeMiddleware that changes the body", settings: "httpNodeMiddleware: (request, response, next) => { delete request.body.evil; next(); }", targets: [{ body: '{"a":1,"evil":true}', lets: true }, { headers: form, body: "a=1&evil=1", lets: true }] },
   { name: "httpNodeMiddleware that replaces the body", settings: "httpNodeMiddleware: (request, response, next) => { request.body = { clean: true }; next(); }", targets: [{ body: '{"a":1}', lets: true }] },
   { name: "httpNodeMiddleware that asks for the route", settings: 'httpNodeMiddleware: (request, response, next) => request.route.path === "/hook" ? guard(request, response, next) : next()', targets: [{ lets: true }, { headers: evil, lets: false }, { target: "{root}/HOOK/", headers: evil, lets: false }] },
