@@ -32,7 +32,7 @@ export async function files(): Promise<void> {
   await until(async () => (await ran()).length === 0, "nothing runs");
   await post();
   const found = (await ran()).sort();
-  process.stdout.write(`${found.map((file) => `  ${file}\n`).join("")}`);
+  process.stdout.write(found.map((file) => `  ${file}\n`).join(""));
   report("files with a part in a request with a token", "–", `**${found.length}**`);
   await subject.stop();
 }

@@ -159,7 +159,7 @@ function getParsedBody({ request, emptyBody }: Exchange): ParsedBody | undefined
   if (getBytesBefore(request) || !(request._body || request.readableDidRead)) return undefined;
   const { body: value, files } = request;
   // Some parsers fill what they find.
-  const isLeftEmpty = value === undefined || (value === emptyBody && Object.keys(emptyBody ?? {}).length === 0);
+  const isLeftEmpty = value === undefined || (value === emptyBody && Object.keys(emptyBody).length === 0);
   if (isLeftEmpty && !Array.isArray(files)) throw new Interference("bodyRead");
   return Array.isArray(files) ? { value, files: files as File[] } : { value };
 }
