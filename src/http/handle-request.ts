@@ -18,7 +18,7 @@ import type { Admission } from "../trust/signature/why";
 import type { DeployGate } from "./deploy-gate";
 import type { EndpointRegistry } from "./endpoint-registry";
 import { FlowReply } from "./flow-reply";
-import { type Exchange, getChangedBody, handToFlow, receive, type Received } from "./receive-request";
+import { type Exchange, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
 import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "./reply";
 
 /** What all requests have in common. */
@@ -89,7 +89,7 @@ async function accept(
   const { request, response } = exchange;
   const { endpoint, bytes = Buffer.alloc(0) } = received;
   if (services.gate.isClosed && !(await waitWith(bytes, response, services.gate))) return problems.deploying;
-  const parsed = received.parsed ?? getChangedBody(exchange);
+  const parsed = received.parsed ?? takeChangedBody(exchange);
   const decoded = contentOf({ request, parsed }, bytes, endpoint.limit);
   const content = decoded instanceof Promise ? await decoded : decoded;
   if (content instanceof Problem) return content;

@@ -52,7 +52,7 @@ export interface Exchange {
   /** What our own layer has left in `body` where nothing was read. */
   emptyBody?: object;
   /** What a middleware has found in `body`, and that as JSON. */
-  offered?: { readonly value: unknown; readonly text: string };
+  offered?: { readonly value: unknown; readonly text: string } | undefined;
 }
 
 /**
@@ -155,9 +155,11 @@ function getBytesBefore({ rawBody }: ParsedRequest): Buffer | undefined {
 }
 
 /** What a middleware in front has made of a body; nothing where none has read it, or its bytes are there. */
-function getParsedBody({ request, emptyBody }: Exchange): ParsedBody | undefined {
+function getParsedBody(exchange: Exchange): ParsedBody | undefined {
+  const { request } = exchange;
   if (getBytesBefore(request) || !(request._body || request.readableDidRead)) return undefined;
   const { body: value, files } = request;
+  const { emptyBody } = exchange;
   // Some parsers fill what they find.
   const isLeftEmpty = value === undefined || (value === emptyBody && Object.keys(emptyBody).length === 0);
   if (isLeftEmpty && !Array.isArray(files)) throw new Interference("bodyRead");
@@ -171,7 +173,12 @@ function getBytesOf({ value }: ParsedBody, { headers }: IncomingMessage, claim: 
   return Buffer.from(claim ? JSON.stringify(value ?? "") : "");
 }
 
-/** What a middleware has made of the body that it found; nothing where it has left it as it was. */
-export function getChangedBody({ offered }: Exchange): ParsedBody | undefined {
+/**
+ * What a middleware has made of the body that it found; nothing where it has left it as it was. It is asked once: parsed,
+ * a body may take many times its memory.
+ */
+export function takeChangedBody(exchange: Exchange): ParsedBody | undefined {
+  const { offered } = exchange;
+  exchange.offered = undefined;
   return offered && JSON.stringify(offered.value) !== offered.text ? { value: offered.value } : undefined;
 }
