@@ -38,8 +38,11 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     const exchange = endpoint && makeExchange(request, response, target);
     if (exchange && !gate.isClosed && isDirect(exchange, endpoint, options)) {
       const { adminCors } = options.rule.getFront(endpoint);
-      if (!adminCors && !options.cors) return void handleRequest(exchange, endpoint, options);
-      return runAll([adminCors, options.cors], request, response, (error) => {
+      // A handshake by OPTIONS would be taken for a preflight request (Fetch §4.8).
+      const crossOrigin =
+        request.method === "OPTIONS" ? [] : [adminCors, options.cors].filter((each) => each !== undefined);
+      if (crossOrigin.length === 0) return void handleRequest(exchange, endpoint, options);
+      return runAll(crossOrigin, request, response, (error) => {
         if (error === undefined) void handleRequest(exchange, endpoint, options);
         else refuse(exchange, endpoint, problems.unforeseen, undefined, error);
       });
@@ -64,7 +67,7 @@ function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: 
   if (request._body || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
   const { method = "" } = request;
   if (method === "POST") return true;
-  return method !== "OPTIONS" && endpoint.gate.methods.includes(method) && isHandshake(exchange, endpoint);
+  return endpoint.gate.methods.includes(method) && isHandshake(exchange, endpoint);
 }
 
 /** Whether an endpoint has an answer of its own to a request by another method than POST. */
@@ -81,12 +84,11 @@ function parseBelow(mountPath: string, url: string): Target | undefined {
 
 /** Runs middleware that needs nothing of Express, one after the other. */
 function runAll(
-  handlers: (RequestHandler | undefined)[],
+  [handler, ...rest]: RequestHandler[],
   request: Request,
   response: Parameters<RequestHandler>[1],
   done: (error?: unknown) => void,
 ): void {
-  const [handler, ...rest] = handlers.filter((each) => each !== undefined);
   if (!handler) return done();
   void handler(request, response, (error?: unknown) => {
     if (error === undefined) runAll(rest, request, response, done);
