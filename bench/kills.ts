@@ -110,7 +110,7 @@ function report(calling: Callers, { starts, done }: Journal, givenUp: number, se
       `\r${values.store}: killed ${times} times in ${seconds.toFixed(0)} s, with ${callers} callers`,
       `accepted: ${calling.accepted.size}; without an answer: ${calling.cut}${refused.join("")}`,
       `delivered of the accepted, to the end of the flow: ${delivered}`,
-      `kept as failed, as each of five attempts was ended by a kill: ${givenUp}`,
+      `kept as failed, as each of its attempts was ended by a kill: ${givenUp}`,
       `lost: ${lost}`,
       `delivered besides, which had no answer: ${done.size - delivered}`,
       `started more than once: ${repeated}, at most ${Math.max(...attempts.values())} times`,

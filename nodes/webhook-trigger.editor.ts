@@ -67,6 +67,9 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     expectEvery: { value: defaults.expectEvery, validate: validator("expectEvery") },
     rawBody: { value: defaults.rawBody, validate: validator("rawBody") },
     durable: { value: defaults.durable, validate: validator("durable") },
+    attempts: { value: defaults.attempts, validate: validator("attempts") },
+    backoffFirst: { value: defaults.backoffFirst, validate: validator("backoffFirst") },
+    backoffLongest: { value: defaults.backoffLongest, validate: validator("backoffLongest") },
   },
   // Written out: the flow library reads them from this very text.
   credentials: {
@@ -140,7 +143,7 @@ function prepare(node: WebhookNode): void {
 const optional: readonly Field[] = [
   "headerParameter", "queryParameter", "token", "secondToken", "secret", "secondSecret", "verifyToken", "scheme",
   "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm", "replyStatus", "replyBody", "replyType",
-  "replyTimeout", "repeatKey", "repeatWindow",
+  "replyTimeout", "repeatKey", "repeatWindow", "attempts", "backoffFirst", "backoffLongest",
 ]; // prettier-ignore
 
 /** Shows all that follows from what the form holds: every field may bear on the others. */

@@ -43,7 +43,11 @@ const sections: Record<
   },
   repeats: { saved: ["ignoreRepeats", "repeatKey", "repeatWindow"], credentials: [], state: repeatsState },
   limits: { saved: ["allowFrom", "rateLimit", "expectEvery"], credentials: [], state: limitsState },
-  durable: { saved: ["durable"], credentials: [], state: durableState },
+  durable: {
+    saved: ["durable", "attempts", "backoffFirst", "backoffLongest"],
+    credentials: [],
+    state: durableState,
+  },
   terminal: { saved: [], credentials: [], state: (node) => node._(`section.${lineState(node)}`) },
 };
 const names = Object.keys(sections) as Section[];

@@ -1,6 +1,7 @@
 // The flow behind an endpoint that never loses a delivery.
 
 import type { Node, NodeAPI } from "node-red";
+import type { RetryPolicy } from "../../src/config/handling";
 import { Custody, type First } from "../../src/custody";
 import type { Kept } from "../../src/deliveries/delivery";
 import type { Guarding } from "../../src/deliveries/guard";
@@ -46,11 +47,13 @@ export function durabilityOf(RED: NodeAPI, node: Node, means: Means): Durability
 }
 
 class DurableFlow implements Flow<First> {
+  readonly retry: RetryPolicy;
   readonly #RED: NodeAPI;
   readonly #node: Node;
   readonly #means: Means;
 
   constructor(RED: NodeAPI, node: Node, means: Means) {
+    this.retry = means.config.retry;
     this.#RED = RED;
     this.#node = node;
     this.#means = means;
@@ -76,8 +79,8 @@ class DurableFlow implements Flow<First> {
     this.#means.report.fared(fares);
   }
 
-  gaveUp(id: string, error: string): void {
-    this.#means.report.gaveUp(id, error);
+  gaveUp(id: string, attempts: number, error: string): void {
+    this.#means.report.gaveUp(id, attempts, error);
   }
 
   redelivered(number: number): void {

@@ -142,10 +142,10 @@ export class Report {
   }
 
   /** @param error what the flow has failed with the last time; or `interrupted` */
-  gaveUp(id: string, error: string): void {
+  gaveUp(id: string, attempts: number, error: string): void {
     this.#counts.givenUp++;
     const text = error === interrupted ? this.#translate("store.interrupted") : error;
-    this.#node.error(this.#translate("store.failedForGood", { id, error: text }));
+    this.#node.error(this.#translate("store.failedForGood", { id, attempts, error: text }));
   }
 
   redelivered(number: number): void {

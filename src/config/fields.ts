@@ -52,6 +52,12 @@ export interface HandlingFields {
   rawBody: boolean | string;
   /** Whether a delivery is kept before its sender is answered, and until the flow has finished with it. */
   durable: boolean | string;
+  /** How often the flow is started with a delivery in all, the first time included; with `durable`. */
+  attempts: number | string;
+  /** How long after the first failure the flow is started again, in seconds; it doubles with each failure. */
+  backoffFirst: number | string;
+  /** The longest that this becomes, in seconds. */
+  backoffLongest: number | string;
 }
 
 export const handlingDefaults = {
@@ -68,6 +74,9 @@ export const handlingDefaults = {
   expectEvery: 0,
   rawBody: false,
   durable: false,
+  attempts: 10,
+  backoffFirst: 10,
+  backoffLongest: 3600,
 } as const satisfies HandlingFields;
 
 export const defaults = {

@@ -20,6 +20,11 @@ export const repeatWindows: Range = { least: 1, most: 720 };
 /** In requests a minute. */
 export const rateLimits: Range = { least: 0, most: 1_000_000_000 };
 
+/** Starts of the flow. */
+export const attempts: Range = { least: 1, most: 50 };
+/** In seconds. */
+export const firstBackoffs: Range = { least: 1, most: 3600 };
+export const longestBackoffs: Range = { least: 1, most: 86_400 };
 /** In hours, with decimals: up to a year. */
 export const silences: Range = { least: 0, most: 8760 };
 
@@ -40,6 +45,9 @@ export const handlingRules = {
   expectEvery: (value) => (isDecimalWithin(silences, value) ? undefined : "expectEvery"),
   rawBody: (value) => (isBoolean(value) ? undefined : "rawBody"),
   durable: (value) => (isBoolean(value) ? undefined : "durable"),
+  attempts: (value) => (isWithin(attempts, value) ? undefined : "attempts"),
+  backoffFirst: (value) => (isWithin(firstBackoffs, value) ? undefined : "backoffFirst"),
+  backoffLongest: (value) => (isWithin(longestBackoffs, value) ? undefined : "backoffLongest"),
 } satisfies Record<HandlingRule, Rule>;
 
 /** Whether a value is such a number, and a whole one. */

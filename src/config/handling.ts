@@ -21,6 +21,8 @@ export interface Handling {
   rawBody: boolean;
   /** Whether a delivery is kept before its sender is answered, and until the flow has finished with it. */
   durable: boolean;
+  /** When the flow is started again with what it fails with. */
+  retry: RetryPolicy;
 }
 
 /** This node answers, at once. */
@@ -39,6 +41,25 @@ export interface ReplyByFlow {
   by: "flow";
   /** How long it may take, in ms. */
   timeout: number;
+}
+
+/** How often the flow is started with a delivery that it fails with, and when. */
+export interface RetryPolicy {
+  /** The starts in all, the first one included. */
+  readonly attempts: number;
+  /** The time from the first failure until the second start, in ms. It doubles with each failure. */
+  readonly backoffFirst: number;
+  /** The longest that this time becomes, in ms. */
+  readonly backoffLongest: number;
+}
+
+/**
+ * The time from a failure until the next start, in the unit of the policy.
+ *
+ * @param failures how many there were, this one included
+ */
+export function backoffAfter({ backoffFirst, backoffLongest }: RetryPolicy, failures: number): number {
+  return Math.min(backoffLongest, backoffFirst * 2 ** (failures - 1));
 }
 
 /** How repeated deliveries are known. */
@@ -68,6 +89,8 @@ export function parseHandling(given: Partial<HandlingFields>): Handling | Breach
     expectEvery: Number(saved.expectEvery),
     rawBody: isTrue(saved.rawBody),
     durable: isTrue(saved.durable),
+    // What was stored before is tried again as usual.
+    retry: retryOf(isTrue(saved.durable) ? saved : handlingDefaults),
   };
 }
 
@@ -76,7 +99,12 @@ const fields = Object.keys(handlingDefaults) as (keyof HandlingFields)[];
 /** Whether a field has a meaning beside the others; where an environment variable decides, those of each choice have. */
 export function isHandlingUsed(
   field: keyof HandlingFields,
-  { reply, replyStatus, ignoreRepeats }: Pick<HandlingFields, "reply" | "replyStatus" | "ignoreRepeats">,
+  {
+    reply,
+    replyStatus,
+    ignoreRepeats,
+    durable,
+  }: Pick<HandlingFields, "reply" | "replyStatus" | "ignoreRepeats" | "durable">,
 ): boolean {
   switch (field) {
     case "replyStatus":
@@ -89,6 +117,10 @@ export function isHandlingUsed(
     case "repeatKey":
     case "repeatWindow":
       return isTrue(ignoreRepeats) || isEnvironmentValue(ignoreRepeats);
+    case "attempts":
+    case "backoffFirst":
+    case "backoffLongest":
+      return isTrue(durable) || isEnvironmentValue(durable);
     default:
       return true;
   }
@@ -114,6 +146,11 @@ function replyOf({ reply, replyStatus, replyBody, replyType, replyTimeout }: Han
 
 function repeatsOf({ repeatKey, repeatWindow }: HandlingFields): RepeatPolicy {
   return { key: parseRepeatKey(repeatKey) ?? "", keptFor: Number(repeatWindow) * 60 * 60 * 1000 };
+}
+
+function retryOf(saved: Pick<HandlingFields, "attempts" | "backoffFirst" | "backoffLongest">): RetryPolicy {
+  const [backoffFirst, backoffLongest] = [Number(saved.backoffFirst) * 1000, Number(saved.backoffLongest) * 1000];
+  return { attempts: Number(saved.attempts), backoffFirst, backoffLongest };
 }
 
 function breachOf(field: keyof HandlingFields, value: unknown): Breach | undefined {

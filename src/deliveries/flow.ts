@@ -1,10 +1,8 @@
 // The flow behind an endpoint, as those know it who look after its deliveries.
 
+import type { RetryPolicy } from "../config/handling";
 import type { Kept } from "./delivery";
 import type { Change } from "./store";
-
-/** How often a flow is started with a delivery at most. */
-export const mostAttempts = 5;
 
 /** What the sender was told, which is not known yet when the flow is started. */
 export type Told = Pick<Change, "status" | "milliseconds">;
@@ -37,6 +35,7 @@ export interface Fares {
 
 /** The flow behind an endpoint, for as long as its node runs. */
 export interface Flow<First> {
+  readonly retry: RetryPolicy;
   /**
    * Starts the flow. Never rejects.
    *
@@ -47,9 +46,10 @@ export interface Flow<First> {
   /**
    * It has failed with a delivery for good.
    *
+   * @param attempts how many it had
    * @param error the last one; or `interrupted`
    */
-  gaveUp(id: string, error: string): void;
+  gaveUp(id: string, attempts: number, error: string): void;
   /** It is started with deliveries that it had not finished, or that another instance had. */
   redelivered(number: number): void;
 }

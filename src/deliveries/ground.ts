@@ -5,8 +5,6 @@ import type { Store } from "./store";
 
 /** How long things take, in ms. */
 export interface Timing {
-  /** From each failure until the flow is started again. */
-  readonly delays: readonly number[];
   /** From when there is no room until more are taken into memory all the same: what never ends must not hold up the rest. */
   readonly patience: number;
   /** Until those are looked for that had no place in memory after a failure. */
@@ -16,7 +14,6 @@ export interface Timing {
 }
 
 export const timing: Timing = {
-  delays: [1_000, 5_000, 15_000, 60_000],
   patience: 1000,
   lookAgainAfter: 60_000,
   alone: 5000,

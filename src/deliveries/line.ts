@@ -1,7 +1,8 @@
 // The deliveries of one endpoint that its flow is not done with: it is started with each, and again where it failed.
 
+import { backoffAfter, type RetryPolicy } from "../config/handling";
 import type { Kept } from "./delivery";
-import type { Ending, Failed, Flow, Start } from "./flow";
+import { type Ending, type Failed, type Flow, type Start } from "./flow";
 import type { Ground } from "./ground";
 import { Pauses } from "./pauses";
 import { Room } from "./room";
@@ -11,13 +12,17 @@ import type { Change } from "./store";
 
 /** How many deliveries are claimed in one step. */
 export const step = 100;
-/** When so many are on their way or wait after a failure, no more are taken into memory for a while. */
+/** When so many are on their way, no more are taken up for a while. */
 export const mostAtOnce = 1000;
+/** So many wait for their next attempt in memory. Others are taken up again after a minute. */
+export const mostWaiting = 20_000;
 
 export class Line<First> {
   readonly #node: string;
   readonly #ground: Ground;
   #flow: Flow<First> | undefined;
+  /** That of the flow that was here last. */
+  #retry: RetryPolicy = { attempts: 1, backoffFirst: 0, backoffLongest: 0 };
   /** The ids of those that are looked after here. */
   readonly #known = new Set<string>();
   /** What waits for the flow to run: by its id where it has to be started once more. */
@@ -33,12 +38,13 @@ export class Line<First> {
   constructor(node: string, ground: Ground) {
     this.#node = node;
     this.#ground = ground;
-    this.#room = new Room(() => this.#running + this.#pauses.size < mostAtOnce, ground.timing.patience);
+    this.#room = new Room(() => this.#running < mostAtOnce, ground.timing.patience);
   }
 
   /** The node is there again, or another one with its id; its flow is started from when all flows run. */
   enter(flow: Flow<First>): void {
     this.#flow = flow;
+    this.#retry = flow.retry;
     this.#tell();
     void this.count();
     this.run();
@@ -103,10 +109,11 @@ export class Line<First> {
 
   /** What was under way more than once when the process ended may have ended it: each of these is started alone. */
   async #takeUp(deliveries: readonly Kept[]): Promise<void> {
-    const hopeless = hopelessOf(deliveries);
+    const { attempts } = this.#retry;
+    const hopeless = hopelessOf(deliveries, attempts);
     const others: Kept[] = [];
     for (const kept of deliveries) {
-      if (!isSuspect(kept)) others.push(kept);
+      if (!isSuspect(kept, attempts)) others.push(kept);
       else {
         await this.#startAll(others.splice(0));
         if (hopeless.includes(kept)) void this.#giveUp(kept.delivery.id, historyOf(kept), { error: interrupted });
@@ -151,27 +158,25 @@ export class Line<First> {
     const { told } = ending;
     if (ending.as === "done") return this.#finish(id, { ...told, state: "done", run: endedRun(history) });
     const error = ending.as === "failed" ? ending.error : undefined;
-    if (ending.as === "failed" && (ending.isTold || hasHadAll(history))) return this.#giveUp(id, history, ending);
+    if (ending.as === "failed" && (ending.isTold || hasHadAll(history, this.#retry.attempts)))
+      return this.#giveUp(id, history, ending);
     await this.#ground.ledger.change(id, { ...told, state: "accepted", run: endedRun(history, error) });
     return ending.as === "failed" ? this.#waitToTryAgain(id, history) : this.#again(id);
   }
 
   async #giveUp(id: string, history: History, { error, isTold, told }: Failed): Promise<void> {
-    if (!isTold) this.#flow?.gaveUp(id, error);
+    if (!isTold) this.#flow?.gaveUp(id, attemptsOf(history), error);
     await this.#finish(id, { ...told, state: "failed", run: endedRun(history, error) });
     await this.count();
   }
 
   #waitToTryAgain(id: string, history: History): void {
-    const { delays, lookAgainAfter } = this.#ground.timing;
-    if (this.#pauses.size >= mostAtOnce) {
+    const { lookAgainAfter } = this.#ground.timing;
+    if (this.#pauses.size >= mostWaiting) {
       this.#known.delete(id);
       return this.#pauses.onceAfter(lookAgainAfter, () => void this.claim());
     }
-    this.#pauses.after(delays[attemptsOf(history) - 1] ?? 0, () => {
-      this.#room.changed();
-      void this.#again(id);
-    });
+    this.#pauses.after(backoffAfter(this.#retry, attemptsOf(history)), () => void this.#again(id));
     this.#tell();
   }
 

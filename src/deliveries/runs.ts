@@ -1,7 +1,6 @@
 // What the runs of a delivery say of it.
 
 import type { Kept, Run } from "./delivery";
-import { mostAttempts } from "./flow";
 
 /** How often the flow was started with a delivery, and how that ended as far as anybody knows. */
 export interface History {
@@ -21,25 +20,25 @@ export function attemptsOf({ attempt, runs }: History): number {
 }
 
 /** Whether it has had all of its attempts, the present one included. */
-export function hasHadAll(history: History): boolean {
-  return attemptsOf(history) >= mostAttempts;
+export function hasHadAll(history: History, attempts: number): boolean {
+  return attemptsOf(history) >= attempts;
 }
 
-/** Whether it was under way when the process ended, and not for the first time that it has come to no good end. */
-export function isSuspect(kept: Kept): boolean {
-  return kept.delivery.state === "running" && attemptsOf(historyOf(kept)) > 1;
+/** Whether it was under way when the process ended, and has failed before, or has no attempt left. */
+export function isSuspect(kept: Kept, attempts: number): boolean {
+  return kept.delivery.state === "running" && attemptsOf(historyOf(kept)) > Math.min(1, attempts - 1);
 }
 
 /**
  * Those with which the flow is not started again, since they end the process each time. Of all that were under way, it was
  * the one that was started last, if it was any; or, when that has been so twice as often as a flow may fail, any.
  */
-export function hopelessOf(deliveries: readonly Kept[]): Kept[] {
-  const suspects = deliveries.filter(isSuspect);
+export function hopelessOf(deliveries: readonly Kept[], attempts: number): Kept[] {
+  const suspects = deliveries.filter((kept) => isSuspect(kept, attempts));
   const latest = Math.max(...suspects.map(lastStart));
   return suspects.filter((kept) => {
-    const attempts = attemptsOf(historyOf(kept));
-    return attempts >= 2 * mostAttempts || (attempts >= mostAttempts && lastStart(kept) === latest);
+    const had = attemptsOf(historyOf(kept));
+    return had >= 2 * attempts || (had >= attempts && lastStart(kept) === latest);
   });
 }
 

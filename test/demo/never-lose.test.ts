@@ -9,10 +9,11 @@ import catalog from "../../locales/en-US/webhook-trigger.json";
 import { roundInterval } from "../../nodes/runtime/completion";
 import { parseStoreSettings, type StoreSettings } from "../../nodes/runtime/store-settings";
 import { mostRounds } from "../../nodes/runtime/trails";
-import { mostAttempts } from "../../src/deliveries/flow";
+import { handlingDefaults } from "../../src/config/fields";
+import { backoffAfter } from "../../src/config/handling";
 import { timing } from "../../src/deliveries/ground";
 import { claimEvery } from "../../src/deliveries/keeper";
-import { mostAtOnce, step } from "../../src/deliveries/line";
+import { mostAtOnce, mostWaiting, step } from "../../src/deliveries/line";
 import { mostBytesOfAnswers, mostKeys } from "../../src/deliveries/memory-repeats";
 import { mostBytesInMemory, mostOfNode } from "../../src/deliveries/memory-store";
 import { fileName, maxAge, maxBytes } from "../../src/deliveries/sqlite-store";
@@ -45,10 +46,14 @@ function settingsIn(code: string, env: Record<string, string> = {}): unknown {
 describe("the page of what is never lost", () => {
   it("has the figures of the code", () => {
     const number = (value: number) => value.toLocaleString("en-US");
-    const delays = timing.delays.map(seconds);
+    const { attempts, backoffFirst, backoffLongest } = handlingDefaults;
+    let span = 0;
+    for (let failures = 1; failures < attempts; failures++) span += backoffAfter(handlingDefaults, failures);
     mostWaitingForFile.should.equal(mostWaitingForServer);
     for (const figure of [
-      `has ${mostAttempts} attempts: the flow is started again after ${delays.slice(0, -1).join(", ")} and ${delays.at(-1)} seconds`,
+      `has ${attempts} attempts: the flow is started again ${backoffFirst} seconds after the first failure`,
+      `up to ${backoffLongest} seconds. So it is tried for ${Math.round(span / 60)} minutes`,
+      `At most ${number(mostWaiting)} wait in memory`,
       `with ${seconds(timing.alone)} seconds before the next`,
       `done after ${(mostRounds * roundInterval) / 60_000} minutes`,
       `the last ${mostOfNode} a node, ${mostBytesInMemory / megabyte} MB in all`,

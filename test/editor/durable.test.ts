@@ -74,6 +74,24 @@ describe("Never lose, in the form", () => {
     should(await editor.saved("kept", "durable")).equal(false);
   });
 
+  const span = () => editor.page.locator("#webhook-trigger-durable-span");
+
+  it("says for how long a delivery is tried", async () => {
+    await editor.edit("usual");
+    (await span().isVisible()).should.be.false();
+    await editor.input("durable").check();
+    (await span().innerText()).should.equal(catalogText("durable.span", { time: "85 minutes" }));
+    await editor.input("attempts").fill("50");
+    (await span().innerText()).should.equal(catalogText("durable.span", { time: "41 hours" }));
+    await editor.input("attempts").fill("1");
+    (await span().isVisible()).should.be.false();
+    await editor.input("attempts").fill("2");
+    await editor.input("backoffFirst").fill("1");
+    (await span().innerText()).should.equal(catalogText("durable.span", { time: "1 second" }));
+    await editor.input("backoffFirst").fill("soon");
+    (await span().isVisible()).should.be.false();
+  });
+
   it("says when the flow answers that this is the end", async () => {
     await editor.edit("usual");
     (await points()).includes(catalogText("durable.byFlow")).should.be.false();

@@ -60,6 +60,9 @@ const breaches: Record<
   expectEvery: { field: "expectEvery", value: "1,5" },
   rawBody: { field: "rawBody", value: "perhaps", saved: { rawBody: "${RAW}" } },
   durable: { field: "durable", value: "perhaps", saved: { durable: "${DURABLE}" } },
+  attempts: { field: "attempts", value: "51", saved: { durable: true } },
+  backoffFirst: { field: "backoffFirst", value: "0", saved: { durable: true } },
+  backoffLongest: { field: "backoffLongest", value: "1h", saved: { durable: true } },
 };
 
 function signedBy(sender: SenderId): Partial<SavedFields> {
@@ -92,6 +95,9 @@ const environmentValues = {
   expectEvery: "${HOURS}",
   rawBody: "${RAW}",
   durable: "${DURABLE}",
+  attempts: "${ATTEMPTS}",
+  backoffFirst: "${FIRST}",
+  backoffLongest: "${LONGEST}",
 };
 
 /** The fields that may hold anything. */

@@ -139,7 +139,7 @@ describe("what becomes of requests, in the form", () => {
     (await editor.isValid("older")).should.be.true();
     await editor.editAsItIs("older");
     (await editor.openSections()).should.eql([]);
-    for (const field of ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout", "repeatKey", "repeatWindow", "allowFrom", "rateLimit", "expectEvery"] as const) {
+    for (const field of ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout", "repeatKey", "repeatWindow", "allowFrom", "rateLimit", "expectEvery", "attempts", "backoffFirst", "backoffLongest"] as const) {
       (await editor.input(field).inputValue()).should.equal(String(defaults[field]));
     }
     for (const field of ["ignoreRepeats", "rawBody", "durable"] as const) (await editor.input(field).isChecked()).should.be.false();
@@ -180,6 +180,7 @@ describe("what becomes of requests, in the form", () => {
     ["a reply without content", () => editor.input("replyStatus").fill("204"), ["replyStatus"]],
     ["a reply by the flow", () => editor.input("reply").selectOption("flow"), ["replyTimeout"]],
     ["repeats that are ignored", () => editor.input("ignoreRepeats").check(), ["replyStatus", "replyBody", "replyType", "repeatKey", "repeatWindow"]],
+    ["what may not be lost", () => editor.input("durable").check(), ["replyStatus", "replyBody", "replyType", "attempts", "backoffFirst", "backoffLongest"]],
   ] as const) {
     it(`asks for what belongs to ${what}, and for nothing else`, async () => {
       await editor.edit("usual");

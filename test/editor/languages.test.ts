@@ -40,6 +40,7 @@ describe("the form in each language", () => {
         fits(editor.page.locator(`label[for="node-input-${field}"]`), `label.${field}`);
       await editor.edit("saved");
       await editor.input("ignoreRepeats").check();
+      await editor.input("durable").check();
       for (const field of fields) await fieldFits(field);
       await editor.input("reply").selectOption("flow");
       await fieldFits("replyTimeout");

@@ -13,9 +13,12 @@ import { Told } from "./stores";
 import { serverIsHere, ValkeyServer } from "./valkey";
 import { Wire } from "./wire";
 
+/** Five attempts, soon after each other. */
+export const soonAgain = { attempts: 5, backoffFirst: 1, backoffLongest: 60 };
+
 /** A node that loses nothing, wired to a node that holds what comes. */
 export const durable = (id: string, fields: Record<string, unknown> = {}) =>
-  webhook(id, `/${id}`, { durable: true, wires: [[`hold-${id}`]], ...fields });
+  webhook(id, `/${id}`, { durable: true, ...soonAgain, wires: [[`hold-${id}`]], ...fields });
 
 /** A store of a Node-RED that is started again and again. */
 export interface Keep {

@@ -34,6 +34,8 @@ const beats = { beatEvery: 100, beatLasts: 400 };
 const claimEvery = 100;
 
 class JournalFlow implements Flow<First> {
+  /** So few that a process which is killed again and again uses them up. */
+  readonly retry = { attempts: 5, backoffFirst: 1000, backoffLongest: 60_000 };
   readonly fared = () => undefined;
   readonly gaveUp = () => undefined;
   readonly redelivered = () => undefined;

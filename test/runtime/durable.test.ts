@@ -18,6 +18,8 @@ const flow = tab(
   held("query"),
   durable("once", { ignoreRepeats: true, repeatKey: "header:Idempotency-Key" }),
   held("once"),
+  durable("twice", { attempts: 2 }),
+  held("twice"),
   durable("answered", { reply: "flow", replyTimeout: 30 }),
   held("answered", ["response"]),
   { id: "response", type: "http response", statusCode: "201", headers: {}, wires: [] },
@@ -98,6 +100,16 @@ for (const kind of keeps.filter(({ isHere }) => isHere)) {
         should((await attempt(id, 1)).payload).eql({ a: 1 });
         await nodeRed.status("shown", /1 running/);
         await end("shown");
+      });
+
+      it("fails for good after as many attempts as the node says, which the log tells", async () => {
+        const id = await accepted("/twice", "{}");
+        for (const number of [1, 2]) {
+          await attempt(id, number);
+          await end("twice", "no");
+        }
+        await nodeRed.logged(/Delivery \S+ has failed in all of its attempts \(2\).*no/);
+        await nodeRed.status("twice", /1 failed/);
       });
 
       it("comes again when a deploy has ended what had it", async () => {

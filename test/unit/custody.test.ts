@@ -51,6 +51,7 @@ class Started implements Flow<First> {
     return ending;
   }
 
+  readonly retry = { attempts: 5, backoffFirst: 1, backoffLongest: 1 };
   readonly fared = () => undefined;
   readonly gaveUp = () => undefined;
   readonly redelivered = () => undefined;

@@ -19,6 +19,7 @@ const plain = {
   expectEvery: 0,
   rawBody: false,
   durable: false,
+  retry: { attempts: 10, backoffFirst: 10_000, backoffLongest: 3_600_000 },
 };
 
 describe("parseHandling", () => {
@@ -45,6 +46,7 @@ describe("parseHandling", () => {
       ["raw bodies", { rawBody: "true" }, { rawBody: true }],
       ["that nothing may be lost", { durable: true }, { durable: true }],
       ["the same from an environment variable", { durable: "true" }, { durable: true }],
+      ["when the flow is started again", { durable: true, attempts: "50", backoffFirst: 1, backoffLongest: 86_400 }, { retry: { attempts: 50, backoffFirst: 1000, backoffLongest: 86_400_000 } }],
     ]; // prettier-ignore
     for (const [name, fields, expected] of read) it(name, () => parse(fields).should.containEql(expected));
   });
@@ -63,11 +65,17 @@ describe("parseHandling", () => {
       expectEvery: [-1, 8760.5, "8761", "", ".5", "1.", "1,5", "1e3", "24h", NaN, Infinity, null, true, [1]],
       rawBody: ["", "no", 0, null],
       durable: ["", "on", 1, null, {}],
+      attempts: [0, 51, 1.5, "", "ten", null],
+      backoffFirst: [0, 3601, "0.5", "", null],
+      backoffLongest: [0, 86_401, "1h", null],
     };
     const needed: Partial<Record<HandlingRule, Given>> = {
       replyTimeout: { reply: "flow" },
       repeatKey: { ignoreRepeats: true },
       repeatWindow: { ignoreRepeats: true },
+      attempts: { durable: true },
+      backoffFirst: { durable: "true" },
+      backoffLongest: { durable: true },
     };
     for (const [rule, broken] of Object.entries(values) as [HandlingRule, unknown[]][]) {
       for (const value of broken) {
@@ -91,6 +99,7 @@ describe("parseHandling", () => {
   it("does not mind what stands in fields that are not used beside the others", () => {
     parse({ reply: "flow", replyStatus: 500, replyType: "", replyBody: "${NAME}" }).should.have.property("reply");
     parse({ replyTimeout: 0, repeatKey: "?", repeatWindow: "${NAME}" }).should.eql(plain);
+    parse({ attempts: 0, backoffFirst: "soon", backoffLongest: "${NAME}" }).should.eql(plain);
     const empty = parse({ replyStatus: 204, replyBody: "${NAME}", replyType: "" });
     empty.should.eql({ ...plain, reply: { ...plain.reply, status: 204 } });
   });

@@ -1,7 +1,8 @@
 import should from "should";
 import type { Kept } from "../../../src/deliveries/delivery";
 import { Keeper } from "../../../src/deliveries/keeper";
-import { type Ending, type Fares, type Flow, mostAttempts } from "../../../src/deliveries/flow";
+import { backoffAfter, type RetryPolicy } from "../../../src/config/handling";
+import type { Ending, Fares, Flow } from "../../../src/deliveries/flow";
 import { MemoryStore } from "../../../src/deliveries/memory-store";
 import { type Change, StoreError } from "../../../src/deliveries/store";
 import { delivered } from "../../harness/stores";
@@ -24,15 +25,21 @@ class FaultyStore extends MemoryStore {
   }
 }
 
+const mostAttempts = 5;
+const retryAtOnce: RetryPolicy = { attempts: mostAttempts, backoffFirst: 1, backoffLongest: 1 };
+
 /** A flow whose endings a test decides. */
 class Played implements Flow<string> {
   readonly started: [id: string, attempt: number, first: string | undefined][] = [];
-  readonly gaveUps: [id: string, error: string][] = [];
+  readonly gaveUps: [id: string, attempts: number, error: string][] = [];
   readonly ends: ((ending: Ending) => void)[] = [];
   fares: Fares = { running: 0, waiting: 0, failed: 0 };
   again = 0;
   /** What it ends with at once. */
-  constructor(readonly ending?: Ending | (() => Ending)) {}
+  constructor(
+    readonly ending?: Ending | (() => Ending),
+    readonly retry: RetryPolicy = retryAtOnce,
+  ) {}
 
   onStart: (kept: Kept) => void = () => undefined;
 
@@ -48,8 +55,8 @@ class Played implements Flow<string> {
     this.fares = fares;
   }
 
-  gaveUp(id: string, error: string): void {
-    this.gaveUps.push([id, error]);
+  gaveUp(id: string, attempts: number, error: string): void {
+    this.gaveUps.push([id, attempts, error]);
   }
 
   redelivered(number: number): void {
@@ -67,7 +74,7 @@ const failed: Ending = { as: "failed", error: "no" };
 describe("Keeper", () => {
   let store: FaultyStore;
   let keeper: Keeper<string>;
-  const options = { delays: [1, 1, 1, 1], patience: 50, retryAfter: 1 };
+  const options = { patience: 50, retryAfter: 1 };
   beforeEach(() => {
     store = new FaultyStore();
     keeper = new Keeper<string>(store, true, options);
@@ -115,11 +122,47 @@ describe("Keeper", () => {
     flow.started.map(([, attempt]) => attempt).should.eql([1, 2, 3, 4, 5]);
     // What came with the request is not kept in memory.
     flow.started.map(([, , first]) => first !== undefined).should.eql([true, false, false, false, false]);
-    flow.gaveUps.should.eql([["1", "no"]]);
+    flow.gaveUps.should.eql([["1", 5, "no"]]);
     await until(() => flow.fares.failed === 1, "it to be counted");
     flow.fares.should.eql({ running: 0, waiting: 0, failed: 1 });
     const { runs = [] } = (await store.find("1")) ?? {};
     runs.map(({ error }) => error).should.eql(Array.from({ length: mostAttempts }, () => "no"));
+  });
+
+  it("doubles the time between two attempts, up to the longest", () => {
+    const policy = { attempts: 10, backoffFirst: 10_000, backoffLongest: 3_600_000 };
+    const times = Array.from({ length: 9 }, (_, failures) => backoffAfter(policy, failures + 1) / 1000);
+    times.should.eql([10, 20, 40, 80, 160, 320, 640, 1280, 2560]);
+    backoffAfter(policy, 10).should.equal(3_600_000);
+    backoffAfter(policy, 49).should.equal(3_600_000);
+  });
+
+  it("waits before the next attempt for as long as its node says", async () => {
+    const flow = new Played(failed, { attempts: 3, backoffFirst: 30, backoffLongest: 40 });
+    const starts: number[] = [];
+    flow.onStart = () => starts.push(performance.now());
+    keeper.enter("n", flow);
+    await accept("1");
+    await becomes("1", "failed");
+    const pauses = starts.slice(1).map((start, index) => start - (starts[index] ?? 0));
+    pauses.length.should.equal(2);
+    // A timer may be early by one.
+    should(pauses[0]).be.aboveOrEqual(29);
+    should(pauses[1]).be.aboveOrEqual(39);
+  });
+
+  it("starts the flow once where one attempt is all, and not again after the end of the process", async () => {
+    const flow = new Played(failed, { ...retryAtOnce, attempts: 1 });
+    keeper.enter("n", flow);
+    await accept("1");
+    await becomes("1", "failed");
+    flow.started.length.should.equal(1);
+    await interrupted("2", 1);
+    const next = new Played(undefined, { ...retryAtOnce, attempts: 1 });
+    new Keeper<string>(store, true, options).enter("n", next);
+    await becomes("2", "failed");
+    next.started.should.be.empty();
+    next.gaveUps.should.eql([["2", 1, "interrupted"]]);
   });
 
   it("leaves to the sender what the sender knows of", async () => {
@@ -218,7 +261,6 @@ describe("Keeper", () => {
 
   it("forgets none of thousands that fail while others are still taken up", async () => {
     keeper = new Keeper<string>(store, true, {
-      delays: [40, 40, 40, 40],
       patience: 5,
       retryAfter: 1,
       lookAgainAfter: 40,
@@ -226,7 +268,11 @@ describe("Keeper", () => {
     for (let number = 0; number < 3000; number++) await store.add(keptOf(`${number}`, 0).delivery, body);
     let isUp = false;
     setTimeout(() => (isUp = true), 60);
-    const flow = new Played(() => (isUp ? { as: "done" } : failed));
+    const flow = new Played(() => (isUp ? { as: "done" } : failed), {
+      attempts: 5,
+      backoffFirst: 40,
+      backoffLongest: 40,
+    });
     keeper.enter("n", flow);
     await until(async () => {
       const { accepted = 0, running = 0 } = await store.counts("n");
