@@ -47,7 +47,8 @@ export function makeEntry(options: EntryOptions): RequestHandler {
         else refuse(exchange, endpoint, problems.unforeseen, undefined, error);
       });
     }
-    if (exchange) prepareForExpress(request, response);
+    // Requests by other methods may be for another node, which reads their bodies itself.
+    if (request.method === "POST" && exchange && !options.isShadowed(endpoint)) prepareForExpress(request, response);
     missed.watch(request, response);
     if (!gate.isClosed || !target) return next();
     const passes = exchange

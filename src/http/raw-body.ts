@@ -5,6 +5,7 @@ import type { ServerResponse } from "node:http";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import type { Endpoint } from "../endpoint";
 import { Problem } from "../problem";
+import { maxCodings, parseCodings } from "../request/body";
 import { decodeBody } from "../request/decode";
 import type { DeployGate } from "./deploy-gate";
 import { getLayers, insertLayer, type Layer } from "./express";
@@ -49,15 +50,17 @@ function makeHandler({ gate, find, makeExchange, mayLeaveAdmin }: RawBodyOptions
     const entry = judgeHead(exchange, endpoint);
     prepareForExpress(request, response);
     if (entry instanceof Problem || "status" in entry) {
-      // Parsers that this request does not get past are told that there is nothing for them.
+      // Where it meets Node-RED's parsers, they are told that the body was read: they leave it alone.
       request._body = !mayLeaveAdmin(endpoint);
       return leave();
     }
     // All other types the parsers leave alone; but what a layer in front has set flowing would be gone by then.
-    const isParsed = /json|x-www-form-urlencoded/i.test(request.headers["content-type"] ?? "");
+    const isParsed = isMediaType(request.headers["content-type"] ?? "", /json|x-www-form-urlencoded/i);
     if (!isParsed && request.readableFlowing === null) return leave();
     receive(exchange, endpoint).then((received) => {
       exchange.received = received;
+      // What stood there before anything was read no longer counts.
+      exchange.body = undefined;
       request._body = true;
       const { bytes, verdict } = received;
       if (bytes && !(verdict instanceof Problem) && "credential" in verdict) request.rawBody = bytes;
@@ -77,7 +80,12 @@ export function prepareForExpress(request: ParsedRequest, response: ServerRespon
     if (!Object.hasOwn(request, name)) Reflect.set(request, name, undefined);
   }
   Object.defineProperty(request, "body", lazyBody);
-  Object.assign(response, { statusCode: response.statusCode, statusMessage: response.statusMessage });
+  const {
+    statusCode,
+    statusMessage,
+    locals = Object.create(null) as object,
+  } = response as ServerResponse & { locals?: object };
+  Object.assign(response, { statusCode, statusMessage, locals });
 }
 
 const laterProperties = ["res", "query", "route", "_body", "rawBody", "secret", "cookies", "signedCookies"];
@@ -89,34 +97,47 @@ const laterProperties = ["res", "query", "route", "_body", "rawBody", "secret", 
 const lazyBody: PropertyDescriptor & ThisType<ParsedRequest & Request> = {
   get() {
     const exchange = this.res && findExchange(this.res);
-    if (!exchange || exchange.offered) return exchange?.offered?.value;
-    const { rawBody } = this;
-    if (!Buffer.isBuffer(rawBody)) return (exchange.emptyBody ??= {});
-    const value = parseForMiddleware(this, rawBody, exchange.received?.endpoint.limit);
-    exchange.offered = { value, text: JSON.stringify(value) };
-    return value;
+    return exchange && (exchange.body ??= readForMiddleware(this, exchange)).value;
   },
   set(value: unknown) {
     const exchange = this.res && findExchange(this.res);
-    if (exchange && value !== exchange.emptyBody) exchange.offered = { value, text: "" };
+    if (exchange) exchange.body = { value };
+    else Object.defineProperty(this, "body", { value, writable: true, enumerable: true, configurable: true });
   },
   configurable: true,
   enumerable: true,
 };
 
+function readForMiddleware(request: Request, exchange: Exchange): NonNullable<Exchange["body"]> {
+  const { bytes, endpoint, verdict } = exchange.received ?? {};
+  const isVerified = verdict !== undefined && !(verdict instanceof Problem) && "credential" in verdict;
+  if (!bytes || !endpoint || !isVerified) return { value: (exchange.emptyBody ??= {}) };
+  const value = parseForMiddleware(request, bytes, endpoint.limit);
+  return { value, json: JSON.stringify(value) };
+}
+
 const decompressors = new Map([
   ["gzip", gunzipSync],
+  ["x-gzip", gunzipSync],
   ["deflate", inflateSync],
   ["br", brotliDecompressSync],
 ]);
 
+/** @returns nothing where a coding is unknown, or broken */
+function decompress(bytes: Buffer, contentEncoding: string, maxOutputLength: number): Buffer | undefined {
+  const codings = parseCodings(contentEncoding);
+  let content: Buffer | undefined = codings.length > maxCodings ? undefined : bytes;
+  for (const coding of codings) content = content && decompressors.get(coding)?.(content, { maxOutputLength });
+  return content;
+}
+
 /** Parses a body in the way of Node-RED's own parsers. */
-function parseForMiddleware(request: Request, bytes: Buffer, maxOutputLength: number | undefined): unknown {
-  const { "content-type": type = "", "content-encoding": coding } = request.headers;
-  const isForm = /x-www-form-urlencoded/i.test(type);
-  if (!isForm && !/json/i.test(type)) return {};
+function parseForMiddleware(request: Request, bytes: Buffer, limit: number): unknown {
+  const { "content-type": type = "", "content-encoding": coding = "" } = request.headers;
+  const isForm = isMediaType(type, /x-www-form-urlencoded/i);
+  if (!isForm && !isMediaType(type, /json/i)) return {};
   try {
-    const content = coding === undefined ? bytes : decompressors.get(coding)?.(bytes, { maxOutputLength });
+    const content = decompress(bytes, coding, limit);
     const value = content && decodeBody(content, type);
     if (!content || value instanceof Problem) return {};
     const text = String(content);
@@ -129,4 +150,9 @@ function parseForMiddleware(request: Request, bytes: Buffer, maxOutputLength: nu
   } catch {
     return {};
   }
+}
+
+/** Whether a media type is like a pattern, whatever its parameters are. */
+function isMediaType(contentType: string, pattern: RegExp): boolean {
+  return pattern.test(contentType.split(";", 1)[0] ?? "");
 }

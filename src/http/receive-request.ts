@@ -12,9 +12,8 @@ import { type Claim, type Entry, isClaim } from "../trust/gate";
 import type { Admission } from "../trust/signature/why";
 
 /**
- * Under which the exchange stands in the `locals` of the response, where layers of Express leave what other layers are to
- * find. In a WeakMap, both would outlive the next small garbage collections; a property of the request is slow to add, as
- * Express changes its prototype from app to app.
+ * Under which a response keeps its exchange. In a WeakMap, both would outlive the next small garbage collections; the
+ * `locals` of the response are the operator's.
  */
 const ownKey = Symbol("webhook-trigger");
 
@@ -29,12 +28,12 @@ export type ParsedRequest = IncomingMessage & {
   files?: unknown;
 };
 
-type ExpressResponse = ServerResponse & { locals?: { [ownKey]?: Exchange | undefined } };
+type OwnResponse = ServerResponse & { [ownKey]?: Exchange | undefined };
 
 /** A request for an endpoint, its response, and how far it has come. */
 export interface Exchange {
   readonly request: ParsedRequest;
-  readonly response: ExpressResponse;
+  readonly response: OwnResponse;
   /** The path below Node-RED's root for nodes, as it was sent. */
   path: string;
   /** The query without its question mark, as it was sent. */
@@ -49,10 +48,10 @@ export interface Exchange {
   judged?: { readonly endpoint: Endpoint; readonly entry: Entry };
   /** What was received of it before it is handled. */
   received?: Received;
-  /** What our own layer has left in `body` where nothing was read. */
+  /** What `request.body` has where nothing was read. */
   emptyBody?: object;
-  /** What a middleware has found in `body`, and that as JSON. */
-  offered?: { readonly value: unknown; readonly text: string } | undefined;
+  /** What `request.body` has; as JSON, too, where it is what was read. */
+  body?: { readonly value: unknown; readonly json?: string } | undefined;
 }
 
 /**
@@ -62,7 +61,7 @@ export interface Exchange {
  */
 export function exchangeOf(
   request: ParsedRequest,
-  response: ExpressResponse,
+  response: OwnResponse,
   { path, search }: Target,
   getAddress: (request: IncomingMessage) => string,
 ): Exchange {
@@ -77,12 +76,12 @@ export function exchangeOf(
     at: Date.now(),
     start: performance.now(),
   };
-  return ((response.locals ??= {})[ownKey] = exchange);
+  return (response[ownKey] = exchange);
 }
 
 /** The exchange of a request that a layer of ours has met. */
-export function findExchange({ locals }: ExpressResponse): Exchange | undefined {
-  return locals?.[ownKey];
+export function findExchange(response: OwnResponse): Exchange | undefined {
+  return response[ownKey];
 }
 
 /**
@@ -90,7 +89,7 @@ export function findExchange({ locals }: ExpressResponse): Exchange | undefined 
  * known of its sender is gone.
  */
 export function handToFlow({ request, response }: Exchange, body: unknown): void {
-  delete response.locals?.[ownKey];
+  response[ownKey] = undefined;
   Object.defineProperty(request, "body", { value: body, writable: true, enumerable: true, configurable: true });
 }
 
@@ -174,11 +173,12 @@ function getBytesOf({ value }: ParsedBody, { headers }: IncomingMessage, claim: 
 }
 
 /**
- * What a middleware has made of the body that it found; nothing where it has left it as it was. It is asked once: parsed,
- * a body may take many times its memory.
+ * What a middleware has made of the body that our own layer has read; nothing where it has left it as it was. It is asked
+ * once: parsed, a body may take many times its memory.
  */
 export function takeChangedBody(exchange: Exchange): ParsedBody | undefined {
-  const { offered } = exchange;
-  exchange.offered = undefined;
-  return offered && JSON.stringify(offered.value) !== offered.text ? { value: offered.value } : undefined;
+  const { body, received } = exchange;
+  exchange.body = undefined;
+  const isChanged = received?.bytes !== undefined && body !== undefined && JSON.stringify(body.value) !== body.json;
+  return isChanged ? { value: body.value } : undefined;
 }

@@ -100,7 +100,7 @@ const decompressors = new Map<string, Decompress>([
 ]);
 
 /** More codings than this on one body are taken for an attack: each costs an inflation of up to the limit. */
-const maxCodings = 3;
+export const maxCodings = 3;
 
 /** How many bodies are unpacked at once: they share the threads, and each may take as much memory as the limit. */
 const maxUnpacking = 2;
@@ -114,11 +114,7 @@ const waiting: (() => void)[] = [];
  * @param limit the most bytes the body may have after each step
  */
 export async function decodeContent(bytes: Buffer, contentEncoding: string, limit: number): Promise<Buffer | Problem> {
-  const codings = contentEncoding
-    .split(",")
-    .map((coding) => coding.trim().toLowerCase())
-    .filter((coding) => coding !== "" && coding !== "identity");
-  const steps = codings.reverse().map((coding) => decompressors.get(coding));
+  const steps = parseCodings(contentEncoding).map((coding) => decompressors.get(coding));
   if (steps.length > maxCodings || steps.includes(undefined)) return problems.codingUnknown;
   if (!memoryBudget.take(bytes.length)) return problems.memoryFull;
   try {
@@ -131,6 +127,12 @@ export async function decodeContent(bytes: Buffer, contentEncoding: string, limi
     if (next) setImmediate(next);
     else unpacking--;
   }
+}
+
+/** The codings that have to be undone, the one first that was applied last. */
+export function parseCodings(contentEncoding: string): string[] {
+  const codings = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
+  return codings.filter((coding) => coding !== "" && coding !== "identity").reverse();
 }
 
 async function undo(steps: (Decompress | undefined)[], bytes: Buffer, limit: number): Promise<Buffer | Problem> {

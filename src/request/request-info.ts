@@ -15,7 +15,11 @@ export interface CredentialPlace {
 }
 
 /** A request, with what Express adds to it. */
-type ExpressRequest = IncomingMessage & { originalUrl?: string; query?: Record<string, unknown> };
+type ExpressRequest = IncomingMessage & {
+  originalUrl?: string;
+  query?: Record<string, unknown>;
+  cookies?: Record<string, unknown>;
+};
 
 /** What `msg.req` has: the names of core's `http in`, without the credential. */
 export interface RequestInfo {
@@ -39,8 +43,13 @@ const removed = "[removed]";
  */
 export function removeCredential(request: ExpressRequest, place: CredentialPlace, isShown = true): void {
   removeFromHeaders(request, place, isShown);
-  const { url = "", originalUrl, query } = request;
-  if (!url.includes("?")) return;
+  const { url = "", originalUrl, query, cookies } = request;
+  // A header field repeats it, and so what a parser has made of that.
+  for (const [name, value] of Object.entries(cookies ?? {})) {
+    if (place.redactor.contains(JSON.stringify(value))) Reflect.deleteProperty(cookies ?? {}, name);
+  }
+  // A middleware may have changed the one, but not the other.
+  if (!url.includes("?") && !originalUrl?.includes("?")) return;
   request.url = withoutCredential(url, place);
   // What Express has made of the URL: it is made anew where somebody asks.
   for (const name of ["_parsedUrl", "_parsedOriginalUrl"]) Reflect.deleteProperty(request, name);
