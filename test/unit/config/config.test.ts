@@ -32,6 +32,7 @@ describe("parseConfig", () => {
       expectEvery: 0,
       rawBody: false,
       durable: false,
+      retry: { attempts: 10, backoffFirst: 10_000, backoffLongest: 3_600_000 },
     });
   });
 
