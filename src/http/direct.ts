@@ -11,6 +11,7 @@ export interface FrontSettings {
   readonly httpAdminMiddleware?: unknown;
   readonly httpAdminCors?: unknown;
   readonly adminAuth?: unknown;
+  readonly disableEditor?: boolean;
   readonly requireHttps?: unknown;
 }
 
@@ -93,21 +94,30 @@ export class DirectRule {
     const fullPath = (getMountPath(nodes) ?? "") + path;
     const adminPath = this.#findPathInAdmin(fullPath);
     const isAdminInFront = adminPath !== undefined;
-    const { httpAdminMiddleware, httpAdminCors, adminAuth, requireHttps, httpNodeMiddleware, httpNodeCors } =
-      this.#settings;
-    const isStrategy = (adminAuth as { type?: unknown } | undefined)?.type === "strategy";
+    const {
+      httpAdminMiddleware,
+      httpAdminCors,
+      adminAuth,
+      requireHttps,
+      httpNodeMiddleware,
+      httpNodeCors,
+      disableEditor,
+    } = this.#settings;
+    const { type: authType } = (adminAuth ?? {}) as { type?: unknown };
     const isAdminPlain =
-      !(httpAdminMiddleware || httpAdminCors || requireHttps || isStrategy) &&
+      !(httpAdminMiddleware || httpAdminCors || requireHttps || authType === "strategy") &&
       // The editor, the admin API, and the app for the admin routes of nodes.
       isPlain(this.#find(admin, adminPath ?? ""), [
         ...ofAdmin,
-        ...(adminAuth ? ["initialize"] : []),
-        mount,
+        ...(authType === "credentials" ? ["initialize"] : []),
+        ...(disableEditor === true ? [] : [mount]),
         mount,
         mount,
       ]) &&
       isPlain(this.#find(adminNodes, adminPath ?? ""), ofExpress);
-    const before = this.#find(root, fullPath, "POST");
+    // Handshakes come by other methods.
+    const method = endpoint.gate.methods.length > 0 ? undefined : "POST";
+    const before = this.#find(root, fullPath, method);
     const apps = isAdminInFront ? [mount, mount] : [mount];
     const last = before.findLastIndex(({ name }) => name === mount);
     return {
@@ -115,7 +125,7 @@ export class DirectRule {
         (!isAdminInFront || isAdminPlain) &&
         before.filter(({ name }) => name === mount).length === apps.length &&
         isPlain(before.slice(0, last + 1), ["rawBodyCapture", ...ofExpress, ...apps]) &&
-        this.#isPlainAmongNodes(endpoint) &&
+        this.#isPlainAmongNodes(endpoint, method) &&
         [root, nodes].every((app) => app?.get("query parser") === "extended") &&
         !httpNodeMiddleware &&
         // One that is a function decides by the request as Express has made it.
@@ -147,11 +157,11 @@ export class DirectRule {
   }
 
   /** Whether the layers of other nodes that match stand behind the one in which an endpoint is met. */
-  #isPlainAmongNodes(endpoint: Endpoint): boolean {
+  #isPlainAmongNodes(endpoint: Endpoint, method: string | undefined): boolean {
     const layers = getLayers(this.#apps.nodes);
     const index = layers.findIndex((layer) => layer === this.#layers.getLayer(endpoint));
     const before = layers.slice(0, Math.max(index, 0));
-    const met = this.#find(this.#apps.nodes, endpoint.path, "POST").filter((layer) => before.includes(layer));
+    const met = this.#find(this.#apps.nodes, endpoint.path, method).filter((layer) => before.includes(layer));
     return index !== -1 && isPlain(met, ofExpress);
   }
 

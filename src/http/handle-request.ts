@@ -55,8 +55,7 @@ export async function handleRequest(exchange: Exchange, known: Endpoint, service
       if (current instanceof Problem) return refuse(exchange, endpoint, current);
       endpoint = current;
     }
-    const before = exchange.received?.endpoint === endpoint ? exchange.received : undefined;
-    const received = before ?? (await receive(exchange, endpoint));
+    const received = takeReceived(exchange, endpoint) ?? (await receive(exchange, endpoint));
     bytes = received.bytes;
     const { verdict } = received;
     if (verdict instanceof Problem) return refuse(exchange, endpoint, verdict, bytes);
@@ -68,6 +67,12 @@ export async function handleRequest(exchange: Exchange, known: Endpoint, service
   } catch (error) {
     refuse(exchange, findCurrent(), problems.unforeseen, bytes, error);
   }
+}
+
+/** What was received before; also for the endpoint of before a deploy, where it was refused and its body is gone. */
+function takeReceived({ received }: Exchange, endpoint: Endpoint): Received | undefined {
+  const isOfNode = received?.verdict instanceof Problem && received.endpoint.nodeId === endpoint.nodeId;
+  return received?.endpoint === endpoint || isOfNode ? received : undefined;
 }
 
 /** Waits until the flows run, and finds the endpoint of then. */

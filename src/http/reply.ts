@@ -85,6 +85,8 @@ function leavesMuch({ complete, headers }: IncomingMessage): boolean {
  */
 function linger(request: IncomingMessage, end: () => void): void {
   const { socket } = request;
+  // Of a connection that has gone, no event would come any more.
+  if (socket.destroyed) return end();
   socket.pause();
   let timer = setTimeout(() => {
     timer = setTimeout(finish, drainTimeoutMs);

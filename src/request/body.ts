@@ -68,20 +68,20 @@ async function collect(
   };
   try {
     const problem = await new Promise<Problem | undefined>((resolve) => {
-      const timer = setTimeout(() => resolve(problems.bodyLate), bodyTimeoutMs);
+      const timer = setTimeout(() => settle(problems.bodyLate), bodyTimeoutMs);
       const settle = (outcome: Problem | undefined) => {
         clearTimeout(timer);
-        request.off("data", onData);
+        request.off("data", onData).off("end", onEnd).off("close", onClose);
         resolve(outcome);
       };
       const onData = (chunk: Buffer) => {
         const refusal = append(chunk);
         if (refusal) settle(refusal);
       };
-      request.on("data", onData);
-      request.once("end", () => settle(undefined));
+      const onEnd = () => settle(undefined);
       // An upload that breaks off emits an error as well, but not where nobody listens for it.
-      request.once("close", () => settle(problems.bodyIncomplete));
+      const onClose = () => settle(problems.bodyIncomplete);
+      request.on("data", onData).once("end", onEnd).once("close", onClose);
     });
     return problem ?? buffer.subarray(0, length);
   } finally {

@@ -109,11 +109,15 @@ export class SignatureGate implements Gate {
   }
 }
 
+/** Of what signs larger bodies, it is not said why they were refused. */
+const maxExplainedBytes = 64 * 1024;
+
 /** Why a request is refused, once more: at the time it was, only that it is was of interest. */
 function refusalOf(verifier: Verifier, head: Head, body: Buffer | undefined, at: number): Why | undefined {
   const check = verifier.begin(head, at);
   if ("why" in check) return check.why;
-  if (!body) return undefined;
+  // To verify it takes as long as it did before.
+  if (!body || body.length > maxExplainedBytes) return undefined;
   const verdict = check.verdict(() => body);
   return "why" in verdict ? verdict.why : undefined;
 }

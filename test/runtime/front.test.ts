@@ -212,3 +212,28 @@ async function statusOf(nodeRed: NodeRed, fits: (fill: string) => boolean) {
     return status && fits(status.fill) ? status : undefined;
   }, "the status of the webhook trigger");
 }
+
+describe("a guard of the host application for one method", () => {
+  const nodeRed = running({
+    flow: tab(
+      webhook("dropbox", "/dropbox", { sender: "dropbox", verificationMethod: "signature", credentials: { secret: "of dropbox" } }), // prettier-ignore
+      webhook("events", "/events", { sender: "cloudevents", verificationMethod: "signature", credentials: { secret: "of events" } }), // prettier-ignore
+    ),
+    host: `
+      app.get("*", (request, response, next) => request.headers["x-pass"] ? next() : response.sendStatus(401));
+      app.options("*", (request, response, next) => request.headers["x-pass"] ? next() : response.sendStatus(401));
+      app.use("/", RED.httpAdmin);
+      app.use("/", RED.httpNode);
+    `,
+  });
+  const handshakes: [method: string, path: string, headers: Record<string, string>][] = [
+    ["GET", "/dropbox?challenge=a", {}],
+    ["OPTIONS", "/events", { "WebHook-Request-Origin": "a.example" }],
+  ];
+  for (const [method, path, headers] of handshakes) {
+    it(`stands in front of a handshake by ${method}`, async () => {
+      (await send(nodeRed().node(path), { method, headers })).status.should.equal(401);
+      (await send(nodeRed().node(path), { method, headers: { ...headers, "X-Pass": "1" } })).status.should.equal(200);
+    });
+  }
+});

@@ -1,7 +1,6 @@
 // Reads values of a request by the places that records name.
 
-import { type Json, parseJson } from "../../request/json";
-import { Problem } from "../../problem";
+import type { Json } from "../../request/json";
 import type { Source } from "../senders/record";
 
 /** What of a request is here before its body. */
@@ -36,18 +35,23 @@ export function isInBody({ from }: Place): boolean {
 
 const text = new TextDecoder();
 
-/** A form with more fields is none that a sender signs: to read hundreds of thousands takes Node seconds. */
-const mostFormFields = 1000;
+/** A larger form, or one with more fields, is none that a sender signs: to read it takes Node seconds. */
+const maxFormFields = 1000;
+const maxFormLength = 1024 * 1024;
 
 /** Reads a form of somebody who is not known yet. */
 export function readForm(form: string): URLSearchParams | undefined {
-  return form.split("&", mostFormFields + 1).length > mostFormFields ? undefined : new URLSearchParams(form);
+  const isTooMuch = form.length > maxFormLength || form.split("&", maxFormFields + 1).length > maxFormFields;
+  return isTooMuch ? undefined : new URLSearchParams(form);
 }
 
-/** Whatever its content type says (RFC 8259). */
+/** Whatever its content type says (RFC 8259). Of somebody who is not known yet: the value is looked into, and never handed on. */
 function readJson(body: Buffer): Json | undefined {
-  const value = parseJson(text.decode(body));
-  return value instanceof Problem ? undefined : value;
+  try {
+    return JSON.parse(text.decode(body)) as Json;
+  } catch {
+    return undefined;
+  }
 }
 
 /** The values of all fields of a name in lower case, without the blanks around them (RFC 9110 §5.5). */

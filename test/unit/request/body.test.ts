@@ -1,6 +1,8 @@
+import type { IncomingMessage } from "node:http";
+import { PassThrough } from "node:stream";
 import should from "should";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { decodeContent } from "../../../src/request/body";
+import { decodeContent, readBody } from "../../../src/request/body";
 import { decodeBody } from "../../../src/request/decode";
 import { Problem, problems } from "../../../src/problem";
 import { acceptedBodies, refusedBodies } from "../../harness/bodies";
@@ -25,6 +27,20 @@ describe("decodeBody", () => {
     const form = decodeBody(Buffer.from("__proto__=1&a=2"), "application/x-www-form-urlencoded") as object;
     should(Object.getPrototypeOf(form)).equal(Object.prototype);
     should(Object.keys(form)).eql(["a"]);
+  });
+});
+
+describe("readBody", () => {
+  it("lets go of what has come when the upload breaks off", async () => {
+    const upload = new PassThrough();
+    const request = Object.assign(upload, { headers: {}, complete: false }) as unknown as IncomingMessage;
+    const reading = readBody(request, limit);
+    upload.write("half of it");
+    await new Promise(setImmediate);
+    upload.destroy();
+    should(await reading).equal(problems.bodyIncomplete);
+    // A listener that is left has the buffer, as long as anybody has the request.
+    ["data", "end", "close"].map((event) => upload.listenerCount(event)).should.eql([0, 0, 0]);
   });
 });
 
