@@ -7,11 +7,10 @@ import type { Endpoint } from "../endpoint";
 import { problems } from "../problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
 import type { DirectRule } from "./direct";
-import { isHandshake } from "./entry";
 import { getLayers, getRouter, insertLayer, type Layer, removeLayer } from "./express";
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
-import type { Exchange, ParsedRequest } from "./receive-request";
+import { type Exchange, isHandshake, type ParsedRequest } from "./receive-request";
 import { sendProblem } from "./reply";
 
 /** What the dispatcher has to know. */

@@ -9,7 +9,7 @@ import type { DirectRule } from "./direct";
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { prepareForExpress } from "./raw-body";
-import { type Exchange, judgeHead, type ParsedRequest } from "./receive-request";
+import { type Exchange, isHandshake, judgeHead, type ParsedRequest } from "./receive-request";
 
 /** What the entry has to know. */
 export interface EntryOptions extends Services {
@@ -69,12 +69,6 @@ function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: 
   const { method = "" } = request;
   if (method === "POST") return true;
   return endpoint.gate.methods.includes(method) && isHandshake(exchange, endpoint);
-}
-
-/** Whether an endpoint has an answer of its own to a request by another method than POST. */
-export function isHandshake(exchange: Exchange, endpoint: Endpoint): boolean {
-  const entry = judgeHead(exchange, endpoint);
-  return !(entry instanceof Problem) && "status" in entry && !entry.isFallback;
 }
 
 /** The path below a mount, of a target in plain origin-form. */

@@ -12,7 +12,7 @@ import { makeEntry } from "./entry";
 import { clientAddress, getLayers, getMountPath, getParent, insertLayer, type Layer, matches } from "./express";
 import type { Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
-import { addRawBodyLayer } from "./raw-body";
+import { addHandshakeLayer, addRawBodyLayer, type RawBodyOptions } from "./raw-body";
 import { type Exchange, exchangeOf, type ParsedRequest } from "./receive-request";
 
 /** A server of Node 24.9 or later, which asks for each request whether it may change to another protocol. */
@@ -90,22 +90,22 @@ export class HttpFront {
     if (adminPath === undefined || !`${nodesPath}/`.startsWith(`${adminPath}/`)) return;
     const below = nodesPath.slice(adminPath.length);
     const pathOf = (path: string) => (path.startsWith(`${below}/`) ? path.slice(below.length) : undefined);
-    this.#add(
-      addRawBodyLayer({
-        admin,
-        gate: this.#options.gate,
-        find: ({ path }) => {
-          const nodePath = pathOf(path);
-          const endpoint = nodePath === undefined ? undefined : this.#dispatcher.find(nodePath);
-          return endpoint && !this.#shadowed.has(endpoint) ? endpoint : undefined;
-        },
-        makeExchange: (request, response) => {
-          const { search } = parseTarget(request.url);
-          return this.#makeExchange(request, response, { path: pathOf(request.path) ?? "", search });
-        },
-        mayLeaveAdmin: (endpoint) => this.#rule.getFront(endpoint).isAdminPlain,
-      }),
-    );
+    const options: RawBodyOptions = {
+      admin,
+      gate: this.#options.gate,
+      find: ({ path }) => {
+        const nodePath = pathOf(path);
+        const endpoint = nodePath === undefined ? undefined : this.#dispatcher.find(nodePath);
+        return endpoint && !this.#shadowed.has(endpoint) ? endpoint : undefined;
+      },
+      makeExchange: (request, response) => {
+        const { search } = parseTarget(request.url);
+        return this.#makeExchange(request, response, { path: pathOf(request.path) ?? "", search });
+      },
+      mayLeaveAdmin: (endpoint) => this.#rule.getFront(endpoint).isAdminPlain,
+    };
+    this.#add(addHandshakeLayer(options));
+    this.#add(addRawBodyLayer(options));
   }
 
   #add(layer: Layer | undefined): void {

@@ -9,7 +9,7 @@ import { maxCodings, parseCodings } from "../request/body";
 import { decodeBody } from "../request/decode";
 import type { DeployGate } from "./deploy-gate";
 import { getLayers, insertLayer, type Layer } from "./express";
-import { type Exchange, findExchange, judgeHead, type ParsedRequest, receive } from "./receive-request";
+import { type Exchange, findExchange, isHandshake, judgeHead, type ParsedRequest, receive } from "./receive-request";
 
 /** What this layer has to know of the others. */
 export interface RawBodyOptions {
@@ -37,6 +37,26 @@ export function addRawBodyLayer(options: RawBodyOptions): Layer | undefined {
     name === "jsonParser" && layers[index + 1]?.name === "urlencodedParser";
   const index = layers.findLastIndex(({ name }, at) => isParsers(name, at));
   return index === -1 ? undefined : insertLayer(options.admin, makeHandler(options), () => index);
+}
+
+/**
+ * Adds a layer in front of the one with which Node-RED 4.1 takes every request by OPTIONS for a preflight request (Fetch §4.8):
+ * a handshake by that method leaves the admin app before.
+ *
+ * @returns the layer, unless Node-RED has none
+ */
+export function addHandshakeLayer({ admin, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): Layer | undefined {
+  const index = getLayers(admin).findIndex(({ name }) => name === "corsMiddleware");
+  if (index === -1) return undefined;
+  const handler: RequestHandler = (request, response, next) => {
+    const endpoint = request.method === "OPTIONS" ? find(request) : undefined;
+    const leaves =
+      endpoint?.gate.methods.includes("OPTIONS") &&
+      mayLeaveAdmin(endpoint) &&
+      isHandshake(makeExchange(request, response, endpoint), endpoint);
+    next(leaves ? "router" : undefined);
+  };
+  return insertLayer(admin, handler, () => index);
 }
 
 function makeHandler({ gate, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): RequestHandler {

@@ -125,6 +125,12 @@ export function judgeHead(exchange: Exchange, endpoint: Endpoint): Entry {
   return entry;
 }
 
+/** Whether an endpoint has an answer of its own to a request by another method than POST. */
+export function isHandshake(exchange: Exchange, endpoint: Endpoint): boolean {
+  const entry = judgeHead(exchange, endpoint);
+  return !(entry instanceof Problem) && "status" in entry && !entry.isFallback;
+}
+
 /**
  * Judges the head of a request and, if nothing is against it, reads and judges its body.
  *
