@@ -68,8 +68,8 @@ async function opening(folder: string, sizeOf: () => number): Promise<void> {
   const queries: Query[] = [
     { limit: 50 },
     { limit: 50, node: "n3" },
-    { limit: 50, state: "done" },
-    { limit: 50, node: "n3", state: "done" },
+    { limit: 50, state: "succeeded" },
+    { limit: 50, node: "n3", state: "succeeded" },
     { limit: 50, text: "example.com" },
   ];
   const pages: number[] = [];

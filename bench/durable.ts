@@ -16,10 +16,10 @@ export async function durable(): Promise<void> {
   process.stdout.write("deliveries noted, and kept\n");
   const off = await nodeRed(oneWebhook, { settings: { webhookTriggerDeliveries: { keep: 0 } } });
   const on = await nodeRed(oneWebhook);
-  const inFile = await nodeRed(webhooks(1, { durable: true }));
+  const inFile = await nodeRed(webhooks(1, { guaranteed: true }));
   const server = await ValkeyServer.start();
   const webhookTriggerStore = { type: "valkey", url: server.url() };
-  const inServer = await nodeRed(webhooks(1, { durable: true }), {
+  const inServer = await nodeRed(webhooks(1, { guaranteed: true }), {
     modules: [clientName],
     settings: { webhookTriggerStore },
   });

@@ -4,7 +4,7 @@ import { inTurns, ratios, report, spread } from "./figures";
 import { counted } from "./requests";
 import { nodeRed, webhooks } from "./subjects";
 
-const repeats = { ignoreRepeats: true, repeatKey: "header:X-Count" };
+const repeats = { ignoreDuplicates: true, duplicateKey: "header:X-Count" };
 const limits = { allowFrom: "127.0.0.0/8, 2001:db8::/32", rateLimit: 1_000_000_000 };
 
 export async function handling(): Promise<void> {

@@ -42,7 +42,7 @@ async function main(): Promise<boolean> {
   const server = values.store === "valkey" ? await ValkeyServer.start() : undefined;
   const journal = new Journal();
   const options: Options = {
-    flow: tab(webhook("hook", "/hook", { durable: true, wires: [["journal"]] }), { id: "journal", type: "journal", wires: [] }),
+    flow: tab(webhook("hook", "/hook", { guaranteed: true, wires: [["journal"]] }), { id: "journal", type: "journal", wires: [] }),
     plugin: plugin(journal.path),
     modules: server ? ["@redis/client"] : [],
     settings: {

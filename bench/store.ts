@@ -26,9 +26,9 @@ export async function store(): Promise<void> {
   const own = ownPace(join(folder, "own.sqlite"));
   const paces = await inTurns("/s", {
     own,
-    file: () => pace(inFile, "accepted"),
-    server: () => pace(inServer, "accepted"),
-    memory: () => pace(inMemory, "done"),
+    file: () => pace(inFile, "queued"),
+    server: () => pace(inServer, "queued"),
+    memory: () => pace(inMemory, "succeeded"),
   });
   report(`deliveries kept in a file by ${connections} at once, vs its own pace in batches of as many`, "–", spread(ratios(paces.file, paces.own))); // prettier-ignore
   report("the same in a second", "≥ 3,000, or half of its own pace", spread(paces.file, 0));
@@ -48,7 +48,7 @@ async function opened<Each extends Store>(each: Each): Promise<Each> {
 }
 
 /** Deliveries in a second. */
-async function pace(of: Store, state: "accepted" | "done"): Promise<number> {
+async function pace(of: Store, state: "queued" | "succeeded"): Promise<number> {
   const start = performance.now();
   const [end, before] = [start + milliseconds, last];
   const add = async () => {
@@ -86,7 +86,7 @@ async function pauses(where: string, create: (folder: string) => Store): Promise
   const kept = await opened(create(folder));
   for (let sent = 0; sent < unfinished; sent += 10_000) {
     await Promise.all(
-      Array.from({ length: 10_000 }, () => kept.add(delivered(`${++last}`, { state: "accepted" }), body)),
+      Array.from({ length: 10_000 }, () => kept.add(delivered(`${++last}`, { state: "queued" }), body)),
     );
   }
   const longest: number[] = [];

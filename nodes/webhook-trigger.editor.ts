@@ -5,7 +5,7 @@ import { isUsed, publicUrlOf, settingsValidator, validator } from "./editor/chec
 import { enterMissing, hasNoCredential, makePath, shownEvent, prepareCredentials } from "./editor/credentials";
 import { showCredentialHints } from "./editor/credential-hints";
 import { addTab, removeTab } from "./editor/deliveries/tab";
-import { prepareDurable, showDurable } from "./editor/durable";
+import { prepareGuaranteed, showGuaranteed } from "./editor/guaranteed";
 import {
   type Field,
   fillInDefaults,
@@ -59,14 +59,14 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     replyBody: { value: defaults.replyBody },
     replyType: { value: defaults.replyType, validate: validator("replyType") },
     replyTimeout: { value: defaults.replyTimeout, validate: validator("replyTimeout") },
-    ignoreRepeats: { value: defaults.ignoreRepeats, validate: validator("ignoreRepeats") },
-    repeatKey: { value: defaults.repeatKey, validate: validator("repeatKey") },
-    repeatWindow: { value: defaults.repeatWindow, validate: validator("repeatWindow") },
+    ignoreDuplicates: { value: defaults.ignoreDuplicates, validate: validator("ignoreDuplicates") },
+    duplicateKey: { value: defaults.duplicateKey, validate: validator("duplicateKey") },
+    duplicateWindow: { value: defaults.duplicateWindow, validate: validator("duplicateWindow") },
     allowFrom: { value: defaults.allowFrom, validate: validator("allowFrom") },
     rateLimit: { value: defaults.rateLimit, validate: validator("rateLimit") },
-    expectEvery: { value: defaults.expectEvery, validate: validator("expectEvery") },
+    alertWhenSilent: { value: defaults.alertWhenSilent, validate: validator("alertWhenSilent") },
     rawBody: { value: defaults.rawBody, validate: validator("rawBody") },
-    durable: { value: defaults.durable, validate: validator("durable") },
+    guaranteed: { value: defaults.guaranteed, validate: validator("guaranteed") },
     attempts: { value: defaults.attempts, validate: validator("attempts") },
     backoffFirst: { value: defaults.backoffFirst, validate: validator("backoffFirst") },
     backoffLongest: { value: defaults.backoffLongest, validate: validator("backoffLongest") },
@@ -123,7 +123,7 @@ function prepare(node: WebhookNode): void {
   prepareMessage(node);
   prepareRepeats(node);
   prepareLimits();
-  prepareDurable(node);
+  prepareGuaranteed(node);
   for (const field of ["verificationMethod", "reply"] as const) showUnlisted(field, savedValues(node)[field]);
   prepareMessages();
   prepareCredentials(node);
@@ -143,7 +143,7 @@ function prepare(node: WebhookNode): void {
 const optional: readonly Field[] = [
   "headerParameter", "queryParameter", "token", "secondToken", "secret", "secondSecret", "verifyToken", "scheme",
   "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm", "replyStatus", "replyBody", "replyType",
-  "replyTimeout", "repeatKey", "repeatWindow", "attempts", "backoffFirst", "backoffLongest",
+  "replyTimeout", "duplicateKey", "duplicateWindow", "attempts", "backoffFirst", "backoffLongest",
 ]; // prettier-ignore
 
 /** Shows all that follows from what the form holds: every field may bear on the others. */
@@ -159,7 +159,7 @@ function showState(node: WebhookNode): void {
   showReply(node);
   showRepeats(node);
   showLimits();
-  showDurable(node);
+  showGuaranteed(node);
   showCommand(node);
   showSections(node);
 }

@@ -23,7 +23,7 @@ import { ConfiguredPaths } from "./runtime/configured";
 import { Failures } from "./runtime/failures";
 import { listenToErrors } from "./runtime/flow-errors";
 import { bodyLimitOf, isMiddlewareBroken, memoryOf, middlewareOf, rootsOf, settingsOf } from "./runtime/host";
-import { durabilityOf } from "./runtime/durable";
+import { durabilityOf } from "./runtime/guaranteed";
 import { endpointOf, lotOf, type Parts } from "./runtime/endpoint";
 import { Metrics } from "./runtime/metrics";
 import { OpenedNodes } from "./runtime/opened";
@@ -84,7 +84,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
       webhookTriggerRoots: { value: common.roots, exportable: true },
       webhookTriggerBaseUrl: { value: "", exportable: true },
       webhookTriggerDeliveries: { value: {}, exportable: true },
-      webhookTriggerDurable: { value: common.storehouse.keeping, exportable: true },
+      webhookTriggerGuaranteed: { value: common.storehouse.keeping, exportable: true },
     },
   });
 };
@@ -172,7 +172,7 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
 
   const config = isMiddlewareBroken(RED) ? brokenMiddleware : parseConfig(saved, node.credentials, { roots, baseUrl });
   if ("rule" in config) return close(config);
-  const breach = storehouse.breachOf(config.durable);
+  const breach = storehouse.breachOf(config.guaranteed);
   if (breach) return close(breach);
   const gate = gateOf(config, node.id, trials.standIns);
   if ("rule" in gate) return close(gate);
@@ -185,17 +185,20 @@ type Whole = Common & Pick<Parts, "config" | "gate" | "report"> & { recorder: Re
 
 function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const { config, gate, report, recorder, registry, storehouse } = whole;
-  const { path, durable } = config;
-  const durability = durable || storehouse.hasKept ? durabilityOf(RED, node, whole) : undefined;
+  const { path, guaranteed } = config;
+  const durability = guaranteed || storehouse.hasKept ? durabilityOf(RED, node, whole) : undefined;
   const { custody, guarding = whole.guarding } = durability ?? {};
-  const records = storehouse.recordsOf(recorder, path, durable);
+  const records = storehouse.recordsOf(recorder, path, guaranteed);
   const endpoint = endpointOf(RED, node, { ...whole, guarding, custody, records });
   if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
   whole.opened.note(node, { node, config, endpoint, recorder });
   listenToErrors(node, whole.failures.heard);
   whole.standings.note(node, report);
   whole.metrics.describe(node, path, gate.redactor);
-  const watch = whole.silences.watch(node.id, { hours: config.expectEvery, store: storehouse.lastingOf(durable) });
+  const watch = whole.silences.watch(node.id, {
+    hours: config.alertWhenSilent,
+    store: storehouse.lastingOf(guaranteed),
+  });
   const unregister = registry.register({
     endpoint,
     onActive: () => report.open(path, lotOf(config), watch),

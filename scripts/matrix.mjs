@@ -50,7 +50,7 @@ const contract = inFiles(
   "runtime/replies",
   "runtime/signed",
   "runtime/files",
-  "runtime/durable",
+  "runtime/guaranteed",
   "runtime/front",
   "runtime/front-credentials",
   "runtime/front-deploys",

@@ -126,7 +126,7 @@ export class Records {
   #add(delivery: KeptDelivery, body: Buffer): void {
     // What is unfinished in a store that outlives the process is delivered again: nobody has promised that of this one.
     const isTakenUp = this.#store.outlives && delivery.state === "running";
-    const noted: KeptDelivery = isTakenUp ? { ...delivery, state: "done" } : delivery;
+    const noted: KeptDelivery = isTakenUp ? { ...delivery, state: "succeeded" } : delivery;
     forget(this.#store.add(noted, this.#lot.keepsBodies ? body : nothing));
   }
 }

@@ -32,7 +32,7 @@ export function roots(): Roots {
 
 /** Where the runtime can keep deliveries. */
 export function keeping(): Keeping {
-  return RED.settings.webhookTriggerDurable;
+  return RED.settings.webhookTriggerGuaranteed;
 }
 
 /** What a node has; while its form is open, what stands there. */
@@ -65,7 +65,7 @@ const checkedSettings = ["publicUrl", "signatureHeader", "timestampHeader", "alg
 
 /** What the form says of a broken rule. Which Node.js it is that runs, the runtime alone knows. */
 export function ruleText(node: WebhookNode, rule: BrokenRule): string {
-  return rule === "storeMissing" ? node._("durable.closed") : node._(`rules.${rule}`);
+  return rule === "storeMissing" ? node._("guaranteed.closed") : node._(`rules.${rule}`);
 }
 
 export function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
@@ -79,7 +79,7 @@ export function brokenRule(node: WebhookNode, field: Field, value: unknown): Bro
 const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => BrokenRule | undefined>> = {
   ...rules,
   ...handlingRules,
-  durable: (value) => handlingRules.durable(value) ?? keepingRule(String(value) === "true", keeping()),
+  guaranteed: (value) => handlingRules.guaranteed(value) ?? keepingRule(String(value) === "true", keeping()),
   relativePath: (value) => rules.relativePath(value) ?? adminRule(text(value), roots()),
   sender(value, { verificationMethod }) {
     if (text(value) === "") return verificationMethod === "signature" ? "sender.required" : undefined;

@@ -162,7 +162,7 @@ export function showUnlisted(field: Field, value: unknown): void {
 }
 
 /** The fields that are ticked, and may be texts. */
-type BoxField = "returnQueryParams" | "rawBody" | "ignoreRepeats" | "durable";
+type BoxField = "returnQueryParams" | "rawBody" | "ignoreDuplicates" | "guaranteed";
 
 /** Node-RED ticks a box for any text. */
 export function prepareBox(node: WebhookNode, field: BoxField): void {

@@ -128,7 +128,7 @@ export interface Editor {
     /** From the runtime half of the webhook trigger. */
     webhookTriggerRoots: Roots;
     webhookTriggerBaseUrl: string;
-    webhookTriggerDurable: Keeping;
+    webhookTriggerGuaranteed: Keeping;
     /** As the settings file has it. */
     webhookTriggerDeliveries?: { readonly keep?: unknown };
     /** What this browser remembers. */

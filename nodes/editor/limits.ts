@@ -34,7 +34,7 @@ export function showLimits(): void {
 /** What the heading says of the limits. */
 export function limitsState(node: WebhookNode): string {
   const parts = [addressesOf(node, inputValue("allowFrom")), rateOf(node, inputValue("rateLimit"))];
-  const hours = inputValue("expectEvery");
+  const hours = inputValue("alertWhenSilent");
   if (Number(hours) !== 0) parts.push(node._("section.expected", { hours }));
   if (isOnlyLocal()) parts.push(node._("section.onlyLocal"));
   if (isForgeable()) parts.push(node._("section.forgeable"));

@@ -12,33 +12,33 @@ type Kind = "id" | "header" | "json" | "query" | "body" | "none" | "written";
 const named = /^(header|json|query):(.*)$/s;
 
 export function prepareRepeats(node: WebhookNode): void {
-  prepareBox(node, "ignoreRepeats");
+  prepareBox(node, "ignoreDuplicates");
   // Whatever is entered anywhere has the form shown anew: by then, the key has to be what was chosen.
   kindChoice().on("input change", () => {
     const kind = kindChoice().val() as Kind;
     // The second event of the same choice finds what the first one has written.
-    if (kind === "written" || kind === kindOf(inputValue("repeatKey"))) return;
+    if (kind === "written" || kind === kindOf(inputValue("duplicateKey"))) return;
     const beginnings: Partial<Record<Kind, string>> = { id: "", none: "", body: "body" };
     // The name of a header field is none of a value in the JSON.
     const key = beginnings[kind] ?? `${kind}:`;
-    input("repeatKey").val(key).trigger("change");
+    input("duplicateKey").val(key).trigger("change");
   });
   suggestion()
     .find("button")
     .on("click", () => {
       // The button goes, so the keyboard has to be somewhere else.
-      input("ignoreRepeats").prop("checked", true).trigger("change").trigger("focus");
+      input("ignoreDuplicates").prop("checked", true).trigger("change").trigger("focus");
     });
 }
 
 /** Offers what a delivery of the sender may be known by, and to begin with it where the sender has an id for that. */
 export function showRepeats(node: WebhookNode): void {
-  const kind = kindOf(inputValue("repeatKey"));
+  const kind = kindOf(inputValue("duplicateKey"));
   const offered = [hasId() ? "id" : "none", "header", "json", "query", "body"] satisfies Kind[];
   const kinds: Kind[] = kind === "written" ? [...offered, kind] : offered;
   const choice = kindChoice();
   if (choice.data(kindsData) !== kinds.join()) {
-    choice.empty().append(kinds.map((each) => new Option(node._(`repeatKey.${each}`), each)));
+    choice.empty().append(kinds.map((each) => new Option(node._(`duplicateKey.${each}`), each)));
     choice.data(kindsData, kinds.join());
   }
   choice.val(kind);
@@ -49,7 +49,7 @@ export function showRepeats(node: WebhookNode): void {
     .find("span > span")
     .text(name === "" ? "" : node._("repeats.suggested", { name }));
   $("#webhook-trigger-note-no-id").toggle(isIgnoring() && kind === "none");
-  $("#webhook-trigger-hint-repeatKey").text(node._(hasId() ? "hint.repeatKey" : "hint.repeatKeyWithoutId"));
+  $("#webhook-trigger-hint-duplicateKey").text(node._(hasId() ? "hint.duplicateKey" : "hint.duplicateKeyWithoutId"));
   showWithoutKey(node);
 }
 
@@ -66,24 +66,24 @@ const kindsData = "kinds";
 
 /** What the heading says of repeats. */
 export function repeatsState(node: WebhookNode): string {
-  const value = fieldValue("ignoreRepeats");
+  const value = fieldValue("ignoreDuplicates");
   if (isEnvironmentValue(value)) return String(value);
   const name = suggestedFor();
-  if (!isTicked("ignoreRepeats")) {
+  if (!isTicked("ignoreDuplicates")) {
     return [
       node._("section.repeatsUnchecked"),
       ...(name === "" ? [] : [node._("section.repeatsSuggested", { name })]),
     ].join(" · ");
   }
-  const key = inputValue("repeatKey");
+  const key = inputValue("duplicateKey");
   const kind = kindOf(key);
   if (kind === "none") return node._("section.repeatsUnknown");
   const by = kind === "id" ? node._("section.byId") : kind === "body" ? node._("section.byBody") : key;
-  return node._("section.repeatsKnown", { hours: inputValue("repeatWindow"), key: by });
+  return node._("section.repeatsKnown", { hours: inputValue("duplicateWindow"), key: by });
 }
 
 function kindChoice(): JQuery {
-  return $("#webhook-trigger-repeatKeyOf");
+  return $("#webhook-trigger-duplicateKeyOf");
 }
 
 function suggestion(): JQuery {
@@ -91,7 +91,7 @@ function suggestion(): JQuery {
 }
 
 function isIgnoring(): boolean {
-  return isTicked("ignoreRepeats") || isEnvironmentValue(fieldValue("ignoreRepeats"));
+  return isTicked("ignoreDuplicates") || isEnvironmentValue(fieldValue("ignoreDuplicates"));
 }
 
 /** The sender that may send a delivery again, as long as nothing is done about it; empty for none. */

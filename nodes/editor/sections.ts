@@ -10,7 +10,7 @@ import {
 import { brokenRules, isUsed } from "./checks";
 import { knownCredential } from "./credentials";
 import { shortName } from "../../src/trust/senders/table";
-import { durableState } from "./durable";
+import { guaranteedState } from "./guaranteed";
 import { isSame, savedValues, valuesInForm, type Field, type WebhookNode } from "./fields";
 import { limitsState } from "./limits";
 import { messageState } from "./message";
@@ -19,7 +19,7 @@ import { replyState } from "./reply";
 import { presetOf } from "./sender";
 import { lineState } from "./terminal";
 
-type Section = "verification" | "message" | "reply" | "repeats" | "limits" | "durable" | "terminal";
+type Section = "verification" | "message" | "reply" | "repeats" | "limits" | "guaranteed" | "terminal";
 
 /** The fields of each section, and what it holds, in a few words. */
 const sections: Record<
@@ -41,12 +41,12 @@ const sections: Record<
     credentials: [],
     state: replyState,
   },
-  repeats: { saved: ["ignoreRepeats", "repeatKey", "repeatWindow"], credentials: [], state: repeatsState },
-  limits: { saved: ["allowFrom", "rateLimit", "expectEvery"], credentials: [], state: limitsState },
-  durable: {
-    saved: ["durable", "attempts", "backoffFirst", "backoffLongest"],
+  repeats: { saved: ["ignoreDuplicates", "duplicateKey", "duplicateWindow"], credentials: [], state: repeatsState },
+  limits: { saved: ["allowFrom", "rateLimit", "alertWhenSilent"], credentials: [], state: limitsState },
+  guaranteed: {
+    saved: ["guaranteed", "attempts", "backoffFirst", "backoffLongest"],
     credentials: [],
-    state: durableState,
+    state: guaranteedState,
   },
   terminal: { saved: [], credentials: [], state: (node) => node._(`section.${lineState(node)}`) },
 };

@@ -115,6 +115,6 @@ export class Completion {
 /** When a message that is sent in this turn has been delivered. */
 function delivered(): Promise<Ending> {
   return new Promise((resolve) => {
-    setImmediate(() => setImmediate(() => resolve({ as: "done" })));
+    setImmediate(() => setImmediate(() => resolve({ as: "succeeded" })));
   });
 }

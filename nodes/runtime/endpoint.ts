@@ -4,7 +4,7 @@ import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
 import type { WebhookConfig } from "../../src/config/parse";
 import type { Custody } from "../../src/custody";
 import { type Guarding, RepeatGuard } from "../../src/deliveries/guard";
-import { isIdLoose } from "../../src/deliveries/repeat-key";
+import { isIdLoose } from "../../src/deliveries/duplicate-key";
 import type { Delivery, Endpoint } from "../../src/endpoint";
 import type { Records } from "../../src/records";
 import { type FlowReply, wrapResponse } from "../../src/http/flow-reply";

@@ -93,7 +93,7 @@ export class Followed {
   /** Nothing is open any more. An error tells more than that something is lost. */
   conclude(): void {
     if (this.#error !== undefined) this.#resolve({ as: "failed", error: this.#error });
-    else this.#resolve({ as: this.#isLost ? "lost" : "done" });
+    else this.#resolve({ as: this.#isLost ? "lost" : "succeeded" });
   }
 }
 

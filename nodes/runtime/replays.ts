@@ -52,7 +52,7 @@ export class Replays {
     if (outcome) return outcome;
     // The new one is looked after in its place.
     if (delivery.state === "failed") {
-      await shelf.change(delivery.id, { state: "done" }).catch(() => undefined);
+      await shelf.change(delivery.id, { state: "succeeded" }).catch(() => undefined);
       open.endpoint.custody?.recount(delivery.node);
     }
     return { id: again.delivery.id };
@@ -85,7 +85,7 @@ export class Replays {
     const { custody, records } = endpoint;
     if (custody) return this.#keep(custody, kept, { delivery: restored, owed });
     const { attempt: _, ...webhook } = restored.webhook;
-    records?.replayed(kept, owed === undefined ? "done" : "running");
+    records?.replayed(kept, owed === undefined ? "succeeded" : "running");
     node.send(messageOf(this.#RED, node, { ...restored, webhook }, config, owed));
     void owed?.ending.then((ending) => records?.answered(kept.delivery.id, changeBy(ending, kept.delivery.at)));
     return undefined;
@@ -105,7 +105,7 @@ export class Replays {
 
 /** What is noted of a replay whose flow was to answer, when it has, or has not in time. */
 function changeBy(ending: Ending, at: number): Change {
-  if (ending.as !== "failed") return { state: "done", run: { at, ended: Date.now() } };
+  if (ending.as !== "failed") return { state: "succeeded", run: { at, ended: Date.now() } };
   // Where it was late, it may have failed before: that tells more, and is noted.
   if (ending.error === lateAnswer) return { state: "failed" };
   return { state: "failed", run: { at, ended: Date.now(), error: ending.error } };

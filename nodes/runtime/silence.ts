@@ -16,7 +16,7 @@ const mostAsked = 50;
 const hour = 60 * 60 * 1000;
 
 /** What a request has become that was accepted, or was a repeat of one that was. */
-const signsOfLife: readonly State[] = ["accepted", "running", "done", "failed", "duplicate"];
+const signsOfLife: readonly State[] = ["queued", "running", "succeeded", "failed", "duplicate"];
 
 /** What is remembered of a node while it is deployed anew. */
 interface Life {

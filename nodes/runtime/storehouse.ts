@@ -85,8 +85,8 @@ export class Storehouse {
   }
 
   /** Why a node stays closed, if it does, as there is nowhere to keep what it must not lose. */
-  breachOf(isDurable: boolean): Breach | undefined {
-    const rule = keepingRule(isDurable, this.keeping);
+  breachOf(isGuaranteed: boolean): Breach | undefined {
+    const rule = keepingRule(isGuaranteed, this.keeping);
     return rule && (this.#misunderstood ?? { rule, value: process.versions.node });
   }
 
@@ -108,11 +108,11 @@ export class Storehouse {
    *
    * @returns nothing where nobody wants to know
    */
-  recordsOf(recorder: Recorder, path: string, isDurable: boolean): Records | undefined {
-    const store = this.#noteIn(isDurable);
+  recordsOf(recorder: Recorder, path: string, isGuaranteed: boolean): Records | undefined {
+    const store = this.#noteIn(isGuaranteed);
     if (!store) return undefined;
     const keepsAnswers = this.#settings.bodies;
-    const keeps = { keepsBodies: isDurable || keepsAnswers, keepsAnswers };
+    const keeps = { keepsBodies: isGuaranteed || keepsAnswers, keepsAnswers };
     return new Records(store, {
       recorder,
       path,
@@ -129,8 +129,8 @@ export class Storehouse {
       .catch(() => undefined);
   }
 
-  #noteIn(isDurable: boolean): Store | undefined {
-    return this.#memory && (isDurable || this.#isNamed) ? this.kept.keeper.store : this.#memory;
+  #noteIn(isGuaranteed: boolean): Store | undefined {
+    return this.#memory && (isGuaranteed || this.#isNamed) ? this.kept.keeper.store : this.#memory;
   }
 
   #deliverySettings(given: unknown): DeliverySettings {
@@ -141,8 +141,8 @@ export class Storehouse {
   }
 
   /** Where what came to a node is known after a restart; nothing where it is not. */
-  lastingOf(isDurable: boolean): Store | undefined {
-    return isDurable || this.#isNamed ? this.kept.keeper.store : undefined;
+  lastingOf(isGuaranteed: boolean): Store | undefined {
+    return isGuaranteed || this.#isNamed ? this.kept.keeper.store : undefined;
   }
 
   /** Whether there may be deliveries that were to be kept, also of nodes that keep none any more. */

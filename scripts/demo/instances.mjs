@@ -196,9 +196,9 @@ function flow() {
   const webhook = {
     ...access,
     relativePath: path,
-    durable: true,
-    ignoreRepeats: true,
-    repeatKey: "header:Idempotency-Key",
+    guaranteed: true,
+    ignoreDuplicates: true,
+    duplicateKey: "header:Idempotency-Key",
   };
   return [
     { id: z, type: "tab", label: "Never lost, and not done twice" },

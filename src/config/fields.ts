@@ -37,22 +37,22 @@ export interface HandlingFields {
   replyType: string;
   /** How long the flow may take to answer, in seconds. */
   replyTimeout: number | string;
-  ignoreRepeats: boolean | string;
-  /** By what a delivery is known again: see `RepeatKey`. */
-  repeatKey: string;
+  ignoreDuplicates: boolean | string;
+  /** By what a delivery is known again: see `DuplicateKey`. */
+  duplicateKey: string;
   /** How long a delivery is known, in hours. */
-  repeatWindow: number | string;
+  duplicateWindow: number | string;
   /** Addresses and blocks of them, by commas or lines; empty for all. */
   allowFrom: string;
   /** The most requests a minute from one address; 0 for any number. */
   rateLimit: number | string;
   /** How long it is expected at most until the next request is accepted, in hours, with decimals; 0 for any time. */
-  expectEvery: number | string;
+  alertWhenSilent: number | string;
   /** Whether the message has the bytes of the body as they were sent. */
   rawBody: boolean | string;
   /** Whether a delivery is kept before its sender is answered, and until the flow has finished with it. */
-  durable: boolean | string;
-  /** How often the flow is started with a delivery in all, the first time included; with `durable`. */
+  guaranteed: boolean | string;
+  /** How often the flow is started with a delivery in all, the first time included; with `guaranteed`. */
   attempts: number | string;
   /** How long after the first failure the flow is started again, in seconds; it doubles with each failure. */
   backoffFirst: number | string;
@@ -66,14 +66,14 @@ export const handlingDefaults = {
   replyBody: "",
   replyType: "application/json",
   replyTimeout: 10,
-  ignoreRepeats: false,
-  repeatKey: "",
-  repeatWindow: 72,
+  ignoreDuplicates: false,
+  duplicateKey: "",
+  duplicateWindow: 72,
   allowFrom: "",
   rateLimit: 0,
-  expectEvery: 0,
+  alertWhenSilent: 0,
   rawBody: false,
-  durable: false,
+  guaranteed: false,
   attempts: 10,
   backoffFirst: 10,
   backoffLongest: 3600,

@@ -2,7 +2,7 @@
 
 import { parseBlocks } from "./blocks";
 import type { HandlingFields } from "./fields";
-import { parseRepeatKey } from "./repeat-key";
+import { parseDuplicateKey } from "./duplicate-key";
 import { isBoolean, type Rule } from "./rules";
 
 /** Numbers that a field takes, the ends included. */
@@ -16,7 +16,7 @@ export const replyStatuses: Range = { least: 200, most: 299 };
 /** In seconds. */
 export const replyTimeouts: Range = { least: 1, most: 300 };
 /** In hours. */
-export const repeatWindows: Range = { least: 1, most: 720 };
+export const duplicateWindows: Range = { least: 1, most: 720 };
 /** In requests a minute. */
 export const rateLimits: Range = { least: 0, most: 1_000_000_000 };
 
@@ -37,14 +37,14 @@ export const handlingRules = {
   replyStatus: (value) => (isWithin(replyStatuses, value) ? undefined : "replyStatus"),
   replyType: (value) => (typeof value === "string" && isMediaType(value) ? undefined : "replyType"),
   replyTimeout: (value) => (isWithin(replyTimeouts, value) ? undefined : "replyTimeout"),
-  ignoreRepeats: (value) => (isBoolean(value) ? undefined : "ignoreRepeats"),
-  repeatKey: (value) => (parseRepeatKey(value) === undefined ? "repeatKey" : undefined),
-  repeatWindow: (value) => (isWithin(repeatWindows, value) ? undefined : "repeatWindow"),
+  ignoreDuplicates: (value) => (isBoolean(value) ? undefined : "ignoreDuplicates"),
+  duplicateKey: (value) => (parseDuplicateKey(value) === undefined ? "duplicateKey" : undefined),
+  duplicateWindow: (value) => (isWithin(duplicateWindows, value) ? undefined : "duplicateWindow"),
   allowFrom: (value) => (parseBlocks(value) ? undefined : "allowFrom"),
   rateLimit: (value) => (isWithin(rateLimits, value) ? undefined : "rateLimit"),
-  expectEvery: (value) => (isDecimalWithin(silences, value) ? undefined : "expectEvery"),
+  alertWhenSilent: (value) => (isDecimalWithin(silences, value) ? undefined : "alertWhenSilent"),
   rawBody: (value) => (isBoolean(value) ? undefined : "rawBody"),
-  durable: (value) => (isBoolean(value) ? undefined : "durable"),
+  guaranteed: (value) => (isBoolean(value) ? undefined : "guaranteed"),
   attempts: (value) => (isWithin(attempts, value) ? undefined : "attempts"),
   backoffFirst: (value) => (isWithin(firstBackoffs, value) ? undefined : "backoffFirst"),
   backoffLongest: (value) => (isWithin(longestBackoffs, value) ? undefined : "backoffLongest"),

@@ -3,7 +3,7 @@
 import { type Block, parseBlocks } from "./blocks";
 import { type HandlingFields, handlingDefaults } from "./fields";
 import { type HandlingRule, handlingRules } from "./handling-rules";
-import { parseRepeatKey, type RepeatKey } from "./repeat-key";
+import { parseDuplicateKey, type DuplicateKey } from "./duplicate-key";
 import { type Breach, isEnvironmentValue, text } from "./rules";
 
 /** What becomes of requests. */
@@ -16,11 +16,11 @@ export interface Handling {
   /** The most requests a minute from one address; 0 for any number. */
   rateLimit: number;
   /** How long it is expected at most until the next request is accepted, in hours; 0 for any time. */
-  expectEvery: number;
+  alertWhenSilent: number;
   /** Whether the message has the bytes of the body as they were sent. */
   rawBody: boolean;
   /** Whether a delivery is kept before its sender is answered, and until the flow has finished with it. */
-  durable: boolean;
+  guaranteed: boolean;
   /** When the flow is started again with what it fails with. */
   retry: RetryPolicy;
 }
@@ -64,7 +64,7 @@ export function backoffAfter({ backoffFirst, backoffLongest }: RetryPolicy, fail
 
 /** How repeated deliveries are known. */
 export interface RepeatPolicy {
-  key: RepeatKey;
+  key: DuplicateKey;
   /** How long a delivery is known, in ms. */
   keptFor: number;
 }
@@ -83,14 +83,14 @@ export function parseHandling(given: Partial<HandlingFields>): Handling | Breach
   }
   return {
     reply: replyOf(saved),
-    repeats: isTrue(saved.ignoreRepeats) ? repeatsOf(saved) : undefined,
+    repeats: isTrue(saved.ignoreDuplicates) ? repeatsOf(saved) : undefined,
     allowFrom: parseBlocks(saved.allowFrom) ?? [],
     rateLimit: Number(saved.rateLimit),
-    expectEvery: Number(saved.expectEvery),
+    alertWhenSilent: Number(saved.alertWhenSilent),
     rawBody: isTrue(saved.rawBody),
-    durable: isTrue(saved.durable),
+    guaranteed: isTrue(saved.guaranteed),
     // What was stored before is tried again as usual.
-    retry: retryOf(isTrue(saved.durable) ? saved : handlingDefaults),
+    retry: retryOf(isTrue(saved.guaranteed) ? saved : handlingDefaults),
   };
 }
 
@@ -102,9 +102,9 @@ export function isHandlingUsed(
   {
     reply,
     replyStatus,
-    ignoreRepeats,
-    durable,
-  }: Pick<HandlingFields, "reply" | "replyStatus" | "ignoreRepeats" | "durable">,
+    ignoreDuplicates,
+    guaranteed,
+  }: Pick<HandlingFields, "reply" | "replyStatus" | "ignoreDuplicates" | "guaranteed">,
 ): boolean {
   switch (field) {
     case "replyStatus":
@@ -114,13 +114,13 @@ export function isHandlingUsed(
       return (reply === "now" || isEnvironmentValue(reply)) && !isWithoutContent(replyStatus);
     case "replyTimeout":
       return reply === "flow" || isEnvironmentValue(reply);
-    case "repeatKey":
-    case "repeatWindow":
-      return isTrue(ignoreRepeats) || isEnvironmentValue(ignoreRepeats);
+    case "duplicateKey":
+    case "duplicateWindow":
+      return isTrue(ignoreDuplicates) || isEnvironmentValue(ignoreDuplicates);
     case "attempts":
     case "backoffFirst":
     case "backoffLongest":
-      return isTrue(durable) || isEnvironmentValue(durable);
+      return isTrue(guaranteed) || isEnvironmentValue(guaranteed);
     default:
       return true;
   }
@@ -144,8 +144,8 @@ function replyOf({ reply, replyStatus, replyBody, replyType, replyTimeout }: Han
   return { by: "now", status, body: text(replyBody), type: replyType };
 }
 
-function repeatsOf({ repeatKey, repeatWindow }: HandlingFields): RepeatPolicy {
-  return { key: parseRepeatKey(repeatKey) ?? "", keptFor: Number(repeatWindow) * 60 * 60 * 1000 };
+function repeatsOf({ duplicateKey, duplicateWindow }: HandlingFields): RepeatPolicy {
+  return { key: parseDuplicateKey(duplicateKey) ?? "", keptFor: Number(duplicateWindow) * 60 * 60 * 1000 };
 }
 
 function retryOf(saved: Pick<HandlingFields, "attempts" | "backoffFirst" | "backoffLongest">): RetryPolicy {

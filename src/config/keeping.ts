@@ -6,6 +6,6 @@ import type { BrokenRule } from "./rules";
 export type Keeping = "file" | "server" | "none";
 
 /** Keeps an endpoint closed that is to lose nothing where nothing can be kept. */
-export function keepingRule(isDurable: boolean, keeping: Keeping): BrokenRule | undefined {
-  return isDurable && keeping === "none" ? "storeMissing" : undefined;
+export function keepingRule(isGuaranteed: boolean, keeping: Keeping): BrokenRule | undefined {
+  return isGuaranteed && keeping === "none" ? "storeMissing" : undefined;
 }

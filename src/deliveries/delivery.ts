@@ -9,9 +9,9 @@ import type { Run, State } from "./state";
 export type { Run, State } from "./state";
 
 /** What the flow is not done with; it is never dropped. */
-export const unfinished: readonly State[] = ["accepted", "running"];
+export const unfinished: readonly State[] = ["queued", "running"];
 /** What may be dropped when it is too old, or when there is no room. */
-export const droppable: readonly State[] = ["refused", "duplicate", "handshake", "done"];
+export const droppable: readonly State[] = ["refused", "duplicate", "handshake", "succeeded"];
 /** What is kept for a person to look at: it is dropped when there is no room, and nothing else may go. */
 export const lastToGo: State = "failed";
 export const finished: readonly State[] = [...droppable, lastToGo];

@@ -17,7 +17,7 @@ export interface Failed {
 
 /** How a flow came to its end with a message. */
 export type Ending = { readonly told?: Told | undefined } & (
-  | { readonly as: "done" }
+  | { readonly as: "succeeded" }
   | ({ readonly as: "failed" } & Failed)
   /** A deploy has ended a node that still had it. */
   | { readonly as: "lost" }

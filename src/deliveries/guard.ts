@@ -3,7 +3,7 @@
 import type { ServerResponse } from "node:http";
 import type { RepeatPolicy } from "../config/handling";
 import { type Problem, problems } from "../problem";
-import { type Known, repeatKeyOf } from "./repeat-key";
+import { type Known, duplicateKeyOf } from "./duplicate-key";
 import {
   type Candidate,
   type Outcome,
@@ -110,7 +110,7 @@ export class RepeatGuard {
    */
   async judge(delivery: Omit<Known, "isIdLoose">, id: string, caller: Waiting): Promise<Verdict | undefined> {
     const { endpoint, key: kind, keptFor, isIdLoose, patience } = this.#how;
-    const key = repeatKeyOf(kind, { ...delivery, isIdLoose });
+    const key = duplicateKeyOf(kind, { ...delivery, isIdLoose });
     if (key === undefined) return undefined;
     // What waits is unpacked by now, which may be a thousand times what came.
     const size = () => Math.max(delivery.bytes.length, delivery.content().length);

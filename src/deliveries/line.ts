@@ -156,11 +156,11 @@ export class Line<First> {
 
   async #ended(id: string, history: History, ending: Ending): Promise<void> {
     const { told } = ending;
-    if (ending.as === "done") return this.#finish(id, { ...told, state: "done", run: endedRun(history) });
+    if (ending.as === "succeeded") return this.#finish(id, { ...told, state: "succeeded", run: endedRun(history) });
     const error = ending.as === "failed" ? ending.error : undefined;
     if (ending.as === "failed" && (ending.isTold || hasHadAll(history, this.#retry.attempts)))
       return this.#giveUp(id, history, ending);
-    await this.#ground.ledger.change(id, { ...told, state: "accepted", run: endedRun(history, error) });
+    await this.#ground.ledger.change(id, { ...told, state: "queued", run: endedRun(history, error) });
     return ending.as === "failed" ? this.#waitToTryAgain(id, history) : this.#again(id);
   }
 

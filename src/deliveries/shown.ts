@@ -57,7 +57,7 @@ function causeOf(delivery: Delivery): Cause | null {
     return { problem, reasons, looksLike, error: error ?? null };
   }
   // What has failed before, and was done in the end, is told with its runs.
-  if (state === "done") return null;
+  if (state === "succeeded") return null;
   const failure = error ?? (state === "failed" ? answerError(delivery) : undefined);
   return failure === undefined ? null : { problem: null, reasons: [], looksLike: null, error: failure };
 }

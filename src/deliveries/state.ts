@@ -9,15 +9,15 @@ export type State =
   /** The sender has asked something, and was answered. */
   | "handshake"
   /** It is kept, and the flow is to be started with it: for the first time, or once more. */
-  | "accepted"
+  | "queued"
   /** The flow has it. */
   | "running"
   /** The flow is done with it. */
-  | "done"
+  | "succeeded"
   /** The flow has failed with it so often that a person has to look. */
   | "failed";
 
-const replayable = ["accepted", "running", "done", "failed"] as const;
+const replayable = ["queued", "running", "succeeded", "failed"] as const;
 
 /** Whether it has started its flow, or is to: nothing else can be replayed. */
 export function isReplayable(state: State): state is (typeof replayable)[number] {

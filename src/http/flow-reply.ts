@@ -166,7 +166,7 @@ export class FlowReply {
     const told = { milliseconds, ...(how !== "gone" && { status: response.statusCode }) };
     this.#end({ ...ending, told });
     // With guaranteed delivery, the state depends on more.
-    const state = this.#owner?.custody ? {} : ({ state: ending.as === "done" ? "done" : "failed" } as const);
+    const state = this.#owner?.custody ? {} : ({ state: ending.as === "succeeded" ? "succeeded" : "failed" } as const);
     const noted = how === "gone" ? {} : this.#note(problem);
     this.#owner?.records?.answered(id, { ...told, ...noted, ...state });
   }
@@ -186,7 +186,7 @@ export class FlowReply {
 
 /** RFC 9110 §15.6: after an answer of 500 or more, the sender sends the delivery again. */
 function toEnding(how: "answered" | "failed" | "gone", status: number, isTold: boolean): Ending {
-  if (how === "answered" && status < 500) return { as: "done" };
+  if (how === "answered" && status < 500) return { as: "succeeded" };
   const error = how === "gone" ? gone : statusError(status);
   return isTold ? { as: "failed", error, isTold } : { as: "failed", error };
 }

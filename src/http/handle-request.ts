@@ -200,7 +200,7 @@ async function start(
   void reservation?.settle();
   reportAccepted(accepted, reservation);
   const told = tryReply(accepted, success, id);
-  records?.came(delivery, describeSent(accepted), { ...told, ...noteAnswer(success.body), state: "done" });
+  records?.came(delivery, describeSent(accepted), { ...told, ...noteAnswer(success.body), state: "succeeded" });
   return undefined;
 }
 

@@ -143,7 +143,7 @@ describe(`what was accepted by a process that is killed ${kills} times in a row`
         [...calling.accepted].filter((number) => !done.has(number)).should.eql([]);
         const counts = await store.counts("hook");
         // One that was killed five times when the flow was done with it, before that was written down, counts as failed.
-        const { failed = 0, done: ended = 0, ...others } = counts;
+        const { failed = 0, succeeded: ended = 0, ...others } = counts;
         should(others).eql({});
         should(failed + ended).equal(new Set(journal.starts.map(({ id }) => id)).size);
         failed.should.be.below(5);

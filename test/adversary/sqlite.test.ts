@@ -29,7 +29,7 @@ import { bodyOf, bytes, claimsOf, delivered, pagesOf, Shelf } from "../harness/s
 import { until } from "../harness/until";
 
 const hour = 3_600_000;
-const accepted = (id: string) => delivered(id, { state: "accepted" });
+const accepted = (id: string) => delivered(id, { state: "queued" });
 
 // A Node without SQLite has no tests of it: they would all be left out.
 if (sqliteIsHere()) {
@@ -93,7 +93,7 @@ if (sqliteIsHere()) {
           (await pagesOf(again, { limit: 9 })).flat().should.eql(["next", ...kept.toReversed()]);
           should(await again.find("open")).eql(before);
           should((await again.find("next"))?.body).eql(bodyOf("next"));
-          should(await again.counts("n")).eql({ accepted: 2, ...(kept.length > 1 && { done: 1 }) });
+          should(await again.counts("n")).eql({ queued: 2, ...(kept.length > 1 && { succeeded: 1 }) });
           (await again.repeats.reserve({ endpoint: "n", key: "k", id: "2", keptFor: hour })).isFirst.should.be.false();
           said().should.eql([]);
         });
@@ -171,17 +171,17 @@ if (sqliteIsHere()) {
         it(name, async () => {
           const store = await opened();
           await store.add(accepted("0"), bytes);
-          should(await store.counts("n")).eql({ accepted: 1 });
+          should(await store.counts("n")).eql({ queued: 1 });
           faults.set(Fault.error, code);
           await Promise.all(["1", "2", "3"].map((id) => rejected(store.add(accepted(id), bytes), trouble)));
-          await rejected(store.change("0", { state: "done" }), trouble);
+          await rejected(store.change("0", { state: "succeeded" }), trouble);
           (await unfinished(store)).should.eql(["0"]);
-          should(await store.counts("n")).eql({ accepted: 1 });
+          should(await store.counts("n")).eql({ queued: 1 });
           said().should.eql([trouble]);
           faults.clear();
           await told("mended");
           await store.add(accepted("4"), bytes);
-          should(await store.counts("n")).eql({ accepted: 2 });
+          should(await store.counts("n")).eql({ queued: 2 });
           (await unfinished(await reopened(store))).should.eql(["0", "4"]);
           said().should.eql([trouble, "mended"]);
         });
@@ -322,7 +322,7 @@ if (sqliteIsHere()) {
       const again = await opened();
       (await unfinished(again)).should.eql(["1", "3"]);
       should(await again.find("2")).be.undefined();
-      should(await again.counts("n")).eql({ accepted: 2, failed: 1 });
+      should(await again.counts("n")).eql({ queued: 2, failed: 1 });
       (await pagesOf(again, { limit: 9 })).flat().should.eql(["3", "1"]);
     });
 
@@ -332,14 +332,14 @@ if (sqliteIsHere()) {
       const ages = { old: -3 * hour, open: -5 * hour, bad: -6 * hour, future: 9 * hour, recent: 0, older: -4 * hour };
       const states: Record<string, State> = { open: "running", bad: "failed" };
       for (const [id, age] of Object.entries(ages)) {
-        await store.add(delivered(id, { at: now + age, state: states[id] ?? "done" }), bytes);
+        await store.add(delivered(id, { at: now + age, state: states[id] ?? "succeeded" }), bytes);
       }
       await shelf.closed(store);
       const again = await opened({ maxAge: hour });
       let left: string[] = [];
       while (left.length !== 4) left = (await pagesOf(again, { limit: 9 })).flat();
       left.should.eql(["recent", "future", "bad", "open"]);
-      should(await again.counts("n")).eql({ done: 2, failed: 1, running: 1 });
+      should(await again.counts("n")).eql({ succeeded: 2, failed: 1, running: 1 });
     });
 
     it("are refused when more wait than there is memory for, and those that wait are kept", async () => {
@@ -352,7 +352,7 @@ if (sqliteIsHere()) {
       for (const add of adds.slice(8)) await rejected(add, "busy");
       said().should.eql(["busy", "mended"]);
       await store.add(accepted("next"), body);
-      should(await store.counts("n")).eql({ accepted: 9 });
+      should(await store.counts("n")).eql({ queued: 9 });
     });
 
     it("leave the event loop to others while the disk is slow", async () => {
@@ -400,7 +400,7 @@ if (sqliteIsHere()) {
         const store = await opened();
         const there = new Set(await unfinished(store));
         kept.filter((id) => !there.has(id)).should.eql([]);
-        should((await store.counts("n")).accepted).equal(there.size);
+        should((await store.counts("n")).queued).equal(there.size);
         for (const id of kept.filter((_, index) => index % 50 === 0)) should((await store.find(id))?.body).eql(bodyOf(id)); // prettier-ignore
         said().should.eql([]);
       });

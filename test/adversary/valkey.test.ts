@@ -15,7 +15,7 @@ import { serverIsHere, ValkeyServer } from "../harness/valkey";
 import { Wire } from "../harness/wire";
 
 const hour = 3_600_000;
-const accepted = (id: string) => delivered(id, { state: "accepted" });
+const accepted = (id: string) => delivered(id, { state: "queued" });
 const candidate = (id: string): Candidate => ({ endpoint: "n", key: "k", id, keptFor: hour });
 /** How long an instance is held to live in these tests, in ms. */
 const beatLasts = 3000;
@@ -74,7 +74,7 @@ if (serverIsHere) {
         await store.add(accepted("0"), bytes);
         server.suspend();
         const ids = Array.from({ length: 50 }, (_, index) => `late ${index}`);
-        const change = rejected(store.change("0", { state: "done" }), "unreachable");
+        const change = rejected(store.change("0", { state: "succeeded" }), "unreachable");
         await Promise.all(ids.map((id) => rejected(store.add(accepted(id), bodyOf(id)), "unreachable")));
         await change;
         await rejected(store.page({ limit: 1 }), "unreachable");
@@ -83,7 +83,7 @@ if (serverIsHere) {
         await told("mended");
         await store.add(accepted("next"), bytes);
         (await pagesOf(store, { limit: 100 })).flat().should.eql(["next", "0"]);
-        should((await store.counts("n")).accepted).be.within(1, 2);
+        should((await store.counts("n")).queued).be.within(1, 2);
         said().should.eql(["unreachable", "mended"]);
       });
 
@@ -244,8 +244,8 @@ if (serverIsHere) {
         for (const id of kept) await store.change(id, { state: "running", attempt: 1, run: { at: 1 } });
         (await unfinished(store)).should.eql(kept);
         said().should.eql(["full"]);
-        await store.change("0", { state: "done" });
-        for (const id of kept.slice(1, 4)) await store.change(id, { state: "done" });
+        await store.change("0", { state: "succeeded" });
+        for (const id of kept.slice(1, 4)) await store.change(id, { state: "succeeded" });
         await store.add(accepted("y"), body);
         (await unfinished(store)).should.eql([...kept.slice(4), "y"]);
         said().should.eql(["full", "mended"]);
@@ -297,7 +297,7 @@ if (serverIsHere) {
       server.resume();
       await Promise.all(adds.slice(0, 8));
       said().should.eql(["busy", "mended"]);
-      should(await store.counts("n")).eql({ accepted: 9 });
+      should(await store.counts("n")).eql({ queued: 9 });
     });
 
     it("are kept when they came before the end, and refused after it", async () => {
@@ -319,12 +319,12 @@ if (serverIsHere) {
       const ages = { old: -3 * hour, open: -5 * hour, bad: -6 * hour, future: 9 * hour, recent: 0, older: -4 * hour };
       const states: Record<string, State> = { open: "running", bad: "failed" };
       for (const [id, age] of Object.entries(ages)) {
-        await store.add(delivered(id, { at: now + age, state: states[id] ?? "done" }), bytes);
+        await store.add(delivered(id, { at: now + age, state: states[id] ?? "succeeded" }), bytes);
       }
       const again = await opened(server, { maxAge: hour });
       await eventually(() => pagesOf(again, { limit: 9 }), (pages) => pages.flat().length === 4); // prettier-ignore
       (await pagesOf(again, { limit: 9 })).flat().should.eql(["recent", "future", "bad", "open"]);
-      should(await again.counts("n")).eql({ done: 2, failed: 1, running: 1 });
+      should(await again.counts("n")).eql({ succeeded: 2, failed: 1, running: 1 });
     });
 
     it("come after a start in steps that hold up nothing, however many and however long they are", async () => {
@@ -386,8 +386,8 @@ if (serverIsHere) {
           await scheduler.wait(100);
         }
         await reservation.settle();
-        await slow.change("1", { state: "done" });
-        should(await other.counts("n")).eql({ done: 1 });
+        await slow.change("1", { state: "succeeded" });
+        should(await other.counts("n")).eql({ succeeded: 1 });
       });
 
       it("are no longer changed by one that was taken for dead and comes back", async () => {
@@ -398,14 +398,14 @@ if (serverIsHere) {
         const other = await opened(server, beats);
         await eventually(() => unfinished(other), ({ length }) => length === 2); // prettier-ignore
         const next = await reserved(other, "2");
-        await lost.change("1", { state: "done", status: 200 });
+        await lost.change("1", { state: "succeeded", status: 200 });
         await reservation.release();
         should((await other.find("1"))?.delivery).eql(withWords(accepted("1"), bytes));
         (await lost.repeats.reserve(candidate("3"))).isFirst.should.be.false();
         (await unfinished(lost)).should.eql([]);
-        await other.change("1", { state: "done" });
+        await other.change("1", { state: "succeeded" });
         await next.settle();
-        should(await lost.counts("n")).eql({ accepted: 1, done: 1 });
+        should(await lost.counts("n")).eql({ queued: 1, succeeded: 1 });
       });
 
       it("tell one what came of what another reserved", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import should from "should";
 import { handlingDefaults } from "../../src/config/fields";
-import { repeatWindows, replyStatuses, replyTimeouts } from "../../src/config/handling-rules";
+import { duplicateWindows, replyStatuses, replyTimeouts } from "../../src/config/handling-rules";
 import { mostBytesOfRepeats, mostWaitingRepeats } from "../../src/deliveries/guard";
 import { mostBytesOfAnswers, mostKeys } from "../../src/deliveries/memory-repeats";
 import { longestAnswer } from "../../src/deliveries/repeats";
@@ -32,7 +32,7 @@ describe("the page of replies", () => {
     for (const figure of [
       `${replyStatuses.least} to ${replyStatuses.most}`,
       `${handlingDefaults.replyTimeout} seconds, unless you set ${replyTimeouts.least} to ${replyTimeouts.most}`,
-      `${handlingDefaults.repeatWindow} hours unless you set ${repeatWindows.least} to ${repeatWindows.most}`,
+      `${handlingDefaults.duplicateWindow} hours unless you set ${duplicateWindows.least} to ${duplicateWindows.most}`,
       `There are ${number(mostKeys)} at most`,
       `more than ${longestAnswer / 1024} kB, or beyond ${mostBytesOfAnswers / megabyte} MB of all together`,
       `At most ${number(mostWaitingRepeats)} repeats wait, with ${mostBytesOfRepeats / megabyte} MB`,
@@ -68,9 +68,9 @@ describe("the page of replies", () => {
       { id: "catch", type: "catch", scope: ["throw"], wires: [["sorry"]] },
       { id: "sorry", type: "http response", statusCode: "500", headers: {}, wires: [] },
       webhook("unwired", "/unwired", { ...byFlow, wires: [[]] }),
-      webhook("once", "/once", { ignoreRepeats: true, repeatKey: "json:order.id" }),
-      webhook("own", "/own", { ignoreRepeats: true, repeatKey: "header:X-Id", replyStatus: 202, replyBody: "thanks", replyType: "text/plain" }), // prettier-ignore
-      webhook("counted", "/counted", { ...byFlow, ignoreRepeats: true, repeatKey: "body", wires: [["count"]] }),
+      webhook("once", "/once", { ignoreDuplicates: true, duplicateKey: "json:order.id" }),
+      webhook("own", "/own", { ignoreDuplicates: true, duplicateKey: "header:X-Id", replyStatus: 202, replyBody: "thanks", replyType: "text/plain" }), // prettier-ignore
+      webhook("counted", "/counted", { ...byFlow, ignoreDuplicates: true, duplicateKey: "body", wires: [["count"]] }),
       bodyNode("count", "context.n = (context.n ?? 0) + 1; msg.statusCode = msg.payload === 'bad' ? 503 : 201; msg.payload = `number ${context.n}`; return msg;", ["answer"]), // prettier-ignore
       { id: "answer", type: "http response", statusCode: "", headers: {}, wires: [] },
       webhook("upload", "/upload", { verificationMethod: "query", wires: [["picture", "names"]] }),

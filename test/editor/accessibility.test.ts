@@ -64,7 +64,7 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.page.route("**/standing", (route) => route.fulfill({ json: standing }));
     await editor.edit("saved");
     await editor.input("reply").selectOption("flow");
-    await editor.input("ignoreRepeats").check();
+    await editor.input("ignoreDuplicates").check();
     await editor.note("no-id").waitFor();
     await editor.note("without-key").waitFor();
     await editor.input("allowFrom").fill("192.0.2.1, 2001:db8::/32");
@@ -77,14 +77,14 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.edit("saved");
     await editor.input("sender").selectOption("stripe");
     await editor.input("reply").selectOption("flow");
-    await editor.input("durable").check();
-    await editor.note("durable-repeats").waitFor();
+    await editor.input("guaranteed").check();
+    await editor.note("guaranteed-repeats").waitFor();
   },
   "nothing that may be lost, where nothing can be kept": async (editor) => {
     await setKeeping(editor, "none");
     await editor.edit("saved");
-    await editor.input("durable").check();
-    await editor.message("durable").filter({ hasText: /./ }).waitFor();
+    await editor.input("guaranteed").check();
+    await editor.message("guaranteed").filter({ hasText: /./ }).waitFor();
     await editor.note("no-store").waitFor();
   },
   "another node in the way and everything wrong": async (editor) => {
@@ -94,9 +94,9 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.input("headerParameter").fill("X Token");
     await editor.input("replyStatus").fill("404");
     await editor.input("replyType").fill("text");
-    await editor.input("ignoreRepeats").check();
-    await editor.input("repeatKey").fill("header:");
-    await editor.input("repeatWindow").fill("0");
+    await editor.input("ignoreDuplicates").check();
+    await editor.input("duplicateKey").fill("header:");
+    await editor.input("duplicateWindow").fill("0");
     await editor.input("allowFrom").fill("somewhere");
     await editor.input("rateLimit").fill("many");
     await editor.rival.waitFor();
@@ -145,7 +145,7 @@ const ofItsOwn = { webhookTriggerDeliveries: { keep: 100 } };
 /** What the tab can look like: with a list of all states, and with nothing in it. */
 const tabLooks: Record<string, (editor: Editor, told: ToldDeliveries) => Promise<void>> = {
   "deliveries of each state, one selected, a silent sender and traffic": async (editor, told) => {
-    const states = ["refused", "failed", "accepted", "running", "done", "duplicate", "handshake"] as const;
+    const states = ["refused", "failed", "queued", "running", "succeeded", "duplicate", "handshake"] as const;
     told.deliveries = [...states.map((state) => summary({ id: state, state })), ...summaries(10)];
     told.minutes = told.minutes.map(() => ({ accepted: 3, refused: 1 }));
     told.silent = [{ node: "rival", hours: 24, since: 0 }];
@@ -270,9 +270,9 @@ describe("the form, for everyone", () => {
 
     it("has what Never lose promises below all that is said beside its box", async () => {
       await editor.edit("saved");
-      const hint = await boxOf(editor.hint("durable"));
-      hint.x.should.be.above((await boxOf(editor.input("durable"))).x);
-      (await boxOf(editor.page.locator("#webhook-trigger-durable"))).y.should.be.aboveOrEqual(hint.y + hint.height);
+      const hint = await boxOf(editor.hint("guaranteed"));
+      hint.x.should.be.above((await boxOf(editor.input("guaranteed"))).x);
+      (await boxOf(editor.page.locator("#webhook-trigger-guaranteed"))).y.should.be.aboveOrEqual(hint.y + hint.height);
     });
   });
 
@@ -284,7 +284,7 @@ describe("the form, for everyone", () => {
       await editor.edit("saved");
       await editor.input("relativePath").fill("/rival");
       await editor.tokenButton("make").click();
-      await editor.input("ignoreRepeats").check();
+      await editor.input("ignoreDuplicates").check();
       await editor.page.locator("#webhook-trigger-deliveries").waitFor();
       const controls = editor.page.locator(".webhook-trigger-form").locator("input:visible, select:visible, textarea:visible, a:visible, button:not(:disabled):visible, [tabindex]:visible");
       const expected = await controls.evaluateAll((elements) =>

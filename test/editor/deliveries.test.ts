@@ -79,7 +79,7 @@ describe("the tab of deliveries", () => {
     ]);
     const texts = (await tab.rows.allInnerTexts()).map((text) => text.split("\n").map((part) => part.trim()));
     const said = (state: string) => catalogText(`tab.state.${state}`);
-    texts[0]?.should.eql(["12:53:01", said("done"), "Orders", "200", "1.2s", "push"]);
+    texts[0]?.should.eql(["12:53:01", said("succeeded"), "Orders", "200", "1.2s", "push"]);
     texts[1]?.should.eql(["12:53:01", said("refused"), "/payments", "401", "12ms", catalogText("refused.tokenMissing")]);
     const replay = catalogText("tab.replayOf", { what: "TypeError: no order" });
     texts[2]?.should.eql(["12:53:01", said("failed"), "Orders", "200", "12ms", replay]);
@@ -136,7 +136,7 @@ describe("the tab of deliveries", () => {
   it("goes on telling the first words of what changes", async () => {
     await show([summary({ id: "1", words: "hello world", state: "running" })]);
     told.fault = 503;
-    await tab.publish(summary({ id: "1", state: "done", status: 202 }));
+    await tab.publish(summary({ id: "1", state: "succeeded", status: 202 }));
     await tab.row("202").waitFor();
     told.fault = undefined;
     (await tab.rows.first().innerText()).should.containEql("hello world");

@@ -149,7 +149,7 @@ describe("one delivery in the sidebar", () => {
       await shown.locator("textarea").fill('{"order":');
       runtime.become(done);
       await told(done);
-      await state(shown, "done");
+      await state(shown, "succeeded");
       await (await unfolded(shown, "answer")).getByText("200 OK").last().waitFor();
       (await order.getAttribute("aria-expanded") ?? "").should.equal("true");
       (await shown.locator("textarea").inputValue()).should.equal('{"order":');
@@ -162,7 +162,7 @@ describe("one delivery in the sidebar", () => {
       await runs.locator("summary").focus();
       runtime.become(done);
       await told(summary({ id: "another" }));
-      await state(shown, "done");
+      await state(shown, "succeeded");
       await runs.getByText(text("stillRunning")).waitFor({ state: "detached" });
       (await focused()).should.startWith(text("section.runs"));
       (await runs.getAttribute("open"))?.should.equal("");
@@ -175,7 +175,7 @@ describe("one delivery in the sidebar", () => {
       await renewed;
       runtime.become(done);
       await told(done);
-      await state(shown, "done");
+      await state(shown, "succeeded");
       await (await unfolded(shown, "answer")).getByText("200 OK").last().waitFor();
       runtime.looked.should.eql([done.id, done.id]);
     });

@@ -23,18 +23,18 @@ const told: Record<
       reply: text("atOnce", { status: "200" }),
       repeats: text("repeatsUnchecked"),
       limits: `${text("anyAddress")}, ${text("noRate")}`,
-      durable: text("durableOff"),
+      guaranteed: text("guaranteedOff"),
     },
   },
   filled: {
     saved: {
       replyStatus: 202,
-      ignoreRepeats: true,
-      repeatKey: "json:order.id",
-      repeatWindow: 1,
+      ignoreDuplicates: true,
+      duplicateKey: "json:order.id",
+      duplicateWindow: 1,
       allowFrom: "192.0.2.1, 192.0.2.2\n2001:db8::/32",
       rateLimit: 60,
-      expectEvery: 0.5,
+      alertWhenSilent: 0.5,
       rawBody: true,
     },
     states: {
@@ -45,7 +45,7 @@ const told: Record<
     },
   },
   answering: {
-    saved: { reply: "flow", replyTimeout: 30, ignoreRepeats: true, allowFrom: " 192.0.2.0/24\n" },
+    saved: { reply: "flow", replyTimeout: 30, ignoreDuplicates: true, allowFrom: " 192.0.2.0/24\n" },
     sender: "github",
     states: {
       reply: text("byFlow", { seconds: "30" }),
@@ -54,10 +54,10 @@ const told: Record<
     },
   },
   digesting: {
-    saved: { ignoreRepeats: true, repeatKey: "body" },
+    saved: { ignoreDuplicates: true, duplicateKey: "body" },
     states: { repeats: text("repeatsKnown", { hours: "72", key: text("byBody") }) },
   },
-  keyless: { saved: { ignoreRepeats: true }, states: { repeats: text("repeatsUnknown") } },
+  keyless: { saved: { ignoreDuplicates: true }, states: { repeats: text("repeatsUnknown") } },
   repeating: {
     saved: {},
     sender: "github",
@@ -66,19 +66,19 @@ const told: Record<
   environment: {
     saved: {
       reply: "${REPLY}",
-      ignoreRepeats: "${IGNORE}",
+      ignoreDuplicates: "${IGNORE}",
       allowFrom: "${FROM}",
       rateLimit: "${RATE}",
-      expectEvery: "${HOURS}",
+      alertWhenSilent: "${HOURS}",
       rawBody: "${RAW}",
-      durable: "${DURABLE}",
+      guaranteed: "${DURABLE}",
     },
     states: {
       message: `${text("body")} · \${RAW}`,
       reply: "${REPLY}",
       repeats: "${IGNORE}",
       limits: `\${FROM}, ${text("rate", { rate: "${RATE}" })}, ${text("expected", { hours: "${HOURS}" })}`,
-      durable: "${DURABLE}",
+      guaranteed: "${DURABLE}",
     },
   },
 };
@@ -110,7 +110,7 @@ describe("what becomes of requests, in the form", () => {
 
   const focus = () => editor.page.evaluate(() => document.activeElement?.id);
   const state = (section: Section) => editor.state(section).innerText();
-  const kinds = () => editor.page.locator("#webhook-trigger-repeatKeyOf");
+  const kinds = () => editor.page.locator("#webhook-trigger-duplicateKeyOf");
   const saved = async (id: string) => {
     const found: Record<string, unknown> = {};
     for (const field of fields) found[field] = await editor.saved(id, field);
@@ -139,10 +139,10 @@ describe("what becomes of requests, in the form", () => {
     (await editor.isValid("older")).should.be.true();
     await editor.editAsItIs("older");
     (await editor.openSections()).should.eql([]);
-    for (const field of ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout", "repeatKey", "repeatWindow", "allowFrom", "rateLimit", "expectEvery", "attempts", "backoffFirst", "backoffLongest"] as const) {
+    for (const field of ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout", "duplicateKey", "duplicateWindow", "allowFrom", "rateLimit", "alertWhenSilent", "attempts", "backoffFirst", "backoffLongest"] as const) {
       (await editor.input(field).inputValue()).should.equal(String(defaults[field]));
     }
-    for (const field of ["ignoreRepeats", "rawBody", "durable"] as const) (await editor.input(field).isChecked()).should.be.false();
+    for (const field of ["ignoreDuplicates", "rawBody", "guaranteed"] as const) (await editor.input(field).isChecked()).should.be.false();
     await editor.done();
     (await editor.isChanged("older")).should.be.false();
     (await editor.isValid("older")).should.be.true();
@@ -158,29 +158,29 @@ describe("what becomes of requests, in the form", () => {
   });
 
   it("is saved, and there when the form is opened again", async () => {
-    const changes = { reply: "flow", replyTimeout: "30", repeatKey: "query:id", repeatWindow: "24", allowFrom: "192.0.2.1\n::1", rateLimit: "5", expectEvery: "0.5" } as const;
+    const changes = { reply: "flow", replyTimeout: "30", duplicateKey: "query:id", duplicateWindow: "24", allowFrom: "192.0.2.1\n::1", rateLimit: "5", alertWhenSilent: "0.5" } as const;
     await editor.edit("kept");
     await editor.input("reply").selectOption("flow");
-    await editor.input("ignoreRepeats").check();
+    await editor.input("ignoreDuplicates").check();
     await editor.input("rawBody").check();
     for (const [field, value] of Object.entries(changes)) if (field !== "reply") await editor.input(field as keyof typeof changes).fill(value);
     await editor.done();
     await editor.editAsItIs("kept");
     (await editor.openSections()).should.eql(["message", "reply", "repeats", "limits"]);
     for (const [field, value] of Object.entries(changes)) (await editor.input(field as keyof typeof changes).inputValue()).should.equal(value);
-    for (const field of ["ignoreRepeats", "rawBody"] as const) (await editor.input(field).isChecked()).should.be.true();
+    for (const field of ["ignoreDuplicates", "rawBody"] as const) (await editor.input(field).isChecked()).should.be.true();
     await editor.done();
-    (await saved("kept")).should.eql({ ...handlingDefaults, ...changes, ignoreRepeats: true, rawBody: true });
+    (await saved("kept")).should.eql({ ...handlingDefaults, ...changes, ignoreDuplicates: true, rawBody: true });
     (await editor.isValid("kept")).should.be.true();
   });
 
-  const always = ["reply", "ignoreRepeats", "allowFrom", "rateLimit", "expectEvery", "rawBody", "durable"];
+  const always = ["reply", "ignoreDuplicates", "allowFrom", "rateLimit", "alertWhenSilent", "rawBody", "guaranteed"];
   for (const [what, change, expected] of [
     ["a reply at once", () => Promise.resolve(), ["replyStatus", "replyBody", "replyType"]],
     ["a reply without content", () => editor.input("replyStatus").fill("204"), ["replyStatus"]],
     ["a reply by the flow", () => editor.input("reply").selectOption("flow"), ["replyTimeout"]],
-    ["repeats that are ignored", () => editor.input("ignoreRepeats").check(), ["replyStatus", "replyBody", "replyType", "repeatKey", "repeatWindow"]],
-    ["what may not be lost", () => editor.input("durable").check(), ["replyStatus", "replyBody", "replyType", "attempts", "backoffFirst", "backoffLongest"]],
+    ["repeats that are ignored", () => editor.input("ignoreDuplicates").check(), ["replyStatus", "replyBody", "replyType", "duplicateKey", "duplicateWindow"]],
+    ["what may not be lost", () => editor.input("guaranteed").check(), ["replyStatus", "replyBody", "replyType", "attempts", "backoffFirst", "backoffLongest"]],
   ] as const) {
     it(`asks for what belongs to ${what}, and for nothing else`, async () => {
       await editor.edit("usual");
@@ -226,11 +226,11 @@ describe("what becomes of requests, in the form", () => {
   describe("suggests to ignore repeats where the sender has an id for its deliveries", () => {
     it("and begins with it by a button, which leaves the keyboard on the box", async () => {
       await editor.edit("repeating");
-      (await editor.input("ignoreRepeats").isChecked()).should.be.false();
+      (await editor.input("ignoreDuplicates").isChecked()).should.be.false();
       (await editor.note("repeats").innerText()).trim().should.startWith(catalogText("repeats.suggested", { name: "GitHub" }));
       await editor.note("repeats").locator("button").click();
-      (await editor.input("ignoreRepeats").isChecked()).should.be.true();
-      should(await focus()).equal("node-input-ignoreRepeats");
+      (await editor.input("ignoreDuplicates").isChecked()).should.be.true();
+      should(await focus()).equal("node-input-ignoreDuplicates");
       (await editor.note("repeats").isVisible()).should.be.false();
       (await state("repeats")).should.equal(text("repeatsKnown", { hours: "72", key: text("byId") }));
     });
@@ -239,7 +239,7 @@ describe("what becomes of requests, in the form", () => {
       await editor.edit("usual");
       (await editor.note("repeats").isVisible()).should.be.false();
       (await editor.note("no-id").isVisible()).should.be.false();
-      await editor.input("ignoreRepeats").check();
+      await editor.input("ignoreDuplicates").check();
       (await editor.note("no-id").innerText()).trim().should.equal(catalogText("repeats.noId"));
       await editor.input("sender").selectOption("github");
       (await editor.note("no-id").isVisible()).should.be.false();
@@ -248,9 +248,9 @@ describe("what becomes of requests, in the form", () => {
 
     it("and offers that id in the hint of the key as well, but only there", async () => {
       await editor.edit("keyless");
-      (await editor.hint("repeatKey").innerText()).should.equal(catalogText("hint.repeatKeyWithoutId"));
+      (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKeyWithoutId"));
       await editor.input("sender").selectOption("github");
-      (await editor.hint("repeatKey").innerText()).should.equal(catalogText("hint.repeatKey"));
+      (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKey"));
     });
   });
 
@@ -259,15 +259,15 @@ describe("what becomes of requests, in the form", () => {
     (await kinds().inputValue()).should.equal("none");
     for (const [kind, key] of [["header", "header:"], ["body", "body"], ["query", "query:"]] as const) {
       await kinds().selectOption(kind);
-      (await editor.input("repeatKey").inputValue()).should.equal(key);
+      (await editor.input("duplicateKey").inputValue()).should.equal(key);
     }
-    await editor.input("repeatKey").fill("header:X-Id");
+    await editor.input("duplicateKey").fill("header:X-Id");
     await kinds().selectOption("header");
-    (await editor.input("repeatKey").inputValue()).should.equal("header:X-Id");
+    (await editor.input("duplicateKey").inputValue()).should.equal("header:X-Id");
     // The name of a header field is none of a value in the JSON.
     await kinds().selectOption("json");
-    (await editor.input("repeatKey").inputValue()).should.equal("json:");
-    await editor.input("repeatKey").fill("${KEY}");
+    (await editor.input("duplicateKey").inputValue()).should.equal("json:");
+    await editor.input("duplicateKey").fill("${KEY}");
     (await kinds().inputValue()).should.equal("written");
     (await state("repeats")).should.equal(text("repeatsKnown", { hours: "72", key: "${KEY}" }));
   });
@@ -277,7 +277,7 @@ describe("what becomes of requests, in the form", () => {
     await editor.edit("digesting");
     await editor.note("without-key").waitFor();
     (await editor.note("without-key").innerText()).trim().should.equal(catalogText("repeats.withoutKey", { count: "7" }));
-    await editor.input("ignoreRepeats").uncheck();
+    await editor.input("ignoreDuplicates").uncheck();
     (await editor.note("without-key").isVisible()).should.be.false();
   });
 

@@ -39,8 +39,8 @@ describe("the form in each language", () => {
       const fieldFits = (field: string) =>
         fits(editor.page.locator(`label[for="node-input-${field}"]`), `label.${field}`);
       await editor.edit("saved");
-      await editor.input("ignoreRepeats").check();
-      await editor.input("durable").check();
+      await editor.input("ignoreDuplicates").check();
+      await editor.input("guaranteed").check();
       for (const field of fields) await fieldFits(field);
       await editor.input("reply").selectOption("flow");
       await fieldFits("replyTimeout");

@@ -9,7 +9,7 @@ import { type Look, patience, takeTab } from "./tabs";
 
 /** The part of the editor's global that the tests use. */
 declare const RED: {
-  settings: { webhookTriggerDurable: Keeping };
+  settings: { webhookTriggerGuaranteed: Keeping };
   actions: { invoke(action: string): void };
   editor: { edit(node: object): void };
   nodes: { node(id: string): Record<string, unknown> | null; filterNodes(filter: { type: string }): { id: string }[] };
@@ -19,7 +19,7 @@ declare const RED: {
 export type FormField = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | keyof Settings;
 
 /** The sections of the form, from top to bottom. */
-export const sections = ["verification", "message", "reply", "repeats", "limits", "durable", "terminal"] as const;
+export const sections = ["verification", "message", "reply", "repeats", "limits", "guaranteed", "terminal"] as const;
 export type Section = (typeof sections)[number];
 
 /** The place of a node on the canvas: its middle and its edges, in px from the canvas's own. */
@@ -300,7 +300,7 @@ export class Editor {
     name:
       | ("yours" | "seen" | "closed" | "taken" | "reach")
       | ("repeats" | "no-id" | "without-key" | "json" | "loopback" | "forgeable")
-      | ("no-store" | "durable-repeats"),
+      | ("no-store" | "guaranteed-repeats"),
   ): Locator {
     return this.page.locator(`#webhook-trigger-note-${name}`);
   }
@@ -341,7 +341,7 @@ export class Editor {
 /** Has the editor know that deliveries can be kept there, as the runtime tells it by a setting. */
 export async function setKeeping({ page }: Editor, keeping: Keeping): Promise<void> {
   await page.evaluate((value) => {
-    RED.settings.webhookTriggerDurable = value;
+    RED.settings.webhookTriggerGuaranteed = value;
   }, keeping);
 }
 

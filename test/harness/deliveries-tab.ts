@@ -10,7 +10,7 @@ export function summary(given: Partial<Summary> & { id: string }): Summary {
   return {
     node: "orders",
     at: noon,
-    state: "done",
+    state: "succeeded",
     status: 200,
     reason: null,
     fix: null,

@@ -56,7 +56,7 @@ class JournalFlow implements Flow<First> {
     if (++this.#starts === this.#life.killAt) process.kill(process.pid, "SIGKILL");
     await scheduler.wait(number % 20);
     write(this.#life, `done ${number}`);
-    return { as: "done" };
+    return { as: "succeeded" };
   }
 }
 

@@ -12,7 +12,7 @@ export const done: Detail = {
   id: "0f3c1b2a",
   node: "plain",
   at,
-  state: "done",
+  state: "succeeded",
   status: 200,
   reason: null,
   fix: null,

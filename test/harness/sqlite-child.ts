@@ -14,7 +14,7 @@ async function main(folder: string, prefix: string, killAt: number): Promise<voi
   const add = async () => {
     for (;;) {
       const id = `${prefix}-${++last}`;
-      await store.add(delivered(id, { state: "accepted" }), bodyOf(id));
+      await store.add(delivered(id, { state: "queued" }), bodyOf(id));
       process.stdout.write(`${id}\n`);
     }
   };

@@ -117,7 +117,7 @@ export function bodyOf(id: string): Buffer {
 
 export function delivered(id: string, rest: Partial<Delivery> = {}): Delivery {
   const head = { method: "POST", path: "/hook", search: "", headers: { host: "example.com" }, ip: "192.0.2.1" };
-  return { id, node: "n", at: 1_700_000_000_000, state: "done", head, size: bytes.length, attempt: 0, ...rest };
+  return { id, node: "n", at: 1_700_000_000_000, state: "succeeded", head, size: bytes.length, attempt: 0, ...rest };
 }
 
 /** The ids of all pages of a query, page by page. */

@@ -24,7 +24,7 @@ describe("for any fields that say what becomes of requests", () => {
       fc.property(fields, (saved) => {
         const handling = parseHandling(saved);
         if ("rule" in handling) return void handling.rule.should.be.a.String();
-        const { reply, repeats, rateLimit, expectEvery, rawBody, durable } = handling;
+        const { reply, repeats, rateLimit, alertWhenSilent, rawBody, guaranteed } = handling;
         if (reply.by === "flow") {
           reply.timeout.should.be.within(1000, 300_000);
         } else {
@@ -35,9 +35,9 @@ describe("for any fields that say what becomes of requests", () => {
         if (repeats) repeats.keptFor.should.be.within(3_600_000, 720 * 3_600_000);
         Number.isInteger(rateLimit).should.be.true();
         rateLimit.should.be.aboveOrEqual(0);
-        expectEvery.should.be.within(0, 8760);
+        alertWhenSilent.should.be.within(0, 8760);
         rawBody.should.be.a.Boolean();
-        durable.should.be.a.Boolean();
+        guaranteed.should.be.a.Boolean();
       }),
       { seed, numRuns: 3000 },
     );

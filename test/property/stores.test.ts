@@ -6,7 +6,7 @@ import type { Change, Store } from "../../src/deliveries/store";
 import { seed } from "../harness/property";
 import { claimsOf, delivered, engines, pagesOf, Shelf } from "../harness/stores";
 
-const states: State[] = ["refused", "duplicate", "handshake", "accepted", "running", "done", "failed"];
+const states: State[] = ["refused", "duplicate", "handshake", "queued", "running", "succeeded", "failed"];
 const state = fc.constantFrom(...states);
 const id = fc.nat(12).map(String);
 const node = fc.constantFrom("n", "m");
@@ -39,7 +39,7 @@ async function told(store: Store, prefix: string, sought: string): Promise<unkno
     claims: (await claimsOf(store, one, 2, new Set([`${prefix}3`]))).flat(),
     pages: await pagesOf(store, { node: one, limit: 3 }),
     deliveries: (await store.page({ node: one, limit: 50 })).deliveries,
-    done: await pagesOf(store, { node: one, state: "done", limit: 2 }),
+    succeeded: await pagesOf(store, { node: one, state: "succeeded", limit: 2 }),
     found: (await pagesOf(store, { node: other, text: sought, limit: 2 })).flat(),
   };
 }

@@ -22,7 +22,7 @@ function flowOf(nodes: Nodes, tab = "tab"): Flow {
   return [{ id: tab, type: "tab", label: tab }, ...placed];
 }
 
-const done = { as: "done" };
+const done = { as: "succeeded" };
 const failed = (error: string) => ({ as: "failed", error });
 
 /** What stands between the sender and a node that keeps the message: the flow is done when that is. */

@@ -8,7 +8,7 @@ import { formOf, typeOf } from "../harness/forms";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { dial, send } from "../harness/http";
 import { type Flow, NodeRed } from "../harness/node-red";
-import { keeps } from "../harness/durable";
+import { keeps } from "../harness/guaranteed";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 import { until } from "../harness/until";
 
@@ -42,7 +42,7 @@ const flow: Flow = tab(
   webhook("broken", "/broken", { wires: [["failing"]] }),
   webhook("answered", "/answered", { reply: "flow", replyTimeout: 1, wires: [["answer"]] }),
   webhook("own", "/own", { replyStatus: 202, replyBody: "Thank you, ä", replyType: "text/plain" }),
-  webhook("repeated", "/repeated", { reply: "flow", ignoreRepeats: true, repeatKey: "header:X-Id", wires: [["answer"]] }),
+  webhook("repeated", "/repeated", { reply: "flow", ignoreDuplicates: true, duplicateKey: "header:X-Id", wires: [["answer"]] }),
   webhook("parted", "/parted", { reply: "flow", replyTimeout: 1, wires: [["partial"]] }),
   webhook("silent", "/silent", { reply: "flow", replyTimeout: 1 }),
   webhook("github", "/github", { verificationMethod: "signature", sender: "github", credentials: { secret } }),
@@ -89,7 +89,7 @@ for (const [layout, settings] of Object.entries(roots)) {
       should(milliseconds).be.within(0, 60_000);
       ip.should.equal("127.0.0.1");
       should(rest).eql({
-        ...{ id: told.id, node: "orders", state: "done", status: 200, reason: null, fix: null, method: "POST" },
+        ...{ id: told.id, node: "orders", state: "succeeded", status: 200, reason: null, fix: null, method: "POST" },
         ...{
           path: "/orders",
           sender: null,
@@ -230,17 +230,17 @@ for (const [layout, settings] of Object.entries(roots)) {
         should(said?.status).equal(status);
         return [summary.state, summary.reason, status, said?.body];
       };
-      should(await answered("own")).eql(["done", null, 202, "Thank you, ä"]);
-      should(await answered("answered")).eql(["done", null, 422, null]);
+      should(await answered("own")).eql(["succeeded", null, 202, "Thank you, ä"]);
+      should(await answered("answered")).eql(["succeeded", null, 422, null]);
       should(await answered("answered", { out: ["of stock", token] })).eql([
-        "done",
+        "succeeded",
         null,
         422,
         '{"out":["of stock","[redacted]"]}',
       ]);
-      should(await answered("answered", "x".repeat(5000))).eql(["done", null, 422, `${"x".repeat(1024)}…`]);
+      should(await answered("answered", "x".repeat(5000))).eql(["succeeded", null, 422, `${"x".repeat(1024)}…`]);
       const once = { ...bearer, "X-Id": "1" };
-      should(await answered("repeated", `first ${token}`, once)).eql(["done", null, 422, "first [redacted]"]);
+      should(await answered("repeated", `first ${token}`, once)).eql(["succeeded", null, 422, "first [redacted]"]);
       should(await answered("repeated", "second", once)).eql(["duplicate", null, 422, "first [redacted]"]);
       (await post("/silent")).status.should.equal(504);
       const late = await failed("silent");
@@ -459,7 +459,7 @@ for (const [layout, settings] of Object.entries(roots)) {
         should(second.req).containDeep({ path: "/both", headers: { "x-kind": "order" } });
         should(first.webhook).not.have.property("replay");
         const summary = await shown.find(({ id }) => id === again.id);
-        should(summary).containDeep({ node: "both", state: "done", replayOf: told.id });
+        should(summary).containDeep({ node: "both", state: "succeeded", replayOf: told.id });
       });
 
       it("have another payload where somebody wants that, and again when they are replayed themselves", async () => {
@@ -476,14 +476,14 @@ for (const [layout, settings] of Object.entries(roots)) {
         await post("/broken");
         const { id } = await failed("broken");
         const { json: again } = await shown.replay(id);
-        should(await shown.find((each) => each.id === id)).containDeep({ state: "done" });
+        should(await shown.find((each) => each.id === id)).containDeep({ state: "succeeded" });
         await shown.find((each) => each.id === again.id && each.state === "failed");
       });
 
       it("tell how the flow has answered, where it is to", async () => {
         const { id } = await shown.find(({ node }) => node === "answered");
         const { json: again } = await shown.replay(id);
-        await shown.find((each) => each.id === again.id && each.state === "done");
+        await shown.find((each) => each.id === again.id && each.state === "succeeded");
         const { json: late } = await shown.replay((await shown.find(({ node }) => node === "silent")).id);
         const unanswered = await shown.find((each) => each.id === late.id && each.state === "failed");
         should(unanswered).containDeep({ status: null, reason: catalog.refused.flowLate });
@@ -553,7 +553,7 @@ describe("the deliveries of a Node-RED with other settings", () => {
     const { body, answer: said } = await shown.detail(id);
     should([body, said?.body]).eql([{ encoding: "utf8", data: "", truncated: true }, null]);
     await send(running.node("/answered"), { headers: bearer, body: '{"told":"mine"}' });
-    const answered = await shown.find(({ node, state }) => node === "answered" && state === "done");
+    const answered = await shown.find(({ node, state }) => node === "answered" && state === "succeeded");
     should((await shown.detail(answered.id)).answer).containDeep({ status: 422, body: null });
     const { status, json: told } = await shown.replay(id);
     status.should.equal(409);
@@ -564,8 +564,8 @@ describe("the deliveries of a Node-RED with other settings", () => {
 
   if (sqliteIsHere()) {
     it("are without answers where the settings file says so, though their bodies must not be lost", async () => {
-      const safe = webhook("safe", "/safe", { durable: true, z: "tab" });
-      const called = webhook("called", "/called", { durable: true, z: "tab", reply: "flow", wires: [["answer"]] });
+      const safe = webhook("safe", "/safe", { guaranteed: true, z: "tab" });
+      const called = webhook("called", "/called", { guaranteed: true, z: "tab", reply: "flow", wires: [["answer"]] });
       const settings = { webhookTriggerDeliveries: { bodies: false } };
       const { running, shown } = await open({ flow: [...flow, safe, called], settings });
       for (const [node, status] of [
@@ -573,7 +573,7 @@ describe("the deliveries of a Node-RED with other settings", () => {
         ["called", 422],
       ] as const) {
         await send(running.node(`/${node}`), { headers: { ...bearer, ...json }, body: '{"told":"mine"}' });
-        const { id } = await shown.find((each) => each.status === status && each.state === "done", `node=${node}`);
+        const { id } = await shown.find((each) => each.status === status && each.state === "succeeded", `node=${node}`);
         const { answer: said, body } = await shown.detail(id);
         should([said?.body, body.data]).eql([null, '{"told":"mine"}']);
       }
@@ -582,11 +582,11 @@ describe("the deliveries of a Node-RED with other settings", () => {
 
   if (sqliteIsHere()) {
     it("tell what was answered to what must not be lost, though no others are kept", async () => {
-      const called = webhook("called", "/called", { durable: true, z: "tab", reply: "flow", wires: [["answer"]] });
+      const called = webhook("called", "/called", { guaranteed: true, z: "tab", reply: "flow", wires: [["answer"]] });
       const settings = { webhookTriggerDeliveries: { keep: 0 } };
       const { running, shown } = await open({ flow: [...flow, called], settings });
       await send(running.node("/called"), { headers: { ...bearer, ...json }, body: '{"told":"mine"}' });
-      const summary = await shown.find(({ state }) => state === "done", "node=called");
+      const summary = await shown.find(({ state }) => state === "succeeded", "node=called");
       should(summary.status).equal(422);
       should(summary.milliseconds).be.above(0);
     });
@@ -672,7 +672,7 @@ describe("the deliveries of a Node-RED with other settings", () => {
   );
 
   itInFile("are shown from all places where they are kept, and outlive a restart where they have to", async () => {
-    const safe = [...flow, webhook("safe", "/safe", { durable: true, z: "tab", wires: [["failing"]] })];
+    const safe = [...flow, webhook("safe", "/safe", { guaranteed: true, z: "tab", wires: [["failing"]] })];
     const { running, shown } = await open({ flow: safe });
     const ids: unknown[] = [];
     for (const path of ["/orders", "/safe", "/orders", "/safe"]) {
@@ -700,14 +700,14 @@ describe("the deliveries of a Node-RED with other settings", () => {
     if (!kind.isHere) continue;
     it(`are told, found and replayed as in memory where they are kept in ${kind.name}`, async () => {
       const keep = await kind.begin();
-      const safe = webhook("safe", "/safe", { durable: true, z: "tab", wires: [["sink"]] });
-      const called = webhook("called", "/called", { durable: true, z: "tab", reply: "flow", wires: [["answer"]] });
+      const safe = webhook("safe", "/safe", { guaranteed: true, z: "tab", wires: [["sink"]] });
+      const called = webhook("called", "/called", { guaranteed: true, z: "tab", reply: "flow", wires: [["answer"]] });
       try {
         const { running, shown } = await open({ flow: [...flow, safe, called], ...keep.options });
         for (const path of ["/orders", "/safe"]) {
           const node = path.slice(1);
           const { json: told } = await send(running.node(path), { headers: { ...bearer, ...json }, body: `{"at":"${node}"}` });
-          const summary = await shown.find(({ id, state, status }) => id === told.id && state === "done" && status === 200);
+          const summary = await shown.find(({ id, state, status }) => id === told.id && state === "succeeded" && status === 200);
           should(summary).containDeep({ node, words: `{"at":"${node}"}`, attempt: 1, cause: null });
           const detail = await shown.detail(summary.id);
           should(detail.body).containDeep({ data: `{"at":"${node}"}` });
@@ -717,7 +717,7 @@ describe("the deliveries of a Node-RED with other settings", () => {
           should(refusal.fix).equal(sentence(catalog.whyNot.tokenElsewhere.replace("__place__", "X-Token")));
           const { json: again } = await shown.replay(summary.id, { payload: [node] });
           should((await running.message(again.id)).payload).eql([node]);
-          await shown.find(({ id, state }) => id === again.id && state === "done");
+          await shown.find(({ id, state }) => id === again.id && state === "succeeded");
           (await shown.page(`node=${node}&limit=2`)).deliveries.should.have.length(2);
           (await shown.page(`text=${summary.id}`)).deliveries.map(({ id }) => id).should.eql([summary.id]);
         }

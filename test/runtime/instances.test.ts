@@ -16,16 +16,16 @@ import { serverIsHere } from "../harness/valkey";
 const headers = { ...bearer, "Content-Type": "application/json" };
 const rate = 200;
 
-const durable = (id: string, fields: Record<string, unknown> = {}) =>
-  webhook(id, `/${id}`, { durable: true, ...fields });
-const holding = (id: string) => [durable(id, { wires: [[`hold-${id}`]] }), held(id)];
+const guaranteed = (id: string, fields: Record<string, unknown> = {}) =>
+  webhook(id, `/${id}`, { guaranteed: true, ...fields });
+const holding = (id: string) => [guaranteed(id, { wires: [[`hold-${id}`]] }), held(id)];
 
 /** @param round tells one deploy from another */
 const flow = (round = 0) =>
   tab(
-    ...["spread", "streamed", "deployed", "restarted"].map((id) => durable(id)),
+    ...["spread", "streamed", "deployed", "restarted"].map((id) => guaranteed(id)),
     ...["killed", "slow", "kept", "moved"].flatMap(holding),
-    durable("once", { ignoreRepeats: true, repeatKey: "header:Idempotency-Key" }),
+    guaranteed("once", { ignoreDuplicates: true, duplicateKey: "header:Idempotency-Key" }),
     webhook("rated", "/rated", { rateLimit: rate }),
     { id: "round", type: "comment", name: `${round}`, info: "", wires: [] },
   );
@@ -96,8 +96,8 @@ if (serverIsHere && nginxIsHere && clientIsHere()) {
     /** Sees that nothing of a node is left undone, and that these have reached its flow. */
     const areDone = async (node: string, ids: readonly string[]) => {
       // There may be more than their senders were told of.
-      await until(async () => Object.keys(await store.counts(node)).join() === "done", `${node} to be done`);
-      for (const id of ids) should((await store.find(id))?.delivery.state).equal("done", id);
+      await until(async () => Object.keys(await store.counts(node)).join() === "succeeded", `${node} to be done`);
+      for (const id of ids) should((await store.find(id))?.delivery.state).equal("succeeded", id);
       const had = new Set(instances.messagesOf("sink").map(idOf));
       ids.filter((id) => !had.has(id)).should.be.empty();
     };
@@ -118,7 +118,7 @@ if (serverIsHere && nginxIsHere && clientIsHere()) {
 
     it("run each delivery on one of them, and all take part", async () => {
       const ids = await Promise.all(Array.from({ length: 60 }, () => accepted("spread")));
-      await allAre("spread", "done", ids.length);
+      await allAre("spread", "succeeded", ids.length);
       await hasAll("sink", ids, 1);
       const messages = instances.messagesOf("sink").filter(({ _msgid }) => ids.includes(_msgid));
       messages.map(idOf).sort().should.eql(ids.sort());
@@ -158,7 +158,7 @@ if (serverIsHere && nginxIsHere && clientIsHere()) {
           .should.eql([...killed].sort());
         again.every(({ instance }) => instance !== victim).should.be.true();
         await instances.end("killed");
-        await allAre("killed", "done", killed.length);
+        await allAre("killed", "succeeded", killed.length);
       });
 
       it("take over within 30 s, whenever it was that it told last that it lives", () => {
@@ -178,7 +178,7 @@ if (serverIsHere && nginxIsHere && clientIsHere()) {
         // As long as it takes to take over from one that is dead, it has had it.
         instances.messagesOf("hold-slow").map(idOf).should.eql([slow.id]);
         await slow.at.tell({ end: "hold-slow" }, "hold-slow ended");
-        await allAre("slow", "done", 1);
+        await allAre("slow", "succeeded", 1);
         should((await store.find(slow.id))?.delivery.attempt).equal(1);
       });
     });
@@ -241,7 +241,7 @@ if (serverIsHere && nginxIsHere && clientIsHere()) {
         messages.map((message) => [attemptOf(message), message.instance === instance]).should.eql([[1, true], [2, true]]); // prettier-ignore
       }
       await instances.end("kept");
-      await allAre("kept", "done", kept.length);
+      await allAre("kept", "succeeded", kept.length);
     });
 
     it("lose nothing when they are started anew one after the other", async () => {
@@ -260,7 +260,7 @@ if (serverIsHere && nginxIsHere && clientIsHere()) {
         message._msgid === id && message.instance.running;
       await instances.had("hold-moved", (messages) => moved.every((id) => messages.some(isHere(id))));
       await instances.end("moved");
-      await allAre("moved", "done", moved.length);
+      await allAre("moved", "succeeded", moved.length);
       await areDone("restarted", restarted);
     });
   });

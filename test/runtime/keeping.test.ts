@@ -7,8 +7,8 @@ import { send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
 
 const flow = webhookFlow(
-  { id: "safe", relativePath: "/safe", durable: true },
-  { id: "usual", relativePath: "/usual", durable: false },
+  { id: "safe", relativePath: "/safe", guaranteed: true },
+  { id: "usual", relativePath: "/usual", guaranteed: false },
 );
 
 async function settingsTold(nodeRed: NodeRed): Promise<string> {
@@ -16,7 +16,7 @@ async function settingsTold(nodeRed: NodeRed): Promise<string> {
 }
 
 function keepingIn(settings: string): unknown {
-  return (JSON.parse(settings) as Record<string, unknown>).webhookTriggerDurable;
+  return (JSON.parse(settings) as Record<string, unknown>).webhookTriggerGuaranteed;
 }
 
 describe("Never lose", () => {
@@ -84,7 +84,7 @@ describe("Never lose", () => {
   const itInFile = sqliteIsHere() ? it : () => undefined;
   itInFile("ends what it has begun after it was switched off, and keeps no more then", async () => {
     const flowWith = (on: boolean) =>
-      tab(webhook("safe", "/safe", { durable: on, wires: [["hold-safe"]] }), held("safe"));
+      tab(webhook("safe", "/safe", { guaranteed: on, wires: [["hold-safe"]] }), held("safe"));
     const [before, after] = [flowWith(true), flowWith(false)];
     const nodeRed = await NodeRed.start({ flow: before, plugin: holding });
     const attempt = (from: NodeRed, number: number) =>

@@ -9,7 +9,14 @@ import { type Family, parseMetrics, type Sample } from "../harness/prometheus";
 
 const other = { id: "other", relativePath: "/other", name: `named ${token} by mistake` };
 const flow = webhookFlow(
-  { id: "hook", relativePath: "/hook", name: 'Orders "A"', ignoreRepeats: true, repeatKey: "body", rateLimit: 1000 },
+  {
+    id: "hook",
+    relativePath: "/hook",
+    name: 'Orders "A"',
+    ignoreDuplicates: true,
+    duplicateKey: "body",
+    rateLimit: 1000,
+  },
   { id: "taking", relativePath: "/taking", reply: "flow", replyTimeout: 1 },
   { id: "rival", relativePath: "/hook" },
   { id: "broken", relativePath: "/broken", credentials: {} },
@@ -47,12 +54,12 @@ inEveryLayout("metrics", { flow }, (nodeRed) => {
     (await post("/taking", "1")).status.should.equal(504);
     const families = await metricsOf(nodeRed());
     of("hook", "deliveries_total", families).should.eql({
-      ...{ accepted: 3, repeated: 1, handshake: 0 },
+      ...{ queued: 3, repeated: 1, handshake: 0 },
       ...{ "refused tokenInvalid": 2, "refused tokenMissing": 1, "refused jsonMalformed": 1 },
     });
-    of("taking", "deliveries_total", families).should.eql({ accepted: 1, repeated: 0, handshake: 0 });
+    of("taking", "deliveries_total", families).should.eql({ queued: 1, repeated: 0, handshake: 0 });
     of("taking", "unanswered_total", families).should.eql({ "": 1 });
-    of("other", "deliveries_total", families).should.eql({ accepted: 0, repeated: 0, handshake: 0 });
+    of("other", "deliveries_total", families).should.eql({ queued: 0, repeated: 0, handshake: 0 });
     of("hook", "last_accepted_timestamp_seconds", families)[""]?.should.be.approximately(Date.now() / 1000, 600);
   });
 
@@ -122,17 +129,17 @@ describe("metrics", () => {
 
   const itWithSqlite = sqliteIsHere() ? it : () => undefined;
   itWithSqlite("tell of what may not be lost how the flow fares with it", async () => {
-    const safe = tab(webhook("safe", "/safe", { durable: true, wires: [["hold-safe"]] }), held("safe"));
+    const safe = tab(webhook("safe", "/safe", { guaranteed: true, wires: [["hold-safe"]] }), held("safe"));
     const nodeRed = await NodeRed.start({ flow: safe, plugin: holding });
     try {
       (await send(nodeRed.node("/safe"), { headers: bearer })).status.should.equal(200);
       await nodeRed.status("safe", /1 running/);
       const running = await metricsOf(nodeRed);
       of("safe", "queue_deliveries", running).should.eql({ running: 1, waiting: 0, failed: 0 });
-      of("safe", "runs_total", running).should.eql({ done: 0, failed: 0, lost: 0 });
+      of("safe", "runs_total", running).should.eql({ succeeded: 0, failed: 0, lost: 0 });
       await nodeRed.tell({ end: "hold-safe", error: "broken" }, "hold-safe ended");
       await nodeRed.status("safe", /waiting/);
-      of("safe", "runs_total", await metricsOf(nodeRed)).should.eql({ done: 0, failed: 1, lost: 0 });
+      of("safe", "runs_total", await metricsOf(nodeRed)).should.eql({ succeeded: 0, failed: 1, lost: 0 });
     } finally {
       await nodeRed.stop();
     }

@@ -7,18 +7,18 @@ import { onBothWays } from "../harness/layouts";
 
 const secret = "It's a Secret to Everybody";
 const repeats = (id: string, fields: Record<string, unknown> = {}) =>
-  webhook(id, `/${id}`, { ignoreRepeats: true, ...fields });
+  webhook(id, `/${id}`, { ignoreDuplicates: true, ...fields });
 
 const flow = tab(
   repeats("github", { sender: "github", verificationMethod: "signature", credentials: { secret } }),
-  repeats("by-header", { repeatKey: "header:Idempotency-Key" }),
-  repeats("by-json", { repeatKey: "json:order.id" }),
-  repeats("by-query", { repeatKey: "query:id" }),
-  repeats("by-body", { repeatKey: "body" }),
-  repeats("own", { repeatKey: "body", replyStatus: 202, replyBody: "thanks", replyType: "text/plain" }),
+  repeats("by-header", { duplicateKey: "header:Idempotency-Key" }),
+  repeats("by-json", { duplicateKey: "json:order.id" }),
+  repeats("by-query", { duplicateKey: "query:id" }),
+  repeats("by-body", { duplicateKey: "body" }),
+  repeats("own", { duplicateKey: "body", replyStatus: 202, replyBody: "thanks", replyType: "text/plain" }),
   webhook("off", "/off"),
-  repeats("by-flow", { repeatKey: "body", reply: "flow", replyTimeout: 300, wires: [["hold", "sink"]] }),
-  repeats("late", { repeatKey: "body", reply: "flow", replyTimeout: 1, wires: [["sink"]] }),
+  repeats("by-flow", { duplicateKey: "body", reply: "flow", replyTimeout: 300, wires: [["hold", "sink"]] }),
+  repeats("late", { duplicateKey: "body", reply: "flow", replyTimeout: 1, wires: [["sink"]] }),
   { id: "hold", type: "hold", wires: [["answer"]] },
   {
     id: "answer",

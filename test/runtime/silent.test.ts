@@ -13,10 +13,16 @@ const heardText = catalog.status.heardAgain;
 const [silence = "", check = ""] = catalog.status.wentSilent.split(/__time__.*__hours__/);
 
 const flow = webhookFlow(
-  { id: "hook", relativePath: "/hook", expectEvery: hours },
-  { id: "repeats", relativePath: "/repeats", expectEvery: String(hours), ignoreRepeats: true, repeatKey: "body" },
+  { id: "hook", relativePath: "/hook", alertWhenSilent: hours },
+  {
+    id: "repeats",
+    relativePath: "/repeats",
+    alertWhenSilent: String(hours),
+    ignoreDuplicates: true,
+    duplicateKey: "body",
+  },
   { id: "usual", relativePath: "/usual" },
-  { id: "wrong", relativePath: "/wrong", expectEvery: "soon" },
+  { id: "wrong", relativePath: "/wrong", alertWhenSilent: "soon" },
 );
 
 async function silentOf(nodeRed: NodeRed): Promise<Map<string, Silent>> {
@@ -89,13 +95,13 @@ describe("a sender that is expected", () => {
   });
 
   it("keeps the endpoint closed where nobody can tell how long", async () => {
-    (await nodeRed.status("wrong", /./)).text.should.equal(catalog.rules.expectEvery);
+    (await nodeRed.status("wrong", /./)).text.should.equal(catalog.rules.alertWhenSilent);
     (await post("/wrong")).status.should.equal(404);
   });
 
   const itWithSqlite = sqliteIsHere() ? it : () => undefined;
   itWithSqlite("was last heard of by the process before this one, where its deliveries are kept", async () => {
-    const safe = webhookFlow({ id: "safe", relativePath: "/safe", durable: true, expectEvery: hours });
+    const safe = webhookFlow({ id: "safe", relativePath: "/safe", guaranteed: true, alertWhenSilent: hours });
     const first = await NodeRed.start({ flow: safe });
     const before = Date.now();
     (await send(first.node("/safe"), { headers: bearer })).status.should.equal(200);

@@ -14,7 +14,7 @@ import catalog from "../../locales/en-US/webhook-trigger.json";
 import { fileName } from "../../src/deliveries/sqlite-store";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import type { Trouble } from "../../src/deliveries/store";
-import { durable, keepIn } from "../harness/durable";
+import { guaranteed, keepIn } from "../harness/guaranteed";
 import { bearer, tab, webhook } from "../harness/flow";
 import { held, holding } from "../harness/holding";
 import { type Reply, send } from "../harness/http";
@@ -24,7 +24,7 @@ import { until } from "../harness/until";
 import { serverIsHere, ValkeyServer } from "../harness/valkey";
 import { Wire } from "../harness/wire";
 
-const flow = tab(durable("safe"), held("safe"), webhook("usual", "/usual"));
+const flow = tab(guaranteed("safe"), held("safe"), webhook("usual", "/usual"));
 const plugin = holding;
 /** A text of the catalog, as far as it is the same each time. */
 const constant = (text: string) => text.split("__")[0] ?? "";

@@ -206,8 +206,8 @@ describe("what must not be lost", () => {
     await until(() => flow.firsts.length === 1, "the flow to start");
     answerTo(flow.firsts[0]?.owed).status(202).send("x");
     (await reply).status.should.equal(202);
-    should(await flow.endings[0]).containDeep({ as: "done", told: { status: 202 } });
-    await until(async () => (await store.counts("n")).done === 1, "it to be done");
+    should(await flow.endings[0]).containDeep({ as: "succeeded", told: { status: 202 } });
+    await until(async () => (await store.counts("n")).succeeded === 1, "it to be done");
     should((await store.find(String(flow.kept[0]?.delivery.id)))?.delivery.status).equal(202);
   });
 
@@ -304,7 +304,7 @@ describe("what must not be lost", () => {
     it("tell of what was accepted, with its answer", async () => {
       const { json } = await post('{"a":1}', { "X-Token": token });
       const [record] = await noted();
-      should([record?.id, record?.state, record?.status, record?.size]).eql([json.id, "done", 200, 7]);
+      should([record?.id, record?.state, record?.status, record?.size]).eql([json.id, "succeeded", 200, 7]);
       JSON.stringify(record).should.not.containEql(token);
       should(String((await store.find(String(json.id)))?.body)).equal('{"a":1}');
     });
@@ -327,7 +327,7 @@ describe("what must not be lost", () => {
       reception.deploy();
       await post();
       const [record] = await noted();
-      should([record?.state, record?.status]).eql(["done", 202]);
+      should([record?.state, record?.status]).eql(["succeeded", 202]);
     });
 
     it("tell of repeats without their bodies", async () => {

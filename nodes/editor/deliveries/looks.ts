@@ -8,9 +8,9 @@ type State = Summary["state"];
 const looks: Readonly<Record<State, readonly [icon: string, news?: "good" | "bad"]>> = {
   refused: ["fa-ban", "bad"],
   failed: ["fa-times-circle", "bad"],
-  accepted: ["fa-inbox"],
+  queued: ["fa-inbox"],
   running: ["fa-play"],
-  done: ["fa-check", "good"],
+  succeeded: ["fa-check", "good"],
   duplicate: ["fa-clone"],
   handshake: ["fa-handshake-o"],
 };

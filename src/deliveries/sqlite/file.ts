@@ -23,7 +23,7 @@ const settings = `
 `;
 
 /** What moves to a new file where the old one was deleted: what may never be dropped, and the keys. */
-const unfinished = "SELECT seq FROM main.deliveries WHERE state IN ('accepted', 'running')";
+const unfinished = "SELECT seq FROM main.deliveries WHERE state IN ('queued', 'running')";
 const rescue = `
   INSERT INTO fresh.deliveries SELECT * FROM main.deliveries WHERE seq IN (${unfinished});
   INSERT INTO fresh.bodies SELECT * FROM main.bodies WHERE seq IN (${unfinished});

@@ -25,7 +25,7 @@ const migrations: readonly string[] = [
   ) STRICT;
   CREATE INDEX deliveries_in_state ON deliveries (state);
   CREATE INDEX deliveries_of_node_in_state ON deliveries (node, state);
-  CREATE INDEX deliveries_finished ON deliveries (at) WHERE state NOT IN ('accepted', 'running', 'failed');
+  CREATE INDEX deliveries_finished ON deliveries (at) WHERE state NOT IN ('queued', 'running', 'failed');
 
   CREATE TABLE bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
   CREATE TABLE runs (

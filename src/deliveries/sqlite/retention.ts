@@ -42,7 +42,7 @@ export class Retention {
     const oldest = `SELECT min(seq) AS seq FROM (${droppable.map(oldestIn).join(" UNION ALL ")})`;
     this.#oldest = database.prepare(`SELECT coalesce((${oldest}), (${oldestIn(lastToGo)})) AS seq`);
     const tooOld =
-      "SELECT seq FROM deliveries WHERE state NOT IN ('accepted', 'running', 'failed') AND at < ? ORDER BY at LIMIT 1";
+      "SELECT seq FROM deliveries WHERE state NOT IN ('queued', 'running', 'failed') AND at < ? ORDER BY at LIMIT 1";
     this.#tooOld = database.prepare(tooOld);
   }
 

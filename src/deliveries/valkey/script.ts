@@ -16,7 +16,7 @@ local function key(kind, one, other)
   if other then return root .. ':' .. kind .. ':' .. one .. ':' .. other end
   return one and root .. ':' .. kind .. ':' .. one or root .. ':' .. kind
 end
-local function isOpen(state) return state == 'accepted' or state == 'running' end
+local function isOpen(state) return state == 'queued' or state == 'running' end
 local function lives(instance) return instance == me or redis.call('EXISTS', key('alive', instance)) == 1 end
 local function forced() redis.call('DEL', key('nothing')) end
 local fence = redis.call('GET', key('fence', me))

@@ -29,9 +29,9 @@ describe("parseConfig", () => {
       repeats: undefined,
       allowFrom: [],
       rateLimit: 0,
-      expectEvery: 0,
+      alertWhenSilent: 0,
       rawBody: false,
-      durable: false,
+      guaranteed: false,
       retry: { attempts: 10, backoffFirst: 10_000, backoffLongest: 3_600_000 },
     });
   });

@@ -16,9 +16,9 @@ const plain = {
   repeats: undefined,
   allowFrom: [],
   rateLimit: 0,
-  expectEvery: 0,
+  alertWhenSilent: 0,
   rawBody: false,
-  durable: false,
+  guaranteed: false,
   retry: { attempts: 10, backoffFirst: 10_000, backoffLongest: 3_600_000 },
 };
 
@@ -35,18 +35,18 @@ describe("parseHandling", () => {
       ["a number as the body of the reply", { replyBody: 42 }, { reply: { ...plain.reply, body: "42" } }],
       ["a reply by the flow", { reply: "flow" }, { reply: { by: "flow", timeout: 10_000 } }],
       ["how long that may take", { reply: "flow", replyTimeout: "300" }, { reply: { by: "flow", timeout: 300_000 } }],
-      ["repeats", { ignoreRepeats: true }, { repeats: { key: "", keptFor: 72 * 3_600_000 } }],
-      ["repeats by a header field", { ignoreRepeats: "true", repeatKey: "header:X-Id", repeatWindow: "1" }, { repeats: { key: "header:X-Id", keptFor: 3_600_000 } }],
+      ["repeats", { ignoreDuplicates: true }, { repeats: { key: "", keptFor: 72 * 3_600_000 } }],
+      ["repeats by a header field", { ignoreDuplicates: "true", duplicateKey: "header:X-Id", duplicateWindow: "1" }, { repeats: { key: "header:X-Id", keptFor: 3_600_000 } }],
       ["addresses", { allowFrom: "192.0.2.1,\n 2001:db8::/32 " }, { allowFrom: [{ family: "ipv4", address: "192.0.2.1", prefix: 32 }, { family: "ipv6", address: "2001:db8::", prefix: 32 }] }],
       ["a list of addresses that is blank", { allowFrom: " \n" }, { allowFrom: [] }],
       ["a rate", { rateLimit: "60" }, { rateLimit: 60 }],
-      ["hours of silence", { expectEvery: 24 }, { expectEvery: 24 }],
-      ["a part of an hour", { expectEvery: "0.5" }, { expectEvery: 0.5 }],
-      ["a year", { expectEvery: "8760" }, { expectEvery: 8760 }],
+      ["hours of silence", { alertWhenSilent: 24 }, { alertWhenSilent: 24 }],
+      ["a part of an hour", { alertWhenSilent: "0.5" }, { alertWhenSilent: 0.5 }],
+      ["a year", { alertWhenSilent: "8760" }, { alertWhenSilent: 8760 }],
       ["raw bodies", { rawBody: "true" }, { rawBody: true }],
-      ["that nothing may be lost", { durable: true }, { durable: true }],
-      ["the same from an environment variable", { durable: "true" }, { durable: true }],
-      ["when the flow is started again", { durable: true, attempts: "50", backoffFirst: 1, backoffLongest: 86_400 }, { retry: { attempts: 50, backoffFirst: 1000, backoffLongest: 86_400_000 } }],
+      ["that nothing may be lost", { guaranteed: true }, { guaranteed: true }],
+      ["the same from an environment variable", { guaranteed: "true" }, { guaranteed: true }],
+      ["when the flow is started again", { guaranteed: true, attempts: "50", backoffFirst: 1, backoffLongest: 86_400 }, { retry: { attempts: 50, backoffFirst: 1000, backoffLongest: 86_400_000 } }],
     ]; // prettier-ignore
     for (const [name, fields, expected] of read) it(name, () => parse(fields).should.containEql(expected));
   });
@@ -57,25 +57,25 @@ describe("parseHandling", () => {
       replyStatus: [199, 300, 200.5, "", "2e2", " 200", "0xC8", NaN, null, true, [204]],
       replyType: ["", "text", "text/", "/plain", "text/plain;", "text/plain; charset", "a/b\r\nX: y", "a/b; c=\"\r\n\"", "ä/b", 1, null], // prettier-ignore
       replyTimeout: [0, 301, 1.5, "5.0", "", "1s", -1, null],
-      ignoreRepeats: ["", "yes", 1, null],
-      repeatKey: ["id", "header:", "header:X Id", "json:", "json:a..b", "json:a.*", "query:", "body:x", "Header:x", 1, null], // prettier-ignore
-      repeatWindow: [0, 721, "", "72h", null],
+      ignoreDuplicates: ["", "yes", 1, null],
+      duplicateKey: ["id", "header:", "header:X Id", "json:", "json:a..b", "json:a.*", "query:", "body:x", "Header:x", 1, null], // prettier-ignore
+      duplicateWindow: [0, 721, "", "72h", null],
       allowFrom: ["localhost", "192.0.2.1/33", "192.0.2.1 192.0.2.2", ",", "1.2.3.4,x", "2001:db8::/129", "fe80::1%eth0", 1, null], // prettier-ignore
       rateLimit: [-1, 0.5, "", "many", 1e300, null],
-      expectEvery: [-1, 8760.5, "8761", "", ".5", "1.", "1,5", "1e3", "24h", NaN, Infinity, null, true, [1]],
+      alertWhenSilent: [-1, 8760.5, "8761", "", ".5", "1.", "1,5", "1e3", "24h", NaN, Infinity, null, true, [1]],
       rawBody: ["", "no", 0, null],
-      durable: ["", "on", 1, null, {}],
+      guaranteed: ["", "on", 1, null, {}],
       attempts: [0, 51, 1.5, "", "ten", null],
       backoffFirst: [0, 3601, "0.5", "", null],
       backoffLongest: [0, 86_401, "1h", null],
     };
     const needed: Partial<Record<HandlingRule, Given>> = {
       replyTimeout: { reply: "flow" },
-      repeatKey: { ignoreRepeats: true },
-      repeatWindow: { ignoreRepeats: true },
-      attempts: { durable: true },
-      backoffFirst: { durable: "true" },
-      backoffLongest: { durable: true },
+      duplicateKey: { ignoreDuplicates: true },
+      duplicateWindow: { ignoreDuplicates: true },
+      attempts: { guaranteed: true },
+      backoffFirst: { guaranteed: "true" },
+      backoffLongest: { guaranteed: true },
     };
     for (const [rule, broken] of Object.entries(values) as [HandlingRule, unknown[]][]) {
       for (const value of broken) {
@@ -98,7 +98,7 @@ describe("parseHandling", () => {
 
   it("does not mind what stands in fields that are not used beside the others", () => {
     parse({ reply: "flow", replyStatus: 500, replyType: "", replyBody: "${NAME}" }).should.have.property("reply");
-    parse({ replyTimeout: 0, repeatKey: "?", repeatWindow: "${NAME}" }).should.eql(plain);
+    parse({ replyTimeout: 0, duplicateKey: "?", duplicateWindow: "${NAME}" }).should.eql(plain);
     parse({ attempts: 0, backoffFirst: "soon", backoffLongest: "${NAME}" }).should.eql(plain);
     const empty = parse({ replyStatus: 204, replyBody: "${NAME}", replyType: "" });
     empty.should.eql({ ...plain, reply: { ...plain.reply, status: 204 } });

@@ -107,8 +107,8 @@ describe("Keeper", () => {
     flow.started.should.eql([["1", 1, "first of 1"]]);
     flow.fares.should.eql({ running: 1, waiting: 0, failed: 0 });
     (await stateOf("1"))?.should.equal("running");
-    flow.ends[0]?.({ as: "done" });
-    await becomes("1", "done");
+    flow.ends[0]?.({ as: "succeeded" });
+    await becomes("1", "succeeded");
     flow.fares.running.should.equal(0);
     const [run] = (await store.find("1"))?.runs ?? [];
     Number(run?.ended).should.be.above(0);
@@ -183,12 +183,12 @@ describe("Keeper", () => {
 
   it("takes up in their order those that are not finished, and each once", async () => {
     for (let number = 0; number < 250; number++) await store.add(keptOf(`${number}`, number % 2).delivery, body);
-    const flow = new Played({ as: "done" });
+    const flow = new Played({ as: "succeeded" });
     keeper.enter("n", flow);
     keeper.resume();
     await until(() => flow.again === 250, "all to be taken up");
     flow.started.should.eql(Array.from({ length: 250 }, (_, number) => [`${number}`, (number % 2) + 1, undefined]));
-    await becomes("249", "done");
+    await becomes("249", "succeeded");
   });
 
   it("gives up what was under way five times when its process ended", async () => {
@@ -222,7 +222,7 @@ describe("Keeper", () => {
     await until(() => flow.started.length === 1, "the first to be started");
     await new Promise(setImmediate);
     flow.started.should.eql([["1", mostAttempts + 1, undefined]]);
-    flow.ends[0]?.({ as: "done" });
+    flow.ends[0]?.({ as: "succeeded" });
     await until(() => flow.started.length === 2, "the second to be started");
     flow.gaveUps.map(([id]) => id).should.eql([]);
     await becomes("3", "failed");
@@ -268,15 +268,15 @@ describe("Keeper", () => {
     for (let number = 0; number < 3000; number++) await store.add(keptOf(`${number}`, 0).delivery, body);
     let isUp = false;
     setTimeout(() => (isUp = true), 60);
-    const flow = new Played(() => (isUp ? { as: "done" } : failed), {
+    const flow = new Played(() => (isUp ? { as: "succeeded" } : failed), {
       attempts: 5,
       backoffFirst: 40,
       backoffLongest: 40,
     });
     keeper.enter("n", flow);
     await until(async () => {
-      const { accepted = 0, running = 0 } = await store.counts("n");
-      return accepted + running === 0;
+      const { queued = 0, running = 0 } = await store.counts("n");
+      return queued + running === 0;
     }, "all to be done");
     should((await store.counts("n")).failed).be.undefined();
   });
@@ -287,7 +287,7 @@ describe("Keeper", () => {
     keeper.enter("n", flow);
     await until(() => flow.started.length >= 1000, "as many as there is room for");
     flow.started.length.should.equal(1000);
-    flow.ends[0]?.({ as: "done" });
+    flow.ends[0]?.({ as: "succeeded" });
     await until(() => flow.started.length > 1000, "the next step");
     await until(() => flow.started.length === 1500, "the rest, although nothing ends");
   });

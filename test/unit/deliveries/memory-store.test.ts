@@ -10,15 +10,15 @@ describe("MemoryStore", () => {
   it(`keeps the last ${mostOfNode} of each node, and unfinished ones besides`, async () => {
     const store = new MemoryStore();
     for (let index = 0; index < 300; index++) {
-      await store.add(delivered(`a${index}`, { node: "a", state: index < 50 ? "accepted" : "done" }), bytes);
+      await store.add(delivered(`a${index}`, { node: "a", state: index < 50 ? "queued" : "succeeded" }), bytes);
       await store.add(delivered(`b${index}`, { node: "b" }), bytes);
     }
-    should(await store.counts("a")).eql({ accepted: 50, done: mostOfNode - 50 });
+    should(await store.counts("a")).eql({ queued: 50, done: mostOfNode - 50 });
     should(await store.counts("b")).eql({ done: mostOfNode });
     for (let index = 0; index < 250; index++) await store.add(delivered(`c${index}`, { node: "a", state: "running" }), bytes); // prettier-ignore
-    should(await store.counts("a")).eql({ accepted: 50, running: 250 });
-    for (let index = 0; index < 250; index++) await store.change(`c${index}`, { state: "done" });
-    should(await store.counts("a")).eql({ accepted: 50, done: mostOfNode - 50 });
+    should(await store.counts("a")).eql({ queued: 50, running: 250 });
+    for (let index = 0; index < 250; index++) await store.change(`c${index}`, { state: "succeeded" });
+    should(await store.counts("a")).eql({ queued: 50, done: mostOfNode - 50 });
     should(await store.find("c249")).be.ok();
     should(await store.find("c0")).be.undefined();
   });
@@ -39,7 +39,7 @@ describe("MemoryStore", () => {
     await store.change("1", { state: "failed" });
     for (const id of ["3", "4", "5"]) await store.add(delivered(id), bytes);
     (await idsOf(store)).should.eql(["5", "4", "1"]);
-    await store.change("1", { state: "done" });
+    await store.change("1", { state: "succeeded" });
     for (const id of ["6", "7", "8"]) await store.add(delivered(id), bytes);
     (await idsOf(store)).should.eql(["8", "7", "6"]);
   });
@@ -54,7 +54,7 @@ describe("MemoryStore", () => {
     await fail(20);
     (await idsOf(store)).slice(0, 4).should.eql(["failed20", "done0", "refused", "failed19"]);
     for (let index = 1; index < 20; index++) await store.add(delivered(`done${index}`), bytes);
-    should(await store.counts("n")).eql({ failed: 5, done: 5 });
+    should(await store.counts("n")).eql({ failed: 5, succeeded: 5 });
     await fail(21);
     (await idsOf(store))[0]?.should.equal("failed21");
   });
@@ -62,7 +62,7 @@ describe("MemoryStore", () => {
   it("drops nothing that is begun once more", async () => {
     const store = new MemoryStore(2);
     await store.add(delivered("1"), bytes);
-    await store.change("1", { state: "accepted" });
+    await store.change("1", { state: "queued" });
     for (const id of ["2", "3", "4"]) await store.add(delivered(id), bytes);
     (await idsOf(store)).should.eql(["4", "1"]);
   });
@@ -100,12 +100,12 @@ describe("MemoryStore", () => {
     await later.add(running, Buffer.alloc(0));
     for (let index = 0; index < 100; index++) {
       await later.add({ ...running, id: `${index}` }, Buffer.alloc(0));
-      await later.change(`${index}`, { state: "done", answer });
+      await later.change(`${index}`, { state: "succeeded", answer });
     }
     const ids = await idsOf(later);
     ids.length.should.be.within(15, 20);
     ids.at(-1)?.should.equal("running");
-    await later.change("running", { state: "done", answer: "x".repeat(200_000) });
+    await later.change("running", { state: "succeeded", answer: "x".repeat(200_000) });
     (await idsOf(later)).should.eql([]);
     await later.add(delivered("next"), bytes);
     (await idsOf(later)).should.eql(["next"]);

@@ -12,7 +12,7 @@ import { type Change, type Store, StoreError } from "../../../src/deliveries/sto
 import { withWords } from "../../../src/deliveries/words";
 import { bytes, claimsOf, delivered, type Engine, engines, pagesOf, Shelf } from "../../harness/stores";
 
-const states: State[] = ["refused", "duplicate", "handshake", "accepted", "running", "done", "failed"];
+const states: State[] = ["refused", "duplicate", "handshake", "queued", "running", "succeeded", "failed"];
 const hour = 3_600_000;
 
 /** A delivery of which everything is known. */
@@ -101,34 +101,34 @@ function testKeeping(opened: Opened): void {
   it("are kept once: the first with an id is the one", async () => {
     const store = await opened();
     await store.add(delivered("1"), bytes);
-    await store.add(delivered("1", { node: "m", state: "accepted" }), Buffer.alloc(0));
+    await store.add(delivered("1", { node: "m", state: "queued" }), Buffer.alloc(0));
     should(await store.find("1")).eql({ delivery: withWords(delivered("1"), bytes), body: bytes, runs: [] });
     should(await store.counts("m")).eql({});
   });
 
   it("change in what is said, and in nothing else", async () => {
     const store = await opened();
-    await store.add(delivered("1", { state: "accepted" }), bytes);
-    await store.add(delivered("2", { state: "accepted" }), bytes);
-    let expected = withWords(delivered("1", { state: "accepted" }), bytes);
-    for (const change of [{ status: 202, milliseconds: 1.5 }, { answer: '{"ä":"€"}' }, { state: "running", attempt: 1 }, {}, { state: "done" }] satisfies Change[]) {
+    await store.add(delivered("1", { state: "queued" }), bytes);
+    await store.add(delivered("2", { state: "queued" }), bytes);
+    let expected = withWords(delivered("1", { state: "queued" }), bytes);
+    for (const change of [{ status: 202, milliseconds: 1.5 }, { answer: '{"ä":"€"}' }, { state: "running", attempt: 1 }, {}, { state: "succeeded" }] satisfies Change[]) {
       await store.change("1", change);
       expected = { ...expected, ...change };
       should((await store.find("1"))?.delivery).eql(expected);
     } // prettier-ignore
-    should((await store.find("2"))?.delivery).eql(withWords(delivered("2", { state: "accepted" }), bytes));
-    await store.change("unknown", { state: "done" });
+    should((await store.find("2"))?.delivery).eql(withWords(delivered("2", { state: "queued" }), bytes));
+    await store.change("unknown", { state: "succeeded" });
     for (const asked of [store.find("unknown"), store.look("unknown")]) should(await asked).be.undefined();
   });
 
   it("know their runs, in their order", async () => {
     const store = await opened();
-    await store.add(delivered("1", { state: "accepted" }), bytes);
+    await store.add(delivered("1", { state: "queued" }), bytes);
     const changes: Change[] = [
       { state: "running", attempt: 1, run: { at: 5 } },
-      { state: "accepted", run: { at: 5, ended: 7, error: "no" } },
+      { state: "queued", run: { at: 5, ended: 7, error: "no" } },
       { state: "running", attempt: 2, run: { at: 3 } },
-      { state: "done", run: { at: 3, ended: 4 } },
+      { state: "succeeded", run: { at: 3, ended: 4 } },
     ];
     for (const change of changes) await store.change("1", change);
     should((await store.find("1"))?.runs).eql([{ at: 5, ended: 7, error: "no" }, { at: 3, ended: 4 }]); // prettier-ignore
@@ -139,15 +139,15 @@ function testKeeping(opened: Opened): void {
     should(await store.counts("n")).eql({});
     for (const [index, state] of states.entries()) await store.add(delivered(`${index}`, { state }), bytes);
     await store.add(delivered("x", { node: "m" }), bytes);
-    for (const index of [3, 4]) await store.change(`${index}`, { state: "done" });
-    should(await store.counts("n")).eql({ refused: 1, duplicate: 1, handshake: 1, done: 3, failed: 1 });
+    for (const index of [3, 4]) await store.change(`${index}`, { state: "succeeded" });
+    should(await store.counts("n")).eql({ refused: 1, duplicate: 1, handshake: 1, succeeded: 3, failed: 1 });
   });
 
   it("come at once, and all are kept", async () => {
     const store = await opened();
     const ids = Array.from({ length: 1000 }, (_, index) => `${index}`);
-    await Promise.all(ids.map((id) => store.add(delivered(id, { state: "accepted" }), bytes)));
-    should(await store.counts("n")).eql({ accepted: 1000 });
+    await Promise.all(ids.map((id) => store.add(delivered(id, { state: "queued" }), bytes)));
+    should(await store.counts("n")).eql({ queued: 1000 });
     await Promise.all(ids.map((id) => store.change(id, { state: "running" })));
     should(await store.counts("n")).eql({ running: 1000 });
   });
@@ -166,7 +166,7 @@ function testFinding(opened: Opened): void {
     const store = await opened();
     const all: Delivery[] = [];
     for (let index = 0; index < 60; index++) {
-      const state = index % 20 === 7 ? "failed" : index % 2 ? "done" : "refused";
+      const state = index % 20 === 7 ? "failed" : index % 2 ? "succeeded" : "refused";
       all.unshift(delivered(`${index}`, { node: `n${index % 3}`, state }));
     }
     await Promise.all(all.toReversed().map((delivery) => store.add(delivery, bytes)));
@@ -255,7 +255,7 @@ function testFinding(opened: Opened): void {
       const pages = await pagesOf(store, { text: "/HERE", limit: 4 });
       pages.flat().should.eql(found);
       pages.slice(0, -1).every(({ length }) => length === 4).should.be.true(); // prettier-ignore
-      should(await pagesOf(store, { text: "/here", node: "n4", state: "done", limit: 9 })).eql([["707"]]);
+      should(await pagesOf(store, { text: "/here", node: "n4", state: "succeeded", limit: 9 })).eql([["707"]]);
     });
   });
 }
@@ -264,11 +264,11 @@ function testClaiming(opened: Opened): void {
   it("are claimed in the order in which they came, while they are unfinished", async () => {
     const store = await opened();
     for (const [index, state] of [...states, ...states].entries()) await store.add(delivered(`${index}`, { state, at: 99 - index }), bytes); // prettier-ignore
-    await store.add(delivered("other", { node: "m", state: "accepted" }), bytes);
+    await store.add(delivered("other", { node: "m", state: "queued" }), bytes);
     should((await claimsOf(store, "n", 10)).flat()).eql(["3", "4", "10", "11"]);
     should((await claimsOf(store, "n", 10, new Set(["4", "11"]))).flat()).eql(["3", "10"]);
     should((await claimsOf(store, "none", 10)).flat()).eql([]);
-    await store.change("3", { state: "done" });
+    await store.change("3", { state: "succeeded" });
     should((await claimsOf(store, "n", 10)).flat()).eql(["4", "10", "11"]);
   });
 
@@ -285,7 +285,7 @@ function testClaiming(opened: Opened): void {
   it("are claimed in steps, none twice and none forgotten, also where some are done in between", async () => {
     const store = await opened();
     const ids = Array.from({ length: 500 }, (_, index) => `${index}`);
-    await Promise.all(ids.map((id) => store.add(delivered(id, { state: "accepted" }), bytes)));
+    await Promise.all(ids.map((id) => store.add(delivered(id, { state: "queued" }), bytes)));
     const known = new Set(ids.slice(100, 200));
     const claimed: string[] = [];
     let after: string | undefined;
@@ -294,7 +294,7 @@ function testClaiming(opened: Opened): void {
       deliveries.length.should.be.belowOrEqual(30);
       for (const { delivery } of deliveries) {
         claimed.push(delivery.id);
-        await store.change(delivery.id, { state: "done" });
+        await store.change(delivery.id, { state: "succeeded" });
       }
       after = next;
     } while (after !== undefined);
@@ -316,13 +316,13 @@ function testRoom(opened: Opened): void {
     left.should.eql([...newest, "open"]);
     should((await store.find("open"))?.body.length).equal(each);
     should(await store.find("0")).be.undefined();
-    should(await store.counts("n")).eql({ running: 1, done: left.length - 1 });
+    should(await store.counts("n")).eql({ running: 1, succeeded: left.length - 1 });
   });
 
   it("are kept although one that comes with them has no room", async () => {
     const store = await opened(most);
     const bodies = { small: body(), large: Buffer.alloc(most + 1), other: body() };
-    const adding = Object.entries(bodies).map(([id, each]) => store.add(delivered(id, { state: "accepted" }), each));
+    const adding = Object.entries(bodies).map(([id, each]) => store.add(delivered(id, { state: "queued" }), each));
     const outcomes = await Promise.allSettled(adding);
     outcomes.map(({ status }) => status).should.eql(["fulfilled", "rejected", "fulfilled"]);
     should((await claimsOf(store, "n", 10)).flat()).eql(["small", "other"]);
@@ -336,10 +336,10 @@ function testRoom(opened: Opened): void {
     should(await store.counts("n")).have.property("failed", 2);
     for (let index = 0; index < howMany; index++)
       await store.add(delivered(`new${index}`, { state: "failed" }), body());
-    const { done = 0, failed = 0 } = await store.counts("n");
+    const { succeeded = 0, failed = 0 } = await store.counts("n");
     // In memory, where each node has its own room, they leave half of it to what else comes.
-    should(done).be.belowOrEqual(store.outlives ? 0 : failed);
-    (done + failed).should.be.within((most / each) * 0.8, (most / each) * 1.05);
+    should(succeeded).be.belowOrEqual(store.outlives ? 0 : failed);
+    (succeeded + failed).should.be.within((most / each) * 0.8, (most / each) * 1.05);
     should(await store.find("bad")).be.undefined();
     should(await store.find(`new${howMany - 1}`)).not.be.undefined();
   });
@@ -349,7 +349,7 @@ function testRoom(opened: Opened): void {
     const kept: string[] = [];
     const refused: unknown[] = [];
     const add = (id: string, state: State) => store.add(delivered(id, { state }), body()).then(() => kept.push(id), (error: unknown) => refused.push(error)); // prettier-ignore
-    for (let index = 0; index < howMany; index++) await add(`${index}`, index % 2 ? "accepted" : "running");
+    for (let index = 0; index < howMany; index++) await add(`${index}`, index % 2 ? "queued" : "running");
     kept.length.should.be.within((most / each) * 0.8, (most / each) * 1.05);
     for (const error of refused) {
       should(error).be.instanceOf(StoreError);
@@ -357,8 +357,8 @@ function testRoom(opened: Opened): void {
     }
     refused.length.should.equal(howMany - kept.length);
     should((await claimsOf(store, "n", 20)).flat()).eql(kept);
-    for (const id of kept.slice(0, 5)) await store.change(id, { state: "done" });
-    await store.add(delivered("next", { state: "accepted" }), body());
+    for (const id of kept.slice(0, 5)) await store.change(id, { state: "succeeded" });
+    await store.add(delivered("next", { state: "queued" }), body());
     should((await claimsOf(store, "n", 100)).flat()).eql([...kept.slice(5), "next"]);
   });
 }
@@ -446,7 +446,7 @@ function testRestart(engine: Engine, shelf: () => Shelf): void {
     const store = await restarted(async (before) => {
       before.outlives.should.equal(engine.outlives);
       await before.add(whole, Buffer.from("body"));
-      await before.add(delivered("1", { state: "accepted" }), bytes);
+      await before.add(delivered("1", { state: "queued" }), bytes);
       await before.change("1", { state: "running", attempt: 1, run: { at: 5 } });
     });
     const running = withWords(delivered("1", { state: "running", attempt: 1 }), bytes);

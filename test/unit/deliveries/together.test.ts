@@ -35,9 +35,9 @@ describe("Deliveries that a server is asked for together", () => {
     const store = await shelf.opened(create("changes"));
     for (const id of ["good", "bad"]) await store.add(open(id, id), bytes);
     await tell("DEL", "{webhook-trigger:changes}:log:bad");
-    const work = ["good", "bad"].map(async (id) => store.change(id, { state: "done" }));
+    const work = ["good", "bad"].map(async (id) => store.change(id, { state: "succeeded" }));
     assert.deepEqual(await outcomes(work), ["fulfilled", "rejected"]);
-    assert.deepEqual(await store.counts("good"), { done: 1 });
+    assert.deepEqual(await store.counts("good"), { succeeded: 1 });
     await shelf.closed(store);
     assert.deepEqual(await claimsOf(await shelf.opened(create("changes")), "good", 10), [[]]);
   });
@@ -58,11 +58,11 @@ describe("Deliveries that a server is asked for together", () => {
     const added = outcomes([store.add(open("fits"), bytes), store.add(open("large"), Buffer.alloc(6000))]);
     // Both are on their way, and the change would be before the second try.
     await new Promise((resolve) => setImmediate(resolve));
-    const changed = store.change("fits", { state: "done", status: 200 });
+    const changed = store.change("fits", { state: "succeeded", status: 200 });
     await outcomes([store.add(open("other", "m"), bytes)]);
     await changed;
     assert.deepEqual(await added, ["fulfilled", "rejected"]);
-    assert.deepEqual(await store.counts("n"), { done: 1 });
+    assert.deepEqual(await store.counts("n"), { succeeded: 1 });
   });
 
   it("changes what was added in the same turn after it, when something else is changed first", async () => {
@@ -70,15 +70,15 @@ describe("Deliveries that a server is asked for together", () => {
     await store.add(open("one"), bytes);
     const first = store.change("one", { status: 200 });
     const added = store.add(open("other"), bytes);
-    await Promise.all([first, added, store.change("other", { state: "done" })]);
-    assert.deepEqual(await store.counts("n"), { running: 1, done: 1 });
+    await Promise.all([first, added, store.change("other", { state: "succeeded" })]);
+    assert.deepEqual(await store.counts("n"), { running: 1, succeeded: 1 });
   });
 
   it("still works on what is changed beside what begins again", async () => {
     const store = await shelf.opened(create("again"));
     await store.add(delivered("over"), bytes);
     await store.add(open("open"), bytes);
-    await Promise.all([store.change("over", { state: "running" }), store.change("open", { state: "accepted" })]);
+    await Promise.all([store.change("over", { state: "running" }), store.change("open", { state: "queued" })]);
     await shelf.closed(store);
     assert.deepEqual(await claimsOf(await shelf.opened(create("again")), "n", 10), [["over", "open"]]);
   });

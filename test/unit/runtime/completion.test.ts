@@ -95,7 +95,7 @@ describe("for any flow", () => {
         steps.splice((order[step] ?? 0) % steps.length, 1)[0]?.();
       }
       await settled();
-      should(seen.ending).eql(failures.length > 0 ? { as: "failed", error: "fake: failed" } : { as: "done" });
+      should(seen.ending).eql(failures.length > 0 ? { as: "failed", error: "fake: failed" } : { as: "succeeded" });
       should(trails.size).equal(0);
     });
     await fc.assert(property, { seed, numRuns: 200 });
@@ -112,7 +112,7 @@ describe("Trails", () => {
     delete msg._msgid;
     trails.complete(msg, node);
     await settled();
-    should(seen.ending).eql({ as: "done" });
+    should(seen.ending).eql({ as: "succeeded" });
   });
 
   it("end the first of two that have one id as lost, and follow the second by itself", async () => {
@@ -131,7 +131,7 @@ describe("Trails", () => {
     trails.receive(again, node);
     trails.complete(again, node);
     await settled();
-    should(second.ending).eql({ as: "done" });
+    should(second.ending).eql({ as: "succeeded" });
   });
 
   it("take a message that has not come after ten minutes for done", async () => {
@@ -143,7 +143,7 @@ describe("Trails", () => {
     should(seen.ending).equal(undefined);
     trails.nextRound();
     await settled();
-    should(seen.ending).eql({ as: "done" });
+    should(seen.ending).eql({ as: "succeeded" });
   });
 
   it("take a message on its way to a node that a deploy has stopped for lost", async () => {
@@ -198,7 +198,7 @@ describe("Completion", () => {
     added().should.eql(["preDeliver", "postReceive", "onComplete"]);
     await trigger("postReceive", { msg, destination: { id: "node", node } });
     await trigger("onComplete", { msg, node: { id: "node", node } });
-    should(await ending).eql({ as: "done" });
+    should(await ending).eql({ as: "succeeded" });
     mock.timers.tick(roundInterval);
     added().should.eql(["preDeliver", "postReceive", "onComplete"]);
     mock.timers.tick(roundInterval);
@@ -234,7 +234,7 @@ describe("Completion", () => {
     setImmediate(() => (isDelivered = seen.ending === undefined));
     await settled();
     isDelivered.should.be.true();
-    should(seen.ending).eql({ as: "done" });
+    should(seen.ending).eql({ as: "succeeded" });
     should(without.size).equal(0);
   });
 });

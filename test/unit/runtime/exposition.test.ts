@@ -63,7 +63,7 @@ describe("Exposition", () => {
       });
       valuesOf(families, "unanswered_total").should.eql({ a: round });
       valuesOf(families, "given_up_total").should.eql({ a: round });
-      valuesOf(families, "runs_total").should.eql({ "a done": 0, "a failed": round, "a lost": 0 });
+      valuesOf(families, "runs_total").should.eql({ "a succeeded": 0, "a failed": round, "a lost": 0 });
       valuesOf(families, "queue_deliveries").should.eql({ "a running": 1, "a waiting": 0, "a failed": round });
       valuesOf(families, "last_accepted_timestamp_seconds").should.eql({ a: 1.5 });
     }

@@ -59,14 +59,14 @@ describe("errors of a flow that nobody follows", () => {
   };
 
   it("are those of its delivery, redacted", async () => {
-    came("id", "done");
+    came("id", "succeeded");
     await heard("id");
     should(await known("id")).eql(["failed", "function: no [redacted]"]);
   });
 
   it("are heard before the delivery is noted, too", async () => {
     const heardFirst = heard("id");
-    came("id", "done");
+    came("id", "succeeded");
     await heardFirst;
     should(await known("id")).eql(["failed", "function: no [redacted]"]);
   });
@@ -78,13 +78,13 @@ describe("errors of a flow that nobody follows", () => {
   });
 
   it("are those of a replay", async () => {
-    records.replayed({ delivery: delivered("again"), body: bytes, runs: [] }, "done");
+    records.replayed({ delivery: delivered("again"), body: bytes, runs: [] }, "succeeded");
     await heard("again");
     should(await known("again")).eql(["failed", "function: no [redacted]"]);
   });
 
   it("are the first of each, as what follows from it tells less", async () => {
-    came("id", "done");
+    came("id", "succeeded");
     await heard("id", "the first");
     await heard("id", "the second");
     should(await known("id")).eql(["failed", "function: the first"]);
@@ -92,7 +92,7 @@ describe("errors of a flow that nobody follows", () => {
 
   it("are noted all, however many come at once, and others cost the store nothing", async () => {
     const ids = Array.from({ length: 500 }, (_, number) => `id${number}`);
-    for (const id of ids) came(id, "done");
+    for (const id of ids) came(id, "succeeded");
     for (const id of ids) {
       failures.heard(`not ours ${id}`, new Error("no"), failing);
       failures.heard(id, new Error("no"), failing);

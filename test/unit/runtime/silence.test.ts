@@ -194,7 +194,7 @@ describe("Silences", () => {
     }
 
     it("count from what was accepted before the process began", async () => {
-      const watch = open(24, storeOf({ done: -30, running: -25, accepted: -27, refused: -1, handshake: -1 }));
+      const watch = open(24, storeOf({ succeeded: -30, running: -25, queued: -27, refused: -1, handshake: -1 }));
       await pass(0);
       told.should.eql(["silent 24 since -25"]);
       watch.heard(Date.now());
@@ -202,13 +202,13 @@ describe("Silences", () => {
     });
 
     it("do not count from a replay, or from a test request of the editor", async () => {
-      open(24, storeOf({ done: -30 }, false, ["done", "failed"]));
+      open(24, storeOf({ succeeded: -30 }, false, ["succeeded", "failed"]));
       await pass(0);
       told.should.eql(["silent 24 since -30"]);
     });
 
     it("count from a repeat, and from what the flow has failed with", async () => {
-      open(24, storeOf({ done: -30, duplicate: -20 })).end();
+      open(24, storeOf({ succeeded: -30, duplicate: -20 })).end();
       await pass(0);
       there.clear();
       events.emit("flows:started");
@@ -238,7 +238,7 @@ describe("Silences", () => {
       const last: Partial<Record<State, number>> = {};
       open(1, storeOf(last));
       await pass(0.5);
-      last.done = 0.5;
+      last.succeeded = 0.5;
       await pass(0.5);
       told.should.eql(["silent 1 since 0"]);
     });
@@ -247,12 +247,12 @@ describe("Silences", () => {
       const last: Partial<Record<State, number>> = {};
       open(1, storeOf(last, true));
       await pass(0.9);
-      last.done = 0.8;
+      last.succeeded = 0.8;
       await pass(0.1);
       told.should.eql([]);
       await pass(0.8);
       told.should.eql(["silent 1 since 0.8"]);
-      last.done = 1.81;
+      last.succeeded = 1.81;
       await pass(0.1);
       told.should.eql(["silent 1 since 0.8", "heard"]);
     });

@@ -70,10 +70,10 @@ describe("Traffic", () => {
     const now = Date.now();
     const deliveries = [
       { at: now, state: "handshake" },
-      { at: now, state: "done", replayOf: "other" },
+      { at: now, state: "succeeded", replayOf: "other" },
       { at: now - 3 * minute, state: "refused" },
-      { at: now - 60 * minute, state: "done" },
-      { at: now + 5 * minute, state: "done" },
+      { at: now - 60 * minute, state: "succeeded" },
+      { at: now + 5 * minute, state: "succeeded" },
     ] as const;
     should(sums(minutesOf(deliveries))).eql([[56, 0, 1], [59, 1, 0]]); // prettier-ignore
   });

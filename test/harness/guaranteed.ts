@@ -17,8 +17,8 @@ import { Wire } from "./wire";
 export const soonAgain = { attempts: 5, backoffFirst: 1, backoffLongest: 60 };
 
 /** A node that loses nothing, wired to a node that holds what comes. */
-export const durable = (id: string, fields: Record<string, unknown> = {}) =>
-  webhook(id, `/${id}`, { durable: true, ...soonAgain, wires: [[`hold-${id}`]], ...fields });
+export const guaranteed = (id: string, fields: Record<string, unknown> = {}) =>
+  webhook(id, `/${id}`, { guaranteed: true, ...soonAgain, wires: [[`hold-${id}`]], ...fields });
 
 /** A store of a Node-RED that is started again and again. */
 export interface Keep {

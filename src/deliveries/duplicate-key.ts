@@ -1,7 +1,7 @@
 // By what a delivery is known when it comes again.
 
 import { hash } from "node:crypto";
-import type { RepeatKey } from "../config/repeat-key";
+import type { DuplicateKey } from "../config/duplicate-key";
 import type { Scheme, Sender } from "../trust/senders/record";
 import { Fields, type Head, placeOf } from "../trust/signature/fields";
 import { coversBody } from "../trust/signature/settings";
@@ -35,13 +35,13 @@ export function isIdLoose({ id }: Pick<Sender, "id">, scheme: Scheme | undefined
  *
  * @returns nothing where a delivery has none, or more than one: it is no repeat then
  */
-export function repeatKeyOf(kind: RepeatKey, delivery: Known): string | undefined {
+export function duplicateKeyOf(kind: DuplicateKey, delivery: Known): string | undefined {
   const text = textOf(kind, delivery);
   // With its kind, so that what is known does not mean something else when the kind is changed.
   return text === undefined ? undefined : hash("sha256", `${kind}\n${text}`, "base64url");
 }
 
-function textOf(kind: RepeatKey, { head, bytes, content, id, isIdLoose }: Known): string | undefined {
+function textOf(kind: DuplicateKey, { head, bytes, content, id, isIdLoose }: Known): string | undefined {
   if (kind === "body") return bytes.length === 0 ? undefined : digestOf(bytes);
   if (kind !== "") return new Fields(head, content).onlyTextAt(placeOf(kind));
   return id === undefined || !isIdLoose ? id : `${digestOf(bytes)} ${id}`;

@@ -1,6 +1,6 @@
 import should from "should";
-import type { RepeatKey } from "../../../src/config/repeat-key";
-import { isIdLoose, type Known, repeatKeyOf } from "../../../src/deliveries/repeat-key";
+import type { DuplicateKey } from "../../../src/config/duplicate-key";
+import { isIdLoose, type Known, duplicateKeyOf } from "../../../src/deliveries/duplicate-key";
 import { senders } from "../../../src/trust/senders/table";
 
 function known({ headers = [], search = "", body = "", ...rest }: Partial<Known> & { headers?: string[]; search?: string; body?: string }): Known {
@@ -11,9 +11,9 @@ function known({ headers = [], search = "", body = "", ...rest }: Partial<Known>
 
 type Given = Parameters<typeof known>[0];
 
-describe("repeatKeyOf", () => {
+describe("duplicateKeyOf", () => {
   describe("is the same for", () => {
-    const same: [string, RepeatKey, Given, Given][] = [
+    const same: [string, DuplicateKey, Given, Given][] = [
       ["the same id, whatever the body is", "", { id: "1", body: "a" }, { id: "1", body: "b" }],
       ["the same id that is not signed with the same body", "", { id: "1", body: "a", isIdLoose: true }, { id: "1", body: "a", isIdLoose: true }],
       ["the same field, whatever case its name has", "header:X-Id", { headers: ["x-id", " 1 "] }, { headers: ["X-ID", "1"] }],
@@ -24,15 +24,15 @@ describe("repeatKeyOf", () => {
     ]; // prettier-ignore
     for (const [name, kind, one, other] of same) {
       it(name, () => {
-        const key = repeatKeyOf(kind, known(one));
+        const key = duplicateKeyOf(kind, known(one));
         should(key).match(/^[\w-]{43}$/);
-        should(repeatKeyOf(kind, known(other))).equal(key);
+        should(duplicateKeyOf(kind, known(other))).equal(key);
       });
     }
   });
 
   describe("is another for", () => {
-    const others: [string, RepeatKey, Given, Given][] = [
+    const others: [string, DuplicateKey, Given, Given][] = [
       ["another id", "", { id: "1" }, { id: "2" }],
       ["an id that is not signed, with another body", "", { id: "1", body: "a", isIdLoose: true }, { id: "1", body: "b", isIdLoose: true }],
       ["another id that is not signed, with the same body", "", { id: "1", body: "a", isIdLoose: true }, { id: "2", body: "a", isIdLoose: true }],
@@ -41,20 +41,20 @@ describe("repeatKeyOf", () => {
       ["the same JSON in other bytes", "body", { body: '{"a":1}' }, { body: '{"a": 1}' }],
     ]; // prettier-ignore
     for (const [name, kind, one, other] of others) {
-      it(name, () => should(repeatKeyOf(kind, known(one))).not.equal(repeatKeyOf(kind, known(other))));
+      it(name, () => should(duplicateKeyOf(kind, known(one))).not.equal(duplicateKeyOf(kind, known(other))));
     }
 
     it("the same text by another kind of key", () => {
       const delivery = known({ headers: ["X-Id", "1"], search: "X-Id=1", body: '{"X-Id":1}', id: "1" });
       const keys = (["", "header:X-Id", "query:X-Id", "json:X-Id", "body"] as const).map((kind) =>
-        repeatKeyOf(kind, delivery),
+        duplicateKeyOf(kind, delivery),
       );
       new Set(keys).size.should.equal(5);
     });
   });
 
   describe("is none for", () => {
-    const none: [string, RepeatKey, Given][] = [
+    const none: [string, DuplicateKey, Given][] = [
       ["a sender that tells no id", "", {}],
       ["a field that is not there", "header:X-Id", { headers: ["X-Other", "1"] }],
       ["a field that is empty", "header:X-Id", { headers: ["X-Id", " "] }],
@@ -69,7 +69,7 @@ describe("repeatKeyOf", () => {
       ["a body that is empty", "body", {}],
     ];
     for (const [name, kind, delivery] of none) {
-      it(name, () => should(repeatKeyOf(kind, known(delivery))).be.undefined());
+      it(name, () => should(duplicateKeyOf(kind, known(delivery))).be.undefined());
     }
   });
 
@@ -78,9 +78,9 @@ describe("repeatKeyOf", () => {
       throw new Error("read");
     };
     for (const kind of ["", "header:X-Id", "query:id", "body"] as const) {
-      repeatKeyOf(kind, { ...known({ id: "1", body: "x" }), content });
+      duplicateKeyOf(kind, { ...known({ id: "1", body: "x" }), content });
     }
-    (() => repeatKeyOf("json:a", { ...known({}), content })).should.throw("read");
+    (() => duplicateKeyOf("json:a", { ...known({}), content })).should.throw("read");
   });
 });
 

@@ -8,22 +8,22 @@ import { fieldValue, inputValue, isTicked, prepareBox, type WebhookNode } from "
 import { suggestedFor } from "./repeats";
 import { durationOf } from "./times";
 
-export function prepareDurable(node: WebhookNode): void {
-  prepareBox(node, "durable");
-  $("#webhook-trigger-durable-in-file").toggle(keeping() === "file");
-  $("#webhook-trigger-durable-on-server").toggle(keeping() === "server");
+export function prepareGuaranteed(node: WebhookNode): void {
+  prepareBox(node, "guaranteed");
+  $("#webhook-trigger-guaranteed-in-file").toggle(keeping() === "file");
+  $("#webhook-trigger-guaranteed-on-server").toggle(keeping() === "server");
   $("#webhook-trigger-note-no-store").toggle(keeping() === "none");
 }
 
 /** Says what it means beside the other fields. */
-export function showDurable(node: WebhookNode): void {
-  $("#webhook-trigger-durable-by-flow").toggle(inputValue("reply") === "flow");
+export function showGuaranteed(node: WebhookNode): void {
+  $("#webhook-trigger-guaranteed-by-flow").toggle(inputValue("reply") === "flow");
   showSpan(node);
-  const name = isTicked("durable") ? suggestedFor() : "";
-  $("#webhook-trigger-note-durable-repeats")
+  const name = isTicked("guaranteed") ? suggestedFor() : "";
+  $("#webhook-trigger-note-guaranteed-repeats")
     .toggle(name !== "")
     .children("span")
-    .text(name === "" ? "" : node._("durable.repeats", { name }));
+    .text(name === "" ? "" : node._("guaranteed.repeats", { name }));
 }
 
 /** Says for how long a delivery is tried that fails each time. */
@@ -35,9 +35,9 @@ function showSpan(node: WebhookNode): void {
   for (let failures = 1; failures < attempts; failures++) {
     seconds += backoffAfter({ attempts, backoffFirst, backoffLongest }, failures);
   }
-  const isKnown = isTicked("durable") && seconds > 0;
-  const text = isKnown ? node._("durable.span", { time: durationOf(seconds) }) : "";
-  $("#webhook-trigger-durable-span").toggle(isKnown).text(text);
+  const isKnown = isTicked("guaranteed") && seconds > 0;
+  const text = isKnown ? node._("guaranteed.span", { time: durationOf(seconds) }) : "";
+  $("#webhook-trigger-guaranteed-span").toggle(isKnown).text(text);
 }
 
 function hasValidNumber(field: "attempts" | "backoffFirst" | "backoffLongest"): boolean {
@@ -45,9 +45,9 @@ function hasValidNumber(field: "attempts" | "backoffFirst" | "backoffLongest"): 
 }
 
 /** What the heading says of it. */
-export function durableState(node: WebhookNode): string {
-  const value = fieldValue("durable");
+export function guaranteedState(node: WebhookNode): string {
+  const value = fieldValue("guaranteed");
   if (isEnvironmentValue(value)) return String(value);
-  if (!isTicked("durable")) return node._("section.durableOff");
-  return node._(keeping() === "server" ? "section.durableOnServer" : "section.durableInFile");
+  if (!isTicked("guaranteed")) return node._("section.guaranteedOff");
+  return node._(keeping() === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile");
 }

@@ -11,14 +11,14 @@ import { isFieldName } from "./rules";
  * - `json:a.0.b`: a string or number in the body, which is JSON
  * - `body`: the bytes of the body as they were sent
  */
-export type RepeatKey = "" | "body" | `${"header" | "query" | "json"}:${string}`;
+export type DuplicateKey = "" | "body" | `${"header" | "query" | "json"}:${string}`;
 
 /** @returns nothing where it is none */
-export function parseRepeatKey(value: unknown): RepeatKey | undefined {
-  return typeof value === "string" && isRepeatKey(value) ? value : undefined;
+export function parseDuplicateKey(value: unknown): DuplicateKey | undefined {
+  return typeof value === "string" && isDuplicateKey(value) ? value : undefined;
 }
 
-function isRepeatKey(key: string): key is RepeatKey {
+function isDuplicateKey(key: string): key is DuplicateKey {
   const [, from, name = ""] = /^(header|query|json):(.+)$/s.exec(key) ?? [];
   if (from === "header") return isFieldName(name);
   // An asterisk would stand for every element of an array, and two values are no key.

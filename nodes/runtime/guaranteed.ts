@@ -37,16 +37,16 @@ export function durabilityOf(RED: NodeAPI, node: Node, means: Means): Durability
   const { config, storehouse, report, recorder } = means;
   const { keeper, guarding } = storehouse.kept;
   const custody = new Custody(keeper, recorder);
-  const endListening = config.durable ? storehouse.news.listen(report) : undefined;
-  const leave = keeper.enter(node.id, new DurableFlow(RED, node, means));
+  const endListening = config.guaranteed ? storehouse.news.listen(report) : undefined;
+  const leave = keeper.enter(node.id, new GuaranteedFlow(RED, node, means));
   const close = () => {
     leave();
     endListening?.();
   };
-  return config.durable ? { custody, guarding, close } : { close };
+  return config.guaranteed ? { custody, guarding, close } : { close };
 }
 
-class DurableFlow implements Flow<First> {
+class GuaranteedFlow implements Flow<First> {
   readonly retry: RetryPolicy;
   readonly #RED: NodeAPI;
   readonly #node: Node;

@@ -2,7 +2,7 @@ import should from "should";
 import { gzipSync } from "node:zlib";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import type { Kept } from "../../src/deliveries/delivery";
-import { bytesOf, durable, type Keep, keeps, lookInto } from "../harness/durable";
+import { bytesOf, guaranteed, type Keep, keeps, lookInto } from "../harness/guaranteed";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { held, holding } from "../harness/holding";
 import { type Reply, send } from "../harness/http";
@@ -11,16 +11,16 @@ import { NodeRed, type Options, type Received } from "../harness/node-red";
 
 const paths = ["done", "shown", "failing", "bodies", "deployed", "cut"];
 const flow = tab(
-  ...paths.flatMap((id) => [durable(id), held(id)]),
-  durable("raw", { rawBody: true }),
+  ...paths.flatMap((id) => [guaranteed(id), held(id)]),
+  guaranteed("raw", { rawBody: true }),
   held("raw"),
-  durable("query", { returnQueryParams: true, verificationMethod: "query", queryParameter: "state" }),
+  guaranteed("query", { returnQueryParams: true, verificationMethod: "query", queryParameter: "state" }),
   held("query"),
-  durable("once", { ignoreRepeats: true, repeatKey: "header:Idempotency-Key" }),
+  guaranteed("once", { ignoreDuplicates: true, duplicateKey: "header:Idempotency-Key" }),
   held("once"),
-  durable("twice", { attempts: 2 }),
+  guaranteed("twice", { attempts: 2 }),
   held("twice"),
-  durable("answered", { reply: "flow", replyTimeout: 30 }),
+  guaranteed("answered", { reply: "flow", replyTimeout: 30 }),
   held("answered", ["response"]),
   { id: "response", type: "http response", statusCode: "201", headers: {}, wires: [] },
   { id: "slow", type: "slow", wires: [] },
@@ -192,7 +192,7 @@ for (const kind of keeps.filter(({ isHere }) => isHere)) {
 
         it("has not come again where the flow was done with it, at the second time", () => {
           const { delivery, runs } = failed.kept ?? {};
-          should([delivery?.state, delivery?.attempt]).eql(["done", 2]);
+          should([delivery?.state, delivery?.attempt]).eql(["succeeded", 2]);
           should(runs?.map(({ error }) => error)).eql(["hold: broken by [redacted]", undefined]);
           nodeRed.messages.filter(({ _msgid }) => [failed.id, answeredId].includes(_msgid)).should.be.empty();
         });
@@ -229,7 +229,7 @@ for (const kind of keeps.filter(({ isHere }) => isHere)) {
           });
 
           it("does not come again where the flow was done with it", async () => {
-            new Set(states).should.eql(new Set(["done"]));
+            new Set(states).should.eql(new Set(["succeeded"]));
             await attempt(markId, 2);
             nodeRed.messages.map(({ _msgid }) => _msgid).filter((id) => doneIds.includes(id)).should.be.empty(); // prettier-ignore
           });
@@ -244,7 +244,7 @@ if (!sqliteIsHere()) {
     let nodeRed: NodeRed;
     before(async () => {
       nodeRed = await NodeRed.start({
-        flow: tab(durable("held"), held("held"), webhook("other", "/other")),
+        flow: tab(guaranteed("held"), held("held"), webhook("other", "/other")),
         plugin: holding,
       });
     });
