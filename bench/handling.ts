@@ -1,24 +1,28 @@
-/** What it costs to know repeats and to keep limits, next to the same webhook without them. */
+/** What it costs to know duplicates and to keep limits, next to the same webhook without them. */
 import { costPerRequest } from "./cost";
 import { inTurns, ratios, report, spread } from "./figures";
 import { counted } from "./requests";
 import { nodeRed, webhooks } from "./subjects";
 
-const repeats = { ignoreDuplicates: true, duplicateKey: "header:X-Count" };
+const duplicates = { ignoreDuplicates: true, duplicateKey: "header:X-Count" };
 const limits = { allowFrom: "127.0.0.0/8, 2001:db8::/32", rateLimit: 1_000_000_000 };
 
 export async function handling(): Promise<void> {
-  process.stdout.write("repeats and limits\n");
+  process.stdout.write("duplicates and limits\n");
   const off = await nodeRed(webhooks(1));
-  const withRepeats = await nodeRed(webhooks(1, repeats));
+  const withDuplicates = await nodeRed(webhooks(1, duplicates));
   const withLimits = await nodeRed(webhooks(1, limits));
   const request = counted();
   const costs = await inTurns("µs", {
     off: () => costPerRequest(off, request),
-    repeats: () => costPerRequest(withRepeats, request),
+    duplicates: () => costPerRequest(withDuplicates, request),
     limits: () => costPerRequest(withLimits, request),
   });
-  report("requests per processor time, repeats ignored vs not", "≥ 0.9", spread(ratios(costs.off, costs.repeats)));
+  report(
+    "requests per processor time, duplicates ignored vs not",
+    "≥ 0.9",
+    spread(ratios(costs.off, costs.duplicates)),
+  );
   report("the same, limits kept vs none", "≥ 0.9", spread(ratios(costs.off, costs.limits)));
-  for (const subject of [off, withRepeats, withLimits]) await subject.stop();
+  for (const subject of [off, withDuplicates, withLimits]) await subject.stop();
 }

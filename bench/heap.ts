@@ -6,8 +6,8 @@ import { Report } from "../nodes/runtime/report";
 import { Traffic } from "../nodes/runtime/traffic";
 import { defaults } from "../src/config/fields";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
-import { Guarding } from "../src/deliveries/guard";
-import { MemoryRepeats } from "../src/deliveries/memory-repeats";
+import { Guarding } from "../src/deliveries/duplicate-guard";
+import { MemoryDuplicates } from "../src/deliveries/memory-duplicates";
 import { EndpointRegistry } from "../src/http/endpoint-registry";
 import type { Gate } from "../src/trust/gate";
 import { gateOf } from "../src/trust/gates";
@@ -39,7 +39,7 @@ const node = { status: () => undefined, metric: () => false } as unknown as Node
 const RED = { events: { on: () => undefined } } as unknown as NodeAPI;
 const limiting = { standIns: new StandIns(), counter: new MemoryRateCounter() };
 const traffic = new Traffic(RED);
-const guarding = new Guarding(new MemoryRepeats());
+const guarding = new Guarding(new MemoryDuplicates());
 const registry = new EndpointRegistry();
 
 const config = measure("its configuration, parsed", (index) => {

@@ -26,7 +26,7 @@ import { learntEvent } from "./editor/learnt";
 import { prepareLimits, showLimits } from "./editor/limits";
 import { prepareMessage, showPicture } from "./editor/message";
 import { prepareMessages, showMessages } from "./editor/messages";
-import { prepareRepeats, showRepeats } from "./editor/repeats";
+import { prepareDuplicates, showDuplicates } from "./editor/duplicates";
 import { showReply } from "./editor/reply";
 import { prepareRival } from "./editor/rival";
 import { prepareScheme } from "./editor/scheme";
@@ -121,7 +121,7 @@ function prepare(node: WebhookNode): void {
   prepareSender(node);
   prepareScheme(node);
   prepareMessage(node);
-  prepareRepeats(node);
+  prepareDuplicates(node);
   prepareLimits();
   prepareGuaranteed(node);
   for (const field of ["verificationMethod", "reply"] as const) showUnlisted(field, savedValues(node)[field]);
@@ -157,7 +157,7 @@ function showState(node: WebhookNode): void {
   showHandover(node);
   showPicture();
   showReply(node);
-  showRepeats(node);
+  showDuplicates(node);
   showLimits();
   showGuaranteed(node);
   showCommand(node);

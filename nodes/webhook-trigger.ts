@@ -5,8 +5,8 @@ import { parseBaseUrl } from "../src/config/base-url";
 import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
 import type { Roots } from "../src/config/roots";
 import { parseConfig } from "../src/config/parse";
-import { Guarding } from "../src/deliveries/guard";
-import { MemoryRepeats } from "../src/deliveries/memory-repeats";
+import { Guarding } from "../src/deliveries/duplicate-guard";
+import { MemoryDuplicates } from "../src/deliveries/memory-duplicates";
 import { clientAddress, trustsEveryProxy } from "../src/http/express";
 import { DeployGate } from "../src/http/deploy-gate";
 import { EndpointRegistry } from "../src/http/endpoint-registry";
@@ -147,7 +147,7 @@ function prepare(RED: NodeAPI): Common {
     traffic,
     failures: new Failures(storehouse.begun),
     limiting: { standIns: trials.standIns, counter: storehouse.rates ?? new MemoryRateCounter() },
-    guarding: new Guarding(new MemoryRepeats()),
+    guarding: new Guarding(new MemoryDuplicates()),
     standings: new Standings(RED),
     silences: new Silences(RED),
     metrics: new Metrics(RED),

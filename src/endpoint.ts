@@ -3,7 +3,7 @@
 import type { ReplyByFlow, ReplyNow } from "./config/handling";
 import type { Custody } from "./custody";
 import type { Webhook } from "./deliveries/delivery";
-import type { RepeatGuard } from "./deliveries/guard";
+import type { DuplicateGuard } from "./deliveries/duplicate-guard";
 import type { Problem } from "./problem";
 import type { Records } from "./records";
 import type { FlowReply } from "./http/flow-reply";
@@ -29,7 +29,7 @@ export interface Endpoint {
   /** From where requests may come, and how many; nothing where anybody may send as much as they like. */
   readonly limits: Limits | undefined;
   /** What keeps repeated deliveries from the flow; nothing where they are as good as the first. */
-  readonly repeats: RepeatGuard | undefined;
+  readonly duplicates: DuplicateGuard | undefined;
   /** What keeps deliveries until the flow is done with them; nothing where they end with the process. */
   readonly custody: Custody | undefined;
   /** Where what became of requests is noted for whoever looks; nothing where nobody wants to know. */
@@ -92,7 +92,7 @@ export interface Acceptance {
   admission: Admission;
   /** The address of its sender. */
   ip: string;
-  /** Whether repeats of it would be ignored, had it a key. */
+  /** Whether duplicates of it would be ignored, had it a key. */
   lacksKey?: boolean;
 }
 

@@ -85,7 +85,7 @@ export const problems = {
   duplicatesWaiting: new Problem(
     "duplicatesWaiting",
     503,
-    "Too many repeats are waiting for an answer. Please try again.",
+    "Too many duplicates are waiting for an answer. Please try again.",
     {
       "Retry-After": "10",
     },

@@ -55,9 +55,9 @@ export class Recorder {
     const delivery = { ...outcome, id, node: this.#node, at, head, webhook: withoutAttempt(webhook), size, attempt: 1 };
     const isJson = sent.bytes === undefined && !Buffer.isBuffer(sent.content.value);
     // Of most there is no more to say.
-    if (!isJson && !sent.isTrial) return { delivery, body, runs: [{ at }] };
+    if (!isJson && !sent.isTrial) return { delivery, body, attempts: [{ at }] };
     const more = { ...(isJson && { isJson }), ...(sent.isTrial && { isTrial: true }) };
-    return { delivery: { ...delivery, ...more }, body, runs: [{ at }] };
+    return { delivery: { ...delivery, ...more }, body, attempts: [{ at }] };
   }
 
   /**
@@ -82,12 +82,12 @@ export class Recorder {
     const at = Date.now();
     const webhook = { credential: "first" as const, ...delivery.webhook, replay: true as const };
     const own = { ...begun, id, node, at, head, webhook, replayOf: delivery.id };
-    const runs = [{ at }];
+    const attempts = [{ at }];
     if (!changed)
-      return { delivery: { ...own, size, ...(isJson && { isJson }), ...(isPayload && { isPayload }) }, body, runs };
+      return { delivery: { ...own, size, ...(isJson && { isJson }), ...(isPayload && { isPayload }) }, body, attempts };
     const written = Buffer.from(JSON.stringify(changed.payload));
     const how = { size: written.length, isJson: true, isPayload: true };
-    return { delivery: { ...own, ...how }, body: this.redactor.redactBytes(written), runs };
+    return { delivery: { ...own, ...how }, body: this.redactor.redactBytes(written), attempts };
   }
 
   /** As it was sent, redacted. What is packed is looked through, too, and kept unpacked where it has a secret in it. */

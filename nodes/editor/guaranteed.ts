@@ -5,7 +5,7 @@ import { handlingRules } from "../../src/config/handling-rules";
 import { isEnvironmentValue } from "../../src/config/rules";
 import { keeping } from "./checks";
 import { fieldValue, inputValue, isTicked, prepareBox, type WebhookNode } from "./fields";
-import { suggestedFor } from "./repeats";
+import { suggestedFor } from "./duplicates";
 import { durationOf } from "./times";
 
 export function prepareGuaranteed(node: WebhookNode): void {
@@ -20,10 +20,10 @@ export function showGuaranteed(node: WebhookNode): void {
   $("#webhook-trigger-guaranteed-by-flow").toggle(inputValue("reply") === "flow");
   showSpan(node);
   const name = isTicked("guaranteed") ? suggestedFor() : "";
-  $("#webhook-trigger-note-guaranteed-repeats")
+  $("#webhook-trigger-note-guaranteed-duplicates")
     .toggle(name !== "")
     .children("span")
-    .text(name === "" ? "" : node._("guaranteed.repeats", { name }));
+    .text(name === "" ? "" : node._("guaranteed.duplicates", { name }));
 }
 
 /** Says for how long a delivery is tried that fails each time. */

@@ -14,12 +14,12 @@ import { guaranteedState } from "./guaranteed";
 import { isSame, savedValues, valuesInForm, type Field, type WebhookNode } from "./fields";
 import { limitsState } from "./limits";
 import { messageState } from "./message";
-import { repeatsState } from "./repeats";
+import { duplicatesState } from "./duplicates";
 import { replyState } from "./reply";
 import { presetOf } from "./sender";
 import { lineState } from "./terminal";
 
-type Section = "verification" | "message" | "reply" | "repeats" | "limits" | "guaranteed" | "terminal";
+type Section = "verification" | "message" | "reply" | "duplicates" | "limits" | "guaranteed" | "terminal";
 
 /** The fields of each section, and what it holds, in a few words. */
 const sections: Record<
@@ -41,7 +41,11 @@ const sections: Record<
     credentials: [],
     state: replyState,
   },
-  repeats: { saved: ["ignoreDuplicates", "duplicateKey", "duplicateWindow"], credentials: [], state: repeatsState },
+  duplicates: {
+    saved: ["ignoreDuplicates", "duplicateKey", "duplicateWindow"],
+    credentials: [],
+    state: duplicatesState,
+  },
   limits: { saved: ["allowFrom", "rateLimit", "alertWhenSilent"], credentials: [], state: limitsState },
   guaranteed: {
     saved: ["guaranteed", "attempts", "backoffFirst", "backoffLongest"],

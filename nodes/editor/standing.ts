@@ -74,13 +74,13 @@ function suggest(node: WebhookNode, id: SenderId | undefined): void {
 }
 
 function lastOf(node: WebhookNode, standing: Standing): string {
-  const { accepted, refused, handshakes, repeats, unanswered, last, credential } = standing;
+  const { accepted, refused, handshakes, duplicates, unanswered, last, credential } = standing;
   const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
   const sum = node._(handshakes > 0 ? "standing.sumWithHandshakes" : "standing.sum", counts);
   if (!last) return node._("standing.none");
   const time = timeOf(last.at);
   const parts = [node._(`standing.${last.outcome}`, { time }), sum];
-  if (repeats > 0) parts.push(node._("status.repeats", { repeats: String(repeats) }));
+  if (duplicates > 0) parts.push(node._("status.duplicates", { duplicates: String(duplicates) }));
   if (unanswered > 0) parts.push(node._("status.unanswered", { unanswered: String(unanswered) }));
   if (credential !== undefined) parts.push(node._(`standing.${credential}`));
   return parts.join(" · ");

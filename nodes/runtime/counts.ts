@@ -16,7 +16,7 @@ export class Counts {
   unanswered = 0;
   givenUp = 0;
   /** How often the flow was started with what may not be lost, by how that ended. */
-  readonly runs: Record<Ending["as"], number> = { succeeded: 0, failed: 0, lost: 0 };
+  readonly attempts: Record<Ending["as"], number> = { succeeded: 0, failed: 0, lost: 0 };
   readonly replies = new Buckets();
   readonly #refused = new Map<string, number>();
   /** When a request was last accepted, but for those of the editor, in ms since the epoch. */

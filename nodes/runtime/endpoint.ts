@@ -3,7 +3,7 @@
 import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
 import type { WebhookConfig } from "../../src/config/parse";
 import type { Custody } from "../../src/custody";
-import { type Guarding, RepeatGuard } from "../../src/deliveries/guard";
+import { type Guarding, DuplicateGuard } from "../../src/deliveries/duplicate-guard";
 import { isIdLoose } from "../../src/deliveries/duplicate-key";
 import type { Delivery, Endpoint } from "../../src/endpoint";
 import type { Records } from "../../src/records";
@@ -45,7 +45,7 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
     sender: isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined,
     limit,
     limits: createLimits(config, node.id, parts.limiting),
-    repeats: guardOf(node.id, parts),
+    duplicates: guardOf(node.id, parts),
     custody,
     records,
     reply,
@@ -83,12 +83,12 @@ function refusing(RED: NodeAPI, node: Node, { gate, report, records, traffic }: 
   };
 }
 
-function guardOf(endpoint: string, { config, gate, guarding }: Parts): RepeatGuard | undefined {
-  const { repeats, sender, reply } = config;
-  if (!repeats) return undefined;
+function guardOf(endpoint: string, { config, gate, guarding }: Parts): DuplicateGuard | undefined {
+  const { duplicates, sender, reply } = config;
+  if (!duplicates) return undefined;
   const isLoose = isSenderId(sender) && isIdLoose(senders[sender], gate.scheme);
   const patience = reply.by === "flow" ? reply.timeout : longestWait;
-  return new RepeatGuard({ ...repeats, endpoint, isIdLoose: isLoose, patience }, guarding);
+  return new DuplicateGuard({ ...duplicates, endpoint, isIdLoose: isLoose, patience }, guarding);
 }
 
 export function messageOf(

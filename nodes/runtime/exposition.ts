@@ -8,7 +8,7 @@ export const helpTexts = {
   deliveries_total: "Requests that came to the endpoint, by what became of them.",
   unanswered_total: "Accepted requests that the flow has not answered in time.",
   reply_seconds: "From the head of an accepted request, or of a repeat, to the reply.",
-  runs_total: "Starts of the flow with deliveries that may not be lost, by how they ended.",
+  attempts_total: "Starts of the flow with deliveries that may not be lost, by how they ended.",
   given_up_total: "Deliveries that the flow has failed with for good.",
   queue_deliveries:
     "Deliveries that may not be lost and that the flow is not done with, and those that it has failed with.",
@@ -36,7 +36,7 @@ export class Exposition {
     this.#tell(Counter, "deliveries_total", outcomesOf);
     this.#tell(Counter, "unanswered_total", ({ unanswered }) => [[{}, unanswered]]);
     this.#registry.registerMetric(new ReplyHistogram(counted));
-    this.#tell(Counter, "runs_total", ({ runs, fares }) => (fares ? by("outcome", runs) : []));
+    this.#tell(Counter, "attempts_total", ({ attempts, fares }) => (fares ? by("outcome", attempts) : []));
     this.#tell(Counter, "given_up_total", ({ givenUp, fares }) => (fares ? [[{}, givenUp]] : []));
     this.#tell(Gauge, "queue_deliveries", ({ fares }) => (fares ? by("state", { ...fares }) : []));
     this.#tell(Gauge, "open", ({ isOpen }) => [[{}, Number(isOpen)]]);

@@ -4,7 +4,7 @@ import type { Node, NodeAPI } from "node-red";
 import type { RetryPolicy } from "../../src/config/handling";
 import { Custody, type First } from "../../src/custody";
 import type { Kept } from "../../src/deliveries/delivery";
-import type { Guarding } from "../../src/deliveries/guard";
+import type { Guarding } from "../../src/deliveries/duplicate-guard";
 import type { Ending, Fares, Flow } from "../../src/deliveries/flow";
 import type { DeployGate } from "../../src/http/deploy-gate";
 import { FlowReply } from "../../src/http/flow-reply";

@@ -138,7 +138,7 @@ export class Report {
 
   /** A start of the flow has ended that may not be lost. */
   ran({ as }: Ending): void {
-    this.#counts.runs[as]++;
+    this.#counts.attempts[as]++;
   }
 
   /** @param error what the flow has failed with the last time; or `interrupted` */

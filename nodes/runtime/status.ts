@@ -18,7 +18,7 @@ export interface Lot {
 }
 
 /** What is told of where there is any, in this order, each by a text of its name. */
-const numbers = ["handshakes", "repeats", "unanswered", "running", "waitingRuns", "failed"] as const;
+const numbers = ["handshakes", "duplicates", "unanswered", "running", "retrying", "failed"] as const;
 
 /** What there is to show. */
 interface Shown {
@@ -36,13 +36,13 @@ interface Shown {
 /** The status of an open endpoint: what keeps it from its work goes before how much that is. */
 export function statusOf({ path, lot, tally, fares, trouble, silentFor }: Shown, translate: Translate): NodeStatus {
   if (trouble) return { fill: "red", shape: "ring", text: translate(`status.store.${trouble}`) };
-  const { accepted, refused, handshakes, repeats, unanswered, hasSecret } = tally;
+  const { accepted, refused, handshakes, duplicates, unanswered, hasSecret } = tally;
   if (lot.isArmed === true) {
     const text = translate(hasSecret ? "status.secretBrought" : "status.armed", { path });
     return { fill: "yellow", shape: hasSecret ? "dot" : "ring", text };
   }
-  const { running = 0, waiting: waitingRuns = 0, failed = 0 } = fares ?? {};
-  const more = { handshakes, repeats, unanswered, running, waitingRuns, failed };
+  const { running = 0, waiting: retrying = 0, failed = 0 } = fares ?? {};
+  const more = { handshakes, duplicates, unanswered, running, retrying, failed };
   const parts = numbers
     .filter((name) => more[name] > 0)
     .map((name) => translate(`status.${name}`, { [name]: more[name] }));

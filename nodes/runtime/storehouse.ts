@@ -5,7 +5,7 @@ import { type Keeping, keepingRule } from "../../src/config/keeping";
 import type { Breach } from "../../src/config/rules";
 import type { Delivery } from "../../src/deliveries/delivery";
 import type { First } from "../../src/custody";
-import { Guarding } from "../../src/deliveries/guard";
+import { Guarding } from "../../src/deliveries/duplicate-guard";
 import { Keeper } from "../../src/deliveries/keeper";
 import { JoinedStores } from "../../src/deliveries/joined";
 import { MemoryStore } from "../../src/deliveries/memory-store";
@@ -174,7 +174,7 @@ export class Storehouse {
     });
     return {
       keeper: new Keeper<First>(new WatchedStore(this.#store, this.#watch), this.#areRunning),
-      guarding: new Guarding(this.#store.repeats),
+      guarding: new Guarding(this.#store.duplicates),
     };
   }
 }

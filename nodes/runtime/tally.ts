@@ -11,7 +11,7 @@ export class Tally {
   accepted = 0;
   refused = 0;
   handshakes = 0;
-  repeats = 0;
+  duplicates = 0;
   withoutKey = 0;
   unanswered = 0;
   /** When a request last came that was let in by the one and the other, in ms since the epoch. */
@@ -41,7 +41,7 @@ export class Tally {
 
   /** @returns when it was, in ms since the epoch */
   repeat({ admission, ip }: Acceptance): number {
-    this.repeats++;
+    this.duplicates++;
     this.#counts.repeated++;
     const at = this.#use(admission, ip);
     this.#last = { at, outcome: "repeated" };
@@ -106,9 +106,9 @@ export class Tally {
 
   /** @param hasTwo whether there are two secrets or tokens */
   standing(hasTwo: boolean): Standing {
-    const { accepted, refused, handshakes, repeats, withoutKey, unanswered, hasSecret } = this;
+    const { accepted, refused, handshakes, duplicates, withoutKey, unanswered, hasSecret } = this;
     return {
-      ...{ accepted, refused, handshakes, repeats, withoutKey, unanswered, hasSecret },
+      ...{ accepted, refused, handshakes, duplicates, withoutKey, unanswered, hasSecret },
       hasOnlyLoopback: this.#seen.here && !this.#seen.elsewhere,
       ...(this.#last && { last: this.#last }),
       ...(this.#lastRefused && { lastRefused: this.#lastRefused }),

@@ -11,7 +11,7 @@ export interface Minute {
 }
 
 /**
- * What became of a request: one that is answered was accepted, so repeats and handshakes are; one that reaches no endpoint
+ * What became of a request: one that is answered was accepted, so duplicates and handshakes are; one that reaches no endpoint
  * was refused. A replay is none.
  */
 export type Outcome = keyof Minute;

@@ -8,8 +8,8 @@ export interface Standing {
   accepted: number;
   refused: number;
   handshakes: number;
-  /** How many were repeats of others. */
-  repeats: number;
+  /** How many were duplicates of others. */
+  duplicates: number;
   /** How many started the flow without the key by which a repeat of them would be known. */
   withoutKey: number;
   /** How many the flow has not answered in time, of those that were accepted. */

@@ -3,7 +3,7 @@
 import { isFieldName } from "./rules";
 
 /**
- * What all repeats of a delivery have in common:
+ * What all duplicates of a delivery have in common:
  *
  * - empty: the sender's own id of the delivery
  * - `header:NAME`: the only field of that name

@@ -10,7 +10,7 @@ import { type Breach, isEnvironmentValue, text } from "./rules";
 export interface Handling {
   reply: ReplyNow | ReplyByFlow;
   /** Nothing where a repeated delivery is as good as the first. */
-  repeats: RepeatPolicy | undefined;
+  duplicates: DuplicatePolicy | undefined;
   /** Which addresses may send; empty for all. */
   allowFrom: readonly Block[];
   /** The most requests a minute from one address; 0 for any number. */
@@ -63,7 +63,7 @@ export function backoffAfter({ backoffFirst, backoffLongest }: RetryPolicy, fail
 }
 
 /** How repeated deliveries are known. */
-export interface RepeatPolicy {
+export interface DuplicatePolicy {
   key: DuplicateKey;
   /** How long a delivery is known, in ms. */
   keptFor: number;
@@ -83,7 +83,7 @@ export function parseHandling(given: Partial<HandlingFields>): Handling | Breach
   }
   return {
     reply: replyOf(saved),
-    repeats: isTrue(saved.ignoreDuplicates) ? repeatsOf(saved) : undefined,
+    duplicates: isTrue(saved.ignoreDuplicates) ? duplicatesOf(saved) : undefined,
     allowFrom: parseBlocks(saved.allowFrom) ?? [],
     rateLimit: Number(saved.rateLimit),
     alertWhenSilent: Number(saved.alertWhenSilent),
@@ -144,7 +144,7 @@ function replyOf({ reply, replyStatus, replyBody, replyType, replyTimeout }: Han
   return { by: "now", status, body: text(replyBody), type: replyType };
 }
 
-function repeatsOf({ duplicateKey, duplicateWindow }: HandlingFields): RepeatPolicy {
+function duplicatesOf({ duplicateKey, duplicateWindow }: HandlingFields): DuplicatePolicy {
   return { key: parseDuplicateKey(duplicateKey) ?? "", keptFor: Number(duplicateWindow) * 60 * 60 * 1000 };
 }
 

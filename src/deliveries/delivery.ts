@@ -4,12 +4,12 @@ import type { Reason } from "../trust/diagnosis/explanation";
 import { redactHeaders } from "../trust/redactor";
 import type { SenderId } from "../trust/senders/table";
 import type { Credential } from "../trust/signature/why";
-import type { Run, State } from "./state";
+import type { Attempt, State } from "./state";
 
-export type { Run, State } from "./state";
+export type { Attempt, State } from "./state";
 
 /** What the flow is not done with; it is never dropped. */
-export const unfinished: readonly State[] = ["queued", "running"];
+export const unfinished: readonly State[] = ["queued", "running", "retrying"];
 /** What may be dropped when it is too old, or when there is no room. */
 export const droppable: readonly State[] = ["refused", "duplicate", "handshake", "succeeded"];
 /** What is kept for a person to look at: it is dropped when there is no room, and nothing else may go. */
@@ -85,20 +85,23 @@ export interface Delivery {
   readonly isPayload?: boolean;
   /** How often the flow was started with it. */
   readonly attempt: number;
+  /** When the flow is to be started with it again, in ms since the epoch, and how often in all; where it is `retrying`. */
+  readonly nextAt?: number;
+  readonly maxAttempts?: number;
   /** Whether its body is kept as JSON: a parser in front had read it, and nobody knows how it was sent. */
   readonly isJson?: boolean;
 }
 
-/** All that is kept of a delivery. */
-export interface Kept {
+/** A delivery with all that is stored of it. */
+export interface StoredDelivery {
   readonly delivery: Delivery;
   /** As it was sent, redacted; empty where it was not kept, as that of a refused request is not. */
   readonly body: Buffer;
-  readonly runs: readonly Run[];
+  readonly attempts: readonly Attempt[];
 }
 
 /** With what its last run has failed with, if it has. */
-export function afterRun(delivery: Delivery, { error }: Pick<Run, "error">): Delivery {
+export function afterAttempt(delivery: Delivery, { error }: Pick<Attempt, "error">): Delivery {
   const { error: _, ...rest } = delivery;
   return error === undefined ? rest : { ...rest, error };
 }
@@ -122,3 +125,5 @@ export function searchedIn(delivery: Delivery): string {
   const texts = [id, senderId, event, words, `${head.method} ${head.path}`, head.ip, error, ...fields];
   return texts.filter((text) => text !== undefined).join("\n").toLowerCase(); // prettier-ignore
 }
+
+export type Kept = StoredDelivery;

@@ -18,10 +18,10 @@ export class Ledger {
   }
 
   /** Counts a start, before the flow has the message: one that ends the process each time must come to an end. */
-  async begin({ delivery, body, runs }: Kept): Promise<Kept> {
+  async begin({ delivery, body, attempts }: Kept): Promise<Kept> {
     const [attempt, run, state] = [delivery.attempt + 1, { at: Date.now() }, "running" satisfies State] as const;
     await this.change(delivery.id, { state, attempt, run });
-    return { delivery: { ...delivery, attempt, state }, body, runs: [...runs, run] };
+    return { delivery: { ...delivery, attempt, state }, body, attempts: [...attempts, run] };
   }
 
   async change(id: string, change: Change): Promise<void> {

@@ -6,7 +6,7 @@ import { type Ending, type Failed, type Flow, type Start } from "./flow";
 import type { Ground } from "./ground";
 import { Pauses } from "./pauses";
 import { Room } from "./room";
-import { attemptsOf, endedRun, hasHadAll, type History, historyOf, hopelessOf, isSuspect } from "./runs";
+import { attemptsOf, endedAttempt, hasHadAll, type History, historyOf, hopelessOf, isSuspect } from "./attempts";
 import { interrupted } from "./state";
 import type { Change } from "./store";
 
@@ -156,17 +156,17 @@ export class Line<First> {
 
   async #ended(id: string, history: History, ending: Ending): Promise<void> {
     const { told } = ending;
-    if (ending.as === "succeeded") return this.#finish(id, { ...told, state: "succeeded", run: endedRun(history) });
+    if (ending.as === "succeeded") return this.#finish(id, { ...told, state: "succeeded", run: endedAttempt(history) });
     const error = ending.as === "failed" ? ending.error : undefined;
     if (ending.as === "failed" && (ending.isTold || hasHadAll(history, this.#retry.attempts)))
       return this.#giveUp(id, history, ending);
-    await this.#ground.ledger.change(id, { ...told, state: "queued", run: endedRun(history, error) });
+    await this.#ground.ledger.change(id, { ...told, state: "queued", run: endedAttempt(history, error) });
     return ending.as === "failed" ? this.#waitToTryAgain(id, history) : this.#again(id);
   }
 
   async #giveUp(id: string, history: History, { error, isTold, told }: Failed): Promise<void> {
     if (!isTold) this.#flow?.gaveUp(id, attemptsOf(history), error);
-    await this.#finish(id, { ...told, state: "failed", run: endedRun(history, error) });
+    await this.#finish(id, { ...told, state: "failed", run: endedAttempt(history, error) });
     await this.count();
   }
 

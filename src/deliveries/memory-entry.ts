@@ -1,7 +1,7 @@
 // A delivery in memory, and its places in the lines of what may be dropped.
 
 import type { Aged, Aging } from "./aging";
-import { afterRun, type Delivery, type Kept, type Run, unfinished } from "./delivery";
+import { afterAttempt, type Delivery, type Kept, type Attempt, unfinished } from "./delivery";
 import { Finished } from "./finished";
 import type { Change } from "./store";
 import { withWords } from "./words";
@@ -30,7 +30,7 @@ export class Entry implements Aged<Entry> {
   newer: Entry | undefined;
   line: Aging<Entry> | undefined;
   readonly inNode = new InNode(this);
-  runs: Run[] = [];
+  attempts: Attempt[] = [];
   constructor(
     readonly number: number,
     readonly ofNode: OfNode,
@@ -50,13 +50,13 @@ export class Entry implements Aged<Entry> {
   }
 
   get kept(): Kept {
-    return { delivery: this.shown, body: this.body, runs: [...this.runs] };
+    return { delivery: this.shown, body: this.body, attempts: [...this.attempts] };
   }
 
   change({ run, ...rest }: Change): void {
     const isNew = rest.attempt !== undefined && rest.attempt !== this.delivery.attempt;
-    this.delivery = { ...(run ? afterRun(this.delivery, run) : this.delivery), ...rest };
-    if (run && isNew) this.runs.push(run);
-    else if (run) this.runs.splice(-1, 1, run);
+    this.delivery = { ...(run ? afterAttempt(this.delivery, run) : this.delivery), ...rest };
+    if (run && isNew) this.attempts.push(run);
+    else if (run) this.attempts.splice(-1, 1, run);
   }
 }

@@ -3,7 +3,7 @@
 import { type Delivery, type Head, type Kept, searchedIn, type State } from "./delivery";
 import { Finished } from "./finished";
 import { Entry, OfNode } from "./memory-entry";
-import { MemoryRepeats } from "./memory-repeats";
+import { MemoryDuplicates } from "./memory-duplicates";
 import { atOnce, type Change, type Claim, type Page, type Query, type Store, StoreError } from "./store";
 
 /** How many deliveries of a node are kept, besides unfinished ones. */
@@ -20,7 +20,7 @@ const frame = 1024;
 export class MemoryStore implements Store {
   readonly outlives = false;
   readonly isShared = false;
-  readonly repeats = new MemoryRepeats();
+  readonly duplicates = new MemoryDuplicates();
   readonly #entries = new Map<string, Entry>();
   readonly #nodes = new Map<string, OfNode>();
   readonly #finished = new Finished<Entry>();

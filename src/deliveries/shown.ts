@@ -34,7 +34,7 @@ export function summaryOf(delivery: Delivery, translate: Translate): Summary {
 }
 
 export function detailOf(kept: Kept, translate: Translate): Detail {
-  const { delivery, runs } = kept;
+  const { delivery, attempts } = kept;
   const { head } = delivery;
   const summary = summaryOf(delivery, translate);
   return {
@@ -45,7 +45,7 @@ export function detailOf(kept: Kept, translate: Translate): Detail {
     isJson: delivery.isJson ?? false,
     answer: answerOf(delivery, summary),
     // Of the first one, nothing is noted before it has ended.
-    runs: runs.length > 0 || delivery.attempt === 0 ? runs : [{ at: delivery.at }],
+    attempts: attempts.length > 0 || delivery.attempt === 0 ? attempts : [{ at: delivery.at }],
   };
 }
 

@@ -3,9 +3,9 @@
 import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { Delivery, Kept, State } from "./delivery";
-import type { Repeats } from "./repeats";
+import type { Duplicates } from "./duplicates";
 import type { WrittenKept } from "./sqlite/operations";
-import { FileRepeats } from "./sqlite/repeats";
+import { FileDuplicates } from "./sqlite/duplicates";
 import { Thread } from "./sqlite/thread";
 import { bufferOf, read, write } from "./written";
 import {
@@ -48,7 +48,7 @@ export class SqliteStore implements Store {
   readonly #folder: string;
   readonly #options: SqliteOptions;
   #opened: Thread | undefined;
-  #repeats: FileRepeats | undefined;
+  #duplicates: FileDuplicates | undefined;
 
   /** @param folder where the file is, or is to be */
   constructor(folder: string, options: SqliteOptions = {}) {
@@ -65,8 +65,8 @@ export class SqliteStore implements Store {
     const { worker = workerFile, ...limits } = this.#options;
     const path = join(this.#folder, fileName);
     this.#opened = new Thread(worker, { path, maxAge, maxBytes, ...limits }, events);
-    this.#repeats = new FileRepeats(this.#opened);
-    this.#repeats.opened(await this.#opened.ask("open", undefined));
+    this.#duplicates = new FileDuplicates(this.#opened);
+    this.#duplicates.opened(await this.#opened.ask("open", undefined));
   }
 
   async close(): Promise<void> {
@@ -74,9 +74,9 @@ export class SqliteStore implements Store {
   }
 
   /** @throws {StoreError} where the store was not opened before */
-  get repeats(): Repeats {
-    if (!this.#repeats) throw new StoreError("unreachable");
-    return this.#repeats;
+  get duplicates(): Duplicates {
+    if (!this.#duplicates) throw new StoreError("unreachable");
+    return this.#duplicates;
   }
 
   async add(delivery: Delivery, body: Buffer): Promise<void> {
@@ -136,7 +136,7 @@ export class SqliteStore implements Store {
   }
 }
 
-function keptOf({ written, body, runs }: WrittenKept): Kept | undefined {
+function keptOf({ written, body, attempts }: WrittenKept): Kept | undefined {
   const delivery = read(written);
-  return delivery && { delivery, body: bufferOf(body), runs };
+  return delivery && { delivery, body: bufferOf(body), attempts };
 }

@@ -12,12 +12,14 @@ export type State =
   | "queued"
   /** The flow has it. */
   | "running"
+  /** The flow has failed with it, and is to be started with it once more. */
+  | "retrying"
   /** The flow is done with it. */
   | "succeeded"
   /** The flow has failed with it so often that a person has to look. */
   | "failed";
 
-const replayable = ["queued", "running", "succeeded", "failed"] as const;
+const replayable = ["queued", "running", "retrying", "succeeded", "failed"] as const;
 
 /** Whether it has started its flow, or is to: nothing else can be replayed. */
 export function isReplayable(state: State): state is (typeof replayable)[number] {
@@ -41,7 +43,7 @@ export const obstacles = [
 export type Obstacle = (typeof obstacles)[number];
 
 /** One time that the flow was started with a delivery. */
-export interface Run {
+export interface Attempt {
   /** When it began, in ms since the epoch. */
   readonly at: number;
   /** When it ended, in ms since the epoch; missing while it goes on, or where nobody saw its end. */

@@ -1,7 +1,7 @@
 // Where deliveries are kept: in memory, in a file, or in a server that several instances share.
 
-import { type Delivery, finished, type Kept, type Run, type State } from "./delivery";
-import type { Repeats } from "./repeats";
+import { type Delivery, finished, type Kept, type Attempt, type State } from "./delivery";
+import type { Duplicates } from "./duplicates";
 
 /** What a store can be in trouble with. */
 export type Trouble =
@@ -83,7 +83,7 @@ export interface Change {
   milliseconds?: number;
   answer?: string;
   /** The last run has ended; or, with a new `attempt`, the next one has begun. */
-  run?: Run;
+  run?: Attempt;
   attempt?: number;
 }
 
@@ -141,5 +141,5 @@ export interface Store {
   /** How many a node has of each state. */
   counts(node: string): Promise<Partial<Record<State, number>>>;
   /** The keys of deliveries: they outlive the process where the deliveries do. */
-  readonly repeats: Repeats;
+  readonly duplicates: Duplicates;
 }

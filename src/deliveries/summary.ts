@@ -2,7 +2,7 @@
 
 import type { Reason } from "../trust/diagnosis/explanation";
 import type { SenderId } from "../trust/senders/table";
-import type { Run, State } from "./state";
+import type { Attempt, State } from "./state";
 
 /** One delivery in a list. What is not known of it is `null`. */
 export interface Summary {
@@ -75,7 +75,7 @@ export interface Detail extends Summary {
   /** What was answered; `null` where nothing was, or not yet. */
   readonly answer: ShownAnswer | null;
   /** Each start of the flow, the first one first. */
-  readonly runs: readonly Run[];
+  readonly attempts: readonly Attempt[];
 }
 
 export interface ShownBody {

@@ -3,7 +3,7 @@
 import { randomUUID } from "node:crypto";
 import { Condition } from "./condition";
 import { type Delivery, finished, type Kept, type State, unfinished } from "./delivery";
-import type { Repeats } from "./repeats";
+import type { Duplicates } from "./duplicates";
 import { maxAge, maxBytes } from "./sqlite-store";
 import {
   type Change,
@@ -18,8 +18,8 @@ import {
 import { Adding } from "./valkey/adding";
 import { deliveryOfRow, keptOf } from "./valkey/fields";
 import { rate, SharedRateCounter } from "./valkey/rates";
-import * as repeatScripts from "./valkey/repeat-scripts";
-import { SharedRepeats } from "./valkey/repeats";
+import * as repeatScripts from "./valkey/duplicate-scripts";
+import { SharedDuplicates } from "./valkey/duplicates";
 import { Script } from "./valkey/script";
 import * as scripts from "./valkey/scripts";
 import { Server } from "./valkey/server";
@@ -61,7 +61,7 @@ interface Parts {
   readonly server: Server;
   readonly adding: Adding;
   readonly changes: Together;
-  readonly repeats: SharedRepeats;
+  readonly duplicates: SharedDuplicates;
 }
 
 /**
@@ -100,7 +100,7 @@ export class ValkeyStore implements Store {
       server,
       changes,
       adding: new Adding(server, condition, rest.maxBytes, changes),
-      repeats: new SharedRepeats(server),
+      duplicates: new SharedDuplicates(server),
     };
     this.rates.share(server);
     try {
@@ -114,15 +114,15 @@ export class ValkeyStore implements Store {
     this.#isClosed = true;
     clearTimeout(this.#tidying);
     this.rates.close();
-    this.#opened?.repeats.close();
+    this.#opened?.duplicates.close();
     this.#opened?.adding.flush();
     this.#opened?.changes.flush();
     await this.#opened?.server.stop();
   }
 
   /** @throws {StoreError} where the store was not opened before */
-  get repeats(): Repeats {
-    return this.#parts.repeats;
+  get duplicates(): Duplicates {
+    return this.#parts.duplicates;
   }
 
   async add(delivery: Delivery, body: Buffer): Promise<void> {

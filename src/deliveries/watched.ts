@@ -1,7 +1,7 @@
 // A store, whose deliveries somebody watches as they come and change.
 
 import type { Delivery, Kept, State } from "./delivery";
-import type { Repeats } from "./repeats";
+import type { Duplicates } from "./duplicates";
 import { atOnce, type Change, type Claim, type Page, type Query, type Store, type StoreEvents } from "./store";
 
 /** Who watches. It stands in the way of every request. */
@@ -24,8 +24,8 @@ export class WatchedStore implements Store {
     return this.#store.isShared;
   }
 
-  get repeats(): Repeats {
-    return this.#store.repeats;
+  get duplicates(): Duplicates {
+    return this.#store.duplicates;
   }
 
   open(events: StoreEvents): Promise<void> {

@@ -7,7 +7,7 @@ import { types } from "node:util";
 import { isWithoutContent } from "../config/handling";
 import { messageField } from "../admin/trial-result";
 import type { Ending } from "../deliveries/flow";
-import { type FirstAnswer, longestAnswer, type Reservation } from "../deliveries/repeats";
+import { type FirstAnswer, longestAnswer, type Reservation } from "../deliveries/duplicates";
 import { gone, statusError } from "../deliveries/state";
 import type { Endpoint } from "../endpoint";
 import { type Problem, problems } from "../problem";

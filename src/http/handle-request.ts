@@ -2,8 +2,8 @@
 
 import type { Kept, Webhook } from "../deliveries/delivery";
 import type { Told } from "../deliveries/flow";
-import type { RepeatGuard, Verdict } from "../deliveries/guard";
-import type { Repetition, Reservation } from "../deliveries/repeats";
+import type { DuplicateGuard, Verdict } from "../deliveries/duplicate-guard";
+import type { KnownDuplicate, Reservation } from "../deliveries/duplicates";
 import type { Delivery, Endpoint } from "../endpoint";
 import { Interference, Problem, problems } from "../problem";
 import type { Sent } from "../recorder";
@@ -155,8 +155,8 @@ function headOf({ method = "", rawHeaders }: Exchange["request"], search: string
 }
 
 /** The editor's test request is the same each time. */
-function guardOf({ admission, endpoint }: Accepted): RepeatGuard | undefined {
-  return admission.isTrial ? undefined : endpoint.repeats;
+function guardOf({ admission, endpoint }: Accepted): DuplicateGuard | undefined {
+  return admission.isTrial ? undefined : endpoint.duplicates;
 }
 
 /** Whether it takes the bytes of the body as they were sent. */
@@ -250,7 +250,7 @@ async function startStored(accepted: Accepted, reservation: Reservation | undefi
 }
 
 /** Tells the sender of a duplicate what was told before. */
-function replyToDuplicate(accepted: Accepted, { id, answer }: Repetition): undefined {
+function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): undefined {
   const { endpoint, exchange, admission } = accepted;
   const reply = answer
     ? composeEarlier(answer)

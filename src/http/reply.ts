@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isWithoutContent, type ReplyNow } from "../config/handling";
 import type { Delivery } from "../deliveries/delivery";
-import type { FirstAnswer } from "../deliveries/repeats";
+import type { FirstAnswer } from "../deliveries/duplicates";
 import type { Endpoint } from "../endpoint";
 import type { Problem } from "../problem";
 import { beginningOf } from "../request/text";

@@ -84,7 +84,7 @@ if (sqliteIsHere()) {
           await store.add(accepted("open"), bodyOf("open"));
           await store.change("open", { attempt: 1, run: { at: 5 } });
           await store.add(delivered("done"), bytes);
-          const found = await store.repeats.reserve({ endpoint: "n", key: "k", id: "1", keptFor: hour });
+          const found = await store.duplicates.reserve({ endpoint: "n", key: "k", id: "1", keptFor: hour });
           if (found.isFirst) await found.settle();
           const before = await store.find("open");
           act();
@@ -94,7 +94,9 @@ if (sqliteIsHere()) {
           should(await again.find("open")).eql(before);
           should((await again.find("next"))?.body).eql(bodyOf("next"));
           should(await again.counts("n")).eql({ queued: 2, ...(kept.length > 1 && { succeeded: 1 }) });
-          (await again.repeats.reserve({ endpoint: "n", key: "k", id: "2", keptFor: hour })).isFirst.should.be.false();
+          (
+            await again.duplicates.reserve({ endpoint: "n", key: "k", id: "2", keptFor: hour })
+          ).isFirst.should.be.false();
           said().should.eql([]);
         });
       }
@@ -233,7 +235,7 @@ if (sqliteIsHere()) {
       await shelf.closed(one);
       const database = openDatabase(file());
       database.exec("ALTER TABLE deliveries DROP COLUMN answer");
-      database.exec("ALTER TABLE runs DROP COLUMN searched");
+      database.exec("ALTER TABLE attempts DROP COLUMN searched");
       database.exec("DELETE FROM migrations WHERE version > 1");
       database.close();
       const store = await opened();

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { scheduler } from "node:timers/promises";
 import type { State } from "../../src/deliveries/delivery";
-import type { Candidate, Reservation } from "../../src/deliveries/repeats";
+import type { Candidate, Reservation } from "../../src/deliveries/duplicates";
 import { type Store, StoreError, type Trouble } from "../../src/deliveries/store";
 import { mostWaiting } from "../../src/deliveries/valkey/adding";
 import { type ValkeyOptions, ValkeyStore } from "../../src/deliveries/valkey-store";
@@ -28,7 +28,7 @@ async function rejected(promise: Promise<unknown>, trouble: Trouble): Promise<St
 }
 
 async function reserved(store: Store, id: string): Promise<Reservation> {
-  const found = await store.repeats.reserve(candidate(id));
+  const found = await store.duplicates.reserve(candidate(id));
   if (!found.isFirst) throw new Error(`the key is that of ${found.id}`);
   return found;
 }
@@ -91,7 +91,7 @@ if (serverIsHere) {
         const server = await started();
         const store = await opened(server, { timeLimit: 1500 });
         server.suspend();
-        await rejected(Promise.resolve(store.repeats.reserve(candidate("late"))), "unreachable");
+        await rejected(Promise.resolve(store.duplicates.reserve(candidate("late"))), "unreachable");
         server.resume();
         await told("mended");
         await reserved(store, "again");
@@ -214,7 +214,7 @@ if (serverIsHere) {
       const store = made(await started());
       const opening = shelf.opened(store);
       await Promise.all(["1", "2", "3"].map((id) => store.add(accepted(id), bytes)));
-      (await store.repeats.reserve(candidate("1"))).isFirst.should.be.true();
+      (await store.duplicates.reserve(candidate("1"))).isFirst.should.be.true();
       await opening;
       (await unfinished(store)).should.eql(["1", "2", "3"]);
       said().should.eql([]);
@@ -349,7 +349,7 @@ if (serverIsHere) {
         const store = await opened(server, beats);
         await once(child.stdout, "data");
         (await unfinished(store)).should.eql([]);
-        const found = await store.repeats.reserve(candidate("2"));
+        const found = await store.duplicates.reserve(candidate("2"));
         found.isFirst.should.be.false();
         const outcome = found.isFirst ? undefined : found.outcome;
         const closed = once(child, "close");
@@ -382,7 +382,7 @@ if (serverIsHere) {
         const reservation = await reserved(slow, "1");
         for (const end = performance.now() + 1.5 * beatLasts; performance.now() < end;) {
           (await unfinished(other)).should.eql([]);
-          (await other.repeats.reserve(candidate("2"))).isFirst.should.be.false();
+          (await other.duplicates.reserve(candidate("2"))).isFirst.should.be.false();
           await scheduler.wait(100);
         }
         await reservation.settle();
@@ -401,7 +401,7 @@ if (serverIsHere) {
         await lost.change("1", { state: "succeeded", status: 200 });
         await reservation.release();
         should((await other.find("1"))?.delivery).eql(withWords(accepted("1"), bytes));
-        (await lost.repeats.reserve(candidate("3"))).isFirst.should.be.false();
+        (await lost.duplicates.reserve(candidate("3"))).isFirst.should.be.false();
         (await unfinished(lost)).should.eql([]);
         await other.change("1", { state: "succeeded" });
         await next.settle();
@@ -413,24 +413,24 @@ if (serverIsHere) {
         const [one, other] = [await opened(server), await opened(server)];
         const answer = (status: number, body = Buffer.from([0, 255, 10])) => ({ status, fields: { "Content-Type": "a/b" }, body }); // prettier-ignore
         const waitAt = async (store: Store) => {
-          const found = await store.repeats.reserve(candidate("later"));
+          const found = await store.duplicates.reserve(candidate("later"));
           if (found.isFirst) throw new Error("the key was free");
           found.id.should.equal("first");
           return found.outcome;
         };
         const first = await reserved(one, "first");
         const waiting = waitAt(other);
-        await one.repeats.reserve(candidate("between"));
+        await one.duplicates.reserve(candidate("between"));
         await first.settle(answer(503));
         should(await waiting).eql({ answer: answer(503) });
         const second = await reserved(one, "first");
         const waitingAgain = waitAt(other);
-        await one.repeats.reserve(candidate("between"));
+        await one.duplicates.reserve(candidate("between"));
         await second.release();
         should(await waitingAgain).equal("released");
         const third = await reserved(one, "first");
         const waitingLast = waitAt(other);
-        await one.repeats.reserve(candidate("between"));
+        await one.duplicates.reserve(candidate("between"));
         await third.settle(answer(201));
         should(await waitingLast).eql({ answer: answer(201) });
         should(await waitAt(other)).eql({ answer: answer(201) });
@@ -445,7 +445,7 @@ if (serverIsHere) {
         await reservation.settle({ status: 200, fields: {}, body: Buffer.from("x") });
         await server.restart();
         await until(() => said().filter((each) => each === "mended").length === 2, "both to be mended");
-        const found = await other.repeats.reserve(candidate("2"));
+        const found = await other.duplicates.reserve(candidate("2"));
         should(found.isFirst ? undefined : await found.outcome).eql({ answer: { status: 200, fields: {}, body: Buffer.from("x") } }); // prettier-ignore
       });
 

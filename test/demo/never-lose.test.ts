@@ -14,7 +14,7 @@ import { backoffAfter } from "../../src/config/handling";
 import { timing } from "../../src/deliveries/ground";
 import { claimEvery } from "../../src/deliveries/keeper";
 import { mostAtOnce, mostWaiting, step } from "../../src/deliveries/line";
-import { mostBytesOfAnswers, mostKeys } from "../../src/deliveries/memory-repeats";
+import { mostBytesOfAnswers, mostKeys } from "../../src/deliveries/memory-duplicates";
 import { mostBytesInMemory, mostOfNode } from "../../src/deliveries/memory-store";
 import { fileName, maxAge, maxBytes } from "../../src/deliveries/sqlite-store";
 import { mostWaiting as mostWaitingForFile } from "../../src/deliveries/sqlite/thread";

@@ -7,9 +7,9 @@ import { gzipSync } from "node:zlib";
 import should from "should";
 import { handlingDefaults } from "../../src/config/fields";
 import { duplicateWindows, replyStatuses, replyTimeouts } from "../../src/config/handling-rules";
-import { mostBytesOfRepeats, mostWaitingRepeats } from "../../src/deliveries/guard";
-import { mostBytesOfAnswers, mostKeys } from "../../src/deliveries/memory-repeats";
-import { longestAnswer } from "../../src/deliveries/repeats";
+import { mostBytesOfDuplicates, mostWaitingDuplicates } from "../../src/deliveries/duplicate-guard";
+import { mostBytesOfAnswers, mostKeys } from "../../src/deliveries/memory-duplicates";
+import { longestAnswer } from "../../src/deliveries/duplicates";
 import { mostParts } from "../../src/request/multipart";
 import { maxWindows } from "../../src/trust/limits";
 import { bearer, tab, webhook } from "../harness/flow";
@@ -35,7 +35,7 @@ describe("the page of replies", () => {
       `${handlingDefaults.duplicateWindow} hours unless you set ${duplicateWindows.least} to ${duplicateWindows.most}`,
       `There are ${number(mostKeys)} at most`,
       `more than ${longestAnswer / 1024} kB, or beyond ${mostBytesOfAnswers / megabyte} MB of all together`,
-      `At most ${number(mostWaitingRepeats)} repeats wait, with ${mostBytesOfRepeats / megabyte} MB`,
+      `At most ${number(mostWaitingDuplicates)} duplicates wait, with ${mostBytesOfDuplicates / megabyte} MB`,
       `${number(maxWindows)} addresses are counted`,
       `more than ${number(mostParts)} parts`,
     ]) {
@@ -237,7 +237,7 @@ describe("the page of replies", () => {
 
 describe("the README", () => {
   it("tells of each part of the page of replies", () => {
-    for (const anchor of ["answer-at-once", "answer-by-the-flow", "repeats", "limits", "files", "the-raw-body"]) {
+    for (const anchor of ["answer-at-once", "answer-by-the-flow", "duplicates", "limits", "files", "the-raw-body"]) {
       readme.includes(`(docs/replies.md#${anchor})`).should.be.true(anchor);
     }
     for (const property of ["msg.rawBody", "msg.res", "files"]) section("The message").should.containEql(property);

@@ -15,7 +15,7 @@ const standing: Standing = {
   accepted: 14,
   refused: 2,
   handshakes: 1,
-  repeats: 3,
+  duplicates: 3,
   withoutKey: 4,
   unanswered: 5,
   last: { at: 0, outcome: "refused" },
@@ -60,7 +60,7 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.input("name").fill("Orders");
     await editor.sendTest();
   },
-  "a flow that answers, repeats that are known by nothing, and limits that hit a proxy": async (editor) => {
+  "a flow that answers, duplicates that are known by nothing, and limits that hit a proxy": async (editor) => {
     await editor.page.route("**/standing", (route) => route.fulfill({ json: standing }));
     await editor.edit("saved");
     await editor.input("reply").selectOption("flow");
@@ -78,7 +78,7 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.input("sender").selectOption("stripe");
     await editor.input("reply").selectOption("flow");
     await editor.input("guaranteed").check();
-    await editor.note("guaranteed-repeats").waitFor();
+    await editor.note("guaranteed-duplicates").waitFor();
   },
   "nothing that may be lost, where nothing can be kept": async (editor) => {
     await setKeeping(editor, "none");

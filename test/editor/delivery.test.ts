@@ -117,12 +117,12 @@ describe("one delivery in the sidebar", () => {
     });
 
     it("what was answered, and each run with its time and error", async () => {
-      const shown = await runtime.open({ ...done, state: "running", runs: [{ at, ended: at + 1500, error: "no <i>id</i>" }, { at: at + 5000 }] });
+      const shown = await runtime.open({ ...done, state: "running", attempts: [{ at, ended: at + 1500, error: "no <i>id</i>" }, { at: at + 5000 }] });
       (await (await unfolded(shown, "answer")).innerText()).should.containEql("200 OK").and.containEql("0f3c1b2a");
-      const runs = await (await unfolded(shown, "runs")).locator("li").allInnerTexts();
-      runs.length.should.equal(2);
-      (runs[0] ?? "").should.containEql("1.5").and.containEql("no <i>id</i>");
-      (runs[1] ?? "").should.endWith(text("stillRunning"));
+      const attempts = await (await unfolded(shown, "attempts")).locator("li").allInnerTexts();
+      attempts.length.should.equal(2);
+      (attempts[0] ?? "").should.containEql("1.5").and.containEql("no <i>id</i>");
+      (attempts[1] ?? "").should.endWith(text("stillRunning"));
     });
 
     it("says when it is not kept any more, and when nobody may see it", async () => {
@@ -137,7 +137,7 @@ describe("one delivery in the sidebar", () => {
   });
 
   describe("follows what becomes of it", () => {
-    const running: Detail = { ...done, state: "running", status: null, milliseconds: null, answer: null, runs: [{ at }] };
+    const running: Detail = { ...done, state: "running", status: null, milliseconds: null, answer: null, attempts: [{ at }] };
     const state = (shown: Locator, of: string) => shown.locator(`.webhook-delivery-line [data-state="${of}"]`).waitFor();
     const told = (...deliveries: Parameters<DeliveriesTab["publish"]>) => new DeliveriesTab(editor).publish(...deliveries);
 
@@ -157,15 +157,15 @@ describe("one delivery in the sidebar", () => {
 
     it("when the list is renewed, and leaves the focus where it is", async () => {
       const shown = await runtime.open(running);
-      const runs = await unfolded(shown, "runs");
-      await runs.getByText(text("stillRunning")).waitFor();
-      await runs.locator("summary").focus();
+      const attempts = await unfolded(shown, "attempts");
+      await attempts.getByText(text("stillRunning")).waitFor();
+      await attempts.locator("summary").focus();
       runtime.become(done);
       await told(summary({ id: "another" }));
       await state(shown, "succeeded");
-      await runs.getByText(text("stillRunning")).waitFor({ state: "detached" });
-      (await focused()).should.startWith(text("section.runs"));
-      (await runs.getAttribute("open"))?.should.equal("");
+      await attempts.getByText(text("stillRunning")).waitFor({ state: "detached" });
+      (await focused()).should.startWith(text("section.attempts"));
+      (await attempts.getAttribute("open"))?.should.equal("");
     });
 
     it("and asks for it only when there is something new", async () => {
@@ -384,8 +384,8 @@ describe("one delivery, for everyone", () => {
     "a refusal": (runtime) => runtime.open(refused),
     "a failure, and a body that is no text": async (runtime) => {
       const cause = { problem: null, reasons: [], looksLike: null, error: "TypeError: no id" };
-      const runs = [{ at, ended: at + 1, error: "TypeError: no id" }];
-      const shown = await runtime.open({ ...binary, state: "failed", cause, runs });
+      const attempts = [{ at, ended: at + 1, error: "TypeError: no id" }];
+      const shown = await runtime.open({ ...binary, state: "failed", cause, attempts });
       await shown.locator("details").evaluateAll((all) => all.forEach((each) => each.setAttribute("open", "")));
       return shown;
     },

@@ -28,7 +28,7 @@ describe("Never lose, in the form", () => {
   const state = () => editor.state("guaranteed").innerText();
   const section = () => editor.page.locator("#webhook-trigger-section-guaranteed");
   const points = async () => (await section().locator("li:visible").allInnerTexts()).map((text) => text.trim());
-  const noted = async (name: "no-store" | "guaranteed-repeats") => (await editor.note(name).innerText()).trim();
+  const noted = async (name: "no-store" | "guaranteed-duplicates") => (await editor.note(name).innerText()).trim();
 
   it("comes from the runtime: where it is kept, or that it cannot be", async () => {
     // What the tests before have set is gone when the editor is loaded anew.
@@ -99,18 +99,18 @@ describe("Never lose, in the form", () => {
     (await points()).includes(catalogText("guaranteed.byFlow")).should.be.true();
   });
 
-  it("hints to ignore repeats, as long as they are not, where the sender has an id for its deliveries", async () => {
+  it("hints to ignore duplicates, as long as they are not, where the sender has an id for its deliveries", async () => {
     await editor.edit("usual");
     await editor.input("guaranteed").check();
-    (await editor.note("guaranteed-repeats").isVisible()).should.be.false();
+    (await editor.note("guaranteed-duplicates").isVisible()).should.be.false();
     await editor.cancel();
     await editor.edit("signed");
-    (await noted("guaranteed-repeats")).should.equal(catalogText("guaranteed.repeats", { name: "Stripe" }));
+    (await noted("guaranteed-duplicates")).should.equal(catalogText("guaranteed.duplicates", { name: "Stripe" }));
     await editor.input("guaranteed").uncheck();
-    (await editor.note("guaranteed-repeats").isVisible()).should.be.false();
+    (await editor.note("guaranteed-duplicates").isVisible()).should.be.false();
     await editor.input("guaranteed").check();
     await editor.input("ignoreDuplicates").check();
-    (await editor.note("guaranteed-repeats").isVisible()).should.be.false();
+    (await editor.note("guaranteed-duplicates").isVisible()).should.be.false();
   });
 
   describe("where nothing can be kept", () => {

@@ -21,7 +21,7 @@ const told: Record<
     states: {
       message: text("body"),
       reply: text("atOnce", { status: "200" }),
-      repeats: text("repeatsUnchecked"),
+      duplicates: text("duplicatesUnchecked"),
       limits: `${text("anyAddress")}, ${text("noRate")}`,
       guaranteed: text("guaranteedOff"),
     },
@@ -40,7 +40,7 @@ const told: Record<
     states: {
       message: `${text("body")} · ${text("rawBody")}`,
       reply: text("atOnce", { status: "202" }),
-      repeats: text("repeatsKnown", { hours: "1", key: "json:order.id" }),
+      duplicates: text("duplicatesKnown", { hours: "1", key: "json:order.id" }),
       limits: `${text("addresses", { count: "3" })}, ${text("rate", { rate: "60" })}, ${text("expected", { hours: "0.5" })}`,
     },
   },
@@ -49,19 +49,19 @@ const told: Record<
     sender: "github",
     states: {
       reply: text("byFlow", { seconds: "30" }),
-      repeats: text("repeatsKnown", { hours: "72", key: text("byId") }),
+      duplicates: text("duplicatesKnown", { hours: "72", key: text("byId") }),
       limits: `192.0.2.0/24, ${text("noRate")}`,
     },
   },
   digesting: {
     saved: { ignoreDuplicates: true, duplicateKey: "body" },
-    states: { repeats: text("repeatsKnown", { hours: "72", key: text("byBody") }) },
+    states: { duplicates: text("duplicatesKnown", { hours: "72", key: text("byBody") }) },
   },
-  keyless: { saved: { ignoreDuplicates: true }, states: { repeats: text("repeatsUnknown") } },
+  keyless: { saved: { ignoreDuplicates: true }, states: { duplicates: text("duplicatesUnknown") } },
   repeating: {
     saved: {},
     sender: "github",
-    states: { repeats: `${text("repeatsUnchecked")} · ${text("repeatsSuggested", { name: "GitHub" })}` },
+    states: { duplicates: `${text("duplicatesUnchecked")} · ${text("duplicatesSuggested", { name: "GitHub" })}` },
   },
   environment: {
     saved: {
@@ -76,7 +76,7 @@ const told: Record<
     states: {
       message: `${text("body")} · \${RAW}`,
       reply: "${REPLY}",
-      repeats: "${IGNORE}",
+      duplicates: "${IGNORE}",
       limits: `\${FROM}, ${text("rate", { rate: "${RATE}" })}, ${text("expected", { hours: "${HOURS}" })}`,
       guaranteed: "${DURABLE}",
     },
@@ -166,7 +166,7 @@ describe("what becomes of requests, in the form", () => {
     for (const [field, value] of Object.entries(changes)) if (field !== "reply") await editor.input(field as keyof typeof changes).fill(value);
     await editor.done();
     await editor.editAsItIs("kept");
-    (await editor.openSections()).should.eql(["message", "reply", "repeats", "limits"]);
+    (await editor.openSections()).should.eql(["message", "reply", "duplicates", "limits"]);
     for (const [field, value] of Object.entries(changes)) (await editor.input(field as keyof typeof changes).inputValue()).should.equal(value);
     for (const field of ["ignoreDuplicates", "rawBody"] as const) (await editor.input(field).isChecked()).should.be.true();
     await editor.done();
@@ -179,7 +179,7 @@ describe("what becomes of requests, in the form", () => {
     ["a reply at once", () => Promise.resolve(), ["replyStatus", "replyBody", "replyType"]],
     ["a reply without content", () => editor.input("replyStatus").fill("204"), ["replyStatus"]],
     ["a reply by the flow", () => editor.input("reply").selectOption("flow"), ["replyTimeout"]],
-    ["repeats that are ignored", () => editor.input("ignoreDuplicates").check(), ["replyStatus", "replyBody", "replyType", "duplicateKey", "duplicateWindow"]],
+    ["duplicates that are ignored", () => editor.input("ignoreDuplicates").check(), ["replyStatus", "replyBody", "replyType", "duplicateKey", "duplicateWindow"]],
     ["what may not be lost", () => editor.input("guaranteed").check(), ["replyStatus", "replyBody", "replyType", "attempts", "backoffFirst", "backoffLongest"]],
   ] as const) {
     it(`asks for what belongs to ${what}, and for nothing else`, async () => {
@@ -202,7 +202,7 @@ describe("what becomes of requests, in the form", () => {
     (await state("limits")).should.equal(text("broken"));
     (await editor.state("limits").locator("i.fa").count()).should.equal(1);
     const colour = (of: Locator) => of.evaluate((element) => getComputedStyle(element).color);
-    (await colour(editor.state("limits"))).should.equal(await colour(editor.message("rateLimit"))).and.not.equal(await colour(editor.state("repeats")));
+    (await colour(editor.state("limits"))).should.equal(await colour(editor.message("rateLimit"))).and.not.equal(await colour(editor.state("duplicates")));
     await editor.heading("limits").click();
     await editor.done();
     (await editor.isValid("usual")).should.be.false();
@@ -223,24 +223,24 @@ describe("what becomes of requests, in the form", () => {
     (await editor.input("replyType").getAttribute("aria-invalid") ?? "").should.equal("true");
   });
 
-  describe("suggests to ignore repeats where the sender has an id for its deliveries", () => {
+  describe("suggests to ignore duplicates where the sender has an id for its deliveries", () => {
     it("and begins with it by a button, which leaves the keyboard on the box", async () => {
       await editor.edit("repeating");
       (await editor.input("ignoreDuplicates").isChecked()).should.be.false();
-      (await editor.note("repeats").innerText()).trim().should.startWith(catalogText("repeats.suggested", { name: "GitHub" }));
-      await editor.note("repeats").locator("button").click();
+      (await editor.note("duplicates").innerText()).trim().should.startWith(catalogText("duplicates.suggested", { name: "GitHub" }));
+      await editor.note("duplicates").locator("button").click();
       (await editor.input("ignoreDuplicates").isChecked()).should.be.true();
       should(await focus()).equal("node-input-ignoreDuplicates");
-      (await editor.note("repeats").isVisible()).should.be.false();
-      (await state("repeats")).should.equal(text("repeatsKnown", { hours: "72", key: text("byId") }));
+      (await editor.note("duplicates").isVisible()).should.be.false();
+      (await state("duplicates")).should.equal(text("duplicatesKnown", { hours: "72", key: text("byId") }));
     });
 
     it("and not where it has none, which it says when they are to be ignored all the same", async () => {
       await editor.edit("usual");
-      (await editor.note("repeats").isVisible()).should.be.false();
+      (await editor.note("duplicates").isVisible()).should.be.false();
       (await editor.note("no-id").isVisible()).should.be.false();
       await editor.input("ignoreDuplicates").check();
-      (await editor.note("no-id").innerText()).trim().should.equal(catalogText("repeats.noId"));
+      (await editor.note("no-id").innerText()).trim().should.equal(catalogText("duplicates.noId"));
       await editor.input("sender").selectOption("github");
       (await editor.note("no-id").isVisible()).should.be.false();
       (await kinds().inputValue()).should.equal("id");
@@ -269,14 +269,14 @@ describe("what becomes of requests, in the form", () => {
     (await editor.input("duplicateKey").inputValue()).should.equal("json:");
     await editor.input("duplicateKey").fill("${KEY}");
     (await kinds().inputValue()).should.equal("written");
-    (await state("repeats")).should.equal(text("repeatsKnown", { hours: "72", key: "${KEY}" }));
+    (await state("duplicates")).should.equal(text("duplicatesKnown", { hours: "72", key: "${KEY}" }));
   });
 
-  it("says how many requests had no key, as long as repeats are to be ignored", async () => {
+  it("says how many requests had no key, as long as duplicates are to be ignored", async () => {
     standing.withoutKey = 7;
     await editor.edit("digesting");
     await editor.note("without-key").waitFor();
-    (await editor.note("without-key").innerText()).trim().should.equal(catalogText("repeats.withoutKey", { count: "7" }));
+    (await editor.note("without-key").innerText()).trim().should.equal(catalogText("duplicates.withoutKey", { count: "7" }));
     await editor.input("ignoreDuplicates").uncheck();
     (await editor.note("without-key").isVisible()).should.be.false();
   });

@@ -13,7 +13,7 @@ import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 const languages = readdirSync(join(root, "locales"));
 
-/** The fields that the form has, whatever stands in it, and those that it has with repeats that are ignored. */
+/** The fields that the form has, whatever stands in it, and those that it has with duplicates that are ignored. */
 const fields = [
   ...["relativePath", "token", "verificationMethod", "headerParameter", "returnQueryParams", "name"],
   ...Object.keys(handlingDefaults).filter((field) => field !== "replyTimeout"),

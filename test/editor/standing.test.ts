@@ -56,10 +56,10 @@ describe("how the node fares, in its form", () => {
   });
 
   it("counts what the flow has not answered", async () => {
-    standing = { ...calm, repeats: 3, unanswered: 2, last: { at, outcome: "unanswered" } };
+    standing = { ...calm, duplicates: 3, unanswered: 2, last: { at, outcome: "unanswered" } };
     await editor.editAsItIs("plain");
     await line("standing").waitFor();
-    const counted = [catalogText("status.repeats", { repeats: "3" }), catalogText("status.unanswered", { unanswered: "2" })];
+    const counted = [catalogText("status.duplicates", { duplicates: "3" }), catalogText("status.unanswered", { unanswered: "2" })];
     const sum = catalogText("standing.sum", { ...counts, refused: "0" });
     (await text("standing")).should.equal([catalogText("standing.unanswered", { time }), sum, ...counted].join(" · "));
   });

@@ -19,7 +19,7 @@ declare const RED: {
 export type FormField = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | keyof Settings;
 
 /** The sections of the form, from top to bottom. */
-export const sections = ["verification", "message", "reply", "repeats", "limits", "guaranteed", "terminal"] as const;
+export const sections = ["verification", "message", "reply", "duplicates", "limits", "guaranteed", "terminal"] as const;
 export type Section = (typeof sections)[number];
 
 /** The place of a node on the canvas: its middle and its edges, in px from the canvas's own. */
@@ -299,8 +299,8 @@ export class Editor {
   note(
     name:
       | ("yours" | "seen" | "closed" | "taken" | "reach")
-      | ("repeats" | "no-id" | "without-key" | "json" | "loopback" | "forgeable")
-      | ("no-store" | "guaranteed-repeats"),
+      | ("duplicates" | "no-id" | "without-key" | "json" | "loopback" | "forgeable")
+      | ("no-store" | "guaranteed-duplicates"),
   ): Locator {
     return this.page.locator(`#webhook-trigger-note-${name}`);
   }

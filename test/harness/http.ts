@@ -11,7 +11,7 @@ export interface Reply {
 
 export interface Call {
   method?: string;
-  /** Names and values in turn are sent as they stand, repeats included. */
+  /** Names and values in turn are sent as they stand, duplicates included. */
   headers?: OutgoingHttpHeaders | string[];
   body?: string | Uint8Array;
   /** Keeps its connections for further requests. */

@@ -42,7 +42,7 @@ export const done: Detail = {
   isJson: false,
   payload: { order: { id: 17, lines: ["a", "b"] }, note: "it's late" },
   answer: { status: 200, milliseconds: 12, body: '{"id":"0f3c1b2a"}' },
-  runs: [{ at: at + 2, ended: at + 14 }],
+  attempts: [{ at: at + 2, ended: at + 14 }],
 };
 
 /** One that was refused: nothing of its body is kept. */
@@ -60,7 +60,7 @@ export const refused: Detail = {
   body: { encoding: "utf8", data: "", truncated: true },
   payload: undefined,
   answer: { status: 401, milliseconds: 1, body: null },
-  runs: [],
+  attempts: [],
 }; // prettier-ignore
 
 /** What was asked for a replay: the id of the delivery, and the body of the request. */

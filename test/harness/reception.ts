@@ -10,7 +10,7 @@ import type { ParsedRequest } from "../../src/http/receive-request";
 import { type Problem, problems } from "../../src/problem";
 import type { ReplyByFlow, ReplyNow } from "../../src/config/handling";
 import type { Custody } from "../../src/custody";
-import type { RepeatGuard } from "../../src/deliveries/guard";
+import type { DuplicateGuard } from "../../src/deliveries/duplicate-guard";
 import type { Records } from "../../src/records";
 import type { Webhook } from "../../src/deliveries/delivery";
 import type { Endpoint, Replied } from "../../src/endpoint";
@@ -40,7 +40,7 @@ export class Reception {
   /** Why requests were refused, as the operator was told. */
   readonly refusals: { problem: Problem; cause: unknown }[] = [];
   limits: Limits | undefined;
-  repeats: RepeatGuard | undefined;
+  duplicates: DuplicateGuard | undefined;
   custody: Custody | undefined;
   records: Records | undefined;
   reply: ReplyNow | ReplyByFlow = { by: "now", status: 200, body: "", type: "" };
@@ -117,7 +117,7 @@ export class Reception {
       sender: sender && { id: sender, row: senders[sender] },
       limit,
       limits: this.limits,
-      repeats: this.repeats,
+      duplicates: this.duplicates,
       custody: this.custody,
       records: this.records,
       reply: this.reply,

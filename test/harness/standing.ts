@@ -5,7 +5,7 @@ export const uncalled: Standing = {
   accepted: 0,
   refused: 0,
   handshakes: 0,
-  repeats: 0,
+  duplicates: 0,
   withoutKey: 0,
   unanswered: 0,
   hasSecret: false,

@@ -6,7 +6,7 @@ async function main(url: string, beatLasts: number, ids: string[]): Promise<void
   const store = new ValkeyStore({ url, beatEvery: beatLasts / 4, beatLasts });
   await store.open(new Told());
   for (const id of ids) await store.add(delivered(id, { state: "queued" }), bodyOf(id));
-  await store.repeats.reserve({ endpoint: "n", key: "k", id: "of the child", keptFor: 3_600_000 });
+  await store.duplicates.reserve({ endpoint: "n", key: "k", id: "of the child", keptFor: 3_600_000 });
   process.stdout.write("kept\n");
 }
 

@@ -24,7 +24,7 @@ describe("for any fields that say what becomes of requests", () => {
       fc.property(fields, (saved) => {
         const handling = parseHandling(saved);
         if ("rule" in handling) return void handling.rule.should.be.a.String();
-        const { reply, repeats, rateLimit, alertWhenSilent, rawBody, guaranteed } = handling;
+        const { reply, duplicates, rateLimit, alertWhenSilent, rawBody, guaranteed } = handling;
         if (reply.by === "flow") {
           reply.timeout.should.be.within(1000, 300_000);
         } else {
@@ -32,7 +32,7 @@ describe("for any fields that say what becomes of requests", () => {
           reply.body.should.be.a.String();
           reply.type.should.match(/^[\x21-\x7e]+\/[\t\x20-\x7e]+$/);
         }
-        if (repeats) repeats.keptFor.should.be.within(3_600_000, 720 * 3_600_000);
+        if (duplicates) duplicates.keptFor.should.be.within(3_600_000, 720 * 3_600_000);
         Number.isInteger(rateLimit).should.be.true();
         rateLimit.should.be.aboveOrEqual(0);
         alertWhenSilent.should.be.within(0, 8760);

@@ -109,7 +109,7 @@ for (const [layout, settings] of Object.entries(roots)) {
       should(detail.query).eql({ color: "red", token: "••••••••" });
       should(detail.body).eql({ encoding: "utf8", data: '{"a":1}', truncated: false });
       should(detail.answer).eql({ status: 200, milliseconds, body: JSON.stringify(told) });
-      should(detail.runs).eql([{ at }]);
+      should(detail.attempts).eql([{ at }]);
     });
 
     it("are told with their bytes where they are no text", async () => {
@@ -188,9 +188,9 @@ for (const [layout, settings] of Object.entries(roots)) {
       const summary = await refused("orders", "tokenMissing");
       should(summary).containDeep({ state: "refused", status: 401, attempt: 0, reason: catalog.refused.tokenMissing });
       should(summary.fix).equal(sentence(catalog.whyNot.tokenElsewhere.replace("__place__", "X-Token")));
-      const { headers, answer: told, runs, body } = await shown.detail(summary.id);
+      const { headers, answer: told, attempts, body } = await shown.detail(summary.id);
       should(headers["x-token"]).equal("••••••••");
-      should(runs).eql([]);
+      should(attempts).eql([]);
       should(body).eql({ encoding: "utf8", data: "", truncated: true });
       should(JSON.parse(told?.body ?? "")).containEql({ status: 401 });
     });
@@ -214,7 +214,7 @@ for (const [layout, settings] of Object.entries(roots)) {
       const summary = await failed("broken");
       const error = "function: no such order";
       should(summary).containDeep({ status: 200, reason: error, fix: sentence(catalog.fix.flow), cause: { error } });
-      const [run] = (await shown.detail(summary.id)).runs;
+      const [run] = (await shown.detail(summary.id)).attempts;
       should(run).have.properties({ error: "function: no such order" });
       should(run?.ended).be.aboveOrEqual(run?.at ?? Infinity);
       const { deliveries } = await shown.page("text=No%20such%20ORDER");

@@ -184,16 +184,16 @@ for (const kind of keeps.filter(({ isHere }) => isHere)) {
           bytes.includes(token).should.be.false();
         });
 
-        it("is known by its repeats", async () => {
+        it("is known by its duplicates", async () => {
           await attempt(onceId, 2);
           const { json: told } = await post("/once", "{}", once);
           should([told.status, told.id]).eql(["duplicate", onceId]);
         });
 
         it("has not come again where the flow was done with it, at the second time", () => {
-          const { delivery, runs } = failed.kept ?? {};
+          const { delivery, attempts } = failed.kept ?? {};
           should([delivery?.state, delivery?.attempt]).eql(["succeeded", 2]);
-          should(runs?.map(({ error }) => error)).eql(["hold: broken by [redacted]", undefined]);
+          should(attempts?.map(({ error }) => error)).eql(["hold: broken by [redacted]", undefined]);
           nodeRed.messages.filter(({ _msgid }) => [failed.id, answeredId].includes(_msgid)).should.be.empty();
         });
 

@@ -169,7 +169,7 @@ if (serverIsHere && nginxIsHere && clientIsHere()) {
         await areDone("streamed", streamed);
       });
 
-      it("know the repeats of what it had accepted", async () => {
+      it("know the duplicates of what it had accepted", async () => {
         known.should.have.property("status", "accepted");
         should(await once("known")).eql({ status: "duplicate", id: known.id });
       });

@@ -136,10 +136,10 @@ describe("metrics", () => {
       await nodeRed.status("safe", /1 running/);
       const running = await metricsOf(nodeRed);
       of("safe", "queue_deliveries", running).should.eql({ running: 1, waiting: 0, failed: 0 });
-      of("safe", "runs_total", running).should.eql({ succeeded: 0, failed: 0, lost: 0 });
+      of("safe", "attempts_total", running).should.eql({ succeeded: 0, failed: 0, lost: 0 });
       await nodeRed.tell({ end: "hold-safe", error: "broken" }, "hold-safe ended");
       await nodeRed.status("safe", /waiting/);
-      of("safe", "runs_total", await metricsOf(nodeRed)).should.eql({ succeeded: 0, failed: 1, lost: 0 });
+      of("safe", "attempts_total", await metricsOf(nodeRed)).should.eql({ succeeded: 0, failed: 1, lost: 0 });
     } finally {
       await nodeRed.stop();
     }

@@ -15,8 +15,8 @@ const [silence = "", check = ""] = catalog.status.wentSilent.split(/__time__.*__
 const flow = webhookFlow(
   { id: "hook", relativePath: "/hook", alertWhenSilent: hours },
   {
-    id: "repeats",
-    relativePath: "/repeats",
+    id: "duplicates",
+    relativePath: "/duplicates",
     alertWhenSilent: String(hours),
     ignoreDuplicates: true,
     duplicateKey: "body",
@@ -69,10 +69,10 @@ describe("a sender that is expected", () => {
   });
 
   it("is heard by a repeat", async () => {
-    await post("/repeats");
-    await isSilent("repeats");
-    const heard = nodeRed.status("repeats", /repeats: 1$/);
-    await post("/repeats");
+    await post("/duplicates");
+    await isSilent("duplicates");
+    const heard = nodeRed.status("duplicates", /duplicates: 1$/);
+    await post("/duplicates");
     (await heard).fill.should.equal("green");
   });
 

@@ -3,10 +3,10 @@ import { gzipSync } from "node:zlib";
 import { Custody, type First } from "../../src/custody";
 import type { Kept } from "../../src/deliveries/delivery";
 import type { Ending, Flow } from "../../src/deliveries/flow";
-import { Guarding, RepeatGuard } from "../../src/deliveries/guard";
+import { Guarding, DuplicateGuard } from "../../src/deliveries/duplicate-guard";
 import { Keeper } from "../../src/deliveries/keeper";
-import { MemoryRepeats } from "../../src/deliveries/memory-repeats";
-import type { Repeats } from "../../src/deliveries/repeats";
+import { MemoryDuplicates } from "../../src/deliveries/memory-duplicates";
+import type { Duplicates } from "../../src/deliveries/duplicates";
 import { MemoryStore } from "../../src/deliveries/memory-store";
 import { StoreError } from "../../src/deliveries/store";
 import { Problem } from "../../src/problem";
@@ -124,19 +124,19 @@ describe("what must not be lost", () => {
   });
 
   it("keeps its key before its sender hears of it", async () => {
-    const repeats = new MemoryRepeats();
+    const duplicates = new MemoryDuplicates();
     const settled: boolean[] = [];
     const how = { endpoint: "n", key: "body", keptFor: 60_000, isIdLoose: false, patience: 1000 } as const;
     let tell: () => void = () => undefined;
     const isKept = new Promise<void>((resolve) => (tell = resolve));
-    const slow: Repeats = {
+    const slow: Duplicates = {
       reserve(candidate) {
-        const found = repeats.reserve(candidate);
+        const found = duplicates.reserve(candidate);
         if (!found.isFirst) return found;
         return { ...found, settle: () => isKept.then(() => found.settle()) };
       },
     };
-    reception.repeats = new RepeatGuard(how, new Guarding(slow));
+    reception.duplicates = new DuplicateGuard(how, new Guarding(slow));
     reception.deploy();
     const reply = post('"a"').then((told) => {
       settled.push(true);
@@ -151,7 +151,7 @@ describe("what must not be lost", () => {
 
   it("leaves its key to the next delivery where it cannot be kept", async () => {
     const how = { endpoint: "n", key: "body", keptFor: 60_000, isIdLoose: false, patience: 1000 } as const;
-    reception.repeats = new RepeatGuard(how, new Guarding(new MemoryRepeats()));
+    reception.duplicates = new DuplicateGuard(how, new Guarding(new MemoryDuplicates()));
     reception.deploy();
     store.isBroken = true;
     (await post('"a"')).status.should.equal(503);
@@ -162,16 +162,16 @@ describe("what must not be lost", () => {
   });
 
   it("leaves its key to the next delivery where something else has answered meanwhile", async () => {
-    const repeats = new MemoryRepeats();
+    const duplicates = new MemoryDuplicates();
     let answer: () => unknown = () => undefined;
-    const slow: Repeats = {
+    const slow: Duplicates = {
       reserve: (candidate) => {
         answer();
-        return Promise.resolve(repeats.reserve(candidate));
+        return Promise.resolve(duplicates.reserve(candidate));
       },
     };
     const how = { endpoint: "n", key: "body", keptFor: 60_000, isIdLoose: false, patience: 1000 } as const;
-    reception.repeats = new RepeatGuard(how, new Guarding(slow));
+    reception.duplicates = new DuplicateGuard(how, new Guarding(slow));
     reception.deploy();
     reception.layer = (_request, response) => void (answer = () => response.writeHead(503).end());
     (await post('"a"')).status.should.equal(503);
@@ -330,9 +330,9 @@ describe("what must not be lost", () => {
       should([record?.state, record?.status]).eql(["succeeded", 202]);
     });
 
-    it("tell of repeats without their bodies", async () => {
+    it("tell of duplicates without their bodies", async () => {
       const how = { endpoint: "n", key: "body", keptFor: 60_000, isIdLoose: false, patience: 1000 } as const;
-      reception.repeats = new RepeatGuard(how, new Guarding(new MemoryRepeats()));
+      reception.duplicates = new DuplicateGuard(how, new Guarding(new MemoryDuplicates()));
       reception.deploy();
       await post('"a"');
       await post('"a"');

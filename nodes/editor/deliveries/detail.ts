@@ -10,7 +10,7 @@ import { headOf } from "./head";
 import { bytesText } from "./measures";
 import { noteOf, sectionOf, tableOf } from "./pieces";
 import { failureText } from "./replay-one";
-import { runsOf } from "./runs";
+import { attemptList } from "./attempts";
 import { durationText, text, timeText } from "./texts";
 
 /** What each section is made of, and how: while that is the same, it stays as it is, with what is unfolded in it. */
@@ -19,7 +19,7 @@ const sections: readonly (readonly [of: readonly (keyof Detail)[], make: (detail
   [["query"], ({ query }) => tableSection("query", query)],
   [["body", "size", "headers"], (detail) => sectionOf("body", sizeOf(detail), bodyOf(detail))],
   [["answer"], (detail) => sectionOf("answer", answerBrief(detail), answerOf(detail))],
-  [["runs"], (detail) => sectionOf("runs", String(detail.runs.length), runsOf(detail))],
+  [["attempts"], (detail) => sectionOf("attempts", String(detail.attempts.length), attemptList(detail))],
 ];
 
 export class DeliveryView {

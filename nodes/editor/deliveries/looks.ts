@@ -10,6 +10,7 @@ const looks: Readonly<Record<State, readonly [icon: string, news?: "good" | "bad
   failed: ["fa-times-circle", "bad"],
   queued: ["fa-inbox"],
   running: ["fa-play"],
+  retrying: ["fa-repeat"],
   succeeded: ["fa-check", "good"],
   duplicate: ["fa-clone"],
   handshake: ["fa-handshake-o"],

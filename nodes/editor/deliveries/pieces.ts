@@ -4,7 +4,7 @@ import { prepareCopyButton } from "../copy";
 import { text } from "./texts";
 
 /** What can be folded, by the key of its name under `delivery.section` in the message catalog. */
-export type Section = "headers" | "query" | "body" | "answer" | "runs";
+export type Section = "headers" | "query" | "body" | "answer" | "attempts";
 
 /** What the user has open stays open with the next delivery. */
 const open = new Set<Section>(["body"]);

@@ -1,6 +1,6 @@
 // The table of deliveries.
 
-import { finished, type Run, type State, unfinished } from "../delivery";
+import { finished, type Attempt, type State, unfinished } from "../delivery";
 import type { Change } from "../store";
 import { Counts } from "./counts";
 import type { Database, Row, Statement, Value } from "./module";
@@ -15,10 +15,10 @@ const nothing = new Uint8Array();
 const states = [...unfinished, ...finished];
 
 /** The last run is that of the last attempt. */
-const ofLastRun = (column: string) =>
-  `SELECT ${column} FROM runs WHERE runs.seq = deliveries.seq ORDER BY attempt DESC LIMIT 1`;
-const columns = `seq, id, node, at, state, attempt, status, milliseconds, rest, answer, (${ofLastRun("error")}) AS error`;
-const matching = `AND (instr(searched, ?) OR instr((${ofLastRun("searched")}), ?))`;
+const ofLastAttempt = (column: string) =>
+  `SELECT ${column} FROM attempts WHERE attempts.seq = deliveries.seq ORDER BY attempt DESC LIMIT 1`;
+const columns = `seq, id, node, at, state, attempt, status, milliseconds, rest, answer, (${ofLastAttempt("error")}) AS error`;
+const matching = `AND (instr(searched, ?) OR instr((${ofLastAttempt("searched")}), ?))`;
 
 /** A row with its place in the order in which deliveries came. */
 type Placed = { [Column in keyof Read]: Read[Column] } & { seq: number };
@@ -62,7 +62,7 @@ export class Deliveries {
     this.counts.change(known.node, state ?? known.state, 1);
     if (!run) return;
     const { at, ended = null, error = null } = run;
-    const replace = this.#prepared("REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?)");
+    const replace = this.#prepared("REPLACE INTO attempts VALUES (?, ?, ?, ?, ?, ?)");
     replace.run(known.seq, attempt ?? known.attempt, at, ended, error, error?.toLowerCase() ?? null);
   }
 
@@ -111,8 +111,10 @@ export class Deliveries {
 
   #whole(row: Placed): WrittenKept {
     const body = this.#prepared("SELECT body FROM bodies WHERE seq = ?").get(row.seq)?.body as Uint8Array | undefined;
-    const runs = this.#prepared("SELECT at, ended, error FROM runs WHERE seq = ? ORDER BY attempt").all(row.seq);
-    return { written: row, body: body ?? nothing, runs: runs.map(runOf) };
+    const attempts = this.#prepared("SELECT at, ended, error FROM attempts WHERE seq = ? ORDER BY attempt").all(
+      row.seq,
+    );
+    return { written: row, body: body ?? nothing, attempts: attempts.map(attemptOf) };
   }
 
   /** Prepared when it is needed first. */
@@ -143,7 +145,7 @@ function newestOf(
 /** What is missing stays as it is: NULL for `coalesce`. */
 type NullableChange = { [K in Exclude<keyof Change, "run">]?: Change[K] | null } & Pick<Change, "run">;
 
-function runOf({ at, ended, error }: Row): Run {
+function attemptOf({ at, ended, error }: Row): Attempt {
   return {
     at: Number(at),
     ...(ended !== null && { ended: Number(ended) }),

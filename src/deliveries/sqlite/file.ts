@@ -27,7 +27,7 @@ const unfinished = "SELECT seq FROM main.deliveries WHERE state IN ('queued', 'r
 const rescue = `
   INSERT INTO fresh.deliveries SELECT * FROM main.deliveries WHERE seq IN (${unfinished});
   INSERT INTO fresh.bodies SELECT * FROM main.bodies WHERE seq IN (${unfinished});
-  INSERT INTO fresh.runs SELECT * FROM main.runs WHERE seq IN (${unfinished});
+  INSERT INTO fresh.attempts SELECT * FROM main.attempts WHERE seq IN (${unfinished});
   INSERT INTO fresh.keys SELECT * FROM main.keys;
   INSERT INTO fresh.answers SELECT * FROM main.answers;
 `;

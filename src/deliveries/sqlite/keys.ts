@@ -1,7 +1,7 @@
 // The table of the keys of deliveries that have been answered.
 
-import { mostBytesOfAnswers, mostKeys } from "../memory-repeats";
-import { longestAnswer } from "../repeats";
+import { mostBytesOfAnswers, mostKeys } from "../memory-duplicates";
+import { longestAnswer } from "../duplicates";
 import type { Database, Statement } from "./module";
 import type { FoundKey, KeptKey, Operations } from "./operations";
 

@@ -28,7 +28,7 @@ const migrations: readonly string[] = [
   CREATE INDEX deliveries_finished ON deliveries (at) WHERE state NOT IN ('queued', 'running', 'failed');
 
   CREATE TABLE bodies (seq INTEGER PRIMARY KEY, body BLOB NOT NULL) STRICT;
-  CREATE TABLE runs (
+  CREATE TABLE attempts (
     seq INTEGER NOT NULL,
     attempt INTEGER NOT NULL,
     at INTEGER NOT NULL,
@@ -39,7 +39,7 @@ const migrations: readonly string[] = [
 
   CREATE TRIGGER deliveries_dropped AFTER DELETE ON deliveries BEGIN
     DELETE FROM bodies WHERE seq = old.seq;
-    DELETE FROM runs WHERE seq = old.seq;
+    DELETE FROM attempts WHERE seq = old.seq;
   END;
 
   -- The keys of what has been answered, in the order of seq; \`until\` is in ms since the epoch.
@@ -75,8 +75,8 @@ const migrations: readonly string[] = [
   `,
   `
   ALTER TABLE deliveries ADD COLUMN answer TEXT;
-  ALTER TABLE runs ADD COLUMN searched TEXT;
-  UPDATE runs SET searched = lower(error);
+  ALTER TABLE attempts ADD COLUMN searched TEXT;
+  UPDATE attempts SET searched = lower(error);
   `,
 ];
 

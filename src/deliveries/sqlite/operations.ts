@@ -1,6 +1,6 @@
 // What the main thread asks of the worker that has the file, and what it is told.
 
-import type { Run, State } from "../delivery";
+import type { Attempt, State } from "../delivery";
 import type { Change, Trouble } from "../store";
 import type { Read, Written } from "../written";
 
@@ -8,7 +8,7 @@ import type { Read, Written } from "../written";
 export interface WrittenKept {
   written: Read;
   body: Uint8Array;
-  runs: Run[];
+  attempts: Attempt[];
 }
 
 /** Looked for in steps, each of which looks at so many deliveries that others need not wait for it. */

@@ -1,7 +1,7 @@
 // What came of deliveries that others wait for: told at once within this instance, looked for where another has them.
 
-import type { Outcome } from "../repeats";
-import { look, type Told } from "./repeat-scripts";
+import type { Outcome } from "../duplicates";
+import { look, type Told } from "./duplicate-scripts";
 import type { Server } from "./server";
 
 /** How often it looks, in ms, while anybody waits. */

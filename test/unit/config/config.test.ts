@@ -26,7 +26,7 @@ describe("parseConfig", () => {
       sender: "",
       access: { method: "header", name: "Authorization", token, secondToken: "" },
       reply: { by: "now", status: 200, body: "", type: "application/json" },
-      repeats: undefined,
+      duplicates: undefined,
       allowFrom: [],
       rateLimit: 0,
       alertWhenSilent: 0,

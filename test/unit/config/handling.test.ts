@@ -13,7 +13,7 @@ function parse(fields: Given) {
 
 const plain = {
   reply: { by: "now", status: 200, body: "", type: "application/json" },
-  repeats: undefined,
+  duplicates: undefined,
   allowFrom: [],
   rateLimit: 0,
   alertWhenSilent: 0,
@@ -35,8 +35,8 @@ describe("parseHandling", () => {
       ["a number as the body of the reply", { replyBody: 42 }, { reply: { ...plain.reply, body: "42" } }],
       ["a reply by the flow", { reply: "flow" }, { reply: { by: "flow", timeout: 10_000 } }],
       ["how long that may take", { reply: "flow", replyTimeout: "300" }, { reply: { by: "flow", timeout: 300_000 } }],
-      ["repeats", { ignoreDuplicates: true }, { repeats: { key: "", keptFor: 72 * 3_600_000 } }],
-      ["repeats by a header field", { ignoreDuplicates: "true", duplicateKey: "header:X-Id", duplicateWindow: "1" }, { repeats: { key: "header:X-Id", keptFor: 3_600_000 } }],
+      ["duplicates", { ignoreDuplicates: true }, { duplicates: { key: "", keptFor: 72 * 3_600_000 } }],
+      ["duplicates by a header field", { ignoreDuplicates: "true", duplicateKey: "header:X-Id", duplicateWindow: "1" }, { duplicates: { key: "header:X-Id", keptFor: 3_600_000 } }],
       ["addresses", { allowFrom: "192.0.2.1,\n 2001:db8::/32 " }, { allowFrom: [{ family: "ipv4", address: "192.0.2.1", prefix: 32 }, { family: "ipv6", address: "2001:db8::", prefix: 32 }] }],
       ["a list of addresses that is blank", { allowFrom: " \n" }, { allowFrom: [] }],
       ["a rate", { rateLimit: "60" }, { rateLimit: 60 }],

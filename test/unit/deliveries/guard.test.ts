@@ -4,12 +4,12 @@ import type { ServerResponse } from "node:http";
 import { mock } from "node:test";
 import {
   Guarding,
-  mostBytesOfRepeats,
-  mostWaitingRepeats,
-  RepeatGuard,
+  mostBytesOfDuplicates,
+  mostWaitingDuplicates,
+  DuplicateGuard,
   type Verdict,
-} from "../../../src/deliveries/guard";
-import { MemoryRepeats } from "../../../src/deliveries/memory-repeats";
+} from "../../../src/deliveries/duplicate-guard";
+import { MemoryDuplicates } from "../../../src/deliveries/memory-duplicates";
 import { Problem, problems } from "../../../src/problem";
 
 const how = { endpoint: "n", key: "header:K", keptFor: 3_600_000, isIdLoose: false, patience: 5000 } as const;
@@ -22,10 +22,10 @@ const delivery = (key: string, bytes = Buffer.from("x")) => ({
 
 const caller = () => Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
 
-describe("RepeatGuard", () => {
-  let guard: RepeatGuard;
+describe("DuplicateGuard", () => {
+  let guard: DuplicateGuard;
   beforeEach(() => {
-    guard = new RepeatGuard(how, new Guarding(new MemoryRepeats()));
+    guard = new DuplicateGuard(how, new Guarding(new MemoryDuplicates()));
   });
   const first = async (id: string) => {
     const verdict = await guard.judge(delivery("k"), id, caller());
@@ -40,7 +40,7 @@ describe("RepeatGuard", () => {
 
   it("needs the bytes of a body where they are the key, or a part of it", () => {
     const needs = (key: "" | "body" | "json:a", isIdLoose: boolean) =>
-      new RepeatGuard({ ...how, key, isIdLoose }, new Guarding(new MemoryRepeats())).needsBytes;
+      new DuplicateGuard({ ...how, key, isIdLoose }, new Guarding(new MemoryDuplicates())).needsBytes;
     should([needs("body", false), needs("", true), needs("", false), needs("json:a", true)]).eql([
       true,
       true,
@@ -66,8 +66,8 @@ describe("RepeatGuard", () => {
   });
 
   for (const [what, count, bytes] of [
-    [`${mostWaitingRepeats} repeats`, mostWaitingRepeats, 1],
-    ["their bytes", 2, mostBytesOfRepeats / 2],
+    [`${mostWaitingDuplicates} duplicates`, mostWaitingDuplicates, 1],
+    ["their bytes", 2, mostBytesOfDuplicates / 2],
   ] as const) {
     it(`lets no more wait than there is room for: ${what}`, async () => {
       const reservation = await first("1");

@@ -66,8 +66,8 @@ class Played implements Flow<string> {
 
 const body = Buffer.from("{}");
 const keptOf = (id: string, attempt = 1): Kept => {
-  const runs = Array.from({ length: attempt }, () => ({ at: 1 }));
-  return { delivery: delivered(id, { state: "running", attempt }), body, runs };
+  const attempts = Array.from({ length: attempt }, () => ({ at: 1 }));
+  return { delivery: delivered(id, { state: "running", attempt }), body, attempts };
 };
 const failed: Ending = { as: "failed", error: "no" };
 
@@ -110,7 +110,7 @@ describe("Keeper", () => {
     flow.ends[0]?.({ as: "succeeded" });
     await becomes("1", "succeeded");
     flow.fares.running.should.equal(0);
-    const [run] = (await store.find("1"))?.runs ?? [];
+    const [run] = (await store.find("1"))?.attempts ?? [];
     Number(run?.ended).should.be.above(0);
   });
 
@@ -125,8 +125,8 @@ describe("Keeper", () => {
     flow.gaveUps.should.eql([["1", 5, "no"]]);
     await until(() => flow.fares.failed === 1, "it to be counted");
     flow.fares.should.eql({ running: 0, waiting: 0, failed: 1 });
-    const { runs = [] } = (await store.find("1")) ?? {};
-    runs.map(({ error }) => error).should.eql(Array.from({ length: mostAttempts }, () => "no"));
+    const { attempts = [] } = (await store.find("1")) ?? {};
+    attempts.map(({ error }) => error).should.eql(Array.from({ length: mostAttempts }, () => "no"));
   });
 
   it("doubles the time between two attempts, up to the longest", () => {

@@ -7,7 +7,7 @@ import {
   longestAnswer,
   type Reservation,
   reserveOrWait,
-} from "../../../src/deliveries/repeats";
+} from "../../../src/deliveries/duplicates";
 import { type Change, type Store, StoreError } from "../../../src/deliveries/store";
 import { withWords } from "../../../src/deliveries/words";
 import { bytes, claimsOf, delivered, type Engine, engines, pagesOf, Shelf } from "../../harness/stores";
@@ -69,7 +69,7 @@ function testsOf(engine: Engine): void {
   testFinding(opened);
   testClaiming(opened);
   testRoom(opened);
-  describe("know repeats, and", () => testRepeats(opened));
+  describe("know duplicates, and", () => testDuplicates(opened));
   testRestart(engine, () => shelf);
 }
 
@@ -91,7 +91,7 @@ function testKeeping(opened: Opened): void {
       const found = await store.find(delivery.id);
       should(found?.delivery).eql(withWords(delivery, body));
       should(found?.body.equals(body)).be.true();
-      should(found?.runs).eql([]);
+      should(found?.attempts).eql([]);
       should(await store.look(delivery.id)).eql(found?.delivery);
       const { deliveries } = await store.page({ limit: 1 });
       deliveries.should.eql([withWords(delivery, body)]);
@@ -102,7 +102,7 @@ function testKeeping(opened: Opened): void {
     const store = await opened();
     await store.add(delivered("1"), bytes);
     await store.add(delivered("1", { node: "m", state: "queued" }), Buffer.alloc(0));
-    should(await store.find("1")).eql({ delivery: withWords(delivered("1"), bytes), body: bytes, runs: [] });
+    should(await store.find("1")).eql({ delivery: withWords(delivered("1"), bytes), body: bytes, attempts: [] });
     should(await store.counts("m")).eql({});
   });
 
@@ -131,7 +131,7 @@ function testKeeping(opened: Opened): void {
       { state: "succeeded", run: { at: 3, ended: 4 } },
     ];
     for (const change of changes) await store.change("1", change);
-    should((await store.find("1"))?.runs).eql([{ at: 5, ended: 7, error: "no" }, { at: 3, ended: 4 }]); // prettier-ignore
+    should((await store.find("1"))?.attempts).eql([{ at: 5, ended: 7, error: "no" }, { at: 3, ended: 4 }]); // prettier-ignore
   });
 
   it("are counted by their states", async () => {
@@ -279,7 +279,7 @@ function testClaiming(opened: Opened): void {
     const { deliveries } = await store.claim(whole.node, 1, new Set());
     deliveries.should.eql([await store.find("whole")]);
     should(deliveries[0]?.body.toString()).equal("body");
-    should(deliveries[0]?.runs).eql([{ at: 8 }]);
+    should(deliveries[0]?.attempts).eql([{ at: 8 }]);
   });
 
   it("are claimed in steps, none twice and none forgotten, also where some are done in between", async () => {
@@ -363,42 +363,42 @@ function testRoom(opened: Opened): void {
   });
 }
 
-function testRepeats(opened: Opened): void {
+function testDuplicates(opened: Opened): void {
   it("give a key to the first one, and tell the others of it", async () => {
-    const { repeats } = await opened();
-    await (await first(repeats.reserve(candidate("1")))).settle();
-    const found = await earlier(repeats.reserve(candidate("2")));
+    const { duplicates } = await opened();
+    await (await first(duplicates.reserve(candidate("1")))).settle();
+    const found = await earlier(duplicates.reserve(candidate("2")));
     found.id.should.equal("1");
     should(await found.outcome).eql({ answer: undefined });
-    should(await reserveOrWait(repeats, candidate("3"))).eql({ isFirst: false, id: "1", answer: undefined });
+    should(await reserveOrWait(duplicates, candidate("3"))).eql({ isFirst: false, id: "1", answer: undefined });
   });
 
   it("give a key to one of those that come at once", async () => {
-    const { repeats } = await opened();
-    const found = await Promise.all(Array.from({ length: 20 }, async (_, index) => repeats.reserve(candidate(`${index}`)))); // prettier-ignore
+    const { duplicates } = await opened();
+    const found = await Promise.all(Array.from({ length: 20 }, async (_, index) => duplicates.reserve(candidate(`${index}`)))); // prettier-ignore
     found.filter(({ isFirst }) => isFirst).length.should.equal(1);
   });
 
   it("tell keys by their endpoints", async () => {
-    const { repeats } = await opened();
-    for (const [key, endpoint] of [["k", "n"], ["k", "m"], ["l", "n"]]) await (await first(repeats.reserve(candidate("1", key, endpoint)))).settle(); // prettier-ignore
-    await earlier(repeats.reserve(candidate("2", "k", "m")));
+    const { duplicates } = await opened();
+    for (const [key, endpoint] of [["k", "n"], ["k", "m"], ["l", "n"]]) await (await first(duplicates.reserve(candidate("1", key, endpoint)))).settle(); // prettier-ignore
+    await earlier(duplicates.reserve(candidate("2", "k", "m")));
   });
 
   it("answer those that wait as the first one, and those that come later", async () => {
-    const { repeats } = await opened();
-    const reservation = await first(repeats.reserve(candidate("1")));
-    const waiting = [2, 3].map((id) => reserveOrWait(repeats, candidate(`${id}`)));
+    const { duplicates } = await opened();
+    const reservation = await first(duplicates.reserve(candidate("1")));
+    const waiting = [2, 3].map((id) => reserveOrWait(duplicates, candidate(`${id}`)));
     await reservation.settle(answer(201));
-    for (const told of [...(await Promise.all(waiting)), await reserveOrWait(repeats, candidate("4"))]) {
+    for (const told of [...(await Promise.all(waiting)), await reserveOrWait(duplicates, candidate("4"))]) {
       should(told).eql({ isFirst: false, id: "1", answer: answer(201) });
     }
   });
 
   it("give a key that is released to one of those that wait", async () => {
-    const { repeats } = await opened();
-    const reservation = await first(repeats.reserve(candidate("1")));
-    const waiting = [2, 3, 4].map((id) => reserveOrWait(repeats, candidate(`${id}`)));
+    const { duplicates } = await opened();
+    const reservation = await first(duplicates.reserve(candidate("1")));
+    const waiting = [2, 3, 4].map((id) => reserveOrWait(duplicates, candidate(`${id}`)));
     await reservation.release();
     const next = await Promise.race(waiting);
     if (next.isFirst) await next.settle(answer(200));
@@ -408,29 +408,29 @@ function testRepeats(opened: Opened): void {
 
   for (const [status, isKept] of [[500, false], [503, false], [504, false], [422, true], [200, true]] as const) {
     it(`${isKept ? "keep" : "free"} the key after ${status}, which those that wait are told`, async () => {
-      const { repeats } = await opened();
-      const reservation = await first(repeats.reserve(candidate("1")));
-      const waiting = reserveOrWait(repeats, candidate("2"));
+      const { duplicates } = await opened();
+      const reservation = await first(duplicates.reserve(candidate("1")));
+      const waiting = reserveOrWait(duplicates, candidate("2"));
       await reservation.settle(answer(status));
       should(await waiting).eql({ isFirst: false, id: "1", answer: answer(status) });
-      (await repeats.reserve(candidate("3"))).isFirst.should.equal(!isKept);
+      (await duplicates.reserve(candidate("3"))).isFirst.should.equal(!isKept);
     });
   } // prettier-ignore
 
   it("take the first word of a delivery", async () => {
-    const { repeats } = await opened();
-    const one = await first(repeats.reserve(candidate("1")));
+    const { duplicates } = await opened();
+    const one = await first(duplicates.reserve(candidate("1")));
     await one.settle(answer(200));
     await one.release();
     await one.settle(answer(500));
-    should(await (await earlier(repeats.reserve(candidate("2")))).outcome).eql({ answer: answer(200) });
+    should(await (await earlier(duplicates.reserve(candidate("2")))).outcome).eql({ answer: answer(200) });
   });
 
   it("forget a key when its time is over", async () => {
-    const { repeats } = await opened();
-    await (await first(repeats.reserve(candidate("1", "k", "n", 0)))).settle(answer(200));
-    await first(repeats.reserve(candidate("2")));
-    (await earlier(repeats.reserve(candidate("3")))).id.should.equal("2");
+    const { duplicates } = await opened();
+    await (await first(duplicates.reserve(candidate("1", "k", "n", 0)))).settle(answer(200));
+    await first(duplicates.reserve(candidate("2")));
+    (await earlier(duplicates.reserve(candidate("3")))).id.should.equal("2");
   });
 }
 
@@ -450,7 +450,7 @@ function testRestart(engine: Engine, shelf: () => Shelf): void {
       await before.change("1", { state: "running", attempt: 1, run: { at: 5 } });
     });
     const running = withWords(delivered("1", { state: "running", attempt: 1 }), bytes);
-    should(await store.find("1")).eql(engine.outlives ? { delivery: running, body: bytes, runs: [{ at: 5 }] } : undefined); // prettier-ignore
+    should(await store.find("1")).eql(engine.outlives ? { delivery: running, body: bytes, attempts: [{ at: 5 }] } : undefined); // prettier-ignore
     should((await pagesOf(store, { limit: 10 })).flat()).eql(engine.outlives ? ["1", "whole"] : []);
     should((await claimsOf(store, "n", 10)).flat()).eql(engine.outlives ? ["1"] : []);
     should(await store.counts("n")).eql(engine.outlives ? { running: 1 } : {});
@@ -460,22 +460,22 @@ function testRestart(engine: Engine, shelf: () => Shelf): void {
 
   it(`leave keys that ${engine.outlives ? "are known" : "are free"} after a restart, and none that is reserved`, async () => {
     const long = answer(200, Buffer.alloc(longestAnswer + 1));
-    const { repeats } = await restarted(async (before) => {
-      await (await first(before.repeats.reserve(candidate("1", "silent")))).settle();
-      await (await first(before.repeats.reserve(candidate("2", "answered")))).settle(answer(422));
-      await (await first(before.repeats.reserve(candidate("3", "long")))).settle(long);
-      await (await first(before.repeats.reserve(candidate("4", "failed")))).settle(answer(500));
-      await (await first(before.repeats.reserve(candidate("5", "late", "n", 0)))).settle(answer(200));
-      await (await first(before.repeats.reserve(candidate("6", "released")))).release();
-      await first(before.repeats.reserve(candidate("7", "reserved")));
+    const { duplicates } = await restarted(async (before) => {
+      await (await first(before.duplicates.reserve(candidate("1", "silent")))).settle();
+      await (await first(before.duplicates.reserve(candidate("2", "answered")))).settle(answer(422));
+      await (await first(before.duplicates.reserve(candidate("3", "long")))).settle(long);
+      await (await first(before.duplicates.reserve(candidate("4", "failed")))).settle(answer(500));
+      await (await first(before.duplicates.reserve(candidate("5", "late", "n", 0)))).settle(answer(200));
+      await (await first(before.duplicates.reserve(candidate("6", "released")))).release();
+      await first(before.duplicates.reserve(candidate("7", "reserved")));
     });
     const answers = { silent: undefined, answered: answer(422), long: { ...long, body: undefined } };
     for (const [key, told] of Object.entries(answers)) {
-      const found = await repeats.reserve(candidate("8", key));
+      const found = await duplicates.reserve(candidate("8", key));
       found.isFirst.should.equal(!engine.outlives);
       if (!found.isFirst) should(await found.outcome).eql({ answer: told });
     }
-    for (const key of ["failed", "late", "released", "reserved"]) await first(repeats.reserve(candidate("9", key)));
-    await first(repeats.reserve(candidate("9", "silent", "other")));
+    for (const key of ["failed", "late", "released", "reserved"]) await first(duplicates.reserve(candidate("9", key)));
+    await first(duplicates.reserve(candidate("9", "silent", "other")));
   });
 }

@@ -86,7 +86,7 @@ describe("what a message has of its request", () => {
     ]);
   });
 
-  describe("redacts the token where something repeats it", () => {
+  describe("redacts the token where something duplicates it", () => {
     for (const [value, left] of [
       [token, "[redacted]"],
       [encoded, "[redacted]"],

@@ -33,7 +33,7 @@ describe("Exposition", () => {
     valuesOf(families, "deliveries_total").should.eql({ "a accepted": 0, "a repeated": 0, "a handshake": 0 });
     valuesOf(families, "open").should.eql({ a: 0 });
     for (const name of [
-      "runs_total",
+      "attempts_total",
       "given_up_total",
       "queue_deliveries",
       "reply_seconds",
@@ -53,7 +53,7 @@ describe("Exposition", () => {
       counts.refuse("tokenInvalid");
       counts.unanswered++;
       counts.givenUp++;
-      counts.runs.failed++;
+      counts.attempts.failed++;
       counts.fares = { running: 1, waiting: 0, failed: round };
       counts.acceptedAt = 1500;
       const families = parseMetrics(await exposition.text());
@@ -63,7 +63,7 @@ describe("Exposition", () => {
       });
       valuesOf(families, "unanswered_total").should.eql({ a: round });
       valuesOf(families, "given_up_total").should.eql({ a: round });
-      valuesOf(families, "runs_total").should.eql({ "a succeeded": 0, "a failed": round, "a lost": 0 });
+      valuesOf(families, "attempts_total").should.eql({ "a succeeded": 0, "a failed": round, "a lost": 0 });
       valuesOf(families, "queue_deliveries").should.eql({ "a running": 1, "a waiting": 0, "a failed": round });
       valuesOf(families, "last_accepted_timestamp_seconds").should.eql({ a: 1.5 });
     }

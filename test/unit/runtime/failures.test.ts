@@ -55,7 +55,7 @@ describe("errors of a flow that nobody follows", () => {
   };
   const known = async (id: string) => {
     const kept = await store.find(id);
-    return [kept?.delivery.state, kept?.runs.at(-1)?.error];
+    return [kept?.delivery.state, kept?.attempts.at(-1)?.error];
   };
 
   it("are those of its delivery, redacted", async () => {
@@ -78,7 +78,7 @@ describe("errors of a flow that nobody follows", () => {
   });
 
   it("are those of a replay", async () => {
-    records.replayed({ delivery: delivered("again"), body: bytes, runs: [] }, "succeeded");
+    records.replayed({ delivery: delivered("again"), body: bytes, attempts: [] }, "succeeded");
     await heard("again");
     should(await known("again")).eql(["failed", "function: no [redacted]"]);
   });

@@ -1,40 +1,40 @@
-// What keeps the repeats of deliveries from the flow of an endpoint.
+// What keeps the duplicates of deliveries from the flow of an endpoint.
 
 import type { ServerResponse } from "node:http";
-import type { RepeatPolicy } from "../config/handling";
+import type { DuplicatePolicy } from "../config/handling";
 import { type Problem, problems } from "../problem";
 import { type Known, duplicateKeyOf } from "./duplicate-key";
 import {
   type Candidate,
   type Outcome,
-  type Repeats,
-  type Repetition,
+  type Duplicates,
+  type KnownDuplicate,
   type Reservation,
   reserveOrWait,
-} from "./repeats";
+} from "./duplicates";
 import { StoreError } from "./store";
 
 /** How many deliveries wait at most for what comes of another, over all endpoints. */
-export const mostWaitingRepeats = 1000;
+export const mostWaitingDuplicates = 1000;
 /** How much memory their bodies take at most, all together, in bytes. */
-export const mostBytesOfRepeats = 64 * 1024 * 1024;
+export const mostBytesOfDuplicates = 64 * 1024 * 1024;
 
 /** What is to become of a delivery. */
-export type Verdict = Reservation | Repetition | Problem;
+export type Verdict = Reservation | KnownDuplicate | Problem;
 
 /** Who waits: a caller that goes closes its response, while its connection may go on. */
 export type Waiting = Pick<ServerResponse, "destroyed" | "once" | "off">;
 
 /** What the guards of all endpoints have in common: it is the memory of the whole process that those would fill who wait. */
 export class Guarding {
-  readonly #repeats: Repeats;
+  readonly #duplicates: Duplicates;
   readonly #most: number;
   readonly #mostBytes: number;
   #waiting = 0;
   #bytes = 0;
 
-  constructor(repeats: Repeats, most = mostWaitingRepeats, mostBytes = mostBytesOfRepeats) {
-    this.#repeats = repeats;
+  constructor(duplicates: Duplicates, most = mostWaitingDuplicates, mostBytes = mostBytesOfDuplicates) {
+    this.#duplicates = duplicates;
     this.#most = most;
     this.#mostBytes = mostBytes;
   }
@@ -50,7 +50,7 @@ export class Guarding {
   async judge(candidate: Candidate, size: () => number, patience: number, caller: Waiting): Promise<Verdict> {
     const deadline = performance.now() + patience;
     try {
-      return await reserveOrWait<Problem>(this.#repeats, candidate, async (outcome) =>
+      return await reserveOrWait<Problem>(this.#duplicates, candidate, async (outcome) =>
         this.#wait(outcome, size(), deadline, caller),
       );
     } catch (error) {
@@ -77,8 +77,8 @@ export class Guarding {
   }
 }
 
-/** How the repeats of one endpoint's deliveries are known. */
-export interface Recognition extends RepeatPolicy {
+/** How the duplicates of one endpoint's deliveries are known. */
+export interface Recognition extends DuplicatePolicy {
   /** Whose endpoint it is: what is known of its deliveries outlives a deploy. */
   endpoint: string;
   /** See `isIdLoose`. */
@@ -87,7 +87,7 @@ export interface Recognition extends RepeatPolicy {
   patience: number;
 }
 
-export class RepeatGuard {
+export class DuplicateGuard {
   readonly #how: Recognition;
   readonly #common: Guarding;
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { MemoryRepeats } from "../../src/deliveries/memory-repeats";
-import { type Found, type Repeats, reserveOrWait } from "../../src/deliveries/repeats";
+import { MemoryDuplicates } from "../../src/deliveries/memory-duplicates";
+import { type Found, type Duplicates, reserveOrWait } from "../../src/deliveries/duplicates";
 import { seed } from "../harness/property";
 
 /** What comes of a delivery if it starts the flow; `refused` before it has. */
@@ -26,17 +26,17 @@ class Crowd {
   readonly #running = new Map<string, string>();
   /** The keys of which a delivery has been answered with no failure. */
   readonly #answered = new Map<string, string>();
-  readonly #repeats: Repeats;
+  readonly #duplicates: Duplicates;
   readonly #step: (name: string) => Promise<unknown>;
 
-  constructor(repeats: Repeats, step: (name: string) => Promise<unknown>) {
-    this.#repeats = repeats;
+  constructor(duplicates: Duplicates, step: (name: string) => Promise<unknown>) {
+    this.#duplicates = duplicates;
     this.#step = step;
   }
 
   async send(id: string, { key, fate }: Sent): Promise<void> {
     await this.#step(`${id} comes`);
-    const found = await reserveOrWait(this.#repeats, { endpoint: "n", key, id, keptFor: 1000 });
+    const found = await reserveOrWait(this.#duplicates, { endpoint: "n", key, id, keptFor: 1000 });
     if (!found.isFirst) {
       this.ends.set(id, { is: "told", by: found.id, status: found.answer?.status });
       return;
@@ -58,11 +58,11 @@ class Crowd {
 }
 
 /** What an engine does that has to ask elsewhere: it answers later. */
-function late(repeats: Repeats, step: (name: string) => Promise<unknown>): Repeats {
+function late(duplicates: Duplicates, step: (name: string) => Promise<unknown>): Duplicates {
   return {
     async reserve(candidate): Promise<Found> {
       await step("the store is asked");
-      return repeats.reserve(candidate);
+      return duplicates.reserve(candidate);
     },
   };
 }
@@ -72,7 +72,7 @@ describe("for any deliveries at once, in any order of their steps", () => {
     it(`one of a key starts the flow at a time, none after it was answered, and none is lost, ${kind}`, async () => {
       const property = fc.asyncProperty(fc.scheduler(), fc.array(sent, { maxLength: 8 }), async (scheduler, all) => {
         const step = (name: string) => scheduler.schedule(Promise.resolve(), name);
-        const table = new MemoryRepeats(() => 0);
+        const table = new MemoryDuplicates(() => 0);
         const crowd = new Crowd(kind === "in memory" ? table : late(table, step), step);
         const done = Promise.all(all.map((each, index) => crowd.send(String(index), each)));
         // Whoever waits for ever makes this fail: nothing is left to be done then.
@@ -97,7 +97,7 @@ describe("for any deliveries at once, in any order of their steps", () => {
     });
     const property = fc.property(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 6 }), (steps, most) => {
       let now = 0;
-      const table = new MemoryRepeats(() => now, most, 30);
+      const table = new MemoryDuplicates(() => now, most, 30);
       /** The keys in the order in which they were answered, as a list would hold them. */
       let kept: { key: string; end: number }[] = [];
       for (const { key, does, wait } of steps) {

@@ -1,7 +1,7 @@
 // The keys of deliveries, in a file as well: those that have been answered outlive the process.
 
-import { MemoryRepeats, type MemoryReservation } from "../memory-repeats";
-import type { Candidate, Earlier, FirstAnswer, Found, Repeats, Reservation } from "../repeats";
+import { MemoryDuplicates, type MemoryReservation } from "../memory-duplicates";
+import type { Candidate, Earlier, FirstAnswer, Found, Duplicates, Reservation } from "../duplicates";
 import type { FoundKey, KeptKey } from "./operations";
 import type { Thread } from "./thread";
 import { bufferOf } from "../written";
@@ -10,8 +10,8 @@ import { bufferOf } from "../written";
  * All that this process has been asked for is in its memory, where reservations are and who waits for them: they end
  * with it. The file is asked for the keys of processes before it, as long as it has any.
  */
-export class FileRepeats implements Repeats {
-  readonly #memory = new MemoryRepeats();
+export class FileDuplicates implements Duplicates {
+  readonly #memory = new MemoryDuplicates();
   readonly #thread: Thread;
   /** Until when the file may have keys of processes before this one, in ms since the epoch. */
   #knownUntil = Infinity;

@@ -6,19 +6,19 @@ import { type Reply, send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
 
 const secret = "It's a Secret to Everybody";
-const repeats = (id: string, fields: Record<string, unknown> = {}) =>
+const duplicates = (id: string, fields: Record<string, unknown> = {}) =>
   webhook(id, `/${id}`, { ignoreDuplicates: true, ...fields });
 
 const flow = tab(
-  repeats("github", { sender: "github", verificationMethod: "signature", credentials: { secret } }),
-  repeats("by-header", { duplicateKey: "header:Idempotency-Key" }),
-  repeats("by-json", { duplicateKey: "json:order.id" }),
-  repeats("by-query", { duplicateKey: "query:id" }),
-  repeats("by-body", { duplicateKey: "body" }),
-  repeats("own", { duplicateKey: "body", replyStatus: 202, replyBody: "thanks", replyType: "text/plain" }),
+  duplicates("github", { sender: "github", verificationMethod: "signature", credentials: { secret } }),
+  duplicates("by-header", { duplicateKey: "header:Idempotency-Key" }),
+  duplicates("by-json", { duplicateKey: "json:order.id" }),
+  duplicates("by-query", { duplicateKey: "query:id" }),
+  duplicates("by-body", { duplicateKey: "body" }),
+  duplicates("own", { duplicateKey: "body", replyStatus: 202, replyBody: "thanks", replyType: "text/plain" }),
   webhook("off", "/off"),
-  repeats("by-flow", { duplicateKey: "body", reply: "flow", replyTimeout: 300, wires: [["hold", "sink"]] }),
-  repeats("late", { duplicateKey: "body", reply: "flow", replyTimeout: 1, wires: [["sink"]] }),
+  duplicates("by-flow", { duplicateKey: "body", reply: "flow", replyTimeout: 300, wires: [["hold", "sink"]] }),
+  duplicates("late", { duplicateKey: "body", reply: "flow", replyTimeout: 1, wires: [["sink"]] }),
   { id: "hold", type: "hold", wires: [["answer"]] },
   {
     id: "answer",

@@ -1,6 +1,6 @@
 // What the server does with the keys of deliveries.
 
-import { mostBytesOfAnswers, mostKeys } from "../memory-repeats";
+import { mostBytesOfAnswers, mostKeys } from "../memory-duplicates";
 import { Script } from "./script";
 
 /** How long a key is reserved at most, in ms: much longer than any flow may take to answer. */

@@ -6,11 +6,11 @@ import {
   type FirstAnswer,
   type Found,
   longestAnswer,
-  type Repeats,
+  type Duplicates,
   type Reservation,
-} from "../repeats";
+} from "../duplicates";
 import { outcomeOf, Outcomes } from "./outcomes";
-import { release, reserve, settle } from "./repeat-scripts";
+import { release, reserve, settle } from "./duplicate-scripts";
 import type { Server } from "./server";
 import { mayBeDone } from "./troubles";
 
@@ -18,7 +18,7 @@ import { mayBeDone } from "./troubles";
  * Reservations of an instance that is no more are free again. Of keys that are settled there are as many as in memory,
  * and answers as long; those who wait at another instance are not told a body that is too long to be kept.
  */
-export class SharedRepeats implements Repeats {
+export class SharedDuplicates implements Duplicates {
   readonly #server: Server;
   readonly #outcomes: Outcomes;
 

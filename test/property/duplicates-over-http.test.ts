@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { Agent } from "node:http";
 import "should";
-import { Guarding, RepeatGuard } from "../../src/deliveries/guard";
-import { MemoryRepeats } from "../../src/deliveries/memory-repeats";
+import { Guarding, DuplicateGuard } from "../../src/deliveries/duplicate-guard";
+import { MemoryDuplicates } from "../../src/deliveries/memory-duplicates";
 import { answerTo } from "../harness/answering";
 import { bearer, token } from "../harness/flow";
 import { dial, send } from "../harness/http";
@@ -40,7 +40,7 @@ describe("for any deliveries at once, over real connections", () => {
       isIdLoose: false,
       patience: 60_000,
     } as const;
-    reception.repeats = new RepeatGuard(how, new Guarding(new MemoryRepeats()));
+    reception.duplicates = new DuplicateGuard(how, new Guarding(new MemoryDuplicates()));
     reception.reply = { by: "flow", timeout: 60_000 };
     reception.onDelivery = (payload) => void run(payload as Sent, reception.owed.length - 1);
     reception.deploy();

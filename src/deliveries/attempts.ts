@@ -1,22 +1,22 @@
 // What the runs of a delivery say of it.
 
-import type { Kept, Run } from "./delivery";
+import type { Kept, Attempt } from "./delivery";
 
 /** How often the flow was started with a delivery, and how that ended as far as anybody knows. */
 export interface History {
   /** How often, the present run included. */
   readonly attempt: number;
   /** Of a run that the process has not survived, there may be none. */
-  readonly runs: readonly Run[];
+  readonly attempts: readonly Attempt[];
 }
 
-export function historyOf({ delivery: { attempt }, runs }: Kept): History {
-  return { attempt, runs };
+export function historyOf({ delivery: { attempt }, attempts }: Kept): History {
+  return { attempt, attempts };
 }
 
 /** How often the flow has failed with it, was interrupted, or has it now; what a deploy has ended is none of these. */
-export function attemptsOf({ attempt, runs }: History): number {
-  return attempt - runs.filter(({ ended, error }) => ended !== undefined && error === undefined).length;
+export function attemptsOf({ attempt, attempts }: History): number {
+  return attempt - attempts.filter(({ ended, error }) => ended !== undefined && error === undefined).length;
 }
 
 /** Whether it has had all of its attempts, the present one included. */
@@ -43,12 +43,12 @@ export function hopelessOf(deliveries: readonly Kept[], attempts: number): Kept[
 }
 
 /** When the flow was last started with it, in ms since the epoch. */
-function lastStart({ delivery, runs }: Kept): number {
-  return runs.at(-1)?.at ?? delivery.at;
+function lastStart({ delivery, attempts }: Kept): number {
+  return attempts.at(-1)?.at ?? delivery.at;
 }
 
 /** The last run, which ends now. */
-export function endedRun({ runs }: History, error?: string): Run {
+export function endedAttempt({ attempts }: History, error?: string): Attempt {
   const now = Date.now();
-  return { at: runs.at(-1)?.at ?? now, ended: now, ...(error !== undefined && { error }) };
+  return { at: attempts.at(-1)?.at ?? now, ended: now, ...(error !== undefined && { error }) };
 }

@@ -1,8 +1,8 @@
 import should from "should";
 import { gzipSync } from "node:zlib";
-import { Guarding, RepeatGuard } from "../../src/deliveries/guard";
-import { MemoryRepeats } from "../../src/deliveries/memory-repeats";
-import { longestAnswer } from "../../src/deliveries/repeats";
+import { Guarding, DuplicateGuard } from "../../src/deliveries/duplicate-guard";
+import { MemoryDuplicates } from "../../src/deliveries/memory-duplicates";
+import { longestAnswer } from "../../src/deliveries/duplicates";
 import { answerTo } from "../harness/answering";
 import { bearer, token } from "../harness/flow";
 import { dial, type Reply, send } from "../harness/http";
@@ -16,15 +16,15 @@ const told = ({ status, headers, body }: Reply) => [status, headers["content-typ
 
 describe("ten equal deliveries at once", () => {
   let reception: Reception;
-  let repeats: MemoryRepeats;
+  let duplicates: MemoryDuplicates;
   /** How many find a key taken, and wait or are told. */
   let late: number;
   beforeEach(async () => {
     reception = await Reception.open();
     late = 0;
-    repeats = new MemoryRepeats();
-    const reserve = repeats.reserve.bind(repeats);
-    repeats.reserve = (candidate) => {
+    duplicates = new MemoryDuplicates();
+    const reserve = duplicates.reserve.bind(duplicates);
+    duplicates.reserve = (candidate) => {
       const found = reserve(candidate);
       if (!found.isFirst) late++;
       return found;
@@ -33,9 +33,9 @@ describe("ten equal deliveries at once", () => {
   });
   afterEach(() => reception.close());
 
-  function guard(common = new Guarding(repeats), patience = longestWait): void {
+  function guard(common = new Guarding(duplicates), patience = longestWait): void {
     const how = { endpoint: "hook", key: "header:X-Id", keptFor: 3_600_000, isIdLoose: false, patience } as const;
-    reception.repeats = new RepeatGuard(how, common);
+    reception.duplicates = new DuplicateGuard(how, common);
     reception.deploy();
   }
   const post = (body = "x", headers: Record<string, string> = {}) =>
@@ -165,7 +165,7 @@ describe("ten equal deliveries at once", () => {
   });
 
   it("wait with as many bytes as they have unpacked", async () => {
-    guard(new Guarding(repeats, 10, 1_000_000));
+    guard(new Guarding(duplicates, 10, 1_000_000));
     flow();
     const packed = () =>
       send(`${reception.origin}/hook`, {
@@ -182,7 +182,7 @@ describe("ten equal deliveries at once", () => {
   });
 
   it("wait in so many places, and leave those free that they have gone from", async () => {
-    guard(new Guarding(repeats, 5));
+    guard(new Guarding(duplicates, 5));
     flow();
     const first = post();
     await started();

@@ -7,9 +7,9 @@ import {
   type FirstAnswer,
   longestAnswer,
   type Outcome,
-  type Repeats,
+  type Duplicates,
   type Reservation,
-} from "./repeats";
+} from "./duplicates";
 
 /** How many keys there are at most, over all endpoints: one takes some 400 bytes. */
 export const mostKeys = 100_000;
@@ -67,7 +67,7 @@ class Entry implements Aged<Entry> {
 }
 
 /** Bounded in keys and in bytes: the oldest go first, but those of which nobody knows yet what comes of them go last. */
-export class MemoryRepeats implements Repeats {
+export class MemoryDuplicates implements Duplicates {
   readonly #entries = new Map<string, Entry>();
   readonly #reserved = new Aging<Entry>();
   readonly #settled = new Aging<Entry>();

@@ -11,7 +11,7 @@ type Kind = "id" | "header" | "json" | "query" | "body" | "none" | "written";
 /** Those that are told by a name, which stands behind a colon. */
 const named = /^(header|json|query):(.*)$/s;
 
-export function prepareRepeats(node: WebhookNode): void {
+export function prepareDuplicates(node: WebhookNode): void {
   prepareBox(node, "ignoreDuplicates");
   // Whatever is entered anywhere has the form shown anew: by then, the key has to be what was chosen.
   kindChoice().on("input change", () => {
@@ -32,7 +32,7 @@ export function prepareRepeats(node: WebhookNode): void {
 }
 
 /** Offers what a delivery of the sender may be known by, and to begin with it where the sender has an id for that. */
-export function showRepeats(node: WebhookNode): void {
+export function showDuplicates(node: WebhookNode): void {
   const kind = kindOf(inputValue("duplicateKey"));
   const offered = [hasId() ? "id" : "none", "header", "json", "query", "body"] satisfies Kind[];
   const kinds: Kind[] = kind === "written" ? [...offered, kind] : offered;
@@ -47,7 +47,7 @@ export function showRepeats(node: WebhookNode): void {
   suggestion()
     .toggle(name !== "")
     .find("span > span")
-    .text(name === "" ? "" : node._("repeats.suggested", { name }));
+    .text(name === "" ? "" : node._("duplicates.suggested", { name }));
   $("#webhook-trigger-note-no-id").toggle(isIgnoring() && kind === "none");
   $("#webhook-trigger-hint-duplicateKey").text(node._(hasId() ? "hint.duplicateKey" : "hint.duplicateKeyWithoutId"));
   showWithoutKey(node);
@@ -59,27 +59,27 @@ function showWithoutKey(node: WebhookNode): void {
   $("#webhook-trigger-note-without-key")
     .toggle(isIgnoring() && withoutKey > 0)
     .children("span")
-    .text(node._("repeats.withoutKey", { count: String(withoutKey) }));
+    .text(node._("duplicates.withoutKey", { count: String(withoutKey) }));
 }
 
 const kindsData = "kinds";
 
-/** What the heading says of repeats. */
-export function repeatsState(node: WebhookNode): string {
+/** What the heading says of duplicates. */
+export function duplicatesState(node: WebhookNode): string {
   const value = fieldValue("ignoreDuplicates");
   if (isEnvironmentValue(value)) return String(value);
   const name = suggestedFor();
   if (!isTicked("ignoreDuplicates")) {
     return [
-      node._("section.repeatsUnchecked"),
-      ...(name === "" ? [] : [node._("section.repeatsSuggested", { name })]),
+      node._("section.duplicatesUnchecked"),
+      ...(name === "" ? [] : [node._("section.duplicatesSuggested", { name })]),
     ].join(" · ");
   }
   const key = inputValue("duplicateKey");
   const kind = kindOf(key);
-  if (kind === "none") return node._("section.repeatsUnknown");
+  if (kind === "none") return node._("section.duplicatesUnknown");
   const by = kind === "id" ? node._("section.byId") : kind === "body" ? node._("section.byBody") : key;
-  return node._("section.repeatsKnown", { hours: inputValue("duplicateWindow"), key: by });
+  return node._("section.duplicatesKnown", { hours: inputValue("duplicateWindow"), key: by });
 }
 
 function kindChoice(): JQuery {
@@ -87,7 +87,7 @@ function kindChoice(): JQuery {
 }
 
 function suggestion(): JQuery {
-  return $("#webhook-trigger-note-repeats");
+  return $("#webhook-trigger-note-duplicates");
 }
 
 function isIgnoring(): boolean {

@@ -27,7 +27,7 @@ export const longestAnswer = 64 * 1024;
  * Reserves keys, so that of any deliveries with one key exactly one starts the flow at a time, and none does once that
  * one has been answered. In the memory of this process, or in a store that outlives it or that several instances share.
  */
-export interface Repeats {
+export interface Duplicates {
   /** Asked before the flow is started, for each delivery that has a key. */
   reserve(candidate: Candidate): Found | Promise<Found>;
 }
@@ -61,7 +61,7 @@ export interface Earlier {
 export type Outcome = "released" | { readonly answer: FirstAnswer | undefined };
 
 /** What a delivery is to be told that does not start the flow. */
-export interface Repetition {
+export interface KnownDuplicate {
   readonly isFirst: false;
   /** The id of the message of the first one. */
   readonly id: string;
@@ -76,12 +76,12 @@ export interface Repetition {
  * @param wait waits in the place of the delivery; what is no outcome ends that
  */
 export async function reserveOrWait<Other extends object = never>(
-  repeats: Repeats,
+  duplicates: Duplicates,
   candidate: Candidate,
   wait: (outcome: Promise<Outcome>) => Promise<Outcome | Other> = async (outcome) => outcome,
-): Promise<Reservation | Repetition | Other> {
+): Promise<Reservation | KnownDuplicate | Other> {
   for (;;) {
-    const found = await repeats.reserve(candidate);
+    const found = await duplicates.reserve(candidate);
     if (found.isFirst) return found;
     const outcome = found.outcome instanceof Promise ? await wait(found.outcome) : found.outcome;
     if (outcome === "released") continue;
