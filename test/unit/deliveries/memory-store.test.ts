@@ -13,12 +13,12 @@ describe("MemoryStore", () => {
       await store.add(delivered(`a${index}`, { node: "a", state: index < 50 ? "queued" : "succeeded" }), bytes);
       await store.add(delivered(`b${index}`, { node: "b" }), bytes);
     }
-    should(await store.counts("a")).eql({ queued: 50, done: mostOfNode - 50 });
+    should(await store.counts("a")).eql({ queued: 50, succeeded: mostOfNode - 50 });
     should(await store.counts("b")).eql({ done: mostOfNode });
     for (let index = 0; index < 250; index++) await store.add(delivered(`c${index}`, { node: "a", state: "running" }), bytes); // prettier-ignore
     should(await store.counts("a")).eql({ queued: 50, running: 250 });
     for (let index = 0; index < 250; index++) await store.change(`c${index}`, { state: "succeeded" });
-    should(await store.counts("a")).eql({ queued: 50, done: mostOfNode - 50 });
+    should(await store.counts("a")).eql({ queued: 50, succeeded: mostOfNode - 50 });
     should(await store.find("c249")).be.ok();
     should(await store.find("c0")).be.undefined();
   });
