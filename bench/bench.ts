@@ -13,7 +13,6 @@ import { installationNames, measureInstallations } from "./installations";
 import { memory } from "./memory";
 import { processorTime } from "./processor-time";
 import { signatures } from "./signatures";
-import { store } from "./store";
 import { tab } from "./tab";
 import { generatorCpu, throughput } from "./throughput";
 
@@ -22,7 +21,6 @@ const parts: Record<string, (rows?: string[]) => Promise<void>> = {
   signatures,
   "processor-time": processorTime,
   handling,
-  store,
   disk,
   durable,
   endpoints: manyEndpoints,

@@ -3,10 +3,11 @@ import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { fileName, maxBytes, SqliteStore } from "../src/deliveries/sqlite-store";
-import type { Query } from "../src/deliveries/store";
+import type { Position, Query } from "../src/deliveries/queue";
+import { fileName, maxBytes, SqliteQueue } from "../src/deliveries/sqlite/sqlite-queue";
 import { Fault, Faults, faultyWorker } from "../test/harness/faults";
-import { delivered, Told } from "../test/harness/stores";
+import { delivered } from "../test/harness/deliveries";
+import { Listener } from "../test/harness/listener";
 import { connections, milliseconds, report, rounds, spread } from "./figures";
 
 const body = Buffer.alloc(1000, "x");
@@ -27,15 +28,15 @@ export async function disk(): Promise<void> {
   await slowSyncs();
 }
 
-/** @param options of `SqliteStore` */
-async function openedIn(folder: string, options: ConstructorParameters<typeof SqliteStore>[1]): Promise<SqliteStore> {
-  const store = new SqliteStore(folder, options);
-  await store.open(new Told());
+/** @param options of `SqliteQueue` */
+async function openedIn(folder: string, options: ConstructorParameters<typeof SqliteQueue>[1]): Promise<SqliteQueue> {
+  const store = new SqliteQueue(folder, options);
+  await store.open(new Listener());
   return store;
 }
 
 /** Adds one after the other over so many connections. @returns how many in a second, and how long each took, in ms */
-async function add(store: SqliteStore, isEnough: (added: number) => boolean, over = connections, at = Date.now()) {
+async function add(store: SqliteQueue, isEnough: (added: number) => boolean, over = connections, at = Date.now()) {
   const start = performance.now();
   const latencies: number[] = [];
   const one = async () => {
@@ -79,12 +80,12 @@ async function opening(folder: string, sizeOf: () => number): Promise<void> {
     into.push(performance.now() - start);
   };
   for (let round = 0; round < rounds; round++) {
-    const store = new SqliteStore(folder);
-    await time(() => store.open(new Told()), times);
+    const store = new SqliteQueue(folder);
+    await time(() => store.open(new Listener()), times);
     for (const query of queries) {
-      let before: string | undefined;
+      let before: Position | undefined;
       for (let page = 0; page < 5; page++) {
-        await time(async () => (before = (await store.page({ ...query, before })).next), pages);
+        await time(async () => (before = (await store.list({ ...query, before })).at(-1)), pages);
       }
     }
     await store.close();
@@ -99,10 +100,9 @@ async function aging(folder: string): Promise<void> {
   const store = await openedIn(folder, { maxAge: age / 2 });
   const start = performance.now();
   let isOver = false;
-  const fresh = last + 1;
   const adding = add(store, () => isOver, 1);
-  // By its number, the order in which it came.
-  while ((await store.page({ limit: 1, before: `${fresh}` })).deliveries.length > 0)
+  const began = { at: Date.now() - age / 2, id: "" };
+  while ((await store.list({ limit: 1, before: began })).length > 0)
     await new Promise((resolve) => setTimeout(resolve, 100));
   const seconds = (performance.now() - start) / 1000;
   isOver = true;

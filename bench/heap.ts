@@ -1,9 +1,7 @@
 /** Prints, as JSON, what the parts of an endpoint take on the heap, in bytes each. Needs `--expose-gc`. */
 import type { Node, NodeAPI } from "node-red";
-import { Counts } from "../nodes/runtime/counts";
-import { endpointOf } from "../nodes/runtime/endpoint";
-import { Report } from "../nodes/runtime/report";
-import { Traffic } from "../nodes/runtime/traffic";
+import { describeNode, endpointOf } from "../nodes/runtime/endpoint";
+import { Observers } from "../nodes/runtime/observers";
 import { defaults } from "../src/config/fields";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { Guarding } from "../src/deliveries/duplicate-guard";
@@ -35,10 +33,18 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-const node = { status: () => undefined, metric: () => false } as unknown as Node;
-const RED = { events: { on: () => undefined } } as unknown as NodeAPI;
+const nothing = () => undefined;
+const node = { status: nothing, metric: () => false } as unknown as Node;
+const RED = {
+  events: { on: nothing },
+  httpAdmin: { get: nothing, post: nothing },
+  auth: { needsPermission: nothing },
+  settings: {},
+} as unknown as NodeAPI;
+const nodeAt = (index: number) => Object.assign(Object.create(node) as Node, { id: `w${index}` });
 const limiting = { standIns: new StandIns(), counter: new MemoryRateCounter() };
-const traffic = new Traffic(RED);
+const observers = new Observers(RED);
+const { outcomes } = observers;
 const guarding = new Guarding(new MemoryDuplicates());
 const registry = new EndpointRegistry();
 
@@ -47,26 +53,15 @@ const config = measure("its configuration, parsed", (index) => {
   return parseConfig({ ...defaults, relativePath: `/hook/${index}` }, { token: ownToken }, { roots: { admin: "/admin", node: "/" } }) as WebhookConfig;
 }); // prettier-ignore
 const gate = measure("its gate", (index) => gateOf(config(index)) as Gate);
-const report = measure("its report", () => new Report(node, (key) => key, new Counts()));
+measure("its counts and its health", (index) => {
+  const own = nodeAt(index);
+  observers.begin(own);
+  observers.run(describeNode(own, config(index), gate(index)));
+  return own;
+});
 measure("the endpoint, its functions and its place in the map", (index) => {
-  const parts = {
-    config: config(index),
-    gate: gate(index),
-    report: report(index),
-    limit: 5_000_000,
-    limiting,
-    traffic,
-  };
-  const endpoint = endpointOf(RED, Object.assign(Object.create(node) as Node, { id: `w${index}` }), {
-    ...parts,
-    guarding,
-    custody: undefined,
-    records: undefined,
-  });
-  return registry.register({
-    endpoint,
-    onActive: () => report(index).stop(),
-    onBlocked: () => report(index).stop(),
-  });
+  const parts = { config: config(index), gate: gate(index), limit: 5_000_000, limiting, outcomes, guarding };
+  const endpoint = endpointOf(RED, nodeAt(index), { ...parts, guaranteed: undefined, records: undefined });
+  return registry.register({ endpoint, onActive: nothing, onBlocked: nothing });
 });
 process.stdout.write(JSON.stringify(sizes));

@@ -70,6 +70,10 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     attempts: { value: defaults.attempts, validate: validator("attempts") },
     backoffFirst: { value: defaults.backoffFirst, validate: validator("backoffFirst") },
     backoffLongest: { value: defaults.backoffLongest, validate: validator("backoffLongest") },
+    concurrency: { value: defaults.concurrency, validate: validator("concurrency") },
+    ratePerMinute: { value: defaults.ratePerMinute, validate: validator("ratePerMinute") },
+    breaker: { value: defaults.breaker, validate: validator("breaker") },
+    attemptTimeout: { value: defaults.attemptTimeout, validate: validator("attemptTimeout") },
   },
   // Written out: the flow library reads them from this very text.
   credentials: {
@@ -144,6 +148,7 @@ const optional: readonly Field[] = [
   "headerParameter", "queryParameter", "token", "secondToken", "secret", "secondSecret", "verifyToken", "scheme",
   "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm", "replyStatus", "replyBody", "replyType",
   "replyTimeout", "duplicateKey", "duplicateWindow", "attempts", "backoffFirst", "backoffLongest",
+  "attemptTimeout", "concurrency", "ratePerMinute", "breaker",
 ]; // prettier-ignore
 
 /** Shows all that follows from what the form holds: every field may bear on the others. */

@@ -18,22 +18,17 @@ import { memoryBudget } from "../src/request/memory-budget";
 import type { Breach } from "../src/config/rules";
 import { gateOf } from "../src/trust/gates";
 import { type LimitServices, MemoryRateCounter } from "../src/trust/limits";
-import { Completion } from "./runtime/completion";
+import { Completion, describeError, maxErrorLength } from "./runtime/completion";
 import { ConfiguredPaths } from "./runtime/configured";
-import { Failures } from "./runtime/failures";
-import { listenToErrors } from "./runtime/flow-errors";
+import { DeliveryStores } from "./runtime/delivery-stores";
 import { bodyLimitOf, isMiddlewareBroken, memoryOf, middlewareOf, rootsOf, settingsOf } from "./runtime/host";
-import { durabilityOf } from "./runtime/guaranteed";
-import { endpointOf, lotOf, type Parts } from "./runtime/endpoint";
-import { Metrics } from "./runtime/metrics";
+import { GuaranteedFlow } from "./runtime/guaranteed";
+import { describeNode, endpointOf, type Parts } from "./runtime/endpoint";
+import { Observers } from "./runtime/observers";
 import { OpenedNodes } from "./runtime/opened";
+import { serveQueueControl } from "./runtime/queue-control";
 import { Replays } from "./runtime/replays";
-import { Report } from "./runtime/report";
-import { ShownDeliveries } from "./runtime/shown-deliveries";
-import { Silences } from "./runtime/silence";
-import { Standings } from "./runtime/standings";
-import { Storehouse } from "./runtime/storehouse";
-import { Traffic } from "./runtime/traffic";
+import { pushChanges, serveDeliveries } from "./runtime/shown-deliveries";
 import { Trials } from "./runtime/trials";
 
 type WebhookTriggerNode = Node<SavedCredentials>;
@@ -45,19 +40,15 @@ const brokenMiddleware: Breach = { rule: "httpNodeMiddleware", value: "" };
 interface Common {
   registry: EndpointRegistry;
   deployGate: DeployGate;
-  storehouse: Storehouse;
+  stores: DeliveryStores;
   completion: Completion;
   /** Missing where HTTP nodes are switched off. */
   front: HttpFront | undefined;
   opened: OpenedNodes;
   trials: Trials;
-  traffic: Traffic;
-  failures: Failures;
   limiting: LimitServices;
   guarding: Guarding;
-  standings: Standings;
-  silences: Silences;
-  metrics: Metrics;
+  observers: Observers;
   roots: Roots;
   /** The address that callers use, where the settings file says it. */
   baseUrl: string | undefined;
@@ -84,23 +75,25 @@ export = function webhookTrigger(RED: NodeAPI): void {
       webhookTriggerRoots: { value: common.roots, exportable: true },
       webhookTriggerBaseUrl: { value: "", exportable: true },
       webhookTriggerDeliveries: { value: {}, exportable: true },
-      webhookTriggerGuaranteed: { value: common.storehouse.keeping, exportable: true },
+      webhookTriggerGuaranteed: { value: common.stores.keeping, exportable: true },
     },
   });
 };
 
 function prepare(RED: NodeAPI): Common {
   const configured = new ConfiguredPaths(RED);
+  const observers = new Observers(RED);
   const registry = new EndpointRegistry();
   const deployGate = new DeployGate();
   const roots = rootsOf(RED);
   const opened = new OpenedNodes(RED, registry);
-  const storehouse: Storehouse = new Storehouse(RED, (id) => shown.seen(id));
+  const stores = new DeliveryStores(RED, observers.outcomes, pushChanges(RED));
   const limit = bodyLimitOf(RED);
-  const traffic = new Traffic(RED);
-  const stores = storehouse.shown;
-  const shown = new ShownDeliveries(RED, { stores, traffic, replays: new Replays(RED, opened, deployGate, limit) });
-  const trials = new Trials(RED, deployGate, opened, stores);
+  const { lists } = stores;
+  const replays = new Replays(RED, opened, deployGate, limit);
+  serveDeliveries(RED, { lists, traffic: observers.traffic, replays });
+  serveQueueControl(RED, stores);
+  const trials = new Trials(RED, deployGate, opened, lists);
   const isConfigured = (key: string) => configured.has(key);
   const missed = new MissedRequests({
     registry,
@@ -108,8 +101,8 @@ function prepare(RED: NodeAPI): Common {
     getMountPath: () => getMountPath(RED.httpNode) ?? "",
     getAddress: (request) => clientAddress(RED.httpNode, request),
     newId: () => RED.util.generateId(),
-    report: (delivery) => storehouse.note(delivery),
-    count: (node) => traffic.add(node, "refused"),
+    report: (delivery) => stores.note(delivery),
+    outcomes: observers.outcomes,
   });
   const front =
     roots.node === false
@@ -123,7 +116,7 @@ function prepare(RED: NodeAPI): Common {
           isConfigured,
         });
   const suspend = () => {
-    storehouse.hold();
+    stores.hold();
     registry.suspend();
     deployGate.close();
   };
@@ -131,7 +124,7 @@ function prepare(RED: NodeAPI): Common {
   if (!configured.needNothing) suspend();
   RED.events.on("flows:stopping", suspend);
   RED.events.on("flows:started", () => {
-    storehouse.resume();
+    stores.release();
     registry.resume();
     front?.refresh();
     deployGate.open();
@@ -140,17 +133,13 @@ function prepare(RED: NodeAPI): Common {
     registry,
     deployGate,
     front,
-    storehouse,
+    stores,
     completion: new Completion(RED),
     opened,
     trials,
-    traffic,
-    failures: new Failures(storehouse.begun),
-    limiting: { standIns: trials.standIns, counter: storehouse.rates ?? new MemoryRateCounter() },
+    limiting: { standIns: trials.standIns, counter: stores.rates ?? new MemoryRateCounter() },
     guarding: new Guarding(new MemoryDuplicates()),
-    standings: new Standings(RED),
-    silences: new Silences(RED),
-    metrics: new Metrics(RED),
+    observers,
     roots,
     baseUrl: parseBaseUrl(settingsOf(RED).webhookTriggerBaseUrl),
     limit,
@@ -159,56 +148,59 @@ function prepare(RED: NodeAPI): Common {
 
 /** Opens the endpoint of a node, or tells why it stays closed. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { opened, trials, metrics, roots, baseUrl, storehouse } = common;
-  const report = new Report(node, RED._, metrics.of(node));
+  const { opened, trials, observers, roots, baseUrl, stores } = common;
+  observers.begin(node);
   const close = (breach: Breach) => {
     opened.note(node, breach);
-    report.broken(breach);
+    observers.showBreach(node, breach);
   };
   if (roots.node === false) {
     opened.note(node, "switchedOff");
-    return report.switchedOff();
+    return observers.showSwitchedOff(node);
   }
 
   const config = isMiddlewareBroken(RED) ? brokenMiddleware : parseConfig(saved, node.credentials, { roots, baseUrl });
   if ("rule" in config) return close(config);
-  const breach = storehouse.breachOf(config.guaranteed);
+  const breach = stores.breachOf(config.guaranteed);
   if (breach) return close(breach);
   const gate = gateOf(config, node.id, trials.standIns);
   if ("rule" in gate) return close(gate);
   const recorder = new Recorder(node.id, gate.redactor);
-  open(RED, node, { ...common, config, gate, report, recorder });
+  open(RED, node, { ...common, outcomes: observers.outcomes, config, gate, recorder });
 }
 
 /** All that the endpoint of a node is made of. */
-type Whole = Common & Pick<Parts, "config" | "gate" | "report"> & { recorder: Recorder };
+type Whole = Common & Pick<Parts, "config" | "gate" | "outcomes"> & { recorder: Recorder };
 
 function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
-  const { config, gate, report, recorder, registry, storehouse } = whole;
-  const { path, guaranteed } = config;
-  const durability = guaranteed || storehouse.hasKept ? durabilityOf(RED, node, whole) : undefined;
-  const { custody, guarding = whole.guarding } = durability ?? {};
-  const records = storehouse.recordsOf(recorder, path, guaranteed);
-  const endpoint = endpointOf(RED, node, { ...whole, guarding, custody, records });
+  const { config, gate, observers, recorder, registry, stores, completion } = whole;
+  const { path } = config;
+  const log = stores.logOf(recorder, path, config.guaranteed);
+  const running = describeNode(node, config, gate, log);
+  observers.run(running);
+  // What was stored before is started also where the node stores nothing more.
+  const flow =
+    config.guaranteed || stores.hasQueue ? new GuaranteedFlow(RED, node, { ...whole, queue: stores.queue }) : undefined;
+  const guaranteed = config.guaranteed ? flow : undefined;
+  const guarding = guaranteed ? stores.guarding : whole.guarding;
+  const endpoint = endpointOf(RED, node, { ...whole, guarding, guaranteed, records: log });
   if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
   whole.opened.note(node, { node, config, endpoint, recorder });
-  listenToErrors(node, whole.failures.heard);
-  whole.standings.note(node, report);
-  whole.metrics.describe(node, path, gate.redactor);
-  const watch = whole.silences.watch(node.id, {
-    hours: config.alertWhenSilent,
-    store: storehouse.lastingOf(guaranteed),
+  completion.onError(node, (id, error, by) => {
+    stores.starts.failed(id, (redactor) => redactor.redact(describeError(by, error)).slice(0, maxErrorLength));
   });
+  const expectation = { hours: config.alertWhenSilent, store: stores.lastingOf(config.guaranteed) };
+  const leave = flow && stores.process(node.id, flow, config.guaranteed);
   const unregister = registry.register({
     endpoint,
-    onActive: () => report.open(path, lotOf(config), watch),
-    onBlocked: () => report.waiting(path),
+    onActive: () => observers.open(running, expectation),
+    onBlocked: () => observers.showBlocked(running),
   });
   const close = whole.front?.open(endpoint);
   node.on("close", () => {
     close?.();
     unregister();
-    durability?.close();
-    report.stop();
+    leave?.();
+    observers.close(running);
   });
 }

@@ -28,6 +28,9 @@ const script = outputFiles.map((file) => file.text).join("");
 const markup = withoutIndentation(readFileSync(join(root, html), "utf8"));
 writeFileSync(join(dist, html), `<script type="text/javascript">\n${script}</script>\n\n${markup}`);
 
+// Read beside the compiled files.
+const schema = join("src", "deliveries", "sqlite", "schema.sql");
+cpSync(join(root, schema), join(dist, schema));
 // Node-RED looks for these beside the compiled node only.
 for (const folder of ["icons", "locales"]) {
   cpSync(join(root, folder), join(dist, "nodes", folder), { recursive: true });

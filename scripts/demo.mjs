@@ -19,7 +19,7 @@ import {
   windows,
   writeFlow,
   writeSettings,
-} from "./demo/ground.mjs";
+} from "./demo/node-red.mjs";
 import { ensureDependencies, modernNode, nodeRedFolder, pathOf, programsOfInstances, root } from "./setup.mjs";
 
 const port = process.env.PORT || "1880";
@@ -70,9 +70,9 @@ function obstacleToInstances() {
 
 /** A process of its own has all of them: it ends them also where this one cannot do that any more. */
 async function runSeveral() {
-  const keeper = fork(join(root, "scripts", "demo", "instances.mjs"), [`${instances}`, port, userDir, node]);
-  stopping.signal.addEventListener("abort", () => keeper.connected && keeper.disconnect());
-  const exit = /** @type {Promise<[number | null]>} */ (once(keeper, "exit"));
+  const child = fork(join(root, "scripts", "demo", "instances.mjs"), [`${instances}`, port, userDir, node]);
+  stopping.signal.addEventListener("abort", () => child.connected && child.disconnect());
+  const exit = /** @type {Promise<[number | null]>} */ (once(child, "exit"));
   const [code] = await exit;
   process.exitCode = code ?? 1;
 }

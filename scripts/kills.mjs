@@ -1,6 +1,6 @@
 /**
  * Builds, then kills a Node-RED again and again while callers never pause: `npm run kills`, or with its defaults written
- * out `npm run kills -- --times 100 --store sqlite`; the other store is `valkey`.
+ * out `npm run kills -- --times 100 --store sqlite`; the other store is `bullmq`.
  */
 import { build, ensureDependencies, modernNode, nodeRedFolder, root, run } from "./setup.mjs";
 

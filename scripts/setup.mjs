@@ -104,7 +104,7 @@ export const programs = [
     variable: "REDIS_PATH",
     required: "REDIS_REQUIRED",
     places: ["/usr/bin/valkey-server", "/usr/bin/redis-server"],
-    specs: ["test/adversary/valkey.test.ts", "test/demo/instances.test.ts", "test/runtime/instances.test.ts"],
+    specs: ["test/demo/instances.test.ts", "test/runtime/instances.test.ts"],
     besides: "deliveries in a server wherever engines are compared",
   },
   {

@@ -1,21 +1,22 @@
 // What an endpoint is to the requests that reach it.
 
 import type { ReplyByFlow, ReplyNow } from "./config/handling";
-import type { Custody } from "./custody";
-import type { Webhook } from "./deliveries/delivery";
+import type { DeliveryLog } from "./delivery-log";
+import type { StoredDelivery, Webhook } from "./deliveries/delivery";
 import type { DuplicateGuard } from "./deliveries/duplicate-guard";
+import type { AttemptResult } from "./deliveries/queue";
+import type { Outcomes } from "./outcomes";
 import type { Problem } from "./problem";
-import type { Records } from "./records";
+import type { Sent } from "./recorder";
 import type { FlowReply } from "./http/flow-reply";
 import type { Body } from "./request/decode";
 import type { RequestInfo } from "./request/request-info";
-import type { Gate, Refused } from "./trust/gate";
+import type { Gate } from "./trust/gate";
 import type { Limits } from "./trust/limits";
 import type { Sender } from "./trust/senders/record";
 import type { SenderId } from "./trust/senders/table";
-import type { Admission } from "./trust/signature/why";
 
-/** What a request that may come in starts, and who hears how requests fared. */
+/** What a request that may come in starts. */
 export interface Endpoint {
   /** The id of its node: after a deploy, the same node comes back with another endpoint. */
   readonly nodeId: string;
@@ -30,10 +31,10 @@ export interface Endpoint {
   readonly limits: Limits | undefined;
   /** What keeps repeated deliveries from the flow; nothing where they are as good as the first. */
   readonly duplicates: DuplicateGuard | undefined;
-  /** What keeps deliveries until the flow is done with them; nothing where they end with the process. */
-  readonly custody: Custody | undefined;
+  /** What stores deliveries before they are answered, and starts the flow with them; nothing without that promise. */
+  readonly guaranteed: GuaranteedDelivery | undefined;
   /** Where what became of requests is noted for whoever looks; nothing where nobody wants to know. */
-  readonly records: Records | undefined;
+  readonly records: DeliveryLog | undefined;
   readonly reply: ReplyNow | ReplyByFlow;
   /** Whether messages have the bytes of the body as they were sent. */
   readonly rawBody: boolean;
@@ -45,33 +46,23 @@ export interface Endpoint {
    * @param reply the one that the flow owes, where it does
    */
   deliver(delivery: Delivery, reply?: FlowReply): void;
-  /** A request has started the flow. */
-  accepted(acceptance: Acceptance): void;
-  /** Its caller has its reply. */
-  replied(reply: Replied): void;
-  /** The flow has not answered it in time. */
-  unanswered(): void;
-  /** It has started no flow, as one with the same key has before. */
-  repeated(acceptance: Acceptance): void;
+  /** Hears how requests fared. */
+  readonly outcomes: Outcomes;
+}
+
+/** How deliveries are stored before their sender is answered. Each is told of a problem, where that is not possible. */
+export interface GuaranteedDelivery {
   /**
-   * Another node gets its requests.
+   * Stores a delivery safely: the flow is started with it as soon as the node's pace allows.
    *
-   * @param by its name; empty where that is not known
+   * @param answer what its sender is told then
    */
-  shadowed(by: string): void;
-  /**
-   * A handshake was answered.
-   *
-   * @param secret what the sender has brought for the operator, if it has
-   * @param request what came
-   * @param status what it was answered with
-   */
-  greeted(secret: string | undefined, request: Refused, status: number): void;
-  /**
-   * @param request what came
-   * @param cause the error behind a problem that no rule foresees
-   */
-  refused(problem: Problem, request: Refused | undefined, cause?: unknown): void;
+  store(delivery: Delivery, sent: Sent, answer: { answer?: string }): Promise<Problem | undefined>;
+  /** The same for one with which the caller starts the flow at once, as its sender waits for the flow's reply: `end` is due then. */
+  storeStarted(delivery: Delivery, sent: Sent): Promise<Problem | undefined>;
+  end(id: string, result: AttemptResult): void;
+  /** Stores a delivery anew, as a delivery of its own. */
+  replay(stored: StoredDelivery): Promise<Problem | undefined>;
 }
 
 /** What a message is made of. */
@@ -84,23 +75,4 @@ export interface Delivery {
   isPayload?: boolean;
   req: RequestInfo;
   webhook: Webhook;
-}
-
-/** An accepted request, as the status wants it. */
-export interface Acceptance {
-  id: string;
-  admission: Admission;
-  /** The address of its sender. */
-  ip: string;
-  /** Whether duplicates of it would be ignored, had it a key. */
-  lacksKey?: boolean;
-}
-
-/** The reply to an accepted request, as metrics want it. */
-export interface Replied {
-  id: string;
-  /** From the head of the request to the reply. */
-  milliseconds: number;
-  /** The length of the reply's body, in bytes. */
-  contentLength: number;
 }

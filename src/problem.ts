@@ -93,6 +93,9 @@ export const problems = {
   storeTroubled: new Problem("storeTroubled", 503, "The delivery could not be kept. Please try again.", {
     "Retry-After": "10",
   }),
+  paused: new Problem("paused", 503, "The flow of this endpoint is paused. Please try again later.", {
+    "Retry-After": "60",
+  }),
   gone: new Problem("gone", 404, "Nothing receives requests at this path any more."),
   deploying: new Problem("deploying", 503, "This endpoint is being deployed. Please try again.", {
     "Retry-After": "10",

@@ -33,7 +33,7 @@ function showSpan(node: WebhookNode): void {
   ).map((field) => (hasValidNumber(field) ? Number(inputValue(field)) : NaN));
   let seconds = 0;
   for (let failures = 1; failures < attempts; failures++) {
-    seconds += backoffAfter({ attempts, backoffFirst, backoffLongest }, failures);
+    seconds += backoffAfter({ backoffFirst, backoffLongest }, failures);
   }
   const isKnown = isTicked("guaranteed") && seconds > 0;
   const text = isKnown ? node._("guaranteed.span", { time: durationOf(seconds) }) : "";
@@ -49,5 +49,11 @@ export function guaranteedState(node: WebhookNode): string {
   const value = fieldValue("guaranteed");
   if (isEnvironmentValue(value)) return String(value);
   if (!isTicked("guaranteed")) return node._("section.guaranteedOff");
-  return node._(keeping() === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile");
+  const [count, rate, failures] = [inputValue("concurrency"), inputValue("ratePerMinute"), inputValue("breaker")];
+  return [
+    node._(keeping() === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile"),
+    ...(Number(count) === 0 ? [] : [node._("section.concurrency", { count })]),
+    ...(Number(rate) === 0 ? [] : [node._("section.rate", { rate })]),
+    ...(Number(failures) === 0 ? [] : [node._("section.breaker", { failures })]),
+  ].join(", ");
 }

@@ -48,7 +48,10 @@ const sections: Record<
   },
   limits: { saved: ["allowFrom", "rateLimit", "alertWhenSilent"], credentials: [], state: limitsState },
   guaranteed: {
-    saved: ["guaranteed", "attempts", "backoffFirst", "backoffLongest"],
+    saved: [
+      "guaranteed", "attempts", "backoffFirst", "backoffLongest",
+      "attemptTimeout", "concurrency", "ratePerMinute", "breaker",
+    ], // prettier-ignore
     credentials: [],
     state: guaranteedState,
   },

@@ -1,20 +1,17 @@
-// The endpoint of a node: what a delivery becomes in the flow, and who is told how requests fare.
+// The endpoint of a node: what a delivery becomes in the flow.
 
 import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
 import type { WebhookConfig } from "../../src/config/parse";
-import type { Custody } from "../../src/custody";
+import type { DeliveryLog } from "../../src/delivery-log";
 import { type Guarding, DuplicateGuard } from "../../src/deliveries/duplicate-guard";
 import { isIdLoose } from "../../src/deliveries/duplicate-key";
-import type { Delivery, Endpoint } from "../../src/endpoint";
-import type { Records } from "../../src/records";
+import type { Delivery, Endpoint, GuaranteedDelivery } from "../../src/endpoint";
+import type { Outcomes } from "../../src/outcomes";
 import { type FlowReply, wrapResponse } from "../../src/http/flow-reply";
 import type { Gate } from "../../src/trust/gate";
 import { createLimits, type LimitServices } from "../../src/trust/limits";
 import { isSenderId, senders } from "../../src/trust/senders/table";
-import { Inquiry } from "./explained";
-import type { Report } from "./report";
-import type { Lot } from "./status";
-import type { Traffic } from "./traffic";
+import type { RunningNode } from "./node-health";
 
 /** How long a repeat waits at most where this node answers, in ms: what it waits for takes no time. */
 const longestWait = 10_000;
@@ -25,18 +22,17 @@ export interface Parts {
   gate: Gate;
   /** The most bytes that a body may have. */
   limit: number;
-  report: Report;
+  outcomes: Outcomes;
   limiting: LimitServices;
   guarding: Guarding;
-  /** What keeps its deliveries, where none may be lost. */
-  custody: Custody | undefined;
+  /** What stores its deliveries, with guaranteed delivery. */
+  guaranteed: GuaranteedDelivery | undefined;
   /** Where what became of its requests is noted. */
-  records: Records | undefined;
-  traffic: Traffic;
+  records: DeliveryLog | undefined;
 }
 
 export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
-  const { config, gate, limit, report, custody, records, traffic } = parts;
+  const { config, gate, limit, outcomes, guaranteed, records } = parts;
   const { reply, rawBody } = config;
   return {
     nodeId: node.id,
@@ -46,40 +42,13 @@ export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
     limit,
     limits: createLimits(config, node.id, parts.limiting),
     duplicates: guardOf(node.id, parts),
-    custody,
+    guaranteed,
     records,
     reply,
     rawBody,
     newId: () => RED.util.generateId(),
     deliver: (delivery, flowReply) => node.send(messageOf(RED, node, delivery, config, flowReply)),
-    accepted: (acceptance) => {
-      report.accepted(acceptance);
-      traffic.add(node.id, "accepted");
-    },
-    replied: (replied) => report.replied(replied),
-    unanswered: () => report.unanswered(),
-    repeated: (acceptance) => {
-      report.repeated(acceptance);
-      traffic.add(node.id, "accepted");
-    },
-    shadowed: (by) => report.shadowed(config.path, by),
-    greeted: (secret, request, status) => {
-      report.greeted(secret);
-      traffic.add(node.id, "accepted");
-      records?.greeted(request, status);
-    },
-    refused: refusing(RED, node, parts),
-  };
-}
-
-function refusing(RED: NodeAPI, node: Node, { gate, report, records, traffic }: Parts): Endpoint["refused"] {
-  return (problem, request, cause) => {
-    const refusal = { problem, request, cause };
-    const inquiry = new Inquiry(refusal, gate, RED._);
-    report.refused(refusal, inquiry);
-    // What has gone wrong with an answer was accepted before.
-    if (request) traffic.add(node.id, "refused");
-    records?.refused(problem, request, () => inquiry.forNotes);
+    outcomes,
   };
 }
 
@@ -119,12 +88,25 @@ export function payloadOf(
   return returnQueryParams && !isPayload ? { body, query: req.query } : body;
 }
 
-/** What else there is to tell of an endpoint. */
-export function lotOf({ sender, access }: WebhookConfig): Lot {
+/** The node as its observers know it. */
+export function describeNode(
+  node: Node,
+  config: WebhookConfig,
+  { redactor }: Gate,
+  records?: DeliveryLog,
+): RunningNode {
+  const { path, sender, access, guaranteed: isGuaranteed, reply } = config;
   const isSigned = access.method === "signature";
   return {
+    node,
+    path,
+    redactor,
     sender: isSenderId(sender) ? sender : undefined,
     hasTwo: (isSigned ? access.secondSecret : access.secondToken) !== "",
     isArmed: isSigned && access.secret === "",
+    isGuaranteed,
+    isFollowed: isGuaranteed || reply.by === "flow",
+    breaker: config.pace.breaker,
+    records,
   };
 }

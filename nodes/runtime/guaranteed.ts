@@ -1,114 +1,148 @@
-// The flow behind an endpoint that never loses a delivery.
+// The flow of a node with guaranteed delivery: what the queue starts, and what requests give it.
 
 import type { Node, NodeAPI } from "node-red";
-import type { RetryPolicy } from "../../src/config/handling";
-import { Custody, type First } from "../../src/custody";
-import type { Kept } from "../../src/deliveries/delivery";
-import type { Guarding } from "../../src/deliveries/duplicate-guard";
-import type { Ending, Fares, Flow } from "../../src/deliveries/flow";
+import type { Delivery as StoredState, StoredDelivery } from "../../src/deliveries/delivery";
+import {
+  type AttemptResult,
+  type Consumer,
+  type DeliveryQueue,
+  type Load,
+  type Pace,
+  StoreError,
+} from "../../src/deliveries/queue";
+import type { Delivery, GuaranteedDelivery } from "../../src/endpoint";
 import type { DeployGate } from "../../src/http/deploy-gate";
 import { FlowReply } from "../../src/http/flow-reply";
-import { Problem } from "../../src/problem";
-import type { Recorder } from "../../src/recorder";
+import { Problem, problems } from "../../src/problem";
+import type { Recorder, Sent } from "../../src/recorder";
+import type { Outcomes } from "../../src/outcomes";
 import type { Completion } from "./completion";
 import { messageOf, type Parts } from "./endpoint";
-import { longestError } from "./followed";
-import type { Storehouse } from "./storehouse";
+
+/** Messages of requests whose flows start soon: of others, it is made again of what is stored, which is redacted. */
+const maxMessages = 1000;
+const maxMessageBytes = 16 * 1024 * 1024;
 
 /** What the flow of a node is made of. */
-interface Means extends Pick<Parts, "config" | "gate" | "limit" | "report"> {
-  deployGate: DeployGate;
-  storehouse: Storehouse;
-  recorder: Recorder;
-  completion: Completion;
+interface Means extends Pick<Parts, "config" | "gate" | "limit"> {
+  readonly outcomes: Outcomes;
+  readonly queue: DeliveryQueue;
+  readonly deployGate: DeployGate;
+  readonly recorder: Recorder;
+  readonly completion: Completion;
 }
 
-/** What a node has that never loses a delivery. */
-export interface Durability {
-  /** What its endpoint needs for that; nothing where it keeps no more of them, and only ends what it has kept. */
-  custody?: Custody;
-  guarding?: Guarding;
-  /** Called when the node is closed. */
-  close(): void;
-}
-
-/** Has the deliveries of a node kept, and its flow started with what is kept of them already. */
-export function durabilityOf(RED: NodeAPI, node: Node, means: Means): Durability {
-  const { config, storehouse, report, recorder } = means;
-  const { keeper, guarding } = storehouse.kept;
-  const custody = new Custody(keeper, recorder);
-  const endListening = config.guaranteed ? storehouse.news.listen(report) : undefined;
-  const leave = keeper.enter(node.id, new GuaranteedFlow(RED, node, means));
-  const close = () => {
-    leave();
-    endListening?.();
-  };
-  return config.guaranteed ? { custody, guarding, close } : { close };
-}
-
-class GuaranteedFlow implements Flow<First> {
-  readonly retry: RetryPolicy;
+export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
+  readonly pace: Pace;
   readonly #RED: NodeAPI;
   readonly #node: Node;
   readonly #means: Means;
+  readonly #messages = new Map<string, { delivery: Delivery; bytes: number }>();
+  #messageBytes = 0;
 
   constructor(RED: NodeAPI, node: Node, means: Means) {
-    this.retry = means.config.retry;
+    this.pace = means.config.pace;
     this.#RED = RED;
     this.#node = node;
     this.#means = means;
   }
 
-  async start(kept: Kept, first: First | undefined): Promise<Ending> {
-    const ending = await this.#run(kept, first);
-    this.#means.report.ran(ending);
-    return ending;
+  async store(delivery: Delivery, sent: Sent, answer: { answer?: string }): Promise<Problem | undefined> {
+    const stored = this.#means.recorder.record(delivery, sent, { state: "queued", ...answer });
+    const bytes = stored.delivery.size;
+    const isKept = this.#messages.size < maxMessages && this.#messageBytes + bytes <= maxMessageBytes;
+    if (isKept) {
+      this.#messages.set(delivery.id, { delivery, bytes });
+      this.#messageBytes += bytes;
+    }
+    const problem = await this.#add(() => this.#means.queue.add({ ...stored.delivery, attempt: 0 }, stored.body));
+    if (problem) this.#takeMessage(delivery.id);
+    return problem;
   }
 
-  async #run(kept: Kept, first: First | undefined): Promise<Ending> {
+  async storeStarted(delivery: Delivery, sent: Sent): Promise<Problem | undefined> {
+    const { queue, recorder, config, outcomes } = this.#means;
+    if (queue.paused(this.#node.id)) return problems.paused;
+    const stored = recorder.record(delivery, sent, { state: "running" });
+    const timeoutMs = config.reply.by === "flow" ? config.reply.timeout : 0;
+    const problem = await this.#add(() =>
+      queue.addStarted({ ...stored.delivery, maxAttempts: this.pace.attempts }, stored.body, timeoutMs),
+    );
+    if (!problem) outcomes.emit("attempt:started", { node: this.#node.id, id: delivery.id, attempt: 1 });
+    return problem;
+  }
+
+  end(id: string, result: AttemptResult): void {
+    this.#means.queue.end(id, result).catch(() => undefined);
+  }
+
+  /** Stores a delivery that is a replay of another. */
+  async replay({ delivery, body }: StoredDelivery): Promise<Problem | undefined> {
+    return this.#add(() => this.#means.queue.add({ ...delivery, state: "queued", attempt: 0 }, body));
+  }
+
+  async start(stored: StoredDelivery): Promise<AttemptResult> {
+    const { id, attempt } = stored.delivery;
+    this.#means.outcomes.emit("attempt:started", { node: this.#node.id, id, attempt });
     try {
-      if (!first) return await this.#resend(kept);
-      const ending = await this.#send(first);
-      return { ...ending, told: ending.told ?? first.told?.() };
+      return await this.#run(stored);
     } catch (error) {
       return { as: "failed", error: this.#redact(error instanceof Error ? error.message : typeof error) };
     }
   }
 
-  fared(fares: Fares): void {
-    this.#means.report.fared(fares);
+  ended({ id, state, attempt, error = "" }: StoredState, result: AttemptResult): void {
+    const { outcomes } = this.#means;
+    const { id: node } = this.#node;
+    if (result.as === "failed") outcomes.emit("attempt:failed", { node, id, attempt, error: result.error });
+    else outcomes.emit(`attempt:${result.as}`, { node, id, attempt });
+    const isKnown = result.as === "failed" && result.isTold;
+    if (state === "failed" && !isKnown) outcomes.emit("failed", { node, id, attempts: attempt, error });
   }
 
-  gaveUp(id: string, attempts: number, error: string): void {
-    this.#means.report.gaveUp(id, attempts, error);
+  loaded(load: Load): void {
+    this.#means.outcomes.emit("load", { node: this.#node.id, load });
   }
 
-  redelivered(number: number): void {
-    this.#means.report.redelivered(number);
-  }
-
-  async #resend(kept: Kept): Promise<Ending> {
-    const { config, limit, deployGate, recorder } = this.#means;
-    const { rawBody, reply } = config;
-    const delivery = await recorder.restore(kept, limit, rawBody);
+  async #run(stored: StoredDelivery): Promise<AttemptResult> {
+    const { config, limit, deployGate, recorder, completion } = this.#means;
+    const { id, head } = stored.delivery;
+    const delivery = this.#takeMessage(id) ?? (await recorder.restore(stored, limit, config.rawBody));
     if (delivery instanceof Problem) return { as: "failed", error: delivery.detail };
     // A deploy may have come meanwhile: the message is for the flow in the place of this one.
     const isRunning = !deployGate.isClosed && this.#RED.nodes.getNode(this.#node.id) === this.#node;
-    if (!isRunning) return { as: "lost" };
-    const { method } = kept.delivery.head;
-    const owed = reply.by === "flow" ? FlowReply.detached(this.#RED.httpNode, method, reply.timeout) : undefined;
-    return this.#send({ delivery, owed });
+    if (!isRunning) return { as: "interrupted" };
+    const reply =
+      config.reply.by === "flow"
+        ? FlowReply.detached(this.#RED.httpNode, head.method, config.reply.timeout)
+        : undefined;
+    const message = messageOf(this.#RED, this.#node, delivery, config, reply);
+    const redact = (error: string) => this.#redact(error);
+    const timeoutMs = config.attemptTimeoutMs;
+    const result = reply?.ending ?? completion.follow(id, { redact, timeoutMs });
+    this.#node.send(message);
+    return result;
   }
 
-  #send({ delivery, owed }: First): Promise<Ending> {
-    const { config, completion } = this.#means;
-    const message = messageOf(this.#RED, this.#node, delivery, config, owed);
-    const ending = owed?.ending ?? completion.follow(delivery.id, this.#node, (error) => this.#redact(error));
-    this.#node.send(message);
-    return ending;
+  #takeMessage(id: string): Delivery | undefined {
+    const known = this.#messages.get(id);
+    if (!known) return undefined;
+    this.#messages.delete(id);
+    this.#messageBytes -= known.bytes;
+    return known.delivery;
+  }
+
+  async #add(act: () => Promise<void>): Promise<Problem | undefined> {
+    try {
+      await act();
+      return undefined;
+    } catch (error) {
+      if (error instanceof StoreError) return problems.storeTroubled;
+      throw error;
+    }
   }
 
   #redact(error: string): string {
-    return this.#means.gate.redactor.redact(error).slice(0, longestError);
+    return this.#means.gate.redactor.redact(error);
   }
 }

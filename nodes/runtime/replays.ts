@@ -1,13 +1,10 @@
 // Starts a flow with an earlier delivery once more, as somebody wants it who looks at that.
 
 import type { NodeAPI } from "node-red";
-import type { First } from "../../src/custody";
-import type { Kept } from "../../src/deliveries/delivery";
-import type { Shelf } from "../../src/deliveries/joined";
-import type { Ending } from "../../src/deliveries/flow";
+import type { StoredDelivery } from "../../src/deliveries/delivery";
 import { mostShown } from "../../src/deliveries/shown";
 import { isReplayable, lateAnswer, type Obstacle } from "../../src/deliveries/state";
-import type { Change } from "../../src/deliveries/store";
+import type { AttemptResult, Change, DeliveryList } from "../../src/deliveries/queue";
 import type { DeployGate } from "../../src/http/deploy-gate";
 import { FlowReply } from "../../src/http/flow-reply";
 import { Problem } from "../../src/problem";
@@ -37,24 +34,25 @@ export class Replays {
   /**
    * Starts the flow of the very node that the delivery came to.
    *
-   * @param shelf where the delivery is
+   * @param list where the delivery is
    * @param changed what is to be the payload; nothing for the one that it had
    * @returns the id of the new delivery
    */
-  async replay(kept: Kept, shelf: Shelf, changed: Changed | undefined): Promise<{ id: string } | Obstacle> {
-    const { delivery } = kept;
+  async replay(
+    stored: StoredDelivery,
+    list: DeliveryList,
+    changed: Changed | undefined,
+  ): Promise<{ id: string } | Obstacle> {
+    const { delivery } = stored;
     if (!isReplayable(delivery.state)) return "notAccepted";
-    if (!changed && lacksBody(kept)) return "bodyMissing";
+    if (!changed && lacksBody(stored)) return "bodyMissing";
     const open = this.#opened.serving(delivery.node);
     if (!open) return "notOpen";
-    const again = open.recorder.replay(kept, this.#RED.util.generateId(), changed);
+    const again = open.recorder.replay(stored, this.#RED.util.generateId(), changed);
     const outcome = await this.#start(open, again);
     if (outcome) return outcome;
     // The new one is looked after in its place.
-    if (delivery.state === "failed") {
-      await shelf.change(delivery.id, { state: "succeeded" }).catch(() => undefined);
-      open.endpoint.custody?.recount(delivery.node);
-    }
+    if (delivery.state === "failed") await list.update(delivery.id, { state: "succeeded" }).catch(() => undefined);
     return { id: again.delivery.id };
   }
 
@@ -63,10 +61,10 @@ export class Replays {
    *
    * @returns nothing where it is no JSON, or too long to be shown
    */
-  async payloadToShow(kept: Kept): Promise<Changed | undefined> {
-    if (!isReplayable(kept.delivery.state) || lacksBody(kept) || kept.body.length > mostShown) return undefined;
-    const open = this.#opened.serving(kept.delivery.node);
-    const restored = await open?.recorder.restore(kept, mostShown, false).catch(() => undefined);
+  async payloadToShow(stored: StoredDelivery): Promise<Changed | undefined> {
+    if (!isReplayable(stored.delivery.state) || lacksBody(stored) || stored.body.length > mostShown) return undefined;
+    const open = this.#opened.serving(stored.delivery.node);
+    const restored = await open?.recorder.restore(stored, mostShown, false).catch(() => undefined);
     if (!open || !restored || restored instanceof Problem || Buffer.isBuffer(restored.body)) return undefined;
     const req = { ...restored.req, query: redactQuery(restored.req.query) };
     const payload = payloadOf({ ...restored, req }, open.config);
@@ -74,43 +72,31 @@ export class Replays {
     return open.recorder.redactor.contains(JSON.stringify(payload)) ? undefined : { payload };
   }
 
-  async #start({ node, config, endpoint, recorder }: Open, kept: Kept): Promise<Obstacle | undefined> {
+  async #start({ node, config, endpoint, recorder }: Open, stored: StoredDelivery): Promise<Obstacle | undefined> {
     // Where a number was redacted, it is no JSON any more.
-    const restored = await recorder.restore(kept, this.#limit, config.rawBody).catch(() => undefined);
+    const restored = await recorder.restore(stored, this.#limit, config.rawBody).catch(() => undefined);
     if (!restored || restored instanceof Problem) return "unreadable";
     if (this.#deployGate.isClosed || this.#RED.nodes.getNode(node.id) !== node) return "notOpen";
-    const { method } = kept.delivery.head;
+    const { guaranteed, records } = endpoint;
+    if (guaranteed) return (await guaranteed.replay(stored)) && "notKept";
+    const { method } = stored.delivery.head;
     const owed =
       config.reply.by === "flow" ? FlowReply.detached(this.#RED.httpNode, method, config.reply.timeout) : undefined;
-    const { custody, records } = endpoint;
-    if (custody) return this.#keep(custody, kept, { delivery: restored, owed });
     const { attempt: _, ...webhook } = restored.webhook;
-    records?.replayed(kept, owed === undefined ? "succeeded" : "running");
+    records?.replayed(stored, owed === undefined ? "succeeded" : "running");
     node.send(messageOf(this.#RED, node, { ...restored, webhook }, config, owed));
-    void owed?.ending.then((ending) => records?.answered(kept.delivery.id, changeBy(ending, kept.delivery.at)));
-    return undefined;
-  }
-
-  async #keep(
-    custody: NonNullable<Open["endpoint"]["custody"]>,
-    kept: Kept,
-    first: First,
-  ): Promise<Obstacle | undefined> {
-    const outcome = await custody.keepAgain(kept);
-    if (outcome instanceof Problem) return "notKept";
-    custody.begin(kept, first);
+    void owed?.ending.then((result) => records?.answered(stored.delivery.id, toChange(result)));
     return undefined;
   }
 }
 
 /** What is noted of a replay whose flow was to answer, when it has, or has not in time. */
-function changeBy(ending: Ending, at: number): Change {
-  if (ending.as !== "failed") return { state: "succeeded", run: { at, ended: Date.now() } };
+function toChange(result: AttemptResult): Change {
+  if (result.as !== "failed") return { state: "succeeded" };
   // Where it was late, it may have failed before: that tells more, and is noted.
-  if (ending.error === lateAnswer) return { state: "failed" };
-  return { state: "failed", run: { at, ended: Date.now(), error: ending.error } };
+  return { state: "failed", ...(result.error !== lateAnswer && { error: result.error }) };
 }
 
-function lacksBody({ delivery, body }: Kept): boolean {
+function lacksBody({ delivery, body }: StoredDelivery): boolean {
   return body.length === 0 && delivery.size > 0;
 }

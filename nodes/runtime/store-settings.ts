@@ -1,33 +1,46 @@
 // What the settings file says of where deliveries are kept.
 
+import type { ClusterNode } from "ioredis";
 import type { Keeping } from "../../src/config/keeping";
+import type { ConnectionSettings } from "../../src/deliveries/bullmq/server";
 
 export type StoreSettings =
   /** In a file: in the user directory, unless a folder is named. */
   | { readonly type: "sqlite"; readonly folder?: string }
   /** In a server; a namespace tells its deliveries from others in the same server. */
-  | { readonly type: "valkey"; readonly url: string; readonly namespace?: string };
+  | ({ readonly type: "bullmq"; readonly namespace?: string } & ConnectionSettings);
 
 /** What is not understood: the name of a field, as its value may hold a password. */
 export interface Misunderstood {
-  readonly field: "type" | "folder" | "url" | "namespace";
+  readonly field: "type" | "folder" | "url" | "connection" | "cluster" | "namespace";
 }
 
 /** @param given `webhookTriggerStore`; nothing for a file */
 export function parseStoreSettings(given: unknown): StoreSettings | Misunderstood {
   if (given === undefined) return { type: "sqlite" };
-  const fields = new Map(Object.entries(typeof given === "object" && given !== null ? given : {}));
-  const [type, folder, url, namespace] = ["type", "folder", "url", "namespace"].map((name): unknown =>
-    fields.get(name),
-  );
-  if (type === "sqlite") {
-    if (folder === undefined) return { type };
-    return isText(folder) ? { type, folder } : { field: "folder" };
-  }
-  if (type !== "valkey") return { field: "type" };
-  if (!isText(url)) return { field: "url" };
-  if (namespace === undefined) return { type, url };
-  return isText(namespace) ? { type, url, namespace } : { field: "namespace" };
+  const fields = new Map<string, unknown>(Object.entries(typeof given === "object" && given !== null ? given : {}));
+  const [type, folder] = [fields.get("type"), fields.get("folder")];
+  if (type === "bullmq") return parseServer(fields);
+  if (type !== "sqlite") return { field: "type" };
+  if (folder === undefined) return { type };
+  return isText(folder) ? { type, folder } : { field: "folder" };
+}
+
+/** What is in them is up to ioredis. */
+function parseServer(fields: ReadonlyMap<string, unknown>): StoreSettings | Misunderstood {
+  const [url, connection, cluster, namespace] = ["url", "connection", "cluster", "namespace"].map((name) => fields.get(name)); // prettier-ignore
+  if (url !== undefined && !isText(url)) return { field: "url" };
+  if (connection !== undefined && !isObject(connection)) return { field: "connection" };
+  if (cluster !== undefined && (!Array.isArray(cluster) || cluster.length === 0)) return { field: "cluster" };
+  if (namespace !== undefined && !isText(namespace)) return { field: "namespace" };
+  if (url === undefined && connection === undefined && cluster === undefined) return { field: "url" };
+  return {
+    type: "bullmq",
+    ...(url !== undefined && { url }),
+    ...(connection !== undefined && { connection }),
+    ...(cluster !== undefined && { cluster: cluster as ClusterNode[] }),
+    ...(namespace !== undefined && { namespace }),
+  };
 }
 
 /**
@@ -37,8 +50,12 @@ export function parseStoreSettings(given: unknown): StoreSettings | Misunderstoo
  */
 export function keepingBy(settings: StoreSettings | Misunderstood, hasFile: boolean): Keeping {
   if ("field" in settings) return "none";
-  if (settings.type === "valkey") return "server";
+  if (settings.type === "bullmq") return "server";
   return hasFile ? "file" : "none";
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

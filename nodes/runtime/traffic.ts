@@ -1,20 +1,16 @@
 // How many requests came in each minute of the last hour.
 
-import type { NodeAPI } from "node-red";
 import type { Delivery } from "../../src/deliveries/delivery";
-import { Remembered } from "./remembered";
+import type { Outcomes } from "../../src/outcomes";
 
-/** What became of the requests of a minute. */
+/**
+ * What became of the requests of a minute: one that is answered was accepted, so duplicates and handshakes are; one that
+ * reaches no endpoint was refused. A replay is none.
+ */
 export interface Minute {
   accepted: number;
   refused: number;
 }
-
-/**
- * What became of a request: one that is answered was accepted, so duplicates and handshakes are; one that reaches no endpoint
- * was refused. A replay is none.
- */
-export type Outcome = keyof Minute;
 
 const minute = 60_000;
 /** So many minutes are known. */
@@ -25,17 +21,17 @@ export const millisecondsKnown = minutesKnown * minute;
 class Hour {
   readonly #counts = { accepted: new Uint32Array(minutesKnown), refused: new Uint32Array(minutesKnown) };
   /** The number of the present minute since the epoch. */
-  #now = numberOf(Date.now());
+  #now = toMinutes(Date.now());
 
-  add(outcome: Outcome): void {
-    this.#roll();
+  add(outcome: keyof Minute, at: number): void {
+    this.#roll(at);
     const counts = this.#counts[outcome];
     const index = this.#now % minutesKnown;
     counts[index] = (counts[index] ?? 0) + 1;
   }
 
   addTo(minutes: readonly Minute[]): void {
-    this.#roll();
+    this.#roll(Date.now());
     for (const [index, sums] of minutes.entries()) {
       const at = (this.#now + 1 + index) % minutesKnown;
       sums.accepted += this.#counts.accepted[at] ?? 0;
@@ -43,8 +39,8 @@ class Hour {
     }
   }
 
-  #roll(): void {
-    const now = numberOf(Date.now());
+  #roll(time: number): void {
+    const now = toMinutes(time);
     if (now === this.#now) return;
     // The clock may have been set back.
     const passed = now < this.#now ? minutesKnown : Math.min(now - this.#now, minutesKnown);
@@ -56,19 +52,24 @@ class Hour {
   }
 }
 
-/** The requests of all nodes, and of none, over their deploys. */
+/** The requests of all nodes over their deploys, and under an empty id those that were meant for none. */
 export class Traffic {
-  readonly #hours: Remembered<Hour>;
-  readonly #ofNone = new Hour();
+  readonly #hours = new Map<string, Hour>();
 
-  constructor(RED: NodeAPI) {
-    this.#hours = new Remembered(RED, () => new Hour());
+  constructor(outcomes: Outcomes) {
+    outcomes.on("accepted", ({ node, at }) => this.#add(node, "accepted", at));
+    outcomes.on("duplicate", ({ node, at }) => this.#add(node, "accepted", at));
+    outcomes.on("handshake", ({ node }) => this.#add(node, "accepted", Date.now()));
+    outcomes.on("missed", ({ node }) => this.#add(node, "refused", Date.now()));
+    // A reply that went wrong is that to an accepted request.
+    outcomes.on("refused", ({ node, request }) => request && this.#add(node, "refused", Date.now()));
+    outcomes.on("removed", ({ node }) => this.#hours.delete(node));
   }
 
-  /** Stands in the way of every request. @param node empty where it came to none, and none is known to be meant */
-  add(node: string, outcome: Outcome): void {
-    const hour = node === "" ? this.#ofNone : this.#hours.of(node);
-    hour.add(outcome);
+  #add(node: string, outcome: keyof Minute, at: number): void {
+    let hour = this.#hours.get(node);
+    if (!hour) this.#hours.set(node, (hour = new Hour()));
+    hour.add(outcome, at);
   }
 
   /**
@@ -77,29 +78,29 @@ export class Traffic {
    * @param node nothing for all of them together, and what came to none
    */
   last(node: string | undefined): Minute[] {
-    const minutes = none();
-    if (node === undefined) for (const hour of [...this.#hours.all.values(), this.#ofNone]) hour.addTo(minutes);
-    else this.#hours.all.get(node)?.addTo(minutes);
+    const minutes = makeMinutes();
+    if (node === undefined) for (const hour of this.#hours.values()) hour.addTo(minutes);
+    else this.#hours.get(node)?.addTo(minutes);
     return minutes;
   }
 }
 
-/** The same of deliveries that are kept. */
+/** The same of stored deliveries. */
 export function minutesOf(deliveries: Iterable<Pick<Delivery, "at" | "state" | "replayOf">>): Minute[] {
-  const minutes = none();
-  const now = numberOf(Date.now());
+  const minutes = makeMinutes();
+  const now = toMinutes(Date.now());
   for (const { at, state, replayOf } of deliveries) {
-    const counts = minutes[minutesKnown - 1 - (now - numberOf(at))];
+    const counts = minutes[minutesKnown - 1 - (now - toMinutes(at))];
     if (counts && replayOf === undefined) counts[state === "refused" ? state : "accepted"]++;
   }
   return minutes;
 }
 
-function none(): Minute[] {
+function makeMinutes(): Minute[] {
   return Array.from({ length: minutesKnown }, () => ({ accepted: 0, refused: 0 }));
 }
 
 /** @param time in ms since the epoch */
-function numberOf(time: number): number {
+function toMinutes(time: number): number {
   return Math.floor(time / minute);
 }

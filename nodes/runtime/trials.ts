@@ -6,7 +6,7 @@ import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
 import type { NodeAPI } from "node-red";
 import type { WebhookConfig } from "../../src/config/parse";
-import type { JoinedStores } from "../../src/deliveries/joined";
+import type { DeliveryLists } from "../../src/deliveries/delivery-lists";
 import { type DeployGate, holdTimeoutMs } from "../../src/http/deploy-gate";
 import { resultOf, type TrialResult } from "../../src/admin/trial-result";
 import { present, testBody, trialField } from "../../src/trust/present";
@@ -53,13 +53,13 @@ export class Trials {
   readonly #RED: NodeAPI;
   readonly #gate: DeployGate;
   readonly #opened: OpenedNodes;
-  readonly #stores: JoinedStores;
+  readonly #lists: DeliveryLists;
 
-  constructor(RED: NodeAPI, gate: DeployGate, opened: OpenedNodes, stores: JoinedStores) {
+  constructor(RED: NodeAPI, gate: DeployGate, opened: OpenedNodes, lists: DeliveryLists) {
     this.#RED = RED;
     this.#gate = gate;
     this.#opened = opened;
-    this.#stores = stores;
+    this.#lists = lists;
     const answer: RequestHandler<{ id: string }> = (request, response) => {
       const { delivery } = (request.body ?? {}) as { delivery?: unknown };
       const mount = request.originalUrl.slice(0, request.originalUrl.lastIndexOf("/webhook-trigger/"));
@@ -97,13 +97,13 @@ export class Trials {
 
   /** Of an earlier delivery of the same node: what came to another one is none of its business. */
   async #sampleOf({ node }: Extract<Opened, { node: unknown }>, id: unknown): Promise<Sample | undefined> {
-    const found = typeof id === "string" ? await this.#stores.find(id).catch(() => undefined) : undefined;
-    if (found?.kept.delivery.node !== node.id) return undefined;
-    const { kept } = found;
-    const { head, isJson } = kept.delivery;
+    const found = typeof id === "string" ? await this.#lists.find(id).catch(() => undefined) : undefined;
+    if (found?.stored.delivery.node !== node.id) return undefined;
+    const { delivery, body } = found.stored;
+    const { head, isJson } = delivery;
     const fields = fieldsOfBodies.flatMap((name) => (name in head.headers ? [[name, String(head.headers[name])]] : []));
     const known = Object.fromEntries(fields) as Record<string, string>;
-    return { body: kept.body, headers: isJson ? { "content-type": "application/json" } : known };
+    return { body, headers: isJson ? { "content-type": "application/json" } : known };
   }
 
   async #send(

@@ -18,7 +18,7 @@ import {
   stopped,
   writeFlow,
   writeSettings,
-} from "./ground.mjs";
+} from "./node-red.mjs";
 
 /** @typedef {{ name: string, child: import("node:child_process").ChildProcess, ended: Promise<void> }} Program */
 
@@ -73,7 +73,7 @@ async function startServer() {
 async function startNodeRed(number, url) {
   const userDir = folderOf(`${number}`);
   symlinkSync(join(folder, "node_modules"), join(userDir, "node_modules"));
-  writeSettings(userDir, 0, { webhookTriggerStore: { type: "valkey", url } });
+  writeSettings(userDir, 0, { webhookTriggerStore: { type: "bullmq", url } });
   writeFlow(userDir, flow(), token);
   const args = [join(nodeRedFolder(5), "red.js"), "--userDir", userDir];
   const program = await started(`Instance ${number}`, node, args, userDir, originIn, `[${number}] `);
@@ -201,7 +201,7 @@ function flow() {
     duplicateKey: "header:Idempotency-Key",
   };
   return [
-    { id: z, type: "tab", label: "Never lost, and not done twice" },
+    { id: z, type: "tab", label: "Guaranteed delivery, without duplicates" },
     { id: "b1f0c5d7e9a24681", z, type: "webhook-trigger", ...webhook, x: 110, y: 80, wires: [["b1f0c5d7e9a24682"]] },
     { id: "b1f0c5d7e9a24682", z, type: "function", name: "begins", func: say("begins"), outputs: 1, x: 270, y: 80, wires: [["b1f0c5d7e9a24683"]] }, // prettier-ignore
     { id: "b1f0c5d7e9a24683", z, type: "delay", name: "work", pauseType: "delay", timeout: `${workTime}`, timeoutUnits: "seconds", x: 410, y: 80, wires: [["b1f0c5d7e9a24684"]] }, // prettier-ignore
@@ -259,7 +259,7 @@ Paste this line into another terminal. One of them works on it for ${workTime} s
 
   curl ${origin}${path} -H "Authorization: Bearer ${token}" -H "Idempotency-Key: 1" --data '{"order": 1}'
 
-Paste it once more: with the same key it is a repeat, and starts nothing. With another key it is another order.
+Paste it once more: with the same key it is a duplicate, and starts nothing. With another key it is another order.
 
 While one is at work, end it as a power cut does, the first one for instance:
 

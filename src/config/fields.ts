@@ -58,6 +58,14 @@ export interface HandlingFields {
   backoffFirst: number | string;
   /** The longest that this becomes, in seconds. */
   backoffLongest: number | string;
+  /** How many flows run at once; 0 for any number. */
+  concurrency: number | string;
+  /** How many attempts start per minute; 0 for any number. */
+  ratePerMinute: number | string;
+  /** After how many failed attempts in a row the node is paused; 0 for never. */
+  breaker: number | string;
+  /** After how long an attempt without an end has failed, in seconds. */
+  attemptTimeout: number | string;
 }
 
 export const handlingDefaults = {
@@ -77,6 +85,10 @@ export const handlingDefaults = {
   attempts: 10,
   backoffFirst: 10,
   backoffLongest: 3600,
+  concurrency: 0,
+  ratePerMinute: 0,
+  breaker: 0,
+  attemptTimeout: 300,
 } as const satisfies HandlingFields;
 
 export const defaults = {

@@ -25,6 +25,11 @@ export const attempts: Range = { least: 1, most: 50 };
 /** In seconds. */
 export const firstBackoffs: Range = { least: 1, most: 3600 };
 export const longestBackoffs: Range = { least: 1, most: 86_400 };
+export const concurrencies: Range = { least: 0, most: 1000 };
+export const ratesPerMinute: Range = { least: 0, most: 6000 };
+export const breakers: Range = { least: 0, most: 1000 };
+/** In seconds. */
+export const attemptTimeouts: Range = { least: 1, most: 86_400 };
 /** In hours, with decimals: up to a year. */
 export const silences: Range = { least: 0, most: 8760 };
 
@@ -48,6 +53,10 @@ export const handlingRules = {
   attempts: (value) => (isWithin(attempts, value) ? undefined : "attempts"),
   backoffFirst: (value) => (isWithin(firstBackoffs, value) ? undefined : "backoffFirst"),
   backoffLongest: (value) => (isWithin(longestBackoffs, value) ? undefined : "backoffLongest"),
+  concurrency: (value) => (isWithin(concurrencies, value) ? undefined : "concurrency"),
+  ratePerMinute: (value) => (isWithin(ratesPerMinute, value) ? undefined : "ratePerMinute"),
+  breaker: (value) => (isWithin(breakers, value) ? undefined : "breaker"),
+  attemptTimeout: (value) => (isWithin(attemptTimeouts, value) ? undefined : "attemptTimeout"),
 } satisfies Record<HandlingRule, Rule>;
 
 /** Whether a value is such a number, and a whole one. */

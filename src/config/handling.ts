@@ -21,8 +21,10 @@ export interface Handling {
   rawBody: boolean;
   /** Whether a delivery is kept before its sender is answered, and until the flow has finished with it. */
   guaranteed: boolean;
-  /** When the flow is started again with what it fails with. */
-  retry: RetryPolicy;
+  /** How fast, how often and for how long the flow is started with stored deliveries. */
+  pace: Pace;
+  /** After how long an attempt without an end has failed, in ms. */
+  attemptTimeoutMs: number;
 }
 
 /** This node answers, at once. */
@@ -43,22 +45,31 @@ export interface ReplyByFlow {
   timeout: number;
 }
 
-/** How often the flow is started with a delivery that it fails with, and when. */
-export interface RetryPolicy {
-  /** The starts in all, the first one included. */
+/** How fast, how often and for how long a flow is started with its deliveries: the node's section *Guaranteed delivery*. */
+export interface Pace {
+  /** The starts of the flow for a delivery in all, the first one included. */
   readonly attempts: number;
   /** The time from the first failure until the second start, in ms. It doubles with each failure. */
   readonly backoffFirst: number;
   /** The longest that this time becomes, in ms. */
   readonly backoffLongest: number;
+  /** How many attempts run at once, over all instances; 0 for any number. With 1, first attempts start in order of arrival. */
+  readonly concurrency: number;
+  /** How many attempts start per minute, over all instances, spread evenly; 0 for any number. */
+  readonly ratePerMinute: number;
+  /** After so many failed attempts in a row the node is paused by itself; 0 for never. */
+  readonly breaker: number;
 }
 
 /**
- * The time from a failure until the next start, in the unit of the policy.
+ * The time from a failure until the next attempt, in the unit of the pace.
  *
  * @param failures how many there were, this one included
  */
-export function backoffAfter({ backoffFirst, backoffLongest }: RetryPolicy, failures: number): number {
+export function backoffAfter(
+  { backoffFirst, backoffLongest }: Pick<Pace, "backoffFirst" | "backoffLongest">,
+  failures: number,
+): number {
   return Math.min(backoffLongest, backoffFirst * 2 ** (failures - 1));
 }
 
@@ -89,8 +100,9 @@ export function parseHandling(given: Partial<HandlingFields>): Handling | Breach
     alertWhenSilent: Number(saved.alertWhenSilent),
     rawBody: isTrue(saved.rawBody),
     guaranteed: isTrue(saved.guaranteed),
-    // What was stored before is tried again as usual.
-    retry: retryOf(isTrue(saved.guaranteed) ? saved : handlingDefaults),
+    // What was stored before is started at the usual pace.
+    pace: parsePace(isTrue(saved.guaranteed) ? saved : handlingDefaults),
+    attemptTimeoutMs: Number((isTrue(saved.guaranteed) ? saved : handlingDefaults).attemptTimeout) * 1000,
   };
 }
 
@@ -120,6 +132,10 @@ export function isHandlingUsed(
     case "attempts":
     case "backoffFirst":
     case "backoffLongest":
+    case "concurrency":
+    case "ratePerMinute":
+    case "breaker":
+    case "attemptTimeout":
       return isTrue(guaranteed) || isEnvironmentValue(guaranteed);
     default:
       return true;
@@ -148,9 +164,15 @@ function duplicatesOf({ duplicateKey, duplicateWindow }: HandlingFields): Duplic
   return { key: parseDuplicateKey(duplicateKey) ?? "", keptFor: Number(duplicateWindow) * 60 * 60 * 1000 };
 }
 
-function retryOf(saved: Pick<HandlingFields, "attempts" | "backoffFirst" | "backoffLongest">): RetryPolicy {
-  const [backoffFirst, backoffLongest] = [Number(saved.backoffFirst) * 1000, Number(saved.backoffLongest) * 1000];
-  return { attempts: Number(saved.attempts), backoffFirst, backoffLongest };
+function parsePace(saved: Omit<{ [Name in keyof Pace]: number | string }, never>): Pace {
+  return {
+    attempts: Number(saved.attempts),
+    backoffFirst: Number(saved.backoffFirst) * 1000,
+    backoffLongest: Number(saved.backoffLongest) * 1000,
+    concurrency: Number(saved.concurrency),
+    ratePerMinute: Number(saved.ratePerMinute),
+    breaker: Number(saved.breaker),
+  };
 }
 
 function breachOf(field: keyof HandlingFields, value: unknown): Breach | undefined {

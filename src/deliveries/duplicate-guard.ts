@@ -12,7 +12,7 @@ import {
   type Reservation,
   reserveOrWait,
 } from "./duplicates";
-import { StoreError } from "./store";
+import { StoreError } from "./queue";
 
 /** How many deliveries wait at most for what comes of another, over all endpoints. */
 export const mostWaitingDuplicates = 1000;

@@ -1,23 +1,10 @@
 // The queue of deliveries: where they are stored, and when the flow of their node is started with them.
 
+import type { Pace } from "../config/handling";
 import type { Delivery, State, StoredDelivery } from "./delivery";
 import type { Duplicates } from "./duplicates";
 
-/** How fast, how often and for how long a flow is started with its deliveries: the node's section *Guaranteed delivery*. */
-export interface Pace {
-  /** The starts of the flow for a delivery in all, the first one included. */
-  readonly attempts: number;
-  /** The time from the first failure until the second start, in ms. It doubles with each failure. */
-  readonly backoffFirst: number;
-  /** The longest that this time becomes, in ms. */
-  readonly backoffLongest: number;
-  /** How many attempts run at once, over all instances; 0 for any number. With 1, first attempts start in order of arrival. */
-  readonly concurrency: number;
-  /** How many attempts start per minute, over all instances, spread evenly; 0 for any number. */
-  readonly ratePerMinute: number;
-  /** After so many failed attempts in a row the node is paused by itself; 0 for never. */
-  readonly breaker: number;
-}
+export type { Pace } from "../config/handling";
 
 /** How an attempt has ended. */
 export type AttemptResult =
@@ -84,8 +71,8 @@ export function isBehind({ at, id }: Position, before: Position): boolean {
   return at === before.at ? id < before.id : at < before.at;
 }
 
-/** What changes about a delivery that no attempt has changed. */
-export type Change = Partial<Pick<Delivery, "state" | "status" | "milliseconds" | "answer">>;
+/** What changes about a delivery that no attempt of the queue has changed; `error`: what its last attempt has failed with. */
+export type Change = Partial<Pick<Delivery, "state" | "status" | "milliseconds" | "answer" | "error">>;
 
 /** Where deliveries can be looked at. */
 export interface DeliveryList {
@@ -198,5 +185,5 @@ export interface StoreEvents {
   /** It may lose what it has taken; each said once. */
   warned(warning: Warning): void;
   /** A delivery was stored or has changed. */
-  changed(id: string, node: string): void;
+  changed(id: string, node?: string): void;
 }

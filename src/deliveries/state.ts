@@ -34,7 +34,7 @@ export const obstacles = [
   "notOpen",
   /** Its body was not kept. */
   "bodyMissing",
-  /** It cannot be kept, and its node never loses one. */
+  /** It cannot be stored, and its node has guaranteed delivery. */
   "notKept",
   /** Its body cannot be read any more. */
   "unreadable",
@@ -54,6 +54,9 @@ export interface Attempt {
 
 /** Why a delivery has failed that was under way each time when its process ended. */
 export const interrupted = "interrupted";
+
+/** What an attempt has failed with that had no end in time. */
+export const timedOut = "timedOut";
 
 /** Why a delivery has failed whose sender had gone before the flow answered. */
 export const gone = "gone";

@@ -37,6 +37,10 @@ export interface Summary {
   readonly milliseconds: number | null;
   /** How often the flow was started with it. */
   readonly attempt: number;
+  /** How often it is started at most; `null` without guaranteed delivery. */
+  readonly maxAttempts: number | null;
+  /** When it is started again, in ms since the epoch; `null` where it does not wait for that. */
+  readonly nextAt: number | null;
   /** The id of the delivery that it is a replay of. */
   readonly replayOf: string | null;
   /** Whether the editor has sent it, to try the endpoint. */
@@ -55,9 +59,6 @@ export interface Cause {
   /** What the flow has failed with; `null` where it was not the flow. */
   readonly error: string | null;
 }
-
-/** What is told of one to all editors that are open, whoever sits there: nothing of its body. */
-export type Notice = Omit<Summary, "words">;
 
 /** One delivery, with all that is kept of it. */
 export interface Detail extends Summary {

@@ -3,7 +3,7 @@
 import type { Reason } from "../trust/diagnosis/explanation";
 import { inARow } from "../trust/diagnosis/sentences";
 import { shortName } from "../trust/senders/table";
-import { gone, interrupted, lateAnswer } from "./state";
+import { gone, interrupted, lateAnswer, type State, timedOut } from "./state";
 import type { Cause } from "./summary";
 
 /** Looks a text up in a message catalog. */
@@ -13,17 +13,23 @@ export type Translate = (key: string, values?: Record<string, string | number>) 
 export function reasonOf(cause: Cause, translate: Translate): string {
   const error = cause.error === lateAnswer ? null : cause.error;
   const problem = problemOf(cause);
-  if (problem === null) {
-    if (error === interrupted) return translate("store.interrupted");
-    return error === gone ? translate("failed.gone") : (error ?? "");
-  }
+  if (problem === null) return describeError(error ?? "", translate);
   const refused = translate(`refused.${problem}`);
   return error === null ? refused : `${refused}: ${error}`;
 }
 
+/** What an attempt has failed with: in words what this package calls by a name, and the words of the flow as they are. */
+export function describeError(error: string, translate: Translate): string {
+  if (error === interrupted) return translate("store.interrupted");
+  if (error === timedOut) return translate("store.timedOut");
+  return error === gone ? translate("failed.gone") : error;
+}
+
 /** What to do about that, as sentences. */
-export function fixOf(cause: Cause, translate: Translate): string {
+export function fixOf({ cause, state }: { cause: Cause; state: State }, translate: Translate): string {
   const { reasons, looksLike } = cause;
+  // To replay it as well would start the flow twice.
+  if (state !== "refused" && state !== "failed") return sentenceOf(translate("fix.retrying"), translate);
   const told = sentencesOf(reasons, translate);
   if (looksLike !== null && !reasons.some(({ key }) => key === "otherSender")) {
     told.push(sentenceOf(translate("whyNot.looksLike", { sender: shortName(looksLike) }), translate));

@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 import { types } from "node:util";
 import { isWithoutContent } from "../config/handling";
 import { messageField } from "../admin/trial-result";
-import type { Ending } from "../deliveries/flow";
+import type { AttemptResult } from "../deliveries/queue";
 import { type FirstAnswer, longestAnswer, type Reservation } from "../deliveries/duplicates";
 import { gone, statusError } from "../deliveries/state";
 import type { Endpoint } from "../endpoint";
@@ -29,12 +29,12 @@ export interface Waiting {
 }
 
 /** Who hears how it ended. */
-type Owner = Pick<Endpoint, "replied" | "unanswered" | "refused" | "records" | "custody" | "gate">;
+type Owner = Pick<Endpoint, "nodeId" | "outcomes" | "records" | "guaranteed" | "gate">;
 
 /** Owed from when the flow is started: after a time, the sender is told that the flow has not answered. */
 export class FlowReply {
   /** What the reply says of the flow: with a status of 500 or more, its sender sends the delivery again. */
-  readonly ending: Promise<Ending>;
+  readonly ending: Promise<AttemptResult>;
   readonly response: ServerResponse;
   readonly #waiting: Waiting;
   readonly #owner: Owner | undefined;
@@ -46,7 +46,7 @@ export class FlowReply {
   #length = 0;
   #head: Pick<FirstAnswer, "status" | "fields"> | undefined;
   #isSettled = false;
-  #end: (ending: Ending) => void = () => undefined;
+  #end: (result: AttemptResult) => void = () => undefined;
 
   /**
    * @param owner nothing where no sender waits any more
@@ -156,19 +156,43 @@ export class FlowReply {
     const milliseconds = performance.now() - start;
     if (how === "answered") {
       void this.#reservation?.settle(this.#answer);
-      this.#owner?.replied({ id, milliseconds, contentLength: this.#length });
+      this.#owner?.outcomes.emit("replied", {
+        node: this.#owner.nodeId,
+        id,
+        milliseconds,
+        contentLength: this.#length,
+      });
     } else {
       void this.#reservation?.release();
-      if (problem === problems.flowLate && cause === undefined) this.#owner?.unanswered();
-      else if (problem) this.#owner?.refused(problem, undefined, cause);
+      if (problem) this.#emitFailure(problem, cause);
     }
-    const ending = toEnding(how, problem?.status ?? response.statusCode, this.#owner !== undefined);
+    const result = toResult(how, problem?.status ?? response.statusCode, this.#owner !== undefined);
     const told = { milliseconds, ...(how !== "gone" && { status: response.statusCode }) };
-    this.#end({ ...ending, told });
+    this.#end(result);
+    this.#emitAttempt(result);
     // With guaranteed delivery, the state depends on more.
-    const state = this.#owner?.custody ? {} : ({ state: ending.as === "succeeded" ? "succeeded" : "failed" } as const);
+    const state = this.#owner?.guaranteed
+      ? {}
+      : ({ state: result.as === "succeeded" ? "succeeded" : "failed" } as const);
     const noted = how === "gone" ? {} : this.#note(problem);
     this.#owner?.records?.answered(id, { ...told, ...noted, ...state });
+  }
+
+  #emitFailure(problem: Problem, cause: unknown): void {
+    if (!this.#owner) return;
+    const { outcomes, nodeId: node, gate } = this.#owner;
+    const isLate = problem === problems.flowLate && cause === undefined;
+    if (isLate) outcomes.emit("unanswered", { node, id: this.#waiting.id });
+    else outcomes.emit("refused", { node, gate, problem, cause });
+  }
+
+  /** Guaranteed delivery tells of its attempts by itself. */
+  #emitAttempt(result: AttemptResult): void {
+    if (!this.#owner || this.#owner.guaranteed) return;
+    const { outcomes, nodeId: node } = this.#owner;
+    const attempt = { node, id: this.#waiting.id, attempt: 1 };
+    if (result.as === "succeeded") outcomes.emit("attempt:succeeded", attempt);
+    else if (result.as === "failed") outcomes.emit("attempt:failed", { ...attempt, error: result.error });
   }
 
   /** The whole of what the flow has answered, for duplicates. */
@@ -185,7 +209,7 @@ export class FlowReply {
 }
 
 /** RFC 9110 §15.6: after an answer of 500 or more, the sender sends the delivery again. */
-function toEnding(how: "answered" | "failed" | "gone", status: number, isTold: boolean): Ending {
+function toResult(how: "answered" | "failed" | "gone", status: number, isTold: boolean): AttemptResult {
   if (how === "answered" && status < 500) return { as: "succeeded" };
   const error = how === "gone" ? gone : statusError(status);
   return isTold ? { as: "failed", error, isTold } : { as: "failed", error };

@@ -151,7 +151,7 @@ export class HttpFront {
         const own = endpoint && this.#dispatcher.getLayer(endpoint);
         if (!endpoint || !own || layers.indexOf(own) < index) continue;
         shadowed.add(endpoint);
-        endpoint.shadowed(this.#findHttpIn(path));
+        endpoint.outcomes.emit("shadowed", { node: endpoint.nodeId, by: this.#findHttpIn(path) });
       }
     }
     this.#shadowed = shadowed;

@@ -1,10 +1,11 @@
 // The story of a request for an endpoint: authenticate, read, verify, decode, deduplicate, store, dispatch, reply.
 
-import type { Kept, Webhook } from "../deliveries/delivery";
-import type { Told } from "../deliveries/flow";
+import type { Webhook } from "../deliveries/delivery";
+import type { Change } from "../deliveries/queue";
 import type { DuplicateGuard, Verdict } from "../deliveries/duplicate-guard";
 import type { KnownDuplicate, Reservation } from "../deliveries/duplicates";
 import type { Delivery, Endpoint } from "../endpoint";
+import type { AcceptedEvent } from "../outcomes";
 import { Interference, Problem, problems } from "../problem";
 import type { Sent } from "../recorder";
 import { type Content, contentOf } from "../request/decode";
@@ -113,7 +114,8 @@ async function accept(
   let problem: Problem | undefined = problems.unforeseen;
   try {
     if (response.headersSent) throw new Interference("answered");
-    problem = await (endpoint.custody ? startStored(accepted, duplicate) : start(accepted, duplicate, services));
+    const act = endpoint.reply.by === "flow" ? startForReply : endpoint.guaranteed ? store : start;
+    problem = await act(accepted, duplicate, services);
   } finally {
     if (problem) void duplicate?.release();
   }
@@ -138,11 +140,11 @@ function hasGone({ request, response }: Exchange): boolean {
 /** What `msg.webhook` says. */
 function describeWebhook(
   { request, search }: Exchange,
-  { sender, gate, custody }: Endpoint,
+  { sender, gate, guaranteed }: Endpoint,
   { credential, sentAt }: Admission,
   { bytes }: Content,
 ): Webhook {
-  const proof = { credential, ...(sentAt !== undefined && { sentAt }), ...(custody && { attempt: 1 }) };
+  const proof = { credential, ...(sentAt !== undefined && { sentAt }), ...(guaranteed && { attempt: 1 }) };
   if (!sender) return proof;
   const told = Object.entries<string>({ ...deliveryOf(sender.row, headOf(request, search), bytes) });
   // One with a secret in it is none: redacted, all of them would be duplicates of each other.
@@ -163,7 +165,7 @@ function guardOf({ admission, endpoint }: Accepted): DuplicateGuard | undefined 
 function needsBytes(accepted: Accepted): boolean {
   const { endpoint, received } = accepted;
   // The files of a form that another parser has read are no part of what can be stored.
-  const hasFiles = endpoint.custody !== undefined && received.parsed?.files !== undefined;
+  const hasFiles = endpoint.guaranteed !== undefined && received.parsed?.files !== undefined;
   return endpoint.rawBody || guardOf(accepted)?.needsBytes === true || hasFiles;
 }
 
@@ -177,30 +179,60 @@ async function deduplicate(accepted: Accepted): Promise<Verdict | undefined> {
   return guard.judge(delivery, id, response);
 }
 
-/** Starts the flow with a message that is stored nowhere, and replies. */
+/** Starts the flow, and replies. */
 async function start(
   accepted: Accepted,
   reservation: Reservation | undefined,
   services: Services,
 ): Promise<Problem | undefined> {
   const { endpoint, id } = accepted;
-  const { records, reply } = endpoint;
   const delivery = makeDelivery(accepted);
-  if (reply.by === "flow") {
-    const flowReply = oweReply(accepted, reply.timeout, reservation);
-    records?.came(delivery, describeSent(accepted), { state: "running" });
-    reportAccepted(accepted, reservation);
-    const problem = await dispatch(delivery, endpoint, services, flowReply);
-    if (problem) flowReply.fail(problem);
-    return undefined;
-  }
   const problem = await dispatch(delivery, endpoint, services);
   if (problem) return problem;
   const success = composeSuccess(endpoint, isTest(accepted), { status: "accepted", id });
   void reservation?.settle();
   reportAccepted(accepted, reservation);
   const told = tryReply(accepted, success, id);
-  records?.came(delivery, describeSent(accepted), { ...told, ...noteAnswer(success.body), state: "succeeded" });
+  endpoint.records?.came(delivery, describeSent(accepted), {
+    ...told,
+    ...noteAnswer(success.body),
+    state: "succeeded",
+  });
+  return undefined;
+}
+
+/** Starts the flow, which replies. With guaranteed delivery, the delivery is stored before. */
+async function startForReply(
+  accepted: Accepted,
+  reservation: Reservation | undefined,
+  services: Services,
+): Promise<Problem | undefined> {
+  const { endpoint, id } = accepted;
+  const { guaranteed, records } = endpoint;
+  const delivery = makeDelivery(accepted);
+  const problem = await guaranteed?.storeStarted(delivery, describeSent(accepted));
+  if (problem) return problem;
+  const flowReply = oweReply(accepted, reservation);
+  if (guaranteed) void flowReply.ending.then((result) => guaranteed.end(id, result));
+  else records?.came(delivery, describeSent(accepted), { state: "running" });
+  reportAccepted(accepted, reservation);
+  const failure = await dispatch(delivery, endpoint, services, flowReply);
+  if (failure) flowReply.fail(failure);
+  return undefined;
+}
+
+/** Stores the delivery, which is to start the flow, and replies. */
+async function store(accepted: Accepted, reservation: Reservation | undefined): Promise<Problem | undefined> {
+  const { endpoint, id } = accepted;
+  const { guaranteed, records } = endpoint;
+  const success = composeSuccess(endpoint, isTest(accepted), { status: "accepted", id });
+  const answer = records?.keepsAnswers ? noteAnswer(success.body) : {};
+  const problem = await guaranteed?.store(makeDelivery(accepted), describeSent(accepted), answer);
+  if (problem) return problem;
+  // A duplicate that comes after a power cut finds its key.
+  await reservation?.settle();
+  reportAccepted(accepted, reservation);
+  records?.answered(id, tryReply(accepted, success, id));
   return undefined;
 }
 
@@ -226,54 +258,31 @@ async function dispatch(
   }
 }
 
-/** Starts the flow with a delivery that is stored before, and replies. */
-async function startStored(accepted: Accepted, reservation: Reservation | undefined): Promise<Problem | undefined> {
-  const { endpoint, id } = accepted;
-  const { custody, reply, records } = endpoint;
-  const delivery = makeDelivery(accepted);
-  const success = composeSuccess(endpoint, isTest(accepted), { status: "accepted", id });
-  const answer = reply.by === "now" && records?.keepsAnswers ? noteAnswer(success.body) : {};
-  const kept: Kept | Problem | undefined = await custody?.keep(delivery, describeSent(accepted), answer);
-  if (!kept || kept instanceof Problem) return kept;
-  if (reply.by === "flow") {
-    reportAccepted(accepted, reservation);
-    custody?.begin(kept, { delivery, owed: oweReply(accepted, reply.timeout, reservation) });
-    return undefined;
-  }
-  // A duplicate that comes after a power cut finds its key.
-  await reservation?.settle();
-  const told: { value?: Told } = {};
-  custody?.begin(kept, { delivery, told: () => told.value });
-  reportAccepted(accepted, reservation);
-  told.value = tryReply(accepted, success, id);
-  return undefined;
-}
-
 /** Tells the sender of a duplicate what was told before. */
 function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): undefined {
-  const { endpoint, exchange, admission } = accepted;
+  const { endpoint } = accepted;
   const reply = answer
     ? composeEarlier(answer)
     : composeSuccess(endpoint, isTest(accepted), { status: "duplicate", id });
   const told = tryReply(accepted, reply, id);
-  endpoint.repeated({ id, admission, ip: exchange.ip });
+  endpoint.outcomes.emit("duplicate", { ...toEvent(accepted), id });
   const noted = noteAnswer(reply.body, endpoint.gate.redactor);
   const outcome = { ...told, ...noted, state: "duplicate" } as const;
   endpoint.records?.came(makeDelivery(accepted), describeSent(accepted), outcome);
 }
 
 /** Replies, once it is too late to refuse: where a layer in front makes that fail, the connection ends. */
-function tryReply({ exchange, endpoint }: Accepted, reply: Reply, id: string): Told {
+function tryReply({ exchange, endpoint }: Accepted, reply: Reply, id: string): Pick<Change, "status" | "milliseconds"> {
   const { request, response, start: began } = exchange;
   const milliseconds = () => performance.now() - began;
   try {
     sendReply(request, response, reply);
     const told = { status: response.statusCode, milliseconds: milliseconds() };
-    endpoint.replied({ id, milliseconds: told.milliseconds, contentLength: reply.body.length });
+    endpoint.outcomes.emit("replied", { node: endpoint.nodeId, id, milliseconds: told.milliseconds, contentLength: reply.body.length }); // prettier-ignore
     return told;
   } catch (error) {
     request.socket.destroy();
-    endpoint.refused(problems.unforeseen, undefined, error);
+    emitRefused(endpoint, problems.unforeseen, undefined, error);
     return { milliseconds: milliseconds() };
   }
 }
@@ -281,10 +290,10 @@ function tryReply({ exchange, endpoint }: Accepted, reply: Reply, id: string): T
 /** The reply that the flow owes the sender. */
 function oweReply(
   { exchange, endpoint, admission, content, id }: Accepted,
-  timeoutMs: number,
-  reservation?: Reservation,
+  reservation: Reservation | undefined,
 ): FlowReply {
   const { request, response, start: began } = exchange;
+  const timeoutMs = endpoint.reply.by === "flow" ? endpoint.reply.timeout : 0;
   handToFlow(exchange, content.value);
   return new FlowReply({ id, request, response, start: began, isTest: admission.isTrial === true }, endpoint, timeoutMs, reservation); // prettier-ignore
 }
@@ -307,17 +316,30 @@ function isTest({ admission }: Accepted): boolean {
 }
 
 function reportAccepted(accepted: Accepted, reservation: Reservation | undefined): void {
-  const { endpoint, exchange, admission, id } = accepted;
   const lacksKey = guardOf(accepted) !== undefined && !reservation;
-  endpoint.accepted({ id, admission, ip: exchange.ip, lacksKey });
+  accepted.endpoint.outcomes.emit("accepted", toEvent(accepted, lacksKey));
+}
+
+function toEvent({ endpoint, exchange, admission, id }: Accepted, lacksKey = false): AcceptedEvent {
+  return { node: endpoint.nodeId, id, admission, ip: exchange.ip, lacksKey, at: Date.now() };
+}
+
+function emitRefused(
+  { outcomes, nodeId: node, gate }: Endpoint,
+  problem: Problem,
+  request: Refused | undefined,
+  cause?: unknown,
+): void {
+  outcomes.emit("refused", { node, gate, problem, request, cause });
 }
 
 /** Answers a handshake, which starts no flow. */
 function answerHandshake(exchange: Exchange, endpoint: Endpoint, answer: Answer, bytes: Buffer | undefined): void {
   const refused = describeRefused(exchange, bytes);
   sendReply(exchange.request, exchange.response, answer);
-  if (answer.status < 400) endpoint.greeted(answer.show, refused, answer.status);
-  else endpoint.refused(problems.handshakeRefused, refused);
+  const { show: secret, status } = answer;
+  if (status >= 400) return emitRefused(endpoint, problems.handshakeRefused, refused);
+  endpoint.outcomes.emit("handshake", { node: endpoint.nodeId, secret, request: refused, status });
 }
 
 /** @param cause the error behind a problem that no rule foresees */
@@ -333,7 +355,7 @@ export function refuse(
   const isEmpty = endpoint.sender?.row.emptyReply?.to === "all";
   const error = cause ?? sendProblem(request, response, problem, isEmpty);
   if (cause !== undefined) sendProblem(request, response, problem, isEmpty);
-  endpoint.refused(error === undefined ? problem : problems.unforeseen, refused, error);
+  emitRefused(endpoint, error === undefined ? problem : problems.unforeseen, refused, error);
 }
 
 function describeRefused({ request, search, at, ip }: Exchange, body: Buffer | undefined): Refused {

@@ -2,11 +2,11 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Delivery } from "../deliveries/delivery";
+import { lengthOf, mostRefusedASecond, shapeOf } from "../delivery-log";
 import type { Endpoint } from "../endpoint";
-import { mostRefusedASecond } from "../records";
+import type { Outcomes } from "../outcomes";
 import { RateBound } from "../rate-bound";
 import { getPathKey, parseTarget } from "../request/target";
-import { lengthOf, shapeOf } from "../shape";
 import type { Reason } from "../trust/diagnosis/explanation";
 import type { Redactor } from "../trust/redactor";
 import { normaliseAddress } from "../trust/limits";
@@ -22,8 +22,7 @@ export interface MissedOptions {
   readonly getAddress: (request: IncomingMessage) => string;
   readonly newId: () => string;
   readonly report: (delivery: Delivery) => void;
-  /** @param node whose endpoint was meant; empty where that is not known */
-  readonly count: (node: string) => void;
+  readonly outcomes: Outcomes;
 }
 
 interface Missed {
@@ -67,7 +66,7 @@ export class MissedRequests {
   }
 
   #check(request: IncomingMessage & { originalUrl?: string }, status: number): void {
-    const { registry, getMountPath, count } = this.#options;
+    const { registry, getMountPath, outcomes } = this.#options;
     const { path, search } = parseTarget(request.originalUrl ?? request.url ?? "");
     const mountPath = getMountPath();
     const below = path.startsWith(`${mountPath}/`) ? path.slice(mountPath.length) : undefined;
@@ -78,12 +77,12 @@ export class MissedRequests {
     const isPost = method === "POST";
     // To find the path that was meant takes its time: not for each request of a flood.
     if (!(isPost ? this.#bound : this.#otherBound).take()) {
-      if (isPost || endpoint) count(endpoint?.nodeId ?? "");
+      if (isPost || endpoint) outcomes.emit("missed", { node: endpoint?.nodeId ?? "" });
       return;
     }
     const missed = endpoint ? inFrontOf(endpoint, path, status) : this.#explain(method, path, mountPath, below);
     if (!isPost && !missed.meant) return;
-    count(missed.meant?.nodeId ?? "");
+    outcomes.emit("missed", { node: missed.meant?.nodeId ?? "" });
     this.#report(missed, request, search, status);
   }
 

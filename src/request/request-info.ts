@@ -44,7 +44,7 @@ const removed = "[removed]";
 export function removeCredential(request: ExpressRequest, place: CredentialPlace, isShown = true): void {
   removeFromHeaders(request, place, isShown);
   const { url = "", originalUrl, query, cookies } = request;
-  // A header field duplicates it, and so what a parser has made of that.
+  // A header field repeats it, and so does what a parser has made of that.
   for (const [name, value] of Object.entries(cookies ?? {})) {
     if (place.redactor.contains(JSON.stringify(value))) Reflect.deleteProperty(cookies ?? {}, name);
   }

@@ -41,6 +41,14 @@ export class MemoryRateCounter implements RateCounter {
     return { requests: ++current.requests, leftMs: current.end - now };
   }
 
+  /** Others have counted requests, too. */
+  learn(key: string, { requests, leftMs }: RequestCount): void {
+    const current = this.#windows.get(key);
+    if (!current) return;
+    current.requests = Math.max(current.requests, requests);
+    current.end = this.now() + leftMs;
+  }
+
   /** Drops a tenth of them: a Map finds its first key slowly when many were deleted before it. */
   #dropOldest(): void {
     for (const key of [...this.#windows.keys()].slice(0, maxWindows / 10)) this.#windows.delete(key);

@@ -2,14 +2,13 @@ import should from "should";
 import { runInNewContext } from "node:vm";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { minutesKnown } from "../../nodes/runtime/traffic";
-import { mostBegun } from "../../nodes/runtime/storehouse";
 import { parseDeliverySettings } from "../../nodes/runtime/store-settings";
 import { mostOfPage, usualLimit } from "../../nodes/runtime/shown-deliveries";
 import { finished, unfinished } from "../../src/deliveries/delivery";
-import { mostBytesInMemory, mostOfNode } from "../../src/deliveries/memory-store";
+import { maxRecentStarts, mostRefusedASecond } from "../../src/delivery-log";
+import { maxLogBytes, maxLogPerNode } from "../../src/deliveries/memory-log";
 import { mostShown } from "../../src/deliveries/shown";
-import { maxAge, maxBytes } from "../../src/deliveries/sqlite-store";
-import { mostRefusedASecond } from "../../src/records";
+import { maxAge, maxBytes } from "../../src/deliveries/sqlite/sqlite-queue";
 import { paste } from "../harness/curl";
 import { bearer, webhook, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
@@ -26,14 +25,14 @@ describe("the page of deliveries", () => {
     mostRefusedASecond.should.equal(10);
     minutesKnown.should.equal(60);
     for (const figure of [
-      `the last ${mostOfNode} of each node`,
-      `${mostBytesInMemory / megabyte} MB`,
+      `the last ${maxLogPerNode} of each node`,
+      `${maxLogBytes / megabyte} MB`,
       `${maxAge / 86_400_000} days`,
       `${maxBytes / megabyte / 1024} GB`,
       `\`limit\`: ${usualLimit}, at most ${mostOfPage}`,
       `${mostShown / megabyte} MB at most`,
       `${minutesKnown} times`,
-      `the last ${mostBegun.toLocaleString("en-US")}`,
+      `the last ${maxRecentStarts.toLocaleString("en-US")}`,
     ]) {
       page.text.includes(figure).should.be.true(figure);
     }
@@ -49,7 +48,7 @@ describe("the page of deliveries", () => {
     const { webhookTriggerDeliveries: set } = runInNewContext(`({ ${page.block("js")} })`) as Record<string, unknown>;
     should(parseDeliverySettings(JSON.parse(JSON.stringify(set)))).eql({ keep: 1000, bytes: 50_000_000, bodies: false });
     const [, inReadme = ""] = /^\| `webhookTriggerDeliveries` +\| `([^`]+)`/m.exec(readme) ?? [];
-    const usual = { keep: mostOfNode, bytes: mostBytesInMemory, bodies: true };
+    const usual = { keep: maxLogPerNode, bytes: maxLogBytes, bodies: true };
     should(JSON.parse(JSON.stringify(runInNewContext(`(${inReadme})`)))).eql(usual);
   });
 

@@ -55,6 +55,7 @@ const anyFont = ".red-ui-flow-node-label { font-size: 0 !important; letter-spaci
 
 /** What each example's lines make of a message, in their order. */
 const results: Record<string, Pick<Delivery, "payload" | "debug" | "shown">[]> = {
+  "API call, retried until it succeeds": [{ payload: "hello world", debug: "done" }],
   "Token in the header": [{ payload: "hello world", debug: "message" }],
   "Token in the query with query parameters returned": [
     { payload: { body: "hello world", query: { carrier: "post" } }, debug: "message" },

@@ -21,7 +21,7 @@ describe("the demo of several instances", () => {
   /** Who says that they begin with the order for a certain time. */
   const begins = (attempt: number) => new RegExp(`^\\[(\\d)\\] .*begins \\{"order":1\\}, attempt ${attempt}$`, "m");
 
-  it("shows that a repeat starts nothing, and that others take over from one that is killed", async () => {
+  it("shows that a duplicate starts nothing, and that others take over from one that is killed", async () => {
     const demo = await start();
     const { status, json } = await paste([demo.curl]);
     should([status, json.status]).eql([200, "accepted"]);

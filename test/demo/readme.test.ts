@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { helpTexts } from "../../nodes/runtime/exposition";
+import { helpTexts } from "../../nodes/runtime/metrics";
 import { credentialNames, defaults } from "../../src/config/fields";
 import { problems } from "../../src/problem";
 import { senders } from "../../src/trust/senders/table";

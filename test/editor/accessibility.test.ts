@@ -72,7 +72,7 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.note("loopback").waitFor();
     await editor.note("forgeable").waitFor();
   },
-  "nothing that may be lost, on a server": async (editor) => {
+  "guaranteed delivery, on a server": async (editor) => {
     await setKeeping(editor, "server");
     await editor.edit("saved");
     await editor.input("sender").selectOption("stripe");
@@ -80,7 +80,7 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.input("guaranteed").check();
     await editor.note("guaranteed-duplicates").waitFor();
   },
-  "nothing that may be lost, where nothing can be kept": async (editor) => {
+  "guaranteed delivery, where nothing can be kept": async (editor) => {
     await setKeeping(editor, "none");
     await editor.edit("saved");
     await editor.input("guaranteed").check();
@@ -145,10 +145,20 @@ const ofItsOwn = { webhookTriggerDeliveries: { keep: 100 } };
 /** What the tab can look like: with a list of all states, and with nothing in it. */
 const tabLooks: Record<string, (editor: Editor, told: ToldDeliveries) => Promise<void>> = {
   "deliveries of each state, one selected, a silent sender and traffic": async (editor, told) => {
-    const states = ["refused", "failed", "queued", "running", "succeeded", "duplicate", "handshake"] as const;
+    const states = [
+      "refused",
+      "failed",
+      "queued",
+      "running",
+      "retrying",
+      "succeeded",
+      "duplicate",
+      "handshake",
+    ] as const;
     told.deliveries = [...states.map((state) => summary({ id: state, state })), ...summaries(10)];
     told.minutes = told.minutes.map(() => ({ accepted: 3, refused: 1 }));
     told.silent = [{ node: "rival", hours: 24, since: 0 }];
+    told.queues = [{ node: "rival", pause: "breaker", queued: 3, retrying: 2 }];
     const tab = new DeliveriesTab(editor);
     await tab.open();
     await tab.row("event 9").waitFor();
@@ -268,7 +278,7 @@ describe("the form, for everyone", () => {
       (await editor.page.locator(described).count()).should.equal(2);
     });
 
-    it("has what Never lose promises below all that is said beside its box", async () => {
+    it("has what guaranteed delivery promises below all that is said beside its box", async () => {
       await editor.edit("saved");
       const hint = await boxOf(editor.hint("guaranteed"));
       hint.x.should.be.above((await boxOf(editor.input("guaranteed"))).x);

@@ -63,6 +63,10 @@ const breaches: Record<
   attempts: { field: "attempts", value: "51", saved: { guaranteed: true } },
   backoffFirst: { field: "backoffFirst", value: "0", saved: { guaranteed: true } },
   backoffLongest: { field: "backoffLongest", value: "1h", saved: { guaranteed: true } },
+  concurrency: { field: "concurrency", value: "1001", saved: { guaranteed: true } },
+  ratePerMinute: { field: "ratePerMinute", value: "0.5", saved: { guaranteed: true } },
+  breaker: { field: "breaker", value: "-1", saved: { guaranteed: true } },
+  attemptTimeout: { field: "attemptTimeout", value: "0", saved: { guaranteed: true } },
 };
 
 function signedBy(sender: SenderId): Partial<SavedFields> {
@@ -98,6 +102,10 @@ const environmentValues = {
   attempts: "${ATTEMPTS}",
   backoffFirst: "${FIRST}",
   backoffLongest: "${LONGEST}",
+  concurrency: "${CONCURRENCY}",
+  ratePerMinute: "${STARTS}",
+  breaker: "${BREAKER}",
+  attemptTimeout: "${TIMEOUT}",
 };
 
 /** The fields that may hold anything. */

@@ -1,4 +1,5 @@
 import should from "should";
+import { defaults } from "../../src/config/fields";
 import type { Keeping } from "../../src/config/keeping";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import { catalogText, Editor, setKeeping } from "../harness/browser";
@@ -7,7 +8,7 @@ import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
 const here: Keeping = sqliteIsHere() ? "file" : "none";
 
-describe("Never lose, in the form", () => {
+describe("Guaranteed delivery, in the form", () => {
   let editor: Editor;
   before(async () => {
     const nodeRed = await sharedNodeRed(
@@ -16,6 +17,7 @@ describe("Never lose, in the form", () => {
         { id: "kept", relativePath: "/kept" },
         { id: "safe", relativePath: "/safe", guaranteed: true },
         { id: "text", relativePath: "/text", guaranteed: "true" },
+        { id: "paced", relativePath: "/paced", guaranteed: true, concurrency: 1, ratePerMinute: "${STARTS}" },
         { id: "signed", relativePath: "/signed", guaranteed: true, verificationMethod: "signature", sender: "stripe", credentials: { secret: "whsec_a" } },
       ),
     );
@@ -54,7 +56,7 @@ describe("Never lose, in the form", () => {
       }
       await editor.edit("usual");
       (await state()).should.equal(catalogText("section.guaranteedOff"));
-      (await points()).should.eql(["guaranteed.again", "guaranteed.twice", where, "guaranteed.slower"].map((key) => catalogText(key)));
+      (await points()).should.eql(["guaranteed.again", "guaranteed.twice", "guaranteed.status", where, "guaranteed.slower"].map((key) => catalogText(key)));
       (await editor.note("no-store").isVisible()).should.be.false();
     });
   }
@@ -72,6 +74,37 @@ describe("Never lose, in the form", () => {
     await editor.input("guaranteed").uncheck();
     await editor.done();
     should(await editor.saved("kept", "guaranteed")).equal(false);
+  });
+
+  it("says in its heading how fast the flow is started, and when the node pauses", async () => {
+    const [inFile, one, five] = [catalogText("section.guaranteedInFile"), catalogText("section.concurrency", { count: "1" }), catalogText("section.breaker", { failures: "5" })];
+    await editor.editAsItIs("paced");
+    (await editor.openSections()).should.eql([]);
+    (await state()).should.equal([inFile, one, catalogText("section.rate", { rate: "${STARTS}" })].join(", "));
+    await editor.heading("guaranteed").click();
+    await editor.input("ratePerMinute").fill("60");
+    await editor.input("breaker").fill("5");
+    (await state()).should.equal([inFile, one, catalogText("section.rate", { rate: "60" }), five].join(", "));
+    await editor.input("concurrency").fill("0");
+    await editor.input("ratePerMinute").fill("0");
+    (await state()).should.equal([inFile, five].join(", "));
+  });
+
+  it("asks for numbers in their ranges, and saves them", async () => {
+    const numbers = [["attemptTimeout", "0", "60"], ["concurrency", "1001", "1"], ["ratePerMinute", "6001", "60"], ["breaker", "soon", "5"]] as const;
+    await editor.edit("kept");
+    await editor.input("guaranteed").check();
+    for (const [field, wrong, right] of numbers) {
+      (await editor.input(field).inputValue()).should.equal(String(defaults[field]));
+      await editor.input(field).fill(wrong);
+      (await editor.message(field).innerText()).should.equal(catalogText(`rules.${field}`));
+      (await state()).should.equal(catalogText("section.broken"));
+      await editor.input(field).fill(right);
+      (await editor.message(field).isVisible()).should.be.false();
+    }
+    await editor.done();
+    for (const [field, , right] of numbers) should(await editor.saved("kept", field)).equal(right);
+    (await editor.isValid("kept")).should.be.true();
   });
 
   const span = () => editor.page.locator("#webhook-trigger-guaranteed-span");
@@ -122,7 +155,7 @@ describe("Never lose, in the form", () => {
       (await state()).should.equal(catalogText("section.guaranteedOff"));
       await editor.heading("guaranteed").click();
       (await noted("no-store")).should.equal(catalogText("guaranteed.missing"));
-      (await points()).should.eql(["guaranteed.again", "guaranteed.twice", "guaranteed.slower"].map((key) => catalogText(key)));
+      (await points()).should.eql(["guaranteed.again", "guaranteed.twice", "guaranteed.status", "guaranteed.slower"].map((key) => catalogText(key)));
       (await editor.message("guaranteed").isVisible()).should.be.false();
     });
 

@@ -139,7 +139,7 @@ describe("what becomes of requests, in the form", () => {
     (await editor.isValid("older")).should.be.true();
     await editor.editAsItIs("older");
     (await editor.openSections()).should.eql([]);
-    for (const field of ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout", "duplicateKey", "duplicateWindow", "allowFrom", "rateLimit", "alertWhenSilent", "attempts", "backoffFirst", "backoffLongest"] as const) {
+    for (const field of ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout", "duplicateKey", "duplicateWindow", "allowFrom", "rateLimit", "alertWhenSilent", "attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker"] as const) {
       (await editor.input(field).inputValue()).should.equal(String(defaults[field]));
     }
     for (const field of ["ignoreDuplicates", "rawBody", "guaranteed"] as const) (await editor.input(field).isChecked()).should.be.false();
@@ -180,7 +180,7 @@ describe("what becomes of requests, in the form", () => {
     ["a reply without content", () => editor.input("replyStatus").fill("204"), ["replyStatus"]],
     ["a reply by the flow", () => editor.input("reply").selectOption("flow"), ["replyTimeout"]],
     ["duplicates that are ignored", () => editor.input("ignoreDuplicates").check(), ["replyStatus", "replyBody", "replyType", "duplicateKey", "duplicateWindow"]],
-    ["what may not be lost", () => editor.input("guaranteed").check(), ["replyStatus", "replyBody", "replyType", "attempts", "backoffFirst", "backoffLongest"]],
+    ["guaranteed delivery", () => editor.input("guaranteed").check(), ["replyStatus", "replyBody", "replyType", "attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker"]],
   ] as const) {
     it(`asks for what belongs to ${what}, and for nothing else`, async () => {
       await editor.edit("usual");

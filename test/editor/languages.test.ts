@@ -82,7 +82,7 @@ describe("the tab of deliveries in each language", () => {
         .row(text("tab.state.refused"))
         .filter({ hasText: text("refused.tokenMissing") })
         .waitFor();
-      await tab.row(text("tab.state.done")).locator(".webhook-deliveries-check").click();
+      await tab.row(text("tab.state.succeeded")).locator(".webhook-deliveries-check").click();
       await tab.element.evaluate((element) => {
         element.style.width = "280px";
       });

@@ -1,6 +1,6 @@
 /** What the runtime would tell the tab of deliveries, and what the tab asks it for. */
 import type { Locator, Page } from "playwright-core";
-import type { Notice, Summary } from "../../src/deliveries/summary";
+import type { Summary } from "../../src/deliveries/summary";
 import type { Editor } from "./browser";
 
 const noon = new Date().setHours(12, 53, 1, 0);
@@ -24,6 +24,8 @@ export function summary(given: Partial<Summary> & { id: string }): Summary {
     size: 20,
     milliseconds: 12,
     attempt: 1,
+    maxAttempts: null,
+    nextAt: null,
     replayOf: null,
     isTrial: false,
     cause: null,
@@ -44,6 +46,9 @@ export class ToldDeliveries {
   deliveries: Summary[] = [];
   minutes: { accepted: number; refused: number }[] = Array.from({ length: 60 }, () => ({ accepted: 0, refused: 0 }));
   silent: { node: string; hours: number; since: number }[] = [];
+  queues: { node: string; pause: "manual" | "breaker" | null; queued: number; retrying: number }[] = [];
+  /** What was paused and resumed, as the ends of the URLs. */
+  readonly controlled: string[] = [];
   /** What is answered instead; `abort` for no connection at all. */
   fault: number | "abort" | undefined;
   /** The queries of the list that came. */
@@ -65,6 +70,16 @@ export class ToldDeliveries {
     });
     await page.route("**/webhook-trigger/traffic*", (route) => route.fulfill({ json: { minutes: this.minutes } }));
     await page.route("**/webhook-trigger/silent", (route) => route.fulfill({ json: { nodes: this.silent } }));
+    await page.route("**/webhook-trigger/queues", (route) => route.fulfill({ json: { queues: this.queues } }));
+    await page.route(/webhook-trigger\/\w+\/(pause|resume)$/, (route) => {
+      const [, node = "", action] = /(\w+)\/(\w+)$/.exec(route.request().url()) ?? [];
+      this.controlled.push(`${node} ${action}`);
+      if (this.fault !== undefined) return route.fulfill({ status: Number(this.fault) });
+      this.queues = this.queues.map((queue) =>
+        queue.node === node ? { ...queue, pause: action === "pause" ? "manual" : null } : queue,
+      );
+      return route.fulfill({ status: 204 });
+    });
   }
 
   /** Has a page on its way until it is released. @param before where it begins */
@@ -149,10 +164,9 @@ export class DeliveriesTab {
     });
   }
 
-  /** Has the editor hear what a runtime would publish. */
-  async publish(...deliveries: Summary[]): Promise<void> {
-    const notices = deliveries.map(({ words: _, ...notice }): Notice => notice);
-    await this.#editor.page.evaluate((told) => {
+  /** Has the editor hear what a runtime would publish when deliveries have come or have changed. */
+  async publish(): Promise<void> {
+    await this.#editor.page.evaluate(() => {
       const { prototype } = WebSocket;
       const own = Object.getOwnPropertyDescriptor(prototype, "send") ?? {};
       // The editor keeps its socket to itself.
@@ -161,16 +175,14 @@ export class DeliveriesTab {
         value(this: WebSocket, data: string) {
           Object.defineProperty(prototype, "send", own);
           this.send(data);
-          for (const each of told) {
-            const packet = JSON.stringify([{ topic: "webhook-trigger/deliveries", data: each }]);
-            this.dispatchEvent(new MessageEvent("message", { data: packet }));
-          }
+          const packet = JSON.stringify([{ topic: "webhook-trigger/deliveries", data: { changed: true } }]);
+          this.dispatchEvent(new MessageEvent("message", { data: packet }));
         },
       });
       (globalThis as unknown as { RED: { comms: { send(topic: string, data: unknown): void } } }).RED.comms.send(
         "a",
         0,
       );
-    }, notices);
+    });
   }
 }

@@ -18,15 +18,13 @@ export enum Fault {
   dieAfter,
   /** How many pages the file may have. */
   mostPages,
-  /** At which statement the process is killed, counted from 1: amid it, where it is several. */
-  killAt,
   /** Whether there has been a commit: said by the worker. */
   committing,
 }
 
 /** The faults of the workers that are started from now on. */
 export class Faults {
-  readonly #shared = new Int32Array(new SharedArrayBuffer(4 * 8));
+  readonly #shared = new Int32Array(new SharedArrayBuffer(4 * 7));
 
   constructor() {
     setEnvironmentData(faultsKey, this.#shared.buffer);

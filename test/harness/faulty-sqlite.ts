@@ -17,10 +17,6 @@ const { exec } = DatabaseSync.prototype;
 const at = (fault: Fault) => Atomics.load(faults, fault);
 
 DatabaseSync.prototype.exec = function (sql) {
-  if (at(Fault.killAt) > 0 && Atomics.sub(faults, Fault.killAt, 1) === 1) {
-    exec.call(this, firstHalf(sql));
-    process.kill(process.pid, "SIGKILL");
-  }
   if (sql.startsWith("BEGIN")) exec.call(this, `PRAGMA max_page_count = ${at(Fault.mostPages) || 4294967294}`);
   if (sql !== "COMMIT") return exec.call(this, sql);
   Atomics.store(faults, Fault.committing, 1);
@@ -32,9 +28,3 @@ DatabaseSync.prototype.exec = function (sql) {
   exec.call(this, sql);
   if (at(Fault.dieAfter) > 0 && Atomics.sub(faults, Fault.dieAfter, 1) > 0) process.exit(1);
 };
-
-/** The first half of the statements of a migration. */
-function firstHalf(sql: string): string {
-  const ends = [...sql.matchAll(/;(?=\s+(?:ALTER|CREATE))/g)].map(({ index }) => index + 1);
-  return sql.slice(0, ends[Math.floor(ends.length / 2)] ?? 0);
-}

@@ -1,6 +1,6 @@
 /** A Node-RED whose flows are followed from nodes that the test has send, beside nodes that do as they are told. */
 import { join } from "node:path";
-import type { Ending } from "../../src/deliveries/flow";
+import type { AttemptResult } from "../../src/deliveries/queue";
 import { installedModules, packageName } from "./package";
 import { type Flow, NodeRed } from "./node-red";
 
@@ -48,21 +48,11 @@ module.exports = (RED) => {
   });
   RED.nodes.registerType("from", function (config) { RED.nodes.createNode(this, config); });
 
-  // Hooks of a plugin: they hold up what the test names, until it lets that go or drops it.
-  const waiting = [];
-  let holding;
-  const hold = (events) => {
-    const some = [events].flat().find(({ msg, destination, source }) => String(msg.payload) === holding.payload
-      && (!holding.from || source?.id === holding.from) && (!holding.to || destination.id === holding.to));
-    if (!some) return undefined;
-    if (holding.drops) return false;
-    return new Promise((resolve) => { waiting.push(resolve); tell("held"); });
-  };
-
   const acts = {
-    async send({ from, id, payload, rest }) {
+    async send({ from, id, payload, rest, timeoutMs = 60_000 }) {
       const node = RED.nodes.getNode(from);
-      completion.follow(id, node).then((ending) => tell("ending of " + id + " " + JSON.stringify(ending)));
+      completion.onError(node, () => undefined);
+      completion.follow(id, { redact: (error) => error, timeoutMs }).then((ending) => tell("ending of " + id + " " + JSON.stringify(ending)));
       node.send({ _msgid: id, payload, ...rest });
     },
     async go({ at, payload, does }) {
@@ -74,17 +64,6 @@ module.exports = (RED) => {
       }
       for (let turns = 0; turns < 5; turns++) await turn();
       tell("gone");
-    },
-    async hook({ hook, ...what }) {
-      holding = what;
-      if (hook) RED.hooks.add(hook + ".foreign", (event) => hold(event));
-      else RED.hooks.remove("*.foreign");
-      tell("hooked");
-    },
-    async release({ how }) {
-      for (const resolve of waiting.splice(0)) resolve(how);
-      for (let turns = 0; turns < 5; turns++) await turn();
-      tell("released");
     },
     async size() { for (let turns = 0; turns < 5; turns++) await turn(); tell("size " + completion.size); },
   };
@@ -120,18 +99,18 @@ export class Following {
   }
 
   /** Has a node send a message that is followed. @returns its id */
-  send(from: string, payload: unknown = "message", rest: object = {}): string {
+  send(from: string, payload: unknown = "message", rest: object = {}, timeoutMs?: number): string {
     const id = `id-${this.#ids++}`;
-    this.nodeRed.say({ act: "send", from, id, payload, rest });
+    this.nodeRed.say({ act: "send", from, id, payload, rest, timeoutMs });
     return id;
   }
 
-  async ending(id: string): Promise<Ending> {
-    return JSON.parse(await this.nodeRed.ask({}, `ending of ${id} `)) as Ending;
+  async ending(id: string): Promise<AttemptResult> {
+    return JSON.parse(await this.nodeRed.ask({}, `ending of ${id} `)) as AttemptResult;
   }
 
   /** How the flow of a message ends that a node sends. */
-  async endingFrom(from: string, payload?: unknown, rest?: object): Promise<Ending> {
+  async endingFrom(from: string, payload?: unknown, rest?: object): Promise<AttemptResult> {
     return this.ending(this.send(from, payload, rest));
   }
 
@@ -143,16 +122,6 @@ export class Following {
   /** Has a `keeps` node go on. */
   async go(at: string, does: ("send" | "done" | "fail")[], payload = "message"): Promise<void> {
     await this.nodeRed.tell({ act: "go", at, payload, does }, "gone");
-  }
-
-  async hook(
-    what: { hook?: string; payload?: string; from?: string; to?: string; drops?: boolean } = {},
-  ): Promise<void> {
-    await this.nodeRed.tell({ act: "hook", ...what }, "hooked");
-  }
-
-  async release(how?: false): Promise<void> {
-    await this.nodeRed.tell({ act: "release", how }, "released");
   }
 
   /** How many messages are followed, some turns later. */

@@ -1,17 +1,15 @@
 /** Nodes that lose nothing, and the stores in which a Node-RED keeps what they have. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { SqliteStore } from "../../src/deliveries/sqlite-store";
+import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
-import type { Store } from "../../src/deliveries/store";
-import { clientName } from "../../src/deliveries/valkey/module";
-import { ValkeyStore } from "../../src/deliveries/valkey-store";
+import type { DeliveryQueue } from "../../src/deliveries/queue";
+import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
 import { webhook } from "./flow";
 import type { Options } from "./node-red";
 import { temporaryFolder } from "./package";
-import { Told } from "./stores";
+import { Listener } from "./listener";
 import { serverIsHere, ValkeyServer } from "./valkey";
-import { Wire } from "./wire";
 
 /** Five attempts, soon after each other. */
 export const soonAgain = { attempts: 5, backoffFirst: 1, backoffLongest: 60 };
@@ -26,10 +24,8 @@ export interface Keep {
   readonly options: Pick<Options, "settings" | "modules">;
   /** Where all is that is kept. */
   readonly folder: string;
-  /** The Node-RED is no more: how long others wait to be sure of that is over. */
-  forget(): Promise<void>;
   /** The same store in this process, while no Node-RED has it. */
-  store(): Store;
+  store(): DeliveryQueue;
   end(): Promise<void>;
 }
 
@@ -37,6 +33,8 @@ export interface KeepKind {
   readonly name: string;
   /** Whether this machine has what it needs. */
   readonly isHere: boolean;
+  /** Whether what a crash has ended comes again in order of arrival: several instances share the others. */
+  readonly isOrdered: boolean;
   begin(): Promise<Keep>;
 }
 
@@ -44,39 +42,31 @@ export const keeps: readonly KeepKind[] = [
   {
     name: "a file",
     isHere: sqliteIsHere(),
+    isOrdered: true,
     begin: () => {
       const folder = temporaryFolder("keep");
       const nothing = () => Promise.resolve();
       const options = { settings: { webhookTriggerStore: { type: "sqlite", folder } } };
-      return Promise.resolve({ options, folder, forget: nothing, store: () => new SqliteStore(folder), end: nothing });
+      return Promise.resolve({ options, folder, store: () => new SqliteQueue(folder), end: nothing });
     },
   },
-  { name: "a server", isHere: serverIsHere, begin: async () => keepIn(await ValkeyServer.start()) },
+  { name: "a server", isHere: serverIsHere, isOrdered: false, begin: async () => keepIn(await ValkeyServer.start()) },
 ];
 
 export function keepIn(server: ValkeyServer): Keep {
   const url = server.url();
   return {
-    options: { modules: [clientName], settings: { webhookTriggerStore: { type: "valkey", url } } },
+    options: { modules: ["bullmq", "ioredis"], settings: { webhookTriggerStore: { type: "bullmq", url } } },
     folder: server.folder,
-    forget: async () => {
-      const wire = new Wire(server.port);
-      await wire.send(
-        "EVAL",
-        "for _, key in ipairs(redis.call('KEYS', '*:alive:*')) do redis.call('DEL', key) end",
-        "0",
-      );
-      wire.close();
-    },
-    store: () => new ValkeyStore({ url }),
+    store: () => new BullQueue({ url }),
     end: () => server.stop(),
   };
 }
 
 /** Looks into a store that no Node-RED has. */
-export async function lookInto<Seen>(keep: Keep, look: (store: Store) => Promise<Seen>): Promise<Seen> {
+export async function lookInto<Seen>(keep: Keep, look: (queue: DeliveryQueue) => Promise<Seen>): Promise<Seen> {
   const store = keep.store();
-  await store.open(new Told());
+  await store.open(new Listener());
   try {
     return await look(store);
   } finally {

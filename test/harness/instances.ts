@@ -19,8 +19,8 @@ export class Instances {
 
   static async start(count: number, flow: Flow): Promise<Instances> {
     const server = await ValkeyServer.start();
-    const settings = { webhookTriggerStore: { type: "valkey", url: server.url() } };
-    const options = { flow, settings, plugin: holding, modules: ["@redis/client"] };
+    const settings = { webhookTriggerStore: { type: "bullmq", url: server.url() } };
+    const options = { flow, settings, plugin: holding, modules: ["bullmq", "ioredis"] };
     const all = await Promise.all(Array.from({ length: count }, () => NodeRed.start(options)));
     const nginx = await Nginx.start((port) => configuration(port, all));
     return new Instances(server, options, all, nginx);
@@ -88,7 +88,7 @@ export class Instances {
 /** What the page says, with the addresses of these. */
 function configuration(port: number, instances: NodeRed[]): string {
   const lines = instances.map(({ origin }) => `server ${new URL(origin).host};\n`).join("");
-  const page = new Page("never-lose.md").block("nginx", "upstream");
+  const page = new Page("guaranteed-delivery.md").block("nginx", "upstream");
   const parts = page.split(serverLines);
   if (parts.length < 2 || !page.includes("listen 80;")) throw new Error("The page has no addresses to be replaced");
   return [parts[0], lines, ...parts.slice(1)].join("").replace("listen 80;", `listen 127.0.0.1:${port};`);

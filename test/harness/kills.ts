@@ -1,15 +1,16 @@
-/** Callers that never pause, at a server that is killed again and again, and what its flow has told of it. */
+/** Callers that never pause, at a Node-RED that is killed again and again, and what its flow has told of it. */
 import { readFileSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join } from "node:path";
-import { scheduler } from "node:timers/promises";
-import { bearer } from "./flow";
+import { scheduler, setTimeout as wait } from "node:timers/promises";
+import { bearer, tab, webhook } from "./flow";
 import { send } from "./http";
+import { NodeRed, type Options } from "./node-red";
 import { temporaryFolder } from "./package";
-import { until } from "./until";
+import { ShownDeliveries } from "./shown-deliveries";
 
 /** A time that the flow was started. */
-export interface Start {
+interface Start {
   /** What the caller has sent. */
   readonly number: number;
   /** The id of the delivery. */
@@ -17,18 +18,11 @@ export interface Start {
   readonly attempt: number;
 }
 
-/** The ids of deliveries that were claimed at a time, and of those that were started then, both in their order. */
-export interface Claimed {
-  readonly ids: string[];
-  readonly started: string[];
-}
-
 /**
  * A file to which the flow adds a line by each `write`, which the system has even if the process is killed in the next
- * moment: `start <number> <id> <attempt>`, `done <number>`, and `claim <id> …` for what was not
- * finished, with `more <id> …` for each further step.
+ * moment: `start <number> <id> <attempt>` and `done <number>`.
  */
-export class Journal {
+class Journal {
   readonly path = join(temporaryFolder("kills"), "journal");
 
   constructor() {
@@ -36,32 +30,12 @@ export class Journal {
   }
 
   get starts(): Start[] {
-    return this.#linesOf("start").map(startOf);
+    return this.#linesOf("start").map(([, number, id = "", attempt]) => ({ number: Number(number), id, attempt: Number(attempt) })); // prettier-ignore
   }
 
   /** The numbers that the flow is done with. */
   get done(): Set<number> {
     return new Set(this.#linesOf("done").map(([, number]) => Number(number)));
-  }
-
-  /** What was claimed, by each time that it was looked for, and what was started of it. */
-  get claims(): Claimed[] {
-    const claims: Claimed[] = [];
-    const waiting = new Map<string, Claimed>();
-    for (const line of this.#lines) {
-      const [kind, ...ids] = line;
-      if (kind === "claim") claims.push({ ids: [], started: [] });
-      const last = claims.at(-1);
-      if (last && (kind === "claim" || kind === "more")) {
-        last.ids.push(...ids);
-        for (const id of ids) waiting.set(id, last);
-      } else if (kind === "start") {
-        const { id } = startOf(line);
-        waiting.get(id)?.started.push(id);
-        waiting.delete(id);
-      }
-    }
-    return claims;
   }
 
   #linesOf(kind: string): string[][] {
@@ -73,12 +47,8 @@ export class Journal {
   }
 }
 
-function startOf([, number, id = "", attempt]: string[]): Start {
-  return { number: Number(number), id, attempt: Number(attempt) };
-}
-
 /** Each sends its next number when it knows what became of the last one, to whatever server there is. */
-export class Callers {
+class Callers {
   /** The numbers that were answered with a 2xx. */
   readonly accepted = new Set<number>();
   /** How many requests were answered otherwise, by the status. */
@@ -134,16 +104,121 @@ export class Callers {
 }
 
 /** Numbers below a limit that look like chance, and are the same each time: https://doi.org/10.1145/63039.63042. */
-export function chance(seed: number): (limit: number) => number {
+function chance(seed: number): (limit: number) => number {
   let state = (seed % 2147483646) + 1;
   return (limit) => (state = (state * 48271) % 2147483647) % limit;
 }
 
-/** Waits until the flow is done with all that was accepted. */
-export async function allDone(accepted: Iterable<number>, journal: Journal): Promise<void> {
-  const wanted = [...accepted];
-  await until(() => {
-    const { done } = journal;
-    return wanted.every((number) => done.has(number));
-  }, "the flow to be done with all that was accepted");
+/** A flow that takes up to 20 ms, and tells the journal. */
+const plugin = (journal: string) => `
+const { appendFileSync } = require("node:fs");
+const tell = (line) => appendFileSync(${JSON.stringify(journal)}, line + "\\n");
+module.exports = (RED) => {
+  RED.nodes.registerType("journal", function (config) {
+    RED.nodes.createNode(this, config);
+    this.on("input", ({ _msgid, payload: { number }, webhook: { attempt } }, send, done) => {
+      tell("start " + number + " " + _msgid + " " + attempt);
+      setTimeout(() => {
+        tell("done " + number);
+        done();
+      }, number % 20);
+    });
+  });
+};`;
+
+/** How often a Node-RED is killed, and by whom it is called. */
+export interface Plan {
+  readonly times: number;
+  readonly callers: number;
+  readonly seed: number;
+  /** Whether each kill comes while a deploy runs. */
+  readonly deploys?: boolean;
+  /** Packages that its store needs, and the settings that name it. */
+  readonly modules?: string[];
+  readonly settings?: Record<string, unknown>;
+  readonly onKill?: (kills: number, accepted: number) => void;
+}
+
+/** What became of all that was answered with a 2xx. */
+export interface Report {
+  readonly accepted: number;
+  readonly delivered: number;
+  /** Kept as failed: a kill has ended each of their attempts. */
+  readonly usedUp: number;
+  readonly lost: number;
+  /** How many requests got no answer, and how many other answers there were, by their status. */
+  readonly cut: number;
+  readonly refused: Readonly<Record<number, number>>;
+  readonly startedAgain: number;
+  readonly maxAttempts: number;
+}
+
+/** How many are accepted at most between two kills; at least none, so that it is killed while it takes up the rest, too. */
+const maxAccepted = 400;
+/** How long it is waited at most for the end of all, in ms. */
+const patience = 120_000;
+
+/** Kills a Node-RED with SIGKILL while callers never pause, and starts it again with the same store. */
+export async function killAgainAndAgain({ times, callers, seed, deploys, onKill, ...plan }: Plan): Promise<Report> {
+  const journal = new Journal();
+  const options: Options = {
+    flow: tab(webhook("hook", "/hook", { guaranteed: true, wires: [["journal"]] }), { id: "journal", type: "journal", wires: [] }), // prettier-ignore
+    plugin: plugin(journal.path),
+    modules: plan.modules ?? [],
+    settings: { logging: { console: { level: "fatal" } }, ...plan.settings },
+  };
+  const calling = new Callers(callers);
+  const random = chance(seed);
+  let userDir: string | undefined;
+  const begin = async () => {
+    const nodeRed = await NodeRed.start({ ...options, ...(userDir !== undefined && { userDir }) });
+    userDir = nodeRed.userDir;
+    return nodeRed;
+  };
+  for (let kill = 1; kill <= times; kill++) {
+    const nodeRed = await begin();
+    calling.turnTo(nodeRed.node("/hook"));
+    await calling.areAccepted(random(maxAccepted), () => !nodeRed.running);
+    if (deploys) void nodeRed.deploy(options.flow ?? []).catch(() => undefined);
+    if (deploys) await wait(random(100));
+    await nodeRed.kill();
+    calling.turnTo(undefined);
+    onKill?.(kill, calling.accepted.size);
+  }
+  await calling.end();
+  const last = await begin();
+  const usedUp = await waitForAll(calling, journal, new ShownDeliveries(last));
+  await last.stop();
+  return makeReport(calling, journal, usedUp);
+}
+
+/** Waits until the flow is done with all that was accepted, or has had its attempts. @returns how many have had these */
+async function waitForAll({ accepted }: Callers, journal: Journal, shown: ShownDeliveries): Promise<number> {
+  const start = performance.now();
+  for (;;) {
+    const { deliveries } = await shown.page("state=failed&limit=500");
+    const failed = new Set(deliveries.map(({ id }) => id));
+    const { starts, done } = journal;
+    const usedUp = new Set(starts.filter(({ id }) => failed.has(id)).map(({ number }) => number));
+    const open = [...accepted].filter((number) => !done.has(number));
+    const isOver = open.every((number) => usedUp.has(number)) || performance.now() - start > patience;
+    if (isOver) return open.filter((number) => usedUp.has(number)).length;
+    await wait(100);
+  }
+}
+
+function makeReport({ accepted, cut, refused }: Callers, { starts, done }: Journal, usedUp: number): Report {
+  const delivered = [...accepted].filter((number) => done.has(number)).length;
+  const attempts = new Map<string, number>();
+  for (const { id } of starts) attempts.set(id, (attempts.get(id) ?? 0) + 1);
+  return {
+    accepted: accepted.size,
+    delivered,
+    usedUp,
+    lost: accepted.size - delivered - usedUp,
+    cut,
+    refused,
+    startedAgain: [...attempts.values()].filter((number) => number > 1).length,
+    maxAttempts: Math.max(...attempts.values()),
+  };
 }

@@ -26,6 +26,8 @@ export const done: Detail = {
   size: 62,
   milliseconds: 12,
   attempt: 1,
+  maxAttempts: null,
+  nextAt: null,
   replayOf: null,
   isTrial: false,
   cause: null,

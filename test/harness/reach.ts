@@ -62,8 +62,8 @@ export const reachingNode = `module.exports = (RED) => {
   }
 
   function look() {
-    // What all requests have in common holds nothing of any.
-    const seen = new Set([RED, RED.httpNode, RED.httpAdmin, globalThis, process]);
+    // What all requests have in common holds nothing of any, but for the last text that any code has matched (RegExp.input).
+    const seen = new Set([RED, RED.httpNode, RED.httpAdmin, globalThis, process, RegExp]);
     const { size } = seen;
     const line = taken.map((value, index) => [value, [index]]);
     for (const [value, path] of line) {

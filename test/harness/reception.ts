@@ -9,11 +9,11 @@ import { handleRequest } from "../../src/http/handle-request";
 import type { ParsedRequest } from "../../src/http/receive-request";
 import { type Problem, problems } from "../../src/problem";
 import type { ReplyByFlow, ReplyNow } from "../../src/config/handling";
-import type { Custody } from "../../src/custody";
+import type { DeliveryLog } from "../../src/delivery-log";
 import type { DuplicateGuard } from "../../src/deliveries/duplicate-guard";
-import type { Records } from "../../src/records";
 import type { Webhook } from "../../src/deliveries/delivery";
-import type { Endpoint, Replied } from "../../src/endpoint";
+import type { Endpoint, GuaranteedDelivery } from "../../src/endpoint";
+import { Outcomes, type RepliedEvent } from "../../src/outcomes";
 import { parseTarget } from "../../src/request/target";
 import type { Gate } from "../../src/trust/gate";
 import type { Limits } from "../../src/trust/limits";
@@ -41,14 +41,14 @@ export class Reception {
   readonly refusals: { problem: Problem; cause: unknown }[] = [];
   limits: Limits | undefined;
   duplicates: DuplicateGuard | undefined;
-  custody: Custody | undefined;
-  records: Records | undefined;
+  guaranteed: GuaranteedDelivery | undefined;
+  records: DeliveryLog | undefined;
   reply: ReplyNow | ReplyByFlow = { by: "now", status: 200, body: "", type: "" };
   rawBody = false;
   readonly rawBodies: (Buffer | undefined)[] = [];
   /** The replies that flows owed, in the order of their messages. */
   readonly owed: FlowReply[] = [];
-  readonly replies: Replied[] = [];
+  readonly replies: RepliedEvent[] = [];
   /** The ids of the messages whose deliveries came again. */
   readonly repeated: string[] = [];
   /** What delivering does, besides. */
@@ -69,7 +69,20 @@ export class Reception {
     return reception;
   }
 
+  readonly outcomes = new Outcomes();
+
   private constructor() {
+    this.outcomes.on("replied", (replied) => this.replies.push(replied));
+    this.outcomes.on("unanswered", () => this.refusals.push({ problem: problems.flowLate, cause: undefined }));
+    this.outcomes.on("duplicate", ({ id }) => this.repeated.push(id));
+    this.outcomes.on("handshake", ({ secret, request, status }) => {
+      this.greetings.push(secret);
+      this.records?.greeted(request, status);
+    });
+    this.outcomes.on("refused", ({ problem, request, cause }) => {
+      this.refusals.push({ problem, cause });
+      this.records?.refused(problem, request, () => ({ explanation: { reasons: [] }, error: undefined }));
+    });
     this.#server = createServer((request, response) => this.#meet(request, response));
   }
 
@@ -118,7 +131,7 @@ export class Reception {
       limit,
       limits: this.limits,
       duplicates: this.duplicates,
-      custody: this.custody,
+      guaranteed: this.guaranteed,
       records: this.records,
       reply: this.reply,
       rawBody: this.rawBody,
@@ -130,19 +143,7 @@ export class Reception {
         this.webhooks.push(webhook);
         this.onDelivery(body);
       },
-      accepted: () => undefined,
-      replied: (replied) => this.replies.push(replied),
-      unanswered: () => this.refusals.push({ problem: problems.flowLate, cause: undefined }),
-      repeated: ({ id }) => this.repeated.push(id),
-      shadowed: () => undefined,
-      greeted: (secret, request, status) => {
-        this.greetings.push(secret);
-        this.records?.greeted(request, status);
-      },
-      refused: (problem, request, cause) => {
-        this.refusals.push({ problem, cause });
-        this.records?.refused(problem, request, () => ({ explanation: { reasons: [] }, error: undefined }));
-      },
+      outcomes: this.outcomes,
     };
     const ignore = () => undefined;
     this.#unregister = this.#registry.register({ endpoint, onActive: ignore, onBlocked: ignore });

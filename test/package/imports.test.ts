@@ -22,7 +22,7 @@ const knownToForm = [
   "src/admin/standing",
 ];
 /** Libraries that know nothing of a host. */
-const librariesInSrc = ["busboy", "@redis/client"];
+const librariesInSrc = ["busboy", "bullmq", "ioredis"];
 /** Only `src/http` knows Express and Node-RED's apps. */
 const librariesInHttp = ["express", "cors", "cookie-parser", "node-red"];
 

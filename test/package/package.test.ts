@@ -56,10 +56,10 @@ describe("the package", () => {
   });
 
   it("brings no client of a server, and says so where one is to keep deliveries", () => {
-    const store = join(installedModules(), packageName, "dist/src/deliveries/valkey-store.js");
-    const script = `const { ValkeyStore } = require(${JSON.stringify(store)});
-      const store = new ValkeyStore({ url: "redis://127.0.0.1" });
-      const opening = store.open({ troubled: (trouble) => console.log("told", trouble) });
+    const store = join(installedModules(), packageName, "dist/src/deliveries/bullmq/bull-queue.js");
+    const script = `const { BullQueue } = require(${JSON.stringify(store)});
+      const store = new BullQueue({ url: "redis://127.0.0.1" });
+      const opening = store.open({ down: (trouble) => console.log("told", trouble), changed() {}, warned() {} });
       opening.catch(({ trouble }) => console.log("rejected", trouble)).then(() => store.close());`;
     const said = execFileSync(process.execPath, ["--eval", script], { encoding: "utf8", timeout: 30_000 });
     said.trim().split("\n").should.eql(["told clientMissing", "rejected clientMissing"]);

@@ -24,7 +24,7 @@ describe("for any fields that say what becomes of requests", () => {
       fc.property(fields, (saved) => {
         const handling = parseHandling(saved);
         if ("rule" in handling) return void handling.rule.should.be.a.String();
-        const { reply, duplicates, rateLimit, alertWhenSilent, rawBody, guaranteed } = handling;
+        const { reply, duplicates, rateLimit, alertWhenSilent, rawBody, guaranteed, pace, attemptTimeoutMs } = handling;
         if (reply.by === "flow") {
           reply.timeout.should.be.within(1000, 300_000);
         } else {
@@ -38,6 +38,11 @@ describe("for any fields that say what becomes of requests", () => {
         alertWhenSilent.should.be.within(0, 8760);
         rawBody.should.be.a.Boolean();
         guaranteed.should.be.a.Boolean();
+        pace.attempts.should.be.within(1, 50);
+        pace.concurrency.should.be.within(0, 1000);
+        pace.ratePerMinute.should.be.within(0, 6000);
+        pace.breaker.should.be.within(0, 1000);
+        attemptTimeoutMs.should.be.within(1000, 86_400_000);
       }),
       { seed, numRuns: 3000 },
     );

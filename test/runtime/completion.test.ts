@@ -217,7 +217,7 @@ describe("the end of a flow", () => {
           await following.has("b");
           await following.go("b", ["done"]);
           await following.nodeRed.deploy(flowOf(changed(before, ...ids)), type);
-          should(await following.ending(id)).eql({ as: "lost" });
+          should(await following.ending(id)).eql({ as: "interrupted" });
           await following.go("a", ["done"]);
         }
       });
@@ -249,28 +249,28 @@ describe("the end of a flow", () => {
       const first = following.send("from");
       await following.has("c-within");
       await deploy(inSubflow, subflowOfKeeps);
-      should(await following.ending(first)).eql({ as: "lost" });
+      should(await following.ending(first)).eql({ as: "interrupted" });
       const delayed = { from: from("a", "last"), a: delay, last: handling("keeps") };
       await deploy(delayed);
       const second = following.send("from");
       await following.has("last");
       await following.go("last", ["done"]);
       await following.nodeRed.deploy(flowOf(changed(delayed, "a")), "nodes");
-      should(await following.ending(second)).eql({ as: "lost" });
+      should(await following.ending(second)).eql({ as: "interrupted" });
     });
 
     it("is its loss where the message was on its way to a node, from the first or from another", async () => {
       const passing = { from: from("a"), a: handling("passes", "kept"), kept: handling("keeps") };
       await deploy(passing);
       const first = await interrupted("from");
-      should(await following.ending(first)).eql({ as: "lost" });
+      should(await following.ending(first)).eql({ as: "interrupted" });
       const keeping = { from: from("a"), a: handling("keeps", "kept"), kept: handling("keeps") };
       await deploy(keeping);
       const second = following.send("from");
       await following.has("a");
       await following.nodeRed.interruptNextDelivery();
       await following.go("a", ["send", "done"]);
-      should(await following.ending(second)).eql({ as: "lost" });
+      should(await following.ending(second)).eql({ as: "interrupted" });
     });
 
     it("is none of its end as long as flows are stopped", async () => {
@@ -282,7 +282,7 @@ describe("the end of a flow", () => {
       await following.go("a", ["send", "done"]);
       await following.go("b", ["done"]);
       await following.nodeRed.setState("start");
-      should(await following.ending(id)).eql({ as: "lost" });
+      should(await following.ending(id)).eql({ as: "interrupted" });
     });
 
     /** Sends a message; the flows are restarted before it is delivered. */
@@ -292,48 +292,30 @@ describe("the end of a flow", () => {
     }
   });
 
-  describe("where a plugin has hooks", () => {
-    const nodes = {
-      from: from("a", "off"),
-      off: { ...other(), d: true },
-      a: handling("passes", "kept"),
-      kept: other(),
-    };
-    function other() {
-      return handling("keeps");
-    }
-    before(() => deploy(nodes));
-    afterEach(() => following.hook());
-
-    for (const hook of ["onSend", "preRoute", "preDeliver", "onReceive"]) {
-      it(`${hook}: is awaited while the plugin has a message of the first node, or of a later one`, async () => {
-        for (const to of ["a", "kept"]) {
-          const sender = to === "a" ? "from" : "a";
-          await following.hook({ hook, payload: "message", ...(hook === "onReceive" ? { to } : { from: sender }) });
-          const id = following.send("from");
-          await following.nodeRed.told("held", to === "a" && hook === "preRoute" ? 2 : 1);
-          should(await following.size()).equal(1);
-          await following.release();
-          await following.has("kept");
-          should(await following.size()).equal(1);
-          await following.go("kept", ["done"]);
-          should(await following.ending(id)).eql(done);
-          await following.hook();
-        }
-      });
-    }
-
-    it("onReceive: is awaited while the plugin has a message that was handed over", async () => {
-      await deploy({ from: from("a"), a: fn("throw new Error('thrown')"), catch: { type: "catch", scope: null, wires: [] } }); // prettier-ignore
-      await following.hook({ hook: "onReceive", payload: "message", to: "catch" });
-      const id = following.send("from");
-      await following.nodeRed.told("held");
-      should(await following.size()).equal(1);
-      await following.release();
-      should(await following.ending(id)).eql(failed("function: thrown"));
-      await deploy(nodes);
-    });
+  it("is a failure when it has none in time, and a late one says nothing", async () => {
+    await deploy({ from: from("a", "join"), a: handling("keeps"), join: { type: "join", mode: "custom", build: "array", count: "2", timeout: "", wires: [[]] } }); // prettier-ignore
+    const id = following.send("from", "message", {}, 50);
+    should(await following.ending(id)).eql({ as: "failed", error: "timedOut" });
+    await following.go("a", ["done"]);
   });
+
+  const asked: [retryAfter: unknown, told: number | undefined][] = [
+    [30, 30_000],
+    ["1.5", 1500],
+    [0, 0],
+    [-1, undefined],
+    ["soon", undefined],
+    [null, undefined],
+    [Infinity, undefined],
+  ];
+  for (const [retryAfter, told] of asked) {
+    it(`says when to try again where the flow asks for ${String(retryAfter)} seconds`, async () => {
+      const a = fn(`msg.webhook = { retryAfter: ${JSON.stringify(retryAfter)} }; node.error("away", msg);`);
+      await deploy({ from: from("a"), a });
+      const result = { ...failed("function: away"), ...(told !== undefined && { retryAfterMs: told }) };
+      should(await following.endingFrom("from")).eql(result);
+    });
+  }
 });
 
 describe("the end of a flow with synchronous delivery", () => {

@@ -89,7 +89,6 @@ for (const kind of keeps.filter(({ isHere }) => isHere)) {
       /** Ends the process as a power cut does, looks at what is left, and starts it anew. */
       const restarted = async <Seen>(look: () => Promise<Seen>): Promise<Seen> => {
         await nodeRed.kill();
-        await keep.forget();
         const seen = await look();
         nodeRed = await NodeRed.start({ ...options, userDir: nodeRed.userDir });
         return seen;
@@ -117,7 +116,10 @@ for (const kind of keeps.filter(({ isHere }) => isHere)) {
         await attempt(id, 1);
         const deployed = await nodeRed.beginDeploy(flow);
         await deployed();
-        await attempt(id, 2);
+        const starts = () => nodeRed.messages.filter(({ _msgid }) => _msgid === id);
+        await nodeRed.until(() => starts().length === 2 || undefined, "the second start");
+        // What a deploy has ended takes no attempt away.
+        starts().map(({ webhook }) => webhook.attempt).should.eql([1, 1]); // prettier-ignore
         await end("deployed");
       });
 
@@ -157,9 +159,15 @@ for (const kind of keeps.filter(({ isHere }) => isHere)) {
           should(await broken).be.undefined();
         });
 
-        it("comes again, in the order in which all came", async () => {
+        it(`comes again${kind.isOrdered ? ", in the order in which all came" : ""}`, async () => {
           const again = await attempt(doneIds[2], 2);
-          nodeRed.messages.filter(({ sink }) => sink === "hold-done").map(({ _msgid }) => _msgid).should.eql(doneIds); // prettier-ignore
+          const came = () => nodeRed.messages.filter(({ sink }) => sink === "hold-done").map(({ _msgid }) => _msgid);
+          await nodeRed.until(() => came().length === 3 || undefined, "all three");
+          if (kind.isOrdered) came().should.eql(doneIds);
+          else
+            came()
+              .sort()
+              .should.eql([...doneIds].sort());
           const same = ({ payload, req, keys }: Received) => ({ payload, req, keys });
           should(same(again)).eql(same(firsts.at(-1) ?? again));
         });

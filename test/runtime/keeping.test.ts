@@ -19,7 +19,7 @@ function keepingIn(settings: string): unknown {
   return (JSON.parse(settings) as Record<string, unknown>).webhookTriggerGuaranteed;
 }
 
-describe("Never lose", () => {
+describe("Guaranteed delivery", () => {
   describe("where this Node.js has no SQLite, and the settings file names no server", () => {
     let nodeRed: NodeRed;
     before(async () => {
@@ -53,7 +53,7 @@ describe("Never lose", () => {
     const password = "hunter2-and-more";
     let nodeRed: NodeRed;
     before(async () => {
-      const webhookTriggerStore = { type: "valkey", url: `redis://keeper:${password}@127.0.0.1:1/0` };
+      const webhookTriggerStore = { type: "bullmq", url: `redis://keeper:${password}@127.0.0.1:1/0` };
       nodeRed = await NodeRed.start({ settings: { webhookTriggerStore } });
     });
     after(() => nodeRed.stop());

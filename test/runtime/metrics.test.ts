@@ -54,12 +54,12 @@ inEveryLayout("metrics", { flow }, (nodeRed) => {
     (await post("/taking", "1")).status.should.equal(504);
     const families = await metricsOf(nodeRed());
     of("hook", "deliveries_total", families).should.eql({
-      ...{ queued: 3, repeated: 1, handshake: 0 },
+      ...{ accepted: 3, duplicate: 1, handshake: 0 },
       ...{ "refused tokenInvalid": 2, "refused tokenMissing": 1, "refused jsonMalformed": 1 },
     });
-    of("taking", "deliveries_total", families).should.eql({ queued: 1, repeated: 0, handshake: 0 });
+    of("taking", "deliveries_total", families).should.eql({ accepted: 1, duplicate: 0, handshake: 0 });
     of("taking", "unanswered_total", families).should.eql({ "": 1 });
-    of("other", "deliveries_total", families).should.eql({ queued: 0, repeated: 0, handshake: 0 });
+    of("other", "deliveries_total", families).should.eql({ accepted: 0, duplicate: 0, handshake: 0 });
     of("hook", "last_accepted_timestamp_seconds", families)[""]?.should.be.approximately(Date.now() / 1000, 600);
   });
 
@@ -135,11 +135,11 @@ describe("metrics", () => {
       (await send(nodeRed.node("/safe"), { headers: bearer })).status.should.equal(200);
       await nodeRed.status("safe", /1 running/);
       const running = await metricsOf(nodeRed);
-      of("safe", "queue_deliveries", running).should.eql({ running: 1, waiting: 0, failed: 0 });
-      of("safe", "attempts_total", running).should.eql({ succeeded: 0, failed: 0, lost: 0 });
+      of("safe", "queue_deliveries", running).should.eql({ running: 1, queued: 0, retrying: 0, failed: 0 });
+      of("safe", "attempts_total", running).should.eql({ succeeded: 0, failed: 0, interrupted: 0 });
       await nodeRed.tell({ end: "hold-safe", error: "broken" }, "hold-safe ended");
       await nodeRed.status("safe", /waiting/);
-      of("safe", "attempts_total", await metricsOf(nodeRed)).should.eql({ succeeded: 0, failed: 1, lost: 0 });
+      of("safe", "attempts_total", await metricsOf(nodeRed)).should.eql({ succeeded: 0, failed: 1, interrupted: 0 });
     } finally {
       await nodeRed.stop();
     }

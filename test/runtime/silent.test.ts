@@ -1,6 +1,6 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import type { Silent } from "../../nodes/runtime/silence";
+import type { SilentEvent } from "../../src/outcomes";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import { bearer, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
@@ -25,11 +25,11 @@ const flow = webhookFlow(
   { id: "wrong", relativePath: "/wrong", alertWhenSilent: "soon" },
 );
 
-async function silentOf(nodeRed: NodeRed): Promise<Map<string, Silent>> {
+async function silentOf(nodeRed: NodeRed): Promise<Map<string, SilentEvent>> {
   const response = await fetch(nodeRed.admin("/webhook-trigger/silent"));
   response.status.should.equal(200);
   String(response.headers.get("Cache-Control")).should.equal("no-store");
-  const { nodes } = (await response.json()) as { nodes: Silent[] };
+  const { nodes } = (await response.json()) as { nodes: SilentEvent[] };
   return new Map(nodes.map((silent) => [silent.node, silent]));
 }
 

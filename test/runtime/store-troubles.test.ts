@@ -4,16 +4,16 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
-  renameSync,
+  rmdirSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { fileName } from "../../src/deliveries/sqlite-store";
+import { fileName } from "../../src/deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
-import type { Trouble } from "../../src/deliveries/store";
+import type { Trouble } from "../../src/deliveries/queue";
 import { guaranteed, keepIn } from "../harness/guaranteed";
 import { bearer, tab, webhook } from "../harness/flow";
 import { held, holding } from "../harness/holding";
@@ -84,10 +84,17 @@ class Patient {
     should(this.#nodeRed.statuses.get("safe")?.fill).equal("green");
   }
 
+  /** It takes what fits, and is not green yet: larger bodies may not fit. */
+  async worksWarily(): Promise<void> {
+    while ((await this.post()).status !== 200) await new Promise((resolve) => setTimeout(resolve, 100));
+    await this.#nodeRed.message(this.accepted.at(-1));
+    const text = catalog.status.store.full;
+    should(this.#nodeRed.statuses.get("safe")).eql({ fill: "red", shape: "ring", text });
+  }
+
   /** What was accepted is there after a power cut, all of it. */
-  async hasLostNothing(options: Options, forget = () => Promise.resolve()): Promise<void> {
+  async hasLostNothing(options: Options): Promise<void> {
     await this.#nodeRed.kill();
-    await forget();
     const next = await NodeRed.start({ flow, plugin, ...options, userDir: this.#nodeRed.userDir });
     try {
       for (const id of this.accepted) should((await next.message(id)).webhook.attempt).be.above(1);
@@ -118,10 +125,9 @@ if (sqliteIsHere()) {
     });
     afterEach(() => patient.stop());
 
-    it("has lost its folder refuses what it cannot keep until that is there again", async () => {
+    it("has no folder refuses what it cannot keep until that is there", async () => {
+      rmdirSync(folder);
       patient = await Patient.start(options());
-      await patient.works();
-      renameSync(folder, join(place, "away"));
       await patient.isTroubled("unreachable");
       mkdirSync(folder);
       await patient.isMended();
@@ -162,7 +168,6 @@ if (serverIsHere) {
     let server: ValkeyServer;
     let patient: Patient;
     const options = (): Options => keepIn(server).options;
-    const forget = () => keepIn(server).forget();
     afterEach(async () => {
       await patient.stop();
       await server.stop();
@@ -176,7 +181,7 @@ if (serverIsHere) {
       await patient.isTroubled("unreachable");
       server.resume();
       await patient.isMended();
-      await patient.hasLostNothing(options(), forget);
+      await patient.hasLostNothing(options());
     });
 
     it("is killed refuses what it cannot keep until it is there again", async () => {
@@ -187,7 +192,7 @@ if (serverIsHere) {
       await patient.isTroubled("unreachable");
       await server.restart();
       await patient.isMended();
-      await patient.hasLostNothing(options(), forget);
+      await patient.hasLostNothing(options());
     });
 
     it("has no memory left refuses what it cannot keep until it has", async () => {
@@ -200,14 +205,14 @@ if (serverIsHere) {
       const wire = new Wire(server.port);
       await wire.send("CONFIG", "SET", "maxmemory", "100mb");
       wire.close();
-      await patient.isMended();
-      await patient.hasLostNothing(options(), forget);
+      await patient.worksWarily();
+      await patient.hasLostNothing(options());
     });
 
     it("has another password refuses what it cannot keep, and tells nobody the wrong one", async () => {
       server = await ValkeyServer.start("--requirepass", "the-right-one");
       const url = server.url(":hunter2-and-more");
-      patient = await Patient.start({ ...options(), settings: { webhookTriggerStore: { type: "valkey", url } } });
+      patient = await Patient.start({ ...options(), settings: { webhookTriggerStore: { type: "bullmq", url } } });
       await patient.isTroubled("denied");
       patient.nodeRed.log.should.not.containEql("hunter2");
       const wire = new Wire(server.port);
@@ -222,7 +227,7 @@ if (serverIsHere) {
       patient = await Patient.start({ ...options(), modules: [] });
       await patient.isTroubled("clientMissing");
       const { userDir } = patient.nodeRed;
-      await patient.nodeRed.logged(new RegExp(`npm install @redis/client in ${userDir},`));
+      await patient.nodeRed.logged(new RegExp(`npm install bullmq ioredis in ${userDir},`));
     });
   });
 }

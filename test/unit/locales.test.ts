@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { STATUS_CODES } from "node:http";
 import { join, relative } from "node:path";
 import ts from "typescript";
-import { helpTexts } from "../../nodes/runtime/exposition";
+import { helpTexts } from "../../nodes/runtime/metrics";
 import { problems } from "../../src/problem";
 import { senders } from "../../src/trust/senders/table";
 import { root } from "../harness/package";
@@ -229,16 +229,23 @@ describe("texts in the code", () => {
         "what a metric is, as its name says in English",
       ]),
       ["gzip, deflate, br", "the value of a header field"],
-      ["seq, id, node, at, state, attempt, status, milliseconds, rest, answer, (\0) AS error", "the names of columns"],
+      ["(at, id) < (?, ?)", "a condition of a query"],
+      [
+        "seq, id, node, at, state, attempt, max_attempts, next_at, status, milliseconds, answer, error, rest",
+        "the names of columns",
+      ],
       ...[
-        "deliveries that are not done fill the room",
-        "its tables have version \0, of a later webhook-trigger; this one knows them up to \0",
-        "no answer within \0 ms",
-        "the URL is none of a server, as redis://host:6379 is",
+        "its tables have version \0",
         "the worker ended with \0",
+        "unfinished deliveries fill the room",
+        "\0 of \0 bytes are taken",
+        "no answer within \0 ms",
+        "no transaction",
+        "the connection has ended",
       ].map((text): [string, string] => [text, "an error behind a text that is translated, as those of Node.js are"]),
       ["hello world", "the body of a test request: data, which flows may compare"],
       ["http in", "the name of a node type"],
+      ["bullmq ioredis", "the names of two packages"],
       ["button, summary, textarea, [tabindex]", "a selector"],
       ["input change", "the names of two events"],
       ...["trust proxy fn", "query parser", "query parser fn"].map((name): [string, string] => [
@@ -246,9 +253,9 @@ describe("texts in the code", () => {
         "the name of a setting of Express",
       ]),
     ]);
-    /** What stores are asked in: SQL, and Lua. */
+    /** What SQLite is asked in. */
     const statement =
-      /^\0?\s*(?:(?:ALTER|AND|ATTACH|BEGIN|CREATE|DELETE|DETACH|INSERT|PRAGMA|REPLACE|SELECT|UNION|UPDATE)\b|--|(?:local|redis|return)\b|forced\()/;
+      /^\0?\s*(?:(?:ALTER|AND|ATTACH|BEGIN|CREATE|DELETE|DETACH|INSERT|PRAGMA|REPLACE|SELECT|UNION|UPDATE)\b|--)/;
     /** RFC 9110 §15; Node.js has one by its older name. */
     const statusPhrases = [...Object.values(STATUS_CODES), "Content Too Large", "Unprocessable Content"];
     /** What is the same in every language. */

@@ -26,6 +26,14 @@ export interface Silence {
   readonly since: number;
 }
 
+/** What waits for a node with guaranteed delivery. */
+export interface NodeQueue {
+  readonly node: string;
+  readonly pause: "manual" | "breaker" | null;
+  readonly queued: number;
+  readonly retrying: number;
+}
+
 /** Why there is no answer: its text is under `tab.trouble` in the message catalog. */
 export type Trouble = "forbidden" | "notKept" | "unreachable" | "failed";
 
@@ -44,6 +52,15 @@ export async function askForTraffic(filter: Filter): Promise<readonly Minute[]> 
 
 export async function askForSilent(): Promise<readonly Silence[]> {
   return (await ask<{ nodes: readonly Silence[] }>("silent", {})).nodes;
+}
+
+export async function askForQueues(): Promise<readonly NodeQueue[]> {
+  return (await ask<{ queues: readonly NodeQueue[] }>("queues", {})).queues;
+}
+
+/** @throws what `troubleOf` understands */
+export async function control(node: string, action: "pause" | "resume"): Promise<void> {
+  await $.post(`webhook-trigger/${encodeURIComponent(node)}/${action}`);
 }
 
 /** @throws what `troubleOf` understands */

@@ -1,9 +1,6 @@
-// Deliveries that are replayed one after the other, a few at once.
+// Deliveries that are replayed one after the other, so that their flows start in this order.
 
 import { type Failure, failureText, isHopeless, replay } from "./replay-one";
-
-/** More at once would keep the editor's own requests waiting: browsers have six connections to a server. */
-const mostAtOnce = 4;
 
 export class Batch {
   readonly #ids: string[];
@@ -35,10 +32,16 @@ export class Batch {
     return this.#ids.length;
   }
 
-  /** Resolves when all are replayed, or those that were on their way when it was stopped. */
+  /** Resolves when all are replayed, or the one that was on its way when it was stopped. */
   async run(progress: (ended: number) => void): Promise<void> {
     this.#isRunning = true;
-    await Promise.all(Array.from({ length: mostAtOnce }, () => this.#work(progress)));
+    for (let id = this.#next(); id !== undefined; id = this.#next()) {
+      const replayed = await replay(id);
+      if ("id" in replayed) this.#replayed += 1;
+      else this.#fail(replayed);
+      this.#ended += 1;
+      progress(this.#ended);
+    }
     this.#isRunning = false;
   }
 
@@ -47,16 +50,8 @@ export class Batch {
     this.#isStopped = true;
   }
 
-  async #work(progress: (ended: number) => void): Promise<void> {
-    while (!this.#isStopped) {
-      const id = this.#ids.shift();
-      if (id === undefined) return;
-      const replayed = await replay(id);
-      if ("id" in replayed) this.#replayed += 1;
-      else this.#fail(replayed);
-      this.#ended += 1;
-      progress(this.#ended);
-    }
+  #next(): string | undefined {
+    return this.#isStopped ? undefined : this.#ids.shift();
   }
 
   #fail(failure: Failure): void {

@@ -1,14 +1,14 @@
 // What the tab shows: the filters, what is amiss, the traffic, and the list or one delivery of it.
 
-import type { Notice, Summary } from "../../../src/deliveries/summary";
+import type { Summary } from "../../../src/deliveries/summary";
 import type { Editor } from "../host";
 import { Announcer } from "./announcer";
-import { askForSilent, askForTraffic, type Filter, type Trouble, troubleOf } from "./api";
-import { Feed } from "./feed";
+import { askForQueues, askForSilent, askForTraffic, type Filter, type Trouble, troubleOf } from "./api";
+import { Opened } from "./detail";
+import { Feed, Renewals } from "./feed";
 import { Filters } from "./filters";
 import { Fold } from "./fold";
-import { Opened } from "./opened";
-import { Renewals } from "./renewals";
+import { Queues } from "./queues";
 import { Rows } from "./rows";
 import { Selection } from "./selection";
 import { Silences } from "./silence";
@@ -24,19 +24,20 @@ export class Deliveries {
   readonly #notice = $('<div class="webhook-deliveries-notice" role="status">');
   readonly #new = $('<button type="button" class="red-ui-button red-ui-button-small webhook-deliveries-new">');
   readonly #silences = new Silences();
+  readonly #queues = new Queues(() => this.#renewals.now());
   readonly #traffic = new Traffic();
   readonly #announcer = new Announcer();
   readonly #selection = new Selection();
   readonly #renewals = new Renewals(
     () => this.#ask(),
-    () => this.#feed.filter.text !== "",
+    () => this.#feed.filter.text !== "" && !this.#opened.isOpen,
   );
   readonly #opened = new Opened(() => this.#closed());
   readonly #filters = new Filters((filter) => this.#choose(filter));
   readonly #feed = new Feed({
     changed: () => this.#show(),
     came: (deliveries) => this.#announcer.came(deliveries),
-    isReading: () => this.#rows.isRead || this.#opened.isOpen,
+    isReading: () => this.#rows.isRead && !this.#isBack,
   });
   readonly #rows = new Rows(this.#selection, {
     opened: (delivery) => this.#open(delivery),
@@ -51,12 +52,16 @@ export class Deliveries {
   );
   #trouble: Trouble | undefined;
   #isLookedAt = false;
+  /** Whether somebody has just come back to the top of the list, and is to see what has come meanwhile. */
+  #isBack = false;
 
   constructor() {
     const list = $('<div class="webhook-deliveries-body">').append(this.#rows.element, this.#new);
     const fold = new Fold(this.#traffic.element, "fa fa-bar-chart", text("tab.traffic.title"));
     this.#filters.element.append(fold.button, this.#tools.failed);
-    const above = [this.#filters, this.#tools, this.#silences, this.#traffic].map(({ element }) => element);
+    const above = [this.#filters, this.#tools, this.#silences, this.#queues, this.#traffic].map(
+      ({ element }) => element,
+    );
     this.#pane.append(...above, this.#notice, list);
     this.element.append(this.#pane, this.#opened.element, this.#announcer.element);
     this.#new.on("click", () => {
@@ -77,12 +82,8 @@ export class Deliveries {
     this.#renewals.start();
   }
 
-  /** The runtime tells of a delivery. */
-  came(delivery: Notice): void {
-    if (!this.#isLookedAt) return;
-    this.#feed.update(delivery);
-    // The list may have others by now than when it was opened.
-    this.#opened.follow([delivery]);
+  /** A delivery has come or has changed. */
+  changed(): void {
     this.#renewals.soon();
   }
 
@@ -106,15 +107,19 @@ export class Deliveries {
     this.#renewals.now();
   }
 
-  /** @returns whether there is a list */
+  /** @returns whether there was an answer */
   async #ask(): Promise<boolean> {
+    // The list is out of sight.
+    if (this.#opened.isOpen) return this.#opened.renew();
     const { filter } = this.#feed;
-    const asked = [this.#feed.renew(), askForTraffic(filter), askForSilent()] as const;
-    // Without the picture, or without a word on who is silent, the list is still worth a look.
-    const [page, minutes, silences] = await Promise.allSettled(asked);
+    const asked = [this.#feed.renew(), askForTraffic(filter), askForSilent(), askForQueues()] as const;
+    // Without the picture, or without a word on who is silent or paused, the list is still worth a look.
+    const [page, minutes, silences, queues] = await Promise.allSettled(asked);
+    this.#isBack = false;
     this.#trouble = page.status === "rejected" ? troubleOf(page.reason) : undefined;
     if (minutes.status === "fulfilled" && filter === this.#feed.filter) this.#traffic.show(minutes.value);
     if (silences.status === "fulfilled") this.#silences.show(silences.value);
+    if (queues.status === "fulfilled") this.#queues.show(queues.value, filter.node);
     this.#show();
     return this.#trouble === undefined;
   }
@@ -136,14 +141,13 @@ export class Deliveries {
   #closed(): void {
     this.#pane.show();
     this.#rows.resize();
-    // Whoever comes back is to see what has come meanwhile, unless it would move what is read.
-    if (!this.#rows.isScrolled) this.#feed.release();
+    this.#isBack = !this.#rows.isScrolled;
     this.#rows.focus();
+    this.#renewals.now();
   }
 
   #show(): void {
     const { deliveries, hasMore, waiting } = this.#feed;
-    this.#opened.follow(deliveries);
     const notice = this.#noticed();
     if (this.#notice.text() !== notice) this.#notice.text(notice);
     this.#notice.toggle(notice !== "");

@@ -1,7 +1,7 @@
 // One delivery: what came, what became of it, and what can be done with it.
 
 import { isReplayable } from "../../../src/deliveries/state";
-import type { Detail, Notice, Summary } from "../../../src/deliveries/summary";
+import type { Detail, Summary } from "../../../src/deliveries/summary";
 import { isSame } from "../fields";
 import { Actions } from "./actions";
 import { answerOf, statusText } from "./answer";
@@ -22,41 +22,37 @@ const sections: readonly (readonly [of: readonly (keyof Detail)[], make: (detail
   [["attempts"], (detail) => sectionOf("attempts", String(detail.attempts.length), attemptList(detail))],
 ];
 
-export class DeliveryView {
+class DeliveryView {
   readonly element: JQuery = $("<section>", { class: "webhook-delivery" });
   readonly #head = $("<div>");
   readonly #actions = $("<div>");
   readonly #sections = sections.map(() => $("<div>"));
   readonly #failure = $("<div>", { role: "status" });
-  /** As it was told last. */
-  #summary: Summary;
+  readonly #id: string;
   #detail: Detail | undefined;
   /** How often it was asked for: only the last answer counts. */
   #asked = 0;
 
   constructor(summary: Summary) {
-    this.#summary = summary;
+    this.#id = summary.id;
     this.element.attr("aria-label", text("delivery.title", { time: timeText(summary.at) }));
     this.element.append(this.#head.append(headOf(summary)), this.#actions, this.#failure, ...this.#sections);
-    this.#load();
+    void this.load();
   }
 
-  /** Takes over what has become of it, where that is told. */
-  follow(deliveries: readonly Notice[]): void {
-    const told = { ...this.#summary, ...deliveries.find(({ id }) => id === this.#summary.id) };
-    if (isSame(told, this.#summary)) return;
-    this.#summary = told;
-    this.#showHead(told);
-    this.#load();
-  }
-
-  #load(): void {
-    const { id } = this.#summary;
+  /** @returns whether there was an answer */
+  async load(): Promise<boolean> {
     this.#asked += 1;
     const asked = this.#asked;
-    void $.getJSON(`webhook-trigger/deliveries/${encodeURIComponent(id)}`)
-      .done((detail: Detail) => asked === this.#asked && this.#show(detail))
-      .fail(({ status }) => asked === this.#asked && this.#fail(status));
+    let detail: Detail;
+    try {
+      detail = (await $.getJSON(`webhook-trigger/deliveries/${encodeURIComponent(this.#id)}`)) as Detail;
+    } catch (error) {
+      if (asked === this.#asked) this.#fail((error as JQuery.jqXHR).status);
+      return false;
+    }
+    if (asked === this.#asked) this.#show(detail);
+    return true;
   }
 
   #fail(status: number): void {
@@ -93,6 +89,55 @@ export class DeliveryView {
     const at = part.find(able).index($(":focus"));
     renew();
     if (at >= 0) part.find(able).eq(at).trigger("focus");
+  }
+}
+
+/** One delivery in the place of the list, with a way back to it. */
+export class Opened {
+  readonly element = $('<div class="webhook-deliveries-opened">');
+  readonly #back = $('<button type="button" class="red-ui-button red-ui-button-small">');
+  readonly #place = $("<div>");
+  readonly #closed: () => void;
+  #view: DeliveryView | undefined;
+
+  constructor(closed: () => void) {
+    this.#closed = closed;
+    this.#back.append(
+      '<i class="fa fa-chevron-left" aria-hidden="true"></i> ',
+      document.createTextNode(text("tab.back")),
+    );
+    this.#back.on("click", () => this.close());
+    this.element.append(this.#back, this.#place).hide();
+    this.element.on("keydown", (event) => {
+      if (event.key !== "Escape" || event.isDefaultPrevented()) return;
+      // The editor would cancel the form that is open.
+      event.stopPropagation();
+      this.close();
+    });
+  }
+
+  get isOpen(): boolean {
+    return this.#view !== undefined;
+  }
+
+  open(delivery: Summary): void {
+    this.#view = new DeliveryView(delivery);
+    this.#place.empty().append(this.#view.element);
+    this.element.show();
+    this.#back.trigger("focus");
+  }
+
+  /** Shows what has become of it. @returns whether there was an answer */
+  async renew(): Promise<boolean> {
+    return (await this.#view?.load()) ?? true;
+  }
+
+  close(): void {
+    if (!this.#view) return;
+    this.#view = undefined;
+    this.element.hide();
+    this.#place.empty();
+    this.#closed();
   }
 }
 

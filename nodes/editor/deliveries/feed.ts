@@ -1,6 +1,6 @@
-// Which deliveries are loaded: the newest ones, and, while somebody reads there, the pages of older ones.
+// Which deliveries the list has loaded, and when the tab asks the runtime again.
 
-import type { Notice, Summary, SummaryPage } from "../../../src/deliveries/summary";
+import type { Summary, SummaryPage } from "../../../src/deliveries/summary";
 import { askForPage, everything, type Filter } from "./api";
 
 /** What the feed tells and asks. */
@@ -13,6 +13,7 @@ export interface Reader {
   isReading(): boolean;
 }
 
+/** The newest page; and, while somebody reads there, the pages of older ones. */
 export class Feed {
   readonly #reader: Reader;
   #filter = everything;
@@ -93,13 +94,6 @@ export class Feed {
     this.#reader.changed();
   }
 
-  /** Takes over what has become of one that is loaded; of another, a renewal tells. */
-  update(delivery: Notice): void {
-    if (!this.#deliveries.some(({ id }) => id === delivery.id)) return;
-    this.#deliveries = this.#deliveries.map((each) => (each.id === delivery.id ? { ...each, ...delivery } : each));
-    this.#reader.changed();
-  }
-
   /** Shows what has come while somebody read. */
   release(): void {
     if (this.#held) this.#take(this.#held);
@@ -125,4 +119,75 @@ export class Feed {
 function unknownOf(some: readonly Summary[], known: readonly Summary[]): Summary[] {
   const ids = new Set(known.map(({ id }) => id));
   return some.filter(({ id }) => !ids.has(id));
+}
+
+/** The least time between two renewals, in ms; and where the runtime has to search for the answer. */
+const [pause, searchPause] = [1000, 5000];
+/** After what time there is one though nothing has changed, in ms: the picture of the traffic moves on. */
+const rest = 60_000;
+
+/** Soon after something has changed, seldom in vain, and not at all while nobody looks. */
+export class Renewals {
+  readonly #renew: () => Promise<boolean>;
+  readonly #isSearch: () => boolean;
+  #isActive = false;
+  #isRunning = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  /** When the next one is to begin, and when the last one has, in ms of the page's clock. */
+  #due = Infinity;
+  #last = -Infinity;
+  /** How many in a row were in vain. */
+  #failures = 0;
+
+  /**
+   * @param renew answers with whether it was not in vain
+   * @param isSearch whether the runtime has to search for the answer
+   */
+  constructor(renew: () => Promise<boolean>, isSearch: () => boolean) {
+    this.#renew = renew;
+    this.#isSearch = isSearch;
+  }
+
+  start(): void {
+    this.#isActive = true;
+    this.now();
+  }
+
+  stop(): void {
+    this.#isActive = false;
+    this.#due = Infinity;
+    clearTimeout(this.#timer);
+  }
+
+  now(): void {
+    this.#failures = 0;
+    this.#plan(performance.now());
+  }
+
+  /** Something has changed. */
+  soon(): void {
+    if (this.#failures === 0) this.#plan(this.#last + this.#pause);
+  }
+
+  get #pause(): number {
+    return this.#isSearch() ? searchPause : pause;
+  }
+
+  #plan(at: number): void {
+    if (!this.#isActive) return;
+    this.#due = Math.min(this.#due, at);
+    clearTimeout(this.#timer);
+    if (this.#isRunning) return;
+    this.#timer = setTimeout(() => void this.#run(), Math.max(0, this.#due - performance.now()));
+  }
+
+  async #run(): Promise<void> {
+    this.#due = Infinity;
+    this.#isRunning = true;
+    this.#last = performance.now();
+    const failures = this.#failures + 1;
+    this.#failures = (await this.#renew()) ? 0 : failures;
+    this.#isRunning = false;
+    this.#plan(this.#last + (this.#failures === 0 ? rest : Math.min(rest, this.#pause * 2 ** this.#failures)));
+  }
 }

@@ -8,7 +8,7 @@ import { iconOf } from "./looks";
 import { bytesText, momentText } from "./measures";
 import { nameOf } from "./names";
 import { listOf } from "./pieces";
-import { durationText, text } from "./texts";
+import { attemptText, durationText, text } from "./texts";
 import { isElsewhere, wholePathOf } from "./whole-path";
 
 declare const RED: Editor;
@@ -20,10 +20,10 @@ export function headOf(summary: Summary): JQuery {
 }
 
 /** Why it was refused or has failed, and what mends it. */
-function causeOf({ cause }: Summary): JQuery[] {
+function causeOf({ cause, state }: Summary): JQuery[] {
   if (cause === null) return [];
   const box = $("<div>", { class: "webhook-delivery-cause", role: "group", "aria-label": text("delivery.cause") });
-  return [box.append($("<p>").text(reasonOf(cause, text)), $("<p>").text(fixOf(cause, text)))];
+  return [box.append($("<p>").text(reasonOf(cause, text)), $("<p>").text(fixOf({ cause, state }, text)))];
 }
 
 function stateOf({ state }: Summary): JQuery {
@@ -50,7 +50,7 @@ function rowsOf(summary: Summary): [name: string, value: string | JQuery][] {
     ["id", id],
     ["size", bytesText(size)],
     ["took", milliseconds === null ? null : durationText(milliseconds)],
-    ["attempt", attempt > 1 ? String(attempt) : null],
+    ["attempt", attemptText(summary) ?? (attempt > 1 ? String(attempt) : null)],
     ["replayOf", replayOf],
   ];
   return rows.flatMap(([key, value]) => (value === null || value === "" ? [] : [[text(`delivery.${key}`), value]]));

@@ -24,7 +24,8 @@ class ReplayDialog {
   readonly #batch: Batch;
 
   constructor(deliveries: readonly Summary[]) {
-    const chosen = deliveries.filter(({ state }) => isReplayable(state));
+    // In the order in which they came.
+    const chosen = deliveries.filter(({ state }) => isReplayable(state)).sort((one, other) => one.at - other.at);
     this.#ids = chosen.map(({ id }) => id);
     this.#batch = new Batch(this.#ids);
     const count = numberText(chosen.length);

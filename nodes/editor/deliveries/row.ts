@@ -4,7 +4,7 @@ import type { Summary } from "../../../src/deliveries/summary";
 import { reasonOf } from "../../../src/deliveries/wording";
 import { labelOf } from "./names";
 import { iconOf } from "./looks";
-import { durationText, text, timeText } from "./texts";
+import { attemptText, durationText, text, timeText } from "./texts";
 
 /** What a row shows. */
 export interface Shown {
@@ -73,12 +73,13 @@ export class Row {
 
 /** What a delivery was: why it was refused or has failed, else its event, else its first words, else what was called. */
 function whatOf(delivery: Summary): string {
-  const { cause, event, words, method, path, replayOf, isTrial } = delivery;
+  const { cause, state, event, words, method, path, replayOf, isTrial } = delivery;
   const request = `${method} ${path}`;
   const reason = cause && reasonOf(cause, text);
   // Where nothing is open, the path says most.
   const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
   const what = why ?? event ?? words ?? request;
+  if (state === "retrying") return `${attemptText(delivery) ?? ""}: ${what}`;
   if (isTrial) return text("tab.trial", { what });
   return replayOf === null ? what : text("tab.replayOf", { what });
 }

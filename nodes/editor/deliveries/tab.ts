@@ -1,6 +1,5 @@
 // The tab "Webhooks" of the sidebar: each request as it comes.
 
-import type { Notice } from "../../../src/deliveries/summary";
 import type { Editor } from "../host";
 import { filterEvent } from "./actions";
 import { everything } from "./api";
@@ -11,7 +10,7 @@ declare const RED: Editor;
 
 const id = "webhook-deliveries";
 const action = "webhook-trigger:show-deliveries";
-/** What the runtime publishes of each delivery that is new or has changed; where there are many, of some. */
+/** Where the runtime says that deliveries have come or have changed. */
 const topic = "webhook-trigger/deliveries";
 
 /** There is one, as long as the type is there to be used. */
@@ -70,8 +69,8 @@ function look(): void {
   deliveries?.look(!document.hidden && deliveries.element.width() !== 0 && deliveries.element.is(":visible"));
 }
 
-function listen(_topic: string, message: unknown): void {
-  deliveries?.came(message as Notice);
+function listen(): void {
+  deliveries?.changed();
 }
 
 function reconnect(): void {

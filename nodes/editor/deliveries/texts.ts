@@ -1,5 +1,6 @@
 // How the tab puts things: its texts, times and numbers, in the language of the editor.
 
+import type { Summary } from "../../../src/deliveries/summary";
 import type { Translate } from "../../../src/deliveries/wording";
 import type { Editor } from "../host";
 
@@ -30,6 +31,13 @@ export function minuteText(at: number): string {
 export function durationText(milliseconds: number): string {
   const { milliseconds: small, seconds } = formats();
   return milliseconds < 1000 ? small.format(Math.round(milliseconds)) : seconds.format(milliseconds / 1000);
+}
+
+/** Which attempt it is, and when the next one is; nothing without guaranteed delivery. */
+export function attemptText({ attempt, maxAttempts, nextAt }: Summary): string | undefined {
+  if (maxAttempts === null || attempt === 0) return undefined;
+  const values = { attempt: numberText(attempt), max: numberText(maxAttempts) };
+  return nextAt === null ? text("tab.attempt", values) : text("tab.retrying", { ...values, time: timeText(nextAt) });
 }
 
 /** How long ago something was. */

@@ -1,54 +1,47 @@
 // Which deliveries go when they are too old, or when there is no room.
 
 import { droppable, lastToGo, type State } from "../delivery";
-import type { Deliveries } from "./deliveries";
 import type { Database, Statement } from "./module";
-import type { Setup } from "./operations";
 
 /** For how long deliveries are dropped at most while others wait, in ms. */
-const longestStep = 5;
+const maxStepMs = 5;
 /** How many are dropped for each that comes all the same: so there is room in the end. */
-const leastDropped = 2;
+const minDropped = 2;
 /** How much has to fit at least for there to be room, in bytes. */
-const leastRoom = 64 * 1024;
+const minRoom = 64 * 1024;
 /** What a delivery takes in the indexes and beside its texts, in bytes: about, and rather too much. */
 const frame = 1024;
 
 /** What is unfinished is never dropped; what has failed goes last, and not for its age. */
 export class Retention {
-  readonly #maxAge: number;
-  readonly #maxBytes: number;
+  readonly #limits: { maxAge: number; maxBytes: number };
+  readonly #drop: (seq: number) => void;
+  readonly #database: Database;
   readonly #pages: Statement;
   readonly #free: Statement;
   readonly #pageSize: number;
   readonly #oldest: Statement;
   readonly #tooOld: Statement;
-  readonly #deliveries: Deliveries;
-  readonly #database: Database;
   #deadline = 0;
   /** How many bytes were in use when somebody looked, and what has come since. */
   #known = Infinity;
 
-  constructor(database: Database, deliveries: Deliveries, { maxAge, maxBytes }: Setup) {
+  constructor(database: Database, limits: { maxAge: number; maxBytes: number }, drop: (seq: number) => void) {
     this.#database = database;
-    this.#deliveries = deliveries;
-    this.#maxAge = maxAge;
-    this.#maxBytes = maxBytes;
+    this.#limits = limits;
+    this.#drop = drop;
     this.#pages = database.prepare("PRAGMA page_count");
     this.#free = database.prepare("PRAGMA freelist_count");
     this.#pageSize = Number(database.prepare("PRAGMA page_size").get()?.page_size);
-    // In the order in which they came: by time, those of a clock that was set back would go first.
-    const oldestIn = (state: State) => `SELECT (SELECT seq FROM deliveries WHERE state = '${state}' ORDER BY seq LIMIT 1) AS seq`; // prettier-ignore
-    const oldest = `SELECT min(seq) AS seq FROM (${droppable.map(oldestIn).join(" UNION ALL ")})`;
-    this.#oldest = database.prepare(`SELECT coalesce((${oldest}), (${oldestIn(lastToGo)})) AS seq`);
-    const tooOld =
-      "SELECT seq FROM deliveries WHERE state NOT IN ('queued', 'running', 'failed') AND at < ? ORDER BY at LIMIT 1";
-    this.#tooOld = database.prepare(tooOld);
+    const oldestIn = (state: State) => `SELECT * FROM (SELECT seq, at FROM deliveries WHERE state = '${state}' ORDER BY at, id LIMIT 1)`; // prettier-ignore
+    const oldest = droppable.map(oldestIn).join(" UNION ALL ");
+    this.#oldest = database.prepare(`SELECT coalesce((SELECT seq FROM (${oldest}) ORDER BY at LIMIT 1), (SELECT seq FROM (${oldestIn(lastToGo)}))) AS seq`); // prettier-ignore
+    this.#tooOld = database.prepare(`SELECT seq FROM (${oldest}) WHERE at < ? LIMIT 1`);
   }
 
   /** Others wait from now on. */
   begin(): void {
-    this.#deadline = performance.now() + longestStep;
+    this.#deadline = performance.now() + maxStepMs;
     this.#known = this.#used;
   }
 
@@ -58,35 +51,36 @@ export class Retention {
    *
    * @returns whether there is room
    */
-  makeRoom(bytes = leastRoom): boolean {
+  makeRoom(bytes = minRoom): boolean {
+    const { maxBytes } = this.#limits;
     const wanted = bytes + frame;
-    if (wanted > this.#maxBytes) return false;
+    if (wanted > maxBytes) return false;
     this.#known += wanted;
-    if (this.#known <= this.#maxBytes) return true;
-    for (let dropped = 0; this.#used + wanted > this.#maxBytes; dropped++) {
+    if (this.#known <= maxBytes) return true;
+    for (let dropped = 0; this.#used + wanted > maxBytes; dropped++) {
       const oldest = this.#oldest.get()?.seq;
       if (typeof oldest !== "number") return false;
-      if (dropped >= leastDropped && performance.now() > this.#deadline) return true;
-      this.#deliveries.drop("seq", oldest);
+      if (dropped >= minDropped && performance.now() > this.#deadline) return true;
+      this.#drop(oldest);
     }
     return true;
   }
 
   /** @returns whether there may be more to be dropped */
   tidy(): boolean {
-    this.#database.exec("DELETE FROM probes");
-    const before = Date.now() - this.#maxAge;
+    const before = Date.now() - this.#limits.maxAge;
     for (let old = this.#tooOld.get(before); old; old = this.#tooOld.get(before)) {
-      this.#deliveries.drop("seq", Number(old.seq));
+      this.#drop(Number(old.seq));
       if (performance.now() > this.#deadline) return true;
     }
-    return this.makeRoom() && this.#used + leastRoom > this.#maxBytes;
+    return this.makeRoom() && this.#used + minRoom > this.#limits.maxBytes;
   }
 
-  /** @returns whether as much as may be needed for a delivery can be written */
-  probe(): boolean {
-    if (!this.makeRoom()) return false;
-    this.#database.exec(`DELETE FROM probes; INSERT INTO probes VALUES (zeroblob(${leastRoom}))`);
+  /** @returns whether a delivery with a body of so many bytes can be written */
+  probe(bytes: number): boolean {
+    const written = Math.max(bytes, minRoom);
+    if (!this.makeRoom(written)) return false;
+    this.#database.exec(`DELETE FROM probes; INSERT INTO probes VALUES (zeroblob(${written})); DELETE FROM probes`);
     return true;
   }
 

@@ -1,47 +1,282 @@
-// The tables of an open file, and what each operation does with them.
+// What is done with the tables of an open file, in the thread that has it. The names of the methods are what is asked for.
 
-import type { Database } from "./module";
-import { Deliveries } from "./deliveries";
-import { Keys } from "./keys";
-import type { Kind, Operations, Request, Setup } from "./operations";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Attempt, Delivery, State } from "../delivery";
+import { finished, searchedIn, unfinished } from "../delivery";
+import type { FirstAnswer } from "../duplicates";
+import type { Change, Pause, Position } from "../queue";
+import { withWords } from "../words";
+import { NoRoom } from "./errors";
+import type { Database, Statement, Value } from "./module";
 import { Retention } from "./retention";
-import { NoRoom } from "./troubles";
 
-const nothing = new Uint8Array();
+const states = [...unfinished, ...finished];
+/** How many deliveries are looked through for a text in one step, so that others have their turn. */
+const maxScanned = 2000;
+/** How many bytes of bodies are taken in one step, unless one alone has more. */
+const maxTakenBytes = 4 * 1024 * 1024;
+/** How many keys are known, and how many bytes the answers beside them may have. */
+const maxKeys = 100_000;
+const maxAnswerBytes = 32 * 1024 * 1024;
+/** After a crash, deliveries whose attempts were cut off more than once start so far from each other, in ms, up to a minute. */
+const suspectIntervalMs = 100;
+const maxSuspectMs = 60_000;
+/** The error of an attempt that its process has not survived: see `interrupted` in `../state`. */
+const columns = `seq, id, node, at, state, attempt, max_attempts, next_at, status, milliseconds, answer, error, rest`;
 
-type Performers = { [K in Kind]: (asks: Operations[K]["asks"], bytes?: Uint8Array) => Operations[K]["gives"] };
+/** A delivery as it is written, by the names of the columns. */
+export interface Row {
+  readonly id: string;
+  readonly node: string;
+  readonly at: number;
+  readonly state: State;
+  readonly attempt: number;
+  readonly max_attempts: number | null;
+  readonly next_at: number | null;
+  readonly status: number | null;
+  readonly milliseconds: number | null;
+  readonly answer: string | null;
+  readonly error: string | null;
+  readonly rest: string;
+}
+
+type StoredRow = Row & { readonly seq: number };
+
+/** A row with all that belongs to it. */
+export interface WholeRow {
+  readonly row: Row;
+  readonly body: Uint8Array;
+  readonly attempts: Attempt[];
+}
+
+/** A step of looking through a list. */
+export interface Step {
+  readonly node: string | undefined;
+  readonly state: State | undefined;
+  /** In lower case. */
+  readonly text: string;
+  readonly before: Position | undefined;
+  /** In ms since the epoch. */
+  readonly since: number | undefined;
+  readonly limit: number;
+}
+
+/** What an attempt leaves: the columns of the delivery that it changes. */
+export type Outcome = Pick<Row, "state" | "attempt" | "next_at" | "error">;
+
+/** A key of a delivery that has been answered. */
+export interface StoredKey {
+  readonly endpoint: string;
+  readonly key: string;
+  readonly id: string;
+  readonly until: number;
+  readonly answer: Omit<FirstAnswer, "body"> | undefined;
+}
 
 export class Tables {
-  readonly #deliveries: Deliveries;
+  readonly #database: Database;
   readonly #retention: Retention;
-  readonly #performers: Performers;
+  readonly #statements = new Map<string, Statement>();
+  /** How many deliveries each node has of each state: to count a million would hold up what comes meanwhile. */
+  #counts: Map<string, Partial<Record<State, number>>> | undefined;
+  #answerBytes: number | undefined;
 
-  constructor(database: Database, setup: Setup) {
-    const deliveries = new Deliveries(database);
-    const retention = new Retention(database, deliveries, setup);
-    const keys = new Keys(database);
-    this.#deliveries = deliveries;
-    this.#retention = retention;
-    this.#performers = {
-      open: () => keys.until,
-      add: (written, body = nothing) => {
-        if (!retention.makeRoom(written.rest.length + written.searched.length + body.length)) throw new NoRoom();
-        deliveries.add(written, body);
-      },
-      forget: (id) => deliveries.drop("id", id),
-      change: ({ id, change }) => deliveries.change(id, change),
-      claim: ({ node, most, after }) => deliveries.claim(node, most, after),
-      find: (id) => deliveries.find(id),
-      look: (id) => deliveries.look(id),
-      page: (step) => deliveries.page(step),
-      counts: (node) => deliveries.counts.of(node),
-      findKey: (asks) => keys.find(asks),
-      keepKey: (asks, body) => keys.keep(asks, body),
-      tidy: () => retention.tidy(),
-      probe: () => {
-        if (!retention.probe()) throw new NoRoom();
-      },
-    };
+  /** @param limits how long finished deliveries are kept, in ms, and how much of the file is filled at most, in bytes */
+  constructor(database: Database, limits: { maxAge: number; maxBytes: number }) {
+    database.exec(readFileSync(join(__dirname, "schema.sql"), "utf8"));
+    this.#database = database;
+    this.#retention = new Retention(database, limits, (seq) => this.#drop(seq));
+  }
+
+  /** What a new process has to know; attempts that the process before has not ended have been interrupted. */
+  open(interrupted: string): { pauses: [node: string, pause: Pause][]; keysUntil: number } {
+    const now = Date.now();
+    this.#run(
+      `UPDATE deliveries SET state = 'retrying', error = ?1, searched_error = ?1, next_at = ?2 + delay FROM (
+         SELECT seq AS cut, iif(attempt > 1, min(${maxSuspectMs}, ${suspectIntervalMs} * row_number() OVER (ORDER BY seq)), 0) AS delay
+         FROM deliveries WHERE state = 'running') WHERE seq = cut`,
+      interrupted,
+      now,
+    );
+    this.#counts = undefined;
+    const pauses = this.#all("SELECT node, pause FROM pauses").map(({ node, pause }) => [node, pause] as [string, Pause]); // prettier-ignore
+    return { pauses, keysUntil: Number(this.#get("SELECT coalesce(max(until), 0) AS until FROM duplicate_keys")?.until) }; // prettier-ignore
+  }
+
+  /**
+   * @returns whether it was added: one with a known id is there already
+   * @throws {NoRoom} before anything has been changed
+   */
+  add(row: Row, searched: string, body: Uint8Array): boolean {
+    if (!this.#retention.makeRoom(row.rest.length + searched.length + body.length)) throw new NoRoom();
+    const { id, node, at, state, attempt, max_attempts, status, milliseconds, answer, error, rest } = row;
+    const done = this.#run(
+      `INSERT INTO deliveries (id, node, at, state, attempt, max_attempts, status, milliseconds, answer, error, rest, searched, searched_error)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+      ...[id, node, at, state, attempt, max_attempts, status, milliseconds, answer, error, rest],
+      ...[searched, error?.toLowerCase() ?? null],
+    );
+    if (done.changes === 0) return false;
+    this.#count(node, state, 1);
+    const seq = done.lastInsertRowid;
+    if (body.length > 0) this.#run("INSERT INTO bodies VALUES (?, ?)", seq, body);
+    if (state === "running") this.#run("INSERT INTO attempts VALUES (?, ?, ?, NULL, NULL)", seq, attempt, Date.now());
+    return true;
+  }
+
+  /**
+   * Takes what is due of a node: retries first, then what is queued, in order of arrival. Their attempts are counted. What
+   * has had all of its attempts, as a crash has ended the last one, has failed.
+   *
+   * @returns what was taken and what has failed; where that is nothing, maybe when something is due
+   */
+  take(
+    node: string,
+    limit: number,
+    maxAttempts: number,
+  ): { taken: WholeRow[]; failed: Row[]; nextAt: number | undefined } {
+    const now = Date.now();
+    const due = this.#all(
+      `SELECT * FROM (SELECT ${columns} FROM deliveries WHERE node = ?1 AND state = 'retrying' AND next_at <= ?2 ORDER BY next_at LIMIT ?3)
+       UNION ALL
+       SELECT * FROM (SELECT ${columns} FROM deliveries WHERE node = ?1 AND state = 'queued' ORDER BY at, seq LIMIT ?3) LIMIT ?3`,
+      ...[node, now, limit],
+    ) as unknown as StoredRow[];
+    const taken: WholeRow[] = [];
+    const failed: Row[] = [];
+    let bytes = 0;
+    for (const row of due) {
+      if (bytes >= maxTakenBytes) break;
+      if (row.attempt >= maxAttempts) {
+        this.#run("UPDATE deliveries SET state = 'failed', next_at = NULL WHERE seq = ?", row.seq);
+        this.#count(node, row.state, -1);
+        this.#count(node, "failed", 1);
+        failed.push({ ...row, state: "failed", next_at: null });
+        continue;
+      }
+      const attempt = row.attempt + 1;
+      this.#run("UPDATE deliveries SET state = 'running', attempt = ?, max_attempts = ?, next_at = NULL WHERE seq = ?", attempt, maxAttempts, row.seq); // prettier-ignore
+      this.#run("REPLACE INTO attempts VALUES (?, ?, ?, NULL, NULL)", row.seq, attempt, now);
+      this.#count(node, row.state, -1);
+      this.#count(node, "running", 1);
+      const whole = this.#whole({ ...row, state: "running", attempt, max_attempts: maxAttempts, next_at: null });
+      bytes += whole.body.length;
+      taken.push(whole);
+    }
+    const next = this.#get("SELECT min(next_at) AS at FROM deliveries WHERE node = ? AND state = 'retrying'", node)?.at;
+    return { taken, failed, nextAt: typeof next === "number" ? next : undefined };
+  }
+
+  /** An attempt has ended. One that is taken back leaves nothing. */
+  end(id: string, { state, attempt, next_at, error }: Outcome): void {
+    const known = this.#find(id);
+    if (!known) return;
+    const { seq } = known;
+    this.#run("UPDATE deliveries SET state = ?, attempt = ?, next_at = ?, error = ?, searched_error = ? WHERE seq = ?", state, attempt, next_at, error, error?.toLowerCase() ?? null, seq); // prettier-ignore
+    this.#count(known.node, known.state, -1);
+    this.#count(known.node, state, 1);
+    if (attempt < known.attempt) this.#run("DELETE FROM attempts WHERE seq = ? AND attempt = ?", seq, known.attempt);
+    else this.#run("UPDATE attempts SET ended = ?, error = ? WHERE seq = ? AND attempt = ?", Date.now(), error, seq, attempt); // prettier-ignore
+  }
+
+  update(id: string, change: { [Name in keyof Change]?: Change[Name] | null }): void {
+    const known = this.#find(id);
+    if (!known) return;
+    const { state = null, status = null, milliseconds = null, answer = null, error = null } = change;
+    this.#run(
+      `UPDATE deliveries SET state = coalesce(?, state), status = coalesce(?, status),
+       milliseconds = coalesce(?, milliseconds), answer = coalesce(?, answer), error = coalesce(?, error),
+       searched_error = coalesce(?, searched_error) WHERE seq = ?`,
+      ...[state, status, milliseconds, answer, error, error?.toLowerCase() ?? null, known.seq],
+    );
+    this.#count(known.node, known.state, -1);
+    this.#count(known.node, state ?? known.state, 1);
+  }
+
+  find(id: string): WholeRow | undefined {
+    const row = this.#find(id);
+    return row && this.#whole(row);
+  }
+
+  look(id: string): Row | undefined {
+    return this.#find(id);
+  }
+
+  /** A step of a list, the newest first. @returns from where on the next step goes, where there is one */
+  list({ node, state, text, before, since, limit }: Step): { found: Row[]; next: Position | undefined } {
+    const most = text ? maxScanned : limit;
+    const { where, values } = selectNewest({ node, state, before, since }, most);
+    const matching = text ? "WHERE instr(searched, ?) OR instr(searched_error, ?)" : "";
+    const sought = text ? [text, text] : [];
+    const sql = `SELECT ${columns} FROM (${where}) ${matching} ORDER BY at DESC, id DESC LIMIT ?`;
+    const found = this.#all(sql, ...values, ...sought, limit) as unknown as StoredRow[];
+    if (!text || found.length === limit) return { found, next: undefined };
+    const last = this.#get(`SELECT at, id FROM (${where}) LIMIT 1 OFFSET ?`, ...values, maxScanned - 1);
+    return { found, next: last && { at: Number(last.at), id: String(last.id) } };
+  }
+
+  counts(node: string): Partial<Record<State, number>> {
+    if (!this.#counts) {
+      this.#counts = new Map();
+      const rows = this.#all("SELECT node, state, count(*) AS number FROM deliveries GROUP BY node, state");
+      for (const row of rows) this.#count(String(row.node), row.state as State, Number(row.number));
+    }
+    const known = Object.entries(this.#counts.get(node) ?? {}).filter(([, number]) => number > 0);
+    return Object.fromEntries(known);
+  }
+
+  pause(node: string, pause: Pause): void {
+    this.#run("REPLACE INTO pauses VALUES (?, ?)", node, pause);
+  }
+
+  resume(node: string): void {
+    this.#run("DELETE FROM pauses WHERE node = ?", node);
+  }
+
+  findKey(endpoint: string, key: string): { id: string; answer: FirstAnswer | undefined } | undefined {
+    const sql = "SELECT id, status, fields, body FROM duplicate_keys WHERE endpoint = ? AND key = ? AND until > ?";
+    const row = this.#get(sql, endpoint, key, Date.now());
+    if (!row) return undefined;
+    const { status, fields, body } = row;
+    const answer =
+      status === null
+        ? undefined
+        : {
+            status: Number(status),
+            fields: JSON.parse(String(fields)) as Record<string, string>,
+            body: body instanceof Uint8Array ? Buffer.from(body) : undefined,
+          };
+    return { id: String(row.id), answer };
+  }
+
+  /** Bounded: the oldest keys go first, and of answers the oldest bodies. */
+  addKey({ endpoint, key, id, until, answer }: StoredKey, body?: Uint8Array): void {
+    this.#answerBytes ??= Number(this.#get("SELECT coalesce(sum(length(body)), 0) AS bytes FROM duplicate_keys")?.bytes); // prettier-ignore
+    const dropped = this.#all(
+      `DELETE FROM duplicate_keys WHERE (endpoint = ? AND key = ?) OR seq <= (SELECT max(seq) FROM duplicate_keys) - ${maxKeys}
+       OR seq IN (SELECT seq FROM (SELECT seq, until FROM duplicate_keys ORDER BY seq LIMIT 2) WHERE until <= ?) RETURNING length(body) AS bytes`,
+      ...[endpoint, key, Date.now()],
+    );
+    for (const { bytes } of dropped) this.#answerBytes -= Number(bytes);
+    const fields = answer ? JSON.stringify(answer.fields) : null;
+    this.#run("INSERT INTO duplicate_keys (endpoint, key, id, until, status, fields, body) VALUES (?, ?, ?, ?, ?, ?, ?)", endpoint, key, id, until, answer?.status ?? null, fields, body ?? null); // prettier-ignore
+    this.#answerBytes += body?.length ?? 0;
+    while (this.#answerBytes > maxAnswerBytes) {
+      const oldest = this.#get("SELECT seq, length(body) AS bytes FROM duplicate_keys WHERE body IS NOT NULL ORDER BY seq LIMIT 1"); // prettier-ignore
+      this.#run("UPDATE duplicate_keys SET body = NULL WHERE seq = ?", oldest?.seq ?? 0);
+      this.#answerBytes -= Number(oldest?.bytes ?? Infinity);
+    }
+  }
+
+  /** Drops some of what is too old. @returns whether there may be more of it */
+  tidy(): boolean {
+    return this.#retention.tidy();
+  }
+
+  /** Sees whether a body of so many bytes can be written. @throws {NoRoom} */
+  probe(bytes: number): void {
+    if (!this.#retention.probe(bytes)) throw new NoRoom();
   }
 
   /** Others wait from now on. */
@@ -51,11 +286,109 @@ export class Tables {
 
   /** The transaction was rolled back. */
   undone(): void {
-    this.#deliveries.counts.forget();
+    this.#counts = this.#answerBytes = undefined;
   }
 
-  /** @throws {NoRoom} before anything has been changed; an error of SQLite */
-  perform<K extends Kind>({ kind, asks, bytes }: Request<K>): Operations[K]["gives"] {
-    return this.#performers[kind](asks, bytes);
+  #find(id: string): StoredRow | undefined {
+    return this.#get(`SELECT ${columns} FROM deliveries WHERE id = ?`, id) as StoredRow | undefined;
+  }
+
+  #whole(row: StoredRow): WholeRow {
+    const body = this.#get("SELECT body FROM bodies WHERE seq = ?", row.seq)?.body;
+    const attempts = this.#all("SELECT at, ended, error FROM attempts WHERE seq = ? ORDER BY attempt", row.seq);
+    return { row, body: body instanceof Uint8Array ? body : new Uint8Array(), attempts: attempts.map(toAttempt) };
+  }
+
+  #drop(seq: number): void {
+    const dropped = this.#get("DELETE FROM deliveries WHERE seq = ? RETURNING node, state", seq);
+    if (dropped) this.#count(String(dropped.node), dropped.state as State, -1);
+  }
+
+  #count(node: string, state: State, by: number): void {
+    if (!this.#counts) return;
+    const known = this.#counts.get(node) ?? {};
+    known[state] = (known[state] ?? 0) + by;
+    this.#counts.set(node, known);
+  }
+
+  #run(sql: string, ...values: Value[]): ReturnType<Statement["run"]> {
+    return this.#prepared(sql).run(...values);
+  }
+
+  #get(sql: string, ...values: Value[]): ReturnType<Statement["get"]> {
+    return this.#prepared(sql).get(...values);
+  }
+
+  #all(sql: string, ...values: Value[]): ReturnType<Statement["all"]> {
+    return this.#prepared(sql).all(...values);
+  }
+
+  /** Prepared when it is needed first. */
+  #prepared(sql: string): Statement {
+    const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, known);
+    return known;
+  }
+}
+
+/** The newest of a node and of a state behind a position. Indexes begin with a state, so each state is asked for. */
+function selectNewest(
+  { node, state, before, since }: Pick<Step, "node" | "state" | "before" | "since">,
+  most: number,
+): { where: string; values: Value[] } {
+  const behind = before ? [before.at, before.id] : [];
+  const each = node !== undefined && state === undefined ? states : [state];
+  const parts = each.map((one) => {
+    const conditions = [node !== undefined && "node = ?", one && "state = ?", before && "(at, id) < (?, ?)", since !== undefined && "at >= ?"].filter(Boolean); // prettier-ignore
+    const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
+    const values = [node, one, ...behind, since, most].filter((value) => value !== undefined);
+    return { sql: `SELECT * FROM (SELECT * FROM deliveries ${where} ORDER BY at DESC, id DESC LIMIT ?)`, values };
+  });
+  const where = `SELECT * FROM (${parts.map(({ sql }) => sql).join(" UNION ALL ")}) ORDER BY at DESC, id DESC LIMIT ?`;
+  return { where, values: [...parts.flatMap(({ values }) => values), most] };
+}
+
+function toAttempt({ at, ended, error }: Readonly<Record<string, Value>>): Attempt {
+  return {
+    at: Number(at),
+    ...(ended !== null && { ended: Number(ended) }),
+    ...(error !== null && { error: String(error) }),
+  };
+}
+
+/** A delivery as it is written, with the text that it is found by. */
+export function toRow(delivery: Delivery, body: Buffer): { row: Row; searched: string } {
+  const shown = withWords(delivery, body);
+  const { id, node, at, state, attempt, maxAttempts, nextAt, status, milliseconds, answer, error, ...rest } = shown;
+  const { error: _, ...others } = shown;
+  const row = {
+    ...{ id, node, at, state, attempt },
+    max_attempts: maxAttempts ?? null,
+    next_at: nextAt ?? null,
+    status: status ?? null,
+    milliseconds: milliseconds ?? null,
+    answer: answer ?? null,
+    error: error ?? null,
+    rest: JSON.stringify(rest),
+  };
+  return { row, searched: searchedIn(others) };
+}
+
+/** @returns nothing where it cannot be read, as it was damaged */
+export function toDelivery(row: Row): Delivery | undefined {
+  const { id, node, at, state, attempt, max_attempts, next_at, status, milliseconds, answer, error, rest } = row;
+  try {
+    return {
+      ...{ id, node, at, state, attempt },
+      ...(JSON.parse(rest) as Pick<Delivery, "head" | "size">),
+      ...(max_attempts !== null && { maxAttempts: max_attempts }),
+      ...(next_at !== null && { nextAt: next_at }),
+      ...(status !== null && { status }),
+      ...(milliseconds !== null && { milliseconds }),
+      ...(answer !== null && { answer }),
+      ...(error !== null && { error }),
+    };
+  } catch {
+    return undefined;
   }
 }

@@ -32,7 +32,15 @@ describe("parseConfig", () => {
       alertWhenSilent: 0,
       rawBody: false,
       guaranteed: false,
-      retry: { attempts: 10, backoffFirst: 10_000, backoffLongest: 3_600_000 },
+      pace: {
+        attempts: 10,
+        backoffFirst: 10_000,
+        backoffLongest: 3_600_000,
+        concurrency: 0,
+        ratePerMinute: 0,
+        breaker: 0,
+      },
+      attemptTimeoutMs: 300_000,
     });
   });
 

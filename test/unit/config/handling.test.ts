@@ -19,7 +19,8 @@ const plain = {
   alertWhenSilent: 0,
   rawBody: false,
   guaranteed: false,
-  retry: { attempts: 10, backoffFirst: 10_000, backoffLongest: 3_600_000 },
+  pace: { attempts: 10, backoffFirst: 10_000, backoffLongest: 3_600_000, concurrency: 0, ratePerMinute: 0, breaker: 0 },
+  attemptTimeoutMs: 300_000,
 };
 
 describe("parseHandling", () => {
@@ -44,9 +45,11 @@ describe("parseHandling", () => {
       ["a part of an hour", { alertWhenSilent: "0.5" }, { alertWhenSilent: 0.5 }],
       ["a year", { alertWhenSilent: "8760" }, { alertWhenSilent: 8760 }],
       ["raw bodies", { rawBody: "true" }, { rawBody: true }],
-      ["that nothing may be lost", { guaranteed: true }, { guaranteed: true }],
+      ["that delivery is guaranteed", { guaranteed: true }, { guaranteed: true }],
       ["the same from an environment variable", { guaranteed: "true" }, { guaranteed: true }],
-      ["when the flow is started again", { guaranteed: true, attempts: "50", backoffFirst: 1, backoffLongest: 86_400 }, { retry: { attempts: 50, backoffFirst: 1000, backoffLongest: 86_400_000 } }],
+      ["when the flow is started again", { guaranteed: true, attempts: "50", backoffFirst: 1, backoffLongest: 86_400 }, { pace: { ...plain.pace, attempts: 50, backoffFirst: 1000, backoffLongest: 86_400_000 } }],
+      ["how fast the flow is started", { guaranteed: true, concurrency: "1", ratePerMinute: 6000, breaker: "1000" }, { pace: { ...plain.pace, concurrency: 1, ratePerMinute: 6000, breaker: 1000 } }],
+      ["how long an attempt may take", { guaranteed: true, attemptTimeout: "86400" }, { attemptTimeoutMs: 86_400_000 }],
     ]; // prettier-ignore
     for (const [name, fields, expected] of read) it(name, () => parse(fields).should.containEql(expected));
   });
@@ -68,6 +71,10 @@ describe("parseHandling", () => {
       attempts: [0, 51, 1.5, "", "ten", null],
       backoffFirst: [0, 3601, "0.5", "", null],
       backoffLongest: [0, 86_401, "1h", null],
+      concurrency: [-1, 1001, 0.5, "", "all", null],
+      ratePerMinute: [-1, 6001, "1.5", "", null],
+      breaker: [-1, 1001, "", "never", null],
+      attemptTimeout: [0, 86_401, 0.5, "5m", "", null],
     };
     const needed: Partial<Record<HandlingRule, Given>> = {
       replyTimeout: { reply: "flow" },
@@ -76,6 +83,10 @@ describe("parseHandling", () => {
       attempts: { guaranteed: true },
       backoffFirst: { guaranteed: "true" },
       backoffLongest: { guaranteed: true },
+      concurrency: { guaranteed: true },
+      ratePerMinute: { guaranteed: "true" },
+      breaker: { guaranteed: true },
+      attemptTimeout: { guaranteed: true },
     };
     for (const [rule, broken] of Object.entries(values) as [HandlingRule, unknown[]][]) {
       for (const value of broken) {
@@ -100,6 +111,7 @@ describe("parseHandling", () => {
     parse({ reply: "flow", replyStatus: 500, replyType: "", replyBody: "${NAME}" }).should.have.property("reply");
     parse({ replyTimeout: 0, duplicateKey: "?", duplicateWindow: "${NAME}" }).should.eql(plain);
     parse({ attempts: 0, backoffFirst: "soon", backoffLongest: "${NAME}" }).should.eql(plain);
+    parse({ concurrency: -1, ratePerMinute: "fast", breaker: "${NAME}", attemptTimeout: 0 }).should.eql(plain);
     const empty = parse({ replyStatus: 204, replyBody: "${NAME}", replyType: "" });
     empty.should.eql({ ...plain, reply: { ...plain.reply, status: 204 } });
   });

@@ -1,6 +1,6 @@
 import should from "should";
-import { isCorruption, isOfOperation, NoRoom, troubleOf } from "../../../src/deliveries/sqlite/troubles";
-import type { Trouble } from "../../../src/deliveries/store";
+import { isCorruption, isOfOperation, NoRoom, getTrouble } from "../../../src/deliveries/sqlite/errors";
+import type { Trouble } from "../../../src/deliveries/queue";
 
 const ofSqlite = (errcode: number) => Object.assign(new Error("of SQLite"), { code: "ERR_SQLITE_ERROR", errcode });
 const ofSystem = (code: string) => Object.assign(new Error("of the system"), { code, syscall: "open" });
@@ -30,7 +30,7 @@ describe("what an error of the file means:", () => {
   ];
   for (const [name, error, trouble, of] of errors) {
     it(`${name} is "${trouble}", of the ${of}`, () => {
-      troubleOf(error).should.equal(trouble);
+      getTrouble(error).should.equal(trouble);
       should(isOfOperation(error)).equal(of === "operation");
       should(isCorruption(error)).equal(of === "corruption");
     });

@@ -1,6 +1,6 @@
 import should from "should";
 import { withWords, wordsOf } from "../../../src/deliveries/words";
-import { delivered } from "../../harness/stores";
+import { delivered } from "../../harness/deliveries";
 
 describe("the first words of a body", () => {
   for (const [body, words] of [

@@ -86,7 +86,7 @@ describe("what a message has of its request", () => {
     ]);
   });
 
-  describe("redacts the token where something duplicates it", () => {
+  describe("redacts the token where something repeats it", () => {
     for (const [value, left] of [
       [token, "[redacted]"],
       [encoded, "[redacted]"],
@@ -111,5 +111,23 @@ describe("what a message has of its request", () => {
     const { query: rest } = summary(header, "__proto__=1&a=2");
     should(Object.getPrototypeOf(rest)).equal(Object.prototype);
     should(Object.keys(rest)).eql(["a"]);
+  });
+
+  it("leaves the token in nothing that Express and its parsers have made of the request", () => {
+    const request = {
+      method: "POST",
+      // A middleware has cut the one, and left the other.
+      url: "/Hook/",
+      originalUrl: `/node/Hook/?a=1&state=${encoded}`,
+      query: { a: "1", state: token },
+      cookies: { last: `/Hook?state=${token}`, session: { at: `state=${token}` }, theme: "dark" },
+      headers: { cookie: `last=${token}` },
+      headersDistinct: { cookie: [`last=${token}`] },
+      rawHeaders: ["Cookie", `last=${token}`],
+    };
+    removeCredential(request as unknown as IncomingMessage, new TokenGate({ ...query, token, secondToken: "" }));
+    should(request.originalUrl).equal("/node/Hook/?a=1");
+    should([request.query, request.cookies]).eql([{ a: "1" }, { theme: "dark" }]);
+    JSON.stringify(request).should.not.containEql(token);
   });
 });

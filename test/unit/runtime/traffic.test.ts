@@ -1,67 +1,83 @@
 import should from "should";
-import { EventEmitter } from "node:events";
 import { mock } from "node:test";
-import type { NodeAPI } from "node-red";
 import { type Minute, minutesOf, Traffic } from "../../../nodes/runtime/traffic";
+import { Outcomes } from "../../../src/outcomes";
+import { problems } from "../../../src/problem";
+import { Redactor } from "../../../src/trust/redactor";
+import type { Gate } from "../../../src/trust/gate";
+import { refusedRequest } from "../../harness/observed";
 
 const minute = 60_000;
 const sums = (minutes: readonly Minute[]) => minutes.flatMap(({ accepted, refused }, index) => (accepted + refused > 0 ? [[index, accepted, refused]] : [])); // prettier-ignore
 
 describe("Traffic", () => {
-  const events = new EventEmitter();
-  let there: string[];
+  let outcomes: Outcomes;
   let traffic: Traffic;
   beforeEach(() => {
     mock.timers.enable({ apis: ["Date"], now: 1_700_000_000_000 });
-    there = ["a", "b"];
-    traffic = new Traffic({
-      events,
-      nodes: { getNode: (id: string) => there.find((each) => each === id) ?? null },
-    } as unknown as NodeAPI);
+    outcomes = new Outcomes();
+    traffic = new Traffic(outcomes);
   });
+  const gate = { redactor: new Redactor([]) } as unknown as Gate;
+  const accept = (node: string, event: "accepted" | "duplicate" = "accepted") =>
+    outcomes.emit(event, {
+      node,
+      id: "1",
+      admission: { credential: "first" },
+      ip: "",
+      lacksKey: false,
+      at: Date.now(),
+    });
+  const refuse = (node: string) =>
+    outcomes.emit("refused", { node, gate, problem: problems.tokenInvalid, request: refusedRequest });
   afterEach(() => mock.timers.reset());
 
   it("counts by the minute, the oldest first, each node alone and all together", () => {
-    traffic.add("a", "accepted");
+    accept("a");
     mock.timers.tick(2 * minute);
-    traffic.add("a", "refused");
-    traffic.add("b", "accepted");
+    refuse("a");
+    accept("b");
     sums(traffic.last("a")).should.eql([[57, 1, 0], [59, 0, 1]]); // prettier-ignore
     sums(traffic.last(undefined)).should.eql([[57, 1, 0], [59, 1, 1]]); // prettier-ignore
     sums(traffic.last("nobody")).should.eql([]);
   });
 
   it("forgets what is older than an hour, and nothing that is not", () => {
-    traffic.add("a", "accepted");
+    accept("a");
     mock.timers.tick(59 * minute);
     sums(traffic.last("a")).should.eql([[0, 1, 0]]);
     mock.timers.tick(minute);
     sums(traffic.last("a")).should.eql([]);
-    traffic.add("a", "refused");
+    refuse("a");
     mock.timers.tick(1000 * minute);
     sums(traffic.last("a")).should.eql([]);
   });
 
   it("begins anew where the clock was set back", () => {
-    traffic.add("a", "accepted");
+    accept("a");
     mock.timers.setTime(1_600_000_000_000);
     sums(traffic.last("a")).should.eql([]);
-    traffic.add("a", "accepted");
+    accept("a");
     sums(traffic.last("a")).should.eql([[59, 1, 0]]);
   });
 
-  it("goes on over a deploy, and forgets a node that is deleted", () => {
-    traffic.add("a", "accepted");
-    traffic.add("b", "accepted");
-    there = ["a"];
-    events.emit("flows:started");
+  it("forgets a node that is deleted", () => {
+    accept("a");
+    accept("b");
+    outcomes.emit("removed", { node: "b" });
     sums(traffic.last(undefined)).should.eql([[59, 1, 0]]);
   });
 
-  it("counts what came to no node, over deploys as well, and each by itself", () => {
-    traffic.add("", "refused");
-    events.emit("flows:started");
-    traffic.add("a", "refused");
+  it("counts duplicates and handshakes as accepted, and no request twice whose reply goes wrong", () => {
+    accept("a", "duplicate");
+    outcomes.emit("handshake", { node: "a", secret: undefined, request: refusedRequest, status: 200 });
+    outcomes.emit("refused", { node: "a", gate, problem: problems.unforeseen, cause: new Error("in a reply") });
+    sums(traffic.last("a")).should.eql([[59, 2, 0]]);
+  });
+
+  it("counts what came to no node, and each by itself", () => {
+    outcomes.emit("missed", { node: "" });
+    refuse("a");
     sums(traffic.last(undefined)).should.eql([[59, 0, 2]]);
     sums(traffic.last("a")).should.eql([[59, 0, 1]]);
   });

@@ -1,0 +1,525 @@
+// The queue of deliveries that several instances share: BullMQ decides when an attempt starts, the index knows what became of it.
+
+import type { IRedisTransaction, Job, Queue, Worker } from "bullmq";
+import type { ChainableCommander } from "ioredis";
+import { afterAttempt } from "../after-attempt";
+import type { Attempt, Delivery, State, StoredDelivery } from "../delivery";
+import {
+  type AttemptResult,
+  type Change,
+  type Consumer,
+  type DeliveryQueue,
+  type Load,
+  type Pace,
+  type Pause,
+  type Query,
+  type StoreEvents,
+} from "../queue";
+import { interrupted } from "../state";
+import { DeliveryIndex, type IndexOptions } from "./delivery-index";
+import { type ConnectionSettings, longestRetry, Server } from "./server";
+import { SharedDuplicates, SharedRates } from "./shared-keys";
+
+/** The times that tests shorten, in ms. */
+export interface Timing {
+  /** How long the server may take for a command. */
+  readonly timeLimit: number;
+  /** For how long an instance that says no more keeps what it runs. */
+  readonly lockDuration: number;
+  /** How often all look for what such an instance has run: another takes over within `lockDuration` and two of these. */
+  readonly stalledInterval: number;
+  /** How often a node is tried whose circuit breaker is open. */
+  readonly breakerInterval: number;
+  /** How often the load and the pauses are looked at, which other instances change. */
+  readonly pollInterval: number;
+  /** How often what is too old is dropped. */
+  readonly tidyInterval: number;
+}
+
+export interface BullOptions extends ConnectionSettings, Partial<IndexOptions>, Partial<Timing> {
+  /** What tells its deliveries from those of others in the same server. */
+  readonly namespace?: string;
+}
+
+const defaults: Timing & IndexOptions = {
+  timeLimit: 5000,
+  lockDuration: 20_000,
+  stalledInterval: 4000,
+  breakerInterval: 60_000,
+  pollInterval: 2000,
+  tidyInterval: 60_000,
+  maxAge: 7 * 24 * 3_600_000,
+  maxBytes: 1024 ** 3,
+};
+
+/** How many attempts of a node run at once in a process where its pace has no limit: their bodies are in memory. */
+const maxRunning = 1000;
+/** How long closing waits for attempts that end, in ms. */
+const closePatience = 1000;
+/** BullMQ's own counts never end a delivery: what decides is its `attempt`. */
+const unlimited = 1_000_000;
+
+/** A node and its queue. */
+interface Line {
+  readonly node: string;
+  readonly queue: Queue;
+  worker?: Worker;
+  consumer?: Consumer;
+  pace?: Pace;
+  load?: Load;
+  running: number;
+  refreshing?: NodeJS.Timeout;
+}
+
+/** An attempt of this process. */
+interface Running {
+  readonly line: Line;
+  readonly consumer: Consumer | undefined;
+  /** Settled when its result is written. */
+  readonly written: Promise<Delivery>;
+  readonly settle: (delivery: Delivery) => void;
+  /** The lock of its job; missing where it was started by its request. */
+  token?: string;
+}
+
+/**
+ * A job is no more than an id: it is there as long as its delivery is unfinished. It may come twice, as after a lost
+ * connection; the delivery in the index tells what is to be done.
+ */
+export class BullQueue implements DeliveryQueue {
+  readonly isShared = true;
+  /** How many requests come from where, over all instances. */
+  readonly rates: SharedRates;
+  readonly duplicates: SharedDuplicates;
+  readonly #options: BullOptions & Timing & IndexOptions;
+  readonly #root: string;
+  readonly #server: Server;
+  readonly #index: DeliveryIndex;
+  readonly #lines = new Map<string, Line>();
+  readonly #consumers = new Map<string, Consumer>();
+  readonly #running = new Map<string, Running>();
+  readonly #timers: NodeJS.Timeout[] = [];
+  #pauses = new Map<string, Pause>();
+  #events: StoreEvents | undefined;
+  #isHeld = true;
+
+  constructor(options: BullOptions) {
+    this.#options = { ...defaults, ...options };
+    const { namespace, timeLimit } = this.#options;
+    this.#root = `{webhook-trigger${namespace === undefined ? "" : `:${namespace}`}}`;
+    const events: StoreEvents = {
+      down: (trouble, cause) => this.#events?.down(trouble, cause),
+      up: () => this.#events?.up(),
+      movedAside: () => undefined,
+      warned: (warning) => this.#events?.warned(warning),
+      changed: (id, node) => this.#events?.changed(id, node),
+    };
+    this.#server = new Server(this.#options, timeLimit, events, async () => this.#resume());
+    this.#index = new DeliveryIndex(this.#server, this.#root, this.#options, (id, node) => {
+      events.changed(id, node);
+      this.#refreshSoon(node);
+    });
+    this.duplicates = new SharedDuplicates(this.#server, this.#root);
+    this.rates = new SharedRates(this.#server, this.#root);
+  }
+
+  async open(events: StoreEvents): Promise<void> {
+    this.#events = events;
+    const { stalledInterval, pollInterval, tidyInterval } = this.#options;
+    this.#every(stalledInterval, async () => this.#takeOver());
+    this.#every(pollInterval, async () => this.#poll());
+    this.#every(tidyInterval, async () => this.#index.tidy());
+    await this.#server.start();
+    await this.#index.tidy();
+  }
+
+  async close(): Promise<void> {
+    this.hold();
+    for (const timer of this.#timers) clearInterval(timer);
+    const running = [...this.#running.values()].map(async ({ written }) => written);
+    if (running.length > 0) await Promise.race([Promise.all(running), new Promise((resolve) => setTimeout(resolve, closePatience))]); // prettier-ignore
+    this.duplicates.close();
+    const lines = [...this.#lines.values()];
+    for (const { refreshing } of lines) clearTimeout(refreshing);
+    await Promise.all(lines.map(async ({ worker }) => worker?.close(true)));
+    await this.#server.close();
+    await Promise.all(lines.map(async ({ queue }) => queue.close()));
+  }
+
+  async add(delivery: Delivery, body: Buffer): Promise<void> {
+    await this.#add(delivery, body, [], delivery.state === "queued" ? 0 : undefined);
+  }
+
+  async addStarted(given: Delivery, body: Buffer, timeoutMs: number): Promise<void> {
+    const delivery: Delivery = { ...given, state: "running", attempt: Math.max(given.attempt, 1) };
+    await this.#add(delivery, body, [{ at: Date.now() }], timeoutMs);
+    this.#begin(delivery.id, this.#line(delivery.node));
+  }
+
+  /** Goes on trying while the server is away. */
+  async end(id: string, result: AttemptResult): Promise<void> {
+    const running = this.#running.get(id);
+    const stored = await this.#server.persist(async () => this.#index.find(id));
+    if (!running || !stored) return;
+    const after = await this.#settle(running, stored.delivery, stored.attempts, result);
+    await this.#server.persist(async () => this.#reschedule(running.line, after));
+    this.#finish(id, running, after, result);
+  }
+
+  process(node: string, consumer: Consumer): () => void {
+    this.#consumers.set(node, consumer);
+    if (this.#server.isUp) this.#open(node, consumer);
+    return () => {
+      if (this.#consumers.get(node) !== consumer) return;
+      this.#consumers.delete(node);
+      const line = this.#lines.get(node);
+      if (!line) return;
+      delete line.consumer;
+      void line.worker?.pause(true);
+    };
+  }
+
+  hold(): void {
+    this.#isHeld = true;
+    for (const { worker } of this.#lines.values()) void worker?.pause(true);
+  }
+
+  release(): void {
+    this.#isHeld = false;
+    for (const line of this.#lines.values()) {
+      if (line.consumer) this.#run(line);
+      // Its node is gone.
+      else void line.worker?.close();
+      if (!line.consumer) delete line.worker;
+    }
+  }
+
+  async pause(node: string): Promise<void> {
+    await this.#server.ask((redis) => redis.hset(this.#key("pauses"), node, "manual"));
+    await this.#command(this.#line(node).queue.pause());
+    this.#setPause(node, "manual");
+  }
+
+  async resume(node: string): Promise<void> {
+    const line = this.#line(node);
+    await this.#server.transact((multi) => {
+      multi.hdel(this.#key("pauses"), node).hdel(this.#key("failures"), node);
+    });
+    await this.#setPace(line);
+    const interval = startInterval(line.pace);
+    if (interval) await this.#command(line.queue.rateLimit(interval));
+    else await this.#command(line.queue.removeRateLimitKey());
+    await this.#command(line.queue.resume());
+    this.#setPause(node, undefined);
+  }
+
+  paused(node: string): Pause | undefined {
+    return this.#pauses.get(node);
+  }
+
+  async list(query: Query): Promise<Delivery[]> {
+    return this.#index.list(query);
+  }
+
+  async find(id: string): Promise<StoredDelivery | undefined> {
+    return this.#index.find(id);
+  }
+
+  async look(id: string): Promise<Delivery | undefined> {
+    return this.#index.look(id);
+  }
+
+  async counts(node: string): Promise<Partial<Record<State, number>>> {
+    return this.#index.counts(node);
+  }
+
+  async update(id: string, change: Change): Promise<void> {
+    await this.#index.update(id, change);
+  }
+
+  #key(name: string): string {
+    return `${this.#root}:${name}`;
+  }
+
+  #every(milliseconds: number, work: () => Promise<unknown>): void {
+    const run = () => {
+      // What fails says so by itself.
+      if (this.#server.isUp) work().catch(() => undefined);
+    };
+    this.#timers.push(setInterval(run, milliseconds).unref());
+  }
+
+  /** What BullMQ rejects is an error of the server. */
+  async #command<Result>(work: Promise<Result>): Promise<Result> {
+    return this.#server.ask(async () => work);
+  }
+
+  /** @param delay after which its flow is started; nothing for never */
+  async #add(delivery: Delivery, body: Buffer, attempts: readonly Attempt[], delay: number | undefined): Promise<void> {
+    await this.#server.known();
+    if (delay === undefined) {
+      await this.#index.add(delivery, body, attempts, () => undefined);
+      return;
+    }
+    const { queue } = this.#line(delivery.node);
+    const options = { removeOnComplete: true, removeOnFail: true, attempts: unlimited, backoff: 1000, delay };
+    const job = new this.#server.bull.Job(queue, "delivery", {}, options, delivery.id);
+    const backend = queue.getBackend();
+    await this.#command(queue.waitUntilReady());
+    const also = (multi: ChainableCommander) => {
+      // BullMQ's scripts are commands of the client by their names.
+      const scripts = multi as unknown as Record<string, (args: unknown[]) => unknown>;
+      const transaction = { runCommand: (name: string, args: unknown[]) => scripts[name]?.(args) };
+      void backend.addJobToTransaction(transaction as unknown as IRedisTransaction, job.asJSON(), delivery.id);
+    };
+    const isUnknownScript = (error: Error) => error.message.startsWith("NOSCRIPT");
+    const results = await this.#index.add(delivery, body, attempts, also, isUnknownScript);
+    // An earlier transaction was refused, and the script with it.
+    if (results?.some((result) => result instanceof Error)) await this.#command(backend.addJob(job.asJSON(), delivery.id)); // prettier-ignore
+  }
+
+  #line(node: string): Line {
+    const known = this.#lines.get(node);
+    if (known) return known;
+    const { bull, redis } = this.#server;
+    const queue = new bull.Queue(encodeURIComponent(node), {
+      connection: redis,
+      prefix: this.#key("bull"),
+      skipVersionCheck: true,
+      streams: { events: { maxLen: 10 } },
+    });
+    queue.on("error", () => undefined);
+    const line: Line = { node, queue, running: 0 };
+    this.#lines.set(node, line);
+    return line;
+  }
+
+  /** Begins to process what waits for a node, or goes on with that. */
+  #open(node: string, consumer: Consumer): void {
+    const line = this.#line(node);
+    line.consumer = consumer;
+    line.pace = consumer.pace;
+    this.#setPace(line).catch(() => undefined);
+    line.worker ??= this.#createWorker(line);
+    line.worker.concurrency = consumer.pace.concurrency || maxRunning;
+    delete line.load;
+    this.#refreshSoon(node);
+    this.#run(line);
+  }
+
+  #createWorker(line: Line): Worker {
+    const { lockDuration, stalledInterval } = this.#options;
+    const worker = new this.#server.bull.Worker(line.queue.name, async (job, token = "") => this.#work(line, job, token), {
+      connection: this.#server.patient,
+      prefix: this.#key("bull"),
+      autorun: false,
+      lockDuration,
+      // For so long, no instance looks again.
+      stalledInterval: stalledInterval / 2,
+      // Looked for by ourselves: not while instances are about to come back to a server that was away.
+      skipStalledCheck: true,
+      maxStalledCount: unlimited,
+      maximumRateLimitDelay: 1000,
+      runRetryDelay: longestRetry,
+    }); // prettier-ignore
+    worker.on("error", () => undefined);
+    return worker;
+  }
+
+  #run({ worker, consumer }: Line): void {
+    if (!this.#isHeld && consumer) void worker?.resume();
+  }
+
+  /** What BullMQ hands over: to be started, or to be put where it belongs. */
+  async #work(line: Line, job: Job, token: string): Promise<void> {
+    const { id = "" } = job;
+    const delivery = await this.#outcome(line, id, token);
+    if (delivery?.state === "retrying") {
+      await job.moveToDelayed(delivery.nextAt ?? Date.now(), token);
+      throw new this.#server.bull.DelayedError();
+    }
+    if (delivery?.state !== "queued" && delivery?.state !== "running") return;
+    await job.moveToWait(token);
+    throw new this.#server.bull.WaitingError();
+  }
+
+  /** Starts the flow, if it is time. @returns the delivery as it is then; `queued` or `running` where it is another's turn */
+  async #outcome(line: Line, id: string, token: string): Promise<Delivery | undefined> {
+    const own = this.#running.get(id);
+    if (own) {
+      // Its lock was lost: the server was away, or this process was busy.
+      own.token = token;
+      return own.written;
+    }
+    const stored = await this.#server.persist(async () => this.#index.find(id));
+    if (!stored) return undefined;
+    const { state, nextAt = 0 } = stored.delivery;
+    const isDue = state === "queued" || state === "running" || (state === "retrying" && nextAt <= Date.now());
+    const { consumer } = line;
+    if (!isDue || this.#isHeld || !consumer) return stored.delivery;
+    return this.#attempt(line, consumer, stored, token);
+  }
+
+  async #attempt(line: Line, consumer: Consumer, stored: StoredDelivery, token: string): Promise<Delivery> {
+    const { delivery: before, body } = stored;
+    const running = this.#begin(before.id, line, token);
+    if (before.attempt >= consumer.pace.attempts) {
+      // Its process has ended during its last attempt, or the node has fewer attempts by now.
+      const { error = interrupted } = before.state === "running" ? {} : before;
+      const result: AttemptResult = { as: "failed", error };
+      const after = await this.#settle(running, before, stored.attempts, result);
+      this.#finish(before.id, running, after, result);
+      return after;
+    }
+    const { nextAt: _, maxAttempts: __, ...rest } = before;
+    const started: Delivery = { ...rest, state: "running", attempt: before.attempt + 1 };
+    const attempts = [...stored.attempts, { at: Date.now() }];
+    await this.#server.persist(async () => this.#index.write(before, started, attempts));
+    const result: AttemptResult = this.#isHeld
+      ? { as: "interrupted" }
+      : await consumer.start({ delivery: started, body, attempts });
+    const after = await this.#settle(running, started, attempts, result);
+    this.#finish(before.id, running, after, result);
+    return after;
+  }
+
+  #begin(id: string, line: Line, token?: string): Running {
+    let settle: (delivery: Delivery) => void = () => undefined;
+    const written = new Promise<Delivery>((resolve) => (settle = resolve));
+    const running: Running = { line, consumer: line.consumer, written, settle, ...(token !== undefined && { token }) };
+    this.#running.set(id, running);
+    line.running++;
+    return running;
+  }
+
+  #finish(id: string, { line, consumer, settle }: Running, after: Delivery, result: AttemptResult): void {
+    this.#running.delete(id);
+    line.running--;
+    settle(after);
+    consumer?.ended(after, result);
+    this.#refreshSoon(line.node);
+  }
+
+  /** Writes how an attempt has ended, as soon as the server is there. @returns the delivery after that */
+  async #settle(
+    { line }: Running,
+    before: Delivery,
+    attempts: readonly Attempt[],
+    result: AttemptResult,
+  ): Promise<Delivery> {
+    const { node } = before;
+    const now = Date.now();
+    const pace = line.pace ?? { attempts: 1, backoffFirst: 0, backoffLongest: 0, concurrency: 0, ratePerMinute: 0, breaker: 0 }; // prettier-ignore
+    const after = afterAttempt(before, result, pace, now);
+    const last = attempts.at(-1) ?? { at: now };
+    const isCrash = result.as === "failed" && result.error === interrupted;
+    const ended: Attempt = { ...last, ...(!isCrash && { ended: now }), ...(result.as === "failed" && { error: result.error }) }; // prettier-ignore
+    const results = await this.#server.persist(async () =>
+      this.#index.write(before, after, [...attempts.slice(0, -1), ended], (multi) => {
+        if (result.as === "succeeded") multi.hdel(this.#key("failures"), node);
+        else multi.hincrby(this.#key("failures"), node, result.as === "failed" ? 1 : 0);
+        multi.hget(this.#key("pauses"), node);
+      }),
+    );
+    const [failures, pause] = results.slice(-2);
+    if (result.as === "failed" && pace.breaker > 0 && Number(failures) >= pace.breaker && pause === null) {
+      await this.#server.persist(async () => this.#openBreaker(line));
+    }
+    if (result.as === "succeeded" && pause === "breaker") await this.#server.persist(async () => this.resume(node));
+    return after;
+  }
+
+  async #openBreaker(line: Line): Promise<void> {
+    if (!(await this.#server.ask((redis) => redis.hsetnx(this.#key("pauses"), line.node, "breaker")))) return;
+    this.#setPause(line.node, "breaker");
+    await this.#setPace(line);
+    await this.#command(line.queue.rateLimit(this.#options.breakerInterval));
+  }
+
+  async #setPace({ node, queue, pace }: Line): Promise<void> {
+    if (!pace) return;
+    const { concurrency, breaker } = pace;
+    const pause = await this.#server.ask((redis) => redis.hget(this.#key("pauses"), node));
+    if (pause === "breaker" && breaker === 0) return this.resume(node);
+    const interval = pause === "breaker" ? this.#options.breakerInterval : startInterval(pace);
+    await this.#command(concurrency ? queue.setGlobalConcurrency(concurrency) : queue.removeGlobalConcurrency());
+    await this.#command(interval ? queue.setGlobalRateLimit(1, interval) : queue.removeGlobalRateLimit());
+  }
+
+  /** What has become of a delivery that its request had started: its job still waits for that request's end. */
+  async #reschedule({ queue }: Line, { id, state, nextAt }: Delivery): Promise<void> {
+    if (state !== "retrying" && state !== "queued") {
+      await this.#command(queue.remove(id));
+      return;
+    }
+    const job = await this.#command(queue.getJob(id));
+    if (!(await this.#command(job?.isDelayed() ?? Promise.resolve(false)))) return;
+    await this.#command(job?.changeDelay(Math.max((nextAt ?? 0) - Date.now(), 0)) ?? Promise.resolve());
+  }
+
+  /** The server is there, for the first time or again. */
+  async #resume(): Promise<void> {
+    await this.#keepLocks();
+    await this.#loadPauses();
+    for (const [node, consumer] of this.#consumers) this.#open(node, consumer);
+  }
+
+  /** Locks that have ended while the server was away: their attempts still run here, and are not to be started elsewhere. */
+  async #keepLocks(): Promise<void> {
+    const held = [...this.#running].filter(([, { token }]) => token !== undefined);
+    await this.#server.pipeline((commands) => {
+      for (const [id, { line, token = "" }] of held) {
+        const { queue } = line;
+        commands.set(`${queue.toKey(id)}:lock`, token, "PX", this.#options.lockDuration, "NX");
+        commands.srem(queue.toKey("stalled"), id);
+      }
+    });
+  }
+
+  async #takeOver(): Promise<void> {
+    if (this.#server.upFor < 2 * longestRetry) return;
+    await Promise.all(
+      [...this.#lines.values()].map(async ({ worker }) => worker?.getBackend().moveStalledJobsToWait()),
+    );
+  }
+
+  async #poll(): Promise<void> {
+    if (this.#server.refusal && (await this.#index.hasRoom())) this.#server.accept();
+    await this.#loadPauses();
+    for (const node of this.#consumers.keys()) this.#refreshSoon(node);
+  }
+
+  async #loadPauses(): Promise<void> {
+    const known = await this.#server.ask((redis) => redis.hgetall(this.#key("pauses")));
+    this.#pauses = new Map(Object.entries(known) as [string, Pause][]);
+  }
+
+  #setPause(node: string, pause: Pause | undefined): void {
+    if (pause) this.#pauses.set(node, pause);
+    else this.#pauses.delete(node);
+    this.#refreshSoon(node);
+  }
+
+  /** Tells the load of a node, once for all that changes at the same time. */
+  #refreshSoon(node: string): void {
+    const line = this.#lines.get(node);
+    if (!line?.consumer || line.refreshing) return;
+    line.refreshing = setTimeout(() => {
+      delete line.refreshing;
+      this.#refresh(line).catch(() => undefined);
+    }, 50).unref();
+  }
+
+  async #refresh(line: Line): Promise<void> {
+    const { queued = 0, retrying = 0, failed = 0 } = await this.#index.counts(line.node);
+    const load: Load = { running: line.running, queued, retrying, failed, pause: this.paused(line.node) };
+    if (JSON.stringify(load) === JSON.stringify(line.load)) return;
+    line.load = load;
+    line.consumer?.loaded(load);
+  }
+}
+
+/** The time between two starts of the flow, in ms; 0 where there is no limit. */
+function startInterval(pace: Pace | undefined): number {
+  return pace?.ratePerMinute ? Math.ceil(60_000 / pace.ratePerMinute) : 0;
+}

@@ -1,0 +1,333 @@
+// The server that several instances share: its connections, and what its errors mean.
+
+import type { ChainableCommander, Cluster, ClusterNode, ClusterOptions, Redis, RedisOptions } from "ioredis";
+import { StoreError, type StoreEvents, type Trouble, type Warning } from "../queue";
+
+/** What `npm install` is to install. */
+export const clientPackages = "bullmq ioredis";
+
+/** Where the server is: the part of `webhookTriggerStore` that is not ours. */
+export interface ConnectionSettings {
+  /** `redis://` or, for TLS, `rediss://`, with the user, the password and the number of the database, where needed. */
+  readonly url?: string;
+  /** Options of ioredis: also Sentinel, TLS. */
+  readonly connection?: RedisOptions;
+  /** Nodes of a cluster. */
+  readonly cluster?: readonly ClusterNode[];
+}
+
+type Client = Redis | Cluster;
+type Results = [error: Error | null, result: unknown][];
+
+/** The transactions of one turn of the event loop. */
+interface Batch {
+  readonly pipeline: ChainableCommander & { multi(): unknown };
+  readonly results: Promise<Results>;
+}
+
+/** After a connection was made anew, at most so many ms pass until all instances have made theirs. */
+export const longestRetry = 1000;
+/** A blocking command of BullMQ takes up to 10 s. */
+const longestSilence = 15_000;
+
+/** By the first word of an answer, or of an error within a transaction. */
+const troubles: Readonly<Record<string, Trouble>> = {
+  OOM: "full",
+  READONLY: "readOnly",
+  NOREPLICAS: "readOnly",
+  NOAUTH: "denied",
+  WRONGPASS: "denied",
+  NOPERM: "denied",
+  LOADING: "unreachable",
+  MASTERDOWN: "unreachable",
+  CLUSTERDOWN: "unreachable",
+  BUSY: "unreachable",
+};
+const words = new RegExp(`(?:^|[\\s-])(${Object.keys(troubles).join("|")})\\b`);
+
+function findTrouble(error: Error): Trouble {
+  const word = words.exec(error.message)?.[1];
+  if (word !== undefined) return troubles[word] ?? "broken";
+  if (/AUTH .*password/i.test(error.message)) return "denied";
+  if (/No space left/i.test(error.message)) return "full";
+  return error.name === "ReplyError" ? "broken" : "unreachable";
+}
+
+/** They are there only where somebody has installed them. */
+async function loadPackages(): Promise<{ bull: typeof import("bullmq"); redis: typeof import("ioredis") }> {
+  const [bull, redis] = await Promise.all([import("bullmq"), import("ioredis")]);
+  return { bull, redis };
+}
+
+/** Two connections: one whose commands fail at once while the server is away, and one whose commands wait for it. */
+export class Server {
+  readonly #settings: ConnectionSettings;
+  readonly #timeLimit: number;
+  readonly #events: StoreEvents;
+  readonly #onUp: () => Promise<void>;
+  readonly #waiting = new Set<() => void>();
+  readonly #warned = new Set<Warning>();
+  #batch: Batch | undefined;
+  #bull: typeof import("bullmq") | undefined;
+  #redis: Client | undefined;
+  #patient: Client | undefined;
+  #trouble: Trouble | undefined;
+  #starting: Promise<unknown> | undefined;
+  #isUp = false;
+  #upSince = 0;
+  #isClosed = false;
+
+  /** @param onUp called each time that the server is there again, before `up` is told */
+  constructor(settings: ConnectionSettings, timeLimit: number, events: StoreEvents, onUp: () => Promise<void>) {
+    this.#settings = settings;
+    this.#timeLimit = timeLimit;
+    this.#events = events;
+    this.#onUp = onUp;
+  }
+
+  get isUp(): boolean {
+    return this.#isUp;
+  }
+
+  /** For how long it has been there, in ms. */
+  get upFor(): number {
+    return this.#isUp ? performance.now() - this.#upSince : 0;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  /** Why nothing can be stored, though the server is there. */
+  get refusal(): Trouble | undefined {
+    return this.#isUp ? this.#trouble : undefined;
+  }
+
+  get bull(): typeof import("bullmq") {
+    if (!this.#bull) throw new StoreError(this.#trouble ?? "unreachable");
+    return this.#bull;
+  }
+
+  /** @throws {StoreError} while the server is away */
+  get redis(): Client {
+    if (!this.#redis || !this.#isUp) throw new StoreError(this.#trouble ?? "unreachable");
+    return this.#redis;
+  }
+
+  /** What BullMQ's workers need: they would fail, or turn without end, where a command fails. */
+  get patient(): Client {
+    if (!this.#patient) throw new StoreError(this.#trouble ?? "unreachable");
+    return this.#patient;
+  }
+
+  /** Resolves when it is there; rejected where it is not at once. It goes on trying then. */
+  async start(): Promise<void> {
+    const starting = this.#start();
+    this.#starting = starting.catch(() => undefined);
+    await starting;
+  }
+
+  /** Resolves as soon as it is known whether it is there: what comes right after the start of Node-RED waits for that. */
+  async known(): Promise<void> {
+    if (!this.#isUp) await this.#starting;
+  }
+
+  async #start(): Promise<void> {
+    const { bull, redis } = await loadPackages().catch((error: unknown) => {
+      const isMissing = error instanceof Error && "code" in error && error.code === "MODULE_NOT_FOUND";
+      throw this.refuse(isMissing ? "clientMissing" : "broken", error);
+    });
+    const socketTimeout = this.#timeLimit;
+    this.#bull = bull;
+    this.#redis = this.#connect(redis, { maxRetriesPerRequest: 0, enableOfflineQueue: false, socketTimeout });
+    this.#patient = this.#connect(redis, { maxRetriesPerRequest: null, socketTimeout: longestSilence });
+    this.#patient.on("error", () => undefined);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      const giveUp = () => reject(this.#failed(new Error(`no answer within ${this.#timeLimit} ms`)));
+      timer = setTimeout(giveUp, this.#timeLimit);
+    });
+    await Promise.race([this.#listen(this.#redis), late]).finally(() => clearTimeout(timer));
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#wake();
+    const wasUp = this.#isUp;
+    this.#isUp = false;
+    this.#patient?.disconnect();
+    if (wasUp) await this.#redis?.quit().catch(() => undefined);
+    this.#redis?.disconnect();
+  }
+
+  /** @throws {StoreError} where that fails */
+  async ask<Result>(work: (redis: Client) => Promise<Result>): Promise<Result> {
+    await this.known();
+    try {
+      return await work(this.redis);
+    } catch (error) {
+      throw this.#failed(error);
+    }
+  }
+
+  /**
+   * Commands that are all done, or none of them. Those of one turn are sent together: a pipeline costs more than they do.
+   *
+   * @returns what each has answered, which is an error only if that `isTolerable`
+   */
+  async transact(add: (multi: ChainableCommander) => void, isTolerable = (_: Error) => false): Promise<unknown[]> {
+    return this.ask(async (redis) => {
+      const batch = (this.#batch ??= this.#createBatch(redis));
+      const first = batch.pipeline.length;
+      batch.pipeline.multi();
+      add(batch.pipeline);
+      void batch.pipeline.exec();
+      const last = batch.pipeline.length;
+      const own = (await batch.results).slice(first, last);
+      const values = own.at(-1)?.[1];
+      if (!Array.isArray(values)) throw own.find(([error]) => error)?.[0] ?? new Error("no transaction");
+      const known: unknown[] = values;
+      for (const value of known) if (value instanceof Error && !isTolerable(value)) throw value;
+      return known;
+    });
+  }
+
+  /** Commands that are sent together. */
+  async pipeline(add: (commands: ChainableCommander) => void): Promise<unknown[]> {
+    return this.ask(async (redis) => {
+      const commands = redis.pipeline();
+      add(commands);
+      const results = (await commands.exec()) ?? [];
+      return results.map(([error, result]) => {
+        if (error) throw error;
+        return result;
+      });
+    });
+  }
+
+  /** Tries until it is done, however long the server is away, or until this is closed. */
+  async persist<Result>(work: () => Promise<Result>): Promise<Result> {
+    for (;;) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof StoreError) || this.#isClosed) throw error;
+        await this.#nextChance();
+      }
+    }
+  }
+
+  /** Nothing more can be stored, as is told once. */
+  refuse(trouble: Trouble, cause: unknown): StoreError {
+    if (this.#trouble !== trouble && !this.#isClosed) {
+      this.#trouble = trouble;
+      this.#events.down(trouble, cause);
+    }
+    return new StoreError(trouble, cause);
+  }
+
+  /** All works again. */
+  accept(): void {
+    if (this.#trouble === undefined) return;
+    this.#trouble = undefined;
+    this.#events.up();
+  }
+
+  #createBatch(redis: Client): Batch {
+    // Left out of its types.
+    const pipeline = redis.pipeline() as Batch["pipeline"];
+    const results = new Promise<Results>((resolve, reject) => {
+      setImmediate(() => {
+        this.#batch = undefined;
+        pipeline.exec().then((found) => resolve(found ?? []), reject);
+      });
+    });
+    return { pipeline, results };
+  }
+
+  #connect(redis: typeof import("ioredis"), own: RedisOptions): Client {
+    const { url, connection, cluster } = this.#settings;
+    const options: RedisOptions = {
+      connectTimeout: this.#timeLimit,
+      keepAlive: this.#timeLimit,
+      ...connection,
+      ...own,
+      retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), longestRetry),
+    };
+    if (!cluster) return url === undefined ? new redis.Redis(options) : new redis.Redis(url, options);
+    // The connections to its nodes are made when they are needed: what is sent to them has to wait for that.
+    const { enableOfflineQueue = true, maxRetriesPerRequest: _, ...ofNodes } = options;
+    const ofCluster: ClusterOptions = {
+      redisOptions: ofNodes,
+      enableOfflineQueue,
+      clusterRetryStrategy: () => longestRetry,
+    };
+    return new redis.Cluster([...cluster], ofCluster);
+  }
+
+  /** @returns what is done when it is there for the first time, or fails with the first error */
+  async #listen(redis: Client): Promise<void> {
+    return new Promise((resolve, reject) => {
+      redis.on("ready", () => {
+        this.#isUp = true;
+        this.#upSince = performance.now();
+        void this.#arrive().then(resolve, reject);
+      });
+      redis.on("close", () => {
+        this.#isUp = false;
+        if (!this.#trouble) this.refuse("unreachable", new Error("the connection has ended"));
+      });
+      redis.on("error", (error) => reject(this.#failed(error)));
+    });
+  }
+
+  async #arrive(): Promise<void> {
+    await this.#warn();
+    await this.#onUp();
+    this.accept();
+    this.#wake();
+  }
+
+  #failed(error: unknown): StoreError {
+    if (error instanceof StoreError) return error;
+    const known = error instanceof Error ? error : new Error(String(error));
+    return this.refuse(findTrouble(known), known);
+  }
+
+  async #nextChance(): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const settle = () => {
+        clearTimeout(timer);
+        this.#waiting.delete(settle);
+        resolve();
+      };
+      const timer = setTimeout(settle, longestRetry);
+      this.#waiting.add(settle);
+    });
+  }
+
+  #wake(): void {
+    for (const settle of this.#waiting) settle();
+  }
+
+  /** Whether the server keeps what it has acknowledged; some let nobody see how they are set up. */
+  async #warn(): Promise<void> {
+    const text = await this.redis.info().catch(() => "");
+    const info = new Map(text.split("\r\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)])); // prettier-ignore
+    const appends = info.get("aof_enabled");
+    if (appends === "0") this.#say("notPersistent");
+    if (appends === "1" && (await this.#findSync()) !== "always") this.#say("everySecond");
+    if (![undefined, "noeviction"].includes(info.get("maxmemory_policy"))) this.#say("evicts");
+  }
+
+  async #findSync(): Promise<string> {
+    const reply = await this.redis.config("GET", "appendfsync").catch(() => undefined);
+    return Array.isArray(reply) ? String(reply[1] ?? "always") : "always";
+  }
+
+  #say(warning: Warning): void {
+    if (this.#warned.has(warning)) return;
+    this.#warned.add(warning);
+    this.#events.warned(warning);
+  }
+}

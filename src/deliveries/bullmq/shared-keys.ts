@@ -1,0 +1,217 @@
+// What all instances know of requests for a while: the keys of deliveries, and how many came from an address.
+
+import { randomUUID } from "node:crypto";
+import type { ChainableCommander } from "ioredis";
+import { MemoryRateCounter, type RateCounter, type RequestCount, windowMs } from "../../trust/limits";
+import {
+  type Candidate,
+  type Duplicates,
+  type FirstAnswer,
+  type Found,
+  longestAnswer,
+  type Outcome,
+  type Reservation,
+} from "../duplicates";
+import type { Server } from "./server";
+
+/** For how long a reservation is kept of an instance that says no more, in ms. */
+const reservedFor = 20_000;
+/** How often instances say that theirs go on, in ms. */
+const renewedEvery = 5000;
+/** How often it is looked for what came of the deliveries of other instances, in ms. */
+const lookEvery = 100;
+/** For how long those who wait can learn of a key that is free again, in ms. */
+const toldFor = 10_000;
+
+/** A key as it is written. */
+interface Entry {
+  readonly id: string;
+  readonly token: string;
+  readonly isSettled?: true;
+  readonly answer?: {
+    readonly status: number;
+    readonly fields: Readonly<Record<string, string>>;
+    readonly body?: string;
+  };
+}
+
+/** A delivery that others wait for in this process. */
+interface Awaited {
+  readonly key: string;
+  readonly outcome: Promise<Outcome>;
+  readonly tell: (outcome: Outcome) => void;
+}
+
+/** Those who wait at another instance are not told a body that is too long to be kept. */
+export class SharedDuplicates implements Duplicates {
+  readonly #server: Server;
+  readonly #root: string;
+  /** The keys of this instance's own reservations, by their tokens. */
+  readonly #held = new Map<string, string>();
+  /** By the tokens of their reservations. */
+  readonly #awaited = new Map<string, Awaited>();
+  readonly #renewing: NodeJS.Timeout;
+  #looking: NodeJS.Timeout | undefined;
+
+  constructor(server: Server, root: string) {
+    this.#server = server;
+    this.#root = root;
+    this.#renewing = setInterval(() => void this.#renew(), renewedEvery).unref();
+  }
+
+  async reserve(candidate: Candidate): Promise<Found> {
+    const key = `${this.#root}:duplicate:${candidate.endpoint} ${candidate.key}`;
+    const own: Entry = { id: candidate.id, token: randomUUID() };
+    for (;;) {
+      const [isFirst, text] = await this.#server.pipeline((commands) => {
+        commands.set(key, JSON.stringify(own), "PX", reservedFor, "NX").get(key);
+      });
+      if (isFirst) return this.#reservation(key, own, candidate.keptFor);
+      // It may have ended between the two commands.
+      const known = parse(text as string | null);
+      if (known) return { isFirst: false, id: known.id, outcome: known.isSettled ? readOutcome(known) : this.#wait(key, known.token) }; // prettier-ignore
+    }
+  }
+
+  /** Nobody learns anything any more. */
+  close(): void {
+    clearInterval(this.#renewing);
+    clearTimeout(this.#looking);
+    for (const token of [...this.#awaited.keys()]) this.#tell(token, "released");
+  }
+
+  /** What the server does not take now, it is told when it is back. */
+  #reservation(key: string, own: Entry, keptFor: number): Reservation {
+    this.#held.set(own.token, key);
+    const end = async (outcome: Outcome, keeps: boolean) => {
+      if (!this.#held.delete(own.token)) return;
+      const answer = outcome === "released" ? undefined : writeAnswer(outcome.answer);
+      const written = JSON.stringify({ ...own, isSettled: true, ...(answer && { answer }) } satisfies Entry);
+      this.#tell(own.token, outcome);
+      const write = async () => {
+        const known = parse(await this.#server.ask((redis) => redis.get(key)));
+        // The server was away for so long that another has it.
+        if (known && known.token !== own.token) return;
+        await this.#server.transact((multi) => {
+          if (keeps) multi.set(key, written, "PX", Math.max(Math.ceil(keptFor), 1));
+          else multi.del(key).set(this.#toldKey(own.token), outcome === "released" ? "" : written, "PX", toldFor);
+        });
+      };
+      await this.#server.persist(write).catch(() => undefined);
+    };
+    return {
+      isFirst: true,
+      settle: async (answer) => end({ answer }, !answer || answer.status < 500),
+      release: async () => end("released", false),
+    };
+  }
+
+  #toldKey(token: string): string {
+    return `${this.#root}:told:${token}`;
+  }
+
+  async #wait(key: string, token: string): Promise<Outcome> {
+    const known = this.#awaited.get(token);
+    if (known) return known.outcome;
+    let tell: (outcome: Outcome) => void = () => undefined;
+    const outcome = new Promise<Outcome>((resolve) => (tell = resolve));
+    this.#awaited.set(token, { key, outcome, tell });
+    this.#looking ??= setTimeout(() => void this.#look(), lookEvery);
+    return outcome;
+  }
+
+  #tell(token: string, outcome: Outcome): void {
+    this.#awaited.get(token)?.tell(outcome);
+    this.#awaited.delete(token);
+  }
+
+  /** While the server is away, everybody goes on waiting. */
+  async #look(): Promise<void> {
+    const others = [...this.#awaited].filter(([token]) => !this.#held.has(token));
+    const add = (commands: { mget(...keys: string[]): unknown }) => {
+      for (const [token, { key }] of others) commands.mget(key, this.#toldKey(token));
+    };
+    const found = await this.#server.pipeline(add).catch(() => []);
+    for (const [index, row] of (found as (string | null)[][]).entries()) {
+      const [token = ""] = others[index] ?? [];
+      const [text = null, told = null] = row;
+      const known = parse(text);
+      if (told !== null) this.#tell(token, told === "" ? "released" : readOutcome(parse(told)));
+      else if (known?.token !== token) this.#tell(token, "released");
+      else if (known.isSettled) this.#tell(token, readOutcome(known));
+    }
+    this.#looking = undefined;
+    if (this.#awaited.size > 0) this.#looking = setTimeout(() => void this.#look(), lookEvery);
+  }
+
+  async #renew(): Promise<void> {
+    if (this.#held.size === 0 || !this.#server.isUp) return;
+    const renew = this.#server.pipeline((commands) => {
+      for (const key of this.#held.values()) commands.pexpire(key, reservedFor);
+    });
+    await renew.catch(() => undefined);
+  }
+}
+
+function parse(text: string | null): Entry | undefined {
+  return text === null ? undefined : (JSON.parse(text) as Entry);
+}
+
+function writeAnswer(answer: FirstAnswer | undefined): Entry["answer"] {
+  if (!answer) return undefined;
+  const { status, fields, body } = answer;
+  return { status, fields, ...(body && body.length <= longestAnswer && { body: body.toString("base64") }) };
+}
+
+function readOutcome(entry: Entry | undefined): Outcome {
+  if (!entry?.answer) return { answer: undefined };
+  const { status, fields, body } = entry.answer;
+  return { answer: { status, fields, body: body === undefined ? undefined : Buffer.from(body, "base64") } };
+}
+
+/**
+ * Counts here at once, and over all instances one round trip later: a request is judged before its body is read, and does
+ * not wait. While the server is away, each instance counts alone.
+ */
+export class SharedRates implements RateCounter {
+  readonly #server: Server;
+  readonly #root: string;
+  readonly #counter = new MemoryRateCounter();
+  /** What the server does not know yet, by keys. */
+  #news = new Map<string, number>();
+  #isTelling = false;
+
+  constructor(server: Server, root: string) {
+    this.#server = server;
+    this.#root = root;
+  }
+
+  count(key: string): RequestCount {
+    if (this.#server.isUp) {
+      this.#news.set(key, (this.#news.get(key) ?? 0) + 1);
+      void this.#tell();
+    }
+    return this.#counter.count(key);
+  }
+
+  async #tell(): Promise<void> {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
+    while (this.#news.size > 0) {
+      const news = [...this.#news];
+      this.#news = new Map();
+      const add = (multi: ChainableCommander) => {
+        for (const [key, requests] of news) {
+          const window = `${this.#root}:rate:${key}`;
+          multi.set(window, 0, "PX", windowMs, "NX").incrby(window, requests).pttl(window);
+        }
+      };
+      const counts = await this.#server.transact(add).catch(() => undefined);
+      for (const [index, [key]] of news.entries()) {
+        const [requests, leftMs] = (counts ?? []).slice(3 * index + 1);
+        if (counts) this.#counter.learn(key, { requests: Number(requests), leftMs: Number(leftMs) });
+      }
+    }
+    this.#isTelling = false;
+  }
+}

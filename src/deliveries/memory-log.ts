@@ -1,0 +1,173 @@
+// The last deliveries of each node, in the memory of this process: nothing survives a restart, and nothing is retried.
+
+import { type Attempt, type Delivery, type Head, searchedIn, type State, type StoredDelivery } from "./delivery";
+import { type Change, type DeliveryList, isBehind, type Query } from "./queue";
+import { withWords } from "./words";
+
+/** How many deliveries of a node are kept. */
+export const maxLogPerNode = 200;
+/** How much memory they take, all together, in bytes. */
+export const maxLogBytes = 20 * 1024 * 1024;
+/** What a delivery takes besides its texts and its body, in bytes. */
+const overhead = 1024;
+
+/** What has started no flow: strangers may send as much of it as they like. */
+const startedNoFlow: readonly State[] = ["refused", "duplicate", "handshake"];
+
+interface Entry {
+  delivery: Delivery;
+  readonly body: Buffer;
+  readonly of: NodeLog;
+  /** How much memory it takes. */
+  bytes: number;
+  /** When its attempt ended, in ms since the epoch, as far as that is known. */
+  ended: number | undefined;
+}
+
+/** The deliveries of a node, the oldest first. */
+interface NodeLog {
+  readonly started: Entry[];
+  readonly startedNoFlow: Entry[];
+}
+
+/** It stands in the way of every request: nothing is written out, and nothing is copied but small parts of large buffers. */
+export class MemoryLog implements DeliveryList {
+  /** In the order in which they came. */
+  readonly #entries = new Map<string, Entry>();
+  readonly #nodes = new Map<string, NodeLog>();
+  readonly #changed: () => void;
+  readonly #maxPerNode: number;
+  readonly #maxBytes: number;
+  #bytes = 0;
+
+  /** @param changed called whenever a delivery has come or has changed */
+  constructor(changed: () => void = () => undefined, maxPerNode = maxLogPerNode, maxBytes = maxLogBytes) {
+    this.#changed = changed;
+    this.#maxPerNode = maxPerNode;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** One that is larger than all that may be kept is left out, and so is one with a known id. */
+  add(delivery: Delivery, body: Buffer): void {
+    const own = ownMemory(body);
+    const bytes = measure(delivery, own);
+    if (bytes > this.#maxBytes || this.#entries.has(delivery.id)) return;
+    this.#makeRoom(bytes);
+    const of = this.#nodeLog(delivery.node);
+    const entry: Entry = { delivery, body: own, of, bytes, ended: undefined };
+    this.#entries.set(delivery.id, entry);
+    this.#bytes += bytes;
+    (startedNoFlow.includes(delivery.state) ? of.startedNoFlow : of.started).push(entry);
+    if (of.started.length + of.startedNoFlow.length > this.#maxPerNode) this.#drop(this.#nextOf(of));
+    this.#changed();
+  }
+
+  update(id: string, change: Change): Promise<void> {
+    const entry = this.#entries.get(id);
+    if (!entry) return done;
+    const delivery = { ...entry.delivery, ...change };
+    const bytes = measure(delivery, entry.body);
+    this.#makeRoom(bytes - entry.bytes);
+    if (!this.#entries.has(id)) return done;
+    this.#bytes += bytes - entry.bytes;
+    const hasEnded = change.error !== undefined || (change.state !== undefined && change.state !== "running");
+    if (hasEnded) entry.ended ??= Date.now();
+    Object.assign(entry, { delivery, bytes });
+    this.#changed();
+    return done;
+  }
+
+  list({ node, state, text = "", since = -Infinity, before, limit }: Query): Promise<Delivery[]> {
+    const folded = text.toLowerCase();
+    const found: Delivery[] = [];
+    const newestFirst = this.#entriesOf(node).sort((one, other) => (isBehind(one.delivery, other.delivery) ? 1 : -1));
+    for (const { delivery, body } of newestFirst) {
+      if (found.length === limit || delivery.at < since) break;
+      if ((before && !isBehind(delivery, before)) || (state !== undefined && delivery.state !== state)) continue;
+      const shown = withWords(delivery, body);
+      if (folded === "" || searchedIn(shown).includes(folded)) found.push(shown);
+    }
+    return Promise.resolve(found);
+  }
+
+  async find(id: string): Promise<StoredDelivery | undefined> {
+    const delivery = await this.look(id);
+    const entry = this.#entries.get(id);
+    return entry && delivery && { delivery, body: entry.body, attempts: attemptsOf(entry) };
+  }
+
+  look(id: string): Promise<Delivery | undefined> {
+    const entry = this.#entries.get(id);
+    return Promise.resolve(entry && withWords(entry.delivery, entry.body));
+  }
+
+  counts(node: string): Promise<Partial<Record<State, number>>> {
+    const counts: Partial<Record<State, number>> = {};
+    for (const { delivery } of this.#entriesOf(node)) counts[delivery.state] = (counts[delivery.state] ?? 0) + 1;
+    return Promise.resolve(counts);
+  }
+
+  #entriesOf(node: string | undefined): Entry[] {
+    if (node === undefined) return [...this.#entries.values()];
+    const { started = [], startedNoFlow = [] } = this.#nodes.get(node) ?? {};
+    return [...started, ...startedNoFlow];
+  }
+
+  #nodeLog(node: string): NodeLog {
+    let known = this.#nodes.get(node);
+    if (!known) this.#nodes.set(node, (known = { started: [], startedNoFlow: [] }));
+    return known;
+  }
+
+  /** The oldest; but where more than half have started no flow, the oldest of these: a flood drives out only itself. */
+  #nextOf({ started: [started], startedNoFlow: [other], startedNoFlow: { length } }: NodeLog): Entry | undefined {
+    if (!started || !other) return started ?? other;
+    return length > this.#maxPerNode / 2 || other.delivery.at < started.delivery.at ? other : started;
+  }
+
+  /** More goes than has to: finding the first key of a `Map` takes as long as the number of those deleted before it. */
+  #makeRoom(more: number): void {
+    if (this.#bytes + more <= this.#maxBytes) return;
+    for (const entry of this.#entries.values()) {
+      if (this.#bytes + more <= this.#maxBytes * (15 / 16)) return;
+      this.#drop(entry);
+    }
+  }
+
+  /** The oldest of all is the oldest of its node, too. */
+  #drop(entry: Entry | undefined): void {
+    if (!entry) return;
+    const { delivery, of, bytes } = entry;
+    this.#entries.delete(delivery.id);
+    this.#bytes -= bytes;
+    (of.started[0] === entry ? of.started : of.startedNoFlow).shift();
+    if (of.started.length + of.startedNoFlow.length === 0) this.#nodes.delete(delivery.node);
+  }
+}
+
+const done = Promise.resolve();
+
+/** A small part of a large buffer would keep all of that in memory. */
+export function ownMemory(body: Buffer): Buffer {
+  if (4 * body.length >= body.buffer.byteLength) return body;
+  const own = Buffer.allocUnsafeSlow(body.length);
+  body.copy(own);
+  return own;
+}
+
+/** How much memory it takes, in bytes, about. */
+function measure({ head, webhook, answer = "", error = "" }: Delivery, { buffer }: Buffer): number {
+  const told = (webhook?.event?.length ?? 0) + (webhook?.id?.length ?? 0) + answer.length + error.length;
+  return overhead + buffer.byteLength + told + measureHead(head);
+}
+
+function measureHead({ path, search, headers }: Head): number {
+  let length = path.length + search.length;
+  for (const name in headers) length += name.length + String(headers[name]).length;
+  return length;
+}
+
+function attemptsOf({ delivery: { at, attempt, error }, ended }: Entry): Attempt[] {
+  if (attempt === 0) return [];
+  return [{ at, ...(ended !== undefined && { ended }), ...(error !== undefined && { error }) }];
+}

@@ -1,0 +1,161 @@
+// The main thread's side of the worker: asks, waits, and starts it anew should it die.
+
+import { Worker } from "node:worker_threads";
+import { StoreError, type StoreEvents, type Trouble } from "../queue";
+import type { Tables } from "./tables";
+import type { Answer, Message, Method, Question, Setup } from "./worker";
+
+/** How much waits at most to be stored, in bytes, unless one alone has more. */
+export const maxWaitingBytes = 64 * 1024 * 1024;
+/** How many answers are given at a time: what is done then is not to hold up everything else. */
+const maxAnswersAtOnce = 50;
+/** Between two starts of the worker, in ms. */
+const restartAfterMs = 1000;
+/** What a question takes besides its bytes. */
+const frame = 512;
+
+/** What has been asked and not been answered. */
+interface Waiting {
+  readonly bytes: number;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: StoreError) => void;
+}
+
+export class FileThread {
+  readonly #script: string;
+  readonly #setup: Setup;
+  readonly #events: StoreEvents;
+  readonly #waiting = new Map<number, Waiting>();
+  /** What is asked in one turn goes in one message, which costs both threads the same, however much it asks. */
+  #questions: Question[] = [];
+  #worker: Worker | undefined;
+  #answers: Answer[] = [];
+  #bytes = 0;
+  #last = 0;
+  /** What each part is in trouble with: the file, the thread, and what waits for them. */
+  readonly #troubles = new Map<"file" | "thread" | "room", Trouble>();
+  #restart: NodeJS.Timeout | undefined;
+  #closed: { promise: Promise<void>; resolve: () => void } | undefined;
+
+  /** @param script the file that the worker runs */
+  constructor(script: string, setup: Setup, events: StoreEvents) {
+    this.#script = script;
+    this.#setup = setup;
+    this.#events = events;
+    this.#start();
+  }
+
+  /**
+   * Has the worker do something, together with all that waits for the file already.
+   *
+   * @throws {StoreError} `busy` where there is too much of it: deliveries can wait elsewhere
+   */
+  ask<M extends Method>(method: M, ...args: Parameters<Tables[M]>): Promise<ReturnType<Tables[M]>> {
+    if (this.#closed || !this.#worker) return Promise.reject(new StoreError(this.#closed ? "unreachable" : "broken"));
+    const bytes = frame + args.reduce((sum: number, arg) => sum + sizeOf(arg), 0);
+    if (method === "add" && this.#bytes > 0 && this.#bytes + bytes > maxWaitingBytes) {
+      const error = new StoreError("busy");
+      this.#isDown("room", "busy", error);
+      return Promise.reject(error);
+    }
+    this.#bytes += bytes;
+    return new Promise((resolve, reject) => {
+      const number = ++this.#last;
+      this.#waiting.set(number, { bytes, resolve: (value) => resolve(value as ReturnType<Tables[M]>), reject });
+      if (this.#questions.length === 0) setImmediate(() => this.#post());
+      this.#questions.push({ number, method, args });
+    });
+  }
+
+  /** Ends what is under way, and the worker. */
+  close(): Promise<void> {
+    if (this.#closed) return this.#closed.promise;
+    let resolve: () => void = () => undefined;
+    const promise = new Promise<void>((settle) => (resolve = settle));
+    this.#closed = { promise, resolve };
+    clearTimeout(this.#restart);
+    this.#post();
+    if (this.#worker) this.#worker.postMessage("close");
+    else resolve();
+    return promise;
+  }
+
+  #start(): void {
+    const worker = new Worker(this.#script, { name: "webhook-trigger", workerData: this.#setup });
+    let cause: unknown;
+    worker.on("message", (message: Message) => this.#hear(message));
+    worker.on("error", (error) => (cause = error));
+    worker.on("exit", (code) => this.#died(cause ?? new Error(`the worker ended with ${code}`)));
+    this.#worker = worker;
+  }
+
+  /** Bytes are copied and handed over: a `Buffer` may be a part of others. */
+  #post(): void {
+    const copies: ArrayBuffer[] = [];
+    const questions = this.#questions.splice(0).map(({ number, method, args }) => ({
+      ...(number !== undefined && { number }),
+      method,
+      args: args.map((arg) => {
+        if (!(arg instanceof Uint8Array)) return arg;
+        const copy = Uint8Array.from(arg);
+        copies.push(copy.buffer);
+        return copy;
+      }),
+    }));
+    if (questions.length > 0) this.#worker?.postMessage(questions, copies);
+  }
+
+  #hear(message: Message): void {
+    if (message.says === "down") this.#isDown("file", message.trouble, message.cause);
+    else if (message.says === "up") this.#isUp("file");
+    else if (message.says === "movedAside") this.#events.movedAside(message.path, message.cause);
+    else {
+      this.#isUp("thread");
+      const isAnswering = this.#answers.length > 0;
+      this.#answers.push(...message.answers);
+      if (!isAnswering) this.#answerSome();
+    }
+  }
+
+  #answerSome(): void {
+    for (const answer of this.#answers.splice(0, maxAnswersAtOnce)) {
+      const waiting = this.#waiting.get(answer.number ?? 0);
+      this.#waiting.delete(answer.number ?? 0);
+      this.#bytes -= waiting?.bytes ?? 0;
+      if ("trouble" in answer) waiting?.reject(new StoreError(answer.trouble, answer.cause));
+      else waiting?.resolve(answer.value);
+    }
+    if (this.#bytes < maxWaitingBytes / 2) this.#isUp("room");
+    if (this.#answers.length > 0) setImmediate(() => this.#answerSome());
+  }
+
+  /** Nobody knows what became of what it had: senders send that again. */
+  #died(cause: unknown): void {
+    this.#worker = undefined;
+    while (this.#answers.length > 0) this.#answerSome();
+    for (const { reject } of this.#waiting.values()) reject(new StoreError("broken", cause));
+    this.#waiting.clear();
+    this.#questions = [];
+    this.#bytes = 0;
+    if (this.#closed) return this.#closed.resolve();
+    this.#troubles.delete("file");
+    this.#isDown("thread", "broken", cause);
+    this.#restart = setTimeout(() => this.#start(), restartAfterMs);
+  }
+
+  /** Each trouble of a part is told once; and when none is left. */
+  #isDown(part: "file" | "thread" | "room", trouble: Trouble, cause: unknown): void {
+    if (this.#troubles.get(part) === trouble) return;
+    this.#troubles.set(part, trouble);
+    this.#events.down(trouble, cause);
+  }
+
+  #isUp(part: "file" | "thread" | "room"): void {
+    if (this.#troubles.delete(part) && this.#troubles.size === 0) this.#events.up();
+  }
+}
+
+function sizeOf(arg: unknown): number {
+  if (arg instanceof Uint8Array || typeof arg === "string") return arg.length;
+  return typeof arg === "object" && arg !== null && "rest" in arg ? String(arg.rest).length : 0;
+}

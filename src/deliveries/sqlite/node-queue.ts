@@ -1,0 +1,259 @@
+// The deliveries of one node: its flow is started with them as fast as its pace allows.
+
+import { afterAttempt } from "../after-attempt";
+import type { Delivery, StoredDelivery } from "../delivery";
+import type { AttemptResult, Consumer, Load, Pace, Pause } from "../queue";
+import type { Outcome } from "./tables";
+
+/** So many run at once at most, of those that come out of the file, where the node has no limit. */
+const maxRunning = 1000;
+/** How many are taken out of the file in one step. */
+const maxTaken = 100;
+/** The load is told at most this often, in ms. */
+const loadIntervalMs = 250;
+/** What Node's timers take at most, in ms. */
+const maxDelayMs = 2 ** 31 - 1;
+
+/** What was due; and what has failed, as a crash has ended its last attempt. */
+interface Taken {
+  readonly taken: StoredDelivery[];
+  readonly failed: Delivery[];
+  /** When something else is due, in ms since the epoch. */
+  readonly nextAt: number | undefined;
+}
+
+/** What a queue has of its file. Each waits while the store is in trouble. */
+export interface NodeFile {
+  take(limit: number, maxAttempts: number): Promise<Taken>;
+  end(id: string, outcome: Outcome): Promise<void>;
+  pause(pause: Pause): Promise<void>;
+  resume(): Promise<void>;
+  counts(): Promise<Partial<Record<Delivery["state"], number>>>;
+}
+
+export class NodeQueue {
+  readonly #file: NodeFile;
+  /** Between two attempts while the circuit breaker is open, in ms. */
+  readonly #breakerIntervalMs: number;
+  #consumer: Consumer | undefined;
+  #areFlowsRunning: boolean;
+  /** Whether the file is open, so that it is known whether the node is paused. */
+  #isOpen = false;
+  #pause: Pause | undefined;
+  /** Failed attempts in a row. */
+  #failures = 0;
+  #running = 0;
+  /** Whether the file may have deliveries that are due. */
+  #hasBacklog = true;
+  /** How many were put into the file to wait. */
+  #put = 0;
+  /** When the rate allows the next start, in ms since the epoch. */
+  #nextStartAt = 0;
+  #isTaking = false;
+  /** When it is looked again for what is due, in ms since the epoch. */
+  #wakeAt = Infinity;
+  #timer: NodeJS.Timeout | undefined;
+  #loadTimer: NodeJS.Timeout | undefined;
+
+  constructor(file: NodeFile, areFlowsRunning: boolean, breakerIntervalMs: number) {
+    this.#file = file;
+    this.#areFlowsRunning = areFlowsRunning;
+    this.#breakerIntervalMs = breakerIntervalMs;
+  }
+
+  /** The file is open. */
+  opened(pause: Pause | undefined): void {
+    this.#isOpen = true;
+    this.#pause = pause;
+    this.#startDue();
+  }
+
+  get pause(): Pause | undefined {
+    return this.#pause;
+  }
+
+  process(consumer: Consumer): () => void {
+    this.#consumer = consumer;
+    this.#hasBacklog = true;
+    this.#loadChanged();
+    this.#startDue();
+    return () => {
+      if (this.#consumer === consumer) this.#consumer = undefined;
+    };
+  }
+
+  hold(): void {
+    this.#areFlowsRunning = false;
+  }
+
+  release(): void {
+    this.#areFlowsRunning = true;
+    this.#startDue();
+  }
+
+  async setPause(): Promise<void> {
+    await this.#file.pause("manual");
+    this.#pause = "manual";
+    this.#loadChanged();
+  }
+
+  async endPause(): Promise<void> {
+    const resumed = this.#file.resume();
+    if (this.#pause === "breaker") this.#nextStartAt = 0;
+    this.#pause = undefined;
+    this.#failures = 0;
+    this.#loadChanged();
+    this.#startDue();
+    await resumed;
+  }
+
+  /**
+   * Whether a delivery that comes now may start at once; if so, it has its place.
+   *
+   * @returns as what it is to be stored: `running`, then `start` is due, or `queued`
+   */
+  admit(delivery: Delivery): Delivery {
+    const { pace } = this.#consumer ?? {};
+    if (pace && !this.#hasBacklog && this.#room(pace, Infinity) > 0) {
+      this.#occupy(pace);
+      return { ...delivery, state: "running", attempt: 1, maxAttempts: pace.attempts };
+    }
+    return { ...delivery, state: "queued", attempt: 0 };
+  }
+
+  /** It was not stored: its place is free. */
+  withdraw(): void {
+    this.#vacate();
+  }
+
+  /** It waits in the file. */
+  queued(): void {
+    this.#put++;
+    this.#hasBacklog = true;
+    this.#loadChanged();
+    this.#startDue();
+  }
+
+  /** Starts the flow with a delivery that has its place. */
+  async start(stored: StoredDelivery): Promise<void> {
+    const { delivery } = stored;
+    const consumer = this.#areFlowsRunning ? this.#consumer : undefined;
+    this.#loadChanged();
+    const result: AttemptResult = consumer ? await consumer.start(stored) : { as: "interrupted" };
+    await this.end(delivery, result, consumer);
+    this.#vacate();
+  }
+
+  /** An attempt has ended. */
+  async end(delivery: Delivery, result: AttemptResult, consumer = this.#consumer): Promise<void> {
+    const pace = consumer?.pace ?? { attempts: delivery.maxAttempts ?? 1, backoffFirst: 0, backoffLongest: 0 };
+    const ended = afterAttempt(delivery, result, pace, Date.now());
+    const { id, state, attempt, nextAt = null, error = null } = ended;
+    await this.#file.end(id, { state, attempt, next_at: nextAt, error });
+    await this.#countFailures(result, consumer?.pace);
+    consumer?.ended(ended, result);
+    if (state === "queued") this.#hasBacklog = true;
+    if (nextAt !== null) this.#lookAgainAt(nextAt);
+    this.#loadChanged();
+    this.#startDue();
+  }
+
+  close(): void {
+    this.#areFlowsRunning = false;
+    this.#consumer = undefined;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#loadTimer);
+  }
+
+  async #countFailures({ as }: AttemptResult, pace: Pace | undefined): Promise<void> {
+    if (as === "interrupted") return;
+    this.#failures = as === "failed" ? this.#failures + 1 : 0;
+    // What is not written down holds for this process.
+    if (as === "succeeded" && this.#pause === "breaker") return this.endPause().catch(() => undefined);
+    if (!pace?.breaker || this.#failures < pace.breaker || this.#pause) return;
+    this.#pause = "breaker";
+    this.#nextStartAt = Date.now() + this.#breakerIntervalMs;
+    await this.#file.pause("breaker").catch(() => undefined);
+  }
+
+  #occupy(pace: Pace): void {
+    this.#running++;
+    const interval = this.#intervalOf(pace);
+    if (interval > 0) this.#nextStartAt = Math.max(Date.now(), this.#nextStartAt) + interval;
+  }
+
+  #vacate(): void {
+    this.#running--;
+    this.#loadChanged();
+    this.#startDue();
+  }
+
+  /** How many may start now. @param most running at once where the node has no limit */
+  #room({ concurrency, ...pace }: Pace, most: number): number {
+    if (!this.#isOpen || !this.#areFlowsRunning || this.#pause === "manual") return 0;
+    if (this.#intervalOf({ concurrency, ...pace }) > 0 && Date.now() < this.#nextStartAt) return 0;
+    const places = (concurrency === 0 ? most : concurrency) - this.#running;
+    // One at a time, as each has to wait for the one before; while the breaker is open, also for its end.
+    if (this.#pause === "breaker") return Math.min(1, 1 - this.#running);
+    return pace.ratePerMinute > 0 ? Math.min(1, places) : places;
+  }
+
+  /** Between two starts, in ms. */
+  #intervalOf({ ratePerMinute }: Pace): number {
+    if (this.#pause === "breaker") return this.#breakerIntervalMs;
+    return ratePerMinute > 0 ? 60_000 / ratePerMinute : 0;
+  }
+
+  /** Starts what is due, as far as there is room. */
+  #startDue(): void {
+    if (!this.#isTaking && this.#hasBacklog) void this.#takeAndStart();
+  }
+
+  async #takeAndStart(): Promise<void> {
+    this.#isTaking = true;
+    for (let consumer = this.#consumer; consumer && this.#hasBacklog; consumer = this.#consumer) {
+      const { pace } = consumer;
+      const room = Math.min(maxTaken, this.#room(pace, maxRunning));
+      if (room <= 0) {
+        if (this.#intervalOf(pace) > 0) this.#lookAgainAt(this.#nextStartAt);
+        break;
+      }
+      const [put, nextStartAt] = [this.#put, this.#nextStartAt];
+      for (let place = 0; place < room; place++) this.#occupy(pace);
+      const { taken, failed, nextAt } = await this.#file.take(room, pace.attempts);
+      for (const stored of taken) void this.start(stored);
+      for (const delivery of failed) consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
+      this.#running -= room - taken.length;
+      if (taken.length + failed.length > 0) continue;
+      this.#nextStartAt = nextStartAt;
+      if (nextAt !== undefined) this.#lookAgainAt(nextAt);
+      if (put === this.#put) this.#hasBacklog = false;
+    }
+    this.#isTaking = false;
+  }
+
+  /** @param time in ms since the epoch */
+  #lookAgainAt(time: number): void {
+    if (time >= this.#wakeAt) return;
+    clearTimeout(this.#timer);
+    this.#wakeAt = time;
+    const delay = Math.min(maxDelayMs, Math.max(0, time - Date.now()));
+    this.#timer = setTimeout(() => {
+      this.#wakeAt = Infinity;
+      this.#hasBacklog = true;
+      this.#startDue();
+    }, delay).unref();
+  }
+
+  #loadChanged(): void {
+    if (!this.#consumer) return;
+    this.#loadTimer ??= setTimeout(() => void this.#tellLoad(), loadIntervalMs).unref();
+  }
+
+  async #tellLoad(): Promise<void> {
+    const { queued = 0, retrying = 0, failed = 0 } = await this.#file.counts();
+    this.#loadTimer = undefined;
+    const load: Load = { running: this.#running, queued, retrying, failed, pause: this.#pause };
+    this.#consumer?.loaded(load);
+  }
+}

@@ -1,0 +1,266 @@
+// The queue of one machine: deliveries in a file of SQLite, and their flows started from this process.
+
+import { existsSync } from "node:fs";
+import { extname, join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
+import type { Delivery, State, StoredDelivery } from "../delivery";
+import type { Duplicates } from "../duplicates";
+import {
+  type AttemptResult,
+  type Change,
+  type Consumer,
+  type DeliveryQueue,
+  type Pause,
+  type Position,
+  type Query,
+  StoreError,
+  type StoreEvents,
+} from "../queue";
+import { interrupted } from "../state";
+import { SqliteDuplicates } from "./duplicates";
+import { FileThread } from "./file-thread";
+import { type NodeFile, NodeQueue } from "./node-queue";
+import { toDelivery, toRow, type WholeRow } from "./tables";
+
+/** The name of the file in its folder. */
+export const fileName = "webhook-trigger.sqlite";
+/** How long finished deliveries are kept, in ms. */
+export const maxAge = 7 * 24 * 3_600_000;
+/** How much of the file is filled at most, in bytes. */
+export const maxBytes = 1024 * 1024 * 1024;
+/** The error of a delivery whose row was damaged. */
+const unreadable = "unreadable";
+/** Until a store in trouble is asked again to write down how an attempt has ended, in ms. */
+const retryAfterMs = 1000;
+/** Between two attempts of a node whose circuit breaker is open, in ms. */
+export const breakerIntervalMs = 60_000;
+/** The compiled one beside the compiled queue; where TypeScript is run as it is, the worker runs it the same way. */
+const workerFile = join(__dirname, `worker${extname(__filename)}`);
+
+export interface SqliteOptions {
+  /** How long finished deliveries are kept, in ms. */
+  readonly maxAge?: number;
+  /** How much of the file is filled at most, in bytes. */
+  readonly maxBytes?: number;
+  readonly breakerInterval?: number;
+  /** The file that the worker runs. */
+  readonly worker?: string;
+}
+
+/** Only a Node.js for which `sqliteIsHere` can open it. */
+export class SqliteQueue implements DeliveryQueue {
+  readonly isShared = false;
+  readonly #folder: string;
+  readonly #options: SqliteOptions;
+  readonly #nodes = new Map<string, NodeQueue>();
+  /** Deliveries whose flows the caller has started. */
+  readonly #started = new Map<string, Delivery>();
+  /** Those of before; unknown until the file is open. */
+  #pauses: ReadonlyMap<string, Pause> | undefined;
+  #thread: FileThread | undefined;
+  #duplicates: SqliteDuplicates | undefined;
+  #events: Pick<StoreEvents, "changed"> = { changed: () => undefined };
+  #areFlowsRunning = false;
+  #isClosed = false;
+
+  /** @param folder where the file is, or is to be */
+  constructor(folder: string, options: SqliteOptions = {}) {
+    this.#folder = folder;
+    this.#options = options;
+  }
+
+  /** Whether there is a file already. */
+  get exists(): boolean {
+    return existsSync(join(this.#folder, fileName));
+  }
+
+  async open(events: StoreEvents): Promise<void> {
+    const { worker = workerFile, maxAge: age = maxAge, maxBytes: bytes = maxBytes } = this.#options;
+    this.#events = events;
+    const setup = { path: join(this.#folder, fileName), maxAge: age, maxBytes: bytes };
+    const thread = (this.#thread = new FileThread(worker, setup, events));
+    this.#duplicates = new SqliteDuplicates(thread);
+    await this.#openFile(thread).catch((error: unknown) => {
+      void this.#insist(() => this.#openFile(thread));
+      throw error;
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const node of this.#nodes.values()) node.close();
+    await this.#thread?.close();
+  }
+
+  /** @throws {StoreError} where the queue was not opened before */
+  get duplicates(): Duplicates {
+    if (!this.#duplicates) throw new StoreError("unreachable");
+    return this.#duplicates;
+  }
+
+  async add(delivery: Delivery, body: Buffer): Promise<void> {
+    if (delivery.state !== "queued") {
+      await this.#store(delivery, body);
+      return;
+    }
+    const queue = this.#queueOf(delivery.node);
+    const admitted = queue.admit(delivery);
+    const isRunning = admitted.state === "running";
+    let isNew = false;
+    try {
+      isNew = await this.#store(admitted, body);
+    } finally {
+      if (isRunning && !isNew) queue.withdraw();
+    }
+    if (!isNew) return;
+    if (!isRunning) return queue.queued();
+    void queue.start({ delivery: admitted, body, attempts: [{ at: Date.now() }] });
+  }
+
+  async addStarted(delivery: Delivery, body: Buffer): Promise<void> {
+    await this.#store(delivery, body);
+    this.#started.set(delivery.id, delivery);
+  }
+
+  async end(id: string, result: AttemptResult): Promise<void> {
+    const delivery = this.#started.get(id);
+    this.#started.delete(id);
+    if (delivery) await this.#queueOf(delivery.node).end(delivery, result);
+  }
+
+  process(node: string, consumer: Consumer): () => void {
+    return this.#queueOf(node).process(consumer);
+  }
+
+  hold(): void {
+    this.#areFlowsRunning = false;
+    for (const node of this.#nodes.values()) node.hold();
+  }
+
+  release(): void {
+    this.#areFlowsRunning = true;
+    for (const node of this.#nodes.values()) node.release();
+  }
+
+  async pause(node: string): Promise<void> {
+    await this.#queueOf(node).setPause();
+  }
+
+  async resume(node: string): Promise<void> {
+    await this.#queueOf(node).endPause();
+  }
+
+  paused(node: string): Pause | undefined {
+    return this.#queueOf(node).pause;
+  }
+
+  /** Step by step, between which others have their turn. */
+  async list({ node, state, text = "", since, before, limit }: Query): Promise<Delivery[]> {
+    const deliveries: Delivery[] = [];
+    for (let from: Position | undefined = before; ;) {
+      const step = { node, state, text: text.toLowerCase(), since, before: from, limit: limit - deliveries.length };
+      const { found, next } = await this.#ask.ask("list", step);
+      deliveries.push(...found.map(toDelivery).filter((delivery) => delivery !== undefined));
+      if (next === undefined || deliveries.length >= limit) return deliveries;
+      from = next;
+    }
+  }
+
+  async find(id: string): Promise<StoredDelivery | undefined> {
+    const found = await this.#ask.ask("find", id);
+    return found && toStored(found);
+  }
+
+  async look(id: string): Promise<Delivery | undefined> {
+    const found = await this.#ask.ask("look", id);
+    return found && toDelivery(found);
+  }
+
+  async counts(node: string): Promise<Partial<Record<State, number>>> {
+    return this.#ask.ask("counts", node);
+  }
+
+  async update(id: string, change: Change): Promise<void> {
+    await this.#ask.ask("update", id, change);
+    this.#events.changed(id);
+  }
+
+  async #openFile(thread: FileThread): Promise<void> {
+    const { pauses, keysUntil } = await thread.ask("open", interrupted);
+    const known = (this.#pauses = new Map(pauses));
+    for (const [node, queue] of this.#nodes) queue.opened(known.get(node));
+    this.#duplicates?.opened(keysUntil);
+  }
+
+  /** @returns whether it is new */
+  async #store(delivery: Delivery, body: Buffer): Promise<boolean> {
+    const { row, searched } = toRow(delivery, body);
+    const isNew = await this.#ask.ask("add", row, searched, body);
+    this.#changed(delivery.id, delivery.node);
+    return isNew;
+  }
+
+  #changed(id: string, node: string): void {
+    this.#events.changed(id, node);
+  }
+
+  #queueOf(node: string): NodeQueue {
+    const known = this.#nodes.get(node);
+    if (known) return known;
+    const { breakerInterval: interval = breakerIntervalMs } = this.#options;
+    const made = new NodeQueue(this.#fileOf(node), this.#areFlowsRunning, interval);
+    this.#nodes.set(node, made);
+    if (this.#pauses) made.opened(this.#pauses.get(node));
+    return made;
+  }
+
+  /** What a node's queue has of the file. */
+  #fileOf(node: string): NodeFile {
+    const ask = () => this.#ask;
+    return {
+      take: (limit, maxAttempts) =>
+        this.#insist(async () => {
+          const { taken, failed, nextAt } = await ask().ask("take", node, limit, maxAttempts);
+          const readable: StoredDelivery[] = [];
+          for (const each of taken) {
+            const stored = toStored(each);
+            if (stored) readable.push(stored);
+            // What nobody can read, no flow can be started with.
+            else await ask().ask("end", each.row.id, { ...each.row, state: "failed", error: unreadable });
+            this.#changed(each.row.id, node);
+          }
+          return {
+            taken: readable,
+            failed: failed.map(toDelivery).filter((delivery) => delivery !== undefined),
+            nextAt,
+          };
+        }),
+      end: (id, outcome) => this.#insist(() => ask().ask("end", id, outcome)).then(() => this.#changed(id, node)),
+      counts: () => this.#insist(() => ask().ask("counts", node)),
+      pause: (pause) => ask().ask("pause", node, pause),
+      resume: () => ask().ask("resume", node),
+    };
+  }
+
+  /** Does something, however long the store is in trouble: it tells of that by itself. */
+  async #insist<Done>(act: () => Promise<Done>): Promise<Done> {
+    for (;;) {
+      try {
+        return await act();
+      } catch (error) {
+        if (!(error instanceof StoreError) || this.#isClosed) return new Promise(() => undefined);
+        await delay(retryAfterMs, undefined, { ref: false });
+      }
+    }
+  }
+
+  get #ask(): FileThread {
+    if (!this.#thread) throw new StoreError("unreachable");
+    return this.#thread;
+  }
+}
+
+function toStored({ row, body, attempts }: WholeRow): StoredDelivery | undefined {
+  const delivery = toDelivery(row);
+  return delivery && { delivery, body: Buffer.from(body.buffer, body.byteOffset, body.length), attempts };
+}

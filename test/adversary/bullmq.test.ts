@@ -1,0 +1,185 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { scheduler } from "node:timers/promises";
+import should from "should";
+import { type BullOptions, BullQueue } from "../../src/deliveries/bullmq/bull-queue";
+import { StoreError } from "../../src/deliveries/queue";
+import { delivered, fastTiming, Queues, succeeded, TestFlow } from "../harness/queues";
+import { freePort } from "../harness/free-port";
+import { temporaryFolder } from "../harness/package";
+import { until } from "../harness/until";
+import { serverIsHere, ValkeyServer } from "../harness/valkey";
+
+const body = Buffer.from("{}");
+const troubleOf = async (work: Promise<unknown>) => {
+  const error: unknown = await work.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  return error instanceof StoreError ? error.trouble : error;
+};
+
+// Without a server they would all be left out.
+if (serverIsHere || process.env.REDIS_REQUIRED) describe("BullMQ with its server", testServer);
+
+function testServer(): void {
+  let server: ValkeyServer | undefined;
+  let queues: Queues;
+  beforeEach(() => {
+    queues = new Queues();
+  });
+  afterEach(async () => {
+    await queues.clear();
+    await server?.stop();
+    server = undefined;
+  });
+  const open = async (options: Partial<BullOptions> = {}) =>
+    queues.open(new BullQueue({ ...(server && { url: server.url() }), ...fastTiming, timeLimit: 1000, ...options }));
+
+  it("runs a flow once that takes many times as long as a lock", async () => {
+    server = await ValkeyServer.start();
+    const [queue, other] = [await open({ lockDuration: 500 }), await open({ lockDuration: 500 })];
+    const flow = new TestFlow(async () => {
+      await scheduler.wait(5000);
+      return succeeded();
+    });
+    queue.process("n", flow);
+    other.process("n", flow);
+    await queue.add(delivered("1"), body);
+    await until(() => flow.ends.length === 1, "the flow");
+    flow.starts.should.have.length(1);
+  });
+
+  for (const [what, leave, come] of [
+    ["is stopped", async () => server?.kill(), async () => server?.restart()],
+    ["hangs", () => server?.suspend(), () => server?.resume()],
+  ] as const) {
+    it(`refuses what comes while it ${what}, writes then how attempts have ended, and runs none twice`, async () => {
+      server = await ValkeyServer.start();
+      const [queue, other] = [await open(), await open()];
+      const ends: (() => void)[] = [];
+      const flow = new TestFlow(() => new Promise((resolve) => ends.push(() => resolve(succeeded()))));
+      for (const each of [queue, other]) each.process("n", flow);
+      for (const id of ["1", "2", "3", "4"]) await queue.add(delivered(id), body);
+      await until(() => flow.starts.length === 4, "the flows");
+      await leave();
+      const began = performance.now();
+      should(await troubleOf(queue.add(delivered("5"), body))).equal("unreachable");
+      (performance.now() - began).should.be.below(2000);
+      for (const end of ends.slice(0, 2)) end();
+      // Longer than locks last.
+      await scheduler.wait(2500);
+      should(await troubleOf(queue.list({ limit: 1 }))).equal("unreachable");
+      await come();
+      await until(() => flow.ends.length === 2, "the first two");
+      await queue.add(delivered("6"), body);
+      await until(() => flow.starts.filter(({ id }) => id === "6").length === 1, "another");
+      // Both have looked for attempts whose locks have ended.
+      await scheduler.wait(4000);
+      for (const end of ends.slice(2)) end();
+      await until(async () => ((await queue.counts("n")).succeeded ?? 0) >= 5, "all");
+      flow.ids.filter((id) => id !== "5").sort().should.eql(["1", "2", "3", "4", "6"]); // prettier-ignore
+      queues.told.said.should.eql(["unreachable", "unreachable", "up", "up"]);
+    });
+  }
+
+  it("opens by itself when the server comes later", async () => {
+    const port = await freePort();
+    const queue = new BullQueue({ url: `redis://127.0.0.1:${port}`, ...fastTiming, timeLimit: 1000 });
+    const flow = new TestFlow();
+    queue.process("n", flow);
+    should(await troubleOf(queues.open(queue))).equal("unreachable");
+    queue.release();
+    should(await troubleOf(queue.add(delivered("1"), body))).equal("unreachable");
+    server = await ValkeyServer.start("--port", `${port}`);
+    await until(() => queues.told.said.includes("up"), "the server");
+    await queue.add(delivered("1"), body);
+    await until(() => flow.ends.length === 1, "the flow");
+    queues.told.said.should.eql(["unreachable", "up"]);
+  });
+
+  it("says that the password is wrong, once", async () => {
+    server = await ValkeyServer.start("--requirepass", "the-right-one");
+    for (const connection of [{}, { password: "a-wrong-one" }]) {
+      should(await troubleOf(open({ connection }))).equal("denied");
+    }
+    await scheduler.wait(1000);
+    queues.told.said.should.eql(["denied", "denied"]);
+    const queue = await open({ connection: { password: "the-right-one" } });
+    await queue.add(delivered("1"), body);
+  });
+
+  it("speaks TLS", async () => {
+    const folder = temporaryFolder("tls");
+    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"];
+    execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "1", "-keyout", key, "-out", cert, ...subject], { stdio: "ignore" }); // prettier-ignore
+    const port = await freePort();
+    server = await ValkeyServer.start("--tls-port", `${port}`, "--tls-cert-file", cert, "--tls-key-file", key, "--tls-ca-cert-file", cert, "--tls-auth-clients", "no", "--requirepass", "p"); // prettier-ignore
+    const url = `rediss://:p@127.0.0.1:${port}`;
+    should(await troubleOf(open({ url }))).equal("unreachable");
+    const queue = await open({ url, connection: { tls: { ca: readFileSync(cert) } } });
+    const flow = new TestFlow();
+    queue.process("n", flow);
+    await queue.add(delivered("1"), body);
+    await until(() => flow.ends.length === 1, "the flow");
+  });
+
+  it("speaks to a cluster", async () => {
+    server = await ValkeyServer.start("--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1");
+    execFileSync("redis-cli", ["-p", `${server.port}`, "CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
+    const { port } = server;
+    await until(() => execFileSync("redis-cli", ["-p", `${port}`, "CLUSTER", "INFO"]).includes("cluster_state:ok"), "the cluster"); // prettier-ignore
+    const queue = await open({ cluster: [{ host: "127.0.0.1", port }] });
+    const flow = new TestFlow();
+    queue.process("n", flow);
+    for (const id of ["1", "2", "3"]) await queue.add(delivered(id), body);
+    await until(() => flow.ends.length === 3, "the flows");
+    (await queue.list({ limit: 5, text: "hook" })).should.have.length(3);
+  });
+
+  for (const [args, warnings] of [
+    [[], []],
+    [["--appendonly", "no"], ["notPersistent"]],
+    [
+      ["--appendfsync", "everysec", "--maxmemory-policy", "allkeys-lru"],
+      ["everySecond", "evicts"],
+    ],
+  ] as const) {
+    it(`warns of ${warnings.join(" and ") || "nothing"} with ${args.join(" ") || "what is durable"}`, async () => {
+      server = await ValkeyServer.start(...args);
+      await open();
+      queues.told.warnings.should.eql([...warnings]);
+    });
+  }
+
+  it("refuses what does not fit into the server's memory, ends what runs, and says when there is room again", async () => {
+    server = await ValkeyServer.start("--maxmemory", "16mb");
+    const queue = await open();
+    const large = Buffer.alloc(1_000_000, "x");
+    let added = 0;
+    while ((await troubleOf(queue.add(delivered(`${added}`), large))) === undefined) added++;
+    added.should.be.aboveOrEqual(5);
+    queues.told.said.should.eql(["full"]);
+    execFileSync("redis-cli", ["-p", `${server.port}`, "CONFIG", "SET", "maxmemory", "64mb"]);
+    await until(() => queues.told.said.length === 2, "the news");
+    const flow = new TestFlow();
+    queue.process("n", flow);
+    await queue.add(delivered("last"), large);
+    await until(() => flow.ends.length === added + 1, "the flows");
+    queues.told.said.should.eql(["full", "up"]);
+  });
+
+  it("counts requests over all instances, and alone while the server is away", async () => {
+    server = await ValkeyServer.start();
+    const [queue, other] = [await open(), await open()];
+    const count = () => other.rates.count("192.0.2.1 n");
+    for (let index = 0; index < 100; index++) queue.rates.count("192.0.2.1 n");
+    await until(() => count().requests > 100, "the news");
+    count().leftMs.should.be.within(50_000, 60_000);
+    await server.kill();
+    const { requests } = count();
+    count().requests.should.equal(requests + 1);
+  });
+}

@@ -1,0 +1,149 @@
+import { EventEmitter } from "node:events";
+import { mock } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import type { Node, NodeAPI } from "node-red";
+import type { StoredDeliveries } from "../../nodes/runtime/inactivity";
+import type { RunningNode } from "../../nodes/runtime/node-health";
+import { Observers } from "../../nodes/runtime/observers";
+import type { Load } from "../../src/deliveries/queue";
+import { type Problem, problems } from "../../src/problem";
+import type { Refused } from "../../src/trust/gate";
+import { TokenGate } from "../../src/trust/token";
+import { token } from "./flow";
+import { parseMetrics } from "./prometheus";
+
+const tokenGate = new TokenGate({ method: "header", name: "Authorization", token, secondToken: "" });
+
+/** A request that was refused. */
+export const refusedRequest: Refused = { head: { method: "POST", rawHeaders: [], search: "" }, at: 0, ip: "192.0.2.1" };
+
+type Handler = (request: unknown, response: unknown, next: (error: unknown) => void) => void;
+
+/** Nodes without endpoints: what is told of them, by what they are told to have become of their requests. */
+export class Observed {
+  /** What each status was, the last one last, and each line of the log. */
+  readonly statuses: { fill: string; shape: string; text: string }[] = [];
+  readonly log: string[] = [];
+  readonly observers: Observers;
+  #exists = true;
+  readonly #events = new EventEmitter();
+  readonly #routes = new Map<string, Handler>();
+  #close: (() => void) | undefined;
+
+  constructor() {
+    const add = (path: string, _permission: unknown, handler: Handler) => this.#routes.set(path, handler);
+    const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
+    this.observers = new Observers({
+      _: (key: string, values: object = {}) => [key, ...Object.values(values).map(String)].join(" "),
+      events: this.#events,
+      nodes: { getNode: () => (this.#exists ? {} : null) },
+      httpAdmin: { get: add, post: add },
+      httpNode: { get: () => () => false },
+      auth: { needsPermission: () => undefined },
+      settings: {},
+      log: { info: line("info"), warn: line("warn"), error: line("error") },
+    } as unknown as NodeAPI);
+  }
+
+  get outcomes(): Observers["outcomes"] {
+    return this.observers.outcomes;
+  }
+
+  /** Deploys a node, maybe again. */
+  deploy(wanted: Partial<RunningNode> = {}, hours = 0, store?: StoredDeliveries, name = ""): void {
+    this.#close?.();
+    const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
+    const node = {
+      id: "node",
+      name,
+      status: (status: Observed["statuses"][number]) => this.statuses.push(status),
+      ...{ log: line("log"), warn: line("warn"), error: line("error"), metric: () => false },
+    } as unknown as Node;
+    const running: RunningNode = {
+      ...{ node, path: "/hook", redactor: tokenGate.redactor, sender: undefined, hasTwo: false, isArmed: false },
+      ...{ isGuaranteed: false, isFollowed: false, breaker: 0, records: undefined, ...wanted },
+    };
+    this.observers.begin(node);
+    this.observers.run(running);
+    this.observers.open(running, { hours, store });
+    this.#close = () => this.observers.close(running);
+    this.#events.emit("flows:started");
+  }
+
+  /** Closes the node, and may have it deployed no more. */
+  close(): void {
+    this.#close?.();
+    this.#close = undefined;
+  }
+
+  /** Flows without the node run for a moment. */
+  delete(): void {
+    this.close();
+    this.#exists = false;
+    this.#events.emit("flows:started");
+    this.#exists = true;
+  }
+
+  accept(id = "1", event: "accepted" | "duplicate" = "accepted", at = Date.now(), isTrial = false): void {
+    const admission = { credential: "first" as const, ...(isTrial && { isTrial }) };
+    this.outcomes.emit(event, { node: "node", id, admission, ip: "192.0.2.1", lacksKey: false, at });
+  }
+
+  refuse(problem: Problem = problems.tokenInvalid, cause?: unknown, gate = tokenGate, request = refusedRequest): void {
+    this.outcomes.emit("refused", { node: "node", gate, problem, request, cause });
+  }
+
+  handshake(secret?: string): void {
+    this.outcomes.emit("handshake", { node: "node", secret, request: refusedRequest, status: 200 });
+  }
+
+  fail(id: string, attempt = 1): void {
+    this.outcomes.emit("attempt:failed", { node: "node", id, attempt, error: "it broke" });
+  }
+
+  succeed(id: string): void {
+    this.outcomes.emit("attempt:succeeded", { node: "node", id, attempt: 1 });
+  }
+
+  load(load: Partial<Load>): void {
+    const none = { running: 0, queued: 0, retrying: 0, failed: 0, pause: undefined };
+    this.outcomes.emit("load", { node: "node", load: { ...none, ...load } });
+  }
+
+  /** The status, once what has come is shown, and the time has passed that it takes to be shown anew. */
+  async status(): Promise<{ fill: string; shape: string; text: string } | undefined> {
+    await settle();
+    mock.timers.tick(500);
+    await settle();
+    return this.statuses.at(-1);
+  }
+
+  /** What a route of the admin API answers: a status where that is all. */
+  async ask(path: string, id = "node"): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      const response = { set: () => response, json: resolve, sendStatus: resolve, end: resolve };
+      this.#routes.get(`/webhook-trigger/${path}`)?.({ params: { id } }, response, reject);
+    });
+  }
+
+  /** The values of a metric by its labels, that of the node aside where it is this one. */
+  async metric(name: string): Promise<Record<string, number>> {
+    const families = parseMetrics(String(await this.ask("metrics")));
+    const { samples = [] } = families.get(`webhook_trigger_${name}`) ?? {};
+    return Object.fromEntries(
+      samples.map(({ name: part, labels, value }) => {
+        const { node, ...others } = labels;
+        const suffix = part.slice(`webhook_trigger_${name}`.length);
+        return [
+          [...(node === "node" ? [] : [node]), suffix, ...Object.values(others)].filter(Boolean).join(" "),
+          value,
+        ];
+      }),
+    );
+  }
+}
+
+/** Has what promises lead to done. */
+export async function settle(): Promise<void> {
+  for (let count = 0; count < 5; count++) await turn();
+}

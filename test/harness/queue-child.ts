@@ -1,0 +1,17 @@
+/** A process whose flow starts with a delivery and never ends, until it is killed: `<engine> <place> <id> [<timeoutMs>]`. */
+import { delivered, engines, TestFlow, Told } from "./queues";
+
+async function main(name: string, place: string, id: string, timeoutMs: string | undefined): Promise<void> {
+  const queue = engines.find((engine) => engine.name === name)?.create(place);
+  await queue?.open(new Told());
+  queue?.release();
+  const say = () => process.stdout.write("started\n");
+  const flow = new TestFlow(() => new Promise(say));
+  queue?.process("n", flow);
+  if (timeoutMs === undefined) return queue?.add(delivered(id), Buffer.from(id));
+  await queue?.addStarted(delivered(id, { state: "running", attempt: 1 }), Buffer.from(id), Number(timeoutMs));
+  say();
+}
+
+const [name = "", place = "", id = "", timeoutMs] = process.argv.slice(2);
+void main(name, place, id, timeoutMs);

@@ -1,0 +1,178 @@
+/** The engines that deliveries are queued in, and flows that are started with them. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
+import type { Delivery, StoredDelivery } from "../../src/deliveries/delivery";
+import type {
+  AttemptResult,
+  Consumer,
+  DeliveryQueue,
+  Load,
+  Pace,
+  StoreEvents,
+  Trouble,
+  Warning,
+} from "../../src/deliveries/queue";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
+import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
+import { ValkeyServer, serverIsHere } from "./valkey";
+
+/** What tests set, in ms and bytes. */
+export interface QueueOptions {
+  readonly maxAge?: number;
+  readonly maxBytes?: number;
+  readonly breakerInterval?: number;
+}
+
+/** An engine; a new one needs nothing but a row in `engines`. */
+export interface QueueEngine {
+  readonly name: string;
+  /** Whether this machine has what it needs. */
+  readonly isHere: boolean;
+  /** Whether several instances have the same queue at the same time. */
+  readonly isShared: boolean;
+  /** Called before the first queue is created, and after the last one. */
+  begin?(): Promise<void>;
+  end?(): Promise<void>;
+  /** @param place what tells one store from another: an empty folder, whose name is nobody else's */
+  create(place: string, options?: QueueOptions): DeliveryQueue;
+}
+
+let server: ValkeyServer | undefined;
+/** Where a child finds the server of its parent. */
+const variable = "WEBHOOK_TRIGGER_TEST_REDIS";
+
+/** As fast as deliveries of a process that has ended can be taken over within a test. */
+export const fastTiming = { lockDuration: 1500, stalledInterval: 300, pollInterval: 100, tidyInterval: 200 };
+
+export const engines: readonly QueueEngine[] = [
+  {
+    name: "SQLite",
+    isHere: sqliteIsHere(),
+    isShared: false,
+    create: (place, options = {}) => new SqliteQueue(place, options),
+  },
+  {
+    name: "BullMQ",
+    isHere: serverIsHere || process.env.REDIS_REQUIRED !== undefined,
+    isShared: true,
+    begin: async () => {
+      server = await ValkeyServer.start();
+      process.env[variable] = server.url();
+    },
+    end: async () => server?.stop(),
+    create: (place, options) =>
+      new BullQueue({ url: process.env[variable] ?? "", namespace: basename(place), ...fastTiming, ...options }),
+  },
+];
+
+export const fastPace: Pace = {
+  attempts: 3,
+  backoffFirst: 50,
+  backoffLongest: 1000,
+  concurrency: 0,
+  ratePerMinute: 0,
+  breaker: 0,
+};
+
+/** A flow of a test, which does with each delivery what the test says. */
+export class TestFlow implements Consumer {
+  readonly pace: Pace;
+  readonly starts: { id: string; attempt: number; at: number; body: string }[] = [];
+  readonly ends: Delivery[] = [];
+  load: Load | undefined;
+  running = 0;
+  mostRunning = 0;
+  readonly #work: (stored: StoredDelivery) => AttemptResult | Promise<AttemptResult>;
+
+  constructor(
+    work: (stored: StoredDelivery) => AttemptResult | Promise<AttemptResult> = succeeded,
+    pace: Partial<Pace> = {},
+  ) {
+    this.#work = work;
+    this.pace = { ...fastPace, ...pace };
+  }
+
+  get ids(): string[] {
+    return this.starts.map(({ id }) => id);
+  }
+
+  async start(stored: StoredDelivery): Promise<AttemptResult> {
+    const { id, attempt } = stored.delivery;
+    this.starts.push({ id, attempt, at: Date.now(), body: stored.body.toString() });
+    this.mostRunning = Math.max(this.mostRunning, ++this.running);
+    const result = await this.#work(stored);
+    this.running--;
+    return result;
+  }
+
+  ended(delivery: Delivery): void {
+    this.ends.push(delivery);
+  }
+
+  loaded(load: Load): void {
+    this.load = load;
+  }
+}
+
+export const succeeded = (): AttemptResult => ({ as: "succeeded" });
+export const failed = (more: { retryAfterMs?: number; isTold?: boolean } = {}): AttemptResult => ({ as: "failed", error: "no", ...more }); // prettier-ignore
+
+/** What a store has told of how it fares. */
+export class Told implements StoreEvents {
+  readonly said: (Trouble | "up")[] = [];
+  readonly warnings: Warning[] = [];
+  readonly aside: string[] = [];
+  readonly changes: string[] = [];
+
+  down(trouble: Trouble): void {
+    this.said.push(trouble);
+  }
+
+  up(): void {
+    this.said.push("up");
+  }
+
+  movedAside(path: string): void {
+    this.aside.push(path);
+  }
+
+  warned(warning: Warning): void {
+    this.warnings.push(warning);
+  }
+
+  changed(id: string): void {
+    this.changes.push(id);
+  }
+}
+
+/** The queues of a test, which are closed after it. */
+export class Queues {
+  readonly place = mkdtempSync(join(tmpdir(), "webhook-trigger-queue-"));
+  readonly told = new Told();
+  readonly #open = new Set<DeliveryQueue>();
+
+  /** @returns a queue whose flows run */
+  async open<Each extends DeliveryQueue>(queue: Each): Promise<Each> {
+    this.#open.add(queue);
+    await queue.open(this.told);
+    queue.release();
+    return queue;
+  }
+
+  async close(queue: DeliveryQueue): Promise<void> {
+    this.#open.delete(queue);
+    await queue.close();
+  }
+
+  async clear(): Promise<void> {
+    for (const queue of this.#open) await this.close(queue);
+    rmSync(this.place, { recursive: true, force: true });
+  }
+}
+
+export function delivered(id: string, rest: Partial<Delivery> = {}): Delivery {
+  const head = { method: "POST", path: "/hook", search: "", headers: { host: "example.com" }, ip: "192.0.2.1" };
+  return { id, node: "n", at: Date.now(), state: "queued", head, size: 2, attempt: 0, ...rest };
+}

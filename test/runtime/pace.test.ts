@@ -1,0 +1,181 @@
+import should from "should";
+import { type KeepKind, keeps } from "../harness/guaranteed";
+import { bearer, tab, webhook } from "../harness/flow";
+import { send } from "../harness/http";
+import { NodeRed, type Options, type Received } from "../harness/node-red";
+import { ShownDeliveries } from "../harness/shown-deliveries";
+import { until } from "../harness/until";
+
+/** Takes a message for a time, says how many it has then, and fails while it is told to. */
+const working = `
+module.exports = (RED) => {
+  RED.nodes.registerType("work", function (config) {
+    RED.nodes.createNode(this, config);
+    let running = 0;
+    this.failing = config.failing;
+    const hear = (message) => {
+      if (message.work !== this.id) return;
+      Object.assign(this, message);
+      process.send({ trace: this.id + " heard" });
+    };
+    process.on("message", hear);
+    this.on("close", () => process.off("message", hear));
+    this.on("input", (msg, send, done) => {
+      const { _msgid, payload, webhook } = msg;
+      process.send({ message: { sink: this.id, keys: [], _msgid, payload, webhook, running: ++running, at: Date.now() } });
+      setTimeout(() => {
+        running--;
+        if (!this.failing) return done();
+        if (this.retryAfter !== undefined) msg.webhook.retryAfter = this.retryAfter;
+        this.error("HTTP 503", msg);
+        done();
+      }, config.takes);
+    });
+  });
+  // As a join does whose group never fills.
+  RED.nodes.registerType("swallow", function (config) {
+    RED.nodes.createNode(this, config);
+    this.on("input", ({ _msgid, payload, webhook }, send, done) => {
+      process.send({ message: { sink: this.id, keys: [], _msgid, payload, webhook, running: 1, at: Date.now() } });
+    });
+  });
+};`;
+
+type Worked = Received & { running: number; at: number };
+
+const paced = (id: string, fields: Record<string, unknown>, work: Record<string, unknown> = {}) => [
+  webhook(id, `/${id}`, { guaranteed: true, wires: [[`work-${id}`]], ...fields }),
+  { id: `work-${id}`, type: "work", takes: 1, failing: false, wires: [[]], ...work },
+];
+
+const flow = tab(
+  ...paced("one", { concurrency: 1 }),
+  ...paced("three", { concurrency: 3 }, { takes: 20 }),
+  ...paced("rate", { ratePerMinute: 600 }),
+  ...paced("stuck", { concurrency: 1, attempts: 1, attemptTimeout: 1 }, { type: "swallow" }),
+  ...paced("away", { backoffFirst: 1, backoffLongest: 1, attempts: 50, concurrency: 5 }, { failing: true }),
+  ...paced("told", { backoffFirst: 3600, attempts: 2 }, { failing: true }),
+  ...paced("paused", { concurrency: 1 }),
+  ...paced("breaker", { breaker: 3, backoffFirst: 1, backoffLongest: 1, attempts: 50 }, { failing: true }),
+  webhook("usual", "/usual"),
+);
+
+for (const kind of keeps.filter(({ isHere }) => isHere)) testPace(kind);
+
+function testPace(kind: KeepKind): void {
+  describe(`the pace of guaranteed delivery, with deliveries in ${kind.name}`, () => {
+    let keep: Awaited<ReturnType<KeepKind["begin"]>>;
+    let options: Options;
+    let nodeRed: NodeRed;
+    before(async () => {
+      keep = await kind.begin();
+      options = { ...keep.options, flow, plugin: working };
+      nodeRed = await NodeRed.start(options);
+    });
+    after(async () => {
+      await nodeRed.stop();
+      await keep.end();
+    });
+
+    const post = async (path: string, number: number) => {
+      const headers = { ...bearer, "Content-Type": "application/json" };
+      const { status, json } = await send(nodeRed.node(`/${path}`), { headers, body: `${number}` });
+      status.should.equal(200);
+      return String(json.id);
+    };
+    const tell = (work: string, what: object) => nodeRed.tell({ work, ...what }, `${work} heard`);
+    const admin = (path: string) => send(nodeRed.admin(`/webhook-trigger/${path}`), { headers: {}, body: "" });
+    const cameTo = (id: string) => nodeRed.messages.filter(({ sink }) => sink === `work-${id}`) as Worked[];
+    const come = async (id: string, count: number) => {
+      await until(() => cameTo(id).length >= count, `${count} starts of ${id}`);
+      return cameTo(id);
+    };
+    const states = async (id: string) => {
+      const { deliveries } = await new ShownDeliveries(nodeRed).page(`node=${id}&limit=500`);
+      return deliveries.map(({ state }) => state);
+    };
+    const waiting = async (id: string) => {
+      const { body } = await send(nodeRed.admin("/webhook-trigger/queues"), { method: "GET" });
+      const { queues } = JSON.parse(body) as { queues: { node: string; pause: string | null; queued: number }[] };
+      return queues.find(({ node }) => node === id);
+    };
+
+    it("with concurrency 1, a burst comes in order of arrival, and never two at once", async () => {
+      const sent = Array.from({ length: 1000 }, (_, index) => index);
+      // One after the other, so that the order of arrival is known.
+      for (const number of sent) await post("one", number);
+      const came = await come("one", sent.length);
+      came.map(({ payload }) => payload).should.eql(sent);
+      Math.max(...came.map(({ running }) => running)).should.equal(1);
+    });
+
+    it("with concurrency 3, as many run at once, and never more", async () => {
+      await Promise.all(Array.from({ length: 60 }, (_, index) => post("three", index)));
+      const came = await come("three", 60);
+      Math.max(...came.map(({ running }) => running)).should.equal(3);
+    });
+
+    it("with a rate, starts are spread evenly", async () => {
+      await Promise.all(Array.from({ length: 12 }, (_, index) => post("rate", index)));
+      const came = await come("rate", 12);
+      const between = (came.at(-1)?.at ?? 0) - (came[0]?.at ?? 0);
+      // 600 a minute are one in 100 ms; clocks and timers are rounded.
+      between.should.be.above(11 * 100 - 50);
+    });
+
+    it("a flow without an end frees its place after the attempt timeout, and has failed", async () => {
+      await post("stuck", 1);
+      await post("stuck", 2);
+      (await come("stuck", 2)).map(({ payload }) => payload).should.eql([1, 2]);
+      await until(async () => (await states("stuck")).join() === "failed,failed", "both to have failed");
+    });
+
+    it("nothing fails for good while an API is away, and all succeeds when it is back", async () => {
+      await Promise.all(Array.from({ length: 10 }, (_, index) => post("away", index)));
+      await come("away", 15);
+      (await states("away")).filter((state) => state === "failed").should.eql([]);
+      await tell("work-away", { failing: false });
+      await until(async () => (await states("away")).every((state) => state === "succeeded"), "all to succeed");
+    });
+
+    it("is tried again when the flow says so, and until then says when", async () => {
+      await tell("work-told", { retryAfter: 1 });
+      const id = await post("told", 1);
+      await come("told", 2);
+      await until(async () => (await states("told")).join() === "failed", "both attempts");
+      const { attempts, attempt } = await new ShownDeliveries(nodeRed).detail(id);
+      should([attempt, attempts.map(({ error }) => error)]).eql([2, ["work: HTTP 503", "work: HTTP 503"]]);
+    });
+
+    it("while it is paused, stores what comes and starts nothing, also after a restart", async () => {
+      (await admin("paused/pause")).status.should.equal(204);
+      (await admin("paused/pause")).status.should.equal(204);
+      for (const number of [1, 2, 3]) await post("paused", number);
+      await nodeRed.status("paused", /3/);
+      await nodeRed.stop();
+      nodeRed = await NodeRed.start({ ...options, userDir: nodeRed.userDir });
+      await post("paused", 4);
+      await nodeRed.status("paused", /4/);
+      should(await waiting("paused")).have.properties({ pause: "manual", queued: 4 });
+      cameTo("paused").should.eql([]);
+      (await admin("paused/resume")).status.should.equal(204);
+      (await come("paused", 4)).map(({ payload }) => payload).should.eql([1, 2, 3, 4]);
+    });
+
+    it("after failures in a row it pauses by itself, and goes on by hand", async () => {
+      for (const number of [1, 2, 3, 4, 5]) await post("breaker", number);
+      await until(async () => (await waiting("breaker"))?.pause === "breaker", "the breaker to open");
+      const before = cameTo("breaker").length;
+      await post("breaker", 6);
+      await tell("work-breaker", { failing: false });
+      (await admin("breaker/resume")).status.should.equal(204);
+      await until(async () => (await states("breaker")).every((state) => state === "succeeded"), "all to succeed");
+      cameTo("breaker").length.should.equal(before + 6);
+    });
+
+    it("cannot be paused without guaranteed delivery, or where there is no node", async () => {
+      (await admin("usual/pause")).status.should.equal(409);
+      (await admin("nobody/pause")).status.should.equal(404);
+    });
+  });
+}

@@ -1,0 +1,91 @@
+import should from "should";
+import { DeliveryLists, formatPosition, parsePosition } from "../../../src/deliveries/delivery-lists";
+import { MemoryLog } from "../../../src/deliveries/memory-log";
+import type { Query } from "../../../src/deliveries/queue";
+import { bytes, delivered } from "../../harness/deliveries";
+
+describe("DeliveryLists", () => {
+  let logs: MemoryLog[];
+  let lists: DeliveryLists;
+  beforeEach(() => {
+    logs = [new MemoryLog(), new MemoryLog()];
+    lists = new DeliveryLists(() => logs);
+  });
+
+  /** Adds deliveries that came at these times to a list, their ids being the times. */
+  const add = (list: number, ...times: number[]) => {
+    for (const at of times) logs[list]?.add(delivered(`${at}`, { at, node: at % 2 === 0 ? "even" : "odd" }), bytes);
+  };
+  const pages = async (query: Query) => {
+    const found: string[][] = [];
+    for (let before: string | undefined = ""; before !== undefined;) {
+      const { deliveries, next } = await lists.page({ ...query, before: parsePosition(before) });
+      found.push(deliveries.map(({ id }) => id));
+      before = next && formatPosition(next);
+    }
+    return found;
+  };
+
+  for (const limit of [1, 2, 3, 4, 7, 100]) {
+    it(`shows the newest of all first, each once, on pages of ${limit}`, async () => {
+      add(0, 1, 4, 5, 9, 10);
+      add(1, 2, 3, 6, 7, 8, 11);
+      const found = await pages({ limit });
+      found.flat().should.eql(["11", "10", "9", "8", "7", "6", "5", "4", "3", "2", "1"]);
+      found.slice(0, -1).every(({ length }) => length === limit).should.be.true(); // prettier-ignore
+      (await pages({ limit, node: "even" })).flat().should.eql(["10", "8", "6", "4", "2"]);
+    });
+  }
+
+  it("shows each once where several came at the same time", async () => {
+    for (const [index, id] of ["c", "a", "d", "b"].entries()) logs[index % 2]?.add(delivered(id, { at: 1 }), bytes);
+    (await pages({ limit: 1 })).should.eql([["d"], ["c"], ["b"], ["a"]]);
+  });
+
+  it("shows what is in one of them alone, and nothing where nothing is", async () => {
+    (await pages({ limit: 2 })).should.eql([[]]);
+    add(1, 1, 2, 3);
+    (await pages({ limit: 2 })).should.eql([["3", "2"], ["1"]]);
+  });
+
+  it("shows nothing twice and forgets nothing while more comes, and while another list is opened", async () => {
+    add(0, 1, 3, 5);
+    const [first, second] = logs;
+    logs = first ? [first] : [];
+    const page = await lists.page({ limit: 2 });
+    if (second) logs.push(second);
+    add(0, 7);
+    add(1, 8);
+    const rest = await lists.page({ limit: 3, before: page.next });
+    [...page.deliveries, ...rest.deliveries].map(({ id }) => id).should.eql(["5", "3", "1"]);
+  });
+
+  it("has what came since a time in each of them, the newest, and asks for no more than that", async () => {
+    const recent = Array.from({ length: 1200 }, (_, number) => 1000 + number);
+    logs = [new MemoryLog(undefined, 10_000), new MemoryLog()];
+    add(0, ...Array.from({ length: 700 }, (_, number) => number), ...recent);
+    add(1, 900, 901, 5000);
+    const found = await lists.since(1000, {}, 2000);
+    found.map(({ at }) => at).should.eql([...recent.toReversed(), 5000]);
+    (await lists.since(1000, { node: "even" }, 2000)).should.have.length(601);
+    (await lists.since(0, {}, 600)).should.have.length(603);
+  });
+
+  it("finds one in whichever it is", async () => {
+    add(1, 7);
+    should((await lists.find("7"))?.list).equal(logs[1]);
+    should(await lists.find("8")).be.undefined();
+  });
+
+  for (const position of [{ at: 0, id: "1" }, { at: 1_700_000_000_000, id: "a b/ü\n" }]) {
+    it(`writes ${JSON.stringify(position)} for a URL, and reads it`, () => {
+      const text = formatPosition(position);
+      text.should.match(/^[\w-]+$/);
+      should(parsePosition(text)).eql(position);
+    });
+  } // prettier-ignore
+
+  for (const text of ["", "x", "e30", "WzFd", "MSA", Buffer.from("-1 a").toString("base64url")]) {
+    it(`knows no position ${JSON.stringify(text)}`, () => should(parsePosition(text)).be.undefined());
+  }
+});

@@ -1,0 +1,166 @@
+import should from "should";
+import type { Delivery } from "../../../src/deliveries/delivery";
+import { maxLogPerNode, MemoryLog } from "../../../src/deliveries/memory-log";
+import { shouldGrowEvenly } from "../../harness/cost";
+import { bytes, delivered } from "../../harness/deliveries";
+
+const nothing = Buffer.alloc(0);
+
+describe("MemoryLog", () => {
+  let time: number;
+  beforeEach(() => (time = 1_700_000_000_000));
+
+  const add = (log: MemoryLog, id: string, rest: Partial<Delivery> = {}, body: Buffer = bytes) =>
+    log.add(delivered(id, { at: ++time, ...rest }), body);
+  const idsOf = async (log: MemoryLog) => (await log.list({ limit: 1000 })).map(({ id }) => id);
+
+  it(`keeps the last ${maxLogPerNode} of each node`, async () => {
+    const log = new MemoryLog();
+    for (let index = 0; index < 300; index++) {
+      add(log, `a${index}`, { node: "a", state: index % 2 === 0 ? "running" : "failed" });
+      add(log, `b${index}`, { node: "b" });
+    }
+    should(await log.counts("a")).eql({ running: 100, failed: 100 });
+    should(await log.counts("b")).eql({ succeeded: 200 });
+    should(await log.find("a99")).be.undefined();
+    should(await log.find("a100")).be.ok();
+  });
+
+  it("keeps what has started the flow, however much comes that does not", async () => {
+    const log = new MemoryLog(undefined, 10);
+    add(log, "old", { state: "refused" });
+    for (let index = 0; index < 5; index++) add(log, `done${index}`);
+    for (const state of ["refused", "duplicate", "handshake"] as const) {
+      for (let index = 0; index < 100; index++) add(log, `${state}${index}`, { state });
+    }
+    const last = [99, 98, 97, 96, 95].map((index) => `handshake${index}`);
+    (await idsOf(log)).should.eql([...last, "done4", "done3", "done2", "done1", "done0"]);
+    for (let index = 5; index < 9; index++) add(log, `done${index}`);
+    (await idsOf(log)).slice(0, 5).should.eql(["done8", "done7", "done6", "done5", "handshake99"]);
+  });
+
+  it("keeps a failed one as long as any other", async () => {
+    const log = new MemoryLog(undefined, 3);
+    add(log, "1");
+    await log.update("1", { state: "failed", error: "no" });
+    for (const id of ["2", "3", "4"]) add(log, id);
+    (await idsOf(log)).should.eql(["4", "3", "2"]);
+  });
+
+  it("finds what is asked for, the newest first", async () => {
+    const log = new MemoryLog();
+    for (let index = 0; index < 30; index++) {
+      const state = index % 10 === 7 ? "failed" : "succeeded";
+      add(log, `${index}`, { node: `n${index % 3}`, state, head: { ...delivered("").head, path: `/P${index}` } });
+    }
+    const found = async (query: Omit<Parameters<MemoryLog["list"]>[0], "limit">, limit = 3) =>
+      (await log.list({ ...query, limit })).map(({ id }) => id);
+    should(await found({})).eql(["29", "28", "27"]);
+    should(await found({ node: "n1" })).eql(["28", "25", "22"]);
+    should(await found({ node: "n4" })).eql([]);
+    should(await found({ state: "failed" }, 9)).eql(["27", "17", "7"]);
+    should(await found({ text: "p2" }, 1)).eql(["29"]);
+    should(await found({ text: "%" })).eql([]);
+    const [before] = await log.list({ text: "/p9", limit: 1 });
+    should(await found({ before }, 2)).eql(["8", "7"]);
+    should(await found({ since: time - 1 }, 9)).eql(["29", "28"]);
+  });
+
+  it("lists by time and then by id, in whatever order they came", async () => {
+    const log = new MemoryLog();
+    for (const [id, at] of [["b", 2], ["c", 1], ["a", 2], ["d", 3]] as const) add(log, id, { at }); // prettier-ignore
+    (await idsOf(log)).should.eql(["d", "b", "a", "c"]);
+    const [, before] = await log.list({ limit: 2 });
+    (await log.list({ before, limit: 9 })).map(({ id }) => id).should.eql(["a", "c"]);
+  });
+
+  it("gives a delivery back with its body, its words and its attempt", async () => {
+    const log = new MemoryLog();
+    add(log, "1", { at: 5, state: "running", attempt: 1 });
+    const delivery = delivered("1", { at: 5, state: "running", attempt: 1, words: '{"a":1}' });
+    should(await log.find("1")).eql({ delivery, body: bytes, attempts: [{ at: 5 }] });
+    should(await log.look("1")).eql(delivery);
+    add(log, "1", { state: "failed" });
+    should(await log.look("1")).eql(delivery);
+    should(await log.find("2")).be.undefined();
+    should(await log.look("2")).be.undefined();
+  });
+
+  it("says what has become of it, and which error its attempt had", async () => {
+    let changes = 0;
+    const log = new MemoryLog(() => changes++);
+    add(log, "1", { at: 5, state: "running", attempt: 1 });
+    await log.update("1", { error: "no order" });
+    await log.update("1", { state: "succeeded", status: 202, milliseconds: 3, answer: "yes" });
+    await log.update("unknown", { state: "failed" });
+    const found = await log.find("1");
+    should(found?.delivery).containEql({ state: "succeeded", status: 202, milliseconds: 3, answer: "yes" });
+    should(found?.attempts).match([{ at: 5, error: "no order" }]);
+    should(found?.attempts[0]?.ended).be.within(Date.now() - 60_000, Date.now());
+    changes.should.equal(3);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    await log.update("1", { state: "succeeded" });
+    should((await log.find("1"))?.attempts).eql(found?.attempts);
+  });
+
+  it("drops the oldest of all where they take more memory than they may, bodies, texts and answers counted", async () => {
+    const long = "x".repeat(9000);
+    const texts: Partial<Delivery>[] = [
+      { head: { ...delivered("").head, headers: { long } } },
+      { head: { ...delivered("").head, headers: { many: [long] } } },
+      { webhook: { event: long, credential: "first" } },
+      { answer: long },
+      { error: long },
+    ];
+    const kept = async (rest: Partial<Delivery>, body: Buffer) => {
+      const log = new MemoryLog(undefined, 1000, 1_000_000);
+      for (let index = 0; index < 200; index++) add(log, `${index}`, { node: `n${index % 7}`, ...rest }, body);
+      const ids = await idsOf(log);
+      ids.should.eql(Array.from(ids, (_, index) => `${199 - index}`));
+      return ids.length;
+    };
+    for (const rest of texts) (await kept(rest, nothing)).should.be.within(90, 100);
+    (await kept({}, Buffer.alloc(9000))).should.be.within(90, 100);
+    (await kept({}, nothing)).should.equal(200);
+  });
+
+  it("makes room for an answer that comes later", async () => {
+    const log = new MemoryLog(undefined, 1000, 100_000);
+    for (let index = 0; index < 100; index++) {
+      add(log, `${index}`, { state: "running" }, nothing);
+      await log.update(`${index}`, { state: "succeeded", answer: "x".repeat(4096) });
+    }
+    (await idsOf(log)).length.should.be.within(15, 20);
+    await log.update("99", { answer: "x".repeat(200_000) });
+    (await idsOf(log)).should.eql([]);
+    add(log, "next");
+    (await idsOf(log)).should.eql(["next"]);
+  });
+
+  it("leaves out what is larger than all that it may keep, and nothing else for that", async () => {
+    const log = new MemoryLog(undefined, 10, 100_000);
+    add(log, "small");
+    add(log, "large", {}, Buffer.alloc(100_000));
+    (await idsOf(log)).should.eql(["small"]);
+    add(log, "just", {}, Buffer.alloc(98_000));
+    (await idsOf(log)).should.eql(["just"]);
+  });
+
+  it("does not keep a large buffer for the small body in it", async () => {
+    const log = new MemoryLog();
+    const slab = Buffer.alloc(65_536, "x");
+    add(log, "part", {}, slab.subarray(10, 20));
+    add(log, "most", {}, slab.subarray(0, 60_000));
+    const part = await log.find("part");
+    should(part?.body.toString()).equal("xxxxxxxxxx");
+    should(part?.body.buffer.byteLength).equal(10);
+    should((await log.find("most"))?.body.buffer).equal(slab.buffer);
+  });
+
+  it("takes as long for a delivery however many there have been", async () => {
+    await shouldGrowEvenly((size) => {
+      const log = new MemoryLog(undefined, 10_000);
+      for (let index = 0; index < size; index++) add(log, `${index}`, { node: `${index % 9}` });
+    }, 200_000);
+  });
+});

@@ -1,0 +1,650 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { resolve } from "node:path";
+import should from "should";
+import type { Delivery } from "../../../src/deliveries/delivery";
+import { type AttemptResult, type DeliveryQueue, type Position, StoreError } from "../../../src/deliveries/queue";
+import { engines, delivered, failed, type QueueEngine, type QueueOptions, Queues, succeeded, TestFlow } from "../../harness/queues"; // prettier-ignore
+import { until } from "../../harness/until";
+
+const body = Buffer.from("{}");
+
+for (const engine of engines) {
+  // An engine whose server or Node.js is missing has no tests: they would all be left out.
+  if (engine.isHere) describe(`a queue in ${engine.name}`, () => testQueue(engine));
+}
+
+function testQueue(engine: QueueEngine): void {
+  let queues: Queues;
+  let queue: DeliveryQueue;
+  const create = (options?: QueueOptions) => engine.create(queues.place, options);
+  const reopen = async (options?: QueueOptions) => {
+    await queues.close(queue);
+    queue = await queues.open(create(options));
+  };
+  const stateOf = async (id: string) => (await queue.look(id))?.state;
+  const add = async (...ids: string[]) => {
+    await Promise.all(ids.map(async (id) => queue.add(delivered(id), Buffer.from(id))));
+  };
+
+  before(async () => engine.begin?.());
+  beforeEach(async () => {
+    queues = new Queues();
+    queue = await queues.open(create());
+  });
+  afterEach(async () => queues.clear());
+  after(async () => engine.end?.());
+
+  describe("stores deliveries, and", () => {
+    it("has each when it says so, also after a restart", async () => {
+      const bytes = Buffer.from([0, 255, 10, 13]);
+      const delivery = delivered("1", { webhook: { event: "push", credential: "first" } });
+      await queue.add(delivery, bytes);
+      await reopen();
+      should(await queue.find("1")).eql({ delivery, body: bytes, attempts: [] });
+      should(await queue.look("1")).eql(delivery);
+      should(await queue.find("2")).be.undefined();
+    });
+
+    it("has one with a known id already", async () => {
+      const flow = new TestFlow();
+      queue.process("n", flow);
+      await add("1");
+      await until(async () => (await stateOf("1")) === "succeeded", "the flow");
+      await queue.add(delivered("1"), body);
+      await add("2");
+      await until(async () => (await stateOf("2")) === "succeeded", "the flow");
+      flow.ids.should.eql(["1", "2"]);
+      (await queue.list({ limit: 10 })).should.have.length(2);
+    });
+
+    it("keeps what starts no flow, and starts none", async () => {
+      const flow = new TestFlow();
+      queue.process("n", flow);
+      for (const state of ["refused", "duplicate", "handshake", "succeeded", "failed"] as const) {
+        await queue.add(delivered(state, { state }), body);
+      }
+      await add("1");
+      await until(async () => (await stateOf("1")) === "succeeded", "the flow");
+      flow.ids.should.eql(["1"]);
+      should((await queue.find("refused"))?.body).eql(body);
+      (await queue.counts("n")).should.eql({ refused: 1, duplicate: 1, handshake: 1, succeeded: 2, failed: 1 });
+    });
+
+    it("tells of each that comes and changes", async () => {
+      await add("1");
+      queues.told.changes.should.eql(["1"]);
+      await queue.update("1", { status: 200 });
+      queues.told.changes.should.eql(["1", "1"]);
+    });
+
+    it("changes those that are there", async () => {
+      await queue.add(delivered("1", { state: "failed", error: "no" }), body);
+      await queue.update("1", { state: "succeeded", status: 200, milliseconds: 1.5, answer: "ok" });
+      await queue.update("2", { state: "succeeded" });
+      (await queue.list({ state: "succeeded", limit: 10 })).should.match([{ id: "1", status: 200, milliseconds: 1.5, answer: "ok" }]); // prettier-ignore
+      (await queue.list({ state: "failed", limit: 10 })).should.eql([]);
+      should(await queue.find("2")).be.undefined();
+    });
+  });
+
+  describe("starts flows, and", () => {
+    it("hands over what was stored, and says how it ended", async () => {
+      const flow = new TestFlow();
+      queue.process("n", flow);
+      await add("1");
+      await until(() => flow.ends.length === 1, "the flow");
+      flow.starts.should.match([{ id: "1", attempt: 1, body: "1" }]);
+      flow.ends.should.match([{ id: "1", state: "succeeded", attempt: 1 }]);
+      const { attempts = [] } = (await queue.find("1")) ?? {};
+      attempts.should.have.length(1);
+      should(attempts[0]?.ended).be.aboveOrEqual(attempts[0]?.at ?? Infinity);
+    });
+
+    it("starts none before flows run, none while they are stopped, and none of another node", async () => {
+      queue.hold();
+      const [flow, other] = [new TestFlow(), new TestFlow()];
+      queue.process("n", flow);
+      await add("1", "2");
+      queue.release();
+      await until(() => flow.ends.length === 2, "the flow");
+      queue.hold();
+      await add("3");
+      queue.process("other", other);
+      await queue.add(delivered("4", { node: "other" }), body);
+      queue.release();
+      await until(() => flow.ends.length === 3 && other.ends.length === 1, "both flows");
+      other.ids.should.eql(["4"]);
+    });
+
+    it("starts none of a node that is closed, and goes on when it is there again", async () => {
+      const [first, second, other] = [new TestFlow(), new TestFlow(), new TestFlow()];
+      const close = queue.process("n", first);
+      await add("1");
+      await until(() => first.ends.length === 1, "the flow");
+      close();
+      await add("2");
+      queue.process("other", other);
+      await queue.add(delivered("3", { node: "other" }), body);
+      await until(() => other.ends.length === 1, "another flow");
+      (await stateOf("2"))?.should.equal("queued");
+      queue.process("n", second);
+      await until(() => second.ends.length === 1, "the flow");
+      [first.ids, second.ids].should.eql([["1"], ["2"]]);
+    });
+
+    it("starts them one after the other in order of arrival, where one may run at once", async () => {
+      const flow = new TestFlow(laterSucceeded, { concurrency: 1 });
+      queue.process("n", flow);
+      const ids = Array.from({ length: 200 }, (_, index) => `${index}`);
+      await add(...ids);
+      await until(() => flow.ends.length === ids.length, "the burst");
+      flow.ids.should.eql(ids);
+      flow.mostRunning.should.equal(1);
+    });
+
+    it("starts so many at once and no more", async () => {
+      const flow = new TestFlow(laterSucceeded, { concurrency: 3 });
+      queue.process("n", flow);
+      await add(...Array.from({ length: 50 }, (_, index) => `${index}`));
+      await until(() => flow.ends.length === 50, "the flows");
+      flow.mostRunning.should.equal(3);
+    });
+
+    it("starts no more than the rate allows", async () => {
+      const flow = new TestFlow(succeeded, { ratePerMinute: 600 });
+      queue.process("n", flow);
+      await add("1", "2", "3", "4", "5", "6");
+      await until(() => flow.ends.length === 6, "the flows");
+      const times = flow.starts.map(({ at }) => at);
+      ((times.at(-1) ?? 0) - (times[0] ?? 0)).should.be.aboveOrEqual(5 * 100 - 30);
+    });
+
+    it("tells the load of a node", async () => {
+      let end: (result: AttemptResult) => void = () => undefined;
+      const flow = new TestFlow(() => new Promise((resolve) => (end = resolve)), { concurrency: 1, attempts: 2, backoffFirst: 100_000, backoffLongest: 100_000 }); // prettier-ignore
+      queue.process("n", flow);
+      await add("1", "2", "3");
+      await until(() => flow.load?.running === 1 && flow.load.queued === 2, "one that runs");
+      end(failed());
+      await until(() => flow.load?.retrying === 1 && flow.load.queued === 1, "one that waits");
+      end(failed({ isTold: true }));
+      await until(() => flow.load?.failed === 1 && flow.load.queued === 0, "one that has failed");
+      end(succeeded());
+      await until(() => flow.load?.running === 0, "none that runs");
+    });
+  });
+
+  describe("tries again, and", () => {
+    it("waits longer after each failure, and not for others", async () => {
+      const flow = new TestFlow(({ delivery: { id, attempt } }) => (id === "1" && attempt < 3 ? failed() : succeeded()), { concurrency: 1, backoffFirst: 200 }); // prettier-ignore
+      queue.process("n", flow);
+      await add("1", "2");
+      await until(() => flow.ends.length === 4, "the flows");
+      flow.ids.should.eql(["1", "2", "1", "1"]);
+      flow.ends.map(({ state }) => state).should.eql(["retrying", "succeeded", "retrying", "succeeded"]);
+      const [first, , second, third] = flow.starts.map(({ at }) => at);
+      (Number(second) - Number(first)).should.be.aboveOrEqual(199);
+      (Number(third) - Number(second)).should.be.aboveOrEqual(399);
+      const [, , ended] = flow.ends;
+      should(ended).match({ attempt: 2, maxAttempts: 3, error: "no" });
+      should(ended?.nextAt).be.aboveOrEqual(Number(second) + 400);
+      const { delivery, attempts } = (await queue.find("1")) ?? {};
+      should(attempts).match([{ error: "no" }, { error: "no" }, {}]);
+      should(delivery).match({ state: "succeeded", attempt: 3 }).and.not.have.properties("error", "nextAt");
+    });
+
+    it("waits as long as the flow says", async () => {
+      const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed({ retryAfterMs: 300 }) : succeeded()), { backoffFirst: 1 }); // prettier-ignore
+      queue.process("n", flow);
+      await add("1");
+      await until(() => flow.ends.length === 2, "the flow");
+      (Number(flow.starts[1]?.at) - Number(flow.starts[0]?.at)).should.be.aboveOrEqual(299);
+    });
+
+    it("keeps for a person what has failed in all attempts", async () => {
+      const flow = new TestFlow(() => failed());
+      queue.process("n", flow);
+      await add("1");
+      await until(() => flow.ends.at(-1)?.state === "failed", "all attempts");
+      flow.starts.map(({ attempt }) => attempt).should.eql([1, 2, 3]);
+      await reopen();
+      should(await queue.find("1")).match({ delivery: { state: "failed", attempt: 3, error: "no" }, attempts: [{}, {}, {}] }); // prettier-ignore
+    });
+
+    it("tries nothing again whose sender has been told", async () => {
+      const flow = new TestFlow(() => failed({ isTold: true }));
+      queue.process("n", flow);
+      await add("1");
+      await until(() => flow.ends.length === 1, "the flow");
+      flow.ends.should.match([{ state: "failed", attempt: 1 }]);
+    });
+
+    it("counts no attempt that a deploy has ended, and starts the same one first", async () => {
+      let interrupt: () => void = () => undefined;
+      const first = new TestFlow(() => new Promise((resolve) => (interrupt = () => resolve({ as: "interrupted" }))), { concurrency: 1 }); // prettier-ignore
+      const close = queue.process("n", first);
+      await add("1", "2");
+      await until(() => first.running === 1, "the flow");
+      queue.hold();
+      interrupt();
+      close();
+      await until(() => first.ends.length === 1, "the end");
+      first.ends.should.match([{ state: "queued", attempt: 0 }]);
+      const second = new TestFlow(succeeded, { concurrency: 1 });
+      queue.process("n", second);
+      queue.release();
+      await until(() => second.ends.length === 2, "the flows");
+      second.starts.should.match([
+        { id: "1", attempt: 1 },
+        { id: "2", attempt: 1 },
+      ]);
+    });
+  });
+
+  describe("pauses a node, and", () => {
+    it("stores what comes and starts nothing, also after a restart, until it is resumed", async () => {
+      const flow = new TestFlow();
+      queue.process("n", flow);
+      await queue.pause("n");
+      await queue.pause("n");
+      should(queue.paused("n")).equal("manual");
+      await add("1", "2");
+      await reopen();
+      should(queue.paused("n")).equal("manual");
+      const [paused, other] = [new TestFlow(), new TestFlow()];
+      queue.process("n", paused);
+      queue.process("other", other);
+      await queue.add(delivered("3", { node: "other" }), body);
+      await until(() => other.ends.length === 1, "another node");
+      await until(() => paused.load?.pause === "manual" && paused.load.queued === 2, "the load");
+      [...flow.ids, ...paused.ids].should.eql([]);
+      await queue.resume("n");
+      should(queue.paused("n")).be.undefined();
+      await until(() => paused.ends.length === 2, "the flows");
+    });
+
+    it("lets running attempts end", async () => {
+      let end: () => void = () => undefined;
+      const flow = new TestFlow(() => new Promise((resolve) => (end = () => resolve(succeeded()))), { concurrency: 1 });
+      queue.process("n", flow);
+      await add("1", "2");
+      await until(() => flow.running === 1, "the flow");
+      await queue.pause("n");
+      end();
+      await until(async () => (await stateOf("1")) === "succeeded", "the end");
+      flow.ids.should.eql(["1"]);
+    });
+
+    const breaker = { concurrency: 1, breaker: 2, attempts: 50, backoffFirst: 1, backoffLongest: 1 };
+
+    it("does so by itself after failures in a row, tries one at a time, and goes on when that succeeds", async () => {
+      await reopen({ breakerInterval: 300 });
+      let works = false;
+      const flow = new TestFlow(() => (works ? succeeded() : failed()), breaker);
+      queue.process("n", flow);
+      await add("1", "2", "3");
+      await until(() => queue.paused("n") === "breaker", "the circuit breaker");
+      await until(() => flow.starts.length === 4, "two that are tried");
+      const [, second, third, fourth] = flow.starts.map(({ at }) => at);
+      (Number(third) - Number(second)).should.be.aboveOrEqual(290);
+      (Number(fourth) - Number(third)).should.be.aboveOrEqual(290);
+      works = true;
+      await until(async () => (await queue.counts("n")).succeeded === 3, "all");
+      should(queue.paused("n")).be.undefined();
+    });
+
+    it("counts failures in a row alone", async () => {
+      const flow = new TestFlow(
+        ({ delivery: { id } }) => (id === "2" ? succeeded() : failed({ isTold: true })),
+        breaker,
+      );
+      queue.process("n", flow);
+      await add("1", "2", "3");
+      await until(() => flow.ends.length === 3, "the flows");
+      should(queue.paused("n")).be.undefined();
+    });
+
+    it("starts again at once when a person resumes it, and counts anew", async () => {
+      const flow = new TestFlow(() => failed({ isTold: true }), breaker);
+      queue.process("n", flow);
+      await add("1", "2", "3");
+      await until(() => queue.paused("n") === "breaker", "the circuit breaker");
+      await reopen();
+      should(queue.paused("n")).equal("breaker");
+      const next = new TestFlow(() => failed({ isTold: true }), breaker);
+      queue.process("n", next);
+      await queue.resume("n");
+      await until(() => next.ends.length === 1, "the flow");
+      should(queue.paused("n")).be.undefined();
+    });
+  });
+
+  describe("outlives processes, and", () => {
+    let child: ChildProcess | undefined;
+    afterEach(() => child?.kill("SIGKILL"));
+    const kill = async (...args: string[]) => {
+      await queues.close(queue);
+      const program = resolve(__dirname, "../../harness/queue-child.ts");
+      child = spawn(process.execPath, ["--import", "tsx", program, engine.name, queues.place, ...args], { stdio: ["ignore", "pipe", "inherit"] }); // prettier-ignore
+      if (child.stdout) await once(child.stdout, "data");
+      const closed = once(child, "close");
+      child.kill("SIGKILL");
+      await closed;
+      queue = await queues.open(create());
+    };
+
+    it("counts an attempt whose process has ended, and starts the flow again", async () => {
+      await kill("1");
+      const flow = new TestFlow();
+      queue.process("n", flow);
+      await until(() => flow.ends.length === 1, "the take-over");
+      flow.starts.should.match([{ id: "1", attempt: 2, body: "1" }]);
+      const { attempts = [] } = (await queue.find("1")) ?? {};
+      attempts.should.have.length(2);
+      attempts[0]?.should.not.have.property("ended");
+    });
+
+    it("starts none again that has ended its process in all attempts", async () => {
+      await kill("1");
+      const flow = new TestFlow(succeeded, { attempts: 1 });
+      queue.process("n", flow);
+      await until(() => flow.ends.length === 1, "the take-over");
+      flow.ends.should.match([{ id: "1", state: "failed", attempt: 1, error: "interrupted" }]);
+      flow.starts.should.eql([]);
+    });
+
+    it("starts the flow again whose request's process has ended", async () => {
+      await kill("1", "100");
+      const flow = new TestFlow();
+      queue.process("n", flow);
+      await until(() => flow.ends.length === 1, "the take-over");
+      flow.starts.should.match([{ id: "1", attempt: 2, body: "1" }]);
+    });
+  });
+
+  describe("stores what its request has started, and", () => {
+    const started = (id: string) => delivered(id, { state: "running", attempt: 1 });
+    let flow: TestFlow;
+    beforeEach(() => {
+      flow = new TestFlow(succeeded, { concurrency: 1, backoffFirst: 1 });
+      queue.process("n", flow);
+    });
+
+    it("starts it no more when it has ended", async () => {
+      await queue.addStarted(started("1"), body, 10);
+      (await stateOf("1"))?.should.equal("running");
+      await queue.end("1", succeeded());
+      await queue.addStarted(started("2"), body, 100_000);
+      await queue.end("2", failed({ isTold: true }));
+      await add("3");
+      await until(() => flow.ends.length === 3, "all");
+      flow.ids.should.eql(["3"]);
+      should((await queue.find("1"))?.body).eql(body);
+      (await queue.counts("n")).should.eql({ succeeded: 2, failed: 1 });
+    });
+
+    it("starts it where its attempt has failed or was interrupted", async () => {
+      await queue.addStarted(started("1"), body, 100_000);
+      await queue.end("1", failed());
+      await until(() => flow.ends.length === 2, "the next attempt");
+      await queue.addStarted(started("2"), body, 100_000);
+      await queue.end("2", { as: "interrupted" });
+      await until(() => flow.ends.length === 4, "the same attempt");
+      flow.starts.should.match([
+        { id: "1", attempt: 2 },
+        { id: "2", attempt: 1 },
+      ]);
+    });
+
+    it("holds up no others", async () => {
+      await queue.addStarted(started("1"), body, 100_000);
+      await add("2");
+      await until(() => flow.ends.length === 1, "another");
+      await queue.end("1", succeeded());
+    });
+  });
+
+  describe("lists deliveries, and", () => {
+    const all: Delivery[] = [
+      delivered("a", { at: 1, state: "succeeded", words: "Grüße an alle" }),
+      delivered("b", { at: 2, state: "failed", error: "ECONNREFUSED" }),
+      delivered("d", { at: 3, state: "refused", node: "m" }),
+      delivered("c", { at: 3, state: "succeeded", webhook: { event: "push", id: "7d1c", credential: "first" } }),
+      delivered("e", { at: 3, head: { ...delivered("").head, headers: { authorization: "Bearer geheim" } }, words: "x" }), // prettier-ignore
+    ];
+    beforeEach(async () => {
+      await reopen({ maxAge: Infinity });
+      for (const delivery of all) await queue.add(delivery, Buffer.alloc(0));
+    });
+    const ids = async (query: object) => (await queue.list({ limit: 10, ...query })).map(({ id }) => id);
+
+    it("has the newest first, and those of one time by their ids", async () => {
+      (await ids({})).should.eql(["e", "d", "c", "b", "a"]);
+      (await queue.list({ limit: 10 })).should.containDeep(all);
+    });
+
+    for (const [what, query, found] of [
+      ["a node", { node: "n" }, ["e", "c", "b", "a"]],
+      ["a state", { state: "succeeded" }, ["c", "a"]],
+      ["both", { node: "n", state: "failed" }, ["b"]],
+      ["a time", { since: 3 }, ["e", "d", "c"]],
+      ["words", { text: "GRÜSSE AN".replace("SS", "ß") }, ["a"]],
+      ["an event", { text: "pus" }, ["c"]],
+      ["the sender's id", { text: "7D1C" }, ["c"]],
+      ["an error", { text: "econn", node: "n" }, ["b"]],
+      ["what stands for others", { text: "%" }, []],
+      ["a value that is masked", { text: "geheim" }, []],
+    ] as const) {
+      it(`finds by ${what}`, async () => (await ids(query)).should.eql(found));
+    }
+
+    it("goes on behind a position, whether or not that is there", async () => {
+      const pages: string[][] = [];
+      let before: Position | undefined;
+      do {
+        const page = await queue.list({ limit: 2, before });
+        pages.push(page.map(({ id }) => id));
+        before = page.at(-1);
+      } while (before);
+      pages.should.eql([["e", "d"], ["c", "b"], ["a"], []]);
+      (await ids({ before: { at: 3, id: "cc" } })).should.eql(["c", "b", "a"]);
+      (await ids({ before: { at: 3, id: "c" }, text: "o" })).should.eql(["b", "a"]);
+    });
+
+    it("finds the one among many of one time", async () => {
+      for (let index = 0; index < 60; index++) await queue.add(delivered(`f${index}`, { at: 5, state: "refused" }), Buffer.alloc(0)); // prettier-ignore
+      const found: string[] = [];
+      let before: Position | undefined;
+      for (;;) {
+        const page = await queue.list({ limit: 7, before, state: "refused" });
+        found.push(...page.map(({ id }) => id));
+        before = page.at(-1);
+        if (!before) break;
+      }
+      found.should.have.length(61);
+      new Set(found).size.should.equal(61);
+    });
+
+    it("counts those of a node", async () => {
+      (await queue.counts("n")).should.eql({ queued: 1, succeeded: 2, failed: 1 });
+      (await queue.counts("nobody")).should.eql({});
+    });
+  });
+
+  describe("has room for so much, and", () => {
+    const large = Buffer.alloc(2_000_000, "x");
+
+    it("drops the oldest that have finished, and what has failed last", async () => {
+      await reopen({ maxBytes: 7_000_000 });
+      await queue.add(delivered("1", { at: 1, state: "failed" }), large);
+      await queue.add(delivered("2", { at: 2, state: "succeeded" }), large);
+      await queue.add(delivered("3", { at: 3, state: "refused" }), large);
+      await queue.add(delivered("4", { at: 4 }), large);
+      (await queue.list({ limit: 10 })).map(({ id }) => id).should.eql(["4", "3", "1"]);
+      await queue.add(delivered("5", { at: 5 }), large);
+      await queue.add(delivered("6", { at: 6 }), large);
+      (await queue.list({ limit: 10 })).map(({ id }) => id).should.eql(["6", "5", "4"]);
+      (await queue.counts("n")).should.eql({ queued: 3 });
+    });
+
+    it("drops nothing that is unfinished, and takes more when it is", async () => {
+      await reopen({ maxBytes: 5_000_000 });
+      await add("1");
+      await queue.add(delivered("2"), large);
+      await queue.add(delivered("3"), large);
+      const error: unknown = await queue.add(delivered("4"), large).catch((reason: unknown) => reason);
+      should(error).be.instanceof(StoreError).and.match({ trouble: "full" });
+      queues.told.said.should.eql(["full"]);
+      await queue.add(delivered("5", { state: "refused" }), Buffer.alloc(0));
+      queues.told.said.should.eql(["full"]);
+      should(await queue.find("4")).be.undefined();
+      const flow = new TestFlow();
+      queue.process("n", flow);
+      await until(() => flow.ends.length === 3, "the flows");
+      await queue.add(delivered("4", { node: "m" }), large);
+      await until(() => queues.told.said.length === 2, "the news");
+      queues.told.said.should.eql(["full", "up"]);
+    });
+
+    it("drops what is too old, but for what has failed or is unfinished", async () => {
+      await reopen({ maxAge: 60_000 });
+      const at = Date.now() - 60_001;
+      for (const state of ["succeeded", "refused", "duplicate", "handshake", "failed", "queued"] as const) {
+        await queue.add(delivered(state, { at, state }), body);
+      }
+      await queue.add(delivered("new", { state: "succeeded" }), body);
+      await reopen({ maxAge: 60_000 });
+      await until(async () => (await queue.list({ limit: 10 })).length === 3, "what is dropped");
+      (await queue.counts("n")).should.eql({ queued: 1, succeeded: 1, failed: 1 });
+    });
+  });
+
+  describe("knows duplicates, and", () => testDuplicates(() => queue, reopen));
+
+  if (engine.isShared) describe("is shared, and", () => testShared(create, () => queues, () => queue)); // prettier-ignore
+}
+
+function testDuplicates(queue: () => DeliveryQueue, reopen: () => Promise<void>): void {
+  const answer = { status: 201, fields: { "Content-Type": "text/plain" }, body: Buffer.from("done") };
+  const reserve = async (id: string, key = "k") => queue().duplicates.reserve({ endpoint: "n", key, id, keptFor: 3_600_000 }); // prettier-ignore
+  const first = async (id: string, key?: string) => {
+    const found = await reserve(id, key);
+    if (!found.isFirst) throw new Error(`the key is that of ${found.id}`);
+    return found;
+  };
+  const earlier = async (id: string, key?: string) => {
+    const found = await reserve(id, key);
+    if (found.isFirst) throw new Error("the key was free");
+    return { id: found.id, outcome: await found.outcome };
+  };
+
+  it("gives a key to the first, and tells the others what came of it", async () => {
+    const reservation = await first("1");
+    const waiting = earlier("2");
+    await first("3", "other");
+    await reservation.settle(answer);
+    (await waiting).should.eql({ id: "1", outcome: { answer } });
+    (await earlier("4")).should.eql({ id: "1", outcome: { answer } });
+  });
+
+  it("knows keys after a restart", async () => {
+    await (await first("1")).settle();
+    await reopen();
+    (await earlier("2")).should.eql({ id: "1", outcome: { answer: undefined } });
+  });
+
+  it("gives a key that is released to another", async () => {
+    const reservation = await first("1");
+    const waiting = earlier("2");
+    await reservation.release();
+    (await waiting).should.eql({ id: "1", outcome: "released" });
+    await first("3");
+  });
+
+  it("frees the key after a failure, which those who wait are told", async () => {
+    const reservation = await first("1");
+    const waiting = earlier("2");
+    await reservation.settle({ ...answer, status: 503 });
+    (await waiting).should.eql({ id: "1", outcome: { answer: { ...answer, status: 503 } } });
+    await first("3");
+  });
+
+  it("forgets a key when its time is over", async () => {
+    const short = { endpoint: "n", key: "k", id: "1", keptFor: 50 };
+    const found = await queue().duplicates.reserve(short);
+    if (found.isFirst) await found.settle();
+    await until(async () => (await queue().duplicates.reserve({ ...short, id: "2" })).isFirst, "the time");
+  });
+}
+
+function testShared(
+  create: (options?: QueueOptions) => DeliveryQueue,
+  queues: () => Queues,
+  queue: () => DeliveryQueue,
+): void {
+  it("starts each once, one after the other in order of arrival, on any instance", async () => {
+    const other = await queues().open(create());
+    let running = 0;
+    let most = 0;
+    const order: string[] = [];
+    const work = async ({ delivery: { id } }: { delivery: Delivery }) => {
+      most = Math.max(most, ++running);
+      order.push(id);
+      await later();
+      running--;
+      return succeeded();
+    };
+    const flows = [queue(), other].map((each) => {
+      const flow = new TestFlow(work, { concurrency: 1 });
+      each.process("n", flow);
+      return flow;
+    });
+    const ids = Array.from({ length: 200 }, (_, index) => `${index}`);
+    for (const id of ids) await queue().add(delivered(id), body);
+    await until(() => flows.reduce((sum, { ends }) => sum + ends.length, 0) === ids.length, "the burst");
+    order.should.eql(ids);
+    most.should.equal(1);
+  });
+
+  it("runs no more at once than is set, over all instances", async () => {
+    const other = await queues().open(create());
+    let running = 0;
+    let most = 0;
+    const work = async () => {
+      most = Math.max(most, ++running);
+      await later();
+      running--;
+      return succeeded();
+    };
+    const flows = [queue(), other].map((each) => {
+      const flow = new TestFlow(work, { concurrency: 3 });
+      each.process("n", flow);
+      return flow;
+    });
+    await Promise.all(Array.from({ length: 100 }, async (_, index) => queue().add(delivered(`${index}`), body)));
+    await until(() => flows.reduce((sum, { ends }) => sum + ends.length, 0) === 100, "the burst");
+    most.should.equal(3);
+  });
+
+  it("knows on all instances what is paused and which keys are taken", async () => {
+    const other = await queues().open(create());
+    await queue().pause("n");
+    await until(() => other.paused("n") === "manual", "the news");
+    await other.resume("n");
+    await until(() => queue().paused("n") === undefined, "the news");
+    const candidate = { endpoint: "n", key: "k", id: "1", keptFor: 60_000 };
+    const found = await queue().duplicates.reserve(candidate);
+    const second = await other.duplicates.reserve({ ...candidate, id: "2" });
+    if (!found.isFirst || second.isFirst) throw new Error("both have the key");
+    const answer = { status: 200, fields: {}, body: Buffer.from("done") };
+    await found.settle(answer);
+    should(await second.outcome).eql({ answer });
+  });
+}
+
+const later = async () => new Promise((resolve) => setTimeout(resolve, 2));
+const laterSucceeded = async (): Promise<AttemptResult> => {
+  await later();
+  return succeeded();
+};

@@ -1,0 +1,156 @@
+import should from "should";
+import { setImmediate as turn } from "node:timers/promises";
+import type { Delivery } from "../../src/deliveries/delivery";
+import { DeliveryLog, type LogTarget, maxRecentStarts, mostRefusedASecond, RecentStarts } from "../../src/delivery-log";
+import { MemoryLog } from "../../src/deliveries/memory-log";
+import { type Change, StoreError } from "../../src/deliveries/queue";
+import { problems } from "../../src/problem";
+import { type Outcome, Recorder } from "../../src/recorder";
+import { Redactor } from "../../src/trust/redactor";
+import { bytes, delivered } from "../harness/deliveries";
+
+const secret = "a secret of this node";
+
+/** The log in memory, which counts what it is asked to change. */
+class CountedLog extends MemoryLog {
+  updates = 0;
+
+  override update(id: string, change: Change): Promise<void> {
+    this.updates++;
+    return super.update(id, change);
+  }
+}
+
+describe("the log of deliveries", () => {
+  let memory: CountedLog;
+  let starts: RecentStarts;
+  let ids: number;
+  beforeEach(() => {
+    [memory, starts, ids] = [new CountedLog(undefined, 1000), new RecentStarts(() => undefined), 0];
+  });
+
+  const open = (target: LogTarget = memory, rest: { keepsBodies?: boolean; keepsAnswers?: boolean; isQueue?: boolean } = {}) =>
+    new DeliveryLog(target, {
+      ...{ recorder: new Recorder("n", new Redactor([secret])), path: "/hook", starts, newId: () => `refused ${++ids}` },
+      ...{ keepsBodies: true, keepsAnswers: true, isQueue: false, ...rest },
+    });
+  const come = (id: string, state: Outcome["state"], log = open()) => {
+    const { head } = delivered(id);
+    const req = { ...head, url: head.path, query: {}, headers: {} };
+    const sent = { content: { value: {}, bytes: () => bytes }, bytes, isTrial: false };
+    log.came({ id, body: {}, req, webhook: { credential: "first" } }, sent, { state, answer: "yes" });
+  };
+  const fail = async (id: string, text = `no ${secret}`) => {
+    starts.failed(id, (redactor) => redactor.redact(text));
+    await turn();
+  };
+  const known = async (id: string) => {
+    const found = await memory.find(id);
+    return [found?.delivery.state, found?.delivery.error, found?.attempts.at(-1)?.error];
+  };
+
+  describe("has what a flow has failed with", () => {
+    it("by its delivery, redacted", async () => {
+      come("id", "succeeded");
+      await fail("id");
+      should(await known("id")).eql(["failed", "no [redacted]", "no [redacted]"]);
+    });
+
+    it("also where it has failed before the delivery was noted", async () => {
+      const failed = fail("id");
+      come("id", "succeeded");
+      await failed;
+      should((await known("id"))[0]).equal("failed");
+    });
+
+    it("and leaves it to the flow's reply how it ended", async () => {
+      const log = open();
+      come("id", "running", log);
+      await fail("id");
+      should(await known("id")).eql(["running", "no [redacted]", "no [redacted]"]);
+      log.answered("id", { state: "succeeded", status: 200 });
+      should((await known("id"))[0]).equal("succeeded");
+    });
+
+    it("of a replay", async () => {
+      open().replayed({ delivery: delivered("again"), body: bytes, attempts: [] }, "succeeded");
+      await fail("again");
+      should((await known("again"))[0]).equal("failed");
+    });
+
+    it("the first of each, as what follows from it says less", async () => {
+      come("id", "succeeded");
+      await fail("id", "the first");
+      await fail("id", "the second");
+      should((await known("id"))[1]).equal("the first");
+    });
+
+    it("of all, however many come at once, and errors of other messages cost nothing", async () => {
+      const some = Array.from({ length: 500 }, (_, number) => `id${number}`);
+      for (const id of some) come(id, "succeeded");
+      for (const id of some) {
+        starts.failed(`not ours ${id}`, () => "no");
+        starts.failed(id, () => "no");
+      }
+      await turn();
+      memory.updates.should.equal(some.length);
+      should(await memory.counts("n")).eql({ failed: some.length });
+    });
+
+    it("of the last starts, and of old ones no more", async () => {
+      const log = open();
+      const some = Array.from({ length: 3 * maxRecentStarts }, (_, number) => `id${number}`);
+      for (const id of some) come(id, "succeeded", log);
+      for (const id of some) starts.failed(id, () => "no");
+      await turn();
+      memory.updates.should.be.within(maxRecentStarts, 2 * maxRecentStarts);
+    });
+
+    it("but of no duplicate, with which no flow was started", async () => {
+      come("duplicate", "duplicate");
+      await fail("duplicate");
+      should(await known("duplicate")).eql(["duplicate", undefined, undefined]);
+    });
+  });
+
+  it("keeps no body of a duplicate, and none at all, and no answer, where none is to be kept", async () => {
+    come("duplicate", "duplicate");
+    come("bare", "succeeded", open(memory, { keepsBodies: false, keepsAnswers: false }));
+    come("whole", "succeeded");
+    const has = async (id: string) => {
+      const found = await memory.find(id);
+      return [found?.body.length, found?.delivery.answer];
+    };
+    should(await has("duplicate")).eql([0, "yes"]);
+    should(await has("bare")).eql([0, undefined]);
+    should(await has("whole")).eql([bytes.length, "yes"]);
+  });
+
+  it("notes so many refused requests and handshakes a second, and finds out why only of these", async () => {
+    const log = open();
+    const request = { head: { method: "POST", rawHeaders: ["X-Token", secret, "Host", "h"], search: "?a=1" }, at: 5, ip: "::ffff:192.0.2.1" };
+    let explained = 0;
+    const explain = () => ({ explanation: { reasons: [] }, error: `${++explained}` });
+    log.greeted(request, 200);
+    for (let count = 0; count < 1000; count++) log.refused(problems.tokenInvalid, request, explain);
+    const { handshake, refused = 0 } = await memory.counts("n");
+    should(handshake).equal(1);
+    // They may fall into two seconds.
+    refused.should.be.within(mostRefusedASecond - 1, 2 * mostRefusedASecond - 1);
+    explained.should.equal(refused);
+    const head = { method: "POST", path: "/hook", search: "a=••••••••", headers: { "x-token": "••••••••", host: "h" }, ip: "192.0.2.1" };
+    const [noted] = await memory.list({ state: "refused", limit: 1 });
+    should({ ...noted?.head, search: decodeURIComponent(noted?.head.search ?? "") }).eql(head);
+  });
+
+  it("has no queue start the flow once more for it, and does not mind one in trouble", async () => {
+    const added: Delivery["state"][] = [];
+    const troubled = () => Promise.reject(new StoreError("full"));
+    const queue: LogTarget = { add: ({ state }) => (added.push(state), troubled()), update: troubled };
+    come("id", "running", open(queue, { isQueue: true }));
+    come("other", "succeeded", open(queue, { isQueue: true }));
+    await fail("id");
+    await turn();
+    added.should.eql(["succeeded", "succeeded"]);
+  });
+}); // prettier-ignore

@@ -1,0 +1,226 @@
+import should from "should";
+import { mock } from "node:test";
+import type { StoredDeliveries } from "../../../nodes/runtime/inactivity";
+import type { Delivery, State } from "../../../src/deliveries/delivery";
+import type { Query } from "../../../src/deliveries/queue";
+import { Observed, settle } from "../../harness/observed";
+
+const hour = 3_600_000;
+const start = Date.UTC(2026, 0, 1);
+
+describe("inactivity alerts", () => {
+  let observed: Observed;
+  let told: string[];
+
+  beforeEach(() => {
+    mock.timers.enable({ apis: ["setTimeout", "Date"], now: start });
+    [observed, told] = [new Observed(), []];
+    observed.outcomes.on("silent", ({ hours, since }) => told.push(`silent ${hours} since ${(since - start) / hour}`));
+    observed.outcomes.on("heard", () => told.push("heard"));
+  });
+  afterEach(() => mock.timers.reset());
+
+  const answer = () => observed.ask("silent");
+  const open = (hours: number, store?: StoredDeliveries) => observed.deploy({}, hours, store);
+
+  /** Lets time pass, and what a store was asked be answered. */
+  async function pass(hours: number): Promise<void> {
+    await settle();
+    mock.timers.tick(hours * hour);
+    await settle();
+  }
+
+  it("tell once of a silence, from when the node was opened, and once of its end", async () => {
+    open(1);
+    await pass(0.999);
+    told.should.eql([]);
+    await pass(0.001);
+    told.should.eql(["silent 1 since 0"]);
+    should(await answer()).eql({ nodes: [{ node: "node", hours: 1, since: start }] });
+    await pass(5);
+    told.should.have.length(1);
+    observed.accept();
+    told.splice(0).should.eql(["silent 1 since 0", "heard"]);
+    should(await answer()).eql({ nodes: [] });
+    await pass(1);
+    told.should.eql(["silent 1 since 6"]);
+  });
+
+  it("count from the last sign of life, whenever that came", async () => {
+    open(1);
+    for (let count = 0; count < 9; count++) {
+      await pass(0.9);
+      observed.accept();
+    }
+    await pass(0.99);
+    told.should.eql([]);
+    await pass(0.01);
+    told.should.eql(["silent 1 since 8.1"]);
+  });
+
+  it("wait for longer than a timer can", async () => {
+    open(8760);
+    await pass(8759.9);
+    told.should.eql([]);
+    await pass(0.2);
+    told.should.have.length(1);
+  });
+
+  it("take any time for none where nothing is expected", async () => {
+    open(0);
+    await pass(100_000);
+    told.should.eql([]);
+    should(await answer()).eql({ nodes: [] });
+  });
+
+  it("do not begin anew with a deploy, and do not tell of the same silence again", async () => {
+    open(2);
+    await pass(1.5);
+    open(2);
+    await pass(0.5);
+    told.should.eql(["silent 2 since 0"]);
+    observed.close();
+    should(await answer()).eql({ nodes: [] });
+    open(2);
+    await pass(0);
+    should(await answer()).eql({ nodes: [{ node: "node", hours: 2, since: start }] });
+    told.should.have.length(1);
+    observed.accept();
+    told.should.have.length(2);
+  });
+
+  it("go by what is expected after a deploy", async () => {
+    open(1);
+    await pass(1);
+    observed.close();
+    open(3);
+    await pass(0);
+    should(await answer()).eql({ nodes: [] });
+    await pass(2);
+    told.should.eql(["silent 1 since 0", "silent 3 since 0"]);
+    observed.close();
+    open(0);
+    await pass(9);
+    should(await answer()).eql({ nodes: [] });
+  });
+
+  it("know of what was accepted before anything was expected", async () => {
+    open(0);
+    await pass(5);
+    observed.accept();
+    observed.close();
+    await pass(0.5);
+    open(1);
+    await pass(0.5);
+    told.should.eql(["silent 1 since 5"]);
+  });
+
+  it("forget a node that is no more", async () => {
+    open(2);
+    observed.delete();
+    await pass(5);
+    open(2);
+    await pass(1);
+    told.should.eql([]);
+  });
+
+  it("are not ended by a test request of the editor, but by a duplicate", async () => {
+    open(1);
+    await pass(1);
+    observed.accept("1", "accepted", Date.now(), true);
+    told.should.have.length(1);
+    observed.accept("1", "duplicate");
+    told.should.eql(["silent 1 since 0", "heard"]);
+  });
+
+  it("are over when the node is closed", async () => {
+    open(1);
+    observed.close();
+    await pass(9);
+    observed.accept();
+    told.should.eql([]);
+  });
+
+  it("do not last longer when the clock is set back", async () => {
+    open(1);
+    observed.accept("1", "accepted", start + 100 * hour);
+    await pass(1);
+    await pass(1);
+    told.should.eql(["silent 1 since 1"]);
+  });
+
+  describe("with a store that outlives the process", () => {
+    /** A store in which the last delivery of each state has come so many hours after the start. */
+    function storeOf(last: Partial<Record<State, number>>, isShared = false, others: State[] = []): StoredDeliveries {
+      const list = ({ node, state = "handshake" }: Query) => {
+        should(node).equal("node");
+        const at = last[state];
+        const found = at === undefined ? [] : [{ at: start + at * hour }];
+        const now = others.includes(state) ? [{ at: Date.now(), replayOf: "other" }, { at: Date.now(), isTrial: true }] : []; // prettier-ignore
+        return Promise.resolve([...now, ...found] as Delivery[]);
+      };
+      return { isShared, list };
+    }
+
+    it("count from what was accepted before the process began", async () => {
+      open(24, storeOf({ succeeded: -30, running: -25, queued: -27, refused: -1, handshake: -1 }));
+      await pass(0);
+      told.should.eql(["silent 24 since -25"]);
+      observed.accept();
+      told.should.have.length(2);
+    });
+
+    it("do not count from a replay, or from a test request of the editor", async () => {
+      open(24, storeOf({ succeeded: -30 }, false, ["succeeded", "failed"]));
+      await pass(0);
+      told.should.eql(["silent 24 since -30"]);
+    });
+
+    it("count from a repeat, and from what the flow has failed with", async () => {
+      open(24, storeOf({ succeeded: -30, duplicate: -20 }));
+      await pass(0);
+      observed.delete();
+      open(24, storeOf({ failed: -20 }));
+      await pass(3.9);
+      told.should.eql([]);
+      await pass(0.2);
+      told.should.eql(["silent 24 since -20"]);
+    });
+
+    it("count from when the node was opened where the store is in trouble, or knows of nothing", async () => {
+      const troubled = { isShared: false, list: () => Promise.reject(new Error()) };
+      for (const store of [troubled, storeOf({ refused: -30 })]) {
+        open(24, store);
+        const opened = Date.now();
+        await pass(23);
+        told.should.eql([]);
+        await pass(1);
+        told.splice(0).should.eql([`silent 24 since ${(opened - start) / hour}`]);
+        observed.delete();
+      }
+    });
+
+    it("ask once what was before, where no other process writes into the store: it has test requests as well", async () => {
+      const last: Partial<Record<State, number>> = {};
+      open(1, storeOf(last));
+      await pass(0.5);
+      last.succeeded = 0.5;
+      await pass(0.5);
+      told.should.eql(["silent 1 since 0"]);
+    });
+
+    it("hear of what another instance has accepted", async () => {
+      const last: Partial<Record<State, number>> = {};
+      open(1, storeOf(last, true));
+      await pass(0.9);
+      last.succeeded = 0.8;
+      await pass(0.1);
+      told.should.eql([]);
+      await pass(0.8);
+      told.should.eql(["silent 1 since 0.8"]);
+      last.succeeded = 1.81;
+      await pass(0.1);
+      told.should.eql(["silent 1 since 0.8", "heard"]);
+    });
+  });
+});

@@ -1,0 +1,161 @@
+import "should";
+import { mock } from "node:test";
+import { inspect } from "node:util";
+import { MemoryLog } from "../../../src/deliveries/memory-log";
+import { DeliveryLog, mostRefusedASecond, RecentStarts } from "../../../src/delivery-log";
+import { problems } from "../../../src/problem";
+import { Recorder } from "../../../src/recorder";
+import { Redactor } from "../../../src/trust/redactor";
+import { TokenGate } from "../../../src/trust/token";
+import { token } from "../../harness/flow";
+import { Observed, refusedRequest } from "../../harness/observed";
+
+const gate = new TokenGate({ method: "header", name: "Authorization", token, secondToken: "" });
+
+describe("the log", () => {
+  let observed: Observed;
+  let logs: string[];
+  let now: number;
+
+  beforeEach(() => {
+    now = 1_000_000;
+    mock.method(performance, "now", () => now);
+    observed = new Observed();
+    observed.deploy();
+    logs = observed.log;
+  });
+  afterEach(() => mock.restoreAll());
+
+  const refuse = (problem = problems.tokenInvalid, cause?: unknown, by = gate, request = refusedRequest) =>
+    observed.refuse(problem, cause, by, request);
+
+  it("warns once of the first secret that is brought, and the form gets that one, once", async () => {
+    for (const secret of ["the sender's", "a stranger's", "a stranger's"]) observed.handshake(secret);
+    logs.should.eql(["warn status.secretBrought /hook"]);
+    ((await observed.ask(":id/secret")) as object).should.eql({ secret: "the sender's" });
+    Number(await observed.ask(":id/secret")).should.equal(404);
+  });
+
+  it("has no token that a sender has made the name of a parameter, and neither has the form", async () => {
+    const head = { method: "POST", rawHeaders: [], search: String(new URLSearchParams([[token, token]])) };
+    refuse(problems.tokenMissing, undefined, gate, { head, at: 0 });
+    const told = inspect([logs, await observed.ask(":id/standing")], { depth: 9 });
+    told.should.containEql("tokenElsewhere").and.not.containEql(token);
+  });
+
+  it("has refusals at most once a second", () => {
+    for (let count = 0; count < 100; count++) refuse();
+    now += 999;
+    refuse(problems.tokenMissing);
+    logs.should.have.length(1);
+    now += 1;
+    refuse(problems.jsonMalformed);
+    logs.map((line) => line.split(/[ .]/)[2]).should.eql(["tokenInvalid", "jsonMalformed"]);
+  });
+
+  it("does not let refusals hide an error, and limits errors as well", () => {
+    refuse();
+    for (let count = 0; count < 100; count++) refuse(problems.unforeseen, "it broke");
+    logs.should.have.length(2);
+    logs[1]?.should.startWith("error refused.unforeseen").and.endWith(": it broke");
+  });
+
+  it("has no token that an error quotes, also not one that the node had before a deploy", () => {
+    const secret = `"\\${"x".repeat(38)}`;
+    const quoted = new Error(`Invalid value ${secret} in ${JSON.stringify({ secret })}`);
+    refuse(problems.unforeseen, quoted, new TokenGate({ method: "header", name: "X", token: secret, secondToken: "" }));
+    logs[0]?.should.match(/Invalid value \[redacted\] in \{"secret":"\[redacted\]"\}/).and.not.match(/x{38}/);
+  });
+
+  it("tells of what has failed for good, and of flows that do not reply", () => {
+    observed.outcomes.emit("failed", { node: "node", id: "1", attempts: 10, error: "it broke" });
+    observed.outcomes.emit("failed", { node: "node", id: "2", attempts: 10, error: "interrupted" });
+    for (let count = 0; count < 9; count++) observed.outcomes.emit("unanswered", { node: "node", id: "3" });
+    logs.should.eql([
+      "error store.failedForGood 1 10 it broke",
+      "error store.failedForGood 2 10 store.interrupted",
+      "warn refused.flowLate",
+    ]);
+  });
+
+  it("and the list of deliveries examine of a flood only what is noted", () => {
+    let explained = 0;
+    const counting = Object.assign(Object.create(gate) as TokenGate, {
+      redactor: new Redactor([]),
+      explain: () => {
+        explained++;
+        return { reasons: [] };
+      },
+    });
+    const starts = new RecentStarts(() => undefined);
+    const options = {
+      recorder: new Recorder("n", counting.redactor),
+      path: "/hook",
+      ...{ keepsBodies: true, keepsAnswers: true, isQueue: false, starts },
+      newId: () => String(Math.random()),
+    };
+    observed.deploy({ records: new DeliveryLog(new MemoryLog(), options) });
+    for (let count = 0; count < 1000; count++) refuse(problems.tokenInvalid, undefined, counting);
+    // They may fall into two seconds.
+    explained.should.be.within(mostRefusedASecond, 2 * mostRefusedASecond);
+  });
+
+  describe("has whatever may be thrown, and not the token", () => {
+    const fails = () => {
+      throw new Error(`asked for ${token}`);
+    };
+    const circular: Record<string, unknown> = { token };
+    circular.self = circular;
+    const traps = ["get", "has", "ownKeys", "getPrototypeOf", "getOwnPropertyDescriptor"] as const;
+    const revoked = Proxy.revocable({ token }, {});
+    revoked.revoke();
+    for (const [what, cause] of [
+      ["a string", `failed at ${token}`],
+      ["null", null],
+      ["a number", 42n],
+      ["a symbol", Symbol(token)],
+      ["a function", Object.assign(() => undefined, { token })],
+      ["an object without a prototype", Object.assign(Object.create(null) as object, { token })],
+      ["an object in itself", circular],
+      ["an object that refuses to be looked at", { token, [inspect.custom]: fails }],
+      ["an object that refuses to be a text", { token, toString: fails, [Symbol.toPrimitive]: fails }],
+      ["a proxy that refuses everything", new Proxy({ token }, Object.fromEntries(traps.map((trap) => [trap, fails])))],
+      ["a proxy that is revoked", revoked.proxy],
+      ["an error whose stack is a number", Object.assign(new Error(token), { stack: 42 })],
+      ["an error whose stack is an object", Object.assign(new Error(token), { stack: { token } })],
+      ["an error whose stack refuses to be a text", Object.assign(new Error(token), { stack: { token, toString: fails } })],
+      ["an error without a stack", Object.assign(new Error(token), { stack: undefined })],
+      ["an error whose stack refuses to be read", Object.defineProperty(new Error(token), "stack", { get: fails })],
+      ["a text that is cut where the token is", { url: `${"x".repeat(9_980)}${token}` }],
+    ] as const) {
+      it(`such as ${what}`, () => {
+        refuse(problems.unforeseen, cause);
+        logs.should.have.length(1);
+        logs[0]?.should.match(/^error refused\.unforeseen: ./).and.not.containEql(token.slice(0, 20));
+      });
+    }
+  }); // prettier-ignore
+
+  describe("has no more of an error than can be read, and nothing of a token that is cut", () => {
+    const backslashes = "\\".repeat(500_000);
+    for (const [what, cause] of [
+      ["an error that quotes a long body", new Error(`Unexpected token in ${"body ".repeat(100_000)}`)],
+      ["an error that quotes rows of escapes", new Error(`Unexpected token in ${backslashes}${token}`)],
+      ["an error with a token in rows of escapes", new Error(`Unexpected token in ${token}${backslashes}${token}`)],
+      ["a long text", `${"x".repeat(500_000)}${token}`],
+      ["a long text of escapes", backslashes],
+      ["an object with a long text", { body: `${"x".repeat(500_000)}${token}` }],
+      ...Array.from({ length: 60 }, (_, index) => [
+        `an object with a token ${9_950 + index} characters from its beginning`,
+        { body: `${"x".repeat(9_950 + index)}${token}` },
+      ] as const),
+    ] as const) {
+      it(`such as ${what}`, () => {
+        refuse(problems.unforeseen, cause);
+        logs.should.have.length(1);
+        logs[0]?.length.should.be.belowOrEqual(10_100);
+        logs[0]?.should.not.containEql(token.slice(0, 5));
+      });
+    }
+  }); // prettier-ignore
+});

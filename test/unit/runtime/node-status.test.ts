@@ -1,0 +1,223 @@
+import should from "should";
+import { mock } from "node:test";
+import { problems } from "../../../src/problem";
+import { Observed, settle } from "../../harness/observed";
+
+const minute = 60_000;
+
+describe("the status of a node", () => {
+  let observed: Observed;
+  beforeEach(() => {
+    mock.timers.enable({ apis: ["setTimeout", "Date"], now: Date.UTC(2026, 0, 1) });
+    observed = new Observed();
+  });
+  afterEach(() => mock.timers.reset());
+
+  const times = (count: number, act: (index: number) => void) => {
+    for (let index = 0; index < count; index++) act(index);
+  };
+  const shown = async () => {
+    const { fill, text } = (await observed.status()) ?? {};
+    return `${fill} ${text}`;
+  };
+
+  it("is renewed at most twice a second, and ends with the last count", async () => {
+    observed.deploy();
+    await settle();
+    const texts = () => observed.statuses.splice(0).map(({ text }) => text);
+    texts().should.eql(["status.open /hook 0 0"]);
+    times(100, () => observed.accept());
+    mock.timers.tick(499);
+    await settle();
+    texts().should.eql([]);
+    mock.timers.tick(1);
+    await settle();
+    texts().should.eql(["status.open /hook 100 0"]);
+    mock.timers.tick(5000);
+    await settle();
+    texts().should.eql([]);
+    observed.refuse();
+    await settle();
+    texts().should.eql(["status.openRefusing /hook 100 1"]);
+  });
+
+  it("is not that of a closed node, and the log says no more of it", async () => {
+    observed.deploy();
+    await shown();
+    observed.close();
+    observed.statuses.length = 0;
+    observed.accept();
+    should(await observed.status()).equal(undefined);
+  });
+
+  it("goes on counting after a deploy, and so does the form; a deleted node begins anew", async () => {
+    observed.deploy();
+    observed.accept();
+    observed.refuse();
+    observed.deploy();
+    observed.accept("2", "duplicate");
+    (await shown()).should.equal("green status.openRefusing /hook 1 1, status.duplicates 1");
+    should(await observed.ask(":id/standing")).containEql({ accepted: 1, refused: 1, duplicates: 1, unanswered: 0 });
+    observed.deploy();
+    should(await observed.ask(":id/standing")).match({ last: { at: Date.now() - 500, outcome: "repeated" } });
+    observed.delete();
+    should(await observed.ask(":id/standing")).equal(404);
+    observed.deploy();
+    (await shown()).should.equal("green status.open /hook 0 0");
+  });
+
+  describe("is yellow while everything is refused:", () => {
+    const yellow = /^yellow .*status.allRefused/;
+
+    it("five requests in a row, and not four", async () => {
+      observed.deploy();
+      times(4, () => observed.refuse());
+      (await shown()).should.not.match(yellow);
+      observed.refuse();
+      (await shown()).should.match(yellow);
+    });
+
+    it("until one is accepted, a sender has asked something, or the node is deployed", async () => {
+      observed.deploy();
+      for (const act of [() => observed.accept(), () => observed.handshake(), () => observed.deploy()]) {
+        times(7, () => observed.refuse());
+        (await shown()).should.match(yellow);
+        act();
+        (await shown()).should.startWith("green");
+      }
+    });
+
+    it("until that was ten minutes ago, though nothing else comes", async () => {
+      observed.deploy();
+      observed.refuse();
+      mock.timers.tick(8 * minute);
+      times(4, () => observed.refuse());
+      (await shown()).should.match(yellow);
+      mock.timers.tick(2 * minute);
+      (await shown()).should.startWith("green");
+    });
+
+    it("and not where replies go wrong to what was accepted", async () => {
+      observed.deploy();
+      times(9, () => observed.refuse(problems.unforeseen, "it broke", undefined, undefined));
+      observed.accept();
+      (await shown()).should.startWith("green");
+    });
+  });
+
+  describe("is yellow while the flow always fails:", () => {
+    const yellow = /^yellow .*status.allFailing/;
+
+    it("three attempts in a row with guaranteed delivery, until one succeeds", async () => {
+      observed.deploy({ isGuaranteed: true, isFollowed: true });
+      observed.fail("a", 1);
+      observed.fail("a", 2);
+      (await shown()).should.startWith("green");
+      observed.fail("b", 1);
+      (await shown()).should.match(yellow);
+      mock.timers.tick(60 * minute);
+      (await shown()).should.match(yellow);
+      observed.succeed("b");
+      (await shown()).should.startWith("green");
+    });
+
+    it("three flows in a row without it, until one fails with nothing for ten seconds", async () => {
+      observed.deploy();
+      for (const id of ["a", "b", "c"]) {
+        observed.accept(id);
+        mock.timers.tick(5000);
+        observed.fail(id);
+      }
+      (await shown()).should.match(yellow);
+      mock.timers.tick(60 * minute);
+      (await shown()).should.match(yellow);
+      observed.accept("d");
+      (await shown()).should.match(yellow);
+      mock.timers.tick(10_000);
+      (await shown()).should.startWith("green");
+    });
+
+    it("not where one of several succeeds, or one reports several errors", async () => {
+      observed.deploy();
+      times(9, () => observed.fail("a"));
+      (await shown()).should.startWith("green");
+      for (const id of ["b", "c", "d", "e", "f"]) observed.accept(id);
+      mock.timers.tick(10_000);
+      for (const id of ["b", "d"]) observed.fail(id);
+      (await shown()).should.startWith("green");
+    });
+  });
+
+  it("has the numbers of the queue, and is yellow where deliveries have failed", async () => {
+    observed.deploy({ isGuaranteed: true });
+    observed.load({ running: 1, queued: 2, retrying: 3 });
+    (await shown()).should.equal("green status.open /hook 0 0, status.running 1, status.queued 2, status.retrying 3");
+    observed.load({ failed: 4 });
+    (await shown()).should.equal("yellow status.open /hook 0 0, status.failed 4");
+  });
+
+  it("is blue while the node is paused, with the number that waits", async () => {
+    observed.deploy({ isGuaranteed: true, breaker: 5 });
+    observed.load({ queued: 2, retrying: 1, pause: "manual" });
+    (await shown()).should.equal("blue status.paused 3 · status.open /hook 0 0");
+    observed.load({ queued: 2, pause: "breaker" });
+    (await shown()).should.equal("blue status.breaker 5 2 · status.open /hook 0 0");
+    observed.load({});
+    (await shown()).should.startWith("green");
+  });
+
+  it("says who gets the requests instead, and once more where the node is deployed again", async () => {
+    observed.deploy();
+    observed.outcomes.emit("shadowed", { node: "node", by: "other" });
+    (await shown()).should.equal("yellow status.shadowedBy /hook other");
+    observed.log.should.eql(["warn status.shadowedBy /hook other"]);
+    observed.deploy();
+    (await shown()).should.startWith("green");
+  });
+
+  it("has the last use of two credentials since the deploy", async () => {
+    observed.deploy({ hasTwo: true });
+    observed.accept();
+    (await shown()).should.match(/status\.lastUsed \d\d:\d\d –$/);
+    observed.deploy({ hasTwo: true });
+    (await shown()).should.endWith("status.lastUsed – –");
+  });
+
+  describe("of a node with guaranteed delivery", () => {
+    const down = (trouble: "full" | "unreachable") => observed.outcomes.emit("store:down", { trouble, cause: "" });
+    const logged = () => observed.log.splice(0).map((line) => line.split(" ", 2).join(" "));
+
+    it("is red while the store is in trouble, also where it was deployed later, and no longer", async () => {
+      down("unreachable");
+      observed.deploy({ isGuaranteed: true });
+      (await shown()).should.equal("red status.store.unreachable");
+      observed.outcomes.emit("store:up");
+      (await shown()).should.startWith("green");
+      logged().should.eql(["error store.unreachable", "info store.mended"]);
+    });
+
+    it("is not green while a full store takes small bodies and refuses large ones", async () => {
+      observed.deploy({ isGuaranteed: true });
+      for (let round = 0; round < 5; round++) {
+        down("full");
+        mock.timers.tick(1000);
+        observed.outcomes.emit("store:up");
+        mock.timers.tick(40_000);
+        (await shown()).should.equal("red status.store.full");
+        observed.refuse(problems.storeTroubled);
+        mock.timers.tick(40_000);
+        (await shown()).should.equal("red status.store.full");
+      }
+      observed.accept();
+      mock.timers.tick(20_000);
+      (await shown()).should.startWith("green");
+      logged().filter((line) => line.includes("store.")).should.eql(["error store.full", "info store.mended"]); // prettier-ignore
+    });
+  });
+
+  it("of another node does not know of the store", async () => {
+    observed.deploy();
+    observed.outcomes.emit("store:down", { trouble: "full", cause: "" });
+    (await shown()).should.startWith("green");
+  });
+});
