@@ -98,6 +98,8 @@ for (const [layout, settings] of Object.entries(roots)) {
           words: '{"a":1}',
           size: 7,
           attempt: 1,
+          maxAttempts: null,
+          nextAt: null,
           replayOf: null,
           isTrial: false,
         },

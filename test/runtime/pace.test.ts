@@ -96,7 +96,9 @@ function testPace(kind: KeepKind): void {
     };
     const waiting = async (id: string) => {
       const { body } = await send(nodeRed.admin("/webhook-trigger/queues"), { method: "GET" });
-      const { queues } = JSON.parse(body) as { queues: { node: string; pause: string | null; queued: number }[] };
+      const { queues } = JSON.parse(body) as {
+        queues: { node: string; pause: string | null; queued: number; running: number }[];
+      };
       return queues.find(({ node }) => node === id);
     };
 
@@ -164,7 +166,10 @@ function testPace(kind: KeepKind): void {
 
     it("after failures in a row it pauses by itself, and goes on by hand", async () => {
       for (const number of [1, 2, 3, 4, 5]) await post("breaker", number);
-      await until(async () => (await waiting("breaker"))?.pause === "breaker", "the breaker to open");
+      await until(async () => {
+        const load = await waiting("breaker");
+        return load?.pause === "breaker" && load.running === 0;
+      }, "the breaker to open");
       const before = cameTo("breaker").length;
       await post("breaker", 6);
       await tell("work-breaker", { failing: false });

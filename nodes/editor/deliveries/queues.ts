@@ -28,6 +28,7 @@ export class Queues {
     const shown = JSON.stringify(lines);
     if (shown === this.#shown) return;
     this.#shown = shown;
+    this.#failure.hide();
     const focused = this.#lines.find("button").index($(":focus"));
     this.#lines.empty().append(...lines.map((queue) => this.#line(queue)));
     if (focused >= 0) this.#lines.find("button").eq(focused).trigger("focus");
