@@ -232,11 +232,14 @@ function isRunning(node: Node): boolean {
   return (node as Node & RunningNode)._flow?.getNode(node.id) === node;
 }
 
-/** `msg.webhook.retryAfter`, in seconds, by which a flow says when it wants to be started again. */
+/** A flow that wants to be started again later than in 30 days is started then. */
+const maxRetryAfterMs = 30 * 24 * 3_600_000;
+
+/** `msg.webhook.retryAfter`, in seconds, by which a flow says when it wants to be started again: in whole ms. */
 function getRetryAfterMs({ webhook }: NodeMessage & { webhook?: { retryAfter?: unknown } }): number | undefined {
   const { retryAfter } = webhook ?? {};
   const seconds = typeof retryAfter === "string" && retryAfter.trim() !== "" ? Number(retryAfter) : retryAfter;
-  return typeof seconds === "number" && seconds >= 0 && seconds < Infinity ? seconds * 1000 : undefined;
+  return typeof seconds === "number" && seconds >= 0 ? Math.min(Math.ceil(seconds * 1000), maxRetryAfterMs) : undefined;
 }
 
 /** When a message that is sent in this turn has been delivered. */

@@ -4,6 +4,7 @@ import type { Node, NodeAPI } from "node-red";
 import type { Delivery as StoredState, StoredDelivery } from "../../src/deliveries/delivery";
 import {
   type AttemptResult,
+  breakerIntervalMs,
   type Consumer,
   type DeliveryQueue,
   type Load,
@@ -39,6 +40,7 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   readonly #means: Means;
   readonly #messages = new Map<string, { delivery: Delivery; bytes: number }>();
   #messageBytes = 0;
+  #triedAt = -Infinity;
 
   constructor(RED: NodeAPI, node: Node, means: Means) {
     this.pace = means.config.pace;
@@ -62,7 +64,8 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
 
   async storeStarted(delivery: Delivery, sent: Sent): Promise<Problem | undefined> {
     const { queue, recorder, config, outcomes } = this.#means;
-    if (queue.paused(this.#node.id)) return problems.paused;
+    const pause = queue.paused(this.#node.id);
+    if (pause === "manual" || (pause === "breaker" && !this.#mayTry())) return problems.paused;
     const stored = recorder.record(delivery, sent, { state: "running" });
     const timeoutMs = config.reply.by === "flow" ? config.reply.timeout : 0;
     const problem = await this.#add(() =>
@@ -122,6 +125,14 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
     const result = reply?.ending ?? completion.follow(id, { redact, timeoutMs });
     this.#node.send(message);
     return result;
+  }
+
+  /** Whether a request may try a flow whose circuit breaker is open: nothing waits in the queue that could. */
+  #mayTry(): boolean {
+    const now = performance.now();
+    if (now - this.#triedAt < breakerIntervalMs) return false;
+    this.#triedAt = now;
+    return true;
   }
 
   #takeMessage(id: string): Delivery | undefined {

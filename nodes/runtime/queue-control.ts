@@ -38,7 +38,8 @@ export function serveQueueControl(RED: NodeAPI, queues: Queues): void {
     };
 
   httpAdmin.get("/webhook-trigger/queues", mayRead, (_request, response) => {
-    const all = [...queues.loads].map(([node, { pause, ...load }]) => ({ node, pause: pause ?? null, ...load }));
+    // A load is told a little later than its node is paused.
+    const all = [...queues.loads].map(([node, load]) => ({ node, ...load, pause: queues.queue?.paused(node) ?? null }));
     response.set("Cache-Control", "no-store").json({ queues: all });
   });
   httpAdmin.post("/webhook-trigger/:id/pause", mayWrite, control((queue, node) => queue.pause(node))); // prettier-ignore

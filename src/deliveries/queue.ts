@@ -4,6 +4,9 @@ import type { Pace } from "../config/handling";
 import type { Delivery, State, StoredDelivery } from "./delivery";
 import type { Duplicates } from "./duplicates";
 
+/** Between two attempts of a node whose circuit breaker is open, in ms. */
+export const breakerIntervalMs = 60_000;
+
 export type { Pace } from "../config/handling";
 
 /** How an attempt has ended. */

@@ -6,6 +6,7 @@ import { afterAttempt } from "../after-attempt";
 import type { Attempt, Delivery, State, StoredDelivery } from "../delivery";
 import {
   type AttemptResult,
+  breakerIntervalMs,
   type Change,
   type Consumer,
   type DeliveryQueue,
@@ -45,7 +46,7 @@ const defaults: Timing & IndexOptions = {
   timeLimit: 5000,
   lockDuration: 20_000,
   stalledInterval: 4000,
-  breakerInterval: 60_000,
+  breakerInterval: breakerIntervalMs,
   pollInterval: 2000,
   tidyInterval: 60_000,
   maxAge: 7 * 24 * 3_600_000,

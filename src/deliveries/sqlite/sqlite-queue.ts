@@ -7,6 +7,7 @@ import type { Delivery, State, StoredDelivery } from "../delivery";
 import type { Duplicates } from "../duplicates";
 import {
   type AttemptResult,
+  breakerIntervalMs,
   type Change,
   type Consumer,
   type DeliveryQueue,
@@ -32,8 +33,6 @@ export const maxBytes = 1024 * 1024 * 1024;
 const unreadable = "unreadable";
 /** Until a store in trouble is asked again to write down how an attempt has ended, in ms. */
 const retryAfterMs = 1000;
-/** Between two attempts of a node whose circuit breaker is open, in ms. */
-export const breakerIntervalMs = 60_000;
 /** The compiled one beside the compiled queue; where TypeScript is run as it is, the worker runs it the same way. */
 const workerFile = join(__dirname, `worker${extname(__filename)}`);
 
@@ -58,6 +57,7 @@ export class SqliteQueue implements DeliveryQueue {
   /** Those of before; unknown until the file is open. */
   #pauses: ReadonlyMap<string, Pause> | undefined;
   #thread: FileThread | undefined;
+  #opening: Promise<unknown> | undefined;
   #duplicates: SqliteDuplicates | undefined;
   #events: Pick<StoreEvents, "changed"> = { changed: () => undefined };
   #areFlowsRunning = false;
@@ -80,7 +80,9 @@ export class SqliteQueue implements DeliveryQueue {
     const setup = { path: join(this.#folder, fileName), maxAge: age, maxBytes: bytes };
     const thread = (this.#thread = new FileThread(worker, setup, events));
     this.#duplicates = new SqliteDuplicates(thread);
-    await this.#openFile(thread).catch((error: unknown) => {
+    const opening = this.#openFile(thread);
+    this.#opening = opening.catch(() => undefined);
+    await opening.catch((error: unknown) => {
       void this.#insist(() => this.#openFile(thread));
       throw error;
     });
@@ -194,6 +196,9 @@ export class SqliteQueue implements DeliveryQueue {
 
   /** @returns whether it is new */
   async #store(delivery: Delivery, body: Buffer): Promise<boolean> {
+    // What a process before has left is to be known first: what is stored now must not be taken for that.
+    await this.#opening;
+    if (!this.#pauses) throw new StoreError("unreachable");
     const { row, searched } = toRow(delivery, body);
     const isNew = await this.#ask.ask("add", row, searched, body);
     this.#changed(delivery.id, delivery.node);
