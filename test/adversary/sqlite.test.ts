@@ -12,6 +12,7 @@ import {
   rmdirSync,
   statSync,
   truncateSync,
+  unlinkSync,
   writeFileSync,
   writeSync,
 } from "node:fs";
@@ -173,6 +174,16 @@ if (sqliteIsHere()) {
       await told("up");
       await store.add(accepted("2"), bytes);
       (await unfinished(store)).should.eql(["2"]);
+    });
+
+    it("are refused once when the file is deleted while it is open, and kept in a new one then", async () => {
+      const store = await opened();
+      await store.add(accepted("1"), bytes);
+      unlinkSync(file());
+      await rejected(store.add(accepted("2"), bytes), "unreachable");
+      await told("up");
+      await store.add(accepted("3"), bytes);
+      (await unfinished(await reopened(store))).should.eql(["3"]);
     });
 
     it("are one process's: another is refused until that has gone", async () => {

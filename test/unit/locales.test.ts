@@ -242,6 +242,7 @@ describe("texts in the code", () => {
         "no answer within \0 ms",
         "no transaction",
         "the connection has ended",
+        "the file is gone",
       ].map((text): [string, string] => [text, "an error behind a text that is translated, as those of Node.js are"]),
       ["hello world", "the body of a test request: data, which flows may compare"],
       ["http in", "the name of a node type"],

@@ -197,7 +197,7 @@ export class SqliteQueue implements DeliveryQueue {
   /** @returns whether it is new */
   async #store(delivery: Delivery, body: Buffer): Promise<boolean> {
     // What a process before has left is to be known first: what is stored now must not be taken for that.
-    await this.#opening;
+    if (!this.#pauses) await this.#opening;
     if (!this.#pauses) throw new StoreError("unreachable");
     const { row, searched } = toRow(delivery, body);
     const isNew = await this.#ask.ask("add", row, searched, body);

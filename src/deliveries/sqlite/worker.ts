@@ -1,7 +1,7 @@
 // The thread that has the file: SQLite is synchronous, and each sync would stop every flow. All that has come while a
 // transaction was synced is in the next one.
 
-import { closeSync, existsSync, fsyncSync, openSync, renameSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { Trouble } from "../queue";
@@ -69,7 +69,7 @@ class StoreFile {
   readonly #setup: Setup;
   readonly #say: (message: Message) => void;
   readonly #tidying = setInterval(() => this.take([tidying]), tidyIntervalMs);
-  #open: { database: Database; tables: Tables } | undefined;
+  #open: { database: Database; tables: Tables; inode: number | undefined } | undefined;
   #questions: Question[] = [];
   #trouble: Trouble | undefined;
   /** The largest body that found no room since it last worked, in bytes: that smaller ones find some says little. */
@@ -107,8 +107,10 @@ class StoreFile {
   /** @returns what became of each, when it is as safe as it gets */
   #answerAll(questions: readonly Question[]): Answer[] {
     try {
-      const { database, tables } = (this.#open ??= this.#openFile());
+      const { database, tables, inode } = (this.#open ??= this.#openFile());
       const isWriting = questions.some(({ method }) => !readingMethods.includes(method));
+      // Of a file that was deleted or replaced, nobody would ever see what is written. SQLITE_CANTOPEN: it is opened anew.
+      if (isWriting && findInode(this.#setup.path) !== inode) throw Object.assign(new Error("the file is gone"), { errcode: 14 }); // prettier-ignore
       tables.begin();
       if (isWriting) database.exec("BEGIN IMMEDIATE");
       const answers = questions.map((question) => answer(tables, question));
@@ -152,7 +154,7 @@ class StoreFile {
     this.#open = undefined;
   }
 
-  #openFile(): { database: Database; tables: Tables } {
+  #openFile(): { database: Database; tables: Tables; inode: number | undefined } {
     const { path } = this.#setup;
     const isNew = !existsSync(path);
     // With bodies of requests in it, it is nobody else's; SQLite gives what belongs to it the same mode.
@@ -165,7 +167,7 @@ class StoreFile {
       const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
       if (!isEmpty && found !== version) throw Object.assign(new Error(`its tables have version ${found}`), { errcode: 26 }); // prettier-ignore
       database.exec(`PRAGMA user_version = ${version}`);
-      return { database, tables: new Tables(database, this.#setup) };
+      return { database, tables: new Tables(database, this.#setup), inode: findInode(path) };
     } catch (error) {
       database.close();
       throw error;
@@ -206,6 +208,10 @@ class StoreFile {
     this.#trouble = trouble;
     this.#say({ says: "down", trouble, cause });
   }
+}
+
+function findInode(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
 /** How large a body is that a question adds, or tries to add; -1 for one that adds nothing. */
