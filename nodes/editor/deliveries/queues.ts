@@ -50,7 +50,9 @@ export class Queues {
   }
 
   async #control(button: JQuery, node: string, action: "pause" | "resume"): Promise<void> {
-    button.prop("disabled", true);
+    // A button that is disabled would lose the focus.
+    if (button.attr("aria-disabled") === "true") return;
+    button.attr("aria-disabled", "true");
     this.#failure.hide();
     try {
       await control(node, action);
@@ -58,7 +60,7 @@ export class Queues {
       const isForbidden = troubleOf(error) === "forbidden";
       this.#failure.text(text(`tab.queue.${isForbidden ? "forbidden" : "failed"}`)).show();
     }
-    button.prop("disabled", false);
+    button.attr("aria-disabled", "false");
     this.#changed();
   }
 }
