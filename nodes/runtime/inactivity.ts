@@ -6,7 +6,7 @@ import type { State } from "../../src/deliveries/delivery";
 import type { DeliveryQueue } from "../../src/deliveries/queue";
 import type { AcceptedEvent, Outcomes, SilentEvent } from "../../src/outcomes";
 import type { NodeHealths } from "./node-health";
-import { permissions } from "./permissions";
+import { permissions } from "../../src/admin/permissions";
 
 /** What `setTimeout` takes at most, in ms. */
 const maxTimeoutMs = 2 ** 31 - 1;

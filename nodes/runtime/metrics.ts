@@ -5,7 +5,7 @@ import type { RequestHandler } from "express";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { Outcomes } from "../../src/outcomes";
 import type { NodeHealth, NodeHealths } from "./node-health";
-import { permissions } from "./permissions";
+import { permissions } from "../../src/admin/permissions";
 
 /** What is told of each metric: in every language the same, as its name is. */
 export const helpTexts = {

@@ -11,7 +11,7 @@ import { Metrics } from "./metrics";
 import { NodeHealths, type RunningNode } from "./node-health";
 import { NodeLog } from "./node-log";
 import { NodeStatuses } from "./node-status";
-import { permissions } from "./permissions";
+import { permissions } from "../../src/admin/permissions";
 import { Traffic } from "./traffic";
 
 /** What a node expects of its sender. */

@@ -3,7 +3,7 @@
 import type { RequestHandler } from "express";
 import type { Node, NodeAPI } from "node-red";
 import { type DeliveryQueue, type Load, StoreError } from "../../src/deliveries/queue";
-import { permissions } from "./permissions";
+import { permissions } from "../../src/admin/permissions";
 
 /** The queues of nodes with guaranteed delivery. */
 export interface Queues {

@@ -8,7 +8,7 @@ import { type Query, StoreError } from "../../src/deliveries/queue";
 import { detailOf, summaryOf } from "../../src/deliveries/shown";
 import type { Detail, SummaryPage } from "../../src/deliveries/summary";
 import { serverOf } from "./host";
-import { permissions } from "./permissions";
+import { permissions } from "../../src/admin/permissions";
 import type { Changed, Replays } from "./replays";
 import { millisecondsKnown, type Minute, minutesOf, type Traffic } from "./traffic";
 

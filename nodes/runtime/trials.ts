@@ -13,7 +13,7 @@ import { present, testBody, trialField } from "../../src/trust/present";
 import { type StandIn, StandIns } from "../../src/trust/stand-ins";
 import { mountOf, parentOf, rootsOf, serverOf } from "./host";
 import type { Opened, OpenedNodes } from "./opened";
-import { permissions } from "./permissions";
+import { permissions } from "../../src/admin/permissions";
 
 /** How long an answer may take, in ms: longer than a request may wait for a deploy. */
 const longestWait = holdTimeoutMs + 5000;
