@@ -51,7 +51,7 @@ export class DeliveryStores implements Queues {
   #guarding: Guarding | undefined;
   #areFlowsRunning = false;
 
-  /** @param changed called whenever a delivery has come or has changed */
+  /** @param changed called whenever a delivery, or what waits for a node, has come or has changed */
   constructor(RED: NodeAPI, outcomes: Outcomes, changed: () => void) {
     this.#RED = RED;
     this.#events = emitStoreEvents(outcomes, changed);
@@ -59,7 +59,10 @@ export class DeliveryStores implements Queues {
       outcomes.emit("attempt:failed", { node, id, attempt: 1, error }),
     );
     outcomes.on("load", ({ node, load }) => {
-      if (this.loads.has(node)) this.loads.set(node, load);
+      if (!this.loads.has(node)) return;
+      this.loads.set(node, load);
+      // Whether it is paused, and how many wait.
+      changed();
     });
     const { webhookTriggerStore, webhookTriggerDeliveries } = settingsOf(RED);
     const settings = parseStoreSettings(webhookTriggerStore);

@@ -1,5 +1,6 @@
 import should from "should";
 import { createHmac } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { mostShown } from "../../src/deliveries/shown";
@@ -618,18 +619,20 @@ describe("the deliveries of a Node-RED with other settings", () => {
     await shown.find(({ node }) => node === "orders");
   });
 
+  /** Notes what editors are told, and stands in for one that is opened or closed. */
+  const plugin = `
+    module.exports = (RED) => {
+      let told = [];
+      RED.events.on("comms", ({ topic, data, retain }) => {
+        if (topic === "webhook-trigger/deliveries") told.push({ data, retain });
+      });
+      process.on("message", ({ editor, tell }) => {
+        if (editor) RED.events.emit("comms:connection-" + editor, {});
+        if (tell) process.send({ trace: "told " + JSON.stringify(told) });
+      });
+    };`;
+
   it("have open editors ask again, a few times a second at most, and say nothing while none is open", async () => {
-    const plugin = `
-      module.exports = (RED) => {
-        let told = [];
-        RED.events.on("comms", ({ topic, data, retain }) => {
-          if (topic === "webhook-trigger/deliveries") told.push({ data, retain });
-        });
-        process.on("message", ({ editor, tell }) => {
-          if (editor) RED.events.emit("comms:connection-" + editor, {});
-          if (tell) process.send({ trace: "told " + JSON.stringify(told) });
-        });
-      };`;
     const { running } = await open({ flow, plugin });
     const told = async () => JSON.parse(await running.ask({ tell: true }, "told ")) as unknown[];
     const post = () => send(running.node("/orders"), { headers: bearer });
@@ -645,6 +648,29 @@ describe("the deliveries of a Node-RED with other settings", () => {
     seen.length.should.be.within(1, most);
     running.say({ editor: "removed" });
   }); // prettier-ignore
+
+  for (const kind of keeps.filter(({ isHere }) => isHere)) {
+    it(`have open editors ask again when a node is paused or resumed, kept in ${kind.name}`, async () => {
+      const keep = await kind.begin();
+      try {
+        const safe = tab(webhook("safe", "/safe", { guaranteed: true }));
+        const { running } = await open({ flow: safe, ...keep.options, plugin });
+        await running.status("safe", /\/safe/);
+        const told = async () => (JSON.parse(await running.ask({ tell: true }, "told ")) as unknown[]).length;
+        // What is told after the start has come before.
+        await wait(1000);
+        running.say({ editor: "added" });
+        for (const action of ["pause", "resume", "pause"]) {
+          const before = await told();
+          (await send(running.admin(`/webhook-trigger/safe/${action}`), { headers: {} })).status.should.equal(204);
+          await until(async () => (await told()) > before, `an editor to be told after ${action}`);
+        }
+      } finally {
+        await nodeRed?.stop();
+        await keep.end();
+      }
+    });
+  }
 
   const itInFile = sqliteIsHere() ? it : () => undefined;
   itInFile(
