@@ -120,6 +120,8 @@ export interface Editor {
     on(event: "connect", listener: () => void): void;
     off(event: "connect", listener: () => void): void;
   };
+  /** Who uses the editor: may do all where it has no accounts. */
+  user: { hasPermission(permission: string): boolean };
   /** The language that the editor speaks, by its BCP 47 tag. */
   i18n: { lang(): string };
   clipboard: { copyText(text: string, element: JQuery, message: string): boolean };

@@ -3,6 +3,7 @@ import type { Summary } from "../../src/deliveries/summary";
 import { boxOf, catalogText, Editor } from "../harness/browser";
 import { DeliveriesTab, summaries, summary, ToldDeliveries } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";
+import { NodeRed } from "../harness/node-red";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 import { until } from "../harness/until";
 
@@ -403,6 +404,39 @@ describe("the tab of deliveries", () => {
     (await failure.innerText()).should.equal(catalogText("tab.queue.forbidden"));
   });
 
+  it("says why a node could not be resumed until it is tried again, or is resumed all the same", async () => {
+    told.queues = [{ node: "payments", pause: "manual", queued: 1, retrying: 0 }];
+    await tab.open();
+    const failure = tab.element.locator(".webhook-deliveries-failure");
+    const resume = button(`${catalogText("tab.queue.resume")}: /payments`);
+    const line = tab.element.locator(".webhook-deliveries-queue");
+    const wait = async (queued: number) => {
+      told.queues = told.queues.map((queue) => ({ ...queue, queued }));
+      await tab.publish();
+      await line.filter({ hasText: catalogText("tab.queue.manual", { count: String(queued) }) }).waitFor();
+    };
+    const tryInVain = async () => {
+      told.fault = 500;
+      await resume.click();
+      await failure.filter({ hasText: catalogText("tab.queue.failed") }).waitFor();
+      told.fault = undefined;
+    };
+    await tryInVain();
+    await wait(2);
+    (await failure.isVisible()).should.be.true();
+    told.queues = [];
+    await tab.publish();
+    await failure.waitFor({ state: "hidden" });
+    told.queues = [{ node: "payments", pause: "manual", queued: 2, retrying: 0 }];
+    await tab.publish();
+    await line.waitFor();
+    await tryInVain();
+    await wait(3);
+    await resume.click();
+    await line.waitFor({ state: "detached" });
+    (await failure.isVisible()).should.be.false();
+  });
+
   it("says which attempt has failed, and when the next one is", async () => {
     const nextAt = new Date(2024, 1, 3, 4, 5, 6).getTime();
     const cause = { problem: null, reasons: [], looksLike: null, error: "call: no answer" };
@@ -514,3 +548,24 @@ describe("the tab of deliveries", () => {
     });
   }
 }); // prettier-ignore
+
+describe("the tab of deliveries of a user who may only look", () => {
+  it("has no button that pauses or resumes a node", async () => {
+    const code = "adminAuth: { type: 'credentials', users: [], default: { permissions: 'read' } }";
+    const nodeRed = await NodeRed.start({ code, flow: webhookFlow({ id: "orders", relativePath: "/orders" }) });
+    try {
+      const editor = await Editor.open(await sharedBrowser(), nodeRed);
+      const tab = new DeliveriesTab(editor);
+      const told = new ToldDeliveries();
+      told.queues = [{ node: "orders", pause: "manual", queued: 1, retrying: 0 }];
+      await told.serve(editor.page);
+      await tab.open();
+      const line = tab.element.locator(".webhook-deliveries-queue");
+      await line.filter({ hasText: catalogText("tab.queue.manual", { count: "1" }) }).waitFor();
+      (await line.locator(".red-ui-button").count()).should.equal(0);
+      await editor.close();
+    } finally {
+      await nodeRed.stop();
+    }
+  });
+});
