@@ -91,7 +91,8 @@ function prepare(RED: NodeAPI): Common {
   const limit = bodyLimitOf(RED);
   const { lists } = stores;
   const replays = new Replays(RED, opened, deployGate, limit);
-  serveDeliveries(RED, { lists, traffic: observers.traffic, replays });
+  const paused = (node: string) => stores.paused(node);
+  serveDeliveries(RED, { lists, traffic: observers.traffic, replays, paused });
   serveQueueControl(RED, stores);
   const trials = new Trials(RED, deployGate, opened, lists);
   const isConfigured = (key: string) => configured.has(key);

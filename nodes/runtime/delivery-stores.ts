@@ -9,7 +9,14 @@ import { Guarding } from "../../src/deliveries/duplicate-guard";
 import { DeliveryLists } from "../../src/deliveries/delivery-lists";
 import { DeliveryLog, ignoreTrouble, type LogTarget, RecentStarts } from "../../src/delivery-log";
 import { MemoryLog } from "../../src/deliveries/memory-log";
-import { type Consumer, type DeliveryQueue, type Load, StoreError, type StoreEvents } from "../../src/deliveries/queue";
+import {
+  type Consumer,
+  type DeliveryQueue,
+  type Load,
+  type Pause,
+  StoreError,
+  type StoreEvents,
+} from "../../src/deliveries/queue";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import type { Outcomes } from "../../src/outcomes";
@@ -139,6 +146,11 @@ export class DeliveryStores implements Queues {
       leave();
       this.loads.delete(node);
     };
+  }
+
+  /** Why an open node with guaranteed delivery starts no flow; nothing where it does. */
+  paused(node: string): Pause | undefined {
+    return this.loads.has(node) ? this.queue.paused(node) : undefined;
   }
 
   /** What keeps duplicates from flows with guaranteed delivery: the keys are in the store. */

@@ -4,7 +4,7 @@ import type { RequestHandler, Response } from "express";
 import type { NodeAPI } from "node-red";
 import { finished, type State, unfinished } from "../../src/deliveries/delivery";
 import { type DeliveryLists, formatPosition, parsePosition } from "../../src/deliveries/delivery-lists";
-import { type Query, StoreError } from "../../src/deliveries/queue";
+import { type Pause, type Query, StoreError } from "../../src/deliveries/queue";
 import { detailOf, summaryOf } from "../../src/deliveries/shown";
 import type { Detail, SummaryPage } from "../../src/deliveries/summary";
 import { serverOf } from "./host";
@@ -27,6 +27,8 @@ interface Means {
   readonly lists: DeliveryLists;
   readonly replays: Replays;
   readonly traffic: Traffic;
+  /** Why a node starts no flow; nothing where it does. */
+  readonly paused: (node: string) => Pause | undefined;
 }
 
 /** What was asked cannot be understood. */
@@ -49,8 +51,9 @@ export function pushChanges(RED: NodeAPI): () => void {
   };
 }
 
-export function serveDeliveries(RED: NodeAPI, { lists, replays, traffic }: Means): void {
+export function serveDeliveries(RED: NodeAPI, { lists, replays, traffic, paused }: Means): void {
   const { httpAdmin, auth } = RED;
+  const means = { translate: RED._, paused };
   const [mayRead, mayWrite] = [auth.needsPermission(permissions.read), auth.needsPermission(permissions.write)];
 
   const answer =
@@ -65,14 +68,14 @@ export function serveDeliveries(RED: NodeAPI, { lists, replays, traffic }: Means
   const page = async (query: Query): Promise<SummaryPage> => {
     const { deliveries, next } = await lists.page(query);
     return {
-      deliveries: deliveries.map((delivery) => summaryOf(delivery, RED._)),
+      deliveries: deliveries.map((delivery) => summaryOf(delivery, means)),
       next: next ? formatPosition(next) : null,
     };
   };
 
   const detail = async (id: string): Promise<Detail | undefined> => {
     const found = await lists.find(id);
-    return found && { ...detailOf(found.stored, RED._), ...(await replays.payloadToShow(found.stored)) };
+    return found && { ...detailOf(found.stored, means), ...(await replays.payloadToShow(found.stored)) };
   };
 
   const replay = async (id: string, changed: Changed | undefined, response: Response): Promise<unknown> => {

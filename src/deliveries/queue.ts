@@ -3,11 +3,13 @@
 import type { Pace } from "../config/handling";
 import type { Delivery, State, StoredDelivery } from "./delivery";
 import type { Duplicates } from "./duplicates";
+import type { Pause } from "./state";
 
 /** Between two attempts of a node whose circuit breaker is open, in ms. */
 export const breakerIntervalMs = 60_000;
 
 export type { Pace } from "../config/handling";
+export type { Pause } from "./state";
 
 /** How an attempt has ended. */
 export type AttemptResult =
@@ -22,9 +24,6 @@ export type AttemptResult =
     }
   /** A deploy has ended it: the delivery is put back, and the attempt is not counted. */
   | { readonly as: "interrupted" };
-
-/** Why a node starts no flow for what it accepts: a person has paused it, or its circuit breaker is open. */
-export type Pause = "manual" | "breaker";
 
 /** What a node has in its queue. */
 export interface Load {

@@ -5,39 +5,50 @@ import { toObject } from "../request/parameters";
 import { textOf } from "../request/text";
 import { redactHeaders, redactQuery } from "../trust/redactor";
 import { type Delivery, type Kept, toldBy } from "./delivery";
-import { gone, lateAnswer, statusError } from "./state";
+import { gone, lateAnswer, type Pause, type State, statusError } from "./state";
 import type { Cause, Detail, ShownAnswer, ShownBody, Summary } from "./summary";
 import { fixOf, reasonOf, type Translate } from "./wording";
 
 /** Of a body, so many bytes are shown. */
 export const mostShown = 1024 * 1024;
 
-/** @param translate looks texts up in the language of the runtime */
-export function summaryOf(delivery: Delivery, translate: Translate): Summary {
+/** What there is to know besides what is stored. */
+export interface Means {
+  /** Looks texts up in the language of the runtime. */
+  readonly translate: Translate;
+  /** Why a node starts no flow; nothing where it does. */
+  readonly paused: (node: string) => Pause | undefined;
+}
+
+/** Whose flow may be started once more: by itself, or by a replay. */
+const unsettled: readonly State[] = ["queued", "retrying", "failed"];
+
+export function summaryOf(delivery: Delivery, { translate, paused }: Means): Summary {
   const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
   const { event, senderId } = toldBy(delivery);
   const cause = causeOf(delivery);
+  const pause = (unsettled.includes(state) && paused(node)) || null;
   return {
     ...{ id, node: node === "" ? null : node, at, state, status },
     reason: cause && reasonOf(cause, translate),
-    fix: cause && fixOf({ cause, state }, translate),
+    fix: cause && fixOf({ cause, state, pause }, translate),
     ...{ method: head.method, path: head.path, ip: head.ip },
     sender: webhook?.sender ?? null,
     event: event ?? null,
     words: delivery.words ?? null,
     senderId: senderId ?? null,
     ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
-    ...{ maxAttempts: delivery.maxAttempts ?? null, nextAt: delivery.nextAt ?? null },
+    ...{ maxAttempts: delivery.maxAttempts ?? null, nextAt: delivery.nextAt ?? null, pause },
     replayOf: delivery.replayOf ?? null,
     isTrial: delivery.isTrial ?? false,
     cause,
   };
 }
 
-export function detailOf(kept: Kept, translate: Translate): Detail {
+export function detailOf(kept: Kept, means: Means): Detail {
   const { delivery, attempts } = kept;
   const { head } = delivery;
-  const summary = summaryOf(delivery, translate);
+  const summary = summaryOf(delivery, means);
   return {
     ...summary,
     headers: redactHeaders(head.headers),

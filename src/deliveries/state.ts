@@ -19,6 +19,9 @@ export type State =
   /** The flow has failed with it so often that a person has to look. */
   | "failed";
 
+/** Why a node starts no flow for what it accepts: a person has paused it, or its circuit breaker is open. */
+export type Pause = "manual" | "breaker";
+
 const replayable = ["queued", "running", "retrying", "succeeded", "failed"] as const;
 
 /** Whether it has started its flow, or is to: nothing else can be replayed. */

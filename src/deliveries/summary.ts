@@ -2,7 +2,7 @@
 
 import type { Reason } from "../trust/diagnosis/explanation";
 import type { SenderId } from "../trust/senders/table";
-import type { Attempt, State } from "./state";
+import type { Attempt, Pause, State } from "./state";
 
 /** One delivery in a list. What is not known of it is `null`. */
 export interface Summary {
@@ -41,6 +41,8 @@ export interface Summary {
   readonly maxAttempts: number | null;
   /** When it is started again, in ms since the epoch; `null` where it does not wait for that. */
   readonly nextAt: number | null;
+  /** Why its node starts no flow, where this delivery waits for that or has failed; `null` where it starts them. */
+  readonly pause: Pause | null;
   /** The id of the delivery that it is a replay of. */
   readonly replayOf: string | null;
   /** Whether the editor has sent it, to try the endpoint. */

@@ -3,8 +3,8 @@
 import type { Reason } from "../trust/diagnosis/explanation";
 import { inARow } from "../trust/diagnosis/sentences";
 import { shortName } from "../trust/senders/table";
-import { gone, interrupted, lateAnswer, type State, timedOut } from "./state";
-import type { Cause } from "./summary";
+import { gone, interrupted, lateAnswer, timedOut } from "./state";
+import type { Cause, Summary } from "./summary";
 
 /** Looks a text up in a message catalog. */
 export type Translate = (key: string, values?: Record<string, string | number>) => string;
@@ -26,16 +26,24 @@ export function describeError(error: string, translate: Translate): string {
 }
 
 /** What to do about that, as sentences. */
-export function fixOf({ cause, state }: { cause: Cause; state: State }, translate: Translate): string {
+export function fixOf(
+  { cause, state, pause }: Pick<Summary, "state" | "pause"> & { cause: Cause },
+  translate: Translate,
+): string {
   const { reasons, looksLike } = cause;
+  const isPaused = pause === "manual";
   // To replay it as well would start the flow twice.
-  if (state !== "refused" && state !== "failed") return sentenceOf(translate("fix.retrying"), translate);
+  if (state !== "refused" && state !== "failed") {
+    return sentenceOf(translate(isPaused ? "fix.retryingPaused" : "fix.retrying"), translate);
+  }
   const told = sentencesOf(reasons, translate);
   if (looksLike !== null && !reasons.some(({ key }) => key === "otherSender")) {
     told.push(sentenceOf(translate("whyNot.looksLike", { sender: shortName(looksLike) }), translate));
   }
   const key = problemOf(cause) ?? (cause.error === gone ? gone : "flow");
-  return told.length > 0 ? inARow(told) : sentenceOf(translate(`fix.${key}`), translate);
+  if (told.length > 0) return inARow(told);
+  const fix = sentenceOf(translate(`fix.${key}`), translate);
+  return isPaused ? inARow([fix, sentenceOf(translate("fix.paused"), translate)]) : fix;
 }
 
 /** What was wrong with a request that was refused, each as a sentence with its full stop. */

@@ -437,6 +437,12 @@ describe("the tab of deliveries", () => {
     (await failure.isVisible()).should.be.false();
   });
 
+  it("does not say that a delivery is tried again by itself while its node is paused", async () => {
+    const again = { id: "again", state: "retrying", attempt: 3, maxAttempts: 10, cause: failure } as const;
+    await show([summary({ ...again, nextAt: Date.now(), pause: "manual" })]);
+    await tab.row(`${catalogText("tab.attempt", { attempt: "3", max: "10" })}: ${failure.error}`).waitFor();
+  });
+
   it("says which attempt has failed, and when the next one is", async () => {
     const nextAt = new Date(2024, 1, 3, 4, 5, 6).getTime();
     const cause = { problem: null, reasons: [], looksLike: null, error: "call: no answer" };

@@ -26,6 +26,7 @@ export function summary(given: Partial<Summary> & { id: string }): Summary {
     attempt: 1,
     maxAttempts: null,
     nextAt: null,
+    pause: null,
     replayOf: null,
     isTrial: false,
     cause: null,

@@ -28,6 +28,7 @@ export const done: Detail = {
   attempt: 1,
   maxAttempts: null,
   nextAt: null,
+  pause: null,
   replayOf: null,
   isTrial: false,
   cause: null,

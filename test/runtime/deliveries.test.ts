@@ -101,6 +101,7 @@ for (const [layout, settings] of Object.entries(roots)) {
           attempt: 1,
           maxAttempts: null,
           nextAt: null,
+          pause: null,
           replayOf: null,
           isTrial: false,
         },

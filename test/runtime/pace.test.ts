@@ -1,4 +1,5 @@
 import should from "should";
+import catalog from "../../locales/en-US/webhook-trigger.json";
 import { type KeepKind, keeps } from "../harness/guaranteed";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
@@ -162,6 +163,20 @@ function testPace(kind: KeepKind): void {
       cameTo("paused").should.eql([]);
       (await admin("paused/resume")).status.should.equal(204);
       (await come("paused", 4)).map(({ payload }) => payload).should.eql([1, 2, 3, 4]);
+    });
+
+    it("a delivery that has failed waits for its node to be resumed, and says so", async () => {
+      await tell("work-away", { failing: true });
+      const id = await post("away", 11);
+      const shown = new ShownDeliveries(nodeRed);
+      await shown.find((each) => each.id === id && each.state === "retrying" && each.pause === null);
+      (await admin("away/pause")).status.should.equal(204);
+      const { fix } = await shown.find((each) => each.id === id && each.state === "retrying");
+      should(fix).equal(catalog.standing.sentence.replace("__sentence__", catalog.fix.retryingPaused));
+      should(await shown.find((each) => each.id !== id, "node=away")).have.property("pause", null);
+      await tell("work-away", { failing: false });
+      (await admin("away/resume")).status.should.equal(204);
+      await shown.find((each) => each.id === id && each.state === "succeeded" && each.pause === null);
     });
 
     it("after failures in a row it pauses by itself, and goes on by hand", async () => {

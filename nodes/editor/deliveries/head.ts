@@ -20,10 +20,10 @@ export function headOf(summary: Summary): JQuery {
 }
 
 /** Why it was refused or has failed, and what mends it. */
-function causeOf({ cause, state }: Summary): JQuery[] {
+function causeOf({ cause, state, pause }: Summary): JQuery[] {
   if (cause === null) return [];
   const box = $("<div>", { class: "webhook-delivery-cause", role: "group", "aria-label": text("delivery.cause") });
-  return [box.append($("<p>").text(reasonOf(cause, text)), $("<p>").text(fixOf({ cause, state }, text)))];
+  return [box.append($("<p>").text(reasonOf(cause, text)), $("<p>").text(fixOf({ cause, state, pause }, text)))];
 }
 
 function stateOf({ state }: Summary): JQuery {

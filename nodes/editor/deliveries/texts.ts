@@ -33,11 +33,13 @@ export function durationText(milliseconds: number): string {
   return milliseconds < 1000 ? small.format(Math.round(milliseconds)) : seconds.format(milliseconds / 1000);
 }
 
-/** Which attempt it is, and when the next one is; nothing without guaranteed delivery. */
-export function attemptText({ attempt, maxAttempts, nextAt }: Summary): string | undefined {
+/** Which attempt it is, and when the next one is, where that is known; nothing without guaranteed delivery. */
+export function attemptText({ attempt, maxAttempts, nextAt, pause }: Summary): string | undefined {
   if (maxAttempts === null || attempt === 0) return undefined;
   const values = { attempt: numberText(attempt), max: numberText(maxAttempts) };
-  return nextAt === null ? text("tab.attempt", values) : text("tab.retrying", { ...values, time: timeText(nextAt) });
+  // While its node is paused, it waits longer than that.
+  if (nextAt === null || pause !== null) return text("tab.attempt", values);
+  return text("tab.retrying", { ...values, time: timeText(nextAt) });
 }
 
 /** How long ago something was. */

@@ -1,6 +1,26 @@
 import "should";
 import { gone, interrupted, timedOut } from "../../../src/deliveries/state";
-import { describeError, reasonOf } from "../../../src/deliveries/wording";
+import type { Cause } from "../../../src/deliveries/summary";
+import { describeError, fixOf, reasonOf } from "../../../src/deliveries/wording";
+
+describe("what to do about a delivery whose flow has failed", () => {
+  const cause: Cause = { problem: null, reasons: [], looksLike: null, error: "HTTP 500" };
+  const translate = (key: string, { sentence }: Record<string, string | number> = {}) =>
+    key === "standing.sentence" ? `${sentence}.` : key;
+
+  for (const [state, pause, told] of [
+    ["retrying", null, "fix.retrying."],
+    ["retrying", "breaker", "fix.retrying."],
+    ["retrying", "manual", "fix.retryingPaused."],
+    ["failed", null, "fix.flow."],
+    ["failed", "breaker", "fix.flow."],
+    ["failed", "manual", "fix.flow. fix.paused."],
+  ] as const) {
+    it(`is told where it is ${state}, and its node ${pause === null ? "not paused" : `paused (${pause})`}`, () => {
+      fixOf({ cause, state, pause }, translate).should.equal(told);
+    });
+  }
+});
 
 describe("the error of an attempt", () => {
   const key = (name: string) => name;
