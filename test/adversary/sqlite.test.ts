@@ -27,6 +27,7 @@ import { StoreError, type Trouble } from "../../src/deliveries/queue";
 import { Fault, Faults, faultyWorker } from "../harness/faults";
 import { bodyOf, bytes, delivered } from "../harness/deliveries";
 import { Listener } from "../harness/listener";
+import { failed, succeeded, TestFlow } from "../harness/queues";
 import { temporaryFolder } from "../harness/package";
 import { until } from "../harness/until";
 
@@ -116,6 +117,60 @@ if (sqliteIsHere()) {
         said().should.eql(["broken", "up"]);
       });
     } // prettier-ignore
+
+    describe("start their flow although their thread dies after it has written", () => {
+      let queue: SqliteQueue;
+      const flow = () => new TestFlow();
+      const dies = async (work: Promise<void>) => {
+        faults.set(Fault.dieAfter, 1);
+        await rejected(work, "broken");
+      };
+      const starts = (started: TestFlow, ...ids: string[]) =>
+        until(() => JSON.stringify(started.ids) === JSON.stringify(ids), `the start of ${ids.join()}`);
+      beforeEach(async () => {
+        queue = await opened();
+        queue.release();
+      });
+
+      it("that they are started", async () => {
+        const started = flow();
+        queue.process("n", started);
+        await queue.add(accepted("1"), bytes);
+        await until(async () => (await queue.counts("n")).succeeded === 1, "the first");
+        await dies(queue.add(accepted("2"), bytes));
+        await starts(started, "1", "2");
+      });
+
+      it("that their request starts them", async () => {
+        const started = flow();
+        queue.process("n", started);
+        await queue.addStarted(delivered("1", { state: "running", attempt: 1 }), bytes);
+        await dies(queue.addStarted(delivered("2", { state: "running", attempt: 1 }), bytes));
+        await starts(started, "2");
+        started.starts.should.match([{ attempt: 1 }]);
+      });
+
+      it("that they are taken", async () => {
+        await queue.add(accepted("1"), bytes);
+        faults.set(Fault.dieAfter, 1);
+        const started = flow();
+        queue.process("n", started);
+        await starts(started, "1");
+        started.starts.should.match([{ attempt: 1 }]);
+      });
+
+      it("how an attempt has ended", async () => {
+        const started = new TestFlow(({ delivery }) => {
+          if (delivery.attempt === 1) faults.set(Fault.dieAfter, 1);
+          return delivery.attempt === 1 ? failed() : succeeded();
+        });
+        queue.process("n", started);
+        await queue.add(accepted("1"), bytes);
+        await until(() => started.ends.length === 2, "the end");
+        started.starts.should.match([{ attempt: 1 }, { attempt: 2 }]);
+        (await queue.find("1"))?.attempts.should.match([{ error: "no" }, { ended: (at: number) => at > 0 }]);
+      });
+    });
 
     describe("are refused, which is told once, and kept again by themselves, when a write ends in", () => {
       const codes: [string, number, Trouble][] = [

@@ -24,7 +24,7 @@ interface Waiting {
 export class FileThread {
   readonly #script: string;
   readonly #setup: Setup;
-  readonly #events: StoreEvents;
+  readonly #events: Pick<StoreEvents, "down" | "up" | "movedAside">;
   readonly #waiting = new Map<number, Waiting>();
   /** What is asked in one turn goes in one message, which costs both threads the same, however much it asks. */
   #questions: Question[] = [];
@@ -38,7 +38,7 @@ export class FileThread {
   #closed: { promise: Promise<void>; resolve: () => void } | undefined;
 
   /** @param script the file that the worker runs */
-  constructor(script: string, setup: Setup, events: StoreEvents) {
+  constructor(script: string, setup: Setup, events: Pick<StoreEvents, "down" | "up" | "movedAside">) {
     this.#script = script;
     this.#setup = setup;
     this.#events = events;

@@ -25,7 +25,10 @@ interface Taken {
 /** What a queue has of its file. Each waits while the store is in trouble. */
 export interface NodeFile {
   take(limit: number, maxAttempts: number): Promise<Taken>;
-  end(id: string, outcome: Outcome): Promise<void>;
+  /** @param attempt which has ended */
+  end(id: string, attempt: number, outcome: Outcome): Promise<void>;
+  /** Has what is running by the file, and is not among these, wait again. */
+  putBack(known: readonly string[]): Promise<void>;
   pause(pause: Pause): Promise<void>;
   resume(): Promise<void>;
   counts(): Promise<Partial<Record<Delivery["state"], number>>>;
@@ -43,9 +46,13 @@ export class NodeQueue {
   /** Failed attempts in a row. */
   #failures = 0;
   #running = 0;
+  /** Those whose attempts are under way, or begin as soon as they are stored. */
+  readonly #known = new Set<string>();
+  /** Whether the file may have more as running: the answer that told of it may be lost. */
+  #mayHaveLost = false;
   /** Whether the file may have deliveries that are due. */
   #hasBacklog = true;
-  /** How many were put into the file to wait. */
+  /** How often something was put into the file to wait. */
   #put = 0;
   /** When the rate allows the next start, in ms since the epoch. */
   #nextStartAt = 0;
@@ -92,9 +99,16 @@ export class NodeQueue {
   }
 
   async setPause(): Promise<void> {
-    await this.#file.pause("manual");
+    const before = this.#pause;
     this.#pause = "manual";
-    this.#loadChanged();
+    try {
+      await this.#file.pause("manual");
+    } catch (error) {
+      this.#pause = before;
+      throw error;
+    } finally {
+      this.#loadChanged();
+    }
   }
 
   async endPause(): Promise<void> {
@@ -116,22 +130,37 @@ export class NodeQueue {
     const { pace } = this.#consumer ?? {};
     if (pace && !this.#hasBacklog && this.#room(pace, Infinity) > 0) {
       this.#occupy(pace);
+      this.know(delivery.id);
       return { ...delivery, state: "running", attempt: 1, maxAttempts: pace.attempts };
     }
     return { ...delivery, state: "queued", attempt: 0 };
   }
 
   /** It was not stored: its place is free. */
-  withdraw(): void {
+  withdraw(id: string): void {
+    this.forget(id);
     this.#vacate();
+  }
+
+  /** Its attempt is under way, or begins as soon as it is stored. */
+  know(id: string): void {
+    this.#known.add(id);
+  }
+
+  forget(id: string): void {
+    this.#known.delete(id);
+  }
+
+  /** The file works again: what it was told meanwhile may be there, though nobody heard. */
+  recover(): void {
+    this.#mayHaveLost = true;
+    this.#lookAgain();
   }
 
   /** It waits in the file. */
   queued(): void {
-    this.#put++;
-    this.#hasBacklog = true;
     this.#loadChanged();
-    this.#startDue();
+    this.#lookAgain();
   }
 
   /** Starts the flow with a delivery that has its place. */
@@ -149,7 +178,8 @@ export class NodeQueue {
     const pace = consumer?.pace ?? { attempts: delivery.maxAttempts ?? 1, backoffFirst: 0, backoffLongest: 0 };
     const ended = afterAttempt(delivery, result, pace, Date.now());
     const { id, state, attempt, nextAt = null, error = null } = ended;
-    await this.#file.end(id, { state, attempt, next_at: nextAt, error });
+    await this.#file.end(id, delivery.attempt, { state, attempt, next_at: nextAt, error });
+    this.forget(id);
     await this.#countFailures(result, consumer?.pace);
     consumer?.ended(ended, result);
     if (state === "queued") this.#hasBacklog = true;
@@ -204,6 +234,12 @@ export class NodeQueue {
     return ratePerMinute > 0 ? 60_000 / ratePerMinute : 0;
   }
 
+  #lookAgain(): void {
+    this.#put++;
+    this.#hasBacklog = true;
+    this.#startDue();
+  }
+
   /** Starts what is due, as far as there is room. */
   #startDue(): void {
     if (!this.#isTaking && this.#hasBacklog) void this.#takeAndStart();
@@ -220,7 +256,12 @@ export class NodeQueue {
       }
       const [put, nextStartAt] = [this.#put, this.#nextStartAt];
       for (let place = 0; place < room; place++) this.#occupy(pace);
+      if (this.#mayHaveLost) {
+        this.#mayHaveLost = false;
+        await this.#file.putBack([...this.#known]);
+      }
       const { taken, failed, nextAt } = await this.#file.take(room, pace.attempts);
+      for (const { delivery } of taken) this.know(delivery.id);
       for (const stored of taken) void this.start(stored);
       for (const delivery of failed) consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
       this.#running -= room - taken.length;

@@ -21,7 +21,7 @@ import { interrupted } from "../state";
 import { SqliteDuplicates } from "./duplicates";
 import { FileThread } from "./file-thread";
 import { type NodeFile, NodeQueue } from "./node-queue";
-import { toDelivery, toRow, type WholeRow } from "./tables";
+import { type Outcome, toDelivery, toRow, type WholeRow } from "./tables";
 
 /** The name of the file in its folder. */
 export const fileName = "webhook-trigger.sqlite";
@@ -78,7 +78,14 @@ export class SqliteQueue implements DeliveryQueue {
     const { worker = workerFile, maxAge: age = maxAge, maxBytes: bytes = maxBytes } = this.#options;
     this.#events = events;
     const setup = { path: join(this.#folder, fileName), maxAge: age, maxBytes: bytes };
-    const thread = (this.#thread = new FileThread(worker, setup, events));
+    const thread = (this.#thread = new FileThread(worker, setup, {
+      down: (trouble, cause) => events.down(trouble, cause),
+      up: () => {
+        events.up();
+        for (const node of this.#nodes.values()) node.recover();
+      },
+      movedAside: (path, cause) => events.movedAside(path, cause),
+    }));
     this.#duplicates = new SqliteDuplicates(thread);
     const opening = this.#openFile(thread);
     this.#opening = opening.catch(() => undefined);
@@ -112,7 +119,7 @@ export class SqliteQueue implements DeliveryQueue {
     try {
       isNew = await this.#store(admitted, body);
     } finally {
-      if (isRunning && !isNew) queue.withdraw();
+      if (isRunning && !isNew) queue.withdraw(delivery.id);
     }
     if (!isNew) return;
     if (!isRunning) return queue.queued();
@@ -120,7 +127,14 @@ export class SqliteQueue implements DeliveryQueue {
   }
 
   async addStarted(delivery: Delivery, body: Buffer): Promise<void> {
-    await this.#store(delivery, body);
+    const queue = this.#queueOf(delivery.node);
+    queue.know(delivery.id);
+    try {
+      await this.#store(delivery, body);
+    } catch (error) {
+      queue.forget(delivery.id);
+      throw error;
+    }
     this.#started.set(delivery.id, delivery);
   }
 
@@ -223,28 +237,32 @@ export class SqliteQueue implements DeliveryQueue {
   #fileOf(node: string): NodeFile {
     const ask = () => this.#ask;
     return {
-      take: (limit, maxAttempts) =>
-        this.#insist(async () => {
-          const { taken, failed, nextAt } = await ask().ask("take", node, limit, maxAttempts);
-          const readable: StoredDelivery[] = [];
-          for (const each of taken) {
-            const stored = toStored(each);
-            if (stored) readable.push(stored);
-            // What nobody can read, no flow can be started with.
-            else await ask().ask("end", each.row.id, { ...each.row, state: "failed", error: unreadable });
-            this.#changed(each.row.id, node);
-          }
-          return {
-            taken: readable,
-            failed: failed.map(toDelivery).filter((delivery) => delivery !== undefined),
-            nextAt,
-          };
-        }),
-      end: (id, outcome) => this.#insist(() => ask().ask("end", id, outcome)).then(() => this.#changed(id, node)),
+      take: (limit, maxAttempts) => this.#take(node, limit, maxAttempts),
+      end: (id, attempt, outcome) => this.#end(node, id, attempt, outcome),
+      putBack: (known) => this.#insist(() => ask().ask("putBack", node, known)),
       counts: () => this.#insist(() => ask().ask("counts", node)),
       pause: (pause) => ask().ask("pause", node, pause),
       resume: () => ask().ask("resume", node),
     };
+  }
+
+  async #take(node: string, limit: number, maxAttempts: number): ReturnType<NodeFile["take"]> {
+    const { taken, failed, nextAt } = await this.#insist(() => this.#ask.ask("take", node, limit, maxAttempts));
+    const readable: StoredDelivery[] = [];
+    for (const each of taken) {
+      const { id, attempt } = each.row;
+      const stored = toStored(each);
+      this.#changed(id, node);
+      if (stored) readable.push(stored);
+      // What nobody can read, no flow can be started with.
+      else await this.#end(node, id, attempt, { ...each.row, state: "failed", error: unreadable });
+    }
+    return { taken: readable, failed: failed.map(toDelivery).filter((delivery) => delivery !== undefined), nextAt };
+  }
+
+  async #end(node: string, id: string, attempt: number, outcome: Outcome): Promise<void> {
+    await this.#insist(() => this.#ask.ask("end", id, attempt, outcome));
+    this.#changed(id, node);
   }
 
   /** Does something, however long the store is in trouble: it tells of that by itself. */

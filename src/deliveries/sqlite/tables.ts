@@ -168,15 +168,31 @@ export class Tables {
     return { taken, failed, nextAt: typeof next === "number" ? next : undefined };
   }
 
-  /** An attempt has ended. One that is taken back leaves nothing. */
-  end(id: string, { state, attempt, next_at, error }: Outcome): void {
+  /**
+   * Puts back what is running by the file alone, since its answer got lost on the way: no flow was started with it.
+   *
+   * @param known the ids of what is running
+   */
+  putBack(node: string, known: readonly string[]): void {
+    const lost = this.#all(
+      `UPDATE deliveries SET state = 'queued', attempt = attempt - 1 WHERE node = ? AND state = 'running'
+       AND id NOT IN (SELECT value FROM json_each(?)) RETURNING seq, attempt`,
+      ...[node, JSON.stringify(known)],
+    );
+    for (const { seq = 0, attempt } of lost) this.#run("DELETE FROM attempts WHERE seq = ? AND attempt > ?", seq, Number(attempt)); // prettier-ignore
+    this.#count(node, "running", -lost.length);
+    this.#count(node, "queued", lost.length);
+  }
+
+  /** An attempt has ended. One that is taken back leaves nothing, and one that has ended before changes nothing. */
+  end(id: string, ended: number, { state, attempt, next_at, error }: Outcome): void {
     const known = this.#find(id);
-    if (!known) return;
+    if (known?.state !== "running" || known.attempt !== ended) return;
     const { seq } = known;
     this.#run("UPDATE deliveries SET state = ?, attempt = ?, next_at = ?, error = ?, searched_error = ? WHERE seq = ?", state, attempt, next_at, error, error?.toLowerCase() ?? null, seq); // prettier-ignore
-    this.#count(known.node, known.state, -1);
+    this.#count(known.node, "running", -1);
     this.#count(known.node, state, 1);
-    if (attempt < known.attempt) this.#run("DELETE FROM attempts WHERE seq = ? AND attempt = ?", seq, known.attempt);
+    if (attempt < ended) this.#run("DELETE FROM attempts WHERE seq = ? AND attempt = ?", seq, ended);
     else this.#run("UPDATE attempts SET ended = ?, error = ? WHERE seq = ? AND attempt = ?", Date.now(), error, seq, attempt); // prettier-ignore
   }
 

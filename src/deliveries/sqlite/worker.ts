@@ -10,7 +10,7 @@ import { type Database, openDatabase } from "./module";
 import { Tables } from "./tables";
 
 /** The methods of the tables that can be asked for. */
-export type Method = "open" | "add" | "take" | "end" | "update" | "find" | "look" | "list" | "counts" | "pause" | "resume" | "findKey" | "addKey" | "tidy" | "probe"; // prettier-ignore
+export type Method = "open" | "add" | "take" | "putBack" | "end" | "update" | "find" | "look" | "list" | "counts" | "pause" | "resume" | "findKey" | "addKey" | "tidy" | "probe"; // prettier-ignore
 
 /** One question; its answer has the same number. Nobody waits for what has none. */
 export interface Question<M extends Method = Method> {
