@@ -20,7 +20,7 @@ import type { Outcomes } from "../../src/outcomes";
 import type { Completion } from "./completion";
 import { messageOf, type Parts } from "./endpoint";
 
-/** Messages of requests whose flows start soon: of others, it is made again of what is stored, which is redacted. */
+/** The newest messages of requests: others are made again of what is stored, which is redacted. */
 const maxMessages = 1000;
 const maxMessageBytes = 16 * 1024 * 1024;
 
@@ -52,10 +52,12 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   async store(delivery: Delivery, sent: Sent, answer: { answer?: string }): Promise<Problem | undefined> {
     const stored = this.#means.recorder.record(delivery, sent, { state: "queued", ...answer });
     const bytes = stored.delivery.size;
-    const isKept = this.#messages.size < maxMessages && this.#messageBytes + bytes <= maxMessageBytes;
-    if (isKept) {
-      this.#messages.set(delivery.id, { delivery, bytes });
-      this.#messageBytes += bytes;
+    this.#messages.set(delivery.id, { delivery, bytes });
+    this.#messageBytes += bytes;
+    // Another instance may start the flow with some of them.
+    for (const id of this.#messages.keys()) {
+      if (this.#messages.size <= maxMessages && this.#messageBytes <= maxMessageBytes) break;
+      this.#takeMessage(id);
     }
     const problem = await this.#add(() => this.#means.queue.add({ ...stored.delivery, attempt: 0 }, stored.body));
     if (problem) this.#takeMessage(delivery.id);

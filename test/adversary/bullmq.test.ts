@@ -171,6 +171,22 @@ function testServer(): void {
     queues.told.said.should.eql(["full", "up"]);
   });
 
+  it("starts nothing before the server knows the pace, for which it may lack the memory", async () => {
+    server = await ValkeyServer.start();
+    const { port } = server;
+    const set = (maxmemory: string) => execFileSync("redis-cli", ["-p", `${port}`, "CONFIG", "SET", "maxmemory", maxmemory]); // prettier-ignore
+    const queue = await open();
+    for (let index = 0; index < 4; index++) await queue.add(delivered(`${index}`), body);
+    set("1mb");
+    const flow = new TestFlow(succeeded, { ratePerMinute: 300 });
+    queue.process("n", flow);
+    await until(() => queues.told.said.includes("full"), "the news");
+    set("64mb");
+    await until(() => flow.ends.length === 4, "the flows");
+    const times = flow.starts.map(({ at }) => at);
+    (Math.max(...times) - Math.min(...times)).should.be.aboveOrEqual(500);
+  });
+
   it("counts requests over all instances, and alone while the server is away", async () => {
     server = await ValkeyServer.start();
     const [queue, other] = [await open(), await open()];

@@ -23,6 +23,7 @@ export interface QueueOptions {
   readonly maxAge?: number;
   readonly maxBytes?: number;
   readonly breakerInterval?: number;
+  readonly lockDuration?: number;
 }
 
 /** An engine; a new one needs nothing but a row in `engines`. */
@@ -118,6 +119,12 @@ export class TestFlow implements Consumer {
 
 export const succeeded = (): AttemptResult => ({ as: "succeeded" });
 export const failed = (more: { retryAfterMs?: number; isTold?: boolean } = {}): AttemptResult => ({ as: "failed", error: "no", ...more }); // prettier-ignore
+
+export const later = async () => new Promise((resolve) => setTimeout(resolve, 2));
+export const laterSucceeded = async (): Promise<AttemptResult> => {
+  await later();
+  return succeeded();
+};
 
 /** What a store has told of how it fares. */
 export class Told implements StoreEvents {

@@ -67,6 +67,8 @@ interface Line {
   worker?: Worker;
   consumer?: Consumer;
   pace?: Pace;
+  /** Settled when the server knows the pace. */
+  paced?: Promise<unknown>;
   load?: Load;
   running: number;
   refreshing?: NodeJS.Timeout;
@@ -153,7 +155,8 @@ export class BullQueue implements DeliveryQueue {
 
   async addStarted(given: Delivery, body: Buffer, timeoutMs: number): Promise<void> {
     const delivery: Delivery = { ...given, state: "running", attempt: Math.max(given.attempt, 1) };
-    await this.#add(delivery, body, [{ at: Date.now() }], timeoutMs);
+    // An attempt that is as late as it may be has its end written in that time.
+    await this.#add(delivery, body, [{ at: Date.now() }], timeoutMs + this.#options.lockDuration);
     this.#begin(delivery.id, this.#line(delivery.node));
   }
 
@@ -300,7 +303,7 @@ export class BullQueue implements DeliveryQueue {
     const line = this.#line(node);
     line.consumer = consumer;
     line.pace = consumer.pace;
-    this.#setPace(line).catch(() => undefined);
+    line.paced = this.#server.persist(async () => this.#setPace(line)).catch(() => undefined);
     line.worker ??= this.#createWorker(line);
     line.worker.concurrency = consumer.pace.concurrency || maxRunning;
     delete line.load;
@@ -327,8 +330,11 @@ export class BullQueue implements DeliveryQueue {
     return worker;
   }
 
-  #run({ worker, consumer }: Line): void {
-    if (!this.#isHeld && consumer) void worker?.resume();
+  /** No attempt starts before all instances know the pace. */
+  #run(line: Line): void {
+    void line.paced?.then(() => {
+      if (!this.#isHeld && line.consumer) void line.worker?.resume();
+    });
   }
 
   /** What BullMQ hands over: to be started, or to be put where it belongs. */
@@ -455,7 +461,11 @@ export class BullQueue implements DeliveryQueue {
     }
     const job = await this.#command(queue.getJob(id));
     if (!(await this.#command(job?.isDelayed() ?? Promise.resolve(false)))) return;
-    await this.#command(job?.changeDelay(Math.max((nextAt ?? 0) - Date.now(), 0)) ?? Promise.resolve());
+    const change = job?.changeDelay(Math.max((nextAt ?? 0) - Date.now(), 0)).catch((error: unknown) => {
+      // BullMQ's own codes are numbers: it has just been handed over, and is put where it belongs then.
+      if (!(error instanceof Error && "code" in error && typeof error.code === "number")) throw error;
+    });
+    await this.#command(change ?? Promise.resolve());
   }
 
   /** The server is there, for the first time or again. */

@@ -271,7 +271,10 @@ export class Server {
       redis.on("ready", () => {
         this.#isUp = true;
         this.#upSince = performance.now();
-        void this.#arrive().then(resolve, reject);
+        const arriving = this.#arrive();
+        arriving.then(resolve, reject);
+        // What it refuses now, as when its memory is full, it may take later.
+        arriving.catch(async () => this.persist(async () => this.#arrive())).catch(() => undefined);
       });
       redis.on("close", () => {
         this.#isUp = false;

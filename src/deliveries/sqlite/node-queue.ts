@@ -72,6 +72,7 @@ export class NodeQueue {
   opened(pause: Pause | undefined): void {
     this.#isOpen = true;
     this.#pause = pause;
+    this.#endOldBreaker();
     this.#startDue();
   }
 
@@ -81,6 +82,7 @@ export class NodeQueue {
 
   process(consumer: Consumer): () => void {
     this.#consumer = consumer;
+    this.#endOldBreaker();
     this.#hasBacklog = true;
     this.#loadChanged();
     this.#startDue();
@@ -204,6 +206,11 @@ export class NodeQueue {
     this.#pause = "breaker";
     this.#nextStartAt = Date.now() + this.#breakerIntervalMs;
     await this.#file.pause("breaker").catch(() => undefined);
+  }
+
+  /** The node had a circuit breaker once, and has none now. */
+  #endOldBreaker(): void {
+    if (this.#pause === "breaker" && this.#consumer?.pace.breaker === 0) void this.endPause().catch(() => undefined);
   }
 
   #occupy(pace: Pace): void {

@@ -4,7 +4,7 @@ import { resolve } from "node:path";
 import should from "should";
 import type { Delivery } from "../../../src/deliveries/delivery";
 import { type AttemptResult, type DeliveryQueue, type Position, StoreError } from "../../../src/deliveries/queue";
-import { engines, delivered, failed, type QueueEngine, type QueueOptions, Queues, succeeded, TestFlow } from "../../harness/queues"; // prettier-ignore
+import { engines, delivered, failed, later, laterSucceeded, type QueueEngine, type QueueOptions, Queues, succeeded, TestFlow } from "../../harness/queues"; // prettier-ignore
 import { until } from "../../harness/until";
 
 const body = Buffer.from("{}");
@@ -320,6 +320,18 @@ function testQueue(engine: QueueEngine): void {
     });
   });
 
+  describe("pauses a node by its circuit breaker, and", () => {
+    it("goes on where the node has none any more", async () => {
+      queue.process("n", new TestFlow(() => failed(), { breaker: 1 }));
+      await add("1");
+      await until(() => queue.paused("n") === "breaker", "the circuit breaker");
+      const next = new TestFlow();
+      queue.process("n", next);
+      await until(() => next.ends.length === 1, "the flow");
+      should(queue.paused("n")).be.undefined();
+    });
+  });
+
   describe("outlives processes, and", () => {
     let child: ChildProcess | undefined;
     afterEach(() => child?.kill("SIGKILL"));
@@ -627,6 +639,21 @@ function testShared(
     most.should.equal(3);
   });
 
+  it("starts no flow again whose request's attempt is late", async () => {
+    const slow = { lockDuration: 20_000 };
+    const [one, other] = [await queues().open(create(slow)), await queues().open(create(slow))];
+    const flow = new TestFlow();
+    other.process("n", flow);
+    await one.addStarted(delivered("1", { state: "running", attempt: 1 }), body, 1);
+    await other.add(delivered("2"), body);
+    await until(() => flow.ends.length === 1, "another");
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await one.end("1", succeeded());
+    await other.add(delivered("3"), body);
+    await until(() => flow.ends.length === 2, "another");
+    flow.ids.should.eql(["2", "3"]);
+  });
+
   it("knows on all instances what is paused and which keys are taken", async () => {
     const other = await queues().open(create());
     await queue().pause("n");
@@ -642,9 +669,3 @@ function testShared(
     should(await second.outcome).eql({ answer });
   });
 }
-
-const later = async () => new Promise((resolve) => setTimeout(resolve, 2));
-const laterSucceeded = async (): Promise<AttemptResult> => {
-  await later();
-  return succeeded();
-};
