@@ -302,6 +302,8 @@ describe("the end of a flow", () => {
   const asked: [retryAfter: unknown, told: number | undefined][] = [
     [30, 30_000],
     ["1.5", 1500],
+    [0.03049, 31],
+    [1e12, 30 * 24 * 3_600_000],
     [0, 0],
     [-1, undefined],
     ["soon", undefined],

@@ -33,6 +33,17 @@ module.exports = (RED) => {
       }, config.takes);
     });
   });
+  // Answers with what it is told.
+  RED.nodes.registerType("answer", function (config) {
+    RED.nodes.createNode(this, config);
+    this.status = config.status;
+    process.on("message", (message) => {
+      if (message.work !== this.id) return;
+      this.status = message.status;
+      process.send({ trace: this.id + " heard" });
+    });
+    this.on("input", (msg) => msg.res.status(this.status).end());
+  });
   // As a join does whose group never fills.
   RED.nodes.registerType("swallow", function (config) {
     RED.nodes.createNode(this, config);
@@ -58,6 +69,8 @@ const flow = tab(
   ...paced("told", { backoffFirst: 3600, attempts: 2 }, { failing: true }),
   ...paced("paused", { concurrency: 1 }),
   ...paced("breaker", { breaker: 3, backoffFirst: 1, backoffLongest: 1, attempts: 50 }, { failing: true }),
+  webhook("replies", "/replies", { guaranteed: true, reply: "flow", breaker: 2, wires: [["answer"]] }),
+  { id: "answer", type: "answer", status: 500, wires: [] },
   webhook("usual", "/usual"),
 );
 
@@ -181,16 +194,32 @@ function testPace(kind: KeepKind): void {
 
     it("after failures in a row it pauses by itself, and goes on by hand", async () => {
       for (const number of [1, 2, 3, 4, 5]) await post("breaker", number);
-      await until(async () => {
-        const load = await waiting("breaker");
-        return load?.pause === "breaker" && load.running === 0;
-      }, "the breaker to open");
-      const before = cameTo("breaker").length;
+      await until(async () => (await waiting("breaker"))?.pause === "breaker", "the breaker to open");
+      await until(async () => !(await states("breaker")).includes("running"), "what runs to end");
       await post("breaker", 6);
       await tell("work-breaker", { failing: false });
+      const resumedAt = Date.now();
       (await admin("breaker/resume")).status.should.equal(204);
       await until(async () => (await states("breaker")).every((state) => state === "succeeded"), "all to succeed");
-      cameTo("breaker").length.should.equal(before + 6);
+      cameTo("breaker")
+        .filter(({ at }) => at >= resumedAt)
+        .should.have.length(6);
+    });
+
+    it("where the flow replies, a circuit breaker refuses but for one request a minute, and closes when that succeeds", async () => {
+      const reply = async () => (await send(nodeRed.node("/replies"), { headers: bearer, body: "1" })).status;
+      should([await reply(), await reply()]).eql([500, 500]);
+      await until(async () => (await waiting("replies"))?.pause === "breaker", "the breaker to open");
+      should([await reply(), await reply()]).eql([500, 503]);
+      (await admin("replies/resume")).status.should.equal(204);
+      should([await reply(), await reply()]).eql([500, 500]);
+      await until(async () => (await waiting("replies"))?.pause === "breaker", "the breaker to open again");
+      await nodeRed.stop();
+      nodeRed = await NodeRed.start({ ...options, userDir: nodeRed.userDir });
+      await tell("answer", { status: 201 });
+      (await reply()).should.equal(201);
+      await until(async () => (await waiting("replies"))?.pause === null, "the breaker to close");
+      (await reply()).should.equal(201);
     });
 
     it("cannot be paused without guaranteed delivery, or where there is no node", async () => {

@@ -430,17 +430,18 @@ export class BullQueue implements DeliveryQueue {
     );
     const [failures, pause] = results.slice(-2);
     if (result.as === "failed" && pace.breaker > 0 && Number(failures) >= pace.breaker && pause === null) {
-      await this.#server.persist(async () => this.#openBreaker(line));
+      await this.#openBreaker(line);
     }
     if (result.as === "succeeded" && pause === "breaker") await this.#server.persist(async () => this.resume(node));
     return after;
   }
 
   async #openBreaker(line: Line): Promise<void> {
-    if (!(await this.#server.ask((redis) => redis.hsetnx(this.#key("pauses"), line.node, "breaker")))) return;
+    const open = async () => this.#server.ask((redis) => redis.hsetnx(this.#key("pauses"), line.node, "breaker"));
+    if (!(await this.#server.persist(open))) return;
+    await this.#server.persist(async () => this.#command(line.queue.rateLimit(this.#options.breakerInterval)));
+    await this.#server.persist(async () => this.#setPace(line));
     this.#setPause(line.node, "breaker");
-    await this.#setPace(line);
-    await this.#command(line.queue.rateLimit(this.#options.breakerInterval));
   }
 
   async #setPace({ node, queue, pace }: Line): Promise<void> {
