@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
@@ -382,6 +383,31 @@ if (sqliteIsHere()) {
       while (!(await Promise.race([added, setImmediate(false)]))) turns++;
       // A loop that waits for the disk itself has a turn for each sync.
       turns.should.be.above(1000);
+    });
+
+    it("are all there after a power cut, as far as they had been accepted", async () => {
+      const store = await opened();
+      const copy = join(place, "copy");
+      mkdirSync(copy);
+      let isCut = false;
+      const known: string[] = [];
+      const send = async (caller: number) => {
+        for (let index = 0; !isCut; index++) {
+          await store.add(accepted(`${caller}-${index}`), bytes);
+          known.push(`${caller}-${index}`);
+        }
+      };
+      const callers = Array.from({ length: 20 }, async (_, caller) => send(caller));
+      await until(() => known.length > 500, "deliveries");
+      const cut = [...known];
+      // As they are at this moment, with what is not in the file itself yet.
+      for (const part of ["", "-wal"]) copyFileSync(file() + part, join(copy, fileName + part));
+      isCut = true;
+      await Promise.all(callers);
+      const left = new SqliteQueue(copy, { maxAge: Infinity });
+      open.push(left);
+      await left.open(listener);
+      (await unfinished(left)).should.containDeep(cut);
     });
 
     describe("of a process that is killed", () => {
