@@ -1,5 +1,5 @@
 /** Callers that never pause, at a Node-RED that is killed again and again, and what its flow has told of it. */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join } from "node:path";
 import { scheduler, setTimeout as wait } from "node:timers/promises";
@@ -8,6 +8,7 @@ import { send } from "./http";
 import { NodeRed, type Options } from "./node-red";
 import { temporaryFolder } from "./package";
 import { ShownDeliveries } from "./shown-deliveries";
+import { until } from "./until";
 
 /** A time that the flow was started. */
 interface Start {
@@ -27,6 +28,10 @@ class Journal {
 
   constructor() {
     writeFileSync(this.path, "");
+  }
+
+  get size(): number {
+    return statSync(this.path).size;
   }
 
   get starts(): Start[] {
@@ -176,9 +181,17 @@ export async function killAgainAndAgain({ times, callers, seed, deploys, onKill,
     return nodeRed;
   };
   for (let kill = 1; kill <= times; kill++) {
+    const { size } = journal;
     const nodeRed = await begin();
     calling.turnTo(nodeRed.node("/hook"));
     await calling.areAccepted(random(maxAccepted), () => !nodeRed.running);
+    // Every other one is killed while flows run for sure, the rest maybe before they do.
+    if (kill % 2 === 0) {
+      calling.turnTo(undefined);
+      await until(() => journal.size > size || !nodeRed.running, "the flow");
+      calling.turnTo(nodeRed.node("/hook"));
+      await calling.areAccepted(random(maxAccepted), () => !nodeRed.running);
+    }
     if (deploys) void nodeRed.deploy(options.flow ?? []).catch(() => undefined);
     if (deploys) await wait(random(100));
     await nodeRed.kill();

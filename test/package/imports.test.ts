@@ -18,6 +18,7 @@ const knownToForm = [
   "src/trust/senders/table",
   "src/trust/signature/custom",
   "src/trust/signature/settings",
+  "src/admin/permissions",
   "src/admin/trial-result",
   "src/admin/standing",
 ];

@@ -100,6 +100,8 @@ export class BullQueue implements DeliveryQueue {
   readonly #index: DeliveryIndex;
   readonly #lines = new Map<string, Line>();
   readonly #consumers = new Map<string, Consumer>();
+  /** Those that are on their way to the server. */
+  readonly #adding = new Map<string, Promise<unknown>>();
   readonly #running = new Map<string, Running>();
   readonly #timers: NodeJS.Timeout[] = [];
   #pauses = new Map<string, Pause>();
@@ -150,7 +152,9 @@ export class BullQueue implements DeliveryQueue {
   }
 
   async add(delivery: Delivery, body: Buffer): Promise<void> {
-    await this.#add(delivery, body, [], delivery.state === "queued" ? 0 : undefined);
+    const adding = this.#add(delivery, body, [], delivery.state === "queued" ? 0 : undefined);
+    this.#adding.set(delivery.id, adding);
+    await adding.finally(() => this.#adding.delete(delivery.id));
   }
 
   async addStarted(given: Delivery, body: Buffer, timeoutMs: number): Promise<void> {
@@ -238,6 +242,8 @@ export class BullQueue implements DeliveryQueue {
   }
 
   async update(id: string, change: Change): Promise<void> {
+    // A reply may be known before its delivery is stored.
+    await this.#adding.get(id)?.catch(() => undefined);
     await this.#index.update(id, change);
   }
 

@@ -86,6 +86,13 @@ function testQueue(engine: QueueEngine): void {
       (await queue.list({ state: "failed", limit: 10 })).should.eql([]);
       should(await queue.find("2")).be.undefined();
     });
+
+    it("changes one that is still on its way", async () => {
+      const added = queue.add(delivered("1", { state: "succeeded" }), body);
+      await queue.update("1", { status: 422 });
+      await added;
+      should((await queue.look("1"))?.status).equal(422);
+    });
   });
 
   describe("starts flows, and", () => {
@@ -286,9 +293,8 @@ function testQueue(engine: QueueEngine): void {
       await add("1", "2", "3");
       await until(() => queue.paused("n") === "breaker", "the circuit breaker");
       await until(() => flow.starts.length === 4, "two that are tried");
-      const [, second, third, fourth] = flow.starts.map(({ at }) => at);
-      (Number(third) - Number(second)).should.be.aboveOrEqual(290);
-      (Number(fourth) - Number(third)).should.be.aboveOrEqual(290);
+      const [, second, , fourth] = flow.starts.map(({ at }) => at);
+      (Number(fourth) - Number(second)).should.be.aboveOrEqual(590);
       works = true;
       await until(async () => (await queue.counts("n")).succeeded === 3, "all");
       should(queue.paused("n")).be.undefined();
