@@ -144,10 +144,14 @@ if (serverIsHere && nginxIsHere) {
       let known: Record<string, unknown>;
       let takenOverMs: number;
       before(async () => {
-        const [at, one] = three();
-        victim = one;
+        const slowId = await accepted("slow");
+        await hasAll("hold-slow", [slowId], 1);
+        const [at] = instances.messagesOf("hold-slow").map(({ instance }) => instance);
+        const other = three().find((instance) => instance !== at);
+        if (!at || !other) throw new Error("there are not two");
+        victim = other;
+        slow = { id: slowId, at };
         known = await once("known", victim);
-        slow = { id: await accepted("slow", at), at };
         const all: string[] = [];
         const ofVictim = () => instances.messagesOf("hold-killed").filter(({ instance }) => instance === victim);
         while (ofVictim().length < 5) {
@@ -155,7 +159,6 @@ if (serverIsHere && nginxIsHere) {
           await hasAll("hold-killed", all, 1);
         }
         killed.push(...ofVictim().map(idOf));
-        await hasAll("hold-slow", [slow.id], 1);
         const sender = new Sender(instances, "/streamed");
         await sender.more(20);
         const start = performance.now();

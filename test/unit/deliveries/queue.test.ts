@@ -161,10 +161,11 @@ function testQueue(engine: QueueEngine): void {
     it("starts no more than the rate allows", async () => {
       const flow = new TestFlow(succeeded, { ratePerMinute: 600 });
       queue.process("n", flow);
+      // No start is before this, however late a test hears of the first.
+      const begun = Date.now();
       await add("1", "2", "3", "4", "5", "6");
       await until(() => flow.ends.length === 6, "the flows");
-      const times = flow.starts.map(({ at }) => at);
-      ((times.at(-1) ?? 0) - (times[0] ?? 0)).should.be.aboveOrEqual(5 * 100 - 30);
+      (Number(flow.starts.at(-1)?.at) - begun).should.be.aboveOrEqual(5 * 100 - 5);
     });
 
     it("tells the load of a node", async () => {
