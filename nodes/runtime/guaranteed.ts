@@ -111,8 +111,12 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
 
   async #run(stored: StoredDelivery): Promise<AttemptResult> {
     const { config, limit, deployGate, recorder, completion } = this.#means;
-    const { id, head } = stored.delivery;
-    const delivery = this.#takeMessage(id) ?? (await recorder.restore(stored, limit, config.rawBody));
+    const { id, head, attempt } = stored.delivery;
+    const known = this.#takeMessage(id);
+    // Another instance may have begun with it before this one.
+    const delivery = known
+      ? { ...known, webhook: { ...known.webhook, attempt } }
+      : await recorder.restore(stored, limit, config.rawBody);
     if (delivery instanceof Problem) return { as: "failed", error: delivery.detail };
     // A deploy may have come meanwhile: the message is for the flow in the place of this one.
     const isRunning = !deployGate.isClosed && this.#RED.nodes.getNode(this.#node.id) === this.#node;
