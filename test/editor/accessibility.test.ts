@@ -44,11 +44,16 @@ const looks: Record<string, (editor: Editor) => Promise<void>> = {
   "a sender with many settings": setUpFor("grafana-timestamp"),
   "a custom sender": setUpFor("custom"),
   "a request that was refused and recognised": async (editor) => {
-    await editor.page.route("**/standing", (route) => route.fulfill({ json: standing }));
-    await editor.page.route("**/secret", (route) => route.fulfill({ status: 404 }));
+    let hasSecret = true;
+    await editor.page.route("**/standing", (route) => route.fulfill({ json: { ...standing, hasSecret } }));
+    await editor.page.route("**/secret", (route) => {
+      hasSecret = false;
+      return route.fulfill({ status: 404 });
+    });
     await editor.editAsItIs("saved");
     await editor.page.locator("#webhook-trigger-brought button").click();
-    await editor.page.locator("#webhook-trigger-refused").waitFor();
+    await editor.page.locator("#webhook-trigger-fetch-failed").waitFor();
+    await editor.page.locator("#webhook-trigger-brought").waitFor({ state: "hidden" });
   },
   "everything filled in and tried": async (editor) => {
     await editor.edit("saved");
