@@ -59,7 +59,8 @@ export class SqliteQueue implements DeliveryQueue {
   #thread: FileThread | undefined;
   #opening: Promise<unknown> | undefined;
   #duplicates: SqliteDuplicates | undefined;
-  #events: Pick<StoreEvents, "changed"> = { changed: () => undefined };
+  #events: Pick<StoreEvents, "changed" | "up"> = { changed: () => undefined, up: () => undefined };
+  #isUpDue = false;
   #areFlowsRunning = false;
   #isClosed = false;
 
@@ -81,8 +82,9 @@ export class SqliteQueue implements DeliveryQueue {
     const thread = (this.#thread = new FileThread(worker, setup, {
       down: (trouble, cause) => events.down(trouble, cause),
       up: () => {
-        events.up();
-        for (const node of this.#nodes.values()) node.recover();
+        // Until what the file has is known, nothing can be stored.
+        if (this.#pauses) this.#isUp();
+        else this.#isUpDue = true;
       },
       movedAside: (path, cause) => events.movedAside(path, cause),
     }));
@@ -206,6 +208,13 @@ export class SqliteQueue implements DeliveryQueue {
     const known = (this.#pauses = new Map(pauses));
     for (const [node, queue] of this.#nodes) queue.opened(known.get(node));
     this.#duplicates?.opened(keysUntil);
+    if (this.#isUpDue) this.#isUp();
+  }
+
+  #isUp(): void {
+    this.#isUpDue = false;
+    this.#events.up();
+    for (const node of this.#nodes.values()) node.recover();
   }
 
   /** @returns whether it is new */
