@@ -212,6 +212,8 @@ function testPace(kind: KeepKind): void {
       should([await reply(), await reply()]).eql([500, 500]);
       await until(async () => (await waiting("replies"))?.pause === "breaker", "the breaker to open");
       should([await reply(), await reply()]).eql([500, 503]);
+      // The end of an attempt is written after its reply: it is to count before the node is resumed.
+      await until(async () => (await states("replies")).filter((state) => state === "failed").length === 3, "its end");
       (await admin("replies/resume")).status.should.equal(204);
       should([await reply(), await reply()]).eql([500, 500]);
       await until(async () => (await waiting("replies"))?.pause === "breaker", "the breaker to open again");
