@@ -46,6 +46,8 @@ export class NodeQueue {
   /** Failed attempts in a row. */
   #failures = 0;
   #running = 0;
+  /** Places kept free for what the file is being asked for. */
+  #reserved = 0;
   /** Those whose attempts are under way, or begin as soon as they are stored. */
   readonly #known = new Set<string>();
   /** Whether the file may have more as running: the answer that told of it may be lost. */
@@ -131,7 +133,8 @@ export class NodeQueue {
   admit(delivery: Delivery): Delivery {
     const { pace } = this.#consumer ?? {};
     if (pace && !this.#hasBacklog && this.#room(pace, Infinity) > 0) {
-      this.#occupy(pace);
+      this.#running++;
+      this.#delayNextStart(pace);
       this.know(delivery.id);
       return { ...delivery, state: "running", attempt: 1, maxAttempts: pace.attempts };
     }
@@ -213,8 +216,7 @@ export class NodeQueue {
     if (this.#pause === "breaker" && this.#consumer?.pace.breaker === 0) void this.endPause().catch(() => undefined);
   }
 
-  #occupy(pace: Pace): void {
-    this.#running++;
+  #delayNextStart(pace: Pace): void {
     const interval = this.#intervalOf(pace);
     if (interval > 0) this.#nextStartAt = Math.max(Date.now(), this.#nextStartAt) + interval;
   }
@@ -229,9 +231,10 @@ export class NodeQueue {
   #room({ concurrency, ...pace }: Pace, most: number): number {
     if (!this.#isOpen || !this.#areFlowsRunning || this.#pause === "manual") return 0;
     if (this.#intervalOf({ concurrency, ...pace }) > 0 && Date.now() < this.#nextStartAt) return 0;
-    const places = (concurrency === 0 ? most : concurrency) - this.#running;
+    const occupied = this.#running + this.#reserved;
+    const places = (concurrency === 0 ? most : concurrency) - occupied;
     // One at a time, as each has to wait for the one before; while the breaker is open, also for its end.
-    if (this.#pause === "breaker") return Math.min(1, 1 - this.#running);
+    if (this.#pause === "breaker") return Math.min(1, 1 - occupied);
     return pace.ratePerMinute > 0 ? Math.min(1, places) : places;
   }
 
@@ -262,16 +265,18 @@ export class NodeQueue {
         break;
       }
       const [put, nextStartAt] = [this.#put, this.#nextStartAt];
-      for (let place = 0; place < room; place++) this.#occupy(pace);
+      this.#reserved += room;
+      for (let place = 0; place < room; place++) this.#delayNextStart(pace);
       if (this.#mayHaveLost) {
         this.#mayHaveLost = false;
         await this.#file.putBack([...this.#known]);
       }
       const { taken, failed, nextAt } = await this.#file.take(room, pace.attempts);
+      this.#reserved -= room;
+      this.#running += taken.length;
       for (const { delivery } of taken) this.know(delivery.id);
       for (const stored of taken) void this.start(stored);
       for (const delivery of failed) consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
-      this.#running -= room - taken.length;
       if (taken.length + failed.length > 0) continue;
       this.#nextStartAt = nextStartAt;
       if (nextAt !== undefined) this.#lookAgainAt(nextAt);
