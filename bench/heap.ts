@@ -1,16 +1,16 @@
 /** Prints, as JSON, what the parts of an endpoint take on the heap, in bytes each. Needs `--expose-gc`. */
 import type { Node, NodeAPI } from "node-red";
-import { describeNode, endpointOf } from "../nodes/runtime/endpoint";
-import { Observers } from "../nodes/runtime/observers";
+import { Observers } from "../src/admin/observers";
+import type { Gate } from "../src/auth/authenticator";
+import { gateOf } from "../src/auth/create-authenticator";
+import { MemoryRateCounter } from "../src/auth/limits";
+import { StandIns } from "../src/auth/stand-ins";
 import { defaults } from "../src/config/fields";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { Guarding } from "../src/deliveries/duplicate-guard";
-import { MemoryDuplicates } from "../src/deliveries/memory-duplicates";
-import { EndpointRegistry } from "../src/http/endpoint-registry";
-import type { Gate } from "../src/trust/gate";
-import { gateOf } from "../src/trust/gates";
-import { MemoryRateCounter } from "../src/trust/limits";
-import { StandIns } from "../src/trust/stand-ins";
+import { MemoryDuplicates } from "../src/deliveries/duplicates";
+import { EndpointRegistry } from "../src/flow/endpoints";
+import { describeNode, endpointOf } from "../src/flow/message";
 import { token } from "../test/harness/flow";
 
 const count = 10_000;

@@ -2,13 +2,14 @@
  * What the webhook trigger serves in installations as people have them, next to an `http in` flow in the same process:
  * settings and other packages put layers of Express in front of HTTP nodes, which cost a request more than its work.
  */
+import { installed } from "../scripts/setup.mjs";
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { tab, token, webhook } from "../test/harness/flow";
 import { type Flow, NodeRed } from "../test/harness/node-red";
 import { installedModules, packageName, temporaryFolder } from "../test/harness/package";
-import { installed } from "../scripts/setup.mjs";
+
 import { connections, inTurns, median, ratios, report, spread } from "./figures";
 import { fullLoad, requestBytes } from "./load";
 import { small } from "./requests";

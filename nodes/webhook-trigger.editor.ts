@@ -1,11 +1,17 @@
 // The type, as the editor knows it.
 
 import { type CredentialName, defaults, type SavedFields } from "../src/config/fields";
-import { isUsed, publicUrlOf, settingsValidator, validator } from "./editor/checks";
-import { enterMissing, hasNoCredential, makePath, shownEvent, prepareCredentials } from "./editor/credentials";
-import { showCredentialHints } from "./editor/credential-hints";
 import { addTab, removeTab } from "./editor/deliveries/tab";
-import { prepareGuaranteed, showGuaranteed } from "./editor/guaranteed";
+import { prepareRival } from "./editor/form/addresses";
+import { isUsed, prepareMessages, publicUrlOf, settingsValidator, showMessages, validator } from "./editor/form/checks";
+import {
+  enterMissing,
+  hasNoCredential,
+  makePath,
+  prepareCredentials,
+  showCredentialHints,
+  shownEvent,
+} from "./editor/form/credentials";
 import {
   type Field,
   fillInDefaults,
@@ -19,22 +25,22 @@ import {
   showUnlisted,
   valuesInForm,
   type WebhookNode,
-} from "./editor/fields";
-import { prepareHandover, showHandover } from "./editor/handover";
+} from "./editor/form/fields";
+import { prepareDuplicates, prepareGuaranteed, showDuplicates, showGuaranteed } from "./editor/form/guaranteed";
+import { prepareCommand, prepareHandover, showCommand, showHandover } from "./editor/form/handover";
+import {
+  prepareLimits,
+  prepareMessage,
+  prepareSections,
+  showLimits,
+  showPicture,
+  showReply,
+  showSections,
+} from "./editor/form/sections";
+import { learntEvent, prepareScheme, prepareSender, showSettings } from "./editor/form/sender";
+import { prepareStanding } from "./editor/form/status";
+import { hideResult, prepareTrial } from "./editor/form/test-request";
 import type { Editor } from "./editor/host";
-import { learntEvent } from "./editor/learnt";
-import { prepareLimits, showLimits } from "./editor/limits";
-import { prepareMessage, showPicture } from "./editor/message";
-import { prepareMessages, showMessages } from "./editor/messages";
-import { prepareDuplicates, showDuplicates } from "./editor/duplicates";
-import { showReply } from "./editor/reply";
-import { prepareRival } from "./editor/rival";
-import { prepareScheme } from "./editor/scheme";
-import { prepareSections, showSections } from "./editor/sections";
-import { prepareSender, showSettings } from "./editor/sender";
-import { prepareStanding } from "./editor/standing";
-import { prepareCommand, showCommand } from "./editor/terminal";
-import { hideResult, prepareTrial } from "./editor/trial";
 
 declare const RED: Editor;
 

@@ -1,35 +1,30 @@
 // The node: its configuration in, its endpoint open, its endpoint closed.
 
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { parseBaseUrl } from "../src/config/base-url";
+import { pushChanges, serveDeliveries, serveQueueControl } from "../src/admin/deliveries-api";
+import { Observers } from "../src/admin/observers";
+import { gateOf } from "../src/auth/create-authenticator";
+import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
-import type { Roots } from "../src/config/roots";
+import { parseBaseUrl, type Roots } from "../src/config/host";
+import { bodyLimitOf, isMiddlewareBroken, memoryOf, middlewareOf, rootsOf, settingsOf } from "../src/config/node-red";
 import { parseConfig } from "../src/config/parse";
+import type { Breach } from "../src/config/rules";
 import { Guarding } from "../src/deliveries/duplicate-guard";
-import { MemoryDuplicates } from "../src/deliveries/memory-duplicates";
-import { clientAddress, trustsEveryProxy } from "../src/http/express";
-import { DeployGate } from "../src/http/deploy-gate";
-import { EndpointRegistry } from "../src/http/endpoint-registry";
-import { getMountPath } from "../src/http/express";
+import { MemoryDuplicates } from "../src/deliveries/duplicates";
+import { Recorder } from "../src/deliveries/recorder";
+import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
+import { DeployGate } from "../src/flow/deploy-gate";
+import { ConfiguredPaths, EndpointRegistry, OpenedNodes } from "../src/flow/endpoints";
+import { GuaranteedFlow } from "../src/flow/guaranteed";
+import { describeNode, endpointOf, type Parts } from "../src/flow/message";
+import { Replays } from "../src/flow/replays";
+import { DeliveryStores } from "../src/flow/stores";
+import { Trials } from "../src/flow/test-requests";
+import { clientAddress, getMountPath, trustsEveryProxy } from "../src/http/express";
 import { HttpFront } from "../src/http/front";
 import { MissedRequests } from "../src/http/missed-requests";
-import { Recorder } from "../src/recorder";
-import { memoryBudget } from "../src/request/memory-budget";
-import type { Breach } from "../src/config/rules";
-import { gateOf } from "../src/trust/gates";
-import { type LimitServices, MemoryRateCounter } from "../src/trust/limits";
-import { Completion, describeError, maxErrorLength } from "./runtime/completion";
-import { ConfiguredPaths } from "./runtime/configured";
-import { DeliveryStores } from "./runtime/delivery-stores";
-import { bodyLimitOf, isMiddlewareBroken, memoryOf, middlewareOf, rootsOf, settingsOf } from "./runtime/host";
-import { GuaranteedFlow } from "./runtime/guaranteed";
-import { describeNode, endpointOf, type Parts } from "./runtime/endpoint";
-import { Observers } from "./runtime/observers";
-import { OpenedNodes } from "./runtime/opened";
-import { serveQueueControl } from "./runtime/queue-control";
-import { Replays } from "./runtime/replays";
-import { pushChanges, serveDeliveries } from "./runtime/shown-deliveries";
-import { Trials } from "./runtime/trials";
+import { memoryBudget } from "../src/request/body";
 
 type WebhookTriggerNode = Node<SavedCredentials>;
 

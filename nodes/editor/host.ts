@@ -4,9 +4,10 @@
  * The part of Node-RED's editor that the form uses. `@types/node-red` describes an older editor, whose validators
  * could not return a message.
  */
-import type { Keeping } from "../../src/config/keeping";
-import type { Roots } from "../../src/config/roots";
-import type { Translate } from "../../src/deliveries/wording";
+
+import type { Roots } from "../../src/config/host";
+import type { Keeping } from "../../src/config/stores";
+import type { Translate } from "../../src/deliveries/summary";
 
 /** A node in the editor, as far as the form looks at one. */
 export interface EditorNode {
@@ -31,7 +32,7 @@ export interface EditorNode {
 }
 
 /** A tab of the sidebar. */
-export interface SidebarTab {
+interface SidebarTab {
   id: string;
   /** What stands on it. */
   label: string;
@@ -48,7 +49,7 @@ export interface SidebarTab {
 }
 
 /** How an object is shown that can be unfolded. */
-export interface ObjectView {
+interface ObjectView {
   /** Where the object stands, for what is remembered of each value. */
   path: string;
   rootPath: string;
@@ -61,7 +62,7 @@ type Verdict = true | string;
 export type Validator<Saved> = (this: EditorNode & Saved, value: unknown, options: unknown) => Verdict;
 
 /** The definition of a node type in the editor. */
-export interface EditorNodeDefinition<Saved> {
+interface EditorNodeDefinition<Saved> {
   category: string;
   color: string;
   inputs: 0 | 1;
@@ -137,4 +138,62 @@ export interface Editor {
     getLocal(key: string): string | null;
     setLocal(key: string, value: string): void;
   };
+}
+
+// Where the form sends those who want to read more.
+
+const folder = "https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/";
+
+/** @param page its file and, behind a #, the place in it */
+export function docsUrl(page: string): string {
+  return folder + page;
+}
+
+// Buttons that copy.
+
+declare const RED: Editor;
+
+/** Makes a button copy a text, and say what it copies when it is pointed at. */
+export function prepareCopyButton(node: Pick<EditorNode, "_">, button: JQuery, name: string, text: () => string): void {
+  button.attr("aria-label", node._("copy", { name }));
+  button.on("click", () => RED.clipboard.copyText(text(), button, node._("copied")));
+  RED.popover.tooltip(button, () => button.attr("aria-label") ?? "");
+}
+
+// Times, as the user of the editor writes them.
+
+/** The time, and the day as well where that is not today. */
+export function timeOf(at: number): string {
+  const date = new Date(at);
+  const time: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
+  if (date.toDateString() === new Date().toDateString()) return date.toLocaleTimeString(undefined, time);
+  return date.toLocaleString(undefined, { ...time, day: "numeric", month: "short" });
+}
+
+/** A time span in one unit that is large enough, such as "85 minutes". @param seconds how long it is */
+export function durationOf(seconds: number): string {
+  const units = [
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+    ["second", 1],
+  ] as const;
+  // Two of a unit at least: 85 minutes say more than one hour.
+  const [unit, length] = units.find(([, each]) => seconds >= 2 * each) ?? units[3];
+  return Math.round(seconds / length).toLocaleString(RED.i18n.lang(), { style: "unit", unit, unitDisplay: "long" });
+}
+
+// Lines for a shell.
+
+/**
+ * Quotes an argument for a shell. Double quotes do for the shells of all systems, unless a character means something
+ * within them; single quotes take all but themselves as it stands, but only where the shell is a POSIX one.
+ */
+export function quoted(argument: string): string {
+  return /["$%`!\\]/.test(argument) ? quotedAsItIs(argument) : `"${argument}"`;
+}
+
+/** Quotes an argument for a POSIX shell so that anything may be put into it, but a single quote. */
+export function quotedAsItIs(argument: string): string {
+  return `'${argument.replaceAll("'", "'\\''")}'`;
 }

@@ -4,7 +4,6 @@
 export type TokenMethod = "header" | "query";
 
 /** What a request is let in by: a token, or the signature of its sender. */
-export type VerificationMethod = TokenMethod | "signature";
 
 /** The fields as a flow file holds them. Any of them may hold a `${NAME}` value, a part of one as well. */
 export interface SavedFields extends HandlingFields {

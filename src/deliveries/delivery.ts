@@ -1,12 +1,12 @@
 // What is known of one request: what came, and what became of it.
 
-import type { Reason } from "../trust/diagnosis/explanation";
-import { redactHeaders } from "../trust/redactor";
-import type { SenderId } from "../trust/senders/table";
-import type { Credential } from "../trust/signature/why";
-import type { Attempt, State } from "./state";
-
-export type { Attempt, State } from "./state";
+import { redactHeaders } from "../auth/redactor";
+import type { Credential, Reason } from "../auth/result";
+import type { SenderId } from "../auth/senders/table";
+import type { Body } from "../request/decode";
+import type { RequestInfo } from "../request/request-info";
+import type { Attempt, State } from "./summary";
+export type { Attempt, State } from "./summary";
 
 /** What the flow is not done with; it is never dropped. */
 export const unfinished: readonly State[] = ["queued", "running", "retrying"];
@@ -100,12 +100,6 @@ export interface StoredDelivery {
   readonly attempts: readonly Attempt[];
 }
 
-/** With what its last run has failed with, if it has. */
-export function afterAttempt(delivery: Delivery, { error }: Pick<Attempt, "error">): Delivery {
-  const { error: _, ...rest } = delivery;
-  return error === undefined ? rest : { ...rest, error };
-}
-
 /** What a sender tells of a delivery, as it is shown: it may be as long as a body. */
 export function toldBy({ webhook }: Delivery): { event: string | undefined; senderId: string | undefined } {
   return { event: webhook?.event?.slice(0, longestTold), senderId: webhook?.id?.slice(0, longestTold) };
@@ -127,3 +121,50 @@ export function searchedIn(delivery: Delivery): string {
 }
 
 export type Kept = StoredDelivery;
+
+// The first words of a body: what a delivery was, where no event is known.
+
+/** Of a body, so many bytes are looked at. */
+const looked = 120;
+/** So many characters are told. */
+const longest = 80;
+/** What stands for bytes that are no text. */
+const replacement = "\uFFFD";
+
+export function withWords(delivery: Delivery, body: Buffer): Delivery {
+  if (delivery.webhook?.event !== undefined) return delivery;
+  const words = wordsOf(body);
+  return words === undefined ? delivery : { ...delivery, words };
+}
+
+/** @returns nothing where it is empty, or is no text */
+export function wordsOf(body: Buffer): string | undefined {
+  // The last character may be cut in its middle.
+  const text = body.toString("utf8", 0, looked).replace(new RegExp(`${replacement}+$`), "");
+  const words = text.replace(/\s+/g, " ").trim().slice(0, longest);
+  return words === "" || Array.from(words).some(isNoText) ? undefined : words;
+}
+
+function isNoText(character: string): boolean {
+  return character < " " || character === replacement;
+}
+
+/** A small part of a large buffer would keep all of that in memory. */
+export function ownMemory(body: Buffer): Buffer {
+  if (4 * body.length >= body.buffer.byteLength) return body;
+  const own = Buffer.allocUnsafeSlow(body.length);
+  body.copy(own);
+  return own;
+}
+
+/** What a message is made of. */
+export interface IncomingDelivery {
+  id: string;
+  body: Body;
+  /** The body as it was sent, where that is asked for. */
+  rawBody?: Buffer;
+  /** Whether the body is all of the message's payload, whatever that is made of otherwise. */
+  isPayload?: boolean;
+  req: RequestInfo;
+  webhook: Webhook;
+}

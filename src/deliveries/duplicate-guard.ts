@@ -1,14 +1,18 @@
 // What keeps the duplicates of deliveries from the flow of an endpoint.
 
+import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import type { DuplicatePolicy } from "../config/handling";
-import { type Problem, problems } from "../problem";
-import { type Known, duplicateKeyOf } from "./duplicate-key";
+import type { Scheme, Sender } from "../auth/senders/sender";
+import { Fields, type Head, placeOf } from "../auth/signature/fields";
+import { coversBody } from "../auth/signature/scheme";
+import type { DuplicatePolicy } from "../config/parse";
+import type { DuplicateKey } from "../config/rules";
+import { type Problem, problems } from "../request/problem";
 import {
   type Candidate,
-  type Outcome,
   type Duplicates,
   type KnownDuplicate,
+  type Outcome,
   type Reservation,
   reserveOrWait,
 } from "./duplicates";
@@ -23,7 +27,7 @@ export const mostBytesOfDuplicates = 64 * 1024 * 1024;
 export type Verdict = Reservation | KnownDuplicate | Problem;
 
 /** Who waits: a caller that goes closes its response, while its connection may go on. */
-export type Waiting = Pick<ServerResponse, "destroyed" | "once" | "off">;
+type Waiting = Pick<ServerResponse, "destroyed" | "once" | "off">;
 
 /** What the guards of all endpoints have in common: it is the memory of the whole process that those would fill who wait. */
 export class Guarding {
@@ -78,7 +82,7 @@ export class Guarding {
 }
 
 /** How the duplicates of one endpoint's deliveries are known. */
-export interface Recognition extends DuplicatePolicy {
+interface Recognition extends DuplicatePolicy {
   /** Whose endpoint it is: what is known of its deliveries outlives a deploy. */
   endpoint: string;
   /** See `isIdLoose`. */
@@ -116,4 +120,51 @@ export class DuplicateGuard {
     const size = () => Math.max(delivery.bytes.length, delivery.content().length);
     return this.#common.judge({ endpoint, key, id, keptFor }, size, patience, caller);
   }
+}
+
+// By what a delivery is known when it comes again.
+
+/** What is known of a delivery that may come in. */
+export interface Known {
+  head: Head;
+  /** The body as it was sent. */
+  bytes: Buffer;
+  /** The body without its content codings; it is read only where the key stands in it. */
+  content: () => Buffer;
+  /** The sender's own id of the delivery, if it tells one. */
+  id: string | undefined;
+  /** Whether anybody who has seen the delivery could send it under another id: see `isIdLoose`. */
+  isIdLoose: boolean;
+}
+
+/**
+ * Whether a sender signs the bodies of its deliveries, and not their ids. Such an id is no key by itself: with the id of
+ * a delivery that is to come, an old one that is sent again would keep that out. The time of the signature is no part of
+ * the key, as senders sign anew what they send again.
+ *
+ * @param scheme by which requests are let in; nothing where that is a token, and all who have it are trusted
+ */
+export function isIdLoose({ id }: Pick<Sender, "id">, scheme: Scheme | undefined): boolean {
+  return id?.signed === false && scheme !== undefined && coversBody(scheme);
+}
+
+/**
+ * The key of a delivery, which no other delivery to the endpoint has: 43 characters, whatever it is made of.
+ *
+ * @returns nothing where a delivery has none, or more than one: it is no repeat then
+ */
+export function duplicateKeyOf(kind: DuplicateKey, delivery: Known): string | undefined {
+  const text = textOf(kind, delivery);
+  // With its kind, so that what is known does not mean something else when the kind is changed.
+  return text === undefined ? undefined : hash("sha256", `${kind}\n${text}`, "base64url");
+}
+
+function textOf(kind: DuplicateKey, { head, bytes, content, id, isIdLoose }: Known): string | undefined {
+  if (kind === "body") return bytes.length === 0 ? undefined : digestOf(bytes);
+  if (kind !== "") return new Fields(head, content).onlyTextAt(placeOf(kind));
+  return id === undefined || !isIdLoose ? id : `${digestOf(bytes)} ${id}`;
+}
+
+function digestOf(bytes: Buffer): string {
+  return hash("sha256", bytes, "base64url");
 }

@@ -1,8 +1,8 @@
 // The last deliveries of each node, in the memory of this process: nothing survives a restart, and nothing is retried.
 
-import { type Attempt, type Delivery, type Head, searchedIn, type State, type StoredDelivery } from "./delivery";
+import { type Delivery, type Head, ownMemory, searchedIn, type StoredDelivery, withWords } from "./delivery";
 import { type Change, type DeliveryList, isBehind, type Query } from "./queue";
-import { withWords } from "./words";
+import type { Attempt, State } from "./summary";
 
 /** How many deliveries of a node are kept. */
 export const maxLogPerNode = 200;
@@ -146,14 +146,6 @@ export class MemoryLog implements DeliveryList {
 }
 
 const done = Promise.resolve();
-
-/** A small part of a large buffer would keep all of that in memory. */
-export function ownMemory(body: Buffer): Buffer {
-  if (4 * body.length >= body.buffer.byteLength) return body;
-  const own = Buffer.allocUnsafeSlow(body.length);
-  body.copy(own);
-  return own;
-}
 
 /** How much memory it takes, in bytes, about. */
 function measure({ head, webhook, answer = "", error = "" }: Delivery, { buffer }: Buffer): number {

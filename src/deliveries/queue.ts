@@ -1,15 +1,15 @@
 // The queue of deliveries: where they are stored, and when the flow of their node is started with them.
 
-import type { Pace } from "../config/handling";
-import type { Delivery, State, StoredDelivery } from "./delivery";
+import { backoffAfter, type Pace } from "../config/parse";
+import type { Delivery, StoredDelivery } from "./delivery";
 import type { Duplicates } from "./duplicates";
-import type { Pause } from "./state";
+import type { Pause, State } from "./summary";
+export type { Pace } from "../config/parse";
+
+export type { Pause } from "./summary";
 
 /** Between two attempts of a node whose circuit breaker is open, in ms. */
 export const breakerIntervalMs = 60_000;
-
-export type { Pace } from "../config/handling";
-export type { Pause } from "./state";
 
 /** How an attempt has ended. */
 export type AttemptResult =
@@ -188,4 +188,27 @@ export interface StoreEvents {
   warned(warning: Warning): void;
   /** A delivery was stored or has changed. */
   changed(id: string, node?: string): void;
+}
+
+// What becomes of a delivery when an attempt has ended.
+
+/**
+ * The delivery after an attempt, which its `attempt` counts; an interrupted attempt is taken back.
+ *
+ * @param now in ms since the epoch
+ */
+export function afterAttempt(
+  delivery: Delivery,
+  result: AttemptResult,
+  pace: Pick<Pace, "attempts" | "backoffFirst" | "backoffLongest">,
+  now: number,
+): Delivery {
+  const { nextAt: _, error: __, ...rest } = delivery;
+  const { attempt } = delivery;
+  if (result.as === "succeeded") return { ...rest, state: "succeeded" };
+  if (result.as === "interrupted") return { ...rest, state: "queued", attempt: attempt - 1 };
+  const { error, retryAfterMs, isTold = false } = result;
+  if (isTold || attempt >= pace.attempts) return { ...rest, state: "failed", error };
+  const nextAt = now + (retryAfterMs ?? backoffAfter(pace, attempt));
+  return { ...rest, state: "retrying", error, nextAt, maxAttempts: pace.attempts };
 }

@@ -1,8 +1,7 @@
 // What is told of deliveries to whoever looks at them in the editor: nothing of it lets anybody in.
 
-import type { Reason } from "../trust/diagnosis/explanation";
-import type { SenderId } from "../trust/senders/table";
-import type { Attempt, Pause, State } from "./state";
+import type { Reason } from "../auth/result";
+import { type SenderId, shortName } from "../auth/senders/table";
 
 /** One delivery in a list. What is not known of it is `null`. */
 export interface Summary {
@@ -101,4 +100,140 @@ export interface SummaryPage {
   readonly deliveries: readonly Summary[];
   /** The `before` of the next page; `null` where there is none. */
   readonly next: string | null;
+}
+
+// What may become of a request, and of each start of the flow with it, in the terms that the editor shares.
+
+/** What became of a request. */
+export type State =
+  /** It was not let in, or could not be read. */
+  | "refused"
+  /** Another delivery with the same key has come before. */
+  | "duplicate"
+  /** The sender has asked something, and was answered. */
+  | "handshake"
+  /** It is kept, and the flow is to be started with it: for the first time, or once more. */
+  | "queued"
+  /** The flow has it. */
+  | "running"
+  /** The flow has failed with it, and is to be started with it once more. */
+  | "retrying"
+  /** The flow is done with it. */
+  | "succeeded"
+  /** The flow has failed with it so often that a person has to look. */
+  | "failed";
+
+/** Why a node starts no flow for what it accepts: a person has paused it, or its circuit breaker is open. */
+export type Pause = "manual" | "breaker";
+
+const replayable = ["queued", "running", "retrying", "succeeded", "failed"] as const;
+
+/** Whether it has started its flow, or is to: nothing else can be replayed. */
+export function isReplayable(state: State): state is (typeof replayable)[number] {
+  return replayable.some((each) => each === state);
+}
+
+/** Why a delivery cannot be replayed, by the key of its text under `replay` in the message catalog. */
+export const obstacles = [
+  /** No flow was ever to be started with it. */
+  "notAccepted",
+  /** Its node does not run, is closed, or waits for its path. */
+  "notOpen",
+  /** Its body was not kept. */
+  "bodyMissing",
+  /** It cannot be stored, and its node has guaranteed delivery. */
+  "notKept",
+  /** Its body cannot be read any more. */
+  "unreadable",
+] as const;
+
+export type Obstacle = (typeof obstacles)[number];
+
+/** One time that the flow was started with a delivery. */
+export interface Attempt {
+  /** When it began, in ms since the epoch. */
+  readonly at: number;
+  /** When it ended, in ms since the epoch; missing while it goes on, or where nobody saw its end. */
+  readonly ended?: number;
+  /** Why it has failed, in the words of who has; missing where it has not. */
+  readonly error?: string;
+}
+
+/** Why a delivery has failed that was under way each time when its process ended. */
+export const interrupted = "interrupted";
+
+/** What an attempt has failed with that had no end in time. */
+export const timedOut = "timedOut";
+
+/** Why a delivery has failed whose sender had gone before the flow answered. */
+export const gone = "gone";
+
+/** Why a delivery has failed whose answer was that of a failure. */
+export function statusError(status: number): string {
+  return `HTTP ${status}`;
+}
+
+/** What a flow has failed with that did not answer in time. */
+export const lateAnswer = statusError(504);
+
+// Why a delivery was refused or has failed, and how to mend it, in the language that its texts are looked up in.
+
+/** Looks a text up in a message catalog. */
+export type Translate = (key: string, values?: Record<string, string | number>) => string;
+
+/** Why it was refused, or what it has failed with: one sentence without its full stop. */
+export function reasonOf(cause: Cause, translate: Translate): string {
+  const error = cause.error === lateAnswer ? null : cause.error;
+  const problem = problemOf(cause);
+  if (problem === null) return describeError(error ?? "", translate);
+  const refused = translate(`refused.${problem}`);
+  return error === null ? refused : `${refused}: ${error}`;
+}
+
+/** What an attempt has failed with: in words what this package calls by a name, and the words of the flow as they are. */
+export function describeError(error: string, translate: Translate): string {
+  if (error === interrupted) return translate("store.interrupted");
+  if (error === timedOut) return translate("store.timedOut");
+  return error === gone ? translate("failed.gone") : error;
+}
+
+/** What to do about that, as sentences. */
+export function fixOf(
+  { cause, state, pause }: Pick<Summary, "state" | "pause"> & { cause: Cause },
+  translate: Translate,
+): string {
+  const { reasons, looksLike } = cause;
+  const isPaused = pause === "manual";
+  // To replay it as well would start the flow twice.
+  if (state !== "refused" && state !== "failed") {
+    return sentenceOf(translate(isPaused ? "fix.retryingPaused" : "fix.retrying"), translate);
+  }
+  const told = sentencesOf(reasons, translate);
+  if (looksLike !== null && !reasons.some(({ key }) => key === "otherSender")) {
+    told.push(sentenceOf(translate("whyNot.looksLike", { sender: shortName(looksLike) }), translate));
+  }
+  const key = problemOf(cause) ?? (cause.error === gone ? gone : "flow");
+  if (told.length > 0) return inARow(told);
+  const fix = sentenceOf(translate(`fix.${key}`), translate);
+  return isPaused ? inARow([fix, sentenceOf(translate("fix.paused"), translate)]) : fix;
+}
+
+/** What was wrong with a request that was refused, each as a sentence with its full stop. */
+export function sentencesOf(reasons: readonly Reason[], translate: Translate): string[] {
+  return reasons.map(({ key, values }) => sentenceOf(translate(`whyNot.${key}`, values), translate));
+}
+
+function sentenceOf(text: string, translate: Translate): string {
+  return translate("standing.sentence", { sentence: text });
+}
+
+function problemOf({ problem, error }: Cause): string | null {
+  return error === lateAnswer ? "flowLate" : problem;
+}
+
+// Sentences in a row.
+
+/** @param sentences each with its full stop; behind one that is as wide as a character, no blank follows */
+export function inARow(sentences: readonly string[]): string {
+  return sentences.reduce((said, next) => (said.endsWith("。") ? said + next : `${said} ${next}`));
 }

@@ -3,18 +3,18 @@
 import cookieParser from "cookie-parser";
 import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
-import type { Endpoint } from "../endpoint";
-import { problems } from "../problem";
+import type { Endpoint } from "../flow/endpoint";
+import { sendProblem } from "../flow/reply";
+import { problems } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
-import type { DirectRule } from "./direct";
+import type { DirectRule } from "./entry";
 import { getLayers, getRouter, insertLayer, type Layer, removeLayer } from "./express";
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { type Exchange, isHandshake, type ParsedRequest } from "./receive-request";
-import { sendProblem } from "./reply";
 
 /** What the dispatcher has to know. */
-export interface DispatcherOptions extends Services {
+interface DispatcherOptions extends Services {
   readonly nodes: Express;
   readonly rule: DirectRule;
   readonly missed: MissedRequests;

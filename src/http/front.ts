@@ -2,13 +2,12 @@
 
 import corsPackage from "cors";
 import type { Express, RequestHandler } from "express";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { NodeAPI } from "node-red";
-import type { Endpoint } from "../endpoint";
+import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { Endpoint } from "../flow/endpoint";
 import { parseTarget, type Target } from "../request/target";
-import { type Apps, DirectRule, type FrontSettings } from "./direct";
 import { Dispatcher } from "./dispatcher";
-import { makeEntry } from "./entry";
+import { type Apps, DirectRule, type FrontSettings, makeEntry } from "./entry";
 import { clientAddress, getLayers, getMountPath, getParent, insertLayer, type Layer, matches } from "./express";
 import type { Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
@@ -19,7 +18,7 @@ import { type Exchange, exchangeOf, type ParsedRequest } from "./receive-request
 type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
 
 /** What the front has to know. */
-export interface FrontOptions extends Services {
+interface FrontOptions extends Services {
   readonly missed: MissedRequests;
   readonly settings: FrontSettings & { readonly httpNodeCors?: unknown };
   readonly getMiddleware: () => RequestHandler[];

@@ -1,26 +1,24 @@
 // The story of a request for an endpoint: authenticate, read, verify, decode, deduplicate, store, dispatch, reply.
 
-import type { Webhook } from "../deliveries/delivery";
-import type { Change } from "../deliveries/queue";
+import { type Answer, deliveryOf, type Refused } from "../auth/authenticator";
+import type { Admission } from "../auth/result";
+import type { Head } from "../auth/signature/fields";
+import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { DuplicateGuard, Verdict } from "../deliveries/duplicate-guard";
 import type { KnownDuplicate, Reservation } from "../deliveries/duplicates";
-import type { Delivery, Endpoint } from "../endpoint";
-import type { AcceptedEvent } from "../outcomes";
-import { Interference, Problem, problems } from "../problem";
-import type { Sent } from "../recorder";
+import type { Change } from "../deliveries/queue";
+import type { Sent } from "../deliveries/recorder";
+import type { DeployGate } from "../flow/deploy-gate";
+import type { Endpoint } from "../flow/endpoint";
+import type { EndpointRegistry } from "../flow/endpoints";
+import { FlowReply } from "../flow/flow-reply";
+import type { AcceptedEvent } from "../flow/outcomes";
+import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "../flow/reply";
+import { memoryBudget } from "../request/body";
 import { type Content, contentOf } from "../request/decode";
-import { memoryBudget } from "../request/memory-budget";
+import { Interference, Problem, problems } from "../request/problem";
 import { describeRequest, removeCredential } from "../request/request-info";
-import type { Answer } from "../trust/answer";
-import { deliveryOf } from "../trust/delivery";
-import type { Refused } from "../trust/gate";
-import type { Head } from "../trust/signature/fields";
-import type { Admission } from "../trust/signature/why";
-import type { DeployGate } from "./deploy-gate";
-import type { EndpointRegistry } from "./endpoint-registry";
-import { FlowReply } from "./flow-reply";
 import { type Exchange, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
-import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "./reply";
 
 /** What all requests have in common. */
 export interface Services {
@@ -241,7 +239,7 @@ async function store(accepted: Accepted, reservation: Reservation | undefined): 
  * dropped it, and the flow gets it again.
  */
 async function dispatch(
-  delivery: Delivery,
+  delivery: IncomingDelivery,
   endpoint: Endpoint,
   { gate, registry }: Services,
   reply?: FlowReply,
@@ -298,7 +296,7 @@ function oweReply(
   return new FlowReply({ id, request, response, start: began, isTest: admission.isTrial === true }, endpoint, timeoutMs, reservation); // prettier-ignore
 }
 
-function makeDelivery({ exchange, endpoint, received, content, id, webhook }: Accepted): Delivery {
+function makeDelivery({ exchange, endpoint, received, content, id, webhook }: Accepted): IncomingDelivery {
   const { request, path, ip } = exchange;
   const req = describeRequest(request, path, ip);
   if (content.files) req.files = content.files;

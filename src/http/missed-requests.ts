@@ -1,19 +1,18 @@
 // Requests that have not reached the endpoint that they were meant for, as it seems.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { normaliseAddress, RateBound } from "../auth/limits";
+import type { Redactor } from "../auth/redactor";
+import type { Reason } from "../auth/result";
 import type { Delivery } from "../deliveries/delivery";
-import { lengthOf, mostRefusedASecond, shapeOf } from "../delivery-log";
-import type { Endpoint } from "../endpoint";
-import type { Outcomes } from "../outcomes";
-import { RateBound } from "../rate-bound";
+import { lengthOf, mostRefusedASecond, shapeOf } from "../deliveries/delivery-log";
+import type { Endpoint } from "../flow/endpoint";
+import type { EndpointRegistry } from "../flow/endpoints";
+import type { Outcomes } from "../flow/outcomes";
 import { getPathKey, parseTarget } from "../request/target";
-import type { Reason } from "../trust/diagnosis/explanation";
-import type { Redactor } from "../trust/redactor";
-import { normaliseAddress } from "../trust/limits";
-import type { EndpointRegistry } from "./endpoint-registry";
 
 /** What is known of the endpoints, and who is told of requests that have missed them. */
-export interface MissedOptions {
+interface MissedOptions {
   readonly registry: EndpointRegistry;
   /** Where `RED.httpNode` is mounted, without a slash at its end. */
   readonly getMountPath: () => string;

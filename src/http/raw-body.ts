@@ -3,11 +3,11 @@
 import type { Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
-import type { Endpoint } from "../endpoint";
-import { Problem } from "../problem";
+import type { DeployGate } from "../flow/deploy-gate";
+import type { Endpoint } from "../flow/endpoint";
 import { maxCodings, parseCodings } from "../request/body";
 import { decodeBody } from "../request/decode";
-import type { DeployGate } from "./deploy-gate";
+import { Problem } from "../request/problem";
 import { getLayers, insertLayer, type Layer } from "./express";
 import { type Exchange, findExchange, isHandshake, judgeHead, type ParsedRequest, receive } from "./receive-request";
 

@@ -1,15 +1,13 @@
 // From the head of a request to the bytes of a body whose sender is verified.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Endpoint } from "../endpoint";
-import { Interference, Problem, problems } from "../problem";
-import { readBody } from "../request/body";
-import { memoryBudget } from "../request/memory-budget";
+import { type Answer, type Claim, type Entry, isClaim } from "../auth/authenticator";
+import type { Admission } from "../auth/result";
+import type { Endpoint } from "../flow/endpoint";
+import { memoryBudget, readBody } from "../request/body";
 import type { File } from "../request/multipart";
+import { Interference, Problem, problems } from "../request/problem";
 import type { Target } from "../request/target";
-import type { Answer } from "../trust/answer";
-import { type Claim, type Entry, isClaim } from "../trust/gate";
-import type { Admission } from "../trust/signature/why";
 
 /**
  * Under which a response keeps its exchange. In a WeakMap, both would outlive the next small garbage collections; the
@@ -94,7 +92,7 @@ export function handToFlow({ request, response }: Exchange, body: unknown): void
 }
 
 /** What a middleware in front has made of a body that it has read. */
-export interface ParsedBody {
+interface ParsedBody {
   readonly value: unknown;
   readonly files?: File[];
 }

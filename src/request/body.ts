@@ -2,9 +2,9 @@
 
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
+import { getHeapStatistics } from "node:v8";
 import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
-import { Interference, type Problem, problems } from "../problem";
-import { type MemoryBudget, memoryBudget } from "./memory-budget";
+import { Interference, type Problem, problems } from "./problem";
 
 /** How long a body may take to arrive, in ms. */
 const bodyTimeoutMs = 30_000;
@@ -151,3 +151,32 @@ async function undo(steps: (Decompress | undefined)[], bytes: Buffer, limit: num
 function isTooLarge(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
 }
+
+// The memory that bodies may take before they are a message: of strangers, of what waits, of what is unpacked.
+
+const defaultBytes = 64 * 1024 * 1024;
+
+/** Counts bytes against a bound. */
+class MemoryBudget {
+  /** In bytes. */
+  max = Math.min(defaultBytes, Math.floor(getHeapStatistics().heap_size_limit / 8));
+  #used = 0;
+
+  get used(): number {
+    return this.#used;
+  }
+
+  /** @returns whether there was room for so many bytes */
+  take(bytes: number): boolean {
+    if (this.#used + bytes > this.max) return false;
+    this.#used += bytes;
+    return true;
+  }
+
+  release(bytes: number): void {
+    this.#used -= bytes;
+  }
+}
+
+/** It is one process whose memory they share. */
+export const memoryBudget = new MemoryBudget();

@@ -2,11 +2,10 @@
 
 import { isUtf8 } from "node:buffer";
 import { MIMEType, TextDecoder } from "node:util";
-import { Interference, Problem, problems } from "../problem";
 import { decodeContent } from "./body";
-import { type Json, parseJson, secureJson } from "./json";
 import { type File, isMultipart, parseMultipart } from "./multipart";
-import { toObject } from "./parameters";
+import { Interference, Problem, problems } from "./problem";
+import { toObject } from "./target";
 
 /** What a body is taken apart by, besides itself. */
 interface Described {
@@ -106,7 +105,7 @@ export function decodeBody(bytes: Buffer, contentType: string | undefined): Body
  *
  * @throws {Interference} when it has left nothing
  */
-export function decodeParsed(value: unknown, contentType: string | undefined): Body | Problem {
+function decodeParsed(value: unknown, contentType: string | undefined): Body | Problem {
   if (value === undefined) throw new Interference("bodyRead");
   return Buffer.isBuffer(value) ? decodeBody(value, contentType) : secureJson(value as Json);
 }
@@ -163,4 +162,98 @@ function parseForm(text: string): Body | Problem {
     if (value !== problems.jsonMalformed) return value;
   }
   return text.includes("=") ? toObject(new URLSearchParams(text)) : text;
+}
+
+// JSON that is safe to copy and to merge in a flow.
+
+/** A value that JSON can express. */
+export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
+
+/** The deepest nesting taken, in levels. Node-RED's own copying of messages fails at some 2,000. */
+const deepest = 256;
+
+/** Parses JSON (RFC 8259) into a value that is safe to copy and to merge in a flow. */
+export function parseJson(text: string): Json | Problem {
+  let value: Json;
+  try {
+    value = JSON.parse(text) as Json;
+  } catch {
+    return problems.jsonMalformed;
+  }
+  // Each level takes two characters at least.
+  if (text.length > 2 * deepest && isDeeperThan(deepest, value)) return problems.jsonTooDeep;
+  if (mayNamePrototype(text)) dropPrototypes(value);
+  return value;
+}
+
+/** Makes a value that somebody else has parsed as safe as one of ours. */
+function secureJson(value: Json): Json | Problem {
+  if (isDeeperThan(deepest, value)) return problems.jsonTooDeep;
+  dropPrototypes(value);
+  return value;
+}
+
+/** Goes down only as many levels as are allowed, so that no depth can exhaust the stack. */
+export function isDeeperThan(levels: number, value: Json): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  if (levels === 0) return true;
+  if (Array.isArray(value)) {
+    for (const item of value) if (isDeeperThan(levels - 1, item)) return true;
+  } else {
+    for (const name in value) if (isDeeperThan(levels - 1, value[name] ?? null)) return true;
+  }
+  return false;
+}
+
+/** Whether a `__proto__` key can be in JSON: as it stands, or with escaped characters. */
+function mayNamePrototype(text: string): boolean {
+  return text.includes("__proto__") || text.includes("\\u");
+}
+
+/** JSON.parse makes own keys of them; a copy by assignment would turn those into real prototypes. */
+function dropPrototypes(value: Json): void {
+  if (typeof value !== "object" || value === null) return;
+  Reflect.deleteProperty(value, "__proto__");
+  for (const child of Object.values(value)) dropPrototypes(child);
+}
+
+// The text in bytes that somebody looks at.
+
+const exactUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** What stands for the rest of a text. */
+const ellipsis = "…";
+
+/**
+ * @param isCut whether the last character may be cut in its middle
+ * @returns nothing where they are no text
+ */
+export function textOf(bytes: Uint8Array, isCut = false): string | undefined {
+  // No text that anybody sends has one, and most of what is no text does.
+  if (bytes.includes(0)) return undefined;
+  const whole = isCut ? bytes.subarray(0, endOfLast(bytes)) : bytes;
+  return isUtf8(whole) ? exactUtf8.decode(whole) : undefined;
+}
+
+/** Where the last character ends that is there as a whole: the first of its bytes says how many it has (RFC 3629 §3). */
+function endOfLast(bytes: Uint8Array): number {
+  let start = bytes.length - 1;
+  while (start > bytes.length - 4 && isContinued(bytes[start])) start--;
+  const first = bytes[start] ?? 0;
+  const length = first < 0xc0 || first > 0xf4 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+  return start + length > bytes.length ? start : bytes.length;
+}
+
+function isContinued(byte = 0): boolean {
+  return byte >= 0x80 && byte < 0xc0;
+}
+
+/**
+ * @param most how many bytes, or characters, of it at most
+ * @returns with an ellipsis where there was more; nothing where it is no text
+ */
+export function beginningOf(said: string | Uint8Array, most: number): string | undefined {
+  const isCut = said.length > most;
+  const beginning = typeof said === "string" ? said.slice(0, most) : textOf(said.subarray(0, most), isCut);
+  return beginning === undefined || !isCut ? beginning : beginning + ellipsis;
 }

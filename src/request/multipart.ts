@@ -3,8 +3,8 @@
 import busboy, { type FileInfo } from "busboy";
 import type { Readable } from "node:stream";
 import { MIMEType } from "node:util";
-import { type Problem, problems } from "../problem";
-import { type Parameters, toObject } from "./parameters";
+import { type Problem, problems } from "./problem";
+import { type Parameters, toObject } from "./target";
 
 /** How many parts a form may have. */
 export const mostParts = 1000;

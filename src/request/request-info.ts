@@ -2,7 +2,7 @@
 
 import type { IncomingMessage } from "node:http";
 import type { File } from "./multipart";
-import { type Parameters, toObject } from "./parameters";
+import { type Parameters, toObject } from "./target";
 
 /** Where the credential of a request stands. */
 export interface CredentialPlace {

@@ -1,8 +1,7 @@
-import should from "should";
 import { gzipSync } from "node:zlib";
-import { Guarding, DuplicateGuard } from "../../src/deliveries/duplicate-guard";
-import { MemoryDuplicates } from "../../src/deliveries/memory-duplicates";
-import { longestAnswer } from "../../src/deliveries/duplicates";
+import should from "should";
+import { DuplicateGuard, Guarding } from "../../src/deliveries/duplicate-guard";
+import { longestAnswer, MemoryDuplicates } from "../../src/deliveries/duplicates";
 import { answerTo } from "../harness/answering";
 import { bearer, token } from "../harness/flow";
 import { dial, type Reply, send } from "../harness/http";

@@ -1,9 +1,9 @@
-import "should";
 import { createHmac } from "node:crypto";
+import "should";
+import { type Entry, type Gate, isAdmission, isClaim } from "../../src/auth/authenticator";
+import { gateOf } from "../../src/auth/create-authenticator";
+import type { SenderId } from "../../src/auth/senders/table";
 import type { SignatureAccess } from "../../src/config/parse";
-import { type Entry, type Gate, isAdmission, isClaim } from "../../src/trust/gate";
-import { gateOf } from "../../src/trust/gates";
-import type { SenderId } from "../../src/trust/senders/table";
 import { shouldGrowEvenly } from "../harness/cost";
 
 const plain: SignatureAccess = {

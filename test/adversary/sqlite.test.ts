@@ -1,4 +1,3 @@
-import should from "should";
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import {
@@ -20,16 +19,18 @@ import {
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setImmediate } from "node:timers/promises";
-import type { State, StoredDelivery } from "../../src/deliveries/delivery";
-import { fileName, type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
-import { openDatabase, sqliteIsHere } from "../../src/deliveries/sqlite/module";
-import { maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
+import should from "should";
+import type { StoredDelivery } from "../../src/deliveries/delivery";
 import { StoreError, type Trouble } from "../../src/deliveries/queue";
-import { Fault, Faults, faultyWorker } from "../harness/faults";
+import { maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
+import { fileName, type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
+import { openDatabase, sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import type { State } from "../../src/deliveries/summary";
 import { bodyOf, bytes, delivered } from "../harness/deliveries";
+import { Fault, Faults, faultyWorker } from "../harness/faults";
 import { Listener } from "../harness/listener";
-import { failed, succeeded, TestFlow } from "../harness/queues";
 import { temporaryFolder } from "../harness/package";
+import { failed, succeeded, TestFlow } from "../harness/queues";
 import { until } from "../harness/until";
 
 const hour = 3_600_000;

@@ -1,12 +1,12 @@
-import "should";
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { mock } from "node:test";
+import "should";
+import type { Gate } from "../../src/auth/authenticator";
+import { gateOf } from "../../src/auth/create-authenticator";
 import type { SignatureAccess } from "../../src/config/parse";
-import type { Gate } from "../../src/trust/gate";
-import { gateOf } from "../../src/trust/gates";
-import { memoryBudget } from "../../src/request/memory-budget";
+import { memoryBudget } from "../../src/request/body";
 import { dial, repliesIn } from "../harness/http";
 import { Reception } from "../harness/reception";
 import { until } from "../harness/until";

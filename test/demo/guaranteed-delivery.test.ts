@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { runInNewContext } from "node:vm";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { parseStoreSettings, type StoreSettings } from "../../nodes/runtime/store-settings";
 import { handlingDefaults } from "../../src/config/fields";
-import { backoffAfter } from "../../src/config/handling";
+import { backoffAfter } from "../../src/config/parse";
 import {
   attempts,
   attemptTimeouts,
@@ -14,24 +13,25 @@ import {
   firstBackoffs,
   longestBackoffs,
   ratesPerMinute,
-} from "../../src/config/handling-rules";
+} from "../../src/config/rules";
+import { parseStoreSettings, type StoreSettings } from "../../src/config/stores";
 import { clientPackages } from "../../src/deliveries/bullmq/server";
 import { unfinished } from "../../src/deliveries/delivery";
-import { mostBytesOfAnswers, mostKeys } from "../../src/deliveries/memory-duplicates";
-import { maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
+import { mostRefusedASecond } from "../../src/deliveries/delivery-log";
+import { mostBytesOfAnswers, mostKeys } from "../../src/deliveries/duplicates";
 import { breakerIntervalMs } from "../../src/deliveries/queue";
+import { maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
 import { fileName, maxAge, maxBytes } from "../../src/deliveries/sqlite/sqlite-queue";
-import { mostRefusedASecond } from "../../src/delivery-log";
-import { holdTimeoutMs } from "../../src/http/deploy-gate";
-import { problems } from "../../src/problem";
+import { holdTimeoutMs } from "../../src/flow/deploy-gate";
+import { problems } from "../../src/request/problem";
 import { paste } from "../harness/curl";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
 import { root } from "../harness/package";
 import { Page } from "../harness/pages";
-import { ShownDeliveries } from "../harness/shown-deliveries";
 import { readme } from "../harness/readme";
+import { ShownDeliveries } from "../harness/shown-deliveries";
 
 const page = new Page("guaranteed-delivery.md");
 const megabyte = 1024 * 1024;

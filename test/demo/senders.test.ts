@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { senderIds, senders } from "../../src/trust/senders/table";
+import { senderIds, senders } from "../../src/auth/senders/table";
 import { root } from "../harness/package";
 import { section } from "../harness/readme";
 import { senderRows } from "../harness/sender-rows";

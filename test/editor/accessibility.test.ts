@@ -1,7 +1,7 @@
 import axe from "axe-core";
 import should from "should";
-import type { Standing } from "../../src/admin/standing";
-import type { SenderId } from "../../src/trust/senders/table";
+import type { Standing } from "../../src/admin/node-health";
+import type { SenderId } from "../../src/auth/senders/table";
 import { boxOf, catalogText, Editor, setKeeping } from "../harness/browser";
 import { DeliveriesTab, summaries, summary, ToldDeliveries } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";

@@ -1,7 +1,7 @@
 import should from "should";
+import { type SenderId, senders } from "../../src/auth/senders/table";
 import { defaults, type SavedFields } from "../../src/config/fields";
 import { type BrokenRule, longestPath, tokenLength } from "../../src/config/rules";
-import { type SenderId, senders } from "../../src/trust/senders/table";
 import { catalogText, Editor, type FormField } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import type { NodeRed } from "../harness/node-red";

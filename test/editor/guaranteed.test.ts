@@ -1,7 +1,7 @@
 import should from "should";
 import { defaults } from "../../src/config/fields";
-import type { Keeping } from "../../src/config/keeping";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
+import type { Keeping } from "../../src/config/stores";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { catalogText, Editor, setKeeping } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";

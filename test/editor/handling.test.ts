@@ -1,8 +1,8 @@
 import type { Locator } from "playwright-core";
 import should from "should";
+import type { Standing } from "../../src/admin/node-health";
 import { defaults, handlingDefaults, type HandlingFields } from "../../src/config/fields";
-import type { Standing } from "../../src/admin/standing";
-import type { Outcome } from "../../src/admin/trial-result";
+import type { Outcome } from "../../src/flow/test-requests";
 import { catalogText, Editor, type Section } from "../harness/browser";
 import { webhook, webhookFlow } from "../harness/flow";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";

@@ -1,6 +1,6 @@
 import should from "should";
+import { senderIds, senders } from "../../src/auth/senders/table";
 import { defaults } from "../../src/config/fields";
-import { senderIds, senders } from "../../src/trust/senders/table";
 import { catalogText, Editor, type FormField } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import type { NodeRed } from "../harness/node-red";

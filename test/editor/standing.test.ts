@@ -1,5 +1,5 @@
 import should from "should";
-import type { Standing } from "../../src/admin/standing";
+import type { Standing } from "../../src/admin/node-health";
 import { catalogText, Editor } from "../harness/browser";
 import { bearer, token, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";

@@ -1,7 +1,7 @@
 // Answers of flows, without Node-RED.
 
 import type express from "express";
-import type { FlowReply } from "../../src/http/flow-reply";
+import type { FlowReply } from "../../src/flow/flow-reply";
 
 /** What a flow answers by. */
 export function answerTo(owed: FlowReply | undefined): express.Response {

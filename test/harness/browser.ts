@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import type { CredentialName, SavedFields, Settings } from "../../src/config/fields";
-import type { Keeping } from "../../src/config/keeping";
+import type { Keeping } from "../../src/config/stores";
 import type { NodeRed } from "./node-red";
 import { root } from "./package";
 import { type Look, patience, takeTab } from "./tabs";

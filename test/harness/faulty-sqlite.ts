@@ -1,8 +1,8 @@
 /** The worker of the store in a file, on a disk that does what the test says. */
 import { getEnvironmentData } from "node:worker_threads";
-import type { Database } from "../../src/deliveries/sqlite/module";
+import type { Database } from "../../src/deliveries/sqlite/tables";
 import "../../src/deliveries/sqlite/worker";
-import { faultsKey, Fault } from "./faults";
+import { Fault, faultsKey } from "./faults";
 
 const shared = getEnvironmentData(faultsKey);
 if (!(shared instanceof SharedArrayBuffer)) throw new Error("no faults are set");

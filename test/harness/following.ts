@@ -1,13 +1,13 @@
 /** A Node-RED whose flows are followed from nodes that the test has send, beside nodes that do as they are told. */
 import { join } from "node:path";
 import type { AttemptResult } from "../../src/deliveries/queue";
-import { installedModules, packageName } from "./package";
 import { type Flow, NodeRed } from "./node-red";
+import { installedModules, packageName } from "./package";
 
 /** @param dist where the compiled classes of the package are; its node is not there */
 const plugin = (dist: string) => `
 const dist = ${JSON.stringify(dist)};
-const { Completion } = require(dist + "/nodes/runtime/completion.js");
+const { Completion } = require(dist + "/src/flow/completion.js");
 module.exports = (RED) => {
   const completion = new Completion(RED);
   const tell = (trace) => process.send({ trace });

@@ -1,14 +1,14 @@
 /** Nodes that lose nothing, and the stores in which a Node-RED keeps what they have. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
-import type { DeliveryQueue } from "../../src/deliveries/queue";
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
+import type { DeliveryQueue } from "../../src/deliveries/queue";
+import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { webhook } from "./flow";
+import { Listener } from "./listener";
 import type { Options } from "./node-red";
 import { temporaryFolder } from "./package";
-import { Listener } from "./listener";
 import { serverIsHere, ValkeyServer } from "./valkey";
 
 /** Five attempts, soon after each other. */

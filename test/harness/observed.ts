@@ -1,14 +1,15 @@
+import type { Node, NodeAPI } from "node-red";
 import { EventEmitter } from "node:events";
 import { mock } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import type { Node, NodeAPI } from "node-red";
-import type { StoredDeliveries } from "../../nodes/runtime/inactivity";
-import type { RunningNode } from "../../nodes/runtime/node-health";
-import { Observers } from "../../nodes/runtime/observers";
+import type { StoredDeliveries } from "../../src/admin/inactivity";
+
+import { Observers } from "../../src/admin/observers";
+import type { Refused } from "../../src/auth/authenticator";
+import { TokenGate } from "../../src/auth/token";
 import type { Load } from "../../src/deliveries/queue";
-import { type Problem, problems } from "../../src/problem";
-import type { Refused } from "../../src/trust/gate";
-import { TokenGate } from "../../src/trust/token";
+import type { RunningNode } from "../../src/flow/endpoint";
+import { type Problem, problems } from "../../src/request/problem";
 import { token } from "./flow";
 import { parseMetrics } from "./prometheus";
 

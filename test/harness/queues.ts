@@ -2,6 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
+import type { Pace } from "../../src/config/parse";
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
 import type { Delivery, StoredDelivery } from "../../src/deliveries/delivery";
 import type {
@@ -9,14 +10,13 @@ import type {
   Consumer,
   DeliveryQueue,
   Load,
-  Pace,
   StoreEvents,
   Trouble,
   Warning,
 } from "../../src/deliveries/queue";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
-import { ValkeyServer, serverIsHere } from "./valkey";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { serverIsHere, ValkeyServer } from "./valkey";
 
 /** What tests set, in ms and bytes. */
 export interface QueueOptions {

@@ -1,5 +1,5 @@
-import type { Source } from "../../src/trust/senders/record";
-import { type SenderId, senderIds, senders } from "../../src/trust/senders/table";
+import type { Source } from "../../src/auth/senders/sender";
+import { type SenderId, senderIds, senders } from "../../src/auth/senders/table";
 
 /** What the table of senders in `docs/senders.md` says of one, but for what a person has to write. */
 export interface SenderRow {

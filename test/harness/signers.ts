@@ -1,5 +1,5 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import type { SenderId } from "../../src/trust/senders/table";
+import type { SenderId } from "../../src/auth/senders/table";
 
 /**
  * Each sender's side, written from its documentation with nothing but `node:crypto`: it shares no code and no data with

@@ -1,4 +1,4 @@
-import type { Standing } from "../../src/admin/standing";
+import type { Standing } from "../../src/admin/node-health";
 
 /** What the runtime tells of a node that nobody has called. */
 export const uncalled: Standing = {

@@ -1,9 +1,9 @@
-import type { Scheme } from "../../src/trust/senders/record";
-import { isSenderId, type SenderId, senders } from "../../src/trust/senders/table";
-import type { Head } from "../../src/trust/signature/fields";
-import { settledScheme } from "../../src/trust/signature/settings";
-import { type Secrets, Verifier } from "../../src/trust/signature/verifier";
-import type { Admission } from "../../src/trust/signature/why";
+import type { Admission } from "../../src/auth/result";
+import type { Scheme } from "../../src/auth/senders/sender";
+import { isSenderId, type SenderId, senders } from "../../src/auth/senders/table";
+import type { Head } from "../../src/auth/signature/fields";
+import { settledScheme } from "../../src/auth/signature/scheme";
+import { type Secrets, Verifier } from "../../src/auth/signature/verifier";
 
 /** A request as it comes, and when. */
 export interface Came {

@@ -1,10 +1,11 @@
-import should from "should";
+import { nodeRedVersions } from "../../scripts/setup.mjs";
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { Script } from "node:vm";
 import { minVersion, satisfies } from "semver";
+import should from "should";
 import ts from "typescript";
-import { nodeRedVersions } from "../../scripts/setup.mjs";
+
 import { defaults } from "../../src/config/fields";
 import { installedModules, packageName, root } from "../harness/package";
 

@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import should from "should";
 import { IncomingMessage } from "node:http";
 import { isIPv4, isIPv6, Socket } from "node:net";
+import should from "should";
+import { createLimits, MemoryRateCounter } from "../../src/auth/limits";
 import { parseAddress, parseBlocks } from "../../src/config/blocks";
-import { createLimits, MemoryRateCounter } from "../../src/trust/limits";
 import { seed } from "../harness/property";
 
 /** An address as a number, which nothing in `src` computes with. */

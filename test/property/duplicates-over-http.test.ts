@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { Agent } from "node:http";
 import "should";
-import { Guarding, DuplicateGuard } from "../../src/deliveries/duplicate-guard";
-import { MemoryDuplicates } from "../../src/deliveries/memory-duplicates";
+import { DuplicateGuard, Guarding } from "../../src/deliveries/duplicate-guard";
+import { MemoryDuplicates } from "../../src/deliveries/duplicates";
 import { answerTo } from "../harness/answering";
 import { bearer, token } from "../harness/flow";
 import { dial, send } from "../harness/http";

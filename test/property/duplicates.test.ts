@@ -1,6 +1,5 @@
 import fc from "fast-check";
-import { MemoryDuplicates } from "../../src/deliveries/memory-duplicates";
-import { type Found, type Duplicates, reserveOrWait } from "../../src/deliveries/duplicates";
+import { type Duplicates, type Found, MemoryDuplicates, reserveOrWait } from "../../src/deliveries/duplicates";
 import { seed } from "../harness/property";
 
 /** What comes of a delivery if it starts the flow; `refused` before it has. */

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { handlingDefaults } from "../../src/config/fields";
-import { parseHandling } from "../../src/config/handling";
+import { parseHandling } from "../../src/config/parse";
 import { seed } from "../harness/property";
 
 const value = fc.oneof(

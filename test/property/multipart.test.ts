@@ -1,9 +1,9 @@
 import fc from "fast-check";
-import should from "should";
 import { createRequire } from "node:module";
 import { PassThrough } from "node:stream";
-import { Problem } from "../../src/problem";
+import should from "should";
 import { type File, isMultipart, parseMultipart } from "../../src/request/multipart";
+import { Problem } from "../../src/request/problem";
 import { formOf, type SentPart, typeOf } from "../harness/forms";
 import { seed } from "../harness/property";
 

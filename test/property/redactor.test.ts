@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import "should";
-import { Redactor, redacted } from "../../src/trust/redactor";
+import { redacted, Redactor } from "../../src/auth/redactor";
 import { seed } from "../harness/property";
 
 const visible = fc.integer({ min: 0x20, max: 0x7e }).map((code) => String.fromCharCode(code));

@@ -1,15 +1,14 @@
 import fc from "fast-check";
-import should from "should";
 import type { IncomingMessage } from "node:http";
-import { TokenGate } from "../../src/trust/token";
+import should from "should";
+import { TokenGate } from "../../src/auth/token";
 import { defaults, handlingDefaults } from "../../src/config/fields";
 import { parseConfig } from "../../src/config/parse";
 import { normalisePath } from "../../src/config/rules";
 import { decodeBody } from "../../src/request/decode";
+import { Problem } from "../../src/request/problem";
 import { describeRequest, removeCredential } from "../../src/request/request-info";
-import { toObject } from "../../src/request/parameters";
-import { Problem } from "../../src/problem";
-import { parseTarget, getPathKey } from "../../src/request/target";
+import { getPathKey, parseTarget, toObject } from "../../src/request/target";
 import { token } from "../harness/flow";
 import { seed } from "../harness/property";
 

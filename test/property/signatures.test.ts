@@ -1,10 +1,10 @@
 import fc from "fast-check";
-import should from "should";
 import { inspect } from "node:util";
-import { type SenderId, senderIds } from "../../src/trust/senders/table";
-import { algorithms, encodings, keyFormats, timeUnits } from "../../src/trust/senders/record";
-import { parseScheme } from "../../src/trust/signature/custom";
-import { parseTime } from "../../src/trust/signature/time";
+import should from "should";
+import { algorithms, encodings, keyFormats, timeUnits } from "../../src/auth/senders/sender";
+import { type SenderId, senderIds } from "../../src/auth/senders/table";
+import { parseTime } from "../../src/auth/signature/evidence";
+import { parseScheme } from "../../src/auth/signature/scheme";
 import { seed } from "../harness/property";
 import { type Signer, signers } from "../harness/signers";
 import { type Came, outcomeOf, schemeOf, type Setup, verdictOn } from "../harness/verification";

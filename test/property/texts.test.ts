@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import should from "should";
-import { beginningOf } from "../../src/request/text";
+import { beginningOf } from "../../src/request/decode";
 import { seed } from "../harness/property";
 
 describe("for any text", () => {

@@ -1,15 +1,15 @@
-import should from "should";
 import { createHmac } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
+import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { mostShown } from "../../src/deliveries/shown";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
-import { formOf, typeOf } from "../harness/forms";
+import { mostShown } from "../../src/deliveries/lists";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { bearer, tab, token, webhook } from "../harness/flow";
+import { formOf, typeOf } from "../harness/forms";
+import { keeps } from "../harness/guaranteed";
 import { dial, send } from "../harness/http";
 import { type Flow, NodeRed } from "../harness/node-red";
-import { keeps } from "../harness/guaranteed";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 import { until } from "../harness/until";
 

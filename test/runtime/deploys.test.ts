@@ -1,8 +1,8 @@
-import should from "should";
 import { once } from "node:events";
 import { Agent } from "node:http";
 import { connect, type Socket } from "node:net";
-import { maxHeld } from "../../src/http/deploy-gate";
+import should from "should";
+import { maxHeld } from "../../src/flow/deploy-gate";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";

@@ -1,9 +1,9 @@
-import should from "should";
 import { gzipSync } from "node:zlib";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
+import should from "should";
 import type { Kept } from "../../src/deliveries/delivery";
-import { bytesOf, guaranteed, type Keep, keeps, lookInto } from "../harness/guaranteed";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { bearer, tab, token, webhook } from "../harness/flow";
+import { bytesOf, guaranteed, type Keep, keeps, lookInto } from "../harness/guaranteed";
 import { held, holding } from "../harness/holding";
 import { type Reply, send } from "../harness/http";
 import { layouts } from "../harness/layouts";

@@ -1,13 +1,14 @@
 import should from "should";
-import type { State } from "../../src/deliveries/delivery";
+
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
+import type { State } from "../../src/deliveries/summary";
 import { bearer, tab, webhook } from "../harness/flow";
 import { held } from "../harness/holding";
 import { send } from "../harness/http";
 import { Instances } from "../harness/instances";
+import { Listener } from "../harness/listener";
 import { nginxIsHere } from "../harness/nginx";
 import type { NodeRed, Received } from "../harness/node-red";
-import { Listener } from "../harness/listener";
 import { until } from "../harness/until";
 import { serverIsHere } from "../harness/valkey";
 

@@ -1,6 +1,6 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { bearer, tab, webhook, webhookFlow } from "../harness/flow";
 import { held, holding } from "../harness/holding";
 import { send } from "../harness/http";

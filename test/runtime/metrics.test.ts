@@ -1,5 +1,5 @@
 import should from "should";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
 import { held, holding } from "../harness/holding";
 import { send } from "../harness/http";

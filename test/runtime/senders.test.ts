@@ -1,6 +1,6 @@
-import should from "should";
 import { gzipSync } from "node:zlib";
-import { type SenderId, senderIds, senders } from "../../src/trust/senders/table";
+import should from "should";
+import { type SenderId, senderIds, senders } from "../../src/auth/senders/table";
 import { tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";

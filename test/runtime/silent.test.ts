@@ -1,7 +1,7 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import type { SilentEvent } from "../../src/outcomes";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import type { SilentEvent } from "../../src/flow/outcomes";
 import { bearer, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";

@@ -1,4 +1,3 @@
-import should from "should";
 import {
   existsSync,
   mkdirSync,
@@ -10,12 +9,13 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { fileName } from "../../src/deliveries/sqlite/sqlite-queue";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/module";
 import type { Trouble } from "../../src/deliveries/queue";
-import { guaranteed, keepIn } from "../harness/guaranteed";
+import { fileName } from "../../src/deliveries/sqlite/sqlite-queue";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { bearer, tab, webhook } from "../harness/flow";
+import { guaranteed, keepIn } from "../harness/guaranteed";
 import { held, holding } from "../harness/holding";
 import { type Reply, send } from "../harness/http";
 import { NodeRed, type Options } from "../harness/node-red";

@@ -1,5 +1,5 @@
 import should from "should";
-import { present } from "../../src/trust/present";
+import { present } from "../../src/auth/present";
 import { token, webhookFlow } from "../harness/flow";
 import { type Call, send } from "../harness/http";
 import { inEveryLayout, layouts } from "../harness/layouts";

@@ -1,4 +1,4 @@
-import type { Scheme } from "../../src/trust/senders/record";
+import type { Scheme } from "../../src/auth/senders/sender";
 import type { Sent } from "./library";
 
 /** What happens to a request on its way; nothing where a scheme has no place for it. */

@@ -1,4 +1,4 @@
-import type { SenderId } from "../../src/trust/senders/table";
+import type { SenderId } from "../../src/auth/senders/table";
 import type { Signer, Unsigned } from "../harness/signers";
 import type { Change } from "./changes";
 

@@ -1,12 +1,18 @@
-import should from "should";
 import { setImmediate as turn } from "node:timers/promises";
+import should from "should";
+import { Redactor } from "../../src/auth/redactor";
 import type { Delivery } from "../../src/deliveries/delivery";
-import { DeliveryLog, type LogTarget, maxRecentStarts, mostRefusedASecond, RecentStarts } from "../../src/delivery-log";
+import {
+  DeliveryLog,
+  type LogTarget,
+  maxRecentStarts,
+  mostRefusedASecond,
+  RecentStarts,
+} from "../../src/deliveries/delivery-log";
 import { MemoryLog } from "../../src/deliveries/memory-log";
 import { type Change, StoreError } from "../../src/deliveries/queue";
-import { problems } from "../../src/problem";
-import { type Outcome, Recorder } from "../../src/recorder";
-import { Redactor } from "../../src/trust/redactor";
+import { type Outcome, Recorder } from "../../src/deliveries/recorder";
+import { problems } from "../../src/request/problem";
 import { bytes, delivered } from "../harness/deliveries";
 
 const secret = "a secret of this node";

@@ -1,11 +1,11 @@
-import should from "should";
 import { readdirSync, readFileSync } from "node:fs";
 import { STATUS_CODES } from "node:http";
 import { join, relative } from "node:path";
+import should from "should";
 import ts from "typescript";
-import { helpTexts } from "../../nodes/runtime/metrics";
-import { problems } from "../../src/problem";
-import { senders } from "../../src/trust/senders/table";
+import { helpTexts } from "../../src/admin/metrics";
+import { senders } from "../../src/auth/senders/table";
+import { problems } from "../../src/request/problem";
 import { root } from "../harness/package";
 
 interface Texts {

@@ -1,6 +1,6 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { problems } from "../../src/problem";
+import { problems } from "../../src/request/problem";
 
 describe("problems", () => {
   const texts: Record<string, string> = catalog.refused;

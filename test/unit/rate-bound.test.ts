@@ -1,6 +1,6 @@
-import should from "should";
 import { mock } from "node:test";
-import { RateBound, TimeBudget } from "../../src/rate-bound";
+import should from "should";
+import { RateBound, TimeBudget } from "../../src/auth/limits";
 
 describe("in each second", () => {
   let now: number;

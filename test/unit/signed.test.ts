@@ -1,13 +1,13 @@
-import "should";
 import { mock } from "node:test";
+import "should";
+import type { Gate } from "../../src/auth/authenticator";
+import { gateOf } from "../../src/auth/create-authenticator";
+import { isSenderId } from "../../src/auth/senders/table";
+import type { SignatureAccess } from "../../src/config/parse";
+import { memoryBudget } from "../../src/request/body";
 import handshakes from "../data/handshakes.json";
 import signatures from "../data/signatures.json";
-import type { SignatureAccess } from "../../src/config/parse";
-import type { Gate } from "../../src/trust/gate";
-import { gateOf } from "../../src/trust/gates";
-import { isSenderId } from "../../src/trust/senders/table";
-import { memoryBudget } from "../../src/request/memory-budget";
-import { repliesIn, exchange } from "../harness/http";
+import { exchange, repliesIn } from "../harness/http";
 import { Reception } from "../harness/reception";
 import { schemeOf } from "../harness/verification";
 

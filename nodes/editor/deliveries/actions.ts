@@ -1,20 +1,14 @@
 // What can be done with one delivery.
 
-import { isReplayable } from "../../../src/deliveries/state";
-import type { Detail } from "../../../src/deliveries/summary";
-import { inARow } from "../../../src/trust/diagnosis/sentences";
-import { roots } from "../checks";
+import { type Detail, inARow, isReplayable } from "../../../src/deliveries/summary";
+import { urlOfWhole } from "../form/addresses";
+import { roots } from "../form/checks";
+import { chooseTrialBody } from "../form/test-request";
 import type { Editor } from "../host";
-import { chooseTrialBody } from "../trial-body";
-import { urlOfWhole } from "../url";
-import { changeForm } from "./change";
-import { curlOf } from "./curl";
-import { labelOf } from "./names";
-import { buttonOf, glyphOf, noteOf } from "./pieces";
-import { presentedTo } from "./presented";
-import { failureText, replay } from "./replay-one";
-import { text, timeText } from "./texts";
-import { wholePathOf } from "./whole-path";
+import { failureText, replay } from "./api";
+import { buttonOf, glyphOf, noteOf } from "./content";
+import { curlOf, presentedTo } from "./curl";
+import { labelOf, text, timeText, wholePathOf } from "./texts";
 
 declare const RED: Editor;
 
@@ -107,5 +101,65 @@ export class Actions {
 
   #say(icon: string, said: string, verdict: "good" | "bad" | "" = ""): void {
     this.#result.attr("data-verdict", verdict).empty().append(glyphOf(icon), " ", $("<span>").text(said));
+  }
+}
+
+// The form in which the payload of a delivery is changed before it is replayed.
+
+let count = 0;
+
+/**
+ * @param send replays with a payload
+ * @param cancel closes the form
+ */
+function changeForm(detail: Detail, send: (payload: unknown) => void, cancel: () => void): JQuery {
+  count += 1;
+  const id = `webhook-delivery-payload-${count}`;
+  const field = $("<textarea>", { id, rows: 10, spellcheck: false, "aria-describedby": `${id}-wrong` });
+  field.val(payloadText(detail));
+  const wrong = $("<div>", { id: `${id}-wrong`, class: "webhook-delivery-error", role: "status" });
+  const go = buttonOf("fa-repeat", text("delivery.replayThis"));
+  const judge = () => {
+    const isJson = payloadIn(String(field.val())) !== undefined;
+    const said = isJson ? "" : text("reply.noJson");
+    if (wrong.text() !== said) wrong.text(said);
+    field.attr("aria-invalid", String(!isJson));
+    // A button that is disabled says nothing to whoever comes to it by keyboard.
+    go.attr("aria-disabled", String(!isJson));
+    go.find("span").text(text(isJson ? "delivery.replayThis" : "delivery.replayNoJson"));
+  };
+  field.on("input", judge);
+  go.on("click", () => {
+    const changed = payloadIn(String(field.val()));
+    if (changed) send(changed.payload);
+    else field.trigger("focus");
+  });
+  field.on("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    // Whoever holds the delivery leaves the key to this.
+    event.preventDefault();
+    cancel();
+  });
+  judge();
+  const form = $("<div>", { class: "webhook-delivery-change", role: "group" });
+  form.append($("<label>", { for: id }).text(text("delivery.payload")), field, wrong);
+  const buttons = $("<div>", { class: "webhook-delivery-buttons" });
+  form.append(buttons.append(go, buttonOf("fa-times", text("delivery.cancel")).on("click", cancel)));
+  return form.attr("aria-label", text("delivery.replayChanged"));
+}
+
+// The payload of a delivery, as JSON that can be changed.
+
+/** @returns an empty text where there is no JSON for it */
+function payloadText({ payload }: Detail): string {
+  return payload === undefined ? "" : JSON.stringify(payload, null, 2);
+}
+
+/** @returns nothing where the text is no JSON */
+function payloadIn(text: string): { payload: unknown } | undefined {
+  try {
+    return { payload: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
   }
 }

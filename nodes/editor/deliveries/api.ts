@@ -1,6 +1,7 @@
 // What the tab asks the runtime for, and what may be in the way.
 
-import type { Summary, SummaryPage } from "../../../src/deliveries/summary";
+import { obstacles, type Summary, type SummaryPage } from "../../../src/deliveries/summary";
+import { text } from "./texts";
 
 /** Which deliveries are looked at; empty for all. */
 export interface Filter {
@@ -38,7 +39,7 @@ export interface NodeQueue {
 export type Trouble = "forbidden" | "notKept" | "unreachable" | "failed";
 
 /** How many deliveries a page has at most. */
-export const pageSize = 500;
+const pageSize = 500;
 
 /** @param before where the page begins; that of the newest ones unless given */
 export function askForPage(filter: Filter, before?: string): Promise<SummaryPage> {
@@ -75,4 +76,48 @@ export function troubleOf(error: unknown): Trouble {
   if (status === 0) return "unreachable";
   if (status === 401 || status === 403) return "forbidden";
   return status === 404 ? "notKept" : "failed";
+}
+
+// A delivery is sent to its flow once more.
+
+export interface Failure {
+  readonly status: number;
+  /** What is in the way of a replay, by the key of its text under `replay` in the message catalog. */
+  readonly code?: unknown;
+}
+
+/** The id of the new delivery; or why there is none. */
+type Replayed = { readonly id: string } | Failure;
+
+/** @param changed what the message is to have as its payload; nothing for what came */
+export function replay(id: string, changed: { readonly payload?: unknown } = {}): Promise<Replayed> {
+  return new Promise((resolve) => {
+    void $.ajax({
+      type: "POST",
+      url: `webhook-trigger/deliveries/${encodeURIComponent(id)}/replay`,
+      contentType: "application/json",
+      data: JSON.stringify(changed),
+      success: (replayed: { id: string }) => resolve(replayed),
+      error: ({ status, responseJSON }) => resolve({ status, code: codeIn(responseJSON) }),
+    });
+  });
+}
+
+function codeIn(answer: unknown): unknown {
+  return typeof answer === "object" && answer !== null && "code" in answer ? answer.code : undefined;
+}
+
+/** Whether the next one would fare no better: nobody may, or nobody is reached. */
+export function isHopeless({ status }: Failure): boolean {
+  return [0, 401, 403].includes(status);
+}
+
+/** Why a request about a delivery has failed. */
+export function failureText({ status, code }: Failure): string {
+  if (status === 0) return text("trial.failed");
+  if (status === 401 || status === 403) return text("delivery.forbidden");
+  if (status === 404) return text("delivery.gone");
+  const obstacle = status === 409 ? obstacles.find((each) => each === code) : undefined;
+  if (obstacle) return text("standing.sentence", { sentence: text(`replay.${obstacle}`) });
+  return text("delivery.otherwise", { status: String(status) });
 }

@@ -1,9 +1,14 @@
 // A delivery as a line for a terminal that sends it again, from wherever one is.
 
+import { mask, present, type Presentation } from "../../../src/auth/present";
+import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
+import { placementField } from "../../../src/config/fields";
+import { isEnvironmentValue } from "../../../src/config/rules";
 import type { Detail } from "../../../src/deliveries/summary";
-import { mask } from "../../../src/trust/present";
-import { quoted, quotedAsItIs } from "../shell";
-import type { Presented } from "./presented";
+import { brokenRule } from "../form/checks";
+import { savedValues, senderOf, type WebhookNode } from "../form/fields";
+import { type EditorNode, quoted, quotedAsItIs } from "../host";
+import { text } from "./texts";
 
 /** RFC 9110 §7.6.1 and what else belongs to a connection, to a client or to what stands between it and the node. */
 const ofTheWay =
@@ -75,4 +80,65 @@ function dataOf(data: string, isPiped: boolean): string[] {
 function base64Of({ body: { encoding, data } }: Detail): string {
   if (encoding === "base64") return data;
   return btoa(String.fromCharCode(...new TextEncoder().encode(data)));
+}
+
+// How a line for a terminal presents what lets a request in, where nobody knows the secret.
+
+type Scheme = Exclude<ReturnType<typeof parseScheme>, { rule: unknown }>;
+
+interface Presented extends Presentation {
+  /** What is left for the user to do. */
+  readonly hint: string;
+  /** Whether that is more than to put something in another's place. */
+  readonly isSigned: boolean;
+}
+
+function isWebhook(node: EditorNode | null): node is WebhookNode {
+  return node?.type === "webhook-trigger";
+}
+
+/** @param node what is known of it now, and not when the delivery came */
+export function presentedTo(node: EditorNode | null): Presented {
+  if (!isWebhook(node)) return unknown("curlNoNode");
+  const { verificationMethod: method, ...saved } = savedValues(node);
+  if (method !== "header" && method !== "query") return signedFor(node);
+  const name = saved[placementField[method]];
+  if (isEnvironmentValue(name) || brokenRule(node, placementField[method], name)) return unknown("curlPlace");
+  const placeholder = text("trial.placeholder");
+  return {
+    ...present({ method, name }, placeholder),
+    hint: text("delivery.curlToken", { placeholder }),
+    isSigned: false,
+  };
+}
+
+/** Why it is not known how requests are let in, by the key of its text under `delivery`. */
+type Unknown = "curlNoNode" | "curlPlace" | "curlElsewhere";
+
+function unknown(key: Unknown): Presented {
+  return { headers: {}, search: "", hint: text(`delivery.${key}`), isSigned: false };
+}
+
+function signedFor(node: WebhookNode): Presented {
+  const scheme = schemeOf(node);
+  const [field] = scheme?.sig.headers ?? [];
+  if (!scheme || field === undefined) return { ...unknown("curlElsewhere"), isSigned: true };
+  const isToken = scheme.alg === "token";
+  const placeholder = text(isToken ? "trial.placeholder" : "delivery.signaturePlaceholder");
+  const hint = text(isToken ? "delivery.curlToken" : "delivery.curlSigned", { placeholder });
+  return { headers: { [field]: beginningOf(scheme) + placeholder }, search: "", hint, isSigned: !isToken };
+}
+
+function schemeOf(node: WebhookNode): Scheme | undefined {
+  const { sender, scheme, senderSettings } = savedValues(node);
+  const known = senderOf(sender);
+  if (!known) return undefined;
+  const parsed = sender === "custom" ? parseScheme(scheme) : settledScheme(known, senderSettings);
+  return "rule" in parsed ? known.scheme : parsed;
+}
+
+/** What stands before a signature, so that the node takes it for one. */
+function beginningOf({ sig: { pick } }: Scheme): string {
+  if (!pick) return "";
+  return "prefix" in pick ? pick.prefix : `${pick.kv}=`;
 }

@@ -1,17 +1,24 @@
 // One delivery: what came, what became of it, and what can be done with it.
 
-import { isReplayable } from "../../../src/deliveries/state";
-import type { Detail, Summary } from "../../../src/deliveries/summary";
-import { isSame } from "../fields";
+import { senders } from "../../../src/auth/senders/table";
+import { type Detail, fixOf, isReplayable, reasonOf, type Summary } from "../../../src/deliveries/summary";
+import { isSame } from "../form/fields";
+import type { Editor } from "../host";
 import { Actions } from "./actions";
-import { answerOf, statusText } from "./answer";
-import { bodyOf } from "./body";
-import { headOf } from "./head";
-import { bytesText } from "./measures";
-import { noteOf, sectionOf, tableOf } from "./pieces";
-import { failureText } from "./replay-one";
-import { attemptList } from "./attempts";
-import { durationText, text, timeText } from "./texts";
+import { failureText } from "./api";
+import { answerOf, attemptList, bodyOf, listOf, noteOf, sectionOf, statusText, tableOf } from "./content";
+import {
+  attemptText,
+  bytesText,
+  durationText,
+  iconOf,
+  isElsewhere,
+  momentText,
+  nameOf,
+  text,
+  timeText,
+  wholePathOf,
+} from "./texts";
 
 /** What each section is made of, and how: while that is the same, it stays as it is, with what is unfolded in it. */
 const sections: readonly (readonly [of: readonly (keyof Detail)[], make: (detail: Detail) => JQuery])[] = [
@@ -156,4 +163,59 @@ function answerBrief({ answer }: Detail): string {
   if (!answer) return text("delivery.none");
   const { status, milliseconds } = answer;
   return milliseconds === null ? statusText(status) : `${statusText(status)} · ${durationText(milliseconds)}`;
+}
+
+// The head of a delivery: what came of it and why, from where it came, and to which node.
+
+declare const RED: Editor;
+
+function headOf(summary: Summary): JQuery {
+  const line = $("<div>", { class: "webhook-delivery-line" }).append(stateOf(summary), " ");
+  line.append($("<time>", { datetime: new Date(summary.at).toISOString() }).text(momentText(summary.at)));
+  return $("<div>", { class: "webhook-delivery-head" }).append(line, ...causeOf(summary), listOf(rowsOf(summary)));
+}
+
+/** Why it was refused or has failed, and what mends it. */
+function causeOf({ cause, state, pause }: Summary): JQuery[] {
+  if (cause === null) return [];
+  const box = $("<div>", { class: "webhook-delivery-cause", role: "group", "aria-label": text("delivery.cause") });
+  return [box.append($("<p>").text(reasonOf(cause, text)), $("<p>").text(fixOf({ cause, state, pause }, text)))];
+}
+
+function stateOf({ state }: Summary): JQuery {
+  const icon = $("<i>", { class: iconOf(state), "aria-hidden": "true" });
+  return $("<b>", { "data-state": state }).append(icon, " ", $("<span>").text(text(`tab.state.${state}`)));
+}
+
+/** By the key of its name under `delivery` in the message catalog. */
+type Row =
+  | keyof Pick<Summary, "node" | "ip" | "sender" | "event" | "senderId" | "id" | "size" | "attempt" | "replayOf">
+  | "meant"
+  | "request"
+  | "took";
+
+function rowsOf(summary: Summary): [name: string, value: string | JQuery][] {
+  const { node, method, ip, sender, event, senderId, id, size, milliseconds, attempt, replayOf } = summary;
+  const rows: [name: Row, value: string | JQuery | null][] = [
+    [isElsewhere(summary) && node !== null ? "meant" : "node", node === null ? text("delivery.noNode") : nodeOf(node)],
+    ["request", `${method} ${wholePathOf(summary)}`],
+    ["ip", ip],
+    ["sender", sender && senders[sender].name],
+    ["event", event],
+    ["senderId", senderId],
+    ["id", id],
+    ["size", bytesText(size)],
+    ["took", milliseconds === null ? null : durationText(milliseconds)],
+    ["attempt", attemptText(summary) ?? (attempt > 1 ? String(attempt) : null)],
+    ["replayOf", replayOf],
+  ];
+  return rows.flatMap(([key, value]) => (value === null || value === "" ? [] : [[text(`delivery.${key}`), value]]));
+}
+
+/** A button that shows the node; its id where it is not there any more. */
+function nodeOf(id: string): string | JQuery {
+  const name = nameOf(id);
+  if (!RED.nodes.node(id)) return text("delivery.deletedNode", { id });
+  const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" }).text(name);
+  return button.attr("aria-label", text("url.reveal", { name })).on("click", () => RED.view.reveal(id));
 }

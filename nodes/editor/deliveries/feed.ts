@@ -4,7 +4,7 @@ import type { Summary, SummaryPage } from "../../../src/deliveries/summary";
 import { askForPage, everything, type Filter } from "./api";
 
 /** What the feed tells and asks. */
-export interface Reader {
+interface Reader {
   /** What is loaded has changed. */
   changed(): void;
   /** These have come since the last time. */

@@ -2,9 +2,7 @@
 
 import type { Summary } from "../../../src/deliveries/summary";
 import { everything, type Filter } from "./api";
-import { namedNodes } from "./names";
-import { states } from "./looks";
-import { text } from "./texts";
+import { namedNodes, states, text } from "./texts";
 
 /** How long after the last key a text is looked for, in ms. */
 const patience = 300;

@@ -1,14 +1,63 @@
+// What can be done with several deliveries at once: those that are selected, or all that have failed since a time.
+
+import { isReplayable, type Summary } from "../../../src/deliveries/summary";
+import { askForPage, type Failure, failureText, type Filter, isHopeless, replay, troubleOf } from "./api";
+import { buttonOf, listOf, noteOf } from "./content";
+import type { Selection } from "./list";
+import { nameOf, numberText, text } from "./texts";
+
+export class Tools {
+  readonly element = $("<div>");
+  readonly #selection: Selection;
+  readonly #replay = $(button);
+  readonly #unselect = $(button);
+  /** Opens and closes what asks since when. */
+  readonly failed = $(button).attr({ "aria-expanded": "false", "aria-controls": "webhook-deliveries-failed" });
+  readonly #since: FailedSince;
+
+  /** @param unselected is called when nothing is selected any more */
+  constructor(selection: Selection, filter: () => Filter, unselected: () => void) {
+    this.#selection = selection;
+    this.#since = new FailedSince(filter);
+    this.#since.element.attr("id", "webhook-deliveries-failed");
+    const unselect = () => {
+      selection.clear();
+      this.show();
+      unselected();
+    };
+    this.#replay.on("click", () => {
+      // A second time by accident would start the flows twice.
+      void replaySeveral(selection.all).then((hasReplayed) => hasReplayed && unselect());
+    });
+    this.#unselect.text(text("tab.unselect")).on("click", unselect);
+    const failed = text("tab.failed.open");
+    this.failed
+      .text(failed)
+      .attr("title", failed)
+      .on("click", () => {
+        const isOpen = this.failed.attr("aria-expanded") !== "true";
+        this.failed.attr("aria-expanded", String(isOpen));
+        this.#since.toggle(isOpen);
+      });
+    const buttons = $('<div class="webhook-deliveries-tools">').append(this.#replay, this.#unselect);
+    this.element.append(this.#since.element, buttons);
+    this.show();
+  }
+
+  /** Takes over what is selected. */
+  show(): void {
+    const count = this.#selection.all.filter(({ state }) => isReplayable(state)).length;
+    this.#replay.text(text("tab.replay", { count: numberText(count) })).toggle(count > 0);
+    this.#unselect.toggle(this.#selection.size > 0);
+  }
+}
+
+const button = '<button type="button" class="red-ui-button red-ui-button-small">';
+
 // Several deliveries are replayed, once somebody has seen to which nodes they go.
 
-import { isReplayable } from "../../../src/deliveries/state";
-import type { Summary } from "../../../src/deliveries/summary";
-import { Batch } from "./batch";
-import { nameOf } from "./names";
-import { buttonOf, listOf, noteOf } from "./pieces";
-import { numberText, text } from "./texts";
-
 /** Asks whether deliveries are to be replayed, and does it. Resolves when the dialog is closed: with whether any was. */
-export function replaySeveral(deliveries: readonly Summary[]): Promise<boolean> {
+function replaySeveral(deliveries: readonly Summary[]): Promise<boolean> {
   return new Promise((resolve) => new ReplayDialog(deliveries).open(resolve));
 }
 
@@ -117,4 +166,127 @@ function nodesOf(chosen: readonly Summary[]): JQuery[] {
   if (!only) return [];
   if (others.length === 0) return [noteOf(text("delivery.several.toNode", { name: only[0] }))];
   return [noteOf(text("delivery.several.toNodes", { count: numberText(rows.length) })), listOf(rows)];
+}
+
+// Deliveries that are replayed one after the other, so that their flows start in this order.
+
+class Batch {
+  readonly #ids: string[];
+  readonly #failures = new Map<string, number>();
+  #replayed = 0;
+  #ended = 0;
+  #isRunning = false;
+  #isStopped = false;
+
+  constructor(ids: readonly string[]) {
+    this.#ids = [...ids];
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning;
+  }
+
+  get replayed(): number {
+    return this.#replayed;
+  }
+
+  /** How many have failed, by why. */
+  get failures(): ReadonlyMap<string, number> {
+    return this.#failures;
+  }
+
+  /** How many were not sent, since it was stopped before. */
+  get left(): number {
+    return this.#ids.length;
+  }
+
+  /** Resolves when all are replayed, or the one that was on its way when it was stopped. */
+  async run(progress: (ended: number) => void): Promise<void> {
+    this.#isRunning = true;
+    for (let id = this.#next(); id !== undefined; id = this.#next()) {
+      const replayed = await replay(id);
+      if ("id" in replayed) this.#replayed += 1;
+      else this.#fail(replayed);
+      this.#ended += 1;
+      progress(this.#ended);
+    }
+    this.#isRunning = false;
+  }
+
+  /** What is on its way comes to its end. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #next(): string | undefined {
+    return this.#isStopped ? undefined : this.#ids.shift();
+  }
+
+  #fail(failure: Failure): void {
+    const why = failureText(failure);
+    this.#failures.set(why, (this.#failures.get(why) ?? 0) + 1);
+    if (isHopeless(failure)) this.stop();
+  }
+}
+
+// Sends all again that has failed since a time: asks since when, finds them, and hands them on.
+
+const day = 24 * 60 * 60_000;
+
+class FailedSince {
+  readonly element = $('<form class="webhook-deliveries-since">');
+  readonly #since = $('<input type="datetime-local" id="webhook-deliveries-since">');
+  readonly #said = $('<span role="status">');
+  readonly #filter: () => Filter;
+  #isBusy = false;
+
+  /** @param filter whose node is looked at; all where it has none */
+  constructor(filter: () => Filter) {
+    this.#filter = filter;
+    const label = $('<label for="webhook-deliveries-since">').text(text("tab.failed.since"));
+    const send = $('<button class="red-ui-button red-ui-button-small">').text(text("tab.failed.replay"));
+    this.element.append(label, this.#since, send, this.#said).hide();
+    this.element.on("submit", (event) => {
+      event.preventDefault();
+      void this.#submit();
+    });
+  }
+
+  toggle(isOpen: boolean): void {
+    this.element.toggle(isOpen);
+    this.#said.text("");
+    if (!isOpen) return;
+    this.#since.val(localTime(Date.now() - day)).trigger("focus");
+  }
+
+  async #submit(): Promise<void> {
+    const since = new Date(String(this.#since.val())).getTime();
+    if (this.#isBusy || Number.isNaN(since)) return;
+    this.#isBusy = true;
+    try {
+      const failed = await failedSince(since, this.#filter().node);
+      this.#said.text(text("tab.failed.found", { count: numberText(failed.length) }));
+      if (failed.length > 0) await replaySeveral(failed);
+    } catch (error) {
+      this.#said.text(text(`tab.trouble.${troubleOf(error)}`));
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+}
+
+async function failedSince(since: number, node: string): Promise<Summary[]> {
+  const found: Summary[] = [];
+  for (let before: string | null | undefined; before !== null;) {
+    const { deliveries, next } = await askForPage({ node, state: "failed", text: "" }, before);
+    const recent = deliveries.filter(({ at }) => at >= since);
+    found.push(...recent);
+    before = recent.length < deliveries.length ? null : next;
+  }
+  return found;
+}
+
+/** A time as such a field has it: that of this place, to the minute. */
+function localTime(at: number): string {
+  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -1,8 +1,10 @@
 // How the tab puts things: its texts, times and numbers, in the language of the editor.
 
-import type { Summary } from "../../../src/deliveries/summary";
-import type { Translate } from "../../../src/deliveries/wording";
-import type { Editor } from "../host";
+import { normalisePath } from "../../../src/config/rules";
+import type { Summary, Translate } from "../../../src/deliveries/summary";
+import { flowNameOf } from "../form/addresses";
+import { roots } from "../form/checks";
+import type { Editor, EditorNode } from "../host";
 
 declare const RED: Editor;
 
@@ -69,4 +71,78 @@ function formatsOf(language: string) {
     seconds: new Intl.NumberFormat(language, { ...unit, unit: "second", maximumFractionDigits: 1 }),
     relative: new Intl.RelativeTimeFormat(language, { numeric: "auto" }),
   };
+}
+
+// Moments and sizes, in the language of the editor.
+
+/** The day and the time, to the second. */
+export function momentText(at: number): string {
+  return new Date(at).toLocaleString(RED.i18n.lang(), { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+}
+
+export function bytesText(bytes: number): string {
+  return bytes.toLocaleString(RED.i18n.lang(), { style: "unit", unit: "byte", unitDisplay: "long" });
+}
+
+// What a person knows nodes by.
+
+/** The label of a node; its id where the editor does not know it, as one that was deleted. */
+export function labelOf(id: string): string {
+  const node = RED.nodes.node(id);
+  return node ? RED.utils.getNodeLabel(node, id) : id;
+}
+
+/** The label of a node and its flow; its id where the editor does not know it. */
+export function nameOf(id: string): string {
+  const node = RED.nodes.node(id);
+  return node ? inFlow(node) : id;
+}
+
+/** All nodes of the type, by their ids: the label and the flow of each. */
+export function namedNodes(): Map<string, string> {
+  const named = RED.nodes.filterNodes({ type: "webhook-trigger" }).map((node) => [node.id, inFlow(node)] as const);
+  return new Map(named.sort(([, one], [, other]) => one.localeCompare(other)));
+}
+
+function inFlow(node: EditorNode): string {
+  return text("url.rival", { name: RED.utils.getNodeLabel(node, node.id), flow: flowNameOf(node) });
+}
+
+// How a state looks: an icon and a colour beside its word.
+
+type State = Summary["state"];
+
+/** The icon of each state, in the order in which they are offered, and whether it is good or bad news. */
+const looks: Readonly<Record<State, readonly [icon: string, news?: "good" | "bad"]>> = {
+  refused: ["fa-ban", "bad"],
+  failed: ["fa-times-circle", "bad"],
+  queued: ["fa-inbox"],
+  running: ["fa-play"],
+  retrying: ["fa-repeat"],
+  succeeded: ["fa-check", "good"],
+  duplicate: ["fa-clone"],
+  handshake: ["fa-handshake-o"],
+};
+
+export const states = Object.keys(looks) as State[];
+
+/** The classes of its icon. */
+export function iconOf(state: State): string {
+  const [icon, news] = looks[state];
+  return `fa fa-fw ${icon}${news ? ` webhook-deliveries-${news}` : ""}`;
+}
+
+// Where a delivery was sent to: its whole path, as the sender's URL has it.
+
+type Sent = Pick<Summary, "path" | "cause">;
+
+/** Whether it has come to no endpoint: a node is known then by the likeness of its path. */
+export function isElsewhere({ cause }: Pick<Sent, "cause">): boolean {
+  return cause?.problem === "noEndpoint";
+}
+
+/** What has come to no endpoint is told by its whole path anyway, and where HTTP nodes have no root, none has one. */
+export function wholePathOf(sent: Sent): string {
+  const { node: root } = roots();
+  return isElsewhere(sent) || root === false ? sent.path : normalisePath(root) + sent.path;
 }

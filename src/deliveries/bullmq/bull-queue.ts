@@ -2,27 +2,28 @@
 
 import type { IRedisTransaction, Job, Queue, Worker } from "bullmq";
 import type { ChainableCommander } from "ioredis";
-import { afterAttempt } from "../after-attempt";
-import type { Attempt, Delivery, State, StoredDelivery } from "../delivery";
+import type { Pace } from "../../config/parse";
+import type { ConnectionSettings } from "../../config/stores";
+import type { Delivery, StoredDelivery } from "../delivery";
 import {
+  afterAttempt,
   type AttemptResult,
   breakerIntervalMs,
   type Change,
   type Consumer,
   type DeliveryQueue,
   type Load,
-  type Pace,
-  type Pause,
   type Query,
   type StoreEvents,
 } from "../queue";
-import { interrupted } from "../state";
+import type { Attempt, Pause, State } from "../summary";
+import { interrupted } from "../summary";
 import { DeliveryIndex, type IndexOptions } from "./delivery-index";
-import { type ConnectionSettings, longestRetry, Server } from "./server";
+import { longestRetry, Server } from "./server";
 import { SharedDuplicates, SharedRates } from "./shared-keys";
 
 /** The times that tests shorten, in ms. */
-export interface Timing {
+interface Timing {
   /** How long the server may take for a command. */
   readonly timeLimit: number;
   /** For how long an instance that says no more keeps what it runs. */

@@ -1,20 +1,19 @@
 // The index of deliveries beside BullMQ: what a list shows, what a search looks through, and the bodies.
 
-import { scheduler } from "node:timers/promises";
 import type { ChainableCommander } from "ioredis";
+import { scheduler } from "node:timers/promises";
 import {
-  type Attempt,
   type Delivery,
   droppable,
   finished,
   lastToGo,
   searchedIn,
-  type State,
   type StoredDelivery,
   unfinished,
+  withWords,
 } from "../delivery";
 import { type Change, type DeliveryList, isBehind, type Position, type Query } from "../queue";
-import { withWords } from "../words";
+import type { Attempt, State } from "../summary";
 import type { Server } from "./server";
 
 /** How many are looked through, or dropped, in one step; others have their turn in between. */

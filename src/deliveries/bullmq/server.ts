@@ -1,20 +1,11 @@
 // The server that several instances share: its connections, and what its errors mean.
 
-import type { ChainableCommander, Cluster, ClusterNode, ClusterOptions, Redis, RedisOptions } from "ioredis";
+import type { ChainableCommander, Cluster, ClusterOptions, Redis, RedisOptions } from "ioredis";
+import type { ConnectionSettings } from "../../config/stores";
 import { StoreError, type StoreEvents, type Trouble, type Warning } from "../queue";
 
 /** What `npm install` is to install. */
 export const clientPackages = "bullmq ioredis";
-
-/** Where the server is: the part of `webhookTriggerStore` that is not ours. */
-export interface ConnectionSettings {
-  /** `redis://` or, for TLS, `rediss://`, with the user, the password and the number of the database, where needed. */
-  readonly url?: string;
-  /** Options of ioredis: also Sentinel, TLS. */
-  readonly connection?: RedisOptions;
-  /** Nodes of a cluster. */
-  readonly cluster?: readonly ClusterNode[];
-}
 
 type Client = Redis | Cluster;
 type Results = [error: Error | null, result: unknown][];

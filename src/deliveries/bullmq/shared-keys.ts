@@ -1,8 +1,8 @@
 // What all instances know of requests for a while: the keys of deliveries, and how many came from an address.
 
-import { randomUUID } from "node:crypto";
 import type { ChainableCommander } from "ioredis";
-import { MemoryRateCounter, type RateCounter, type RequestCount, windowMs } from "../../trust/limits";
+import { randomUUID } from "node:crypto";
+import { MemoryRateCounter, type RateCounter, type RequestCount, windowMs } from "../../auth/limits";
 import {
   type Candidate,
   type Duplicates,

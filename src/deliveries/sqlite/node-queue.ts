@@ -1,8 +1,9 @@
 // The deliveries of one node: its flow is started with them as fast as its pace allows.
 
-import { afterAttempt } from "../after-attempt";
+import type { Pace } from "../../config/parse";
 import type { Delivery, StoredDelivery } from "../delivery";
-import type { AttemptResult, Consumer, Load, Pace, Pause } from "../queue";
+import { afterAttempt, type AttemptResult, type Consumer, type Load } from "../queue";
+import type { Pause } from "../summary";
 import type { Outcome } from "./tables";
 
 /** So many run at once at most, of those that come out of the file, where the node has no limit. */

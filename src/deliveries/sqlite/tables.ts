@@ -1,15 +1,12 @@
 // What is done with the tables of an open file, in the thread that has it. The names of the methods are what is asked for.
 
 import { readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { join } from "node:path";
-import type { Attempt, Delivery, State } from "../delivery";
-import { finished, searchedIn, unfinished } from "../delivery";
+import { type Delivery, droppable, finished, lastToGo, searchedIn, unfinished, withWords } from "../delivery";
 import type { FirstAnswer } from "../duplicates";
-import type { Change, Pause, Position } from "../queue";
-import { withWords } from "../words";
-import { NoRoom } from "./errors";
-import type { Database, Statement, Value } from "./module";
-import { Retention } from "./retention";
+import type { Change, Position } from "../queue";
+import type { Attempt, Pause, State } from "../summary";
 
 const states = [...unfinished, ...finished];
 /** How many deliveries are looked through for a text in one step, so that others have their turn. */
@@ -26,7 +23,7 @@ const maxSuspectMs = 60_000;
 const columns = `seq, id, node, at, state, attempt, max_attempts, next_at, status, milliseconds, answer, error, rest`;
 
 /** A delivery as it is written, by the names of the columns. */
-export interface Row {
+interface Row {
   readonly id: string;
   readonly node: string;
   readonly at: number;
@@ -51,7 +48,7 @@ export interface WholeRow {
 }
 
 /** A step of looking through a list. */
-export interface Step {
+interface Step {
   readonly node: string | undefined;
   readonly state: State | undefined;
   /** In lower case. */
@@ -66,7 +63,7 @@ export interface Step {
 export type Outcome = Pick<Row, "state" | "attempt" | "next_at" | "error">;
 
 /** A key of a delivery that has been answered. */
-export interface StoredKey {
+interface StoredKey {
   readonly endpoint: string;
   readonly key: string;
   readonly id: string;
@@ -406,5 +403,137 @@ export function toDelivery(row: Row): Delivery | undefined {
     };
   } catch {
     return undefined;
+  }
+}
+
+// Which deliveries go when they are too old, or when there is no room.
+
+/** For how long deliveries are dropped at most while others wait, in ms. */
+const maxStepMs = 5;
+/** How many are dropped for each that comes all the same: so there is room in the end. */
+const minDropped = 2;
+/** How much has to fit at least for there to be room, in bytes. */
+const minRoom = 64 * 1024;
+/** What a delivery takes in the indexes and beside its texts, in bytes: about, and rather too much. */
+const frame = 1024;
+
+/** What is unfinished is never dropped; what has failed goes last, and not for its age. */
+class Retention {
+  readonly #limits: { maxAge: number; maxBytes: number };
+  readonly #drop: (seq: number) => void;
+  readonly #database: Database;
+  readonly #pages: Statement;
+  readonly #free: Statement;
+  readonly #pageSize: number;
+  readonly #oldest: Statement;
+  readonly #tooOld: Statement;
+  #deadline = 0;
+  /** How many bytes were in use when somebody looked, and what has come since. */
+  #known = Infinity;
+
+  constructor(database: Database, limits: { maxAge: number; maxBytes: number }, drop: (seq: number) => void) {
+    this.#database = database;
+    this.#limits = limits;
+    this.#drop = drop;
+    this.#pages = database.prepare("PRAGMA page_count");
+    this.#free = database.prepare("PRAGMA freelist_count");
+    this.#pageSize = Number(database.prepare("PRAGMA page_size").get()?.page_size);
+    const oldestIn = (state: State) => `SELECT * FROM (SELECT seq, at FROM deliveries WHERE state = '${state}' ORDER BY at, id LIMIT 1)`; // prettier-ignore
+    const oldest = droppable.map(oldestIn).join(" UNION ALL ");
+    this.#oldest = database.prepare(`SELECT coalesce((SELECT seq FROM (${oldest}) ORDER BY at LIMIT 1), (SELECT seq FROM (${oldestIn(lastToGo)}))) AS seq`); // prettier-ignore
+    this.#tooOld = database.prepare(`SELECT seq FROM (${oldest}) WHERE at < ? LIMIT 1`);
+  }
+
+  /** Others wait from now on. */
+  begin(): void {
+    this.#deadline = performance.now() + maxStepMs;
+    this.#known = this.#used;
+  }
+
+  /**
+   * Drops what has to go for so many bytes. What is left of that after its time is dropped later: there is room then, as
+   * there will be.
+   *
+   * @returns whether there is room
+   */
+  makeRoom(bytes = minRoom): boolean {
+    const { maxBytes } = this.#limits;
+    const wanted = bytes + frame;
+    if (wanted > maxBytes) return false;
+    this.#known += wanted;
+    if (this.#known <= maxBytes) return true;
+    for (let dropped = 0; this.#used + wanted > maxBytes; dropped++) {
+      const oldest = this.#oldest.get()?.seq;
+      if (typeof oldest !== "number") return false;
+      if (dropped >= minDropped && performance.now() > this.#deadline) return true;
+      this.#drop(oldest);
+    }
+    return true;
+  }
+
+  /** @returns whether there may be more to be dropped */
+  tidy(): boolean {
+    const before = Date.now() - this.#limits.maxAge;
+    for (let old = this.#tooOld.get(before); old; old = this.#tooOld.get(before)) {
+      this.#drop(Number(old.seq));
+      if (performance.now() > this.#deadline) return true;
+    }
+    return this.makeRoom() && this.#used + minRoom > this.#limits.maxBytes;
+  }
+
+  /** @returns whether a delivery with a body of so many bytes can be written */
+  probe(bytes: number): boolean {
+    const written = Math.max(bytes, minRoom);
+    if (!this.makeRoom(written)) return false;
+    this.#database.exec(`DELETE FROM probes; INSERT INTO probes VALUES (zeroblob(${written})); DELETE FROM probes`);
+    return true;
+  }
+
+  /** How many bytes of the file are in use. */
+  get #used(): number {
+    const pages = Number(this.#pages.get()?.page_count) - Number(this.#free.get()?.freelist_count);
+    return pages * this.#pageSize;
+  }
+}
+
+// What is used of `node:sqlite`, which the types of Node.js 20 do not know.
+
+/** What a column holds; a BLOB is a `Uint8Array` when it is read. */
+type Value = null | number | string | Uint8Array;
+type AnyRow = Record<string, Value>;
+
+/** https://nodejs.org/api/sqlite.html#class-statementsync */
+interface Statement {
+  run(...values: Value[]): { changes: number; lastInsertRowid: number };
+  get(...values: Value[]): AnyRow | undefined;
+  all(...values: Value[]): AnyRow[];
+}
+
+/** https://nodejs.org/api/sqlite.html#class-databasesync */
+export interface Database {
+  exec(sql: string): void;
+  prepare(sql: string): Statement;
+  close(): void;
+}
+
+interface Sqlite {
+  DatabaseSync: new (path: string) => Database;
+}
+
+/** Whether this Node.js has SQLite without a flag: from 22.13 on. */
+export function sqliteIsHere(): boolean {
+  return isBuiltin("node:sqlite");
+}
+
+/** @throws an error with the `errcode` of SQLite: https://www.sqlite.org/rescode.html */
+export function openDatabase(path: string): Database {
+  const { DatabaseSync } = process.getBuiltinModule("node:sqlite") as unknown as Sqlite;
+  return new DatabaseSync(path);
+}
+
+/** There is no room, and nothing that may be dropped. */
+export class NoRoom extends Error {
+  constructor() {
+    super("unfinished deliveries fill the room");
   }
 }

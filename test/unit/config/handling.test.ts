@@ -1,8 +1,8 @@
 import should from "should";
 import catalog from "../../../locales/en-US/webhook-trigger.json";
-import { type HandlingFields, handlingDefaults } from "../../../src/config/fields";
-import { parseHandling } from "../../../src/config/handling";
-import { type HandlingRule, handlingRules } from "../../../src/config/handling-rules";
+import { handlingDefaults, type HandlingFields } from "../../../src/config/fields";
+import { parseHandling } from "../../../src/config/parse";
+import { type HandlingRule, handlingRules } from "../../../src/config/rules";
 import { shouldGrowEvenly } from "../../harness/cost";
 
 type Given = Partial<Record<keyof HandlingFields, unknown>>;

@@ -1,5 +1,5 @@
 import should from "should";
-import { keepingRule } from "../../../src/config/keeping";
+import { keepingRule } from "../../../src/config/stores";
 
 describe("keepingRule", () => {
   for (const keeping of ["file", "server", "none"] as const) {

@@ -1,5 +1,5 @@
 import should from "should";
-import { DeliveryLists, formatPosition, parsePosition } from "../../../src/deliveries/delivery-lists";
+import { DeliveryLists, formatPosition, parsePosition } from "../../../src/deliveries/lists";
 import { MemoryLog } from "../../../src/deliveries/memory-log";
 import type { Query } from "../../../src/deliveries/queue";
 import { bytes, delivered } from "../../harness/deliveries";

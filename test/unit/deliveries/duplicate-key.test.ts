@@ -1,7 +1,7 @@
 import should from "should";
-import type { DuplicateKey } from "../../../src/config/duplicate-key";
-import { isIdLoose, type Known, duplicateKeyOf } from "../../../src/deliveries/duplicate-key";
-import { senders } from "../../../src/trust/senders/table";
+import { senders } from "../../../src/auth/senders/table";
+import type { DuplicateKey } from "../../../src/config/rules";
+import { duplicateKeyOf, isIdLoose, type Known } from "../../../src/deliveries/duplicate-guard";
 
 function known({ headers = [], search = "", body = "", ...rest }: Partial<Known> & { headers?: string[]; search?: string; body?: string }): Known {
   const bytes = Buffer.from(body);

@@ -1,6 +1,13 @@
 import should from "should";
-import { MemoryDuplicates, type MemoryReservation, mostKeys } from "../../../src/deliveries/memory-duplicates";
-import { type Candidate, type Earlier, longestAnswer, reserveOrWait } from "../../../src/deliveries/duplicates";
+import {
+  type Candidate,
+  type Earlier,
+  longestAnswer,
+  MemoryDuplicates,
+  type MemoryReservation,
+  mostKeys,
+  reserveOrWait,
+} from "../../../src/deliveries/duplicates";
 import { shouldGrowEvenly } from "../../harness/cost";
 
 const hour = 3_600_000;

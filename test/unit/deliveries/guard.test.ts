@@ -1,16 +1,16 @@
-import should from "should";
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { mock } from "node:test";
+import should from "should";
 import {
+  DuplicateGuard,
   Guarding,
   mostBytesOfDuplicates,
   mostWaitingDuplicates,
-  DuplicateGuard,
   type Verdict,
 } from "../../../src/deliveries/duplicate-guard";
-import { MemoryDuplicates } from "../../../src/deliveries/memory-duplicates";
-import { Problem, problems } from "../../../src/problem";
+import { MemoryDuplicates } from "../../../src/deliveries/duplicates";
+import { Problem, problems } from "../../../src/request/problem";
 
 const how = { endpoint: "n", key: "header:K", keptFor: 3_600_000, isIdLoose: false, patience: 5000 } as const;
 const delivery = (key: string, bytes = Buffer.from("x")) => ({

@@ -1,6 +1,7 @@
 import should from "should";
-import { isCorruption, isOfOperation, NoRoom, getTrouble } from "../../../src/deliveries/sqlite/errors";
 import type { Trouble } from "../../../src/deliveries/queue";
+import { NoRoom } from "../../../src/deliveries/sqlite/tables";
+import { getTrouble, isCorruption, isOfOperation } from "../../../src/deliveries/sqlite/worker";
 
 const ofSqlite = (errcode: number) => Object.assign(new Error("of SQLite"), { code: "ERR_SQLITE_ERROR", errcode });
 const ofSystem = (code: string) => Object.assign(new Error("of the system"), { code, syscall: "open" });

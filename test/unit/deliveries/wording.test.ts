@@ -1,7 +1,13 @@
 import "should";
-import { gone, interrupted, timedOut } from "../../../src/deliveries/state";
-import type { Cause } from "../../../src/deliveries/summary";
-import { describeError, fixOf, reasonOf } from "../../../src/deliveries/wording";
+import {
+  type Cause,
+  describeError,
+  fixOf,
+  gone,
+  interrupted,
+  reasonOf,
+  timedOut,
+} from "../../../src/deliveries/summary";
 
 describe("what to do about a delivery whose flow has failed", () => {
   const cause: Cause = { problem: null, reasons: [], looksLike: null, error: "HTTP 500" };

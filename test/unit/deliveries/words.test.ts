@@ -1,5 +1,5 @@
 import should from "should";
-import { withWords, wordsOf } from "../../../src/deliveries/words";
+import { withWords, wordsOf } from "../../../src/deliveries/delivery";
 import { delivered } from "../../harness/deliveries";
 
 describe("the first words of a body", () => {

@@ -1,8 +1,8 @@
-import should from "should";
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import { mock } from "node:test";
-import { DeployGate, holdTimeoutMs, maxHeld } from "../../../src/http/deploy-gate";
+import should from "should";
+import { DeployGate, holdTimeoutMs, maxHeld } from "../../../src/flow/deploy-gate";
 
 const waiting = () => Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
 

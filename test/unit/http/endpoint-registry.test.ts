@@ -1,6 +1,6 @@
 import should from "should";
-import type { Endpoint } from "../../../src/endpoint";
-import { EndpointRegistry } from "../../../src/http/endpoint-registry";
+import type { Endpoint } from "../../../src/flow/endpoint";
+import { EndpointRegistry } from "../../../src/flow/endpoints";
 
 describe("the registry of endpoints", () => {
   let registry: EndpointRegistry;

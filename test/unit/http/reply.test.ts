@@ -1,7 +1,7 @@
 import should from "should";
-import type { Endpoint } from "../../../src/endpoint";
-import { composeEarlier, composeSuccess, maxNotedBytes, noteAnswer } from "../../../src/http/reply";
-import { Redactor } from "../../../src/trust/redactor";
+import { Redactor } from "../../../src/auth/redactor";
+import type { Endpoint } from "../../../src/flow/endpoint";
+import { composeEarlier, composeSuccess, maxNotedBytes, noteAnswer } from "../../../src/flow/reply";
 
 const json = { "Content-Type": "application/json" };
 const endpoint = (reply: Endpoint["reply"], emptyStatus: number | undefined) =>

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { PassThrough } from "node:stream";
-import should from "should";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
+import should from "should";
 import { decodeContent, readBody } from "../../../src/request/body";
 import { decodeBody } from "../../../src/request/decode";
-import { Problem, problems } from "../../../src/problem";
+import { Problem, problems } from "../../../src/request/problem";
 import { acceptedBodies, refusedBodies } from "../../harness/bodies";
 
 const limit = 1_000_000;

@@ -1,6 +1,6 @@
 import should from "should";
-import { Problem } from "../../../src/problem";
 import { type Form, isMultipart, mostParts, parseMultipart } from "../../../src/request/multipart";
+import { Problem } from "../../../src/request/problem";
 import { shouldGrowEvenly } from "../../harness/cost";
 import { formOf, type SentPart, typeOf } from "../../harness/forms";
 

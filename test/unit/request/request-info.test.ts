@@ -1,6 +1,6 @@
-import should from "should";
 import type { IncomingMessage } from "node:http";
-import { TokenGate } from "../../../src/trust/token";
+import should from "should";
+import { TokenGate } from "../../../src/auth/token";
 import { describeRequest, removeCredential } from "../../../src/request/request-info";
 import { token } from "../../harness/flow";
 

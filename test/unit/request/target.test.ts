@@ -1,5 +1,5 @@
 import "should";
-import { parseTarget, getPathKey } from "../../../src/request/target";
+import { getPathKey, parseTarget } from "../../../src/request/target";
 
 describe("parseTarget", () => {
   for (const [target, path, search] of [

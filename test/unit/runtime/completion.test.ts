@@ -1,12 +1,12 @@
-import fc from "fast-check";
-import should from "should";
 import { hooks } from "@node-red/util";
+import fc from "fast-check";
+import type { Node, NodeAPI } from "node-red";
 import { EventEmitter } from "node:events";
 import { mock } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
-import type { Node, NodeAPI } from "node-red";
-import { Completion, idleMs } from "../../../nodes/runtime/completion";
+import should from "should";
 import type { AttemptResult } from "../../../src/deliveries/queue";
+import { Completion, idleMs } from "../../../src/flow/completion";
 import { seed } from "../../harness/property";
 
 const own = ["preDeliver", "postReceive", "onComplete"].map((stage) => `${stage}.webhook-trigger-completion`);

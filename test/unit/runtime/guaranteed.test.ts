@@ -1,12 +1,11 @@
-import should from "should";
 import type { Node, NodeAPI } from "node-red";
-import { GuaranteedFlow } from "../../../nodes/runtime/guaranteed";
-import type { StoredDelivery } from "../../../src/deliveries/delivery";
-import type { Delivery } from "../../../src/endpoint";
+import should from "should";
+import type { IncomingDelivery, StoredDelivery } from "../../../src/deliveries/delivery";
+import { GuaranteedFlow } from "../../../src/flow/guaranteed";
 
 describe("the flow of a node with guaranteed delivery", () => {
   const config = { pace: {}, reply: { by: "node" }, returnQueryParams: false };
-  const message = { id: "1", body: "hello", req: {}, webhook: { attempt: 1 } } as unknown as Delivery;
+  const message = { id: "1", body: "hello", req: {}, webhook: { attempt: 1 } } as unknown as IncomingDelivery;
   const stored = { delivery: { id: "1", size: 5, attempt: 1, head: {} } } as unknown as StoredDelivery;
   const sent: { webhook?: object }[] = [];
   const node = { id: "n", send: (msg: object) => sent.push(msg) } as unknown as Node;

@@ -1,8 +1,9 @@
-import should from "should";
 import { mock } from "node:test";
-import type { StoredDeliveries } from "../../../nodes/runtime/inactivity";
-import type { Delivery, State } from "../../../src/deliveries/delivery";
+import should from "should";
+import type { StoredDeliveries } from "../../../src/admin/inactivity";
+import type { Delivery } from "../../../src/deliveries/delivery";
 import type { Query } from "../../../src/deliveries/queue";
+import type { State } from "../../../src/deliveries/summary";
 import { Observed, settle } from "../../harness/observed";
 
 const hour = 3_600_000;

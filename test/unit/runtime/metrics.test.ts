@@ -1,7 +1,7 @@
-import "should";
 import { register } from "prom-client";
-import { helpTexts } from "../../../nodes/runtime/metrics";
-import { problems } from "../../../src/problem";
+import "should";
+import { helpTexts } from "../../../src/admin/metrics";
+import { problems } from "../../../src/request/problem";
 import { Observed } from "../../harness/observed";
 import { parseMetrics } from "../../harness/prometheus";
 

@@ -1,12 +1,12 @@
-import "should";
 import { mock } from "node:test";
 import { inspect } from "node:util";
+import "should";
+import { Redactor } from "../../../src/auth/redactor";
+import { TokenGate } from "../../../src/auth/token";
+import { DeliveryLog, mostRefusedASecond, RecentStarts } from "../../../src/deliveries/delivery-log";
 import { MemoryLog } from "../../../src/deliveries/memory-log";
-import { DeliveryLog, mostRefusedASecond, RecentStarts } from "../../../src/delivery-log";
-import { problems } from "../../../src/problem";
-import { Recorder } from "../../../src/recorder";
-import { Redactor } from "../../../src/trust/redactor";
-import { TokenGate } from "../../../src/trust/token";
+import { Recorder } from "../../../src/deliveries/recorder";
+import { problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
 import { Observed, refusedRequest } from "../../harness/observed";
 

@@ -1,6 +1,6 @@
-import should from "should";
 import { mock } from "node:test";
-import { problems } from "../../../src/problem";
+import should from "should";
+import { problems } from "../../../src/request/problem";
 import { Observed, settle } from "../../harness/observed";
 
 const minute = 60_000;

@@ -1,8 +1,8 @@
-import should from "should";
+import type { NodeAPI } from "node-red";
 import { EventEmitter } from "node:events";
 import { mock } from "node:test";
-import type { NodeAPI } from "node-red";
-import { pushChanges } from "../../../nodes/runtime/shown-deliveries";
+import should from "should";
+import { pushChanges } from "../../../src/admin/deliveries-api";
 
 describe("the push to open editors", () => {
   let published: unknown[][];

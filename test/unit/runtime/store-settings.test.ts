@@ -1,5 +1,5 @@
 import "should";
-import { keepingBy, parseStoreSettings } from "../../../nodes/runtime/store-settings";
+import { keepingBy, parseStoreSettings } from "../../../src/config/stores";
 
 const url = "redis://user:password@127.0.0.1:6379";
 

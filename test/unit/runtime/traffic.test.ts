@@ -1,10 +1,10 @@
-import should from "should";
 import { mock } from "node:test";
-import { type Minute, minutesOf, Traffic } from "../../../nodes/runtime/traffic";
-import { Outcomes } from "../../../src/outcomes";
-import { problems } from "../../../src/problem";
-import { Redactor } from "../../../src/trust/redactor";
-import type { Gate } from "../../../src/trust/gate";
+import should from "should";
+import { type Minute, minutesOf, Traffic } from "../../../src/admin/traffic";
+import type { Gate } from "../../../src/auth/authenticator";
+import { Redactor } from "../../../src/auth/redactor";
+import { Outcomes } from "../../../src/flow/outcomes";
+import { problems } from "../../../src/request/problem";
 import { refusedRequest } from "../../harness/observed";
 
 const minute = 60_000;

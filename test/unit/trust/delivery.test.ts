@@ -1,7 +1,7 @@
 import should from "should";
-import { deliveryOf } from "../../../src/trust/delivery";
-import { Fields } from "../../../src/trust/signature/fields";
-import { type SenderId, senders } from "../../../src/trust/senders/table";
+import { deliveryOf } from "../../../src/auth/authenticator";
+import { type SenderId, senders } from "../../../src/auth/senders/table";
+import { Fields } from "../../../src/auth/signature/fields";
 
 function told(sender: SenderId, headers: string[], body: unknown) {
   const content = typeof body === "string" ? body : JSON.stringify(body);

@@ -1,11 +1,11 @@
-import should from "should";
 import { createHmac } from "node:crypto";
-import rows from "../../data/handshakes.json";
-import type { Answer } from "../../../src/trust/answer";
-import { Handshakes, longestUnsigned } from "../../../src/trust/handshakes";
-import { isSenderId, type SenderId, senders } from "../../../src/trust/senders/table";
+import should from "should";
+import type { Answer } from "../../../src/auth/authenticator";
+import { Handshakes, longestUnsigned } from "../../../src/auth/handshakes";
+import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
+import { Verifier } from "../../../src/auth/signature/verifier";
 import type { Settings } from "../../../src/config/fields";
-import { Verifier } from "../../../src/trust/signature/verifier";
+import rows from "../../data/handshakes.json";
 import { schemeOf } from "../../harness/verification";
 
 interface Asked {

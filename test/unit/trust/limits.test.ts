@@ -1,9 +1,7 @@
 import fc from "fast-check";
-import should from "should";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
-import { findUnreadable, parseBlocks } from "../../../src/config/blocks";
-import type { Problem } from "../../../src/problem";
+import should from "should";
 import {
   createLimits,
   isLoopback,
@@ -12,7 +10,9 @@ import {
   normaliseAddress,
   type RateCounter,
   windowMs,
-} from "../../../src/trust/limits";
+} from "../../../src/auth/limits";
+import { findUnreadable, parseBlocks } from "../../../src/config/blocks";
+import type { Problem } from "../../../src/request/problem";
 import { seed } from "../../harness/property";
 
 const standIns = { isFromUs: () => false };

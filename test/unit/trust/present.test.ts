@@ -1,6 +1,6 @@
 import "should";
-import { TokenGate } from "../../../src/trust/token";
-import { present } from "../../../src/trust/present";
+import { present } from "../../../src/auth/present";
+import { TokenGate } from "../../../src/auth/token";
 import { token } from "../../harness/flow";
 
 describe("present", () => {

@@ -1,7 +1,7 @@
 import should from "should";
+import { lookalikes, recognise } from "../../../src/auth/diagnosis";
+import { recogniseOrder, senders } from "../../../src/auth/senders/table";
 import rows from "../../data/recognition.json";
-import { lookalikes, recognise } from "../../../src/trust/recognise";
-import { recogniseOrder, senders } from "../../../src/trust/senders/table";
 
 describe("recognition", () => {
   for (const { name, headers, sender } of rows) {

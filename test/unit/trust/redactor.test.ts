@@ -1,6 +1,6 @@
 import should from "should";
-import { Redactor, redactHeaders, redactQuery } from "../../../src/trust/redactor";
-import { mask } from "../../../src/trust/present";
+import { mask } from "../../../src/auth/present";
+import { redactHeaders, Redactor, redactQuery } from "../../../src/auth/redactor";
 
 const secret = `Aa/+=&<>"'\\ß 0`;
 const json = (text: string) => JSON.stringify(text).slice(1, -1);

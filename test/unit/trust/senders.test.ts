@@ -1,6 +1,6 @@
 import should from "should";
-import type { Condition, Source } from "../../../src/trust/senders/record";
-import { isSenderId, recogniseOrder, senderIds, senders } from "../../../src/trust/senders/table";
+import type { Condition, Source } from "../../../src/auth/senders/sender";
+import { isSenderId, recogniseOrder, senderIds, senders } from "../../../src/auth/senders/table";
 
 const known = senderIds.map((id) => [id, senders[id]] as const);
 

@@ -1,8 +1,8 @@
 import should from "should";
+import { StandIns } from "../../../src/auth/stand-ins";
+import { TokenGate } from "../../../src/auth/token";
 import { rules } from "../../../src/config/rules";
-import { Problem, problems } from "../../../src/problem";
-import { StandIns } from "../../../src/trust/stand-ins";
-import { TokenGate } from "../../../src/trust/token";
+import { Problem, problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
 
 type Outcome = "accepted" | "tokenMissing" | "tokenInvalid";

@@ -1,9 +1,7 @@
 import should from "should";
 import catalog from "../../../../locales/en-US/webhook-trigger.json";
-import { explainedBy, explainedByWhy } from "../../../../src/trust/diagnosis/reasons";
-import type { Reason } from "../../../../src/trust/diagnosis/explanation";
-import type { Finding } from "../../../../src/trust/diagnosis/why-not";
-import type { Why } from "../../../../src/trust/signature/why";
+import { explainedBy, explainedByWhy, type Finding } from "../../../../src/auth/diagnosis";
+import type { Reason, Why } from "../../../../src/auth/result";
 
 const head = { method: "POST", rawHeaders: [], search: "" };
 const [header, query, json] = ["header:X-Signature", "query:state", "json:a.b"] as const;

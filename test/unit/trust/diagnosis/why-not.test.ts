@@ -1,12 +1,16 @@
-import should from "should";
 import { createHmac } from "node:crypto";
-import { originals } from "../../../../src/trust/diagnosis/bodies";
-import { flawOf } from "../../../../src/trust/diagnosis/secrets";
-import { explainToken } from "../../../../src/trust/diagnosis/tokens";
-import { type Finding, type Verification, whyNot } from "../../../../src/trust/diagnosis/why-not";
-import type { SenderId } from "../../../../src/trust/senders/table";
-import { Verifier } from "../../../../src/trust/signature/verifier";
-import type { Why } from "../../../../src/trust/signature/why";
+import should from "should";
+import {
+  explainToken,
+  type Finding,
+  flawOf,
+  originals,
+  type Verification,
+  whyNot,
+} from "../../../../src/auth/diagnosis";
+import type { Why } from "../../../../src/auth/result";
+import type { SenderId } from "../../../../src/auth/senders/table";
+import { Verifier } from "../../../../src/auth/signature/verifier";
 import { schemeOf } from "../../../harness/verification";
 
 const at = 1_767_225_600_000;

@@ -1,9 +1,8 @@
-import should from "should";
 import { createHmac } from "node:crypto";
-import { senderIds, senders } from "../../../../src/trust/senders/table";
-import { parseScheme } from "../../../../src/trust/signature/custom";
-import { coversBody } from "../../../../src/trust/signature/settings";
-import { Verifier } from "../../../../src/trust/signature/verifier";
+import should from "should";
+import { senderIds, senders } from "../../../../src/auth/senders/table";
+import { coversBody, parseScheme } from "../../../../src/auth/signature/scheme";
+import { Verifier } from "../../../../src/auth/signature/verifier";
 import { outcomeOf } from "../../../harness/verification";
 
 const written = {

@@ -1,10 +1,10 @@
-import should from "should";
 import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
-import type { Scheme } from "../../../../src/trust/senders/record";
-import { senders } from "../../../../src/trust/senders/table";
-import { settledScheme } from "../../../../src/trust/signature/settings";
-import { parseTime } from "../../../../src/trust/signature/time";
-import { Verifier } from "../../../../src/trust/signature/verifier";
+import should from "should";
+import type { Scheme } from "../../../../src/auth/senders/sender";
+import { senders } from "../../../../src/auth/senders/table";
+import { parseTime } from "../../../../src/auth/signature/evidence";
+import { settledScheme } from "../../../../src/auth/signature/scheme";
+import { Verifier } from "../../../../src/auth/signature/verifier";
 import { outcomeOf, schemeOf, type Setup, verdictOn } from "../../../harness/verification";
 
 const at = 1_767_225_600;

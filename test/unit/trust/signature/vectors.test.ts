@@ -1,6 +1,6 @@
 import "should";
+import { isSenderId } from "../../../../src/auth/senders/table";
 import signatures from "../../../data/signatures.json";
-import { isSenderId } from "../../../../src/trust/senders/table";
 import { type Came, outcomeOf, schemeOf, type Setup } from "../../../harness/verification";
 
 interface Row {

@@ -1,0 +1,267 @@
+// The pieces that the view of a delivery is made of.
+
+import { type Attempt, describeError, type Detail, type ShownBody } from "../../../src/deliveries/summary";
+import { type Editor, prepareCopyButton } from "../host";
+import { durationText, momentText, text } from "./texts";
+
+/** What can be folded, by the key of its name under `delivery.section` in the message catalog. */
+type Section = "headers" | "query" | "body" | "answer" | "attempts";
+
+/** What the user has open stays open with the next delivery. */
+const open = new Set<Section>(["body"]);
+
+/** @param brief what its heading says of it while it is closed */
+export function sectionOf(name: Section, brief: string, content: JQuery): JQuery {
+  const heading = $("<summary>").append(
+    $("<span>").text(text(`delivery.section.${name}`)),
+    " ",
+    $("<span>", { class: "webhook-delivery-brief" }).text(brief),
+  );
+  const details = $("<details>", { class: "webhook-delivery-section", "data-section": name });
+  details.prop("open", open.has(name)).append(heading, content);
+  return details.on("toggle", () => {
+    if (details.prop("open") === true) open.add(name);
+    else open.delete(name);
+  });
+}
+
+/** @param icon one of Font Awesome's, which says nothing by itself */
+export function glyphOf(icon: string): JQuery {
+  return $("<i>", { class: `fa fa-fw ${icon}`, "aria-hidden": "true" });
+}
+
+export function buttonOf(icon: string, name: string): JQuery {
+  const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" });
+  return button.append(glyphOf(icon), " ", $("<span>").text(name));
+}
+
+/** @param name what it copies */
+function copyButton(name: string, copied: () => string): JQuery {
+  const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" });
+  button.append(glyphOf("fa-copy"));
+  prepareCopyButton({ _: text }, button, name, copied);
+  return button;
+}
+
+export function noteOf(said: string): JQuery {
+  return $("<p>", { class: "webhook-delivery-note" }).text(said);
+}
+
+/** Names and what they have, the one beside the other. */
+export function listOf(rows: readonly (readonly [name: string, value: string | JQuery])[]): JQuery {
+  const list = $("<dl>", { class: "webhook-delivery-list" });
+  for (const [name, value] of rows)
+    list.append($("<div>").append($("<dt>").text(name), $("<dd>").append(given(value))));
+  return list;
+}
+
+/** A text is no markup. */
+function given(value: string | JQuery): JQuery | Text {
+  return typeof value === "string" ? document.createTextNode(value) : value;
+}
+
+/** A table of header fields or parameters, a row for each value. */
+export function tableOf(caption: string, values: Readonly<Record<string, string | string[]>>): JQuery {
+  const head = $("<tr>");
+  for (const key of ["name", "value"] as const) head.append($("<th>", { scope: "col" }).text(text(`delivery.${key}`)));
+  const body = $("<tbody>");
+  for (const [name, value] of Object.entries(values)) {
+    for (const each of [value].flat()) {
+      body.append($("<tr>").append($("<th>", { scope: "row" }).text(name), $("<td>").text(each)));
+    }
+  }
+  const table = $("<table>", { class: "webhook-delivery-table", "aria-label": caption });
+  return table.append($("<thead>").append(head), body);
+}
+
+// The body of a delivery: JSON that can be unfolded, text, or bytes.
+
+declare const RED: Editor;
+
+/** So much is shown at first, and with each press of the button: in bytes of those that are no text, in characters. */
+const bytesAtOnce = 4096;
+const charactersAtOnce = 50_000;
+
+export function bodyOf({ body, size }: Pick<Detail, "body" | "size">): JQuery {
+  if (body.data === "") return noteOf(text(size === 0 ? "delivery.bodyEmpty" : "delivery.bodyNotKept"));
+  const isBinary = body.encoding === "base64";
+  const above = $("<div>", { class: "webhook-delivery-above" });
+  if (body.truncated) above.append(noteOf(text("delivery.bodyTruncated")));
+  above.append(copyButton(text(isBinary ? "delivery.bodyAsBase64" : "delivery.section.body"), () => body.data));
+  return $("<div>").append(above, isBinary ? dumpOf(body) : (objectOf(body) ?? textOf(body.data)));
+}
+
+/** What a body that is JSON says; nothing of another one, and of one that is cut. */
+function jsonIn({ encoding, data, truncated }: ShownBody): { value: unknown } | undefined {
+  if (encoding !== "utf8" || truncated) return undefined;
+  try {
+    return { value: JSON.parse(data) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+function objectOf(body: ShownBody): JQuery | undefined {
+  const json = jsonIn(body);
+  if (typeof json?.value !== "object" || json.value === null || !isPlain(body.data)) return undefined;
+  const view = $("<div>", { class: "webhook-delivery-object red-ui-debug-msg" });
+  view.append(RED.utils.createObjectElement(json.value, { path: "payload", rootPath: "payload" }));
+  unfoldByKeyboard(view);
+  view.find(handles).first().trigger("click");
+  return view;
+}
+
+/** Whether the editor shows it as it is: there are members by which it takes an object for something else, or fails. */
+function isPlain(json: string): boolean {
+  let plain = true;
+  JSON.parse(json, (key, value: unknown) => {
+    if (key === "__enc__" || key === "hasOwnProperty" || (key === "type" && value === "Buffer")) plain = false;
+    return value;
+  });
+  return plain;
+}
+
+/** What the editor unfolds when it is clicked, and by the mouse alone. */
+const handles = ".red-ui-debug-msg-expandable";
+
+function unfoldByKeyboard(view: JQuery): void {
+  const prepare = () => {
+    view.find("i").attr("aria-hidden", "true");
+    for (const handle of view.find(handles)) {
+      const isOpen = handle.parentElement?.classList.contains("collapsed") === false;
+      $(handle).attr({ role: "button", tabindex: "0", "aria-expanded": String(isOpen) });
+    }
+  };
+  view.on("click", prepare);
+  view.on("keydown", handles, (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    $(event.currentTarget).trigger("click");
+  });
+  prepare();
+}
+
+function textOf(data: string): JQuery {
+  return growing("webhook-delivery-text", data.length, charactersAtOnce, (from, to) => data.slice(from, to));
+}
+
+function dumpOf({ data }: ShownBody): JQuery {
+  const bytes = bytesOf(data);
+  return growing("webhook-delivery-dump", bytes.length, bytesAtOnce, (from, to) => hexDump(bytes, from, to));
+}
+
+/** What is too long to be shown at once, with a button for more. */
+function growing(style: string, length: number, step: number, part: (from: number, to: number) => string): JQuery {
+  const pre = $("<pre>", { class: style, tabindex: "0", role: "group" });
+  pre.attr("aria-label", text("delivery.section.body")).append(document.createTextNode(part(0, step)));
+  if (length <= step) return pre;
+  let shown = step;
+  const more = buttonOf("fa-chevron-down", text("delivery.more"));
+  more.on("click", () => {
+    pre.append(document.createTextNode(part(shown, shown + step)));
+    shown += step;
+    if (shown < length) return;
+    // Where the button was, nothing has the focus any more.
+    pre.trigger("focus");
+    more.remove();
+  });
+  return $("<div>").append(pre, more);
+}
+
+// Bytes as a hex dump.
+
+const perLine = 16;
+
+/**
+ * Writes bytes as `hexdump -C` does, a line for 16 of them.
+ *
+ * @param from where it begins, a multiple of 16
+ * @param to where it ends
+ */
+function hexDump(bytes: Uint8Array, from: number, to: number): string {
+  const lines: string[] = [];
+  for (let at = from; at < Math.min(to, bytes.length); at += perLine) {
+    const line = [...bytes.subarray(at, Math.min(at + perLine, to))];
+    const digits = line.map((byte) => byte.toString(16).padStart(2, "0"));
+    const halves = [digits.slice(0, perLine / 2), digits.slice(perLine / 2)].map((half) => half.join(" "));
+    const text = line.map((byte) => (byte > 0x1f && byte < 0x7f ? String.fromCharCode(byte) : ".")).join("");
+    lines.push(`${at.toString(16).padStart(8, "0")}  ${halves.join("  ").padEnd(3 * perLine)}  |${text}|\n`);
+  }
+  return lines.join("");
+}
+
+function bytesOf(base64: string): Uint8Array {
+  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+}
+
+// What was answered to a delivery.
+
+/** RFC 9110 §15, of what webhooks are answered with. */
+const phrases: Readonly<Record<number, string>> = {
+  200: "OK",
+  201: "Created",
+  202: "Accepted",
+  204: "No Content",
+  205: "Reset Content",
+  400: "Bad Request",
+  401: "Unauthorized",
+  403: "Forbidden",
+  404: "Not Found",
+  405: "Method Not Allowed",
+  408: "Request Timeout",
+  409: "Conflict",
+  410: "Gone",
+  413: "Content Too Large",
+  415: "Unsupported Media Type",
+  422: "Unprocessable Content",
+  429: "Too Many Requests",
+  500: "Internal Server Error",
+  501: "Not Implemented",
+  502: "Bad Gateway",
+  503: "Service Unavailable",
+  504: "Gateway Timeout",
+};
+
+/** A status with what it is called in English, as in the protocol itself. */
+export function statusText(status: number): string {
+  const phrase = phrases[status];
+  return phrase === undefined ? String(status) : `${status} ${phrase}`;
+}
+
+export function answerOf({ answer }: Pick<Detail, "answer">): JQuery {
+  if (!answer) return noteOf(text("delivery.noAnswer"));
+  const { status, milliseconds, body } = answer;
+  const rows: [string, string][] = [[text("label.replyStatus"), statusText(status)]];
+  if (milliseconds !== null) rows.push([text("delivery.took"), durationText(milliseconds)]);
+  const view = $("<div>").append(listOf(rows));
+  if (body === null || body === "") return view;
+  return view.append(bodyOf({ body: { encoding: "utf8", data: body, truncated: false }, size: body.length }));
+}
+
+// Each start of the flow with a delivery.
+
+export function attemptList({ attempts, state }: Pick<Detail, "attempts" | "state">): JQuery {
+  if (attempts.length === 0) return noteOf(text("delivery.noAttempts"));
+  const list = $("<ol>", { class: "webhook-delivery-attempts" });
+  for (const attempt of attempts) {
+    // One that has no end was cut off, unless it is the one that goes on.
+    const goesOn = state === "running" && attempt === attempts.at(-1);
+    list.append(
+      $("<li>").append(
+        document.createTextNode(`${momentText(attempt.at)} · ${lengthOf(attempt, goesOn)}`),
+        ...errorOf(attempt),
+      ),
+    );
+  }
+  return list;
+}
+
+function lengthOf({ at, ended }: Attempt, goesOn: boolean): string {
+  if (ended !== undefined) return durationText(ended - at);
+  return text(goesOn ? "delivery.stillRunning" : "delivery.endUnknown");
+}
+
+function errorOf({ error }: Attempt): JQuery[] {
+  if (error === undefined) return [];
+  return [$("<div>", { class: "webhook-delivery-error" }).text(describeError(error, text))];
+}

@@ -1,0 +1,226 @@
+// The fields of the form, checked by the rules of the runtime.
+
+import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
+import { findUnreadable } from "../../../src/config/blocks";
+import { defaults, placementField, type SavedFields, type TokenMethod } from "../../../src/config/fields";
+import { adminRule, parseBaseUrl, type Roots } from "../../../src/config/host";
+import { isHandlingUsed } from "../../../src/config/parse";
+import {
+  type BrokenRule,
+  handlingRules,
+  isEnvironmentValue,
+  normalisePath,
+  rules,
+  text,
+} from "../../../src/config/rules";
+import { type Keeping, keepingRule } from "../../../src/config/stores";
+import type { Editor, Validator } from "../host";
+import {
+  type Field,
+  fieldValue,
+  input,
+  inputValue,
+  isCredential,
+  isOpen,
+  keptPassword,
+  rowOf,
+  savedValues,
+  senderOf,
+  type SettingField,
+  valuesInForm,
+  type WebhookNode,
+} from "./fields";
+
+declare const RED: Editor;
+
+/** The editor knows `httpNodeRoot` as `/` even if it is `false`, so the runtime half of this node passes the roots on. */
+export function roots(): Roots {
+  return RED.settings.webhookTriggerRoots;
+}
+
+/** Where the runtime can keep deliveries. */
+export function keeping(): Keeping {
+  return RED.settings.webhookTriggerGuaranteed;
+}
+
+/** What a node has; while its form is open, what stands there. */
+function valuesOf(node: WebhookNode): SavedFields {
+  return isOpen(node) ? valuesInForm(node) : savedValues(node);
+}
+
+/** Checks a field by the rule that the runtime uses. */
+export function validator(field: Field): Validator<SavedFields> {
+  return function (value, _options) {
+    const usual: Partial<Record<Field, unknown>> = defaults;
+    // A node that is older than the field has no value of it.
+    const broken = brokenRule(this, field, value === undefined ? usual[field] : value);
+    return broken ? ruleText(this, broken) : true;
+  };
+}
+
+/** The settings have a field each, and are saved as one. */
+export function settingsValidator(): Validator<SavedFields> {
+  return function (value, _options) {
+    const settings = (value ?? {}) as SavedFields["senderSettings"];
+    const broken = checkedSettings
+      .map((field) => brokenRule(this, field, settings[field] ?? ""))
+      .find((rule) => rule !== undefined);
+    return broken ? this._(`rules.${broken}`) : true;
+  };
+}
+
+const checkedSettings = ["publicUrl", "signatureHeader", "timestampHeader", "alg"] as const;
+
+/** What the form says of a broken rule. Which Node.js it is that runs, the runtime alone knows. */
+function ruleText(node: WebhookNode, rule: BrokenRule): string {
+  return rule === "storeMissing" ? node._("guaranteed.closed") : node._(`rules.${rule}`);
+}
+
+export function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
+  const values = valuesOf(node);
+  if (isEnvironmentValue(value) || !isUsed(field, values)) return undefined;
+  if (isCredential(field) && value === keptPassword) return undefined;
+  return checks[field]?.(value, values);
+}
+
+/** The rules of the fields, with what the form knows besides. */
+const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => BrokenRule | undefined>> = {
+  ...rules,
+  ...handlingRules,
+  guaranteed: (value) => handlingRules.guaranteed(value) ?? keepingRule(String(value) === "true", keeping()),
+  relativePath: (value) => rules.relativePath(value) ?? adminRule(text(value), roots()),
+  sender(value, { verificationMethod }) {
+    if (text(value) === "") return verificationMethod === "signature" ? "sender.required" : undefined;
+    return senderOf(value) ? undefined : "sender.unknown";
+  },
+  // Which of the two is needed, an environment variable decides.
+  token: (value, { verificationMethod }) =>
+    value === "" && isEnvironmentValue(verificationMethod) ? undefined : rules.token(value),
+  secret(value, { verificationMethod, sender, senderSettings: { arm } }) {
+    const isArmed = hasSetting(sender, "arm") && (String(arm) === "true" || isEnvironmentValue(arm));
+    return isArmed || isEnvironmentValue(verificationMethod) ? undefined : rules.secret(value);
+  },
+  scheme(value, values) {
+    if (typeof value === "object" && hasEnvironmentValue(value)) return undefined;
+    const scheme = parseScheme(value, publicUrlOf(values));
+    return "rule" in scheme && scheme.rule !== "publicUrl" ? scheme.rule : undefined;
+  },
+  publicUrl(value, values) {
+    const broken = rules.publicUrl(value);
+    const sender = senderOf(values.sender);
+    if (broken || !sender) return broken;
+    const publicUrl = text(value) || publicUrlOf(values);
+    const settled =
+      values.sender === "custom" ? parseScheme(values.scheme, publicUrl) : settledScheme(sender, { publicUrl });
+    return "rule" in settled && settled.rule === "publicUrl" ? "publicUrl" : undefined;
+  },
+};
+
+/** A part of what a user has written may come from the environment as well. */
+function hasEnvironmentValue(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return isEnvironmentValue(value);
+  return Object.values(value).some(hasEnvironmentValue);
+}
+
+/** The URL that the settings file tells; empty where it does not. */
+export function publicUrlOf({ relativePath }: Pick<SavedFields, "relativePath">): string {
+  const { node } = roots();
+  const base = parseBaseUrl(RED.settings.webhookTriggerBaseUrl);
+  return base === undefined || node === false ? "" : base + normalisePath(node) + normalisePath(text(relativePath));
+}
+
+function hasSetting(sender: string, name: SettingField | "verifyToken"): boolean {
+  return senderOf(sender)?.settings?.includes(name) ?? false;
+}
+
+/** Whether a field has a meaning beside the others; with a method from the environment, those of each have. */
+export function isUsed(field: Field, values: SavedFields): boolean {
+  const { verificationMethod: method, sender } = values;
+  const isOpen = isEnvironmentValue(method);
+  const signs = isOpen || method === "signature";
+  switch (field) {
+    case "headerParameter":
+    case "queryParameter":
+      return isOpen || placementField[method as TokenMethod] === field;
+    case "token":
+    case "secondToken":
+      return isOpen || !signs;
+    case "secret":
+    case "secondSecret":
+      return signs;
+    case "scheme":
+      return signs && sender === "custom";
+    case "publicUrl":
+      return signs && hasSetting(sender, field) && (sender !== "custom" || signsUrlBy(values));
+    case "signatureHeader":
+    case "timestampHeader":
+    case "topicUrl":
+    case "alg":
+    case "arm":
+    case "verifyToken":
+      return signs && hasSetting(sender, field);
+    case "name":
+    case "relativePath":
+    case "returnQueryParams":
+    case "verificationMethod":
+    case "sender":
+      return true;
+    default:
+      return isHandlingUsed(field, values);
+  }
+}
+
+/** Whether the scheme that a user has written needs the URL, or has one. */
+function signsUrlBy({ scheme, senderSettings }: SavedFields): boolean {
+  const parsed = parseScheme(scheme);
+  return text(senderSettings.publicUrl) !== "" || ("rule" in parsed && parsed.rule === "publicUrl");
+}
+
+/** The fields that have a rule. */
+const checkedFields = Object.keys(checks) as readonly Field[];
+
+/** The fields that have something wrong with them, and what. */
+export function brokenRules(node: WebhookNode): Map<Field, BrokenRule> {
+  const found = new Map<Field, BrokenRule>();
+  for (const field of checkedFields) {
+    const broken = brokenRule(node, field, field === "scheme" ? valuesOf(node).scheme : fieldValue(field));
+    if (broken) found.set(field, broken);
+  }
+  return found;
+}
+
+// What is wrong with the fields of the form, said under each.
+
+/** Says under each field what is wrong with it, as soon as it is. */
+export function showMessages(node: WebhookNode): void {
+  const broken = brokenRules(node);
+  for (const field of checkedFields) {
+    const rule = broken.get(field);
+    input(field).attr("aria-invalid", String(rule !== undefined));
+    // Node-RED marks a field when it changes itself, but others may bear on it.
+    input(field).toggleClass("input-error", rule !== undefined);
+    $(`#webhook-trigger-message-${field}`).text(rule ? textOf(node, rule) : "");
+  }
+}
+
+/** In a list, it has to be found first. */
+function textOf(node: WebhookNode, rule: BrokenRule): string {
+  const entry = rule === "allowFrom" ? findUnreadable(inputValue("allowFrom")) : undefined;
+  return entry === undefined ? ruleText(node, rule) : node._("limits.unreadable", { entry });
+}
+
+/** Puts under each field where it is said what is wrong with it, and tells those who cannot see it. */
+export function prepareMessages(): void {
+  for (const field of checkedFields) {
+    const id = `webhook-trigger-message-${field}`;
+    const control = input(field);
+    const beside = control.closest(".webhook-trigger-credential").add(control.next("span"));
+    $("<div>", { id, class: "webhook-trigger-message", role: "status" }).insertAfter(
+      beside.length > 0 ? beside : control,
+    );
+    const hints = rowOf(field).find(".webhook-trigger-hint").toArray();
+    // The form itself names what stands outside of the row.
+    const others = control.attr("aria-describedby")?.split(" ") ?? [];
+    control.attr("aria-describedby", [id, ...hints.map((hint) => hint.id), ...others].join(" "));
+  }
+}

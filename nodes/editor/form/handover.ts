@@ -1,0 +1,156 @@
+// The box with all that the sender has to be given, and what keeps it from being of use there.
+
+import { present, testBody } from "../../../src/auth/present";
+import { type CredentialName, placementField } from "../../../src/config/fields";
+import { isEnvironmentValue } from "../../../src/config/rules";
+import { docsUrl, prepareCopyButton, quoted } from "../host";
+import { hostOf, reachOf, showRival, urlOf, urlToGive } from "./addresses";
+import { brokenRule, isUsed, roots } from "./checks";
+import { credentialToGive, isShown, newCredentials } from "./credentials";
+import { inputValue, isSame, senderOf, valuesInForm, type WebhookNode } from "./fields";
+
+const items = ["url", "header", "token", "secret", "verifyToken"] as const;
+type Item = (typeof items)[number];
+
+/** What stands in the place of a credential that is hidden. */
+const bullets = "•".repeat(8);
+
+export function prepareHandover(node: WebhookNode): void {
+  for (const item of items) {
+    const name = node._(`handover.${item}`);
+    prepareCopyButton(node, $(`#webhook-trigger-given-${item}-copy`), name, () => given(node, hidesNone)[item] ?? "");
+  }
+  $("#webhook-trigger-reaching").attr("href", docsUrl("reaching-node-red.md"));
+}
+
+/** Shows what is to be handed over, and warns of what keeps callers from reaching this node. */
+export function showHandover(node: WebhookNode): void {
+  const shown = given(node, (name) => !isShown(name));
+  for (const item of items) {
+    const row = $(`#webhook-trigger-given-${item}`).text(shown[item] ?? "");
+    row.parent().toggle(shown[item] !== undefined);
+  }
+  const url = urlToGive(node);
+  const reach = url === undefined ? undefined : reachOf(url);
+  note("yours", missing(node, Object.values(shown)));
+  note("seen", seen(node));
+  $("#webhook-trigger-note-closed").toggle(roots().node === false);
+  $("#webhook-trigger-reach").text(url && reach ? node._(`url.${reach}`, { host: hostOf(url) }) : "");
+  $("#webhook-trigger-note-reach").toggle(reach !== undefined);
+  showRival(node);
+}
+
+/** What the form can show only until it is deployed. */
+function seen(node: WebhookNode): string {
+  const whole = given(node, hidesNone);
+  // What the sender has shown stands in none of the rows, and can be copied there once more. Nor does a second token,
+  // which comes from here.
+  const isOurs = (name: CredentialName) =>
+    name === "secondToken" || !isSame(given(node, (each) => each === name), whole); // prettier-ignore
+  const first = newCredentials(node).find(isOurs);
+  if (first === undefined) return "";
+  return node._(first === "secret" ? "handover.secretSeen" : "handover.tokenSeen");
+}
+
+function note(name: string, text: string): void {
+  $(`#webhook-trigger-note-${name}`)
+    .toggle(text !== "")
+    .find("span")
+    .text(text);
+}
+
+/** What the form does not know of what the sender needs: it has it already, or the runtime alone knows it. */
+function missing(node: WebhookNode, shown: readonly string[]): string {
+  if (isEnvironmentValue(inputValue("relativePath"))) return node._("handover.pathFromEnvironment");
+  const placeholder = node._("trial.placeholder");
+  return shown.some((text) => text.includes(placeholder)) ? node._("handover.yourToken") : "";
+}
+
+const hidesNone = () => false;
+
+/**
+ * What the sender is to be given.
+ *
+ * @param hides whether bullets stand in the place of a credential
+ */
+function given(node: WebhookNode, hides: (name: CredentialName) => boolean): Partial<Record<Item, string>> {
+  const values = valuesInForm(node);
+  const url = urlToGive(node);
+  const credential = (name: CredentialName) => {
+    const value = isUsed(name, values) ? credentialToGive(name) : undefined;
+    return value === undefined || !hides(name) ? value : bullets;
+  };
+  const verifyToken = credential("verifyToken");
+  const shared = {
+    ...(url !== undefined && { url }),
+    ...(verifyToken !== undefined && { verifyToken }),
+  };
+  const method = values.verificationMethod;
+  if (method !== "header" && method !== "query") {
+    const isChosen = values.sender === "custom" || senderOf(values.sender)?.secretIsChosen;
+    const secret = isChosen ? credential("secret") : undefined;
+    return { ...shared, ...(secret !== undefined && { secret }) };
+  }
+  const name = values[placementField[method]];
+  const known = credential("token");
+  const token = known ?? node._("trial.placeholder");
+  if (isEnvironmentValue(name) || brokenRule(node, placementField[method], name)) return shared;
+  if (url !== undefined && method === "query") {
+    // What stands for a hidden token is not to be encoded.
+    if (token === bullets) return { ...shared, url: url + present({ method, name }, "").search + bullets };
+    return { ...shared, url: url + present({ method, name }, token).search };
+  }
+  if (sendsTokenItself(values.sender, name)) return known === undefined ? shared : { ...shared, token };
+  const [[field, value] = []] = Object.entries(present({ method, name }, token).headers);
+  return { ...shared, header: `${field}: ${value}` };
+}
+
+/** Whether a sender puts the token into that header field by itself: it asks for the token alone. */
+function sendsTokenItself(sender: string, field: string): boolean {
+  const own = senderOf(sender)?.scheme;
+  return own?.alg === "token" && own.sig.headers.some((name) => name.toLowerCase() === field.toLowerCase());
+}
+
+// A line for a terminal that sends a request.
+
+export function prepareCommand(node: WebhookNode): void {
+  const command = $("#webhook-trigger-command");
+  prepareCopyButton(node, $("#webhook-trigger-command-copy"), node._("section.terminal"), () => command.text());
+}
+
+/** Shows the line that sends a request to the node as the form has it, as far as that is known here. */
+export function showCommand(node: WebhookNode): void {
+  const command = commandOf(node);
+  $("#webhook-trigger-command")
+    .text(command ?? "")
+    .closest(".webhook-trigger-command")
+    .toggle(command !== undefined);
+  const hint = inputValue("token") === "" ? "trial.tokenMissing" : "trial.tokenHidden";
+  $("#webhook-trigger-command-token").text(credentialToGive("token") === undefined ? node._(hint) : "");
+  const none = noCommandBecause();
+  $("#webhook-trigger-command-none").text(command === undefined ? node._(`trial.${none}`) : "");
+}
+
+/** What a heading says of the line, by the key of its text under `section` in the message catalog. */
+export function lineState(node: WebhookNode): "line" | "noLine" | "lineUnknown" {
+  if (commandOf(node) !== undefined) return "line";
+  return noCommandBecause() === "commandSigned" ? "noLine" : "lineUnknown";
+}
+
+function noCommandBecause(): "commandSigned" | "commandUnknown" {
+  return inputValue("verificationMethod") === "signature" ? "commandSigned" : "commandUnknown";
+}
+
+function commandOf(node: WebhookNode): string | undefined {
+  const url = urlOf(node);
+  const method = inputValue("verificationMethod");
+  if (url === undefined || (method !== "header" && method !== "query")) return undefined;
+  const name = inputValue(placementField[method]);
+  if (isEnvironmentValue(name) || brokenRule(node, placementField[method], name)) return undefined;
+  const { headers, search } = present({ method, name }, credentialToGive("token") ?? node._("trial.placeholder"));
+  return [
+    `curl ${quoted(url + search)}`,
+    ...Object.entries(headers).map(([field, value]) => `-H ${quoted(`${field}: ${value}`)}`),
+    `--data ${quoted(testBody)}`,
+  ].join(" ");
+}

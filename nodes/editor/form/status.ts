@@ -1,0 +1,107 @@
+// How the node fares, told while its form is open: what came last, and why it was refused.
+
+import type { Standing } from "../../../src/admin/node-health";
+import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
+import { inARow, sentencesOf } from "../../../src/deliveries/summary";
+import { showDeliveriesOf } from "../deliveries/tab";
+import { timeOf } from "../host";
+import { enter } from "./credentials";
+import { input, inputValue, type WebhookNode } from "./fields";
+import { chooseSender, learn } from "./sender";
+
+/** How often the runtime is asked, in ms. */
+const interval = 2000;
+
+export function prepareStanding(node: WebhookNode): void {
+  const line = $("#webhook-trigger-standing");
+  show(node, undefined);
+  $("#webhook-trigger-fetch-failed").hide();
+  const suggestion = $("#webhook-trigger-looks-like");
+  suggestion.find("button").on("click", () => {
+    const id: unknown = suggestion.data(senderData);
+    if (isSenderId(id)) chooseSender(id);
+  });
+  $("#webhook-trigger-brought")
+    .find("button")
+    .on("click", () => void fetchSecret(node));
+  $("#webhook-trigger-deliveries").on("click", () => showDeliveriesOf(node.id));
+  const ask = () => {
+    // The form has been closed.
+    if (!line[0]?.isConnected) return;
+    void $.getJSON(`webhook-trigger/${node.id}/standing`)
+      .done((standing: Standing) => show(node, standing))
+      .fail(({ status }) => {
+        // Without an answer it is not known whether anything has changed.
+        if (status !== 0) show(node, undefined);
+      })
+      .always(() => setTimeout(ask, interval));
+  };
+  ask();
+}
+
+const senderData = "sender";
+
+/** @param standing nothing of a node that is not deployed */
+function show(node: WebhookNode, standing: Standing | undefined): void {
+  say("#webhook-trigger-standing", standing ? lastOf(node, standing) : "");
+  say("#webhook-trigger-refused", standing ? refusalOf(node, standing) : "");
+  const id = standing?.lastRefused?.looksLike;
+  const suggested = isSenderId(id) && id !== inputValue("sender") ? id : undefined;
+  suggest(node, suggested);
+  const hasSecret = standing?.hasSecret ?? false;
+  $("#webhook-trigger-brought").toggle(hasSecret);
+  if (hasSecret) $("#webhook-trigger-fetch-failed").hide();
+  learn(standing);
+}
+
+/** Says something only when it is new, so that nobody is told the same again and again. */
+function say(line: string, text: string): void {
+  const place = $(line)
+    .toggle(text !== "")
+    .children("span");
+  if (place.text() !== text) place.text(text);
+}
+
+function suggest(node: WebhookNode, id: SenderId | undefined): void {
+  const suggestion = $("#webhook-trigger-looks-like")
+    .toggle(id !== undefined)
+    .data(senderData, id ?? "");
+  const text = id ? node._("standing.looksLike", { name: senders[id].name }) : "";
+  const place = suggestion.find("span > span");
+  if (place.text() !== text) place.text(text);
+}
+
+function lastOf(node: WebhookNode, standing: Standing): string {
+  const { accepted, refused, handshakes, duplicates, unanswered, last, credential } = standing;
+  const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
+  const sum = node._(handshakes > 0 ? "standing.sumWithHandshakes" : "standing.sum", counts);
+  if (!last) return node._("standing.none");
+  const time = timeOf(last.at);
+  const parts = [node._(`standing.${last.outcome}`, { time }), sum];
+  if (duplicates > 0) parts.push(node._("status.duplicates", { duplicates: String(duplicates) }));
+  if (unanswered > 0) parts.push(node._("status.unanswered", { unanswered: String(unanswered) }));
+  if (credential !== undefined) parts.push(node._(`standing.${credential}`));
+  return parts.join(" · ");
+}
+
+function refusalOf(node: WebhookNode, { lastRefused }: Standing): string {
+  if (!lastRefused) return "";
+  const { at, problem, ip, reasons } = lastRefused;
+  const refused = node._(`refused.${problem}`);
+  const what = { time: timeOf(at), refused: ip === undefined ? refused : `${refused}: ${ip}` };
+  const why = sentencesOf(reasons, node._.bind(node));
+  return inARow([node._("standing.refusedAt", what), ...why]);
+}
+
+/** Takes over the secret that the sender has brought: it is handed out once. */
+async function fetchSecret(node: WebhookNode): Promise<void> {
+  try {
+    const { secret } = (await $.post(`webhook-trigger/${node.id}/secret`)) as { secret: string };
+    enter("secret", secret);
+    input("arm").filter(":checkbox").prop("checked", false).trigger("change");
+    input("secret").trigger("focus");
+    $("#webhook-trigger-brought").hide();
+  } catch {
+    $("#webhook-trigger-fetch-failed").show();
+  }
+}

@@ -1,0 +1,131 @@
+// The test request, and what came of it.
+
+import { credentialNames, type SavedFields } from "../../../src/config/fields";
+import { inARow } from "../../../src/deliveries/summary";
+import type { TrialResult } from "../../../src/flow/test-requests";
+import { type Editor, timeOf } from "../host";
+import { isCredentialChanged } from "./credentials";
+import { form, isSame, savedValues, valuesInForm, type WebhookNode } from "./fields";
+import { hasLimit } from "./sections";
+
+declare const RED: Editor;
+
+export function prepareTrial(node: WebhookNode): void {
+  const inSubflow = Boolean(RED.nodes.subflow(node.z));
+  const send = $("#webhook-trigger-send").prop("disabled", inSubflow);
+  prepareBody(node);
+  send.on("click", () => {
+    // A button that is disabled loses the focus, and with it who works by keyboard.
+    if (send.attr("aria-disabled") === "true") return;
+    send.attr("aria-disabled", "true");
+    showResult("fa-spinner fa-spin", "", node._("trial.sending"));
+    void $.ajax({
+      type: "POST",
+      url: `webhook-trigger/${node.id}/test`,
+      ...contentOf(node),
+      success: (result: TrialResult) => {
+        const isGood = result.outcome === "accepted" || result.outcome === "answered";
+        const hasStarted = isGood || result.outcome === "unanswered";
+        const told = [textOf(node, result), ...(hasStarted && hasLimit() ? [node._("trial.unlimited")] : [])];
+        showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", inARow(told));
+        // What the flow has sent there tells how far it came.
+        $("#webhook-trigger-debug").toggle(hasStarted);
+        $("#webhook-trigger-changed").toggle(result.status !== undefined && isChanged(node));
+      },
+      error: ({ status }) => {
+        const refused = status === 401 || status === 403;
+        showResult("fa-times", "bad", node._(refused ? "trial.forbidden" : "trial.failed"));
+      },
+      complete: () => send.attr("aria-disabled", "false"),
+    });
+  });
+  $("#webhook-trigger-debug").on("click", () => RED.actions.invoke("core:show-debug-tab"));
+  hideResult();
+}
+
+/** Says what is sent, and gives up a body that was chosen. */
+function prepareBody(node: WebhookNode): void {
+  const usual = $("#webhook-trigger-usual-body").on("click", () => {
+    chooseTrialBody(node.id, undefined);
+    // The button is gone now.
+    $("#webhook-trigger-send").trigger("focus");
+  });
+  const show = () => {
+    const body = trialBodyOf(node.id);
+    const hint = RED.nodes.subflow(node.z) ? "trial.subflow" : "trial.hint";
+    const text = body ? node._("delivery.testBody", { time: timeOf(body.at) }) : node._(hint);
+    $("#webhook-trigger-send-hint").text(text);
+    usual.toggle(body !== undefined);
+  };
+  form().on(bodyEvent, () => {
+    hideResult();
+    show();
+  });
+  show();
+}
+
+/** What the runtime is told of the body, where it is not the usual one. */
+function contentOf(node: WebhookNode) {
+  const body = trialBodyOf(node.id);
+  return body && { contentType: "application/json", data: JSON.stringify({ delivery: body.delivery }) };
+}
+
+/** What came of an earlier request says nothing of what the form holds now. */
+export function hideResult(): void {
+  $(".webhook-trigger-result, #webhook-trigger-changed").hide();
+}
+
+function showResult(icon: string, verdict: "good" | "bad" | "", text: string): void {
+  hideResult();
+  $("#webhook-trigger-debug").hide();
+  $("#webhook-trigger-result").text(text);
+  const result = $(".webhook-trigger-result").show().attr("class", `webhook-trigger-result ${verdict}`);
+  result.children("i").attr("class", `fa fa-fw ${icon}`);
+  // At the end of a long form, it may be out of sight.
+  result[0]?.scrollIntoView({ block: "nearest" });
+}
+
+/** What came of a test request, and what to do about it. */
+function textOf(node: WebhookNode, { outcome, status = 0, rule, value = "" }: TrialResult): string {
+  const reason = rule ? node._(`rules.${rule}`, { value }) : "";
+  return node._(`trial.${outcome}`, { status: String(status), reason });
+}
+
+/** Whether something is not deployed that may bear on the test: in this form, or anywhere in the editor, as a new wire. */
+function isChanged(node: WebhookNode): boolean {
+  const saved = savedValues(node);
+  const values = valuesInForm(node);
+  // The name is the editor's own.
+  const fields = (Object.keys(values) as (keyof SavedFields)[]).filter((field) => field !== "name");
+  return (
+    RED.nodes.dirty() ||
+    credentialNames.some(isCredentialChanged) ||
+    fields.some((field) => !isSame(values[field], saved[field]))
+  );
+}
+
+// Which delivery's body the test request of a node has: kept for as long as the editor is open.
+
+interface TrialBody {
+  /** The id of the delivery. */
+  readonly delivery: string;
+  /** When it came, in ms since the epoch. */
+  readonly at: number;
+}
+
+/** Happens to the form that is open when a body was chosen, or given up. */
+const bodyEvent = "webhook-trigger-body";
+
+const bodies = new Map<string, TrialBody>();
+
+/** @param body nothing for the usual one */
+export function chooseTrialBody(node: string, body: TrialBody | undefined): void {
+  if (body) bodies.set(node, body);
+  else bodies.delete(node);
+  form().trigger(bodyEvent);
+}
+
+/** Nothing where it has the usual one. */
+function trialBodyOf(node: string): TrialBody | undefined {
+  return bodies.get(node);
+}

@@ -1,0 +1,171 @@
+// Counts what becomes of requests and flows, and tells it in the text format of Prometheus.
+
+import type { RequestHandler } from "express";
+import type { NodeAPI } from "node-red";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { permissions } from "../config/host";
+import type { Outcomes } from "../flow/outcomes";
+import type { NodeHealth, NodeHealths } from "./node-health";
+
+/** What is told of each metric: in every language the same, as its name is. */
+export const helpTexts = {
+  deliveries_total: "Requests that came to the endpoint, by what became of them.",
+  unanswered_total: "Accepted requests that the flow has not answered in time.",
+  reply_seconds: "From the head of an accepted request, or of a duplicate, to the reply.",
+  attempts_total: "Starts of the flow by guaranteed delivery, by how they ended.",
+  given_up_total: "Deliveries that have failed in all of their attempts.",
+  queue_deliveries: "Deliveries in the queue, by their state.",
+  open: "Whether requests can reach the endpoint.",
+  last_accepted_timestamp_seconds: "When a request was last accepted, but for test requests of the editor.",
+  node_info: "The name and the path of the node.",
+} as const;
+
+/** Of a name and a path, so many characters are told. */
+const maxLabel = 300;
+/** Where one bucket of the replies ends and the next one begins, in seconds. */
+const buckets = [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+/** What is counted of requests, besides refused ones, and of attempts. */
+const outcomeLabels = ["accepted", "duplicate", "handshake"] as const;
+const attemptLabels = ["succeeded", "failed", "interrupted"] as const;
+
+/** What became of the requests of a node, in numbers. */
+export interface NodeCounts {
+  accepted: number;
+  duplicate: number;
+  handshake: number;
+  refused: number;
+  unanswered: number;
+}
+
+export class Metrics {
+  /** Never the one that all who use the library share. */
+  readonly #registry = new Registry();
+  readonly #deliveries = new Counter({
+    ...this.#about("deliveries_total"),
+    labelNames: ["node", "outcome", "problem"] as const,
+  });
+  readonly #unanswered = new Counter({ ...this.#about("unanswered_total"), labelNames: ["node"] as const });
+  readonly #replies = new Histogram({ ...this.#about("reply_seconds"), labelNames: ["node"] as const, buckets });
+  readonly #attempts = new Counter({ ...this.#about("attempts_total"), labelNames: ["node", "outcome"] as const });
+  readonly #givenUp = new Counter({ ...this.#about("given_up_total"), labelNames: ["node"] as const });
+  readonly #nodes: NodeHealths;
+  /** Why requests of each node were refused, by the names of the problems. */
+  readonly #problems = new Map<string, Set<string>>();
+
+  constructor({ httpAdmin, auth }: NodeAPI, outcomes: Outcomes, nodes: NodeHealths) {
+    this.#nodes = nodes;
+    for (const outcome of outcomeLabels)
+      outcomes.on(outcome, ({ node }: { node: string }) => this.#count(node, outcome));
+    outcomes.on("refused", ({ node, problem }) => this.#count(node, "refused", problem.name));
+    outcomes.on("unanswered", ({ node }) => nodes.get(node) && this.#unanswered.inc({ node }));
+    outcomes.on("replied", ({ node, milliseconds }) => {
+      if (nodes.get(node)) this.#replies.observe({ node }, milliseconds / 1000);
+    });
+    outcomes.on("attempt:succeeded", ({ node }) => this.#countAttempt(node, "succeeded"));
+    outcomes.on("attempt:failed", ({ node }) => this.#countAttempt(node, "failed"));
+    outcomes.on("attempt:interrupted", ({ node }) => this.#countAttempt(node, "interrupted"));
+    outcomes.on("failed", ({ node }) => nodes.get(node) && this.#givenUp.inc({ node }));
+    outcomes.on("removed", ({ node }) => this.#forget(node));
+    this.#showGauges(nodes);
+    const metrics: RequestHandler = (_request, response, next) => {
+      this.#beginAtZero();
+      this.#registry
+        .metrics()
+        .then((text) => {
+          response.set({ "Cache-Control": "no-store", "Content-Type": this.#registry.contentType }).end(text);
+        })
+        .catch(next);
+    };
+    httpAdmin.get("/webhook-trigger/metrics", auth.needsPermission(permissions.read), metrics);
+  }
+
+  /** What comes late to a node that was deleted is not counted. */
+  #count(node: string, outcome: string, problem?: string): void {
+    if (!this.#nodes.get(node)) return;
+    if (problem === undefined) return this.#deliveries.inc({ node, outcome });
+    const problems = this.#problems.get(node) ?? new Set();
+    this.#problems.set(node, problems.add(problem));
+    this.#deliveries.inc({ node, outcome, problem });
+  }
+
+  /** Of flows that are not followed, only failures are known. */
+  #countAttempt(node: string, outcome: (typeof attemptLabels)[number]): void {
+    if (this.#nodes.get(node)?.running?.isGuaranteed) this.#attempts.inc({ node, outcome });
+  }
+
+  /** A counter is there before it has counted anything, as Prometheus wants it. */
+  #beginAtZero(): void {
+    for (const [node, { running }] of this.#nodes.all) {
+      for (const outcome of outcomeLabels) this.#deliveries.inc({ node, outcome }, 0);
+      this.#unanswered.inc({ node }, 0);
+      if (!running?.isGuaranteed) continue;
+      for (const outcome of attemptLabels) this.#attempts.inc({ node, outcome }, 0);
+      this.#givenUp.inc({ node }, 0);
+    }
+  }
+
+  #forget(node: string): void {
+    for (const outcome of outcomeLabels) this.#deliveries.remove({ node, outcome });
+    for (const problem of this.#problems.get(node) ?? [])
+      this.#deliveries.remove({ node, outcome: "refused", problem });
+    for (const outcome of attemptLabels) this.#attempts.remove({ node, outcome });
+    for (const metric of [this.#unanswered, this.#givenUp, this.#replies]) metric.remove({ node });
+    this.#problems.delete(node);
+  }
+
+  #about(metric: keyof typeof helpTexts): { name: string; help: string; registers: [Registry] } {
+    return { name: `webhook_trigger_${metric}`, help: helpTexts[metric], registers: [this.#registry] };
+  }
+
+  /** What is no count is found out when it is asked for. */
+  #showGauges(nodes: NodeHealths): void {
+    this.#showGauge("queue_deliveries", ["state"], nodes, ({ load }) => {
+      const { pause: _, ...states } = load ?? {};
+      return Object.entries(states).map(([state, value]) => [{ state }, value]);
+    });
+    this.#showGauge("open", [], nodes, ({ isOpen }) => [[{}, Number(isOpen)]]);
+    this.#showGauge("last_accepted_timestamp_seconds", [], nodes, ({ acceptedAt }) =>
+      acceptedAt === undefined ? [] : [[{}, acceptedAt / 1000]],
+    );
+    this.#showGauge("node_info", ["name", "path"], nodes, ({ running }) => {
+      if (!running) return [];
+      const { node, path, redactor } = running;
+      const redact = (text = "") => redactor.redact(text).slice(0, maxLabel);
+      return [[{ name: redact(node.name), path: redact(path) }, 1]];
+    });
+  }
+
+  #showGauge(
+    metric: keyof typeof helpTexts,
+    labelNames: readonly string[],
+    nodes: NodeHealths,
+    samplesOf: (health: NodeHealth) => readonly (readonly [labels: Record<string, string>, value: number])[],
+  ): void {
+    new Gauge({
+      ...this.#about(metric),
+      labelNames: ["node", ...labelNames],
+      collect() {
+        this.reset();
+        for (const [node, health] of nodes.all) {
+          for (const [labels, value] of samplesOf(health)) this.set({ node, ...labels }, value);
+        }
+      },
+    });
+  }
+
+  /** What was counted of some nodes. It looks through the counts of all, so ask for many at once. */
+  async read(nodes: ReadonlySet<string>): Promise<Map<string, NodeCounts>> {
+    const [deliveries, unanswered] = await Promise.all([this.#deliveries.get(), this.#unanswered.get()]);
+    const counts = new Map<string, NodeCounts>();
+    for (const node of nodes) counts.set(node, { accepted: 0, duplicate: 0, handshake: 0, refused: 0, unanswered: 0 });
+    for (const { labels, value } of deliveries.values) {
+      const ofNode = counts.get(String(labels.node));
+      if (ofNode) ofNode[labels.outcome as keyof NodeCounts] += value;
+    }
+    for (const { labels, value } of unanswered.values) {
+      const ofNode = counts.get(String(labels.node));
+      if (ofNode) ofNode.unanswered = value;
+    }
+    return counts;
+  }
+}

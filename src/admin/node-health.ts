@@ -1,0 +1,260 @@
+// How each node fares: what its status and its form say besides the counts, over all of its deploys.
+
+import type { Node, NodeAPI } from "node-red";
+import { isLoopback } from "../auth/limits";
+import type { Credential, Explanation } from "../auth/result";
+import type { Load } from "../deliveries/queue";
+import type { RunningNode } from "../flow/endpoint";
+import type { AcceptedEvent, Outcomes } from "../flow/outcomes";
+
+/** So many refused requests in a row, none older than this, in ms, are all that came. */
+const refusedInARow = 5;
+const refusedWithin = 600_000;
+/** So many failed starts of the flow in a row are no accident. */
+const failedInARow = 3;
+/** A flow that is not followed has succeeded when no error came for so long, in ms. */
+const successAfter = 10_000;
+/** So many flows without an error are watched at once. */
+const maxPending = 100;
+
+/** Most of ten thousand nodes have nothing to remember. */
+const none: readonly never[] = [];
+
+export class NodeHealth {
+  /** What it was when it was last deployed; nothing where its configuration cannot be used. */
+  running: RunningNode | undefined;
+  isOpen = false;
+  /** The name of the node whose route gets its requests; empty where that is not known. */
+  shadowedBy: string | undefined;
+  load: Load | undefined;
+  /** When it was first deployed, in ms since the epoch. */
+  readonly since = Date.now();
+  lastRefused: RefusedRequest | undefined;
+  /** When a request was last accepted, or was a duplicate, but for test requests; in ms since the epoch. */
+  acceptedAt: number | undefined;
+  /** When a request last had the first and the second of two credentials, since the deploy. */
+  used: Partial<Record<Credential, number>> = {};
+  /** How many failed attempts came since one succeeded. */
+  failures = 0;
+  #last: Standing["last"];
+  #credential: Credential | undefined;
+  #withoutKey = 0;
+  #secret: string | undefined;
+  /** Whether requests came from this computer itself, and from others. */
+  readonly #seen = { here: false, elsewhere: false };
+  #lastIp = "";
+  /** When those were refused that came since one was not. */
+  #refusals: readonly number[] = none;
+  /** Which attempts failed since one succeeded, the first few. */
+  #failed: readonly string[] = none;
+  /** Flows that are not followed, started since one failed, and when. */
+  #pending: Map<string, number> | undefined;
+
+  /** The node is deployed anew: what is judged by its configuration begins anew, the history goes on. */
+  begin(): void {
+    this.running = this.shadowedBy = this.load = undefined;
+    this.#credential = this.#secret = undefined;
+    this.isOpen = false;
+    this.used = {};
+    this.#withoutKey = 0;
+    this.#refusals = none;
+    this.#succeed();
+  }
+
+  accept({ id, at, lacksKey, admission, ip }: AcceptedEvent, outcome: "accepted" | "repeated"): void {
+    this.#last = { at, outcome };
+    this.#refusals = none;
+    if (lacksKey) this.#withoutKey++;
+    if (!admission.isTrial) this.#use(admission, ip, at);
+    if (outcome === "accepted" && this.#pending && this.#pending.size < maxPending) this.#pending.set(id, at);
+  }
+
+  #use({ credential }: AcceptedEvent["admission"], ip: string, at: number): void {
+    this.acceptedAt = at;
+    this.used[credential] = at;
+    this.#credential = credential;
+    this.#see(ip);
+  }
+
+  #see(ip: string): void {
+    if (ip === this.#lastIp) return;
+    this.#lastIp = ip;
+    this.#seen[isLoopback(ip) ? "here" : "elsewhere"] = true;
+  }
+
+  /** @param ip nothing where the reply to an accepted request went wrong */
+  refuse(ip: string | undefined, isRequest: boolean): void {
+    const at = Date.now();
+    this.#last = { at, outcome: "refused" };
+    if (ip !== undefined) this.#see(ip);
+    if (!isRequest) return;
+    this.#refusals = [...this.#refusals.slice(1 - refusedInARow), at];
+  }
+
+  handshake(): void {
+    this.#last = { at: Date.now(), outcome: "handshake" };
+    this.#refusals = none;
+  }
+
+  missReply(): void {
+    this.#last = { at: Date.now(), outcome: "unanswered" };
+  }
+
+  endAttempt(id: string, attempt: number, hasFailed: boolean): void {
+    if (!hasFailed) return this.#succeed();
+    this.failures++;
+    const key = `${id} ${attempt}`;
+    const isNew = this.#failed.length < failedInARow && !this.#failed.includes(key);
+    if (isNew) this.#failed = [...this.#failed, key];
+    if (this.running?.isFollowed === false) this.#pending ??= new Map();
+    this.#pending?.delete(id);
+  }
+
+  #succeed(): void {
+    this.failures = 0;
+    this.#failed = none;
+    this.#pending = undefined;
+  }
+
+  /** Whether all that came lately was refused. */
+  isRefusingAll(now: number): boolean {
+    const [first = 0] = this.#refusals;
+    return this.#refusals.length === refusedInARow && first > now - refusedWithin;
+  }
+
+  /** Whether the flow has failed each of the last times. */
+  isFailingAlways(now: number): boolean {
+    const oldest = this.#oldestPending ?? Infinity;
+    if (oldest <= now - successAfter) this.#succeed();
+    return this.#failed.length === failedInARow;
+  }
+
+  get #oldestPending(): number | undefined {
+    return this.#pending?.values().next().value;
+  }
+
+  /** In how many ms that may be otherwise though nothing comes; nothing where it may not. */
+  changesIn(now: number): number | undefined {
+    const times: number[] = [];
+    const [first = 0] = this.#refusals;
+    if (this.isRefusingAll(now)) times.push(first + refusedWithin - now);
+    const oldest = this.#oldestPending;
+    if (oldest !== undefined) times.push(oldest + successAfter - now);
+    return times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
+  }
+
+  get hasSecret(): boolean {
+    return this.#secret !== undefined;
+  }
+
+  /** Keeps the secret that a sender has brought. A later one may be a stranger's. @returns whether it is the first */
+  bringSecret(secret: string): boolean {
+    const isFirst = this.#secret === undefined;
+    this.#secret ??= secret;
+    return isFirst;
+  }
+
+  /** Hands out what the sender has brought: once. */
+  takeSecret(): string | undefined {
+    const secret = this.#secret;
+    this.#secret = undefined;
+    return secret;
+  }
+
+  /** What the form is told besides the counts. */
+  get standing(): Omit<Standing, "accepted" | "refused" | "handshakes" | "duplicates" | "unanswered"> {
+    return {
+      withoutKey: this.#withoutKey,
+      hasSecret: this.hasSecret,
+      hasOnlyLoopback: this.#seen.here && !this.#seen.elsewhere,
+      ...(this.#last && { last: this.#last }),
+      ...(this.lastRefused && { lastRefused: this.lastRefused }),
+      ...(this.running?.hasTwo && this.#credential && { credential: this.#credential }),
+    };
+  }
+}
+
+/** The health of all nodes, by their ids, each for as long as the process runs and the node exists. */
+export class NodeHealths {
+  readonly #known = new Map<string, NodeHealth>();
+
+  constructor({ events, nodes }: NodeAPI, outcomes: Outcomes) {
+    events.on("flows:started", () => {
+      for (const node of this.#known.keys()) {
+        if (nodes.getNode(node) as Node | null) continue;
+        this.#known.delete(node);
+        outcomes.emit("removed", { node });
+      }
+    });
+    outcomes.on("accepted", (event) => this.get(event.node)?.accept(event, "accepted"));
+    outcomes.on("duplicate", (event) => this.get(event.node)?.accept(event, "repeated"));
+    outcomes.on("refused", ({ node, request }) => this.get(node)?.refuse(request?.ip, request !== undefined));
+    outcomes.on("handshake", ({ node }) => this.get(node)?.handshake());
+    outcomes.on("unanswered", ({ node }) => this.get(node)?.missReply());
+    outcomes.on("attempt:succeeded", ({ node, id, attempt }) => this.get(node)?.endAttempt(id, attempt, false));
+    outcomes.on("attempt:failed", ({ node, id, attempt }) => this.get(node)?.endAttempt(id, attempt, true));
+    outcomes.on("load", ({ node, load }) => {
+      const health = this.get(node);
+      if (health) health.load = load;
+    });
+    outcomes.on("shadowed", ({ node, by }) => {
+      const health = this.get(node);
+      if (health) health.shadowedBy = by;
+    });
+  }
+
+  get(node: string): NodeHealth | undefined {
+    return this.#known.get(node);
+  }
+
+  /** A node is deployed. */
+  begin(node: string): NodeHealth {
+    const health = this.#known.get(node) ?? new NodeHealth();
+    this.#known.set(node, health);
+    health.begin();
+    return health;
+  }
+
+  get all(): ReadonlyMap<string, NodeHealth> {
+    return this.#known;
+  }
+}
+
+// How a node fares, as its form in the editor is told.
+
+/** What became of the last request, and of all since the node was started. */
+export interface Standing {
+  accepted: number;
+  refused: number;
+  handshakes: number;
+  /** How many were duplicates of others. */
+  duplicates: number;
+  /** How many started the flow without the key by which a repeat of them would be known. */
+  withoutKey: number;
+  /** How many the flow has not answered in time, of those that were accepted. */
+  unanswered: number;
+  /** Missing while there was no request. */
+  last?: { at: number; outcome: "accepted" | "refused" | "handshake" | "repeated" | "unanswered" };
+  /** Missing while none was refused. */
+  lastRefused?: RefusedRequest;
+  /** Which of two secrets or tokens the last accepted request had; missing where there is one only. */
+  credential?: Credential;
+  /** Whether the sender has brought a secret that nobody has fetched yet. */
+  hasSecret: boolean;
+  /**
+   * Whether all requests so far seem to come from this computer itself: a proxy may stand in front that Node-RED is not
+   * told of.
+   */
+  hasOnlyLoopback?: boolean;
+  /** Whether any sender can claim any address, since `trust proxy` trusts every proxy. */
+  trustsEveryProxy?: boolean;
+}
+
+export interface RefusedRequest extends Explanation {
+  /** When it came, in ms since the epoch. */
+  at: number;
+  /** The key of its text under `refused` in the message catalog. */
+  problem: string;
+  /** Its address, where that is what was against it. */
+  ip?: string;
+}

@@ -1,0 +1,178 @@
+// What the log says of a node's requests and flows: of refusals so seldom that strangers cannot fill it.
+
+import { inspect } from "node:util";
+import { normaliseAddress, TimeBudget } from "../auth/limits";
+import type { Explanation, Reason } from "../auth/result";
+import { type SenderId, shortName } from "../auth/senders/table";
+import type { Why } from "../deliveries/delivery-log";
+import { describeError, type Translate } from "../deliveries/summary";
+import type { RunningNode } from "../flow/endpoint";
+import type { Outcomes, RefusedEvent } from "../flow/outcomes";
+import { Interference, problems } from "../request/problem";
+import type { NodeHealths, RefusedRequest } from "./node-health";
+
+/** Refusals are logged at most this often, in ms. */
+const logIntervalMs = 1000;
+/** So many characters are told of an error in the log and in the list of deliveries, and of a value in an explanation. */
+const maxLoggedCause = 10_000;
+const maxNotedCause = 500;
+const maxValue = 300;
+/** How long requests may be examined for the list of deliveries: of each second, so many ms, for all nodes together. */
+const examination = new TimeBudget(100);
+
+/** Why a request was refused, found out when it is first asked for. Secrets are redacted. */
+class Refusal {
+  readonly #event: RefusedEvent;
+  readonly #translate: Translate;
+  #explanation: Explanation | undefined;
+  #cause: string | undefined;
+
+  constructor(event: RefusedEvent, translate: Translate) {
+    this.#event = event;
+    this.#translate = translate;
+  }
+
+  get explanation(): Explanation {
+    const { gate, problem, request, cause } = this.#event;
+    const mayBeKnown = request && problem.status === 401 && cause === undefined;
+    return (this.#explanation ??= mayBeKnown ? explain(gate, request) : { reasons: [] });
+  }
+
+  /** The error behind it, with the place that it came from. */
+  get cause(): string | undefined {
+    const { gate, cause } = this.#event;
+    if (cause === undefined) return undefined;
+    return (this.#cause ??= gate.redactor.redact(describeCause(cause, this.#translate)).slice(0, maxLoggedCause));
+  }
+
+  /** For the list of deliveries: a flood of requests must not have each of them examined. */
+  get why(): Why {
+    const error = this.cause?.split("\n", 1)[0]?.slice(0, maxNotedCause);
+    const explanation = this.#explanation ?? examination.spend(() => this.explanation) ?? { reasons: [] };
+    return { explanation, error };
+  }
+}
+
+/** Nothing that somebody has sent may keep a refusal from being reported. */
+function explain(gate: RefusedEvent["gate"], request: NonNullable<RefusedEvent["request"]>): Explanation {
+  // The name of a place is its sender's, who may have written anything there.
+  const redact = (value: string | number) =>
+    typeof value === "string" ? gate.redactor.redact(value).slice(0, maxValue) : value;
+  try {
+    const { reasons, ...rest } = gate.explain(request);
+    const redacted = reasons.map(({ key, values }) => {
+      const texts = Object.entries(values).map(([name, value]) => [name, redact(value)] as const);
+      return { key, values: Object.fromEntries(texts) };
+    });
+    return { ...rest, reasons: redacted };
+  } catch {
+    return { reasons: [] };
+  }
+}
+
+/** An interference in words, any other error with the place that it came from. */
+function describeCause(cause: unknown, translate: Translate): string {
+  if (typeof cause === "string") return cause;
+  try {
+    if (cause instanceof Interference) return translate(`interference.${cause.kind}`);
+    const stack: unknown = cause instanceof Error ? cause.stack : undefined;
+    // Longer than what is logged: where a text is cut, a part of a secret may be left.
+    return typeof stack === "string" ? stack : inspect(cause, { maxStringLength: 2 * maxLoggedCause });
+  } catch {
+    // Anything may be thrown, also what throws when it is looked at.
+    return typeof cause;
+  }
+}
+
+type Level = "warn" | "error";
+
+export class NodeLog {
+  readonly #translate: Translate;
+  readonly #nodes: NodeHealths;
+  /** When a refusal was last logged of each node. */
+  readonly #logged = new Map<string, Record<Level, number>>();
+
+  constructor(translate: Translate, outcomes: Outcomes, nodes: NodeHealths) {
+    this.#translate = translate;
+    this.#nodes = nodes;
+    const running = (node: string) => nodes.get(node)?.running;
+    outcomes.on("refused", (event) => this.#refuse(event));
+    outcomes.on("unanswered", ({ node }) => {
+      if (this.#mayLog(node, "warn")) running(node)?.node.warn(translate(`refused.${problems.flowLate.name}`));
+    });
+    outcomes.on("handshake", ({ node, secret, request, status }) => {
+      const found = running(node);
+      found?.records?.greeted(request, status);
+      const isFirst = secret !== undefined && nodes.get(node)?.bringSecret(secret);
+      if (found && isFirst) found.node.warn(translate("status.secretBrought", { path: found.path }));
+    });
+    outcomes.on("shadowed", ({ node, by }) => {
+      const found = running(node);
+      found?.node.warn(describeShadow(found.path, by, translate));
+    });
+    outcomes.on("failed", ({ node, id, attempts, error }) => {
+      const text = describeError(error, translate);
+      running(node)?.node.error(translate("store.failedForGood", { id, attempts, error: text }));
+    });
+    outcomes.on("silent", ({ node, hours, since }) => {
+      running(node)?.node.warn(translate("status.wentSilent", { hours, time: new Date(since).toISOString() }));
+    });
+    outcomes.on("heard", ({ node }) => running(node)?.node.log(translate("status.heardAgain")));
+    outcomes.on("replied", ({ node, id, milliseconds, contentLength }) => {
+      const metric = running(node)?.node;
+      if (!metric?.metric()) return;
+      metric.metric("response.time.millis", { _msgid: id }, Number(milliseconds.toFixed(3)));
+      metric.metric("response.content-length.bytes", { _msgid: id }, contentLength);
+    });
+    outcomes.on("removed", ({ node }) => this.#logged.delete(node));
+  }
+
+  #refuse(event: RefusedEvent): void {
+    const { node, problem, request, cause } = event;
+    const health = this.#nodes.get(node);
+    if (!health?.running) return;
+    const refusal = new Refusal(event, this.#translate);
+    // What a stranger does must not hide an error, so each has an interval of its own.
+    if (this.#mayLog(node, cause === undefined ? "warn" : "error")) {
+      health.lastRefused = this.#log(health.running, event, refusal) ?? health.lastRefused;
+    }
+    health.running.records?.refused(problem, request, () => refusal.why);
+  }
+
+  /** @returns what was logged, for the form; nothing of an error, which is for the log alone */
+  #log({ node, sender }: RunningNode, event: RefusedEvent, refusal: Refusal): RefusedRequest | undefined {
+    const { problem, request } = event;
+    const text = this.#translate(`refused.${problem.name}`);
+    const { cause, explanation } = refusal;
+    if (cause !== undefined) {
+      node.error(`${text}: ${cause}`);
+      return undefined;
+    }
+    const ip = problem.isOfAddress ? normaliseAddress(request?.ip ?? "") : undefined;
+    node.warn([ip ? `${text}: ${ip}` : text, ...this.#describe(explanation, sender)].join(". "));
+    return { at: Date.now(), problem: problem.name, ...(ip && { ip }), ...explanation };
+  }
+
+  /** The surest reason, and who the request looks like where that is somebody else. */
+  #describe({ reasons: [reason], looksLike }: Explanation, configured: SenderId | undefined): string[] {
+    const describe = ({ key, values }: Reason) => this.#translate(`whyNot.${key}`, values);
+    const isOther = looksLike !== undefined && looksLike !== configured && reason?.key !== "otherSender";
+    const likeness = isOther ? [{ key: "looksLike", values: { sender: shortName(looksLike) } }] : [];
+    return [...(reason ? [reason] : []), ...likeness].map(describe);
+  }
+
+  /** Whether there may be a line now; if so, the interval begins. */
+  #mayLog(node: string, level: Level): boolean {
+    let last = this.#logged.get(node);
+    if (!last) this.#logged.set(node, (last = { warn: -Infinity, error: -Infinity }));
+    const now = performance.now();
+    if (now - last[level] < logIntervalMs) return false;
+    last[level] = now;
+    return true;
+  }
+}
+
+/** @param by the name of the node that gets the requests; empty where that is not known */
+export function describeShadow(path: string, by: string, translate: Translate): string {
+  return translate(by === "" ? "status.shadowed" : "status.shadowedBy", { path, by });
+}

@@ -1,0 +1,170 @@
+// The status of each node: what keeps it from its work goes before how much it has done.
+
+import type { NodeAPI, NodeStatus } from "node-red";
+import type { Trouble } from "../deliveries/queue";
+import type { Translate } from "../deliveries/summary";
+import type { RunningNode } from "../flow/endpoint";
+import type { Outcomes } from "../flow/outcomes";
+import { StoreHealth } from "../flow/stores";
+import type { Inactivity } from "./inactivity";
+import type { Metrics, NodeCounts } from "./metrics";
+import type { NodeHealth, NodeHealths } from "./node-health";
+import { describeShadow } from "./node-log";
+
+/** Statuses are renewed at most this often, in ms. */
+const intervalMs = 500;
+
+/** What is shown where there is any, in this order, each by a text of its name. */
+const numbers = ["handshakes", "duplicates", "unanswered", "running", "queued", "retrying", "failed"] as const;
+
+/** What a status is made of. */
+interface Shown {
+  readonly running: RunningNode;
+  readonly health: NodeHealth;
+  readonly counts: NodeCounts;
+  /** What the store is in trouble with. */
+  readonly trouble: Trouble | undefined;
+  /** For how many hours nothing was accepted, where something was expected. */
+  readonly silentFor: number | undefined;
+}
+
+export class NodeStatuses {
+  readonly #translate: Translate;
+  readonly #nodes: NodeHealths;
+  readonly #metrics: Metrics;
+  readonly #inactivity: Inactivity;
+  readonly #store: StoreHealth;
+  /** The nodes whose status may have changed since it was shown. */
+  #changed = new Set<string>();
+  #isDue = false;
+  #timer: NodeJS.Timeout | undefined;
+  /** Those of nodes whose status changes with the time. */
+  readonly #rechecks = new Map<string, NodeJS.Timeout>();
+
+  constructor(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths, metrics: Metrics, inactivity: Inactivity) {
+    this.#translate = RED._;
+    this.#nodes = nodes;
+    this.#metrics = metrics;
+    this.#inactivity = inactivity;
+    this.#store = new StoreHealth(RED, outcomes, () => {
+      for (const [node, { running }] of nodes.all) if (running?.isGuaranteed) this.renew(node);
+    });
+    const renew = ({ node }: { readonly node: string }) => this.renew(node);
+    for (const event of ["accepted", "duplicate", "handshake", "refused", "unanswered", "shadowed"] as const) {
+      outcomes.on(event, renew);
+    }
+    for (const event of ["attempt:succeeded", "attempt:failed", "load", "silent", "heard"] as const) {
+      outcomes.on(event, renew);
+    }
+  }
+
+  /** Shows the status of a node: at once or, where some were shown just before, when the interval is over. */
+  renew(node: string): void {
+    this.#changed.add(node);
+    if (this.#isDue || this.#timer) return;
+    this.#isDue = true;
+    setImmediate(() => void this.#show());
+  }
+
+  async #show(): Promise<void> {
+    const nodes = this.#changed;
+    this.#changed = new Set();
+    this.#isDue = false;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      if (this.#changed.size > 0) void this.#show();
+    }, intervalMs).unref();
+    const counts = await this.#metrics.read(nodes);
+    for (const [node, ofNode] of counts) this.#showNode(node, ofNode);
+  }
+
+  #showNode(node: string, counts: NodeCounts): void {
+    const health = this.#nodes.get(node);
+    if (!health?.isOpen || !health.running) return;
+    const { running } = health;
+    const trouble = running.isGuaranteed ? this.#store.trouble : undefined;
+    const silentFor = this.#inactivity.find(node)?.hours;
+    running.node.status(describeStatus({ running, health, counts, trouble, silentFor }, this.#translate));
+    this.#recheck(node, health);
+  }
+
+  #recheck(node: string, health: NodeHealth): void {
+    const wait = health.changesIn(Date.now());
+    if (wait === undefined || this.#rechecks.has(node)) return;
+    const recheck = () => {
+      this.#rechecks.delete(node);
+      this.renew(node);
+    };
+    this.#rechecks.set(node, setTimeout(recheck, wait).unref());
+  }
+}
+
+/** The status of an open endpoint. */
+function describeStatus(shown: Shown, translate: Translate): NodeStatus {
+  const { running, health, trouble } = shown;
+  const { path } = running;
+  if (trouble) return { fill: "red", shape: "ring", text: translate(`status.store.${trouble}`) };
+  if (health.shadowedBy !== undefined) {
+    return { fill: "yellow", shape: "ring", text: describeShadow(path, health.shadowedBy, translate) };
+  }
+  if (running.isArmed) {
+    const text = translate(health.hasSecret ? "status.secretBrought" : "status.armed", { path });
+    return { fill: "yellow", shape: health.hasSecret ? "dot" : "ring", text };
+  }
+  const warnings = describeWarnings(shown, translate);
+  const text = [describeCounts(shown, translate), ...warnings].join(" · ");
+  const pause = describePause(shown, translate);
+  if (pause !== undefined) return { fill: "blue", shape: "ring", text: `${pause} · ${text}` };
+  const isYellow = warnings.length > 0 || (health.load?.failed ?? 0) > 0;
+  return { fill: isYellow ? "yellow" : "green", shape: "dot", text };
+}
+
+function describePause({ running, health }: Shown, translate: Translate): string | undefined {
+  const { pause, queued = 0, retrying = 0 } = health.load ?? {};
+  const number = queued + retrying;
+  if (pause === "manual") return translate("status.paused", { number });
+  // After a restart, the failures of the process before are not known.
+  const failures = Math.max(health.failures, running.breaker);
+  return pause === "breaker" ? translate("status.breaker", { failures, number }) : undefined;
+}
+
+function describeCounts({ running, health, counts }: Shown, translate: Translate): string {
+  const { accepted, refused, handshake: handshakes, duplicate: duplicates, unanswered } = counts;
+  const { pause, running: runningFlows = 0, queued = 0, retrying = 0, failed = 0 } = health.load ?? {};
+  // The text of a pause has the number of those that wait.
+  const waiting = pause === undefined ? { queued, retrying } : { queued: 0, retrying: 0 };
+  const values = { handshakes, duplicates, unanswered, running: runningFlows, ...waiting, failed };
+  const parts = numbers
+    .filter((name) => values[name] > 0)
+    .map((name) => translate(`status.${name}`, { [name]: values[name] }));
+  if (running.hasTwo) parts.push(translate("status.lastUsed", describeUse(health)));
+  const open = translate(refused > 0 ? "status.openRefusing" : "status.open", {
+    path: running.path,
+    accepted,
+    refused,
+  });
+  return [open, ...parts].join(", ");
+}
+
+function describeWarnings({ health, silentFor }: Shown, translate: Translate): string[] {
+  const now = Date.now();
+  return [
+    ...(health.isRefusingAll(now) ? [translate("status.allRefused")] : []),
+    ...(health.isFailingAlways(now) ? [translate("status.allFailing")] : []),
+    ...(silentFor === undefined ? [] : [translate("status.silent", { hours: silentFor })]),
+  ];
+}
+
+/** When the first and the second of two secrets or tokens were last used. */
+function describeUse({ used: { first, second } }: NodeHealth): Record<"first" | "second", string> {
+  const text = (at: number | undefined) => (at === undefined ? "–" : formatTime(new Date(at)));
+  return { first: text(first), second: text(second) };
+}
+
+/** A time of day and, where it is not today, the day before it (ISO 8601), as the clock of this machine shows it. */
+function formatTime(time: Date): string {
+  const digits = (value: number) => String(value).padStart(2, "0");
+  const clock = `${digits(time.getHours())}:${digits(time.getMinutes())}`;
+  if (time.toDateString() === new Date().toDateString()) return clock;
+  return `${time.getFullYear()}-${digits(time.getMonth() + 1)}-${digits(time.getDate())} ${clock}`;
+}

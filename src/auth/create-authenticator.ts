@@ -1,0 +1,56 @@
+// From a configuration to what lets requests in.
+
+import type { SignatureAccess, WebhookConfig } from "../config/parse";
+import type { Breach, BrokenRule } from "../config/rules";
+import type { Gate } from "./authenticator";
+import { Handshakes } from "./handshakes";
+import type { Scheme } from "./senders/sender";
+import { isSenderId, type SenderId, senders } from "./senders/table";
+import { parseScheme, settledScheme } from "./signature/scheme";
+import { Verifier } from "./signature/verifier";
+import { SignatureGate } from "./signed";
+import { StandIns } from "./stand-ins";
+import { TokenGate } from "./token";
+
+/**
+ * Makes the gate of an endpoint.
+ *
+ * @param owner whose endpoint it is, as the stand-ins know it
+ * @returns the rule that keeps it closed, where there is one
+ */
+export function gateOf(
+  { sender, access }: Pick<WebhookConfig, "sender" | "access">,
+  owner = "",
+  standIns = new StandIns(),
+): Gate | Breach {
+  if (sender !== "" && !isSenderId(sender)) return broken("sender.unknown");
+  if (access.method !== "signature") return new TokenGate(access, owner, standIns, handshakesByToken(sender));
+  if (sender === "") return broken("sender.required");
+  const scheme = schemeOf(sender, access);
+  if ("rule" in scheme) return broken(scheme.rule);
+  const { settings, secret: first, secondSecret: second, verifyToken } = access;
+  const row = senders[sender];
+  const verifier = Verifier.of(scheme, { first, second }, settings.publicUrl, row.id?.from);
+  const isArmed = settings.arm === true && row.handshakes?.some(({ secretMissing }) => secretMissing) === true;
+  if (!(verifier instanceof Verifier)) {
+    if (first !== "" || !isArmed) return broken(verifier.rule);
+    const handshakes = new Handshakes(row, { settings, verifyToken });
+    return new SignatureGate(access, { sender, scheme, verifier: undefined, handshakes }, owner, standIns);
+  }
+  const handshakes = new Handshakes(row, { settings, verifyToken, verifier });
+  return new SignatureGate(access, { sender, scheme, verifier, handshakes }, owner, standIns);
+}
+
+/** A sender that sends the secret itself has its handshakes wherever that is looked for. */
+function handshakesByToken(sender: SenderId | ""): Handshakes | undefined {
+  const row = sender === "" ? undefined : senders[sender];
+  return row?.scheme.alg === "token" && row.handshakes ? new Handshakes(row, { settings: {} }) : undefined;
+}
+
+function schemeOf(sender: SenderId, { scheme, settings }: SignatureAccess): Scheme | { rule: BrokenRule } {
+  return sender === "custom" ? parseScheme(scheme, settings.publicUrl) : settledScheme(senders[sender], settings);
+}
+
+function broken(rule: BrokenRule): Breach {
+  return { rule, value: "" };
+}

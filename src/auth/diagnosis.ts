@@ -1,0 +1,377 @@
+// Why a request did not verify, and what would mend it: for the operator alone.
+
+import { isDeeperThan, type Json, parseJson } from "../request/decode";
+import { Problem } from "../request/problem";
+import { digest, isSame } from "./digest";
+import type { Explanation, Reason, Why } from "./result";
+import type { Scheme, Source } from "./senders/sender";
+import { recogniseOrder, type SenderId, senderIds, senders, shortName } from "./senders/table";
+import { fieldValues, type Head } from "./signature/fields";
+import { keyOf } from "./signature/key";
+import { signsUrl } from "./signature/scheme";
+import { type Secrets, Verifier } from "./signature/verifier";
+
+/** What explains a refusal. */
+export type Finding =
+  | TokenFinding
+  | SecretFlaw
+  /** Its fields are those of another sender than the one that was chosen. */
+  | { kind: "otherSender"; sender: SenderId }
+  /** How far the clocks are apart, in seconds; less than nothing when the sender's is ahead. */
+  | { kind: "clock"; seconds: number; tolerance: number }
+  | { kind: "bodyChanged"; change: BodyChange }
+  /** The public URL that the sender has signed. */
+  | { kind: "publicUrl"; url: string }
+  /** The sender has signed the public URL as well, which may be another one. */
+  | { kind: "signedUrl" };
+
+/** How requests are verified. */
+export interface Verification {
+  sender: SenderId;
+  scheme: Scheme;
+  secrets: Secrets;
+  publicUrl?: string;
+}
+
+/** A request that was refused. */
+interface Refused {
+  why: Why;
+  head: Head;
+  /** As it came over the wire; nothing when it was not read. */
+  body?: Buffer;
+  /** When it came, in ms since the epoch. */
+  at: number;
+}
+
+/** Longer bodies are not tried in other forms: each costs as much as the request did, and there are some forty. */
+const longestTried = 65_536;
+
+/**
+ * Finds out why a request was refused. It takes as long as some forty verifications, so the caller limits how often.
+ *
+ * @returns what is found, the surest first; nothing when there is nothing to be seen
+ */
+export function whyNot(verification: Verification, refused: Refused): Finding[] {
+  const { why, head, body = Buffer.alloc(0) } = refused;
+  const findings: Finding[] = [];
+  if (why.kind === "timeOutside") findings.push({ kind: "clock", seconds: why.seconds, tolerance: why.tolerance });
+  const isWrong = why.kind === "signatureWrong" || why.kind === "tokenWrong";
+  if (isWrong && body.length <= longestTried) findings.push(...remedies(verification, refused, body));
+  if (verification.scheme.alg === "token") findings.push(...tokenFindings(verification, head));
+  const sender = recognise(head.rawHeaders);
+  if (sender && sender !== verification.sender) findings.push({ kind: "otherSender", sender });
+  return findings;
+}
+
+function tokenFindings({ scheme, secrets }: Verification, head: Head): TokenFinding[] {
+  const [name] = scheme.sig.headers;
+  const tokens = [secrets.first, secrets.second ?? ""].filter((secret) => secret !== "");
+  const finding = name === undefined ? undefined : explainToken(tokens, `header:${name}`, head);
+  return finding ? [finding] : [];
+}
+
+/** The first of the body, the secrets and the URL that, had it been otherwise, would have let the request in. */
+function remedies(verification: Verification, { head, at }: Refused, body: Buffer): Finding[] {
+  const { secrets, sender, publicUrl = "" } = verification;
+  const verifies = (changed: Partial<Verification>, bytes = body) =>
+    fits({ ...verification, ...changed }, head, bytes, at);
+  for (const [change, original] of originals(body)) {
+    if (verifies({}, original)) return [{ kind: "bodyChanged", change }];
+  }
+  for (const secret of [secrets.first, secrets.second ?? ""]) {
+    if (secret === "") continue;
+    for (const [flaw, first] of respelt(secret, senders[sender].secretBegins)) {
+      if (verifies({ secrets: { first } })) return [flaw];
+    }
+  }
+  if (!signsUrl(verification.scheme)) return [];
+  const url = otherUrls(publicUrl).find((other) => verifies({ publicUrl: other }));
+  return [url === undefined ? { kind: "signedUrl" } : { kind: "publicUrl", url }];
+}
+
+function fits({ scheme, secrets, publicUrl }: Verification, head: Head, body: Buffer, at: number): boolean {
+  const verifier = Verifier.of(scheme, secrets, publicUrl);
+  if (!(verifier instanceof Verifier)) return false;
+  const check = verifier.begin(head, at);
+  if ("why" in check) return false;
+  return !("why" in check.verdict(() => body));
+}
+
+/** The same URL with the other scheme, and with or without a slash at its end. */
+function otherUrls(url: string): string[] {
+  const secure = url.replace(/^http:/i, "https:");
+  const plain = url.replace(/^https:/i, "http:");
+  return [secure, plain].flatMap((each) => [each.replace(/\/$/, ""), each.replace(/\/?$/, "/")]);
+}
+
+// From what was found out about a refused request to sentences that an operator understands.
+
+export function explainedBy(findings: readonly Finding[], { rawHeaders }: Head): Explanation {
+  const looksLike = recognise(rawHeaders);
+  return { reasons: findings.map(reasonOf), ...(looksLike && { looksLike }) };
+}
+
+/** By the check that has failed, where nothing more was found. */
+export function explainedByWhy(why: Why, head: Head): Explanation {
+  return { ...explainedBy([], head), reasons: [reasonOfWhy(why)] };
+}
+
+function reasonOf(finding: Finding): Reason {
+  switch (finding.kind) {
+    case "tokenElsewhere":
+      return { key: "tokenElsewhere", values: { place: placeText(finding.source) } };
+    case "tokenLength":
+      return { key: "tokenLength", values: { length: finding.length, expected: finding.expected } };
+    case "secretPrefixTooMuch":
+    case "secretPrefixMissing":
+      return { key: finding.kind, values: { prefix: finding.prefix } };
+    case "otherSender":
+      return { key: "otherSender", values: { sender: shortName(finding.sender) } };
+    case "clock":
+      return clockReason(finding.seconds, finding.tolerance);
+    case "bodyChanged":
+      return { key: `bodyChanged.${finding.change}`, values: {} };
+    case "publicUrl":
+      return { key: "publicUrl", values: { url: shownUrl(finding.url) } };
+    case "signedUrl":
+    case "tokenBlank":
+    case "tokenScheme":
+    case "secretBlank":
+      return { key: finding.kind, values: {} };
+  }
+}
+
+function reasonOfWhy(why: Why): Reason {
+  switch (why.kind) {
+    case "timeOutside":
+      return clockReason(why.seconds, why.tolerance);
+    case "signatureLength":
+      return { key: why.kind, values: { place: placeText(why.source), bytes: why.bytes, expected: why.expected } };
+    case "tooManySignatures":
+      return { key: why.kind, values: { count: why.count, most: why.most } };
+    case "missing":
+    case "repeated":
+    case "timeMalformed":
+    case "signatureMalformed":
+      return { key: why.kind, values: { place: placeText(why.source) } };
+    case "signatureWrong":
+    case "tokenWrong":
+    case "bodyDigestWrong":
+      return { key: why.kind, values: {} };
+  }
+}
+
+function clockReason(seconds: number, tolerance: number): Reason {
+  const values = { distance: duration(Math.abs(seconds)), tolerance: duration(tolerance) };
+  return { key: seconds < 0 ? "clockAhead" : "clockBehind", values };
+}
+
+/** In the symbols of the International System of Units, which need no translation. */
+function duration(seconds: number): string {
+  const [size, symbol] = units.find(([most]) => seconds >= 2 * most) ?? [1, "s"];
+  return `${Math.round(seconds / size)} ${symbol}`;
+}
+
+const units = [
+  [86_400, "d"],
+  [3600, "h"],
+  [60, "min"],
+] as const;
+
+/** A place as it is written in a request, or in JSON. */
+function placeText(source: Source): string {
+  const colon = source.indexOf(":");
+  const from = source.slice(0, Math.max(colon, 0));
+  const name = source.slice(colon + 1);
+  return from === "query" ? `?${name}=` : name;
+}
+
+/** What stands before the host and behind the path may be secret. */
+function shownUrl(url: string): string {
+  return url.replace(/^(https?:\/\/)(?:[^/?#]*@)?([^?#]*)[^]*$/i, "$1$2");
+}
+
+// Where a token came that was looked for in another place, or what it had too much or too little of.
+
+/** What was wrong with how a token came. Lengths are in characters. */
+type TokenFinding =
+  | { kind: "tokenElsewhere"; source: Source }
+  | { kind: "tokenLength"; length: number; expected: number }
+  | { kind: "tokenBlank" }
+  /** It came in `Authorization`, without a scheme or with another one (RFC 6750 §2.1). */
+  | { kind: "tokenScheme" };
+
+/** A token longer than this is none that somebody has mistyped. */
+const longestToken = 1000;
+/** More values than this are not looked through. */
+const mostValues = 100;
+
+/**
+ * Finds out how a token came, for the operator: what it was is never told.
+ *
+ * @param tokens those that would be accepted
+ * @param expected where they are looked for
+ */
+export function explainToken(tokens: readonly string[], expected: Source, head: Head): TokenFinding | undefined {
+  const accepted = tokens.map((token) => digest(token));
+  const isOurs = (text: string) => accepted.map((own) => isSame(digest(text), own)).includes(true);
+  const values = [...presentedValues(head)].slice(0, mostValues);
+  const elsewhere = values.find(({ source, text }) => !isAt(source, expected) && isOurs(text));
+  if (elsewhere) return { kind: "tokenElsewhere", source: elsewhere.source };
+  const here = values.find(({ source }) => isAt(source, expected));
+  const [token] = tokens;
+  if (!here || token === undefined) return undefined;
+  if (here.text !== here.text.trim() && isOurs(here.text.trim())) return { kind: "tokenBlank" };
+  if (here.text !== "" && !here.isBearer && isAt(here.source, "header:Authorization")) {
+    return [here.text, passwordOf(here.text)].some(isOurs) ? { kind: "tokenScheme" } : undefined;
+  }
+  const { length } = here.text;
+  const isLength = !tokens.some((each) => each.length === length);
+  return isLength ? { kind: "tokenLength", length, expected: token.length } : undefined;
+}
+
+/** What credentials of the scheme `Basic` have for a password (RFC 7617 §2). */
+function passwordOf(credentials: string): string {
+  return Buffer.from(credentials, "base64")
+    .toString()
+    .replace(/^[^:]*:/, "");
+}
+
+/** Field names have no letter case. */
+function isAt(source: Source, expected: Source): boolean {
+  return expected.startsWith("header:") ? source.toLowerCase() === expected.toLowerCase() : source === expected;
+}
+
+/** What stands in fields, without the scheme of its credentials (RFC 9110 §11.4), and in the query. */
+function* presentedValues({ rawHeaders, search }: Head): Generator<Presented> {
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const [value = "", source] = [rawHeaders[index + 1], `header:${rawHeaders[index] ?? ""}` as const];
+    const text = value.replace(/^(?:bearer|basic|token) +/i, "");
+    if (text.length <= longestToken) yield { source, text, isBearer: /^bearer /i.test(value) };
+  }
+  for (const [name, text] of new URLSearchParams(search)) {
+    if (text.length <= longestToken) yield { source: `query:${name}`, text, isBearer: false };
+  }
+}
+
+interface Presented {
+  readonly source: Source;
+  readonly text: string;
+  /** Whether it came with the scheme of bearer tokens. */
+  readonly isBearer: boolean;
+}
+
+// How a secret may have been copied wrongly: what it may have been meant to be.
+
+/** What is wrong with a secret. */
+type SecretFlaw = { kind: "secretBlank" } | { kind: "secretPrefixTooMuch" | "secretPrefixMissing"; prefix: string };
+
+/** What senders put before secrets, signatures and tokens. */
+const prefixes = ["whsec_", "whpk_", "v1,", "sha256=", "Bearer "];
+
+/**
+ * Secrets that may have been meant, with what is wrong with the one that was typed.
+ *
+ * @param begins what the sender's secrets begin with
+ */
+function* respelt(secret: string, begins = ""): Generator<[SecretFlaw, string]> {
+  const bare = secret.trim();
+  if (bare !== secret) yield [{ kind: "secretBlank" }, bare];
+  for (const prefix of new Set([begins, ...prefixes])) {
+    if (prefix === "") continue;
+    if (bare.startsWith(prefix)) yield [{ kind: "secretPrefixTooMuch", prefix }, bare.slice(prefix.length)];
+    else yield [{ kind: "secretPrefixMissing", prefix }, prefix + bare];
+  }
+}
+
+/** Tells what is wrong with a secret that is not in the format of its scheme, if that is to be seen. */
+export function flawOf(scheme: Pick<Scheme, "alg" | "key">, secret: string): SecretFlaw | undefined {
+  for (const [flaw, meant] of respelt(secret)) if (keyOf(scheme, meant)) return flaw;
+  return undefined;
+}
+
+// How something in front may have changed a body: what it may have been before.
+
+/** What was changed on the way. */
+type BodyChange = "trailingNewline" | "lineEndings" | "byteOrderMark" | "json";
+
+/** In levels: the indents of deeper JSON may take hundreds of times its own length. */
+const deepestIndented = 16;
+
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
+
+/** Bodies that may have become this one, with what made them so. Latin-1 keeps bytes that are no text as they are. */
+export function* originals(body: Buffer): Generator<[BodyChange, Buffer]> {
+  const text = body.toString("latin1");
+  const bytes = (changed: string) => Buffer.from(changed, "latin1");
+  for (const end of ["\n", "\r\n"]) {
+    yield ["trailingNewline", bytes(text + end)];
+    if (text.endsWith(end)) yield ["trailingNewline", bytes(text.slice(0, -end.length))];
+  }
+  const withLineFeeds = text.replace(/\r\n/g, "\n");
+  yield ["lineEndings", bytes(withLineFeeds)];
+  yield ["lineEndings", bytes(withLineFeeds.replace(/\n/g, "\r\n"))];
+  const hasMark = body.subarray(0, byteOrderMark.length).equals(byteOrderMark);
+  yield ["byteOrderMark", hasMark ? body.subarray(byteOrderMark.length) : Buffer.concat([byteOrderMark, body])];
+  const value = parseJson(body.toString());
+  if (!(value instanceof Problem)) for (const json of serialisations(value)) yield ["json", Buffer.from(json)];
+}
+
+/** JSON as JavaScript, PHP, Python and pretty printers write it. */
+function* serialisations(value: Json): Generator<string> {
+  const compact = JSON.stringify(value);
+  const spaced = withSpaces(value);
+  yield* [compact, inAscii(compact), inAscii(compact.replaceAll("/", "\\/"))];
+  yield* [spaced, inAscii(spaced)];
+  if (!isDeeperThan(deepestIndented, value))
+    for (const indent of [2, 4, "\t"]) yield JSON.stringify(value, null, indent);
+}
+
+/** With a space behind each comma and colon. */
+function withSpaces(value: Json): string {
+  if (typeof value !== "object" || value === null) return JSON.stringify(value);
+  if (Array.isArray(value)) return `[${value.map(withSpaces).join(", ")}]`;
+  const members = Object.entries(value).map(([name, member]) => `${JSON.stringify(name)}: ${withSpaces(member)}`);
+  return `{${members.join(", ")}}`;
+}
+
+/** RFC 8259 §7: other characters as escapes of UTF-16 code units. */
+function inAscii(json: string): string {
+  return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}
+
+// Who a request looks like: a guess for the operator, as nothing in it is signed.
+
+/**
+ * Guesses the sender by the fields that it sends. It never decides: whoever could choose a scheme would choose the
+ * weakest one.
+ *
+ * @param rawHeaders names and values in turn
+ */
+export function recognise(rawHeaders: readonly string[]): SenderId | undefined {
+  return recogniseOrder.find((id) => senders[id].recognise?.some((group) => hasFields(group, rawHeaders)));
+}
+
+function hasFields(group: Readonly<Record<string, string>>, rawHeaders: readonly string[]): boolean {
+  return Object.entries(group).every(([name, beginning]) =>
+    fieldValues(rawHeaders, name.toLowerCase()).some((value) =>
+      value.toLowerCase().startsWith(beginning.toLowerCase()),
+    ),
+  );
+}
+
+/**
+ * All senders that have their signature in a field of the request, and begin it so: some fields belong to several, and
+ * then they say no more than this. `Authorization` is everybody's.
+ */
+export function lookalikes(rawHeaders: readonly string[]): SenderId[] {
+  return senderIds.filter((id) => {
+    const { headers, pick } = senders[id].scheme.sig;
+    const beginning = pick ? ("kv" in pick ? `${pick.kv}=` : pick.prefix) : "";
+    return headers.some((name) => id !== "custom" && name !== "Authorization" && has(rawHeaders, name, beginning));
+  });
+}
+
+function has(rawHeaders: readonly string[], name: string, text: string): boolean {
+  return fieldValues(rawHeaders, name.toLowerCase()).some((value) => value.includes(text));
+}

@@ -1,0 +1,174 @@
+// Requests of a sender that must be answered and that start no flow.
+
+import type { Settings } from "../config/fields";
+import { Problem, problems } from "../request/problem";
+import { type Answer, answerTo, type Claim } from "./authenticator";
+import { digest, isSame } from "./digest";
+import type { Admission, Credential } from "./result";
+import type { Condition, Handshake, Sender, Source } from "./senders/sender";
+import { Fields, type Head, isInBody, placeOf } from "./signature/fields";
+import type { Check, Verifier } from "./signature/verifier";
+
+/** The most bytes that the body of a handshake without a signature has. */
+export const longestUnsigned = 4096;
+
+/** What a handshake depends on. */
+interface Trusted {
+  settings: Settings;
+  /** The token that the operator has typed at the sender (Meta). */
+  verifyToken?: string;
+  /** Nothing while there is no secret. */
+  verifier?: Verifier;
+}
+
+/** The handshakes of a sender with one endpoint. */
+export class Handshakes {
+  readonly #trusted: Trusted;
+  readonly #signed: readonly Handshake[];
+  readonly #unsigned: readonly Handshake[];
+
+  constructor({ handshakes = [] }: Pick<Sender, "handshakes">, trusted: Trusted) {
+    this.#trusted = trusted;
+    const { verifier, settings } = trusted;
+    const isOpen = (each: Handshake) => !each.secretMissing || (verifier === undefined && settings.arm === true);
+    this.#signed = handshakes.filter(({ signed }) => signed);
+    this.#unsigned = handshakes.filter((each) => !each.signed && isOpen(each));
+  }
+
+  /** Whether there are some that are signed. */
+  get haveSigned(): boolean {
+    return this.#signed.length > 0;
+  }
+
+  /** The methods besides POST by which the sender asks something. */
+  get methods(): string[] {
+    return [...new Set(this.#unsigned.map(({ method }) => method))].filter((method) => method !== "POST");
+  }
+
+  /** Answers a request that nobody has signed, by its head: `"body"` when it takes its body to know. */
+  meet(head: Head): Answer | "body" | undefined {
+    const request = new Fields(head);
+    const possible = this.#unsigned.filter(({ method }) => method === head.method);
+    const met = possible.find((handshake) => this.#holds(handshake, request, "head"));
+    if (met) return readsBody(met) ? "body" : this.#answer(met, request, "first");
+    const status = possible.find(({ otherwise }) => otherwise !== undefined)?.otherwise;
+    return status === undefined ? undefined : { status, headers: {}, body: "", isFallback: true };
+  }
+
+  /** Answers a request that nobody has signed, and whose body is short and here. */
+  meetWithBody(head: Head, body: Buffer): Answer | undefined {
+    return body.length > longestUnsigned ? undefined : this.#find(this.#unsigned, head, body, "first");
+  }
+
+  /** Answers a request whose signature fits. */
+  follow(head: Head, body: Buffer, credential: Credential): Answer | undefined {
+    return this.#signed.length === 0 ? undefined : this.#find(this.#signed, head, body, credential);
+  }
+
+  /** Whether anybody may have had a body signed: as a challenge whose answer is an HMAC of it. */
+  mayHaveSigned(body: Buffer): boolean {
+    // No text that may be said back is longer.
+    if (body.length > longestUnsigned) return false;
+    const text = body.toString("latin1");
+    return this.#unsigned.some(({ restrict = [], reply }) => {
+      const members = typeof reply.body === "object" ? Object.values(reply.body) : [];
+      const said = members.flatMap((member) => (typeof member === "object" ? [member.of] : []));
+      return restrict.some(([source, pattern]) => said.includes(source) && pattern.test(text));
+    });
+  }
+
+  #find(handshakes: readonly Handshake[], head: Head, body: Buffer, credential: Credential): Answer | undefined {
+    const request = new Fields(head, () => body);
+    const found = handshakes
+      .filter(({ method, form }) => method === head.method && hasForm(request, body, form))
+      .filter(({ members }) => !members || hasOnly(request, members))
+      .find((handshake) => this.#holds(handshake, request, "all"));
+    return found && this.#answer(found, request, credential);
+  }
+
+  #holds({ when }: Handshake, request: Fields, part: "head" | "all"): boolean {
+    return when.every(([source, condition]) => {
+      return (part === "head" && isInBody(placeOf(source))) || this.#meets(request, source, condition);
+    });
+  }
+
+  #meets(request: Fields, source: Source, condition: Condition): boolean {
+    const place = placeOf(source);
+    const [value, ...more] = place.from === "json" ? request.valuesAt(place.name) : request.textsAt(place);
+    if (typeof condition === "object" && "is" in condition && condition.is === "absent") return value === undefined;
+    if (value === undefined || more.length > 0) return false;
+    if (typeof condition !== "object") return value === condition;
+    if ("configured" in condition) return typeof value === "string" && this.#isConfigured(condition.configured, value);
+    if (!("is" in condition)) return condition.some((each) => each === value);
+    if (condition.is === "emptyList") return Array.isArray(value) && value.length === 0;
+    return condition.is === "present" || (typeof value === "string" && value !== "");
+  }
+
+  #isConfigured(name: "topicUrl" | "verifyToken", value: string): boolean {
+    const { settings, verifyToken = "" } = this.#trusted;
+    const own = name === "topicUrl" ? (settings.topicUrl ?? "") : verifyToken;
+    return own !== "" && isSame(digest(own), digest(value));
+  }
+
+  #answer(handshake: Handshake, request: Fields, credential: Credential): Answer {
+    return answerTo(handshake, request, (text) => this.#trusted.verifier?.mac(text, credential));
+  }
+}
+
+function readsBody({ when, form, members }: Handshake): boolean {
+  return form !== undefined || members !== undefined || when.some(([source]) => isInBody(placeOf(source)));
+}
+
+function hasForm(request: Fields, body: Buffer, form: RegExp | undefined): boolean {
+  return form === undefined || (request.isForm && form.test(body.toString("latin1")));
+}
+
+function hasOnly({ json }: Fields, members: readonly string[]): boolean {
+  if (typeof json !== "object" || json === null) return false;
+  const names = Object.keys(json);
+  return names.length === members.length && members.every((name) => names.includes(name));
+}
+
+// What a request still has to prove by its body.
+
+/**
+ * A request with a signature that is to be verified.
+ *
+ * @param mayBeUnsigned whether it may be a handshake that its sender does not sign
+ */
+export function claimBySignature(check: Check, handshakes: Handshakes, head: Head, mayBeUnsigned: boolean): Claim {
+  return {
+    isUnverified: true,
+    needsBytes: check.coversBody,
+    verdict(body) {
+      const handshake = mayBeUnsigned ? handshakes.meetWithBody(head, body) : undefined;
+      if (handshake) return handshake;
+      const verdict = check.verdict(() => body);
+      if ("why" in verdict || handshakes.mayHaveSigned(body)) return problems.signatureInvalid;
+      return handshakes.follow(head, body, verdict.credential) ?? verdict;
+    },
+  };
+}
+
+/**
+ * What becomes of a request whose head decides, unless its body is a handshake.
+ *
+ * @param mayBeUnsigned whether it may be a handshake that its sender does not sign
+ */
+export function withHandshakes(
+  handshakes: Handshakes,
+  head: Head,
+  entry: Admission | Problem,
+  mayBeUnsigned: boolean,
+): Admission | Claim | Problem {
+  if (entry instanceof Problem) {
+    if (!mayBeUnsigned) return entry;
+    const longest = { bytes: longestUnsigned, otherwise: entry };
+    const verdict: Claim["verdict"] = (body) => handshakes.meetWithBody(head, body) ?? entry;
+    return { isUnverified: true, needsBytes: false, longest, verdict };
+  }
+  if (!mayBeUnsigned && !handshakes.haveSigned) return entry;
+  const verdict: Claim["verdict"] = (body) =>
+    handshakes.meetWithBody(head, body) ?? handshakes.follow(head, body, entry.credential) ?? entry;
+  return { isUnverified: false, needsBytes: false, verdict };
+}

@@ -1,0 +1,105 @@
+// Senders that sell, charge and keep accounts.
+
+import { hmacSha256, type Sender } from "./sender";
+
+export const commerce = {
+  stripe: {
+    name: "Stripe",
+    docs: "https://docs.stripe.com/webhooks/signature",
+    // Part of the key: it is not taken off.
+    secretBegins: "whsec_",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["Stripe-Signature"], split: ",", pick: { kv: "v1" }, enc: "hex" },
+      content: ["ts", "lit:.", "body"],
+      ts: { source: "sig:t", unit: "s", tolerance: 300 },
+    },
+    recognise: [{ "Stripe-Signature": "t=" }],
+    event: "json:type",
+    id: { from: ["json:id"], signed: true },
+  },
+  paddle: {
+    name: "Paddle Billing",
+    docs: "https://developer.paddle.com/webhooks/signature-verification",
+    secretBegins: "pdl_ntfset_",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["Paddle-Signature"], split: ";", pick: { kv: "h1" }, enc: "hex" },
+      content: ["ts", "lit::", "body"],
+      ts: { source: "sig:ts", unit: "s", tolerance: 5 },
+    },
+    recognise: [{ "Paddle-Signature": "ts=" }],
+    event: "json:event_type",
+    id: { from: ["json:event_id"], signed: true },
+  },
+  square: {
+    name: "Square",
+    docs: "https://developer.squareup.com/docs/webhooks/step3validate",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["x-square-hmacsha256-signature"], enc: "base64" },
+      content: ["url", "body"],
+    },
+    settings: ["publicUrl"],
+    recognise: [{ "x-square-hmacsha256-signature": "" }],
+    event: "json:type",
+    id: { from: ["json:event_id"], signed: true },
+  },
+  shopify: {
+    name: "Shopify",
+    docs: "https://shopify.dev/docs/apps/build/webhooks/verify-deliveries",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-Shopify-Hmac-Sha256"], enc: "base64" },
+      content: ["body"],
+    },
+    recognise: [{ "X-Shopify-Topic": "" }, { "X-Shopify-Hmac-Sha256": "" }],
+    event: "header:X-Shopify-Topic",
+    id: { from: ["header:X-Shopify-Webhook-Id"], signed: false },
+  },
+  woocommerce: {
+    name: "WooCommerce",
+    docs: "https://woocommerce.com/document/webhooks/",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-WC-Webhook-Signature"], enc: "base64" },
+      content: ["body"],
+    },
+    recognise: [{ "X-WC-Webhook-Topic": "" }, { "X-WC-Webhook-Signature": "" }],
+    event: "header:X-WC-Webhook-Topic",
+    id: { from: ["header:X-WC-Webhook-Delivery-ID"], signed: false },
+    handshakes: [
+      {
+        method: "POST",
+        signed: false,
+        when: [["header:X-WC-Webhook-Signature", { is: "absent" }]],
+        form: /^webhook_id=[0-9]{1,20}$/,
+        reply: { status: 200 },
+      },
+    ],
+  },
+  xero: {
+    name: "Xero",
+    docs: "https://developer.xero.com/documentation/guides/webhooks/configuring-your-server/",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["x-xero-signature"], enc: "base64" },
+      content: ["body"],
+    },
+    recognise: [{ "x-xero-signature": "" }],
+    event: "json:events.0.eventType",
+    handshakes: [
+      {
+        method: "POST",
+        signed: true,
+        when: [
+          ["json:events", { is: "emptyList" }],
+          ["json:entropy", { is: "text" }],
+        ],
+        reply: { status: 200 },
+      },
+    ],
+    emptyReply: { to: "all", status: 200 },
+  },
+} as const satisfies Record<string, Sender>;

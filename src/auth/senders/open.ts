@@ -1,0 +1,74 @@
+// Senders that keep to an open standard, and the one that a user describes.
+
+import { abuseProtection, challenge, hmacSha256, plainText, type Sender, standardWebhooks, tokenOnly } from "./sender";
+
+export const open = {
+  "standard-webhooks": {
+    name: "Standard Webhooks (OpenAI, Replicate, Anthropic, Render, Supabase auth hooks, Polar, …)",
+    docs: "https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md",
+    secretBegins: "whsec_",
+    scheme: standardWebhooks("webhook"),
+    recognise: [{ "webhook-id": "", "webhook-timestamp": "", "webhook-signature": "" }],
+    event: "json:type",
+    id: { from: ["header:webhook-id"], signed: true },
+  },
+  svix: {
+    name: "Svix (Clerk, Resend, Brex, …)",
+    docs: "https://docs.svix.com/receiving/verifying-payloads/how-manual",
+    secretBegins: "whsec_",
+    scheme: standardWebhooks("svix"),
+    recognise: [{ "svix-id": "", "svix-timestamp": "", "svix-signature": "" }],
+    event: "json:type",
+    id: { from: ["header:svix-id"], signed: true },
+  },
+  cloudevents: {
+    name: "CloudEvents over HTTP",
+    docs: "https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md",
+    secretIsChosen: true,
+    scheme: {
+      ...tokenOnly,
+      sig: { headers: ["Authorization"], pick: { prefix: "Bearer " } },
+    },
+    recognise: [{ "ce-id": "", "ce-source": "", "ce-type": "" }],
+    event: "header:ce-type",
+    id: { from: ["header:ce-id"], signed: false },
+    handshakes: [abuseProtection],
+  },
+  websub: {
+    name: "WebSub (YouTube feeds and other hubs)",
+    docs: "https://www.w3.org/TR/websub/",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-Hub-Signature"], pick: { prefix: "sha256=" }, enc: "hex" },
+      content: ["body"],
+    },
+    settings: ["topicUrl", "alg"],
+    recognise: [{ Link: "", "X-Hub-Signature": "" }],
+    handshakes: [
+      {
+        method: "GET",
+        signed: false,
+        when: [
+          ["query:hub.mode", ["subscribe", "unsubscribe"]],
+          ["query:hub.topic", { configured: "topicUrl" }],
+          ["query:hub.challenge", { is: "text" }],
+        ],
+        restrict: [["query:hub.challenge", challenge]],
+        reply: { status: 200, headers: plainText, body: "query:hub.challenge" },
+        otherwise: 404,
+      },
+    ],
+  },
+  custom: {
+    name: "Custom",
+    docs: "https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/senders.md#custom-another-sender-that-signs",
+    // What a form begins with.
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-Signature-256"], pick: { prefix: "sha256=" }, enc: "hex" },
+      content: ["body"],
+    },
+    settings: ["publicUrl"],
+  },
+} as const satisfies Record<string, Sender>;

@@ -1,0 +1,100 @@
+// Senders that watch and run machines.
+
+import { abuseProtection, hmacSha256, plainText, type Sender, tokenOnly } from "./sender";
+
+export const operations = {
+  sentry: {
+    name: "Sentry",
+    docs: "https://docs.sentry.io/organization/integrations/integration-platform/webhooks/",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["Sentry-Hook-Signature"], enc: "hex" },
+      content: ["body"],
+    },
+    recognise: [{ "Sentry-Hook-Resource": "" }],
+    event: "header:Sentry-Hook-Resource",
+    id: { from: ["header:Request-ID"], signed: false },
+  },
+  pagerduty: {
+    name: "PagerDuty (V3 webhooks)",
+    docs: "https://developer.pagerduty.com/docs/verifying-signatures",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-PagerDuty-Signature"], split: ",", pick: { prefix: "v1=" }, enc: "hex" },
+      content: ["body"],
+    },
+    recognise: [{ "X-PagerDuty-Signature": "v1=" }, { "X-Webhook-Subscription": "" }],
+    event: "json:event.event_type",
+    id: { from: ["json:event.id"], signed: true },
+  },
+  grafana: {
+    name: "Grafana Alerting",
+    docs: "https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-Grafana-Alerting-Signature"], enc: "hex" },
+      content: ["body"],
+    },
+    settings: ["signatureHeader"],
+    recognise: [{ "X-Grafana-Alerting-Signature": "" }],
+    event: "json:status",
+  },
+  "grafana-timestamp": {
+    name: "Grafana Alerting with timestamp header",
+    docs: "https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-Grafana-Alerting-Signature"], enc: "hex" },
+      content: ["ts", "lit::", "body"],
+      ts: { source: "header:X-Grafana-Alerting-Timestamp", unit: "s", tolerance: 300 },
+    },
+    settings: ["timestampHeader", "signatureHeader"],
+    event: "json:status",
+  },
+  "azure-eventgrid": {
+    name: "Azure Event Grid",
+    docs: "https://learn.microsoft.com/en-us/azure/event-grid/end-point-validation-event-grid-events-schema",
+    secretIsChosen: true,
+    scheme: {
+      ...tokenOnly,
+      sig: { headers: ["Authorization"], pick: { prefix: "Bearer " } },
+    },
+    recognise: [{ "aeg-event-type": "" }],
+    event: "json:0.eventType",
+    id: { from: ["json:0.id"], signed: false },
+    handshakes: [
+      {
+        method: "POST",
+        signed: true,
+        when: [
+          ["header:aeg-event-type", "SubscriptionValidation"],
+          ["json:0.data.validationCode", { is: "text" }],
+        ],
+        reply: { status: 200, body: { validationResponse: "json:0.data.validationCode" } },
+      },
+      abuseProtection,
+    ],
+  },
+  "microsoft-graph": {
+    name: "Microsoft Graph",
+    docs: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+    secretIsChosen: true,
+    scheme: {
+      ...tokenOnly,
+      sig: { headers: [], source: "json:value.*.clientState" },
+    },
+    event: "json:value.0.changeType",
+    id: { from: ["json:value.0.id"], signed: false },
+    handshakes: [
+      {
+        method: "POST",
+        signed: false,
+        when: [["query:validationToken", { is: "text" }]],
+        restrict: [["query:validationToken", /^[^<>\u0000-\u001f]{1,1024}$/]],
+        reply: { status: 200, headers: plainText, body: "query:validationToken" },
+      },
+    ],
+  },
+} as const satisfies Record<string, Sender>;

@@ -1,0 +1,76 @@
+// Senders that people publish on.
+
+import { challenge, hmacSha256, plainText, type Sender } from "./sender";
+
+export const social = {
+  meta: {
+    name: "Meta (Facebook, Instagram, Messenger, WhatsApp)",
+    docs: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-Hub-Signature-256"], pick: { prefix: "sha256=" }, enc: "hex" },
+      content: ["body"],
+    },
+    settings: ["verifyToken"],
+    recognise: [
+      { "X-Hub-Signature-256": "sha256=", "User-Agent": "facebookexternalua" },
+      { "X-Hub-Signature-256": "sha256=", "User-Agent": "Webhooks/" },
+    ],
+    event: "json:object",
+    handshakes: [
+      {
+        method: "GET",
+        signed: false,
+        when: [
+          ["query:hub.mode", "subscribe"],
+          ["query:hub.verify_token", { configured: "verifyToken" }],
+        ],
+        restrict: [["query:hub.challenge", challenge]],
+        reply: { status: 200, headers: plainText, body: "query:hub.challenge" },
+        otherwise: 403,
+      },
+    ],
+  },
+  x: {
+    name: "X (Twitter)",
+    docs: "https://docs.x.com/x-api/webhooks/quickstart",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["x-twitter-webhooks-signature"], pick: { prefix: "sha256=" }, enc: "base64" },
+      content: ["body"],
+    },
+    recognise: [{ "x-twitter-webhooks-signature": "sha256=" }],
+    handshakes: [
+      {
+        method: "GET",
+        signed: false,
+        when: [["query:crc_token", { is: "text" }]],
+        // The answer has the form of a signature: for no text that could be the body of a delivery.
+        restrict: [["query:crc_token", /^[A-Za-z0-9_=.-]{1,128}$/]],
+        reply: { status: 200, body: { response_token: { mac: "base64", of: "query:crc_token", prefix: "sha256=" } } },
+      },
+    ],
+  },
+  twitch: {
+    name: "Twitch EventSub",
+    docs: "https://dev.twitch.tv/docs/eventsub/handling-webhook-events/",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["Twitch-Eventsub-Message-Signature"], pick: { prefix: "sha256=" }, enc: "hex" },
+      content: ["header:Twitch-Eventsub-Message-Id", "ts", "body"],
+      ts: { source: "header:Twitch-Eventsub-Message-Timestamp", unit: "iso8601", tolerance: 600 },
+    },
+    recognise: [{ "Twitch-Eventsub-Message-Type": "" }],
+    event: "header:Twitch-Eventsub-Subscription-Type",
+    id: { from: ["header:Twitch-Eventsub-Message-Id"], signed: true },
+    handshakes: [
+      {
+        method: "POST",
+        signed: true,
+        when: [["header:Twitch-Eventsub-Message-Type", "webhook_callback_verification"]],
+        reply: { status: 200, headers: { ...plainText, "Content-Type": "lit:text/plain" }, body: "json:challenge" },
+      },
+    ],
+  },
+} as const satisfies Record<string, Sender>;

@@ -1,0 +1,41 @@
+// All senders, by id: a new one is a row in one of these files.
+
+import { carriers } from "./carriers";
+import { chats } from "./chats";
+import { codeHosts } from "./code-hosts";
+import { commerce } from "./commerce";
+import { open } from "./open";
+import { operations } from "./operations";
+import type { Sender } from "./sender";
+import { social } from "./social";
+import { work } from "./work";
+
+const rows = { ...codeHosts, ...work, ...commerce, ...chats, ...social, ...carriers, ...operations, ...open };
+
+export type SenderId = keyof typeof rows;
+
+export const senders: Readonly<Record<SenderId, Sender>> = rows;
+
+export const senderIds: readonly SenderId[] = Object.keys(rows).filter(isSenderId);
+
+/** Whether a saved value is the id of a sender. */
+export function isSenderId(value: unknown): value is SenderId {
+  return typeof value === "string" && Object.hasOwn(senders, value);
+}
+
+/** The name of a sender as a sentence can have it: without what tells it from others of that name; nothing of nobody. */
+export function shortName(id: unknown): string {
+  return isSenderId(id) ? senders[id].name.replace(/ \(.*\)$/, "") : "";
+}
+
+/**
+ * In which order senders are tried by what tells their requests: forges send the fields of those that they took after as
+ * well as their own, and what has least of its own comes last. Who is not here has no fields that tell.
+ */
+export const recogniseOrder = [
+  "forgejo", "gitea", "gogs", "gitlab-signed", "gitlab", "jira", "bitbucket", "github", "stripe", "slack", "shopify",
+  "woocommerce", "zoom", "linear", "notion", "sentry", "pagerduty", "typeform", "zendesk", "docusign", "dropbox",
+  "grafana", "paddle", "calendly", "square", "hubspot", "twitch", "xero", "x", "telegram", "discord", "telnyx",
+  "sendgrid", "twilio", "asana", "line", "azure-eventgrid", "svix", "standard-webhooks", "intercom", "meta",
+  "cloudevents", "websub",
+] as const satisfies readonly SenderId[]; // prettier-ignore

@@ -1,0 +1,125 @@
+// Who may come in by a signature.
+
+import type { SignatureAccess } from "../config/parse";
+import { type Problem, problems } from "../request/problem";
+import type { Entry, Gate, ReceivedFields, Refused } from "./authenticator";
+import { explainedBy, explainedByWhy, whyNot } from "./diagnosis";
+import { digestOfPresented } from "./digest";
+import { claimBySignature, type Handshakes, withHandshakes } from "./handshakes";
+import { trialField } from "./present";
+import { Redactor } from "./redactor";
+import type { Explanation, Why } from "./result";
+import type { Scheme } from "./senders/sender";
+import type { SenderId } from "./senders/table";
+import { fieldValues, type Head } from "./signature/fields";
+import type { Verifier } from "./signature/verifier";
+import type { StandIns } from "./stand-ins";
+import { byTrial } from "./token";
+
+/** How a sender proves that it is the one. */
+interface Signing {
+  sender: SenderId;
+  scheme: Scheme;
+  /** Nothing while the sender has not brought the secret. */
+  verifier: Verifier | undefined;
+  handshakes: Handshakes;
+}
+
+export class SignatureGate implements Gate {
+  readonly missing = problems.signatureMissing;
+  readonly methods: readonly string[];
+  /** Where a custom sender has its secret in the query. */
+  readonly parameter: string | undefined;
+  readonly #access: SignatureAccess;
+  readonly #signing: Signing;
+  /** The fields that hold signatures, in lower case. */
+  readonly #fields: readonly string[];
+  readonly #owner: string;
+  readonly #standIns: StandIns;
+  readonly redactor: Redactor;
+  readonly scheme: Scheme;
+
+  /** @param owner whose endpoint it is, as the stand-ins know it */
+  constructor(access: SignatureAccess, signing: Signing, owner: string, standIns: StandIns) {
+    const { secret, secondSecret, verifyToken } = access;
+    this.#access = access;
+    this.#signing = signing;
+    this.scheme = signing.scheme;
+    this.methods = signing.handshakes.methods;
+    this.#fields = signing.scheme.sig.headers.map((name) => name.toLowerCase());
+    const { alg, sig } = signing.scheme;
+    this.parameter = alg === "token" ? /^query:([^]+)$/.exec(sig.source ?? "")?.[1] : undefined;
+    this.#owner = owner;
+    this.#standIns = standIns;
+    this.redactor = new Redactor([secret, secondSecret, verifyToken], () => standIns.tokens(owner));
+  }
+
+  isTakenFrom({ headers, rawHeaders }: ReceivedFields): boolean {
+    const isTaken = (field: string) => headers[field] === undefined && fieldValues(rawHeaders, field).length > 0;
+    return this.#fields.some(isTaken);
+  }
+
+  begin(head: Head, at: number): Entry {
+    const { handshakes, verifier } = this.#signing;
+    if (this.#isTrial(head)) return byTrial;
+    const met = handshakes.meet(head);
+    if (typeof met === "object") return met;
+    if (head.method !== "POST") return problems.methodNotAllowed;
+    const mayBeUnsigned = met === "body";
+    if (!verifier) return withHandshakes(handshakes, head, problems.signatureMissing, mayBeUnsigned);
+    const check = verifier.begin(head, at);
+    if (!("why" in check) && (check.coversBody || check.readsBody)) {
+      return claimBySignature(check, handshakes, head, mayBeUnsigned);
+    }
+    // Nothing of the body is proven, so that it is known already.
+    const verdict = "why" in check ? check : check.verdict(() => Buffer.alloc(0));
+    return withHandshakes(handshakes, head, "why" in verdict ? problemOf(verdict.why) : verdict, mayBeUnsigned);
+  }
+
+  hides(field: string): boolean {
+    return field === trialField || (this.#signing.scheme.alg === "token" && this.#fields.includes(field));
+  }
+
+  explain(refused: Refused): Explanation {
+    const explanation = this.#explain(refused);
+    if (explanation.looksLike !== this.#signing.sender) return explanation;
+    // Like the one that is expected: that explains nothing.
+    const { reasons } = explanation;
+    return { reasons };
+  }
+
+  #explain({ head, body, at }: Refused): Explanation {
+    const { sender, scheme, verifier } = this.#signing;
+    const why = verifier && refusalOf(verifier, head, body, at);
+    if (!why) return explainedBy([], head);
+    const { secret, secondSecret, settings } = this.#access;
+    const secrets = { first: secret, second: secondSecret };
+    const { publicUrl = "" } = settings;
+    const findings = whyNot({ sender, scheme, secrets, publicUrl }, { why, head, at, ...(body && { body }) });
+    return findings.length > 0 ? explainedBy(findings, head) : explainedByWhy(why, head);
+  }
+
+  #isTrial({ rawHeaders }: Head): boolean {
+    const [standIn, ...more] = fieldValues(rawHeaders, trialField);
+    if (standIn === undefined || more.length > 0) return false;
+    return this.#standIns.accept(this.#owner, digestOfPresented(standIn), rawHeaders);
+  }
+}
+
+/** Of what signs larger bodies, it is not said why they were refused. */
+const maxExplainedBytes = 64 * 1024;
+
+/** Why a request is refused, once more: at the time it was, only that it is was of interest. */
+function refusalOf(verifier: Verifier, head: Head, body: Buffer | undefined, at: number): Why | undefined {
+  const check = verifier.begin(head, at);
+  if ("why" in check) return check.why;
+  // To verify it takes as long as it did before.
+  if (!body || body.length > maxExplainedBytes) return undefined;
+  const verdict = check.verdict(() => body);
+  return "why" in verdict ? verdict.why : undefined;
+}
+
+/** What the caller is told: whether it has signed at all, and no more. */
+function problemOf({ kind }: Why): Problem {
+  return kind === "missing" ? problems.signatureMissing : problems.signatureInvalid;
+}

@@ -1,0 +1,57 @@
+// Where Node-RED's two apps are, and which paths that leaves for endpoints.
+
+import { type BrokenRule, normalisePath } from "./rules";
+
+/** Where Node-RED's two apps are mounted; `false` where one is switched off. */
+export interface Roots {
+  admin: string | false;
+  node: string | false;
+}
+
+/** The first segments of the paths that Node-RED's admin API answers below its root. */
+const adminSegments = [
+  "auth", "comms", "context", "credentials", "debug", "diagnostics", "flow", "flows", "icons", "inject",
+  "library", "locales", "nodes", "plugins", "projects", "resources", "settings", "theme", "udp-ports",
+  "webhook-trigger",
+]; // prettier-ignore
+
+/** Refuses a path that would take a request away from Node-RED's admin API, and so break the editor. */
+export function adminRule(path: string, roots: Roots): BrokenRule | undefined {
+  if (roots.admin === false || roots.node === false) return undefined;
+  const prefix = normalisePath(roots.admin).toLowerCase() + "/";
+  const fullPath = (normalisePath(roots.node) + normalisePath(path)).toLowerCase();
+  if (!fullPath.startsWith(prefix)) return undefined;
+  const [segment = ""] = fullPath.slice(prefix.length).split("/");
+  return adminSegments.includes(segment) ? "relativePath.admin" : undefined;
+}
+
+// The address that callers use.
+
+/**
+ * Reads `webhookTriggerBaseUrl`, the address that callers use when it is not the one that the browser uses.
+ *
+ * @returns the address without a slash at its end; nothing when it is not that of a web server
+ */
+export function parseBaseUrl(setting: unknown): string | undefined {
+  const url = typeof setting === "string" ? parseUrl(setting) : undefined;
+  if (!url || !["http:", "https:"].includes(url.protocol) || url.search + url.hash !== "") return undefined;
+  return url.href.replace(/\/+$/, "");
+}
+
+/** `URL.canParse` is too new for browsers that Node-RED's editor still runs in. */
+function parseUrl(text: string): URL | undefined {
+  try {
+    return new URL(text);
+  } catch {
+    return undefined;
+  }
+}
+
+// What a user of the editor needs.
+
+export const permissions = {
+  /** To see how the nodes fare, and what came to them. */
+  read: "webhook-trigger.read",
+  /** To start a flow, and to fetch what a sender has brought. */
+  write: "webhook-trigger.write",
+} as const;

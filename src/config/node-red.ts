@@ -1,0 +1,95 @@
+// The settings of Node-RED that concern HTTP nodes.
+
+import bytes from "bytes";
+import type { CorsOptions } from "cors";
+import type { Express, RequestHandler } from "express";
+import type { NodeAPI } from "node-red";
+import type { Server } from "node:http";
+import type { Roots } from "./host";
+import { normalisePath } from "./rules";
+
+/** The part of Node-RED's settings file that concerns HTTP nodes; `@types/node-red` leaves it open. */
+interface HostSettings {
+  /** Node-RED's own version. */
+  version?: string;
+  httpAdminRoot?: string | false;
+  httpNodeRoot?: string | false;
+  httpNodeAuth?: RequestHandler | readonly unknown[] | { user: string; pass: string };
+  httpNodeCors?: CorsOptions;
+  httpNodeMiddleware?: unknown;
+  httpAdminMiddleware?: unknown;
+  httpAdminAuth?: unknown;
+  httpAdminCors?: unknown;
+  httpStatic?: unknown;
+  adminAuth?: unknown;
+  disableEditor?: boolean;
+  requireHttps?: boolean;
+  apiMaxLength?: string | number;
+  /** Where the files of this Node-RED are. */
+  userDir?: string;
+  /** Our own: how many deliveries are kept, and what of them. */
+  webhookTriggerDeliveries?: unknown;
+  /** Our own: the address that callers use, for the form in the editor. */
+  webhookTriggerBaseUrl?: unknown;
+  /** Our own: the memory that bodies may take before they are a message, in bytes or such as "32mb". */
+  webhookTriggerMemory?: unknown;
+  /** Our own: where deliveries are kept. It may hold a password, so nothing of it may reach the editor. */
+  webhookTriggerStore?: unknown;
+}
+
+/** Node-RED's own default for `apiMaxLength`. */
+const defaultLimit = "5mb";
+
+export function settingsOf(RED: NodeAPI): HostSettings {
+  return RED.settings as HostSettings;
+}
+
+/** What the operator lets HTTP nodes go through now, as Express takes it; like `http in`, anything else is left aside. */
+export function middlewareOf(RED: NodeAPI): RequestHandler[] {
+  const { httpNodeMiddleware } = settingsOf(RED);
+  if (typeof httpNodeMiddleware === "function") return [httpNodeMiddleware as RequestHandler];
+  return Array.isArray(httpNodeMiddleware) ? [...(httpNodeMiddleware as RequestHandler[])] : [];
+}
+
+/** Whether Express would refuse to take what is to be gone through: an `http in` node never opens then. */
+export function isMiddlewareBroken(RED: NodeAPI): boolean {
+  return middlewareOf(RED)
+    .flat(Infinity)
+    .some((middleware) => typeof middleware !== "function");
+}
+
+/** The runtime's web server: a host application that runs Node-RED without an editor need not tell it. */
+export function serverOf(RED: NodeAPI): Server | undefined {
+  return (RED as { server?: Server | null }).server ?? undefined;
+}
+
+/** The app that an app is mounted on, if it is. */
+export function parentOf(app: Express): Express | undefined {
+  return (app as Express & { parent?: Express }).parent;
+}
+
+/**
+ * Where an app was mounted, without a slash at its end. Express tells an app of the app that it is mounted in, but not
+ * of a router; there it is most likely at its root in the settings.
+ */
+export function mountOf(app: Express, root: string | false): string {
+  return normalisePath(parentOf(app) ? app.path() : root || "/");
+}
+
+/** Where the admin and the node app are mounted; Node-RED's default for both is the root. */
+export function rootsOf(RED: NodeAPI): Roots {
+  const { httpAdminRoot = "/", httpNodeRoot = "/" } = settingsOf(RED);
+  return { admin: httpAdminRoot, node: httpNodeRoot };
+}
+
+/** The most bytes that a body may have, read as Node-RED's own parsers read the setting. */
+export function bodyLimitOf(RED: NodeAPI): number {
+  return bytes.parse(settingsOf(RED).apiMaxLength ?? defaultLimit) ?? Number(bytes.parse(defaultLimit));
+}
+
+/** The memory that bodies may take before they are a message, in bytes; nothing where the setting says nothing that is understood. */
+export function memoryOf(RED: NodeAPI): number | undefined {
+  const { webhookTriggerMemory: given } = settingsOf(RED);
+  const parsed = typeof given === "string" || typeof given === "number" ? bytes.parse(given) : null;
+  return parsed !== null && parsed > 0 ? parsed : undefined;
+}

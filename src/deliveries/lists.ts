@@ -1,0 +1,180 @@
+// Several lists of deliveries as one: those in memory, and those in the store.
+
+import { redactHeaders, redactQuery } from "../auth/redactor";
+import { textOf } from "../request/decode";
+import { type Problem, problems } from "../request/problem";
+import { toObject } from "../request/target";
+import { type Delivery, type Kept, type StoredDelivery, toldBy } from "./delivery";
+import { type DeliveryList, isBehind, type Position, type Query } from "./queue";
+import {
+  type Cause,
+  type Detail,
+  fixOf,
+  gone,
+  lateAnswer,
+  type Pause,
+  reasonOf,
+  type ShownAnswer,
+  type ShownBody,
+  type State,
+  statusError,
+  type Summary,
+  type Translate,
+} from "./summary";
+
+/** So many deliveries are asked for in one go where those since a time are wanted. */
+const step = 500;
+
+/** A page of deliveries, the newest first. */
+interface DeliveryPage {
+  readonly deliveries: Delivery[];
+  /** The `before` of the next page; nothing where there is none. */
+  readonly next: Position | undefined;
+}
+
+export class DeliveryLists {
+  readonly #lists: () => readonly DeliveryList[];
+
+  /** @param lists those that there are at the moment */
+  constructor(lists: () => readonly DeliveryList[]) {
+    this.#lists = lists;
+  }
+
+  /** @throws {StoreError} */
+  async page(query: Query): Promise<DeliveryPage> {
+    const oneMore = { ...query, limit: query.limit + 1 };
+    const found = (await Promise.all(this.#lists().map((list) => list.list(oneMore)))).flat();
+    found.sort((one, other) => (isBehind(one, other) ? 1 : -1));
+    const deliveries = found.slice(0, query.limit);
+    return { deliveries, next: found.length > query.limit ? deliveries.at(-1) : undefined };
+  }
+
+  /**
+   * What has come since a time.
+   *
+   * @param max so many of each list at most, the newest
+   * @throws {StoreError}
+   */
+  async since(since: number, query: Pick<Query, "node" | "state" | "text">, max: number): Promise<Delivery[]> {
+    const newestOf = async (list: DeliveryList) => {
+      const found: Delivery[] = [];
+      for (;;) {
+        const limit = Math.min(step, max - found.length);
+        const page = await list.list({ ...query, since, before: found.at(-1), limit });
+        found.push(...page);
+        if (page.length < limit || found.length === max) return found;
+      }
+    };
+    return (await Promise.all(this.#lists().map(newestOf))).flat();
+  }
+
+  /** @throws {StoreError} */
+  async find(id: string): Promise<{ stored: StoredDelivery; list: DeliveryList } | undefined> {
+    for (const list of this.#lists()) {
+      const stored = await list.find(id);
+      if (stored) return { stored, list };
+    }
+    return undefined;
+  }
+}
+
+/** A position as the text that the admin API has for it. */
+export function formatPosition({ at, id }: Position): string {
+  return Buffer.from(`${at} ${id}`).toString("base64url");
+}
+
+export function parsePosition(text: string): Position | undefined {
+  const [, at, id] = /^(\d{1,15}) (.+)$/s.exec(Buffer.from(text, "base64url").toString()) ?? [];
+  return at === undefined || id === undefined ? undefined : { at: Number(at), id };
+}
+
+// Deliveries as they are shown to whoever looks at them in the editor.
+
+/** Of a body, so many bytes are shown. */
+export const mostShown = 1024 * 1024;
+
+/** What there is to know besides what is stored. */
+interface Means {
+  /** Looks texts up in the language of the runtime. */
+  readonly translate: Translate;
+  /** Why a node starts no flow; nothing where it does. */
+  readonly paused: (node: string) => Pause | undefined;
+}
+
+/** Whose flow may be started once more: by itself, or by a replay. */
+const unsettled: readonly State[] = ["queued", "retrying", "failed"];
+
+export function summaryOf(delivery: Delivery, { translate, paused }: Means): Summary {
+  const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
+  const { event, senderId } = toldBy(delivery);
+  const cause = causeOf(delivery);
+  const pause = (unsettled.includes(state) && paused(node)) || null;
+  return {
+    ...{ id, node: node === "" ? null : node, at, state, status },
+    reason: cause && reasonOf(cause, translate),
+    fix: cause && fixOf({ cause, state, pause }, translate),
+    ...{ method: head.method, path: head.path, ip: head.ip },
+    sender: webhook?.sender ?? null,
+    event: event ?? null,
+    words: delivery.words ?? null,
+    senderId: senderId ?? null,
+    ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
+    ...{ maxAttempts: delivery.maxAttempts ?? null, nextAt: delivery.nextAt ?? null, pause },
+    replayOf: delivery.replayOf ?? null,
+    isTrial: delivery.isTrial ?? false,
+    cause,
+  };
+}
+
+export function detailOf(kept: Kept, means: Means): Detail {
+  const { delivery, attempts } = kept;
+  const { head } = delivery;
+  const summary = summaryOf(delivery, means);
+  return {
+    ...summary,
+    headers: redactHeaders(head.headers),
+    query: redactQuery(toObject(new URLSearchParams(head.search))),
+    body: shownBody(kept),
+    isJson: delivery.isJson ?? false,
+    answer: answerOf(delivery, summary),
+    // Of the first one, nothing is noted before it has ended.
+    attempts: attempts.length > 0 || delivery.attempt === 0 ? attempts : [{ at: delivery.at }],
+  };
+}
+
+function causeOf(delivery: Delivery): Cause | null {
+  const { state, reasons = [], looksLike = null, error } = delivery;
+  if (state === "refused") {
+    // Of what was kept, and then could not be answered, no more is known.
+    const problem = delivery.problem ?? problems.unforeseen.name;
+    return { problem, reasons, looksLike, error: error ?? null };
+  }
+  // What has failed before, and was done in the end, is told with its runs.
+  if (state === "succeeded") return null;
+  const failure = error ?? (state === "failed" ? answerError(delivery) : undefined);
+  return failure === undefined ? null : { problem: null, reasons: [], looksLike: null, error: failure };
+}
+
+/** What a flow has failed with of which no error is known: it has not answered well. */
+function answerError({ status, replayOf }: Delivery): string {
+  if (status !== undefined) return statusError(status);
+  // Nobody waits for the answer to a replay who might have gone.
+  return replayOf === undefined ? gone : lateAnswer;
+}
+
+/** As text where it is some, by its bytes where it is not. */
+function shownBody({ delivery: { size }, body }: Kept): ShownBody {
+  const isCut = body.length > mostShown;
+  const shown = body.subarray(0, mostShown);
+  const truncated = isCut || (body.length === 0 && size > 0);
+  const text = textOf(shown, isCut);
+  return text === undefined
+    ? { encoding: "base64", data: shown.toString("base64"), truncated }
+    : { encoding: "utf8", data: text, truncated };
+}
+
+function answerOf({ problem, answer }: Delivery, { status, milliseconds }: Summary): ShownAnswer | null {
+  if (status === null) return null;
+  const said: Problem | undefined = Object.values(problems).find(({ name }) => name === problem);
+  return { status, milliseconds, body: answer ?? (said?.status === status ? said.body : null) };
+}

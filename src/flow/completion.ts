@@ -1,0 +1,296 @@
+// Follows a message through a flow: when the flow has finished with it, and whether it has failed.
+
+import type { Node, NodeAPI, NodeMessage } from "node-red";
+import type { AttemptResult } from "../deliveries/queue";
+import { timedOut } from "../deliveries/summary";
+
+/** The hook events of Node-RED, as far as they matter here: https://nodered.org/docs/api/hooks/messages/. */
+interface SendEvent {
+  msg: NodeMessage;
+  destination: { node?: Node | undefined };
+}
+interface CompleteEvent {
+  msg: NodeMessage;
+  node: { node: Node };
+}
+
+/** What Node-RED knows of a node, and does not document. */
+interface RunningNode {
+  _flow?: { getNode(id: string): unknown };
+  _expectedDoneCount?: number;
+}
+
+/** How a node reports an error. */
+type ReportError = (this: Node, error: unknown, message: unknown) => unknown;
+/** Hears an error that a node has reported about a message, which may have nothing to do with us. */
+type ErrorListener = (id: string, error: unknown, node: Node) => void;
+
+/** Of what an error says, so many characters are kept. */
+export const maxErrorLength = 200;
+const label = "webhook-trigger-completion";
+/** Hooks cost every message of every flow: they go when nothing was followed for so long, in ms. */
+export const idleMs = 10_000;
+
+/** One node's part in a followed message, from when it is sent there until the node has completed. */
+interface Visit {
+  readonly attempt: Attempt;
+  readonly node: Node;
+  /** Whether the node has completed, maybe before its handler has returned. */
+  isOver: boolean;
+}
+
+/** One message, and all that is sent on from it with the same id. */
+interface Attempt {
+  readonly id: string;
+  readonly open: Set<Visit>;
+  readonly redact: (error: string) => string;
+  resolve(result: AttemptResult): void;
+  failure?: { error: string; retryAfterMs?: number };
+  isInterrupted?: boolean;
+}
+
+/** How an attempt is followed. */
+interface FollowOptions {
+  /** Takes the secrets out of an error, before it is shortened. */
+  readonly redact: (error: string) => string;
+  /** From when on an attempt without an end has failed. */
+  readonly timeoutMs: number;
+}
+
+/**
+ * A flow has finished with a message when every node has completed that got it, or a message with the same `_msgid`; nodes
+ * that do not complete have when their handler has returned. It has failed when a node reports an error about such a
+ * message, whether that is caught or not. What a deploy takes from a node has been interrupted.
+ *
+ * What a plugin's hook holds back is not followed, nor is what a node sends after it has completed.
+ */
+export class Completion {
+  /** Node-RED's test helper has none. */
+  readonly #hooks: NodeAPI["hooks"] | undefined;
+  readonly #attempts = new Map<string, Attempt>();
+  /** By the message itself: a node may change its id before it completes. */
+  readonly #visits = new WeakMap<NodeMessage, Visit[]>();
+  #isDeploying = false;
+  #hasHooks = false;
+  #idle: NodeJS.Timeout | undefined;
+  #listener: ErrorListener = () => undefined;
+
+  constructor(RED: NodeAPI) {
+    this.#hooks = RED.hooks;
+    RED.events.on("flows:stopping", () => (this.#isDeploying = true));
+    RED.events.on("flows:started", () => this.#deployed());
+  }
+
+  /** How many attempts are followed. */
+  get size(): number {
+    return this.#attempts.size;
+  }
+
+  /** Follows a message that a node is about to send, in this turn. */
+  follow(id: string, { redact, timeoutMs }: FollowOptions): Promise<AttemptResult> {
+    if (!this.#hooks) return delivered();
+    this.#addHooks(this.#hooks);
+    // Of two with one id nobody could tell which is which.
+    this.#attempts.get(id)?.resolve({ as: "interrupted" });
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#attempts.delete(id);
+        this.#idleLater();
+        resolve({ as: "failed", error: timedOut });
+      }, timeoutMs).unref();
+      const attempt: Attempt = {
+        ...{ id, open: new Set(), redact },
+        resolve: (result) => {
+          clearTimeout(timer);
+          resolve(result);
+        },
+      };
+      this.#attempts.set(id, attempt);
+      this.#concludeLater(attempt);
+    });
+  }
+
+  /** Has all errors heard that nodes report, those of followed messages included. @param node any */
+  onError(node: Node, listener: ErrorListener): void {
+    this.#listener = listener;
+    wrapNodeError(node, (id, error, reporter, message) => {
+      this.#reported(message, reporter, error);
+      this.#listener(id, error, reporter);
+    });
+  }
+
+  #addHooks(hooks: NodeAPI["hooks"]): void {
+    clearTimeout(this.#idle);
+    if (this.#hasHooks) return;
+    this.#hasHooks = true;
+    hooks.add(`preDeliver.${label}`, ({ msg, destination: { node } }: SendEvent) => {
+      if (node) this.#visit(msg, node);
+    });
+    hooks.add(`postReceive.${label}`, ({ msg, destination: { node } }: SendEvent) => {
+      if (node) this.#handled(msg, node);
+    });
+    hooks.add(`onComplete.${label}`, ({ msg, node: { node } }: CompleteEvent) => this.#completed(msg, node));
+  }
+
+  #removeHooks(hooks: NodeAPI["hooks"]): void {
+    this.#hasHooks = false;
+    for (const stage of ["preDeliver", "postReceive", "onComplete"]) hooks.remove(`${stage}.${label}`);
+  }
+
+  /** A message is on its way to a node. */
+  #visit(msg: NodeMessage, node: Node): Visit | undefined {
+    const attempt = this.#attempts.get(msg._msgid ?? "");
+    if (!attempt) return undefined;
+    const visit = { attempt, node, isOver: false };
+    attempt.open.add(visit);
+    this.#visits.set(msg, [...(this.#visits.get(msg) ?? []), visit]);
+    return visit;
+  }
+
+  #find(msg: NodeMessage, node: Node): Visit | undefined {
+    return this.#visits.get(msg)?.find((visit) => visit.node === node);
+  }
+
+  /** A node's handler has returned. Some nodes are handed a message that was not sent, as `catch` and `link in` are. */
+  #handled(msg: NodeMessage, node: Node): void {
+    const completes = Boolean((node as Node & RunningNode)._expectedDoneCount);
+    const visit = this.#find(msg, node) ?? (completes ? this.#visit(msg, node) : undefined);
+    if (!visit) return;
+    if (!completes) this.#end(visit);
+    if (visit.isOver) this.#forget(msg, visit);
+  }
+
+  #completed(msg: NodeMessage, node: Node): void {
+    const visit = this.#find(msg, node) ?? this.#visit(msg, node);
+    if (visit) this.#end(visit);
+  }
+
+  /** A node has reported an error: about the message that it has, or about a copy of it. */
+  #reported(msg: NodeMessage, node: Node, error: unknown): void {
+    const attempt = this.#find(msg, node)?.attempt ?? this.#attempts.get(msg._msgid ?? "");
+    if (!attempt) return;
+    const retryAfterMs = getRetryAfterMs(msg);
+    // The first error is kept: what follows from it says less.
+    const { error: first = attempt.redact(describeError(node, error)).slice(0, maxErrorLength) } =
+      attempt.failure ?? {};
+    attempt.failure = { ...attempt.failure, error: first, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+    const visit = this.#find(msg, node) ?? [...attempt.open].find((each) => each.node === node);
+    if (visit) this.#end(visit);
+  }
+
+  #end(visit: Visit): void {
+    visit.isOver = true;
+    const { attempt, node } = visit;
+    if (!attempt.open.delete(visit)) return;
+    // A node that is being stopped may complete what it drops.
+    if (this.#isDeploying && !isRunning(node)) attempt.isInterrupted = true;
+    if (attempt.open.size === 0) this.#concludeLater(attempt);
+  }
+
+  #forget(msg: NodeMessage, visit: Visit): void {
+    const left = (this.#visits.get(msg) ?? []).filter((each) => each !== visit);
+    if (left.length > 0) this.#visits.set(msg, left);
+    else this.#visits.delete(msg);
+  }
+
+  /** What a node sends in the same turn in which it completes still belongs to it. */
+  #concludeLater(attempt: Attempt): void {
+    setImmediate(() => {
+      const { id, open, failure, isInterrupted } = attempt;
+      if (open.size > 0 || this.#attempts.get(id) !== attempt) return;
+      this.#attempts.delete(id);
+      this.#idleLater();
+      // An error says more than that something was interrupted.
+      if (failure) attempt.resolve({ as: "failed", ...failure });
+      else attempt.resolve({ as: isInterrupted ? "interrupted" : "succeeded" });
+    });
+  }
+
+  #idleLater(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => {
+      if (this.size > 0) this.#idleLater();
+      else if (this.#hooks) this.#removeHooks(this.#hooks);
+    }, idleMs).unref();
+  }
+
+  /** Messages of nodes that were stopped, and those on their way to them, are lost. */
+  #deployed(): void {
+    this.#isDeploying = false;
+    for (const attempt of this.#attempts.values()) {
+      for (const visit of attempt.open) {
+        if (isRunning(visit.node)) continue;
+        attempt.isInterrupted = true;
+        this.#end(visit);
+      }
+    }
+  }
+}
+
+/** Whether a node runs: of one that was stopped, or is being stopped, its flow knows nothing more. */
+function isRunning(node: Node): boolean {
+  return (node as Node & RunningNode)._flow?.getNode(node.id) === node;
+}
+
+/** A flow that wants to be started again later than in 30 days is started then. */
+const maxRetryAfterMs = 30 * 24 * 3_600_000;
+
+/** `msg.webhook.retryAfter`, in seconds, by which a flow says when it wants to be started again: in whole ms. */
+function getRetryAfterMs({ webhook }: NodeMessage & { webhook?: { retryAfter?: unknown } }): number | undefined {
+  const { retryAfter } = webhook ?? {};
+  const seconds = typeof retryAfter === "string" && retryAfter.trim() !== "" ? Number(retryAfter) : retryAfter;
+  return typeof seconds === "number" && seconds >= 0 ? Math.min(Math.ceil(seconds * 1000), maxRetryAfterMs) : undefined;
+}
+
+/** When a message that is sent in this turn has been delivered. */
+function delivered(): Promise<AttemptResult> {
+  return new Promise((resolve) => {
+    setImmediate(() => setImmediate(() => resolve({ as: "succeeded" })));
+  });
+}
+
+/** What a node has reported, and which node it was: a flow may have many. */
+export function describeError({ name, type }: Pick<Node, "name" | "type">, error: unknown): string {
+  return `${name === undefined || name === "" ? type : name}: ${errorText(error)}`;
+}
+
+/** What an error says, without where it came from and what else it has. */
+function errorText(error: unknown): string {
+  try {
+    return String(typeof error === "object" && error && "message" in error ? error.message : error);
+  } catch {
+    // Anything may be thrown, also what throws when it is looked at.
+    return typeof error;
+  }
+}
+
+type WrappedListener = (id: string, error: unknown, node: Node, message: NodeMessage) => void;
+
+/** Who listens at the prototype that all nodes have in common: a process has one Node-RED. */
+const listeners = new WeakMap<object, WrappedListener>();
+
+/**
+ * Wraps `node.error` of all nodes. There is no hook for it: core's `http request` reports its errors so, and so does
+ * Node-RED itself what a handler throws.
+ *
+ * @param node any: it has the method in its prototype, too
+ */
+function wrapNodeError(node: Node, listener: WrappedListener): void {
+  let common: unknown = Object.getPrototypeOf(node);
+  while (isObject(common) && !Object.hasOwn(common, "error")) common = Object.getPrototypeOf(common);
+  if (!isObject(common)) return;
+  const isWrapped = listeners.has(common);
+  listeners.set(common, listener);
+  if (isWrapped) return;
+  const prototype = common as { error: ReportError };
+  const report = prototype.error;
+  prototype.error = function error(this: Node, reported, message) {
+    const id = isObject(message) ? (message as Partial<NodeMessage>)._msgid : undefined;
+    if (typeof id === "string") listeners.get(prototype)?.(id, reported, this, message as NodeMessage);
+    return report.call(this, reported, message);
+  };
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === "object" && value !== null;
+}

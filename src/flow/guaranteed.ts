@@ -1,0 +1,164 @@
+// The flow of a node with guaranteed delivery: what the queue starts, and what requests give it.
+
+import type { Node, NodeAPI } from "node-red";
+import type { Pace } from "../config/parse";
+import type { Delivery, IncomingDelivery, StoredDelivery } from "../deliveries/delivery";
+import {
+  type AttemptResult,
+  breakerIntervalMs,
+  type Consumer,
+  type DeliveryQueue,
+  type Load,
+  StoreError,
+} from "../deliveries/queue";
+import type { GuaranteedDelivery, Recorder, Sent } from "../deliveries/recorder";
+import { Problem, problems } from "../request/problem";
+import type { Completion } from "./completion";
+import type { DeployGate } from "./deploy-gate";
+import { FlowReply } from "./flow-reply";
+import { messageOf, type Parts } from "./message";
+import type { Outcomes } from "./outcomes";
+
+/** The newest messages of requests: others are made again of what is stored, which is redacted. */
+const maxMessages = 1000;
+const maxMessageBytes = 16 * 1024 * 1024;
+
+/** What the flow of a node is made of. */
+interface Means extends Pick<Parts, "config" | "gate" | "limit"> {
+  readonly outcomes: Outcomes;
+  readonly queue: DeliveryQueue;
+  readonly deployGate: DeployGate;
+  readonly recorder: Recorder;
+  readonly completion: Completion;
+}
+
+export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
+  readonly pace: Pace;
+  readonly #RED: NodeAPI;
+  readonly #node: Node;
+  readonly #means: Means;
+  readonly #messages = new Map<string, { delivery: IncomingDelivery; bytes: number }>();
+  #messageBytes = 0;
+  #triedAt = -Infinity;
+
+  constructor(RED: NodeAPI, node: Node, means: Means) {
+    this.pace = means.config.pace;
+    this.#RED = RED;
+    this.#node = node;
+    this.#means = means;
+  }
+
+  async store(delivery: IncomingDelivery, sent: Sent, answer: { answer?: string }): Promise<Problem | undefined> {
+    const stored = this.#means.recorder.record(delivery, sent, { state: "queued", ...answer });
+    const bytes = stored.delivery.size;
+    this.#messages.set(delivery.id, { delivery, bytes });
+    this.#messageBytes += bytes;
+    // Another instance may start the flow with some of them.
+    for (const id of this.#messages.keys()) {
+      if (this.#messages.size <= maxMessages && this.#messageBytes <= maxMessageBytes) break;
+      this.#takeMessage(id);
+    }
+    const problem = await this.#add(() => this.#means.queue.add({ ...stored.delivery, attempt: 0 }, stored.body));
+    if (problem) this.#takeMessage(delivery.id);
+    return problem;
+  }
+
+  async storeStarted(delivery: IncomingDelivery, sent: Sent): Promise<Problem | undefined> {
+    const { queue, recorder, config, outcomes } = this.#means;
+    const pause = queue.paused(this.#node.id);
+    if (pause === "manual" || (pause === "breaker" && !this.#mayTry())) return problems.paused;
+    const stored = recorder.record(delivery, sent, { state: "running" });
+    const timeoutMs = config.reply.by === "flow" ? config.reply.timeout : 0;
+    const problem = await this.#add(() =>
+      queue.addStarted({ ...stored.delivery, maxAttempts: this.pace.attempts }, stored.body, timeoutMs),
+    );
+    if (!problem) outcomes.emit("attempt:started", { node: this.#node.id, id: delivery.id, attempt: 1 });
+    return problem;
+  }
+
+  end(id: string, result: AttemptResult): void {
+    this.#means.queue.end(id, result).catch(() => undefined);
+  }
+
+  /** Stores a delivery that is a replay of another. */
+  async replay({ delivery, body }: StoredDelivery): Promise<Problem | undefined> {
+    return this.#add(() => this.#means.queue.add({ ...delivery, state: "queued", attempt: 0 }, body));
+  }
+
+  async start(stored: StoredDelivery): Promise<AttemptResult> {
+    const { id, attempt } = stored.delivery;
+    this.#means.outcomes.emit("attempt:started", { node: this.#node.id, id, attempt });
+    try {
+      return await this.#run(stored);
+    } catch (error) {
+      return { as: "failed", error: this.#redact(error instanceof Error ? error.message : typeof error) };
+    }
+  }
+
+  ended({ id, state, attempt, error = "" }: Delivery, result: AttemptResult): void {
+    const { outcomes } = this.#means;
+    const { id: node } = this.#node;
+    if (result.as === "failed") outcomes.emit("attempt:failed", { node, id, attempt, error: result.error });
+    else outcomes.emit(`attempt:${result.as}`, { node, id, attempt });
+    const isKnown = result.as === "failed" && result.isTold;
+    if (state === "failed" && !isKnown) outcomes.emit("failed", { node, id, attempts: attempt, error });
+  }
+
+  loaded(load: Load): void {
+    this.#means.outcomes.emit("load", { node: this.#node.id, load });
+  }
+
+  async #run(stored: StoredDelivery): Promise<AttemptResult> {
+    const { config, limit, deployGate, recorder, completion } = this.#means;
+    const { id, head, attempt } = stored.delivery;
+    const known = this.#takeMessage(id);
+    // Another instance may have begun with it before this one.
+    const delivery = known
+      ? { ...known, webhook: { ...known.webhook, attempt } }
+      : await recorder.restore(stored, limit, config.rawBody);
+    if (delivery instanceof Problem) return { as: "failed", error: delivery.detail };
+    // A deploy may have come meanwhile: the message is for the flow in the place of this one.
+    const isRunning = !deployGate.isClosed && this.#RED.nodes.getNode(this.#node.id) === this.#node;
+    if (!isRunning) return { as: "interrupted" };
+    const reply =
+      config.reply.by === "flow"
+        ? FlowReply.detached(this.#RED.httpNode, head.method, config.reply.timeout)
+        : undefined;
+    const message = messageOf(this.#RED, this.#node, delivery, config, reply);
+    const redact = (error: string) => this.#redact(error);
+    const timeoutMs = config.attemptTimeoutMs;
+    const result = reply?.ending ?? completion.follow(id, { redact, timeoutMs });
+    this.#node.send(message);
+    return result;
+  }
+
+  /** Whether a request may try a flow whose circuit breaker is open: nothing waits in the queue that could. */
+  #mayTry(): boolean {
+    const now = performance.now();
+    if (now - this.#triedAt < breakerIntervalMs) return false;
+    this.#triedAt = now;
+    return true;
+  }
+
+  #takeMessage(id: string): IncomingDelivery | undefined {
+    const known = this.#messages.get(id);
+    if (!known) return undefined;
+    this.#messages.delete(id);
+    this.#messageBytes -= known.bytes;
+    return known.delivery;
+  }
+
+  async #add(act: () => Promise<void>): Promise<Problem | undefined> {
+    try {
+      await act();
+      return undefined;
+    } catch (error) {
+      if (error instanceof StoreError) return problems.storeTroubled;
+      throw error;
+    }
+  }
+
+  #redact(error: string): string {
+    return this.#means.gate.redactor.redact(error);
+  }
+}

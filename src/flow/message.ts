@@ -1,0 +1,113 @@
+// The endpoint of a node: what a delivery becomes in the flow.
+
+import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
+
+import type { Gate } from "../auth/authenticator";
+import { createLimits, type LimitServices } from "../auth/limits";
+import { isSenderId, senders } from "../auth/senders/table";
+import type { WebhookConfig } from "../config/parse";
+import type { IncomingDelivery } from "../deliveries/delivery";
+import type { DeliveryLog } from "../deliveries/delivery-log";
+import { DuplicateGuard, type Guarding, isIdLoose } from "../deliveries/duplicate-guard";
+import type { GuaranteedDelivery } from "../deliveries/recorder";
+import type { Endpoint, RunningNode } from "./endpoint";
+import { type FlowReply, wrapResponse } from "./flow-reply";
+import type { Outcomes } from "./outcomes";
+
+/** How long a repeat waits at most where this node answers, in ms: what it waits for takes no time. */
+const longestWait = 10_000;
+
+/** What an endpoint is made of, beside the node. */
+export interface Parts {
+  config: WebhookConfig;
+  gate: Gate;
+  /** The most bytes that a body may have. */
+  limit: number;
+  outcomes: Outcomes;
+  limiting: LimitServices;
+  guarding: Guarding;
+  /** What stores its deliveries, with guaranteed delivery. */
+  guaranteed: GuaranteedDelivery | undefined;
+  /** Where what became of its requests is noted. */
+  records: DeliveryLog | undefined;
+}
+
+export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
+  const { config, gate, limit, outcomes, guaranteed, records } = parts;
+  const { reply, rawBody } = config;
+  return {
+    nodeId: node.id,
+    path: config.path,
+    gate,
+    sender: isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined,
+    limit,
+    limits: createLimits(config, node.id, parts.limiting),
+    duplicates: guardOf(node.id, parts),
+    guaranteed,
+    records,
+    reply,
+    rawBody,
+    newId: () => RED.util.generateId(),
+    deliver: (delivery, flowReply) => node.send(messageOf(RED, node, delivery, config, flowReply)),
+    outcomes,
+  };
+}
+
+function guardOf(endpoint: string, { config, gate, guarding }: Parts): DuplicateGuard | undefined {
+  const { duplicates, sender, reply } = config;
+  if (!duplicates) return undefined;
+  const isLoose = isSenderId(sender) && isIdLoose(senders[sender], gate.scheme);
+  const patience = reply.by === "flow" ? reply.timeout : longestWait;
+  return new DuplicateGuard({ ...duplicates, endpoint, isIdLoose: isLoose, patience }, guarding);
+}
+
+export function messageOf(
+  RED: NodeAPI,
+  node: Node,
+  delivery: IncomingDelivery,
+  config: WebhookConfig,
+  flowReply: FlowReply | undefined,
+): NodeMessageInFlow {
+  const { id, rawBody, req, webhook } = delivery;
+  const { event } = webhook;
+  const warn = (method: string) => node.warn(RED._("node-red:httpin.errors.deprecated-call", { method }));
+  return {
+    _msgid: id,
+    ...(event !== undefined && { topic: event }),
+    payload: payloadOf(delivery, config),
+    ...(rawBody && { rawBody }),
+    req,
+    ...(flowReply && { res: wrapResponse(flowReply.response, warn) }),
+    webhook,
+  };
+}
+
+export function payloadOf(
+  { body, isPayload, req }: Pick<IncomingDelivery, "body" | "isPayload" | "req">,
+  { returnQueryParams }: Pick<WebhookConfig, "returnQueryParams">,
+): unknown {
+  return returnQueryParams && !isPayload ? { body, query: req.query } : body;
+}
+
+/** The node as its observers know it. */
+export function describeNode(
+  node: Node,
+  config: WebhookConfig,
+  { redactor }: Gate,
+  records?: DeliveryLog,
+): RunningNode {
+  const { path, sender, access, guaranteed: isGuaranteed, reply } = config;
+  const isSigned = access.method === "signature";
+  return {
+    node,
+    path,
+    redactor,
+    sender: isSenderId(sender) ? sender : undefined,
+    hasTwo: (isSigned ? access.secondSecret : access.secondToken) !== "",
+    isArmed: isSigned && access.secret === "",
+    isGuaranteed,
+    isFollowed: isGuaranteed || reply.by === "flow",
+    breaker: config.pace.breaker,
+    records,
+  };
+}

@@ -1,0 +1,102 @@
+// Starts a flow with an earlier delivery once more, as somebody wants it who looks at that.
+
+import type { NodeAPI } from "node-red";
+import { redactQuery } from "../auth/redactor";
+import type { StoredDelivery } from "../deliveries/delivery";
+import { mostShown } from "../deliveries/lists";
+import type { AttemptResult, Change, DeliveryList } from "../deliveries/queue";
+import { isReplayable, lateAnswer, type Obstacle } from "../deliveries/summary";
+import { Problem } from "../request/problem";
+import type { DeployGate } from "./deploy-gate";
+import type { Open, OpenedNodes } from "./endpoints";
+import { FlowReply } from "./flow-reply";
+import { messageOf, payloadOf } from "./message";
+
+/** A payload, as somebody has changed it or is to. */
+export interface Changed {
+  readonly payload: unknown;
+}
+
+export class Replays {
+  readonly #RED: NodeAPI;
+  readonly #opened: OpenedNodes;
+  readonly #deployGate: DeployGate;
+  /** The most bytes that a body may have. */
+  readonly #limit: number;
+
+  constructor(RED: NodeAPI, opened: OpenedNodes, deployGate: DeployGate, limit: number) {
+    this.#RED = RED;
+    this.#opened = opened;
+    this.#deployGate = deployGate;
+    this.#limit = limit;
+  }
+
+  /**
+   * Starts the flow of the very node that the delivery came to.
+   *
+   * @param list where the delivery is
+   * @param changed what is to be the payload; nothing for the one that it had
+   * @returns the id of the new delivery
+   */
+  async replay(
+    stored: StoredDelivery,
+    list: DeliveryList,
+    changed: Changed | undefined,
+  ): Promise<{ id: string } | Obstacle> {
+    const { delivery } = stored;
+    if (!isReplayable(delivery.state)) return "notAccepted";
+    if (!changed && lacksBody(stored)) return "bodyMissing";
+    const open = this.#opened.serving(delivery.node);
+    if (!open) return "notOpen";
+    const again = open.recorder.replay(stored, this.#RED.util.generateId(), changed);
+    const outcome = await this.#start(open, again);
+    if (outcome) return outcome;
+    // The new one is looked after in its place.
+    if (delivery.state === "failed") await list.update(delivery.id, { state: "succeeded" }).catch(() => undefined);
+    return { id: again.delivery.id };
+  }
+
+  /**
+   * The payload that the flow would get, for whoever wants to change that.
+   *
+   * @returns nothing where it is no JSON, or too long to be shown
+   */
+  async payloadToShow(stored: StoredDelivery): Promise<Changed | undefined> {
+    if (!isReplayable(stored.delivery.state) || lacksBody(stored) || stored.body.length > mostShown) return undefined;
+    const open = this.#opened.serving(stored.delivery.node);
+    const restored = await open?.recorder.restore(stored, mostShown, false).catch(() => undefined);
+    if (!open || !restored || restored instanceof Problem || Buffer.isBuffer(restored.body)) return undefined;
+    const req = { ...restored.req, query: redactQuery(restored.req.query) };
+    const payload = payloadOf({ ...restored, req }, open.config);
+    // Decoded, it may have a secret in it that was not found in its bytes.
+    return open.recorder.redactor.contains(JSON.stringify(payload)) ? undefined : { payload };
+  }
+
+  async #start({ node, config, endpoint, recorder }: Open, stored: StoredDelivery): Promise<Obstacle | undefined> {
+    // Where a number was redacted, it is no JSON any more.
+    const restored = await recorder.restore(stored, this.#limit, config.rawBody).catch(() => undefined);
+    if (!restored || restored instanceof Problem) return "unreadable";
+    if (this.#deployGate.isClosed || this.#RED.nodes.getNode(node.id) !== node) return "notOpen";
+    const { guaranteed, records } = endpoint;
+    if (guaranteed) return (await guaranteed.replay(stored)) && "notKept";
+    const { method } = stored.delivery.head;
+    const owed =
+      config.reply.by === "flow" ? FlowReply.detached(this.#RED.httpNode, method, config.reply.timeout) : undefined;
+    const { attempt: _, ...webhook } = restored.webhook;
+    records?.replayed(stored, owed === undefined ? "succeeded" : "running");
+    node.send(messageOf(this.#RED, node, { ...restored, webhook }, config, owed));
+    void owed?.ending.then((result) => records?.answered(stored.delivery.id, toChange(result)));
+    return undefined;
+  }
+}
+
+/** What is noted of a replay whose flow was to answer, when it has, or has not in time. */
+function toChange(result: AttemptResult): Change {
+  if (result.as !== "failed") return { state: "succeeded" };
+  // Where it was late, it may have failed before: that tells more, and is noted.
+  return { state: "failed", ...(result.error !== lateAnswer && { error: result.error }) };
+}
+
+function lacksBody({ delivery, body }: StoredDelivery): boolean {
+  return body.length === 0 && delivery.size > 0;
+}

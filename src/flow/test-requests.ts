@@ -1,0 +1,257 @@
+// Test requests for the form in the editor.
+
+import type { RequestHandler } from "express";
+import type { NodeAPI } from "node-red";
+import { request as requestByHttp, type RequestOptions } from "node:http";
+import { request as requestByHttps } from "node:https";
+import { Server as TlsServer } from "node:tls";
+import { messageField, present, testBody, trialField } from "../auth/present";
+import { type StandIn, StandIns } from "../auth/stand-ins";
+import { permissions } from "../config/host";
+import { mountOf, parentOf, rootsOf, serverOf } from "../config/node-red";
+import type { WebhookConfig } from "../config/parse";
+import type { BrokenRule } from "../config/rules";
+import type { DeliveryLists } from "../deliveries/lists";
+import { type DeployGate, holdTimeoutMs } from "./deploy-gate";
+import type { Opened, OpenedNodes } from "./endpoints";
+
+/** How long an answer may take, in ms: longer than a request may wait for a deploy. */
+const longestWait = holdTimeoutMs + 5000;
+/** How much of an answer is read, in characters: an endpoint's own is much shorter. */
+const longestAnswer = 10_000;
+
+/** Where the editor has found Node-RED: most likely, that is also the way to its HTTP nodes. */
+interface Way {
+  /** The value of `Host`: a server may have several, each with an app of its own. */
+  host: string | undefined;
+  /** Where the admin app was found, without a slash at its end. */
+  mount: string;
+}
+
+/**
+ * RFC 9110 §7.2: Host = uri-host [ ":" port ], where we take the names that DNS has, and addresses.
+ * https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2
+ */
+const validHost = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
+
+/** The body of a test request. */
+interface Sample {
+  readonly body: string | Buffer;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const usualSample: Sample = { body: testBody, headers: { "Content-Type": "text/plain" } };
+/** What says how a body is to be read. */
+const fieldsOfBodies = ["content-type", "content-encoding"];
+
+/**
+ * Sends test requests for the form in the editor, through the real endpoint and whatever stands in front of it. What
+ * answers may be something else, so they never carry the token: a stand-in is in its place.
+ */
+export class Trials {
+  readonly standIns = new StandIns();
+  readonly #RED: NodeAPI;
+  readonly #gate: DeployGate;
+  readonly #opened: OpenedNodes;
+  readonly #lists: DeliveryLists;
+
+  constructor(RED: NodeAPI, gate: DeployGate, opened: OpenedNodes, lists: DeliveryLists) {
+    this.#RED = RED;
+    this.#gate = gate;
+    this.#opened = opened;
+    this.#lists = lists;
+    const answer: RequestHandler<{ id: string }> = (request, response) => {
+      const { delivery } = (request.body ?? {}) as { delivery?: unknown };
+      const mount = request.originalUrl.slice(0, request.originalUrl.lastIndexOf("/webhook-trigger/"));
+      const { host = "" } = request.headers;
+      const way = { host: validHost.test(host) ? host : undefined, mount };
+      void this.#of(request.params.id, way, delivery).then((result) => {
+        // A time limit in front may have answered meanwhile.
+        if (!response.headersSent) response.json(result);
+      });
+    };
+    RED.httpAdmin.post("/webhook-trigger/:id/test", RED.auth.needsPermission(permissions.write), answer);
+  }
+
+  /** @param delivery the id of the one whose body is to be sent; nothing for the usual body */
+  async #of(id: string, way: Way, delivery: unknown): Promise<TrialResult> {
+    // While flows are being deployed, nodes come and go.
+    if (!(await this.#gate.wait())) return { outcome: "deploying" };
+    const opened = this.#opened.of(id);
+    if (!opened) return { outcome: "notDeployed" };
+    if (opened === "switchedOff") return { outcome: "switchedOff" };
+    if ("rule" in opened) return { outcome: "closed", ...opened };
+    const { config } = opened;
+    if (!this.#opened.serving(id)) return { outcome: "taken" };
+    const sample = delivery === undefined ? usualSample : await this.#sampleOf(opened, delivery);
+    if (!sample) return { outcome: "deliveryGone" };
+    const standIn = this.standIns.issue(id);
+    try {
+      return await this.#send(config, standIn, way, sample);
+    } catch {
+      return { outcome: "unreachable" };
+    } finally {
+      standIn.revoke();
+    }
+  }
+
+  /** Of an earlier delivery of the same node: what came to another one is none of its business. */
+  async #sampleOf({ node }: Extract<Opened, { node: unknown }>, id: unknown): Promise<Sample | undefined> {
+    const found = typeof id === "string" ? await this.#lists.find(id).catch(() => undefined) : undefined;
+    if (found?.stored.delivery.node !== node.id) return undefined;
+    const { delivery, body } = found.stored;
+    const { head, isJson } = delivery;
+    const fields = fieldsOfBodies.flatMap((name) => (name in head.headers ? [[name, String(head.headers[name])]] : []));
+    const known = Object.fromEntries(fields) as Record<string, string>;
+    return { body, headers: isJson ? { "content-type": "application/json" } : known };
+  }
+
+  async #send(
+    { path, access, reply }: WebhookConfig,
+    standIn: StandIn,
+    way: Way,
+    { body, headers: ofBody }: Sample,
+  ): Promise<TrialResult> {
+    const server = serverOf(this.#RED);
+    const address = server?.address();
+    if (!server || !address) return { outcome: "unreachable" };
+
+    const { token } = standIn;
+    const { headers, search } =
+      access.method === "signature" ? { headers: { [trialField]: token }, search: "" } : present(access, token);
+    const options: RequestOptions & { rejectUnauthorized: boolean } = {
+      ...(typeof address === "string"
+        ? { socketPath: address }
+        : { host: loopback(address.address), port: address.port }),
+      method: "POST",
+      path: this.#nodeRoot(way.mount) + path + search,
+      headers: { ...ofBody, ...(way.host && { Host: way.host }), ...headers },
+      agent: false,
+      signal: AbortSignal.timeout(longestWait + (reply.by === "flow" ? reply.timeout : 0)),
+      // This very process answers: its certificate is for the name that others call it by.
+      rejectUnauthorized: false,
+    };
+    return resultBy(server instanceof TlsServer ? requestByHttps : requestByHttp, options, standIn, body);
+  }
+
+  /** Where the app for HTTP nodes is. What a router in front takes from the path, no app is told; the editor saw it. */
+  #nodeRoot(mount: string): string {
+    const roots = rootsOf(this.#RED);
+    // What nodes add to the admin app is an app of its own in it.
+    const admin = mountOf(parentOf(this.#RED.httpAdmin) ?? this.#RED.httpAdmin, roots.admin);
+    const prefix = mount.endsWith(admin) ? mount.slice(0, mount.length - admin.length) : "";
+    return (prefix.startsWith("/") ? prefix : "") + mountOf(this.#RED.httpNode, roots.node);
+  }
+}
+
+async function resultBy(
+  request: typeof requestByHttp,
+  options: RequestOptions,
+  standIn: StandIn,
+  sentBody: string | Buffer,
+): Promise<TrialResult> {
+  return new Promise((resolve, reject) => {
+    const sent = request(options, (response) => {
+      let body = "";
+      response.setEncoding("utf8").on("data", (chunk: string) => {
+        body += chunk;
+        if (body.length > longestAnswer) response.destroy();
+      });
+      response.on("close", () => resolve(resultOf(response.statusCode ?? 0, response.headers, body)));
+    });
+    sent.on("socket", (socket) => {
+      socket.once("connect", () => socket.localPort !== undefined && standIn.leaveBy(socket.localPort));
+    });
+    sent.on("error", reject);
+    sent.end(sentBody);
+  });
+}
+
+/** A server that listens everywhere is called where nobody else can listen in. */
+function loopback(address: string): string {
+  return { "0.0.0.0": "127.0.0.1", "::": "::1" }[address] ?? address;
+}
+
+// What came of a test request.
+
+/** What came of a test request, by the key of its text under `trial` in the message catalog. */
+export type Outcome =
+  /** The flow was started. */
+  | "accepted"
+  /** The flow was started, and has answered. */
+  | "answered"
+  /** The flow was started, and did not answer within its time limit (504). */
+  | "unanswered"
+  /** The editor knows the node, the runtime does not. */
+  | "notDeployed"
+  /** HTTP nodes are switched off. */
+  | "switchedOff"
+  /** The node's configuration breaks a rule. */
+  | "closed"
+  /** The delivery whose body was to be sent is not kept any more, or is another node's. */
+  | "deliveryGone"
+  /** Another node has the path. */
+  | "taken"
+  /** `httpNodeAuth` asked for a user and a password. */
+  | "blocked"
+  /** The request reached an endpoint, which did not find the right token in it. */
+  | "tokenRefused"
+  /** The flows did not start in time. */
+  | "deploying"
+  /** Nothing answers at the path. */
+  | "notFound"
+  /** Something else answered. */
+  | "otherwise"
+  /** There was no answer. */
+  | "unreachable";
+
+/** The result of a test request, as the form is told. */
+export interface TrialResult {
+  outcome: Outcome;
+  /** The status code of the answer, if there was one. */
+  status?: number;
+  /** The id of the message, if the flow was started. */
+  id?: string;
+  /** The rule that keeps the endpoint closed, and its value. */
+  rule?: BrokenRule;
+  value?: string;
+}
+
+/** Tells what an answer to a test request means. */
+function resultOf(
+  status: number,
+  headers: Readonly<Record<string, string | string[] | undefined>>,
+  body: string,
+): TrialResult {
+  const given = headers[messageField.toLowerCase()];
+  if (typeof given === "string") return { outcome: isOurs(headers) ? "unanswered" : "answered", status, id: given };
+  const id = status === 200 ? acceptedId(body) : undefined;
+  if (id !== undefined) return { outcome: "accepted", status, id };
+  return { outcome: outcomeOf(status, headers["www-authenticate"] ?? ""), status };
+}
+
+/** Whether it tells of a problem, such as that the flow has not answered. */
+function isOurs({ "content-type": type }: Readonly<Record<string, unknown>>): boolean {
+  return type === "application/problem+json";
+}
+
+/** How the challenges of `src/problem.ts` begin, which the form cannot import. */
+const ourChallenge = /^(?:Bearer|Signature) realm="webhook"/;
+
+function outcomeOf(status: number, challenge: string | string[]): Outcome {
+  // RFC 9110 §11.6.1: the challenge tells whose refusal it is.
+  if (status === 401) return ourChallenge.test(String(challenge)) ? "tokenRefused" : "blocked";
+  if (status === 404) return "notFound";
+  if (status === 503) return "deploying";
+  return "otherwise";
+}
+
+/** The id in an endpoint's reply; nothing when something else answered. */
+function acceptedId(body: string): string | undefined {
+  try {
+    const { status, id } = JSON.parse(body) as { status?: unknown; id?: unknown };
+    return status === "accepted" && typeof id === "string" ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
