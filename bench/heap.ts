@@ -1,16 +1,16 @@
 /** Prints, as JSON, what the parts of an endpoint take on the heap, in bytes each. Needs `--expose-gc`. */
 import type { Node, NodeAPI } from "node-red";
 import { Observers } from "../src/admin/observers";
-import type { Gate } from "../src/auth/authenticator";
-import { gateOf } from "../src/auth/create-authenticator";
+import type { Authenticator } from "../src/auth/authenticator";
+import { createAuthenticator } from "../src/auth/create-authenticator";
 import { MemoryRateCounter } from "../src/auth/limits";
-import { StandIns } from "../src/auth/stand-ins";
+import { TestCredentials } from "../src/auth/stand-ins";
 import { defaults } from "../src/config/fields";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { Guarding } from "../src/deliveries/duplicate-guard";
 import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { EndpointRegistry } from "../src/flow/endpoints";
-import { describeNode, endpointOf } from "../src/flow/message";
+import { describeNode, createEndpoint } from "../src/flow/message";
 import { token } from "../test/harness/flow";
 
 const count = 10_000;
@@ -42,7 +42,7 @@ const RED = {
   settings: {},
 } as unknown as NodeAPI;
 const nodeAt = (index: number) => Object.assign(Object.create(node) as Node, { id: `w${index}` });
-const limiting = { standIns: new StandIns(), counter: new MemoryRateCounter() };
+const limiting = { standIns: new TestCredentials(), counter: new MemoryRateCounter() };
 const observers = new Observers(RED);
 const { outcomes } = observers;
 const guarding = new Guarding(new MemoryDuplicates());
@@ -52,7 +52,7 @@ const config = measure("its configuration, parsed", (index) => {
   const ownToken = token.slice(5) + String(index).padStart(5, "0");
   return parseConfig({ ...defaults, relativePath: `/hook/${index}` }, { token: ownToken }, { roots: { admin: "/admin", node: "/" } }) as WebhookConfig;
 }); // prettier-ignore
-const gate = measure("its gate", (index) => gateOf(config(index)) as Gate);
+const gate = measure("its gate", (index) => createAuthenticator(config(index)) as Authenticator);
 measure("its counts and its health", (index) => {
   const own = nodeAt(index);
   observers.begin(own);
@@ -61,7 +61,7 @@ measure("its counts and its health", (index) => {
 });
 measure("the endpoint, its functions and its place in the map", (index) => {
   const parts = { config: config(index), gate: gate(index), limit: 5_000_000, limiting, outcomes, guarding };
-  const endpoint = endpointOf(RED, nodeAt(index), { ...parts, guaranteed: undefined, records: undefined });
+  const endpoint = createEndpoint(RED, nodeAt(index), { ...parts, guaranteed: undefined, records: undefined });
   return registry.register({ endpoint, onActive: nothing, onBlocked: nothing });
 });
 process.stdout.write(JSON.stringify(sizes));

@@ -3,7 +3,14 @@
 import { type CredentialName, defaults, type SavedFields } from "../src/config/fields";
 import { addTab, removeTab } from "./editor/deliveries/tab";
 import { prepareRival } from "./editor/form/addresses";
-import { isUsed, prepareMessages, publicUrlOf, settingsValidator, showMessages, validator } from "./editor/form/checks";
+import {
+  isUsed,
+  prepareMessages,
+  composePublicUrl,
+  settingsValidator,
+  showMessages,
+  validator,
+} from "./editor/form/checks";
 import {
   enterMissing,
   hasNoCredential,
@@ -20,7 +27,7 @@ import {
   inputValue,
   isSame,
   leaveOutDefaults,
-  rowOf,
+  findRow,
   savedValues,
   showUnlisted,
   valuesInForm,
@@ -39,7 +46,7 @@ import {
 } from "./editor/form/sections";
 import { learntEvent, prepareScheme, prepareSender, showSettings } from "./editor/form/sender";
 import { prepareStanding } from "./editor/form/status";
-import { hideResult, prepareTrial } from "./editor/form/test-request";
+import { hideResult, prepareTestRequest } from "./editor/form/test-request";
 import type { Editor } from "./editor/host";
 
 declare const RED: Editor;
@@ -139,7 +146,7 @@ function prepare(node: WebhookNode): void {
   prepareCredentials(node);
   prepareHandover(node);
   prepareRival(node);
-  prepareTrial(node);
+  prepareTestRequest(node);
   prepareCommand(node);
   prepareSections(node);
   prepareStanding(node);
@@ -160,9 +167,9 @@ const optional: readonly Field[] = [
 /** Shows all that follows from what the form holds: every field may bear on the others. */
 function showState(node: WebhookNode): void {
   const values = valuesInForm(node);
-  for (const field of optional) rowOf(field).toggle(isUsed(field, values));
+  for (const field of optional) findRow(field).toggle(isUsed(field, values));
   $("#webhook-trigger-schemeOf").closest(".form-row").toggle(isUsed("scheme", values));
-  showSettings(publicUrlOf(values));
+  showSettings(composePublicUrl(values));
   showMessages(node);
   showCredentialHints(node);
   showHandover(node);

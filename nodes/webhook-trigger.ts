@@ -3,11 +3,18 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { pushChanges, serveDeliveries, serveQueueControl } from "../src/admin/deliveries-api";
 import { Observers } from "../src/admin/observers";
-import { gateOf } from "../src/auth/create-authenticator";
+import { createAuthenticator } from "../src/auth/create-authenticator";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
 import { parseBaseUrl, type Roots } from "../src/config/host";
-import { bodyLimitOf, isMiddlewareBroken, memoryOf, middlewareOf, rootsOf, settingsOf } from "../src/config/node-red";
+import {
+  getBodyLimitBytes,
+  isMiddlewareBroken,
+  getMemoryBytes,
+  getMiddleware,
+  getRoots,
+  getSettings,
+} from "../src/config/node-red";
 import { parseConfig } from "../src/config/parse";
 import type { Breach } from "../src/config/rules";
 import { Guarding } from "../src/deliveries/duplicate-guard";
@@ -17,10 +24,10 @@ import { Completion, describeError, maxErrorLength } from "../src/flow/completio
 import { DeployGate } from "../src/flow/deploy-gate";
 import { ConfiguredPaths, EndpointRegistry, OpenedNodes } from "../src/flow/endpoints";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
-import { describeNode, endpointOf, type Parts } from "../src/flow/message";
+import { describeNode, createEndpoint, type EndpointParts } from "../src/flow/message";
 import { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
-import { Trials } from "../src/flow/test-requests";
+import { TestRequests } from "../src/flow/test-requests";
 import { clientAddress, getMountPath, trustsEveryProxy } from "../src/http/express";
 import { HttpFront } from "../src/http/front";
 import { MissedRequests } from "../src/http/missed-requests";
@@ -40,7 +47,7 @@ interface Common {
   /** Missing where HTTP nodes are switched off. */
   front: HttpFront | undefined;
   opened: OpenedNodes;
-  trials: Trials;
+  trials: TestRequests;
   limiting: LimitServices;
   guarding: Guarding;
   observers: Observers;
@@ -53,9 +60,9 @@ interface Common {
 
 export = function webhookTrigger(RED: NodeAPI): void {
   const common = prepare(RED);
-  const { webhookTriggerBaseUrl: baseUrl = "", webhookTriggerMemory } = settingsOf(RED);
+  const { webhookTriggerBaseUrl: baseUrl = "", webhookTriggerMemory } = getSettings(RED);
   if (baseUrl !== "" && common.baseUrl === undefined) RED.log.warn(RED._("settings.baseUrl"));
-  const memory = memoryOf(RED);
+  const memory = getMemoryBytes(RED);
   if (memory !== undefined) memoryBudget.max = memory;
   else if (webhookTriggerMemory !== undefined) RED.log.warn(RED._("settings.memory"));
 
@@ -80,16 +87,16 @@ function prepare(RED: NodeAPI): Common {
   const observers = new Observers(RED);
   const registry = new EndpointRegistry();
   const deployGate = new DeployGate();
-  const roots = rootsOf(RED);
+  const roots = getRoots(RED);
   const opened = new OpenedNodes(RED, registry);
   const stores = new DeliveryStores(RED, observers.outcomes, pushChanges(RED));
-  const limit = bodyLimitOf(RED);
+  const limit = getBodyLimitBytes(RED);
   const { lists } = stores;
   const replays = new Replays(RED, opened, deployGate, limit);
   const paused = (node: string) => stores.paused(node);
   serveDeliveries(RED, { lists, traffic: observers.traffic, replays, paused });
   serveQueueControl(RED, stores);
-  const trials = new Trials(RED, deployGate, opened, lists);
+  const trials = new TestRequests(RED, deployGate, opened, lists);
   const isConfigured = (key: string) => configured.has(key);
   const missed = new MissedRequests({
     registry,
@@ -107,8 +114,8 @@ function prepare(RED: NodeAPI): Common {
           registry,
           gate: deployGate,
           missed,
-          settings: settingsOf(RED),
-          getMiddleware: () => middlewareOf(RED),
+          settings: getSettings(RED),
+          getMiddleware: () => getMiddleware(RED),
           isConfigured,
         });
   const suspend = () => {
@@ -137,7 +144,7 @@ function prepare(RED: NodeAPI): Common {
     guarding: new Guarding(new MemoryDuplicates()),
     observers,
     roots,
-    baseUrl: parseBaseUrl(settingsOf(RED).webhookTriggerBaseUrl),
+    baseUrl: parseBaseUrl(getSettings(RED).webhookTriggerBaseUrl),
     limit,
   };
 }
@@ -159,14 +166,14 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   if ("rule" in config) return close(config);
   const breach = stores.breachOf(config.guaranteed);
   if (breach) return close(breach);
-  const gate = gateOf(config, node.id, trials.standIns);
+  const gate = createAuthenticator(config, node.id, trials.standIns);
   if ("rule" in gate) return close(gate);
   const recorder = new Recorder(node.id, gate.redactor);
   open(RED, node, { ...common, outcomes: observers.outcomes, config, gate, recorder });
 }
 
 /** All that the endpoint of a node is made of. */
-type Whole = Common & Pick<Parts, "config" | "gate" | "outcomes"> & { recorder: Recorder };
+type Whole = Common & Pick<EndpointParts, "config" | "gate" | "outcomes"> & { recorder: Recorder };
 
 function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const { config, gate, observers, recorder, registry, stores, completion } = whole;
@@ -179,7 +186,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
     config.guaranteed || stores.hasQueue ? new GuaranteedFlow(RED, node, { ...whole, queue: stores.queue }) : undefined;
   const guaranteed = config.guaranteed ? flow : undefined;
   const guarding = guaranteed ? stores.guarding : whole.guarding;
-  const endpoint = endpointOf(RED, node, { ...whole, guarding, guaranteed, records: log });
+  const endpoint = createEndpoint(RED, node, { ...whole, guarding, guaranteed, records: log });
   if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
   whole.opened.note(node, { node, config, endpoint, recorder });
   completion.onError(node, (id, error, by) => {

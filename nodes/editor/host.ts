@@ -6,7 +6,7 @@
  */
 
 import type { Roots } from "../../src/config/host";
-import type { Keeping } from "../../src/config/stores";
+import type { StoreKind } from "../../src/config/stores";
 import type { Translate } from "../../src/deliveries/summary";
 
 /** A node in the editor, as far as the form looks at one. */
@@ -56,10 +56,10 @@ interface ObjectView {
 }
 
 /** `true`, or what is wrong with a value. */
-type Verdict = true | string;
+type ValidationResult = true | string;
 
 /** Node-RED shows what a validator returns only if it declares both parameters. */
-export type Validator<Saved> = (this: EditorNode & Saved, value: unknown, options: unknown) => Verdict;
+export type Validator<Saved> = (this: EditorNode & Saved, value: unknown, options: unknown) => ValidationResult;
 
 /** The definition of a node type in the editor. */
 interface EditorNodeDefinition<Saved> {
@@ -131,7 +131,7 @@ export interface Editor {
     /** From the runtime half of the webhook trigger. */
     webhookTriggerRoots: Roots;
     webhookTriggerBaseUrl: string;
-    webhookTriggerGuaranteed: Keeping;
+    webhookTriggerGuaranteed: StoreKind;
     /** As the settings file has it. */
     webhookTriggerDeliveries?: { readonly keep?: unknown };
     /** What this browser remembers. */
@@ -163,7 +163,7 @@ export function prepareCopyButton(node: Pick<EditorNode, "_">, button: JQuery, n
 // Times, as the user of the editor writes them.
 
 /** The time, and the day as well where that is not today. */
-export function timeOf(at: number): string {
+export function formatTime(at: number): string {
   const date = new Date(at);
   const time: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
   if (date.toDateString() === new Date().toDateString()) return date.toLocaleTimeString(undefined, time);
@@ -171,7 +171,7 @@ export function timeOf(at: number): string {
 }
 
 /** A time span in one unit that is large enough, such as "85 minutes". @param seconds how long it is */
-export function durationOf(seconds: number): string {
+export function formatDuration(seconds: number): string {
   const units = [
     ["day", 86_400],
     ["hour", 3600],

@@ -3,27 +3,27 @@
 import type { RequestHandler, Response } from "express";
 import type { Node, NodeAPI } from "node-red";
 import { permissions } from "../config/host";
-import { serverOf } from "../config/node-red";
+import { getServer } from "../config/node-red";
 import { finished, unfinished } from "../deliveries/delivery";
-import { type DeliveryLists, detailOf, formatPosition, parsePosition, summaryOf } from "../deliveries/lists";
+import { type DeliveryLists, describeDelivery, formatPosition, parsePosition, summarize } from "../deliveries/lists";
 import { type DeliveryQueue, type Query, StoreError } from "../deliveries/queue";
 import type { Detail, Pause, State, SummaryPage } from "../deliveries/summary";
 import type { Changed, Replays } from "../flow/replays";
-import type { Queues } from "../flow/stores";
-import { millisecondsKnown, type Minute, minutesOf, type Traffic } from "./traffic";
+import type { NodeQueues } from "../flow/stores";
+import { millisecondsKnown, type Minute, countByMinute, type Traffic } from "./traffic";
 
 const states: readonly State[] = [...unfinished, ...finished];
-export const usualLimit = 100;
-export const mostOfPage = 500;
+export const defaultPageSize = 100;
+export const maxPageSize = 500;
 /** So many deliveries of each list are counted for the picture of what is filtered by more than a node. */
-const mostCounted = 2000;
+const maxCounted = 2000;
 /** RFC 9110 §15.5.10: what is asked does not fit the state of what it is asked of. */
 const conflict = 409;
 /** From one push to the next, in ms. */
 const pushInterval = 250;
 
 /** What the admin API of deliveries is made of. */
-interface Means {
+interface DeliveriesApiServices {
   readonly lists: DeliveryLists;
   readonly replays: Replays;
   readonly traffic: Traffic;
@@ -37,7 +37,7 @@ class BadRequest extends Error {}
 /** Says nothing while no editor is open. @returns what to call whenever a delivery has come or has changed */
 export function pushChanges(RED: NodeAPI): () => void {
   // Editors may have been open before this package was installed.
-  const mayHaveOthers = serverOf(RED)?.listening === true;
+  const mayHaveOthers = getServer(RED)?.listening === true;
   let editors = 0;
   let timer: NodeJS.Timeout | undefined;
   RED.events.on("comms:connection-added", () => editors++);
@@ -51,7 +51,7 @@ export function pushChanges(RED: NodeAPI): () => void {
   };
 }
 
-export function serveDeliveries(RED: NodeAPI, { lists, replays, traffic, paused }: Means): void {
+export function serveDeliveries(RED: NodeAPI, { lists, replays, traffic, paused }: DeliveriesApiServices): void {
   const { httpAdmin, auth } = RED;
   const means = { translate: RED._, paused };
   const [mayRead, mayWrite] = [auth.needsPermission(permissions.read), auth.needsPermission(permissions.write)];
@@ -68,14 +68,14 @@ export function serveDeliveries(RED: NodeAPI, { lists, replays, traffic, paused 
   const page = async (query: Query): Promise<SummaryPage> => {
     const { deliveries, next } = await lists.page(query);
     return {
-      deliveries: deliveries.map((delivery) => summaryOf(delivery, means)),
+      deliveries: deliveries.map((delivery) => summarize(delivery, means)),
       next: next ? formatPosition(next) : null,
     };
   };
 
   const detail = async (id: string): Promise<Detail | undefined> => {
     const found = await lists.find(id);
-    return found && { ...detailOf(found.stored, means), ...(await replays.payloadToShow(found.stored)) };
+    return found && { ...describeDelivery(found.stored, means), ...(await replays.payloadToShow(found.stored)) };
   };
 
   const replay = async (id: string, changed: Changed | undefined, response: Response): Promise<unknown> => {
@@ -90,7 +90,7 @@ export function serveDeliveries(RED: NodeAPI, { lists, replays, traffic, paused 
   const minutes = async ({ node, state, text }: Query): Promise<{ minutes: readonly Minute[] }> => {
     if (state === undefined && text === undefined) return { minutes: traffic.last(node) };
     const since = Date.now() - millisecondsKnown;
-    return { minutes: minutesOf(await lists.since(since, { node, state, text }, mostCounted)) };
+    return { minutes: countByMinute(await lists.since(since, { node, state, text }, maxCounted)) };
   };
 
   const root = "/webhook-trigger/deliveries";
@@ -115,11 +115,11 @@ function parseQuery(query: Readonly<Record<string, unknown>>): Query {
   const [node, state, text, page, limit] = ["node", "state", "text", "before", "limit"].map((name) => textIn(query, name)); // prettier-ignore
   const known = states.find((each) => each === state);
   if (state !== undefined && known === undefined) throw new BadRequest(`state: ${states.join(", ")}`);
-  const number = limit === undefined ? usualLimit : Number(limit);
-  if (!Number.isInteger(number) || number < 1) throw new BadRequest(`limit: 1 - ${mostOfPage}`);
+  const number = limit === undefined ? defaultPageSize : Number(limit);
+  if (!Number.isInteger(number) || number < 1) throw new BadRequest(`limit: 1 - ${maxPageSize}`);
   const before = page === undefined ? undefined : parsePosition(page);
   if (page !== undefined && !before) throw new BadRequest("before");
-  return { node, state: known, text, before, limit: Math.min(number, mostOfPage) };
+  return { node, state: known, text, before, limit: Math.min(number, maxPageSize) };
 }
 
 /** What is empty counts as missing. */
@@ -139,7 +139,7 @@ function parseChanged(body: unknown): Changed | undefined {
 // The admin API by which nodes are paused and resumed, and by which the editor knows what waits for them.
 
 /** RFC 9110 §15.5.10: what is asked does not fit the state of what it is asked of. */
-export function serveQueueControl(RED: NodeAPI, queues: Queues): void {
+export function serveQueueControl(RED: NodeAPI, queues: NodeQueues): void {
   const { httpAdmin, auth } = RED;
   const [mayRead, mayWrite] = [auth.needsPermission(permissions.read), auth.needsPermission(permissions.write)];
 

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { normaliseAddress, TimeBudget } from "../auth/limits";
 import type { Explanation, Reason } from "../auth/result";
 import { type SenderId, shortName } from "../auth/senders/table";
-import type { Why } from "../deliveries/delivery-log";
+import type { RefusalCause } from "../deliveries/delivery-log";
 import { describeError, type Translate } from "../deliveries/summary";
 import type { RunningNode } from "../flow/endpoint";
 import type { Outcomes, RefusedEvent } from "../flow/outcomes";
@@ -21,7 +21,7 @@ const maxValue = 300;
 const examination = new TimeBudget(100);
 
 /** Why a request was refused, found out when it is first asked for. Secrets are redacted. */
-class Refusal {
+class LoggedRefusal {
   readonly #event: RefusedEvent;
   readonly #translate: Translate;
   #explanation: Explanation | undefined;
@@ -46,7 +46,7 @@ class Refusal {
   }
 
   /** For the list of deliveries: a flood of requests must not have each of them examined. */
-  get why(): Why {
+  get why(): RefusalCause {
     const error = this.cause?.split("\n", 1)[0]?.slice(0, maxNotedCause);
     const explanation = this.#explanation ?? examination.spend(() => this.explanation) ?? { reasons: [] };
     return { explanation, error };
@@ -131,7 +131,7 @@ export class NodeLog {
     const { node, problem, request, cause } = event;
     const health = this.#nodes.get(node);
     if (!health?.running) return;
-    const refusal = new Refusal(event, this.#translate);
+    const refusal = new LoggedRefusal(event, this.#translate);
     // What a stranger does must not hide an error, so each has an interval of its own.
     if (this.#mayLog(node, cause === undefined ? "warn" : "error")) {
       health.lastRefused = this.#log(health.running, event, refusal) ?? health.lastRefused;
@@ -140,7 +140,7 @@ export class NodeLog {
   }
 
   /** @returns what was logged, for the form; nothing of an error, which is for the log alone */
-  #log({ node, sender }: RunningNode, event: RefusedEvent, refusal: Refusal): RefusedRequest | undefined {
+  #log({ node, sender }: RunningNode, event: RefusedEvent, refusal: LoggedRefusal): RefusedRequest | undefined {
     const { problem, request } = event;
     const text = this.#translate(`refused.${problem.name}`);
     const { cause, explanation } = refusal;

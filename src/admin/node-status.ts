@@ -1,7 +1,7 @@
 // The status of each node: what keeps it from its work goes before how much it has done.
 
 import type { NodeAPI, NodeStatus } from "node-red";
-import type { Trouble } from "../deliveries/queue";
+import type { StoreTrouble } from "../deliveries/queue";
 import type { Translate } from "../deliveries/summary";
 import type { RunningNode } from "../flow/endpoint";
 import type { Outcomes } from "../flow/outcomes";
@@ -18,12 +18,12 @@ const intervalMs = 500;
 const numbers = ["handshakes", "duplicates", "unanswered", "running", "queued", "retrying", "failed"] as const;
 
 /** What a status is made of. */
-interface Shown {
+interface ShownStatus {
   readonly running: RunningNode;
   readonly health: NodeHealth;
   readonly counts: NodeCounts;
   /** What the store is in trouble with. */
-  readonly trouble: Trouble | undefined;
+  readonly trouble: StoreTrouble | undefined;
   /** For how many hours nothing was accepted, where something was expected. */
   readonly silentFor: number | undefined;
 }
@@ -100,7 +100,7 @@ export class NodeStatuses {
 }
 
 /** The status of an open endpoint. */
-function describeStatus(shown: Shown, translate: Translate): NodeStatus {
+function describeStatus(shown: ShownStatus, translate: Translate): NodeStatus {
   const { running, health, trouble } = shown;
   const { path } = running;
   if (trouble) return { fill: "red", shape: "ring", text: translate(`status.store.${trouble}`) };
@@ -119,7 +119,7 @@ function describeStatus(shown: Shown, translate: Translate): NodeStatus {
   return { fill: isYellow ? "yellow" : "green", shape: "dot", text };
 }
 
-function describePause({ running, health }: Shown, translate: Translate): string | undefined {
+function describePause({ running, health }: ShownStatus, translate: Translate): string | undefined {
   const { pause, queued = 0, retrying = 0 } = health.load ?? {};
   const number = queued + retrying;
   if (pause === "manual") return translate("status.paused", { number });
@@ -128,7 +128,7 @@ function describePause({ running, health }: Shown, translate: Translate): string
   return pause === "breaker" ? translate("status.breaker", { failures, number }) : undefined;
 }
 
-function describeCounts({ running, health, counts }: Shown, translate: Translate): string {
+function describeCounts({ running, health, counts }: ShownStatus, translate: Translate): string {
   const { accepted, refused, handshake: handshakes, duplicate: duplicates, unanswered } = counts;
   const { pause, running: runningFlows = 0, queued = 0, retrying = 0, failed = 0 } = health.load ?? {};
   // The text of a pause has the number of those that wait.
@@ -146,7 +146,7 @@ function describeCounts({ running, health, counts }: Shown, translate: Translate
   return [open, ...parts].join(", ");
 }
 
-function describeWarnings({ health, silentFor }: Shown, translate: Translate): string[] {
+function describeWarnings({ health, silentFor }: ShownStatus, translate: Translate): string[] {
   const now = Date.now();
   return [
     ...(health.isRefusingAll(now) ? [translate("status.allRefused")] : []),

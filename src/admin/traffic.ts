@@ -86,7 +86,7 @@ export class Traffic {
 }
 
 /** The same of stored deliveries. */
-export function minutesOf(deliveries: Iterable<Pick<Delivery, "at" | "state" | "replayOf">>): Minute[] {
+export function countByMinute(deliveries: Iterable<Pick<Delivery, "at" | "state" | "replayOf">>): Minute[] {
   const minutes = makeMinutes();
   const now = toMinutes(Date.now());
   for (const { at, state, replayOf } of deliveries) {

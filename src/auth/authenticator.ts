@@ -3,11 +3,11 @@
 import type { Problem } from "../request/problem";
 import type { CredentialPlace } from "../request/request-info";
 import type { Redactor } from "./redactor";
-import type { Admission, Explanation } from "./result";
+import type { Authenticated, Explanation } from "./result";
 import type { Handshake, Mac, Scheme, Sender, Source } from "./senders/sender";
-import { Fields, type Head, placeOf } from "./signature/fields";
+import { Fields, type RequestHead, parseSource } from "./signature/fields";
 
-export interface Gate extends CredentialPlace {
+export interface Authenticator extends CredentialPlace {
   /** The methods besides POST by which the sender may ask something. */
   readonly methods: readonly string[];
   /** How requests are signed; nothing where a token lets them in. */
@@ -21,11 +21,11 @@ export interface Gate extends CredentialPlace {
    *
    * @param at when it came, in ms since the epoch
    */
-  begin(head: Head, at: number): Entry;
+  begin(head: RequestHead, at: number): AuthResult;
   /** Replaces its secrets in texts. */
   readonly redactor: Redactor;
   /** Tells the operator why a request was refused. It may take as long as some forty requests do. */
-  explain(refused: Refused): Explanation;
+  explain(refused: RefusedRequestFacts): Explanation;
 }
 
 /** The header fields of a request: as something in front has left them, and as they came. */
@@ -35,23 +35,23 @@ export interface ReceivedFields {
 }
 
 /** What becomes of a request, as far as its head tells: it may come in, has more to prove, or is done with. */
-export type Entry = Admission | Claim | Answer | Problem;
+export type AuthResult = Authenticated | PendingVerification | HandshakeAnswer | Problem;
 
 /** What a request still has to prove by its body. */
-export interface Claim {
+export interface PendingVerification {
   /** The most bytes that its body may have to prove anything, and why it is refused where it has more. */
-  readonly longest?: { readonly bytes: number; readonly otherwise: Problem };
+  readonly limit?: { readonly bytes: number; readonly otherwise: Problem };
   /** Whether its sender is not known before its body has proven it. */
   readonly isUnverified: boolean;
   /** Whether it is proven by the bytes of the body as they came: no other form of it will do. */
   readonly needsBytes: boolean;
   /** @param body all of it */
-  verdict(body: Buffer): Admission | Answer | Problem;
+  verdict(body: Buffer): Authenticated | HandshakeAnswer | Problem;
 }
 
 /** A request that was refused, as far as it was read. */
-export interface Refused {
-  head: Head;
+export interface RefusedRequestFacts {
+  head: RequestHead;
   body?: Buffer | undefined;
   /** When it came, in ms since the epoch. */
   at: number;
@@ -59,18 +59,18 @@ export interface Refused {
   ip?: string | undefined;
 }
 
-export function isAdmission(entry: Entry): entry is Admission {
+export function isAuthenticated(entry: AuthResult): entry is Authenticated {
   return "credential" in entry;
 }
 
-export function isClaim(entry: Entry): entry is Claim {
+export function isPendingVerification(entry: AuthResult): entry is PendingVerification {
   return "verdict" in entry;
 }
 
 // What a handshake is answered: nothing of a request is said back that may not be.
 
 /** What a sender is answered. */
-export interface Answer {
+export interface HandshakeAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: string;
@@ -89,17 +89,17 @@ type Say = (piece: Source | Mac) => string | undefined;
  *
  * @param mac makes an HMAC-SHA256 under the secret; only of what may be said back
  */
-export function answerTo(
+export function createHandshakeAnswer(
   { restrict = [], reply, show }: Handshake,
   request: Fields,
   mac: (text: string) => Buffer | undefined,
-): Answer {
+): HandshakeAnswer {
   const refusal = { status: 400, headers: {}, body: "" };
   const isAllowed = restrict.every(([source, pattern]) => pattern.test(textAt(request, source) ?? ""));
   if (!isAllowed) return refusal;
-  const say: Say = (piece) => (typeof piece === "string" ? textAt(request, piece) : macOf(piece, request, mac));
+  const say: Say = (piece) => (typeof piece === "string" ? textAt(request, piece) : computeMac(piece, request, mac));
   const headers = mapped(reply.headers ?? {}, say);
-  const body = bodyOf(reply.body ?? "lit:", say);
+  const body = composeBody(reply.body ?? "lit:", say);
   const shown = show === undefined ? "" : textAt(request, show);
   if (!headers || body === undefined || shown === undefined) return refusal;
   const type = typeof reply.body === "object" ? { "Content-Type": "application/json" } : {};
@@ -108,10 +108,10 @@ export function answerTo(
 
 /** A literal may be empty. */
 function textAt(request: Fields, source: Source): string | undefined {
-  return source === "lit:" ? "" : request.onlyTextAt(placeOf(source));
+  return source === "lit:" ? "" : request.onlyTextAt(parseSource(source));
 }
 
-function macOf(
+function computeMac(
   { mac: encoding, of, prefix = "" }: Mac,
   request: Fields,
   mac: (text: string) => Buffer | undefined,
@@ -121,7 +121,7 @@ function macOf(
   return digest && prefix + digest.toString(encoding);
 }
 
-function bodyOf(body: NonNullable<Handshake["reply"]["body"]>, say: Say): string | undefined {
+function composeBody(body: NonNullable<Handshake["reply"]["body"]>, say: Say): string | undefined {
   if (typeof body === "string") return say(body);
   const members = mapped(body, (piece) => (typeof piece === "number" ? piece : say(piece)));
   return members && JSON.stringify(members);
@@ -140,7 +140,7 @@ function mapped<From, To>(
 // What a sender tells of a delivery.
 
 /** What is known; a text also where it is a number in JSON. */
-interface Delivery {
+interface SenderDelivery {
   event?: string;
   /** The sender's own id of the delivery. */
   id?: string;
@@ -151,10 +151,14 @@ interface Delivery {
  *
  * @param content the body without its content codings; it is read only where the sender tells in it
  */
-export function deliveryOf({ event, id }: Pick<Sender, "event" | "id">, head: Head, content: () => Buffer): Delivery {
+export function readSenderDelivery(
+  { event, id }: Pick<Sender, "event" | "id">,
+  head: RequestHead,
+  content: () => Buffer,
+): SenderDelivery {
   const fields = new Fields(head, content);
-  const told = event && fields.onlyTextAt(placeOf(event));
-  const place = id?.from.find((source) => fields.onlyTextAt(placeOf(source)) !== undefined);
-  const own = place && fields.onlyTextAt(placeOf(place));
+  const told = event && fields.onlyTextAt(parseSource(event));
+  const place = id?.from.find((source) => fields.onlyTextAt(parseSource(source)) !== undefined);
+  const own = place && fields.onlyTextAt(parseSource(place));
   return { ...(told !== undefined && { event: told }), ...(own !== undefined && { id: own }) };
 }

@@ -2,15 +2,15 @@
 
 import type { SignatureAccess, WebhookConfig } from "../config/parse";
 import type { Breach, BrokenRule } from "../config/rules";
-import type { Gate } from "./authenticator";
+import type { Authenticator } from "./authenticator";
 import { Handshakes } from "./handshakes";
 import type { Scheme } from "./senders/sender";
 import { isSenderId, type SenderId, senders } from "./senders/table";
 import { parseScheme, settledScheme } from "./signature/scheme";
 import { Verifier } from "./signature/verifier";
-import { SignatureGate } from "./signed";
-import { StandIns } from "./stand-ins";
-import { TokenGate } from "./token";
+import { SignatureAuthenticator } from "./signed";
+import { TestCredentials } from "./stand-ins";
+import { TokenAuthenticator } from "./token";
 
 /**
  * Makes the gate of an endpoint.
@@ -18,15 +18,15 @@ import { TokenGate } from "./token";
  * @param owner whose endpoint it is, as the stand-ins know it
  * @returns the rule that keeps it closed, where there is one
  */
-export function gateOf(
+export function createAuthenticator(
   { sender, access }: Pick<WebhookConfig, "sender" | "access">,
   owner = "",
-  standIns = new StandIns(),
-): Gate | Breach {
+  standIns = new TestCredentials(),
+): Authenticator | Breach {
   if (sender !== "" && !isSenderId(sender)) return broken("sender.unknown");
-  if (access.method !== "signature") return new TokenGate(access, owner, standIns, handshakesByToken(sender));
+  if (access.method !== "signature") return new TokenAuthenticator(access, owner, standIns, handshakesByToken(sender));
   if (sender === "") return broken("sender.required");
-  const scheme = schemeOf(sender, access);
+  const scheme = resolveScheme(sender, access);
   if ("rule" in scheme) return broken(scheme.rule);
   const { settings, secret: first, secondSecret: second, verifyToken } = access;
   const row = senders[sender];
@@ -35,10 +35,10 @@ export function gateOf(
   if (!(verifier instanceof Verifier)) {
     if (first !== "" || !isArmed) return broken(verifier.rule);
     const handshakes = new Handshakes(row, { settings, verifyToken });
-    return new SignatureGate(access, { sender, scheme, verifier: undefined, handshakes }, owner, standIns);
+    return new SignatureAuthenticator(access, { sender, scheme, verifier: undefined, handshakes }, owner, standIns);
   }
   const handshakes = new Handshakes(row, { settings, verifyToken, verifier });
-  return new SignatureGate(access, { sender, scheme, verifier, handshakes }, owner, standIns);
+  return new SignatureAuthenticator(access, { sender, scheme, verifier, handshakes }, owner, standIns);
 }
 
 /** A sender that sends the secret itself has its handshakes wherever that is looked for. */
@@ -47,7 +47,7 @@ function handshakesByToken(sender: SenderId | ""): Handshakes | undefined {
   return row?.scheme.alg === "token" && row.handshakes ? new Handshakes(row, { settings: {} }) : undefined;
 }
 
-function schemeOf(sender: SenderId, { scheme, settings }: SignatureAccess): Scheme | { rule: BrokenRule } {
+function resolveScheme(sender: SenderId, { scheme, settings }: SignatureAccess): Scheme | { rule: BrokenRule } {
   return sender === "custom" ? parseScheme(scheme, settings.publicUrl) : settledScheme(senders[sender], settings);
 }
 

@@ -3,11 +3,11 @@
 import { isDeeperThan, type Json, parseJson } from "../request/decode";
 import { Problem } from "../request/problem";
 import { digest, isSame } from "./digest";
-import type { Explanation, Reason, Why } from "./result";
+import type { Explanation, Reason, RefusalReason } from "./result";
 import type { Scheme, Source } from "./senders/sender";
 import { recogniseOrder, type SenderId, senderIds, senders, shortName } from "./senders/table";
-import { fieldValues, type Head } from "./signature/fields";
-import { keyOf } from "./signature/key";
+import { fieldValues, type RequestHead } from "./signature/fields";
+import { createKey } from "./signature/key";
 import { signsUrl } from "./signature/scheme";
 import { type Secrets, Verifier } from "./signature/verifier";
 
@@ -34,9 +34,9 @@ export interface Verification {
 }
 
 /** A request that was refused. */
-interface Refused {
-  why: Why;
-  head: Head;
+interface RefusedHead {
+  why: RefusalReason;
+  head: RequestHead;
   /** As it came over the wire; nothing when it was not read. */
   body?: Buffer;
   /** When it came, in ms since the epoch. */
@@ -44,26 +44,26 @@ interface Refused {
 }
 
 /** Longer bodies are not tried in other forms: each costs as much as the request did, and there are some forty. */
-const longestTried = 65_536;
+const maxTriedBytes = 65_536;
 
 /**
  * Finds out why a request was refused. It takes as long as some forty verifications, so the caller limits how often.
  *
  * @returns what is found, the surest first; nothing when there is nothing to be seen
  */
-export function whyNot(verification: Verification, refused: Refused): Finding[] {
+export function whyNot(verification: Verification, refused: RefusedHead): Finding[] {
   const { why, head, body = Buffer.alloc(0) } = refused;
   const findings: Finding[] = [];
   if (why.kind === "timeOutside") findings.push({ kind: "clock", seconds: why.seconds, tolerance: why.tolerance });
   const isWrong = why.kind === "signatureWrong" || why.kind === "tokenWrong";
-  if (isWrong && body.length <= longestTried) findings.push(...remedies(verification, refused, body));
+  if (isWrong && body.length <= maxTriedBytes) findings.push(...remedies(verification, refused, body));
   if (verification.scheme.alg === "token") findings.push(...tokenFindings(verification, head));
   const sender = recognise(head.rawHeaders);
   if (sender && sender !== verification.sender) findings.push({ kind: "otherSender", sender });
   return findings;
 }
 
-function tokenFindings({ scheme, secrets }: Verification, head: Head): TokenFinding[] {
+function tokenFindings({ scheme, secrets }: Verification, head: RequestHead): TokenFinding[] {
   const [name] = scheme.sig.headers;
   const tokens = [secrets.first, secrets.second ?? ""].filter((secret) => secret !== "");
   const finding = name === undefined ? undefined : explainToken(tokens, `header:${name}`, head);
@@ -71,7 +71,7 @@ function tokenFindings({ scheme, secrets }: Verification, head: Head): TokenFind
 }
 
 /** The first of the body, the secrets and the URL that, had it been otherwise, would have let the request in. */
-function remedies(verification: Verification, { head, at }: Refused, body: Buffer): Finding[] {
+function remedies(verification: Verification, { head, at }: RefusedHead, body: Buffer): Finding[] {
   const { secrets, sender, publicUrl = "" } = verification;
   const verifies = (changed: Partial<Verification>, bytes = body) =>
     fits({ ...verification, ...changed }, head, bytes, at);
@@ -89,7 +89,7 @@ function remedies(verification: Verification, { head, at }: Refused, body: Buffe
   return [url === undefined ? { kind: "signedUrl" } : { kind: "publicUrl", url }];
 }
 
-function fits({ scheme, secrets, publicUrl }: Verification, head: Head, body: Buffer, at: number): boolean {
+function fits({ scheme, secrets, publicUrl }: Verification, head: RequestHead, body: Buffer, at: number): boolean {
   const verifier = Verifier.of(scheme, secrets, publicUrl);
   if (!(verifier instanceof Verifier)) return false;
   const check = verifier.begin(head, at);
@@ -106,17 +106,17 @@ function otherUrls(url: string): string[] {
 
 // From what was found out about a refused request to sentences that an operator understands.
 
-export function explainedBy(findings: readonly Finding[], { rawHeaders }: Head): Explanation {
+export function explainFindings(findings: readonly Finding[], { rawHeaders }: RequestHead): Explanation {
   const looksLike = recognise(rawHeaders);
-  return { reasons: findings.map(reasonOf), ...(looksLike && { looksLike }) };
+  return { reasons: findings.map(toReason), ...(looksLike && { looksLike }) };
 }
 
 /** By the check that has failed, where nothing more was found. */
-export function explainedByWhy(why: Why, head: Head): Explanation {
-  return { ...explainedBy([], head), reasons: [reasonOfWhy(why)] };
+export function explainedByWhy(why: RefusalReason, head: RequestHead): Explanation {
+  return { ...explainFindings([], head), reasons: [reasonOfWhy(why)] };
 }
 
-function reasonOf(finding: Finding): Reason {
+function toReason(finding: Finding): Reason {
   switch (finding.kind) {
     case "tokenElsewhere":
       return { key: "tokenElsewhere", values: { place: placeText(finding.source) } };
@@ -141,7 +141,7 @@ function reasonOf(finding: Finding): Reason {
   }
 }
 
-function reasonOfWhy(why: Why): Reason {
+function reasonOfWhy(why: RefusalReason): Reason {
   switch (why.kind) {
     case "timeOutside":
       return clockReason(why.seconds, why.tolerance);
@@ -202,9 +202,9 @@ type TokenFinding =
   | { kind: "tokenScheme" };
 
 /** A token longer than this is none that somebody has mistyped. */
-const longestToken = 1000;
+const maxTokenLength = 1000;
 /** More values than this are not looked through. */
-const mostValues = 100;
+const maxValues = 100;
 
 /**
  * Finds out how a token came, for the operator: what it was is never told.
@@ -212,10 +212,10 @@ const mostValues = 100;
  * @param tokens those that would be accepted
  * @param expected where they are looked for
  */
-export function explainToken(tokens: readonly string[], expected: Source, head: Head): TokenFinding | undefined {
+export function explainToken(tokens: readonly string[], expected: Source, head: RequestHead): TokenFinding | undefined {
   const accepted = tokens.map((token) => digest(token));
   const isOurs = (text: string) => accepted.map((own) => isSame(digest(text), own)).includes(true);
-  const values = [...presentedValues(head)].slice(0, mostValues);
+  const values = [...presentedValues(head)].slice(0, maxValues);
   const elsewhere = values.find(({ source, text }) => !isAt(source, expected) && isOurs(text));
   if (elsewhere) return { kind: "tokenElsewhere", source: elsewhere.source };
   const here = values.find(({ source }) => isAt(source, expected));
@@ -223,7 +223,7 @@ export function explainToken(tokens: readonly string[], expected: Source, head: 
   if (!here || token === undefined) return undefined;
   if (here.text !== here.text.trim() && isOurs(here.text.trim())) return { kind: "tokenBlank" };
   if (here.text !== "" && !here.isBearer && isAt(here.source, "header:Authorization")) {
-    return [here.text, passwordOf(here.text)].some(isOurs) ? { kind: "tokenScheme" } : undefined;
+    return [here.text, readBasicPassword(here.text)].some(isOurs) ? { kind: "tokenScheme" } : undefined;
   }
   const { length } = here.text;
   const isLength = !tokens.some((each) => each.length === length);
@@ -231,7 +231,7 @@ export function explainToken(tokens: readonly string[], expected: Source, head: 
 }
 
 /** What credentials of the scheme `Basic` have for a password (RFC 7617 §2). */
-function passwordOf(credentials: string): string {
+function readBasicPassword(credentials: string): string {
   return Buffer.from(credentials, "base64")
     .toString()
     .replace(/^[^:]*:/, "");
@@ -243,18 +243,18 @@ function isAt(source: Source, expected: Source): boolean {
 }
 
 /** What stands in fields, without the scheme of its credentials (RFC 9110 §11.4), and in the query. */
-function* presentedValues({ rawHeaders, search }: Head): Generator<Presented> {
+function* presentedValues({ rawHeaders, search }: RequestHead): Generator<PresentedToken> {
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const [value = "", source] = [rawHeaders[index + 1], `header:${rawHeaders[index] ?? ""}` as const];
     const text = value.replace(/^(?:bearer|basic|token) +/i, "");
-    if (text.length <= longestToken) yield { source, text, isBearer: /^bearer /i.test(value) };
+    if (text.length <= maxTokenLength) yield { source, text, isBearer: /^bearer /i.test(value) };
   }
   for (const [name, text] of new URLSearchParams(search)) {
-    if (text.length <= longestToken) yield { source: `query:${name}`, text, isBearer: false };
+    if (text.length <= maxTokenLength) yield { source: `query:${name}`, text, isBearer: false };
   }
 }
 
-interface Presented {
+interface PresentedToken {
   readonly source: Source;
   readonly text: string;
   /** Whether it came with the scheme of bearer tokens. */
@@ -285,8 +285,8 @@ function* respelt(secret: string, begins = ""): Generator<[SecretFlaw, string]> 
 }
 
 /** Tells what is wrong with a secret that is not in the format of its scheme, if that is to be seen. */
-export function flawOf(scheme: Pick<Scheme, "alg" | "key">, secret: string): SecretFlaw | undefined {
-  for (const [flaw, meant] of respelt(secret)) if (keyOf(scheme, meant)) return flaw;
+export function findSecretFlaw(scheme: Pick<Scheme, "alg" | "key">, secret: string): SecretFlaw | undefined {
+  for (const [flaw, meant] of respelt(secret)) if (createKey(scheme, meant)) return flaw;
   return undefined;
 }
 

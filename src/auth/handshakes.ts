@@ -2,15 +2,15 @@
 
 import type { Settings } from "../config/fields";
 import { Problem, problems } from "../request/problem";
-import { type Answer, answerTo, type Claim } from "./authenticator";
+import { type HandshakeAnswer, createHandshakeAnswer, type PendingVerification } from "./authenticator";
 import { digest, isSame } from "./digest";
-import type { Admission, Credential } from "./result";
+import type { Authenticated, Credential } from "./result";
 import type { Condition, Handshake, Sender, Source } from "./senders/sender";
-import { Fields, type Head, isInBody, placeOf } from "./signature/fields";
+import { Fields, type RequestHead, isInBody, parseSource } from "./signature/fields";
 import type { Check, Verifier } from "./signature/verifier";
 
 /** The most bytes that the body of a handshake without a signature has. */
-export const longestUnsigned = 4096;
+export const maxUnsignedBytes = 4096;
 
 /** What a handshake depends on. */
 interface Trusted {
@@ -46,7 +46,7 @@ export class Handshakes {
   }
 
   /** Answers a request that nobody has signed, by its head: `"body"` when it takes its body to know. */
-  meet(head: Head): Answer | "body" | undefined {
+  meet(head: RequestHead): HandshakeAnswer | "body" | undefined {
     const request = new Fields(head);
     const possible = this.#unsigned.filter(({ method }) => method === head.method);
     const met = possible.find((handshake) => this.#holds(handshake, request, "head"));
@@ -56,19 +56,19 @@ export class Handshakes {
   }
 
   /** Answers a request that nobody has signed, and whose body is short and here. */
-  meetWithBody(head: Head, body: Buffer): Answer | undefined {
-    return body.length > longestUnsigned ? undefined : this.#find(this.#unsigned, head, body, "first");
+  meetWithBody(head: RequestHead, body: Buffer): HandshakeAnswer | undefined {
+    return body.length > maxUnsignedBytes ? undefined : this.#find(this.#unsigned, head, body, "first");
   }
 
   /** Answers a request whose signature fits. */
-  follow(head: Head, body: Buffer, credential: Credential): Answer | undefined {
+  follow(head: RequestHead, body: Buffer, credential: Credential): HandshakeAnswer | undefined {
     return this.#signed.length === 0 ? undefined : this.#find(this.#signed, head, body, credential);
   }
 
   /** Whether anybody may have had a body signed: as a challenge whose answer is an HMAC of it. */
   mayHaveSigned(body: Buffer): boolean {
     // No text that may be said back is longer.
-    if (body.length > longestUnsigned) return false;
+    if (body.length > maxUnsignedBytes) return false;
     const text = body.toString("latin1");
     return this.#unsigned.some(({ restrict = [], reply }) => {
       const members = typeof reply.body === "object" ? Object.values(reply.body) : [];
@@ -77,7 +77,12 @@ export class Handshakes {
     });
   }
 
-  #find(handshakes: readonly Handshake[], head: Head, body: Buffer, credential: Credential): Answer | undefined {
+  #find(
+    handshakes: readonly Handshake[],
+    head: RequestHead,
+    body: Buffer,
+    credential: Credential,
+  ): HandshakeAnswer | undefined {
     const request = new Fields(head, () => body);
     const found = handshakes
       .filter(({ method, form }) => method === head.method && hasForm(request, body, form))
@@ -88,12 +93,12 @@ export class Handshakes {
 
   #holds({ when }: Handshake, request: Fields, part: "head" | "all"): boolean {
     return when.every(([source, condition]) => {
-      return (part === "head" && isInBody(placeOf(source))) || this.#meets(request, source, condition);
+      return (part === "head" && isInBody(parseSource(source))) || this.#meets(request, source, condition);
     });
   }
 
   #meets(request: Fields, source: Source, condition: Condition): boolean {
-    const place = placeOf(source);
+    const place = parseSource(source);
     const [value, ...more] = place.from === "json" ? request.valuesAt(place.name) : request.textsAt(place);
     if (typeof condition === "object" && "is" in condition && condition.is === "absent") return value === undefined;
     if (value === undefined || more.length > 0) return false;
@@ -110,13 +115,13 @@ export class Handshakes {
     return own !== "" && isSame(digest(own), digest(value));
   }
 
-  #answer(handshake: Handshake, request: Fields, credential: Credential): Answer {
-    return answerTo(handshake, request, (text) => this.#trusted.verifier?.mac(text, credential));
+  #answer(handshake: Handshake, request: Fields, credential: Credential): HandshakeAnswer {
+    return createHandshakeAnswer(handshake, request, (text) => this.#trusted.verifier?.mac(text, credential));
   }
 }
 
 function readsBody({ when, form, members }: Handshake): boolean {
-  return form !== undefined || members !== undefined || when.some(([source]) => isInBody(placeOf(source)));
+  return form !== undefined || members !== undefined || when.some(([source]) => isInBody(parseSource(source)));
 }
 
 function hasForm(request: Fields, body: Buffer, form: RegExp | undefined): boolean {
@@ -136,7 +141,12 @@ function hasOnly({ json }: Fields, members: readonly string[]): boolean {
  *
  * @param mayBeUnsigned whether it may be a handshake that its sender does not sign
  */
-export function claimBySignature(check: Check, handshakes: Handshakes, head: Head, mayBeUnsigned: boolean): Claim {
+export function claimBySignature(
+  check: Check,
+  handshakes: Handshakes,
+  head: RequestHead,
+  mayBeUnsigned: boolean,
+): PendingVerification {
   return {
     isUnverified: true,
     needsBytes: check.coversBody,
@@ -157,18 +167,18 @@ export function claimBySignature(check: Check, handshakes: Handshakes, head: Hea
  */
 export function withHandshakes(
   handshakes: Handshakes,
-  head: Head,
-  entry: Admission | Problem,
+  head: RequestHead,
+  entry: Authenticated | Problem,
   mayBeUnsigned: boolean,
-): Admission | Claim | Problem {
+): Authenticated | PendingVerification | Problem {
   if (entry instanceof Problem) {
     if (!mayBeUnsigned) return entry;
-    const longest = { bytes: longestUnsigned, otherwise: entry };
-    const verdict: Claim["verdict"] = (body) => handshakes.meetWithBody(head, body) ?? entry;
-    return { isUnverified: true, needsBytes: false, longest, verdict };
+    const longest = { bytes: maxUnsignedBytes, otherwise: entry };
+    const verdict: PendingVerification["verdict"] = (body) => handshakes.meetWithBody(head, body) ?? entry;
+    return { isUnverified: true, needsBytes: false, limit: longest, verdict };
   }
   if (!mayBeUnsigned && !handshakes.haveSigned) return entry;
-  const verdict: Claim["verdict"] = (body) =>
+  const verdict: PendingVerification["verdict"] = (body) =>
     handshakes.meetWithBody(head, body) ?? handshakes.follow(head, body, entry.credential) ?? entry;
   return { isUnverified: false, needsBytes: false, verdict };
 }

@@ -26,7 +26,7 @@ export class Redactor {
   constructor(secrets: readonly string[], temporary: () => Iterable<string> = () => []) {
     this.#secrets = secrets;
     this.#temporary = temporary;
-    this.#pattern = patternOf(secrets);
+    this.#pattern = createPattern(secrets);
     const lengths = secrets.filter((secret) => secret !== "").map(({ length }) => length);
     this.#shortest = Math.min(...lengths, tokenLength);
   }
@@ -52,18 +52,18 @@ export class Redactor {
 
   #currentPattern(): RegExp | undefined {
     const temporary = [...this.#temporary()];
-    return temporary.length === 0 ? this.#pattern : patternOf([...this.#secrets, ...temporary]);
+    return temporary.length === 0 ? this.#pattern : createPattern([...this.#secrets, ...temporary]);
   }
 }
 
 /** @returns nothing where there is no secret */
-function patternOf(secrets: readonly string[]): RegExp | undefined {
+function createPattern(secrets: readonly string[]): RegExp | undefined {
   const sources = secrets
     .filter((secret) => secret !== "")
     // Where one secret begins with another, the longer one is replaced.
     .toSorted((one, other) => other.length - one.length)
     .flatMap((secret) => {
-      const spellings = spellingsOf(secret);
+      const spellings = listSpellings(secret);
       return secret.length < minLengthInText ? spellings.map((spelling) => `^${spelling}$`) : spellings;
     });
   return sources.length === 0 ? undefined : new RegExp([...new Set(sources)].join("|"), "g");
@@ -74,7 +74,7 @@ function patternOf(secrets: readonly string[]): RegExp | undefined {
  * JSON. Most secrets are written in one way only. In the bytes of a body or of a header field, one character stands for
  * each byte of UTF-8.
  */
-function spellingsOf(secret: string): string[] {
+function listSpellings(secret: string): string[] {
   const inUrl = encodeURIComponent(secret);
   const inForm = new URLSearchParams([["", secret]]).toString().slice(1);
   const inJson = JSON.stringify(secret).slice(1, -1);

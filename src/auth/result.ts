@@ -4,7 +4,7 @@ import type { Source } from "./senders/sender";
 import type { SenderId } from "./senders/table";
 
 /** What was wrong with a request, with nothing of its secrets in it. Bytes are those of one signature. */
-export type Why =
+export type RefusalReason =
   | { kind: "missing" | "repeated" | "timeMalformed"; source: Source }
   | { kind: "signatureMalformed"; source: Source }
   | { kind: "signatureLength"; source: Source; bytes: number; expected: number }
@@ -14,13 +14,13 @@ export type Why =
   | { kind: "signatureWrong" | "tokenWrong" | "bodyDigestWrong" };
 
 export interface Refusal {
-  why: Why;
+  why: RefusalReason;
 }
 
 /** Which of the two secrets fitted. */
 export type Credential = "first" | "second";
 
-export interface Admission {
+export interface Authenticated {
   credential: Credential;
   /** Whether it is a test request of the editor's, which has neither of the two. */
   isTrial?: true;

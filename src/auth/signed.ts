@@ -2,18 +2,18 @@
 
 import type { SignatureAccess } from "../config/parse";
 import { type Problem, problems } from "../request/problem";
-import type { Entry, Gate, ReceivedFields, Refused } from "./authenticator";
-import { explainedBy, explainedByWhy, whyNot } from "./diagnosis";
+import type { AuthResult, Authenticator, ReceivedFields, RefusedRequestFacts } from "./authenticator";
+import { explainFindings, explainedByWhy, whyNot } from "./diagnosis";
 import { digestOfPresented } from "./digest";
 import { claimBySignature, type Handshakes, withHandshakes } from "./handshakes";
 import { trialField } from "./present";
 import { Redactor } from "./redactor";
-import type { Explanation, Why } from "./result";
+import type { Explanation, RefusalReason } from "./result";
 import type { Scheme } from "./senders/sender";
 import type { SenderId } from "./senders/table";
-import { fieldValues, type Head } from "./signature/fields";
+import { fieldValues, type RequestHead } from "./signature/fields";
 import type { Verifier } from "./signature/verifier";
-import type { StandIns } from "./stand-ins";
+import type { TestCredentials } from "./stand-ins";
 import { byTrial } from "./token";
 
 /** How a sender proves that it is the one. */
@@ -25,7 +25,7 @@ interface Signing {
   handshakes: Handshakes;
 }
 
-export class SignatureGate implements Gate {
+export class SignatureAuthenticator implements Authenticator {
   readonly missing = problems.signatureMissing;
   readonly methods: readonly string[];
   /** Where a custom sender has its secret in the query. */
@@ -35,12 +35,12 @@ export class SignatureGate implements Gate {
   /** The fields that hold signatures, in lower case. */
   readonly #fields: readonly string[];
   readonly #owner: string;
-  readonly #standIns: StandIns;
+  readonly #standIns: TestCredentials;
   readonly redactor: Redactor;
   readonly scheme: Scheme;
 
   /** @param owner whose endpoint it is, as the stand-ins know it */
-  constructor(access: SignatureAccess, signing: Signing, owner: string, standIns: StandIns) {
+  constructor(access: SignatureAccess, signing: Signing, owner: string, standIns: TestCredentials) {
     const { secret, secondSecret, verifyToken } = access;
     this.#access = access;
     this.#signing = signing;
@@ -59,7 +59,7 @@ export class SignatureGate implements Gate {
     return this.#fields.some(isTaken);
   }
 
-  begin(head: Head, at: number): Entry {
+  begin(head: RequestHead, at: number): AuthResult {
     const { handshakes, verifier } = this.#signing;
     if (this.#isTrial(head)) return byTrial;
     const met = handshakes.meet(head);
@@ -73,14 +73,14 @@ export class SignatureGate implements Gate {
     }
     // Nothing of the body is proven, so that it is known already.
     const verdict = "why" in check ? check : check.verdict(() => Buffer.alloc(0));
-    return withHandshakes(handshakes, head, "why" in verdict ? problemOf(verdict.why) : verdict, mayBeUnsigned);
+    return withHandshakes(handshakes, head, "why" in verdict ? toProblem(verdict.why) : verdict, mayBeUnsigned);
   }
 
   hides(field: string): boolean {
     return field === trialField || (this.#signing.scheme.alg === "token" && this.#fields.includes(field));
   }
 
-  explain(refused: Refused): Explanation {
+  explain(refused: RefusedRequestFacts): Explanation {
     const explanation = this.#explain(refused);
     if (explanation.looksLike !== this.#signing.sender) return explanation;
     // Like the one that is expected: that explains nothing.
@@ -88,18 +88,18 @@ export class SignatureGate implements Gate {
     return { reasons };
   }
 
-  #explain({ head, body, at }: Refused): Explanation {
+  #explain({ head, body, at }: RefusedRequestFacts): Explanation {
     const { sender, scheme, verifier } = this.#signing;
-    const why = verifier && refusalOf(verifier, head, body, at);
-    if (!why) return explainedBy([], head);
+    const why = verifier && toRefusal(verifier, head, body, at);
+    if (!why) return explainFindings([], head);
     const { secret, secondSecret, settings } = this.#access;
     const secrets = { first: secret, second: secondSecret };
     const { publicUrl = "" } = settings;
     const findings = whyNot({ sender, scheme, secrets, publicUrl }, { why, head, at, ...(body && { body }) });
-    return findings.length > 0 ? explainedBy(findings, head) : explainedByWhy(why, head);
+    return findings.length > 0 ? explainFindings(findings, head) : explainedByWhy(why, head);
   }
 
-  #isTrial({ rawHeaders }: Head): boolean {
+  #isTrial({ rawHeaders }: RequestHead): boolean {
     const [standIn, ...more] = fieldValues(rawHeaders, trialField);
     if (standIn === undefined || more.length > 0) return false;
     return this.#standIns.accept(this.#owner, digestOfPresented(standIn), rawHeaders);
@@ -110,7 +110,12 @@ export class SignatureGate implements Gate {
 const maxExplainedBytes = 64 * 1024;
 
 /** Why a request is refused, once more: at the time it was, only that it is was of interest. */
-function refusalOf(verifier: Verifier, head: Head, body: Buffer | undefined, at: number): Why | undefined {
+function toRefusal(
+  verifier: Verifier,
+  head: RequestHead,
+  body: Buffer | undefined,
+  at: number,
+): RefusalReason | undefined {
   const check = verifier.begin(head, at);
   if ("why" in check) return check.why;
   // To verify it takes as long as it did before.
@@ -120,6 +125,6 @@ function refusalOf(verifier: Verifier, head: Head, body: Buffer | undefined, at:
 }
 
 /** What the caller is told: whether it has signed at all, and no more. */
-function problemOf({ kind }: Why): Problem {
+function toProblem({ kind }: RefusalReason): Problem {
   return kind === "missing" ? problems.signatureMissing : problems.signatureInvalid;
 }

@@ -6,7 +6,7 @@ import { digest, isSame } from "./digest";
 import { isLoopback } from "./limits";
 
 /** A token for one request. */
-export interface StandIn {
+export interface TestCredential {
   readonly token: string;
   /** Its request leaves by a port of this computer. */
   leaveBy(port: number): void;
@@ -26,11 +26,11 @@ interface Issued {
 const none: readonly string[] = [];
 
 /** The stand-ins that are valid at this moment: as many as there are test requests on their way, most often none. */
-export class StandIns {
+export class TestCredentials {
   readonly #issued = new Set<Issued>();
 
   /** @param owner the id of the node whose endpoint is to accept it */
-  issue(owner: string): StandIn {
+  issue(owner: string): TestCredential {
     // 30 bytes are 40 characters in base64url (RFC 4648 §5): what a token looks like.
     const token = randomBytes(30).toString("base64url");
     const issued: Issued = { owner, token, digest: digest(token), port: undefined, usedBy: undefined };

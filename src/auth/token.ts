@@ -2,22 +2,22 @@
 
 import type { TokenAccess } from "../config/parse";
 import { Problem, problems } from "../request/problem";
-import type { Entry, Gate, ReceivedFields, Refused } from "./authenticator";
-import { explainedBy, explainToken } from "./diagnosis";
+import type { AuthResult, Authenticator, ReceivedFields, RefusedRequestFacts } from "./authenticator";
+import { explainFindings, explainToken } from "./diagnosis";
 import { digest, digestOfPresented, isSame } from "./digest";
 import { type Handshakes, withHandshakes } from "./handshakes";
 import { Redactor } from "./redactor";
-import type { Admission, Explanation } from "./result";
-import { fieldValues, type Head } from "./signature/fields";
-import { StandIns } from "./stand-ins";
+import type { Authenticated, Explanation } from "./result";
+import { fieldValues, type RequestHead } from "./signature/fields";
+import { TestCredentials } from "./stand-ins";
 
-const byFirst: Admission = { credential: "first" };
-const bySecond: Admission = { credential: "second" };
+const byFirst: Authenticated = { credential: "first" };
+const bySecond: Authenticated = { credential: "second" };
 /** By a stand-in. */
-export const byTrial: Admission = { credential: "first", isTrial: true };
+export const byTrial: Authenticated = { credential: "first", isTrial: true };
 
 /** What a request must present, and where; prepared, so that a request costs no more than it must. */
-export class TokenGate implements Gate {
+export class TokenAuthenticator implements Authenticator {
   readonly methods: readonly string[];
   readonly missing = problems.tokenMissing;
   readonly #access: TokenAccess;
@@ -26,7 +26,7 @@ export class TokenGate implements Gate {
   readonly #digest: Buffer;
   readonly #secondDigest: Buffer | undefined;
   readonly #owner: string;
-  readonly #standIns: StandIns;
+  readonly #standIns: TestCredentials;
   readonly scheme = undefined;
   readonly redactor: Redactor;
   readonly #handshakes: Handshakes | undefined;
@@ -35,7 +35,12 @@ export class TokenGate implements Gate {
    * @param owner whose endpoint it is, as the stand-ins know it
    * @param handshakes what the sender asks besides, where it asks anything
    */
-  constructor(access: TokenAccess, owner = "", standIns: StandIns = new StandIns(), handshakes?: Handshakes) {
+  constructor(
+    access: TokenAccess,
+    owner = "",
+    standIns: TestCredentials = new TestCredentials(),
+    handshakes?: Handshakes,
+  ) {
     const { name, token, secondToken } = access;
     this.#handshakes = handshakes;
     this.methods = handshakes?.methods ?? [];
@@ -52,7 +57,7 @@ export class TokenGate implements Gate {
     return this.#access.method === "header" && headers[this.#field] === undefined;
   }
 
-  begin(head: Head): Entry {
+  begin(head: RequestHead): AuthResult {
     const met = this.#handshakes?.meet(head);
     if (typeof met === "object") return met;
     if (this.#handshakes && head.method !== "POST") return problems.methodNotAllowed;
@@ -60,7 +65,7 @@ export class TokenGate implements Gate {
     return this.#handshakes ? withHandshakes(this.#handshakes, head, entry, met === "body") : entry;
   }
 
-  #authenticate({ rawHeaders, search }: Head): Admission | Problem {
+  #authenticate({ rawHeaders, search }: RequestHead): Authenticated | Problem {
     const presented = this.#presented(rawHeaders, search);
     if (presented.every((token) => token === undefined)) return problems.tokenMissing;
     // RFC 9110 §5.3: only lists may be repeated. What stands before this endpoint may have looked at another one.
@@ -77,15 +82,15 @@ export class TokenGate implements Gate {
     return this.#access.method === "query" ? this.#access.name : undefined;
   }
 
-  explain({ head }: Refused): Explanation {
+  explain({ head }: RefusedRequestFacts): Explanation {
     const { method, name, token, secondToken } = this.#access;
     const tokens = secondToken === "" ? [token] : [token, secondToken];
     const finding = explainToken(tokens, `${method}:${name}`, head);
-    return explainedBy(finding ? [finding] : [], head);
+    return explainFindings(finding ? [finding] : [], head);
   }
 
   /** @param request what stands for the request, as a stand-in is good for one only */
-  #admit(presented: string, request: object): Admission | undefined {
+  #admit(presented: string, request: object): Authenticated | undefined {
     const own = digestOfPresented(presented);
     if (isSame(own, this.#digest)) return byFirst;
     if (this.#secondDigest && isSame(own, this.#secondDigest)) return bySecond;
@@ -95,7 +100,7 @@ export class TokenGate implements Gate {
   /** What each field or parameter of the configured name presents: a token, or something that is none. */
   #presented(rawHeaders: readonly string[], search: string): (string | undefined)[] {
     if (this.#access.method === "query") return new URLSearchParams(search).getAll(this.#access.name);
-    return fieldValues(rawHeaders, this.#field).map((value) => tokenOf(value, this.#field === "authorization"));
+    return fieldValues(rawHeaders, this.#field).map((value) => extractToken(value, this.#field === "authorization"));
   }
 }
 
@@ -103,7 +108,7 @@ export class TokenGate implements Gate {
  * RFC 6750 §2.1: credentials = "Bearer" 1*SP b64token, with the scheme in any letter case (RFC 9110 §11.1).
  * Fields other than Authorization may hold the bare token: GitLab and Telegram send it so.
  */
-function tokenOf(value: string, bearerOnly: boolean): string | undefined {
+function extractToken(value: string, bearerOnly: boolean): string | undefined {
   const bearer = /^bearer +(.+)$/i.exec(value)?.[1];
   const token = bearer ?? (bearerOnly ? "" : value);
   return token === "" ? undefined : token;

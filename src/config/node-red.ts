@@ -40,31 +40,31 @@ interface HostSettings {
 /** Node-RED's own default for `apiMaxLength`. */
 const defaultLimit = "5mb";
 
-export function settingsOf(RED: NodeAPI): HostSettings {
+export function getSettings(RED: NodeAPI): HostSettings {
   return RED.settings as HostSettings;
 }
 
 /** What the operator lets HTTP nodes go through now, as Express takes it; like `http in`, anything else is left aside. */
-export function middlewareOf(RED: NodeAPI): RequestHandler[] {
-  const { httpNodeMiddleware } = settingsOf(RED);
+export function getMiddleware(RED: NodeAPI): RequestHandler[] {
+  const { httpNodeMiddleware } = getSettings(RED);
   if (typeof httpNodeMiddleware === "function") return [httpNodeMiddleware as RequestHandler];
   return Array.isArray(httpNodeMiddleware) ? [...(httpNodeMiddleware as RequestHandler[])] : [];
 }
 
 /** Whether Express would refuse to take what is to be gone through: an `http in` node never opens then. */
 export function isMiddlewareBroken(RED: NodeAPI): boolean {
-  return middlewareOf(RED)
+  return getMiddleware(RED)
     .flat(Infinity)
     .some((middleware) => typeof middleware !== "function");
 }
 
 /** The runtime's web server: a host application that runs Node-RED without an editor need not tell it. */
-export function serverOf(RED: NodeAPI): Server | undefined {
+export function getServer(RED: NodeAPI): Server | undefined {
   return (RED as { server?: Server | null }).server ?? undefined;
 }
 
 /** The app that an app is mounted on, if it is. */
-export function parentOf(app: Express): Express | undefined {
+export function getParent(app: Express): Express | undefined {
   return (app as Express & { parent?: Express }).parent;
 }
 
@@ -72,24 +72,24 @@ export function parentOf(app: Express): Express | undefined {
  * Where an app was mounted, without a slash at its end. Express tells an app of the app that it is mounted in, but not
  * of a router; there it is most likely at its root in the settings.
  */
-export function mountOf(app: Express, root: string | false): string {
-  return normalisePath(parentOf(app) ? app.path() : root || "/");
+export function getMountPath(app: Express, root: string | false): string {
+  return normalisePath(getParent(app) ? app.path() : root || "/");
 }
 
 /** Where the admin and the node app are mounted; Node-RED's default for both is the root. */
-export function rootsOf(RED: NodeAPI): Roots {
-  const { httpAdminRoot = "/", httpNodeRoot = "/" } = settingsOf(RED);
+export function getRoots(RED: NodeAPI): Roots {
+  const { httpAdminRoot = "/", httpNodeRoot = "/" } = getSettings(RED);
   return { admin: httpAdminRoot, node: httpNodeRoot };
 }
 
 /** The most bytes that a body may have, read as Node-RED's own parsers read the setting. */
-export function bodyLimitOf(RED: NodeAPI): number {
-  return bytes.parse(settingsOf(RED).apiMaxLength ?? defaultLimit) ?? Number(bytes.parse(defaultLimit));
+export function getBodyLimitBytes(RED: NodeAPI): number {
+  return bytes.parse(getSettings(RED).apiMaxLength ?? defaultLimit) ?? Number(bytes.parse(defaultLimit));
 }
 
 /** The memory that bodies may take before they are a message, in bytes; nothing where the setting says nothing that is understood. */
-export function memoryOf(RED: NodeAPI): number | undefined {
-  const { webhookTriggerMemory: given } = settingsOf(RED);
+export function getMemoryBytes(RED: NodeAPI): number | undefined {
+  const { webhookTriggerMemory: given } = getSettings(RED);
   const parsed = typeof given === "string" || typeof given === "number" ? bytes.parse(given) : null;
   return parsed !== null && parsed > 0 ? parsed : undefined;
 }

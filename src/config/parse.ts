@@ -75,16 +75,16 @@ export function parseConfig(
 ): WebhookConfig | Breach {
   const { relativePath, returnQueryParams, verificationMethod, sender } = saved;
   const breach =
-    breachOf("relativePath", relativePath) ??
+    findBreach("relativePath", relativePath) ??
     adminBreach(text(relativePath), host.roots) ??
-    breachOf("verificationMethod", verificationMethod) ??
+    findBreach("verificationMethod", verificationMethod) ??
     unresolved(sender) ??
-    breachOf("returnQueryParams", returnQueryParams);
+    findBreach("returnQueryParams", returnQueryParams);
   if (breach) return breach;
   const path = normalisePath(text(relativePath));
   const access =
     verificationMethod === "signature"
-      ? signatureAccess(saved, credentials, publicUrlOf(path, host))
+      ? signatureAccess(saved, credentials, composePublicUrl(path, host))
       : tokenAccess(saved, credentials, verificationMethod as TokenMethod);
   if ("rule" in access) return access;
   const handling = parseHandling(saved);
@@ -98,7 +98,8 @@ function tokenAccess(
   method: TokenMethod,
 ): TokenAccess | Breach {
   const field = placementField[method];
-  const breach = breachOf("token", token) ?? breachOf("secondToken", secondToken) ?? breachOf(field, saved[field]);
+  const breach =
+    findBreach("token", token) ?? findBreach("secondToken", secondToken) ?? findBreach(field, saved[field]);
   return breach ?? { method, name: text(saved[field]), token: text(token), secondToken: text(secondToken) };
 }
 
@@ -118,7 +119,7 @@ function signatureAccess(
     if (breach) return breach;
   }
   for (const name of settingNames) {
-    const breach = breachOf(name, given[name]);
+    const breach = findBreach(name, given[name]);
     if (breach) return breach;
   }
   const settings = {
@@ -134,11 +135,11 @@ function signatureAccess(
 }
 
 /** The URL that a sender was given, as far as the settings file tells it; empty where that does not. */
-function publicUrlOf(path: string, { roots, baseUrl }: Host): string {
+function composePublicUrl(path: string, { roots, baseUrl }: Host): string {
   return baseUrl === undefined || roots.node === false ? "" : baseUrl + normalisePath(roots.node) + path;
 }
 
-function breachOf(field: keyof typeof rules, value: unknown): Breach | undefined {
+function findBreach(field: keyof typeof rules, value: unknown): Breach | undefined {
   const breach = unresolved(value);
   if (breach) return breach;
   const rule = rules[field](value);
@@ -239,12 +240,12 @@ export interface DuplicatePolicy {
 export function parseHandling(given: Partial<HandlingFields>): Handling | Breach {
   const saved = withDefaults(given);
   for (const field of fields) {
-    const breach = isHandlingUsed(field, saved) ? handlingBreach(field, saved[field]) : undefined;
+    const breach = isHandlingUsed(field, saved) ? findHandlingBreach(field, saved[field]) : undefined;
     if (breach) return breach;
   }
   return {
-    reply: replyOf(saved),
-    duplicates: isTrue(saved.ignoreDuplicates) ? duplicatesOf(saved) : undefined,
+    reply: parseReply(saved),
+    duplicates: isTrue(saved.ignoreDuplicates) ? parseDuplicatePolicy(saved) : undefined,
     allowFrom: parseBlocks(saved.allowFrom) ?? [],
     rateLimit: Number(saved.rateLimit),
     alertWhenSilent: Number(saved.alertWhenSilent),
@@ -303,14 +304,14 @@ function withDefaults(given: Partial<HandlingFields>): HandlingFields {
   return saved;
 }
 
-function replyOf({ reply, replyStatus, replyBody, replyType, replyTimeout }: HandlingFields): Handling["reply"] {
+function parseReply({ reply, replyStatus, replyBody, replyType, replyTimeout }: HandlingFields): Handling["reply"] {
   if (reply === "flow") return { by: "flow", timeout: Number(replyTimeout) * 1000 };
   const status = Number(replyStatus);
   if (isWithoutContent(status)) return { by: "now", status, body: "", type: handlingDefaults.replyType };
   return { by: "now", status, body: text(replyBody), type: replyType };
 }
 
-function duplicatesOf({ duplicateKey, duplicateWindow }: HandlingFields): DuplicatePolicy {
+function parseDuplicatePolicy({ duplicateKey, duplicateWindow }: HandlingFields): DuplicatePolicy {
   return { key: parseDuplicateKey(duplicateKey) ?? "", keptFor: Number(duplicateWindow) * 60 * 60 * 1000 };
 }
 
@@ -325,7 +326,7 @@ function parsePace(saved: Omit<{ [Name in keyof Pace]: number | string }, never>
   };
 }
 
-function handlingBreach(field: keyof HandlingFields, value: unknown): Breach | undefined {
+function findHandlingBreach(field: keyof HandlingFields, value: unknown): Breach | undefined {
   if (isEnvironmentValue(value)) return { rule: "environment", value: String(value) };
   const rule = hasRule(field) ? handlingRules[field](value) : undefined;
   return rule && { rule, value: "" };

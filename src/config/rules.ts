@@ -6,7 +6,7 @@ import type { HandlingFields } from "./fields";
 /** The exact length of a token, in characters. */
 export const tokenLength = 40;
 /** The longest relative path, in characters, its leading slash included. */
-export const longestPath = 255;
+export const maxPathLength = 255;
 
 /** A broken rule, by the key of its text under `rules` in the message catalog. */
 export type BrokenRule =
@@ -83,7 +83,7 @@ export const rules = {
   relativePath(value) {
     const path = normalisePath(text(value));
     if (path === "") return "relativePath.required";
-    if (path.length > longestPath) return "relativePath.length";
+    if (path.length > maxPathLength) return "relativePath.length";
     // RFC 3986 §2.3: the unreserved characters. All others are patterns to a router, or need encoding.
     if (!/^[A-Za-z0-9\-._~/]+$/.test(path)) return "relativePath.characters";
     const segments = path.slice(1).split("/");
@@ -154,31 +154,31 @@ export function text(value: unknown): string {
 
 /** Numbers that a field takes, the ends included. */
 interface Range {
-  readonly least: number;
-  readonly most: number;
+  readonly min: number;
+  readonly max: number;
 }
 
 /** The successful statuses (RFC 9110 §15.3). */
-export const replyStatuses: Range = { least: 200, most: 299 };
+export const replyStatuses: Range = { min: 200, max: 299 };
 /** In seconds. */
-export const replyTimeouts: Range = { least: 1, most: 300 };
+export const replyTimeouts: Range = { min: 1, max: 300 };
 /** In hours. */
-export const duplicateWindows: Range = { least: 1, most: 720 };
+export const duplicateWindows: Range = { min: 1, max: 720 };
 /** In requests a minute. */
-const rateLimits: Range = { least: 0, most: 1_000_000_000 };
+const rateLimits: Range = { min: 0, max: 1_000_000_000 };
 
 /** Starts of the flow. */
-export const attempts: Range = { least: 1, most: 50 };
+export const attempts: Range = { min: 1, max: 50 };
 /** In seconds. */
-export const firstBackoffs: Range = { least: 1, most: 3600 };
-export const longestBackoffs: Range = { least: 1, most: 86_400 };
-export const concurrencies: Range = { least: 0, most: 1000 };
-export const ratesPerMinute: Range = { least: 0, most: 6000 };
-export const breakers: Range = { least: 0, most: 1000 };
+export const firstBackoffs: Range = { min: 1, max: 3600 };
+export const longestBackoffRange: Range = { min: 1, max: 86_400 };
+export const concurrencies: Range = { min: 0, max: 1000 };
+export const ratesPerMinute: Range = { min: 0, max: 6000 };
+export const breakers: Range = { min: 0, max: 1000 };
 /** In seconds. */
-export const attemptTimeouts: Range = { least: 1, most: 86_400 };
+export const attemptTimeouts: Range = { min: 1, max: 86_400 };
 /** In hours, with decimals: up to a year. */
-const silences: Range = { least: 0, most: 8760 };
+const silences: Range = { min: 0, max: 8760 };
 
 /** The fields whose value may be anything have no rule. */
 export type HandlingRule = Exclude<keyof HandlingFields, "replyBody">;
@@ -199,7 +199,7 @@ export const handlingRules = {
   guaranteed: (value) => (isBoolean(value) ? undefined : "guaranteed"),
   attempts: (value) => (isWithin(attempts, value) ? undefined : "attempts"),
   backoffFirst: (value) => (isWithin(firstBackoffs, value) ? undefined : "backoffFirst"),
-  backoffLongest: (value) => (isWithin(longestBackoffs, value) ? undefined : "backoffLongest"),
+  backoffLongest: (value) => (isWithin(longestBackoffRange, value) ? undefined : "backoffLongest"),
   concurrency: (value) => (isWithin(concurrencies, value) ? undefined : "concurrency"),
   ratePerMinute: (value) => (isWithin(ratesPerMinute, value) ? undefined : "ratePerMinute"),
   breaker: (value) => (isWithin(breakers, value) ? undefined : "breaker"),
@@ -212,7 +212,7 @@ function isWithin(range: Range, value: unknown): boolean {
 }
 
 /** Environment variables resolve to texts. What `Number` makes of other texts, such as blanks and `0x10`, is not taken. */
-function isDecimalWithin({ least, most }: Range, value: unknown): boolean {
+function isDecimalWithin({ min: least, max: most }: Range, value: unknown): boolean {
   const number = typeof value === "string" && /^\d{1,10}(?:\.\d{1,10})?$/.test(value) ? Number(value) : value;
   return typeof number === "number" && number >= least && number <= most;
 }

@@ -4,10 +4,10 @@ import type { ClusterNode, RedisOptions } from "ioredis";
 import type { BrokenRule } from "./rules";
 
 /** In a file of this instance, on a server that all instances share, or nowhere: as Node.js and the settings allow. */
-export type Keeping = "file" | "server" | "none";
+export type StoreKind = "file" | "server" | "none";
 
 /** Keeps an endpoint closed that is to lose nothing where nothing can be kept. */
-export function keepingRule(isGuaranteed: boolean, keeping: Keeping): BrokenRule | undefined {
+export function keepingRule(isGuaranteed: boolean, keeping: StoreKind): BrokenRule | undefined {
   return isGuaranteed && keeping === "none" ? "storeMissing" : undefined;
 }
 
@@ -57,7 +57,7 @@ function parseServer(fields: ReadonlyMap<string, unknown>): StoreSettings | Misu
  *
  * @param hasFile whether this Node.js can keep them in a file
  */
-export function keepingBy(settings: StoreSettings | Misunderstood, hasFile: boolean): Keeping {
+export function chooseStore(settings: StoreSettings | Misunderstood, hasFile: boolean): StoreKind {
   if ("field" in settings) return "none";
   if (settings.type === "bullmq") return "server";
   return hasFile ? "file" : "none";

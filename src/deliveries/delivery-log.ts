@@ -1,18 +1,18 @@
 // Notes what became of requests, for the list of deliveries. No request waits for it.
 
-import type { Refused } from "../auth/authenticator";
+import type { RefusedRequestFacts } from "../auth/authenticator";
 import { normaliseAddress, RateBound } from "../auth/limits";
 import { mask } from "../auth/present";
 import type { Redactor } from "../auth/redactor";
 import type { Explanation } from "../auth/result";
-import type { Head as RequestHead } from "../auth/signature/fields";
+import type { RequestHead as RequestHead } from "../auth/signature/fields";
 import type { Problem } from "../request/problem";
-import type { Delivery, Head, IncomingDelivery, StoredDelivery } from "./delivery";
+import type { Delivery, StoredHead, IncomingDelivery, StoredDelivery } from "./delivery";
 import type { Change } from "./queue";
-import type { Outcome, Recorder, Sent } from "./recorder";
+import type { RequestOutcome, Recorder, SentRequest } from "./recorder";
 
 /** So many refused requests a second are noted: a flood is to leave room for what was accepted. */
-export const mostRefusedASecond = 10;
+export const maxRefusedPerSecond = 10;
 const nothing = Buffer.alloc(0);
 
 /** Where deliveries are noted: in memory, or in the store that the settings file names. */
@@ -22,7 +22,7 @@ export interface LogTarget {
 }
 
 /** Why a request was refused. */
-export interface Why {
+export interface RefusalCause {
   readonly explanation: Explanation;
   /** The error behind it, where no rule foresees it; redacted. */
   readonly error: string | undefined;
@@ -45,7 +45,7 @@ interface LogOptions {
 export class DeliveryLog {
   readonly #target: LogTarget;
   readonly #options: LogOptions;
-  readonly #refused = new RateBound(mostRefusedASecond);
+  readonly #refused = new RateBound(maxRefusedPerSecond);
 
   constructor(target: LogTarget, options: LogOptions) {
     this.#target = target;
@@ -57,7 +57,7 @@ export class DeliveryLog {
   }
 
   /** The flow was started with it; or not, as it is a duplicate. */
-  came(message: IncomingDelivery, sent: Sent, outcome: Outcome): void {
+  came(message: IncomingDelivery, sent: SentRequest, outcome: RequestOutcome): void {
     const { delivery, body } = this.#options.recorder.record(message, sent, this.#withoutAnswer(outcome));
     if (outcome.state === "duplicate") return this.#add(delivery, nothing);
     this.#started(delivery, body);
@@ -92,7 +92,7 @@ export class DeliveryLog {
   }
 
   /** @param explain called only where the request is noted: to find out why takes longer than all else */
-  refused({ name, status }: Problem, request: Refused | undefined, explain: () => Why): void {
+  refused({ name, status }: Problem, request: RefusedRequestFacts | undefined, explain: () => RefusalCause): void {
     if (!request || !this.#refused.take()) return;
     const { explanation, error } = explain();
     const { reasons, looksLike } = explanation;
@@ -104,7 +104,7 @@ export class DeliveryLog {
   }
 
   /** A handshake was answered. */
-  greeted(request: Refused, status: number): void {
+  greeted(request: RefusedRequestFacts, status: number): void {
     if (this.#refused.take()) this.#note(request, { status, state: "handshake" });
   }
 
@@ -114,11 +114,16 @@ export class DeliveryLog {
     this.#add(isAnswered && this.#options.isQueue ? { ...delivery, state: "succeeded" } : delivery, body);
   }
 
-  #note(request: Refused, outcome: Pick<Delivery, "state"> & Partial<Delivery>): void {
+  #note(request: RefusedRequestFacts, outcome: Pick<Delivery, "state"> & Partial<Delivery>): void {
     const { recorder, path, newId } = this.#options;
     const { head, at, ip = "", body } = request;
-    const noted = { method: head.method, path, ...shapeOf(head, recorder.redactor), ip: normaliseAddress(ip) ?? "" };
-    const size = body?.length ?? lengthOf(head);
+    const noted = {
+      method: head.method,
+      path,
+      ...describeShape(head, recorder.redactor),
+      ip: normaliseAddress(ip) ?? "",
+    };
+    const size = body?.length ?? countCharacters(head);
     this.#add({ ...recorder.base(newId()), at, ...outcome, attempt: 0, head: noted, size }, nothing);
   }
 
@@ -192,13 +197,13 @@ const maxNameLength = 39;
 const harmless = ["host", "user-agent", "content-type", "content-length", "content-encoding"];
 
 /** What is kept of the head of a refused request: names of fields, and a few values that are harmless. */
-export function shapeOf(
+export function describeShape(
   { rawHeaders, search }: Pick<RequestHead, "rawHeaders" | "search">,
   redactor: Pick<Redactor, "contains" | "redact">,
-): Pick<Head, "search" | "headers"> {
+): Pick<StoredHead, "search" | "headers"> {
   const fields = rawHeaders.filter((_, index) => index % 2 === 0);
   const kept = harmless.flatMap((field) => {
-    const value = valueOf(rawHeaders, field);
+    const value = getValue(rawHeaders, field);
     return value === undefined ? [] : [[field, redactor.redact(value).slice(0, maxValueLength)] as const];
   });
   const headers = { ...masked(fields, redactor, (name) => name.toLowerCase()), ...Object.fromEntries(kept) };
@@ -219,12 +224,12 @@ function masked(
 }
 
 /** How long a body is, in bytes, as the request says: nobody has read it. */
-export function lengthOf({ rawHeaders }: Pick<RequestHead, "rawHeaders">): number {
-  const length = Number(valueOf(rawHeaders, "content-length"));
+export function countCharacters({ rawHeaders }: Pick<RequestHead, "rawHeaders">): number {
+  const length = Number(getValue(rawHeaders, "content-length"));
   return Number.isSafeInteger(length) && length > 0 ? length : 0;
 }
 
-function valueOf(rawHeaders: readonly string[], field: string): string | undefined {
+function getValue(rawHeaders: readonly string[], field: string): string | undefined {
   const at = rawHeaders.findIndex((text, index) => index % 2 === 0 && text.toLowerCase() === field);
   return at === -1 ? undefined : rawHeaders[at + 1];
 }

@@ -17,10 +17,10 @@ export const lastToGo: State = "failed";
 export const finished: readonly State[] = [...droppable, lastToGo];
 
 /** Of what a sender tells of a delivery, so many characters are shown. */
-const longestTold = 200;
+const maxEventLength = 200;
 
 /** What came, as a flow may know it: redacted. */
-export interface Head {
+export interface StoredHead {
   readonly method: string;
   /** Below Node-RED's root for nodes, as it was sent. */
   readonly path: string;
@@ -56,7 +56,7 @@ export interface Delivery {
   /** When it came, in ms since the epoch. */
   readonly at: number;
   readonly state: State;
-  readonly head: Head;
+  readonly head: StoredHead;
   /** Missing where it was not let in. */
   readonly webhook?: Webhook;
   /** The length of its body as it was sent, in bytes. */
@@ -101,8 +101,8 @@ export interface StoredDelivery {
 }
 
 /** What a sender tells of a delivery, as it is shown: it may be as long as a body. */
-export function toldBy({ webhook }: Delivery): { event: string | undefined; senderId: string | undefined } {
-  return { event: webhook?.event?.slice(0, longestTold), senderId: webhook?.id?.slice(0, longestTold) };
+export function readEvent({ webhook }: Delivery): { event: string | undefined; senderId: string | undefined } {
+  return { event: webhook?.event?.slice(0, maxEventLength), senderId: webhook?.id?.slice(0, maxEventLength) };
 }
 
 /**
@@ -115,7 +115,7 @@ export function toldBy({ webhook }: Delivery): { event: string | undefined; send
 export function searchedIn(delivery: Delivery): string {
   const { id, head, words, error } = delivery;
   const fields = Object.entries(redactHeaders(head.headers)).map(([name, value]) => `${name}: ${String(value)}`);
-  const { event, senderId } = toldBy(delivery);
+  const { event, senderId } = readEvent(delivery);
   const texts = [id, senderId, event, words, `${head.method} ${head.path}`, head.ip, error, ...fields];
   return texts.filter((text) => text !== undefined).join("\n").toLowerCase(); // prettier-ignore
 }
@@ -133,12 +133,12 @@ const replacement = "\uFFFD";
 
 export function withWords(delivery: Delivery, body: Buffer): Delivery {
   if (delivery.webhook?.event !== undefined) return delivery;
-  const words = wordsOf(body);
+  const words = listWords(body);
   return words === undefined ? delivery : { ...delivery, words };
 }
 
 /** @returns nothing where it is empty, or is no text */
-export function wordsOf(body: Buffer): string | undefined {
+export function listWords(body: Buffer): string | undefined {
   // The last character may be cut in its middle.
   const text = body.toString("utf8", 0, looked).replace(new RegExp(`${replacement}+$`), "");
   const words = text.replace(/\s+/g, " ").trim().slice(0, longest);

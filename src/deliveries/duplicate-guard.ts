@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Scheme, Sender } from "../auth/senders/sender";
-import { Fields, type Head, placeOf } from "../auth/signature/fields";
+import { Fields, type RequestHead, parseSource } from "../auth/signature/fields";
 import { coversBody } from "../auth/signature/scheme";
 import type { DuplicatePolicy } from "../config/parse";
 import type { DuplicateKey } from "../config/rules";
@@ -12,22 +12,22 @@ import {
   type Candidate,
   type Duplicates,
   type KnownDuplicate,
-  type Outcome,
+  type ReservationEnd,
   type Reservation,
   reserveOrWait,
 } from "./duplicates";
 import { StoreError } from "./queue";
 
 /** How many deliveries wait at most for what comes of another, over all endpoints. */
-export const mostWaitingDuplicates = 1000;
+export const maxWaitingDuplicates = 1000;
 /** How much memory their bodies take at most, all together, in bytes. */
-export const mostBytesOfDuplicates = 64 * 1024 * 1024;
+export const maxWaitingDuplicateBytes = 64 * 1024 * 1024;
 
 /** What is to become of a delivery. */
-export type Verdict = Reservation | KnownDuplicate | Problem;
+export type DuplicateVerdict = Reservation | KnownDuplicate | Problem;
 
 /** Who waits: a caller that goes closes its response, while its connection may go on. */
-type Waiting = Pick<ServerResponse, "destroyed" | "once" | "off">;
+type WaitingResponse = Pick<ServerResponse, "destroyed" | "once" | "off">;
 
 /** What the guards of all endpoints have in common: it is the memory of the whole process that those would fill who wait. */
 export class Guarding {
@@ -37,7 +37,7 @@ export class Guarding {
   #waiting = 0;
   #bytes = 0;
 
-  constructor(duplicates: Duplicates, most = mostWaitingDuplicates, mostBytes = mostBytesOfDuplicates) {
+  constructor(duplicates: Duplicates, most = maxWaitingDuplicates, mostBytes = maxWaitingDuplicateBytes) {
     this.#duplicates = duplicates;
     this.#most = most;
     this.#mostBytes = mostBytes;
@@ -51,7 +51,12 @@ export class Guarding {
    * @param caller who waits: when it goes, its place is free
    * @returns why nobody can tell, where the store is in trouble: its sender has to keep it
    */
-  async judge(candidate: Candidate, size: () => number, patience: number, caller: Waiting): Promise<Verdict> {
+  async judge(
+    candidate: Candidate,
+    size: () => number,
+    patience: number,
+    caller: WaitingResponse,
+  ): Promise<DuplicateVerdict> {
     const deadline = performance.now() + patience;
     try {
       return await reserveOrWait<Problem>(this.#duplicates, candidate, async (outcome) =>
@@ -63,7 +68,12 @@ export class Guarding {
     }
   }
 
-  async #wait(outcome: Promise<Outcome>, bytes: number, deadline: number, caller: Waiting): Promise<Outcome | Problem> {
+  async #wait(
+    outcome: Promise<ReservationEnd>,
+    bytes: number,
+    deadline: number,
+    caller: WaitingResponse,
+  ): Promise<ReservationEnd | Problem> {
     if (this.#waiting >= this.#most || this.#bytes + bytes > this.#mostBytes) return problems.duplicatesWaiting;
     this.#waiting++;
     this.#bytes += bytes;
@@ -112,9 +122,13 @@ export class DuplicateGuard {
    * @param caller whose it is
    * @returns nothing where it has no key: it is no repeat of anything then
    */
-  async judge(delivery: Omit<Known, "isIdLoose">, id: string, caller: Waiting): Promise<Verdict | undefined> {
+  async judge(
+    delivery: Omit<Known, "isIdLoose">,
+    id: string,
+    caller: WaitingResponse,
+  ): Promise<DuplicateVerdict | undefined> {
     const { endpoint, key: kind, keptFor, isIdLoose, patience } = this.#how;
-    const key = duplicateKeyOf(kind, { ...delivery, isIdLoose });
+    const key = composeDuplicateKey(kind, { ...delivery, isIdLoose });
     if (key === undefined) return undefined;
     // What waits is unpacked by now, which may be a thousand times what came.
     const size = () => Math.max(delivery.bytes.length, delivery.content().length);
@@ -126,7 +140,7 @@ export class DuplicateGuard {
 
 /** What is known of a delivery that may come in. */
 export interface Known {
-  head: Head;
+  head: RequestHead;
   /** The body as it was sent. */
   bytes: Buffer;
   /** The body without its content codings; it is read only where the key stands in it. */
@@ -153,18 +167,18 @@ export function isIdLoose({ id }: Pick<Sender, "id">, scheme: Scheme | undefined
  *
  * @returns nothing where a delivery has none, or more than one: it is no repeat then
  */
-export function duplicateKeyOf(kind: DuplicateKey, delivery: Known): string | undefined {
-  const text = textOf(kind, delivery);
+export function composeDuplicateKey(kind: DuplicateKey, delivery: Known): string | undefined {
+  const text = toKeyText(kind, delivery);
   // With its kind, so that what is known does not mean something else when the kind is changed.
   return text === undefined ? undefined : hash("sha256", `${kind}\n${text}`, "base64url");
 }
 
-function textOf(kind: DuplicateKey, { head, bytes, content, id, isIdLoose }: Known): string | undefined {
-  if (kind === "body") return bytes.length === 0 ? undefined : digestOf(bytes);
-  if (kind !== "") return new Fields(head, content).onlyTextAt(placeOf(kind));
-  return id === undefined || !isIdLoose ? id : `${digestOf(bytes)} ${id}`;
+function toKeyText(kind: DuplicateKey, { head, bytes, content, id, isIdLoose }: Known): string | undefined {
+  if (kind === "body") return bytes.length === 0 ? undefined : digestKey(bytes);
+  if (kind !== "") return new Fields(head, content).onlyTextAt(parseSource(kind));
+  return id === undefined || !isIdLoose ? id : `${digestKey(bytes)} ${id}`;
 }
 
-function digestOf(bytes: Buffer): string {
+function digestKey(bytes: Buffer): string {
   return hash("sha256", bytes, "base64url");
 }

@@ -23,7 +23,7 @@ export interface FirstAnswer {
 }
 
 /** From so many bytes on, the body of an answer is not kept. */
-export const longestAnswer = 64 * 1024;
+export const maxAnswerBytes = 64 * 1024;
 
 /**
  * Reserves keys, so that of any deliveries with one key exactly one starts the flow at a time, and none does once that
@@ -56,11 +56,11 @@ export interface Earlier {
   /** The id of its message. */
   readonly id: string;
   /** What came of it; where that is not known yet, when it is. */
-  readonly outcome: Outcome | Promise<Outcome>;
+  readonly outcome: ReservationEnd | Promise<ReservationEnd>;
 }
 
 /** An answer, which is nothing where the node itself has given it; or `released`, where the key is free again. */
-export type Outcome = "released" | { readonly answer: FirstAnswer | undefined };
+export type ReservationEnd = "released" | { readonly answer: FirstAnswer | undefined };
 
 /** What a delivery is to be told that does not start the flow. */
 export interface KnownDuplicate {
@@ -80,7 +80,7 @@ export interface KnownDuplicate {
 export async function reserveOrWait<Other extends object = never>(
   duplicates: Duplicates,
   candidate: Candidate,
-  wait: (outcome: Promise<Outcome>) => Promise<Outcome | Other> = async (outcome) => outcome,
+  wait: (outcome: Promise<ReservationEnd>) => Promise<ReservationEnd | Other> = async (outcome) => outcome,
 ): Promise<Reservation | KnownDuplicate | Other> {
   for (;;) {
     const found = await duplicates.reserve(candidate);
@@ -94,9 +94,9 @@ export async function reserveOrWait<Other extends object = never>(
 // The keys of deliveries, in the memory of this process.
 
 /** How many keys there are at most, over all endpoints: one takes some 400 bytes. */
-export const mostKeys = 100_000;
+export const maxKeys = 100_000;
 /** How much memory the bodies of answers take at most, all together, in bytes. */
-export const mostBytesOfAnswers = 32 * 1024 * 1024;
+export const maxAnswersBytes = 32 * 1024 * 1024;
 /** How often keys are looked for whose time is over, in ms. */
 const sweepInterval = 60_000;
 
@@ -107,14 +107,14 @@ export interface MemoryReservation extends Reservation {
 }
 
 /** A key, from when it is reserved until it is forgotten. */
-interface Entry extends Candidate {
+interface DuplicateEntry extends Candidate {
   readonly place: string;
   /** Until when it is kept, as the clock tells time. */
   end: number;
   /** Once it is settled. */
   outcome?: { readonly answer: FirstAnswer | undefined };
   /** Those who wait for the outcome of the first delivery. */
-  readonly waiting: ((outcome: Outcome) => void)[];
+  readonly waiting: ((outcome: ReservationEnd) => void)[];
 }
 
 /**
@@ -122,11 +122,11 @@ interface Entry extends Candidate {
  * finding the first key of a `Map` takes as long as the number of those deleted before it.
  */
 export class MemoryDuplicates implements Duplicates {
-  readonly #reserved = new Map<string, Entry>();
+  readonly #reserved = new Map<string, DuplicateEntry>();
   /** In the order in which they were settled. */
-  readonly #settled = new Map<string, Entry>();
+  readonly #settled = new Map<string, DuplicateEntry>();
   /** Those of which the body of the answer is kept, in the same order. */
-  readonly #answered = new Set<Entry>();
+  readonly #answered = new Set<DuplicateEntry>();
   #bytes = 0;
   #lastSweep: number;
   readonly #now: () => number;
@@ -134,7 +134,7 @@ export class MemoryDuplicates implements Duplicates {
   readonly #mostBytes: number;
 
   /** @param now a clock in ms that is never set back, nor forward: a computer that learns the time late keeps its keys */
-  constructor(now: () => number = () => performance.now(), most = mostKeys, mostBytes = mostBytesOfAnswers) {
+  constructor(now: () => number = () => performance.now(), most = maxKeys, mostBytes = maxAnswersBytes) {
     this.#now = now;
     this.#lastSweep = now();
     this.#most = most;
@@ -161,7 +161,7 @@ export class MemoryDuplicates implements Duplicates {
     if (settled?.outcome && settled.end > now) return { isFirst: false, id: settled.id, outcome: settled.outcome };
     if (settled) this.#forget(settled);
     this.#makeRoom(now);
-    const entry: Entry = { ...candidate, place, end: Infinity, waiting: [] };
+    const entry: DuplicateEntry = { ...candidate, place, end: Infinity, waiting: [] };
     this.#reserved.set(place, entry);
     let isOpen = true;
     const once = (act: () => void) => {
@@ -175,12 +175,12 @@ export class MemoryDuplicates implements Duplicates {
     };
   }
 
-  #settle(entry: Entry, answer: FirstAnswer | undefined): void {
+  #settle(entry: DuplicateEntry, answer: FirstAnswer | undefined): void {
     // Those who wait get the answer as it is, also where it is too long to be kept.
     const hasKey = this.#end(entry, { answer });
     if (!hasKey || (answer && answer.status >= 500)) return;
     entry.end = this.#now() + entry.keptFor;
-    const body = answer?.body && answer.body.length <= longestAnswer ? ownMemory(answer.body) : undefined;
+    const body = answer?.body && answer.body.length <= maxAnswerBytes ? ownMemory(answer.body) : undefined;
     entry.outcome = { answer: answer && { ...answer, body } };
     this.#settled.set(entry.place, entry);
     if (!body) return;
@@ -194,7 +194,7 @@ export class MemoryDuplicates implements Duplicates {
   }
 
   /** @returns whether its key was its own until now: it may have been forgotten, and be another's */
-  #end(entry: Entry, outcome: Outcome): boolean {
+  #end(entry: DuplicateEntry, outcome: ReservationEnd): boolean {
     for (const tell of entry.waiting) tell(outcome);
     return this.#reserved.get(entry.place) === entry && this.#reserved.delete(entry.place);
   }
@@ -214,12 +214,12 @@ export class MemoryDuplicates implements Duplicates {
     }
   }
 
-  #forget(entry: Entry): void {
+  #forget(entry: DuplicateEntry): void {
     (entry.outcome ? this.#settled : this.#reserved).delete(entry.place);
     this.#dropBody(entry);
   }
 
-  #dropBody(entry: Entry): void {
+  #dropBody(entry: DuplicateEntry): void {
     if (!this.#answered.delete(entry) || !entry.outcome?.answer) return;
     const { answer } = entry.outcome;
     this.#bytes -= answer.body?.length ?? 0;

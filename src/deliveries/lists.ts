@@ -1,19 +1,19 @@
 // Several lists of deliveries as one: those in memory, and those in the store.
 
 import { redactHeaders, redactQuery } from "../auth/redactor";
-import { textOf } from "../request/decode";
+import { decodeIfText } from "../request/decode";
 import { type Problem, problems } from "../request/problem";
 import { toObject } from "../request/target";
-import { type Delivery, type Kept, type StoredDelivery, toldBy } from "./delivery";
+import { type Delivery, type Kept, type StoredDelivery, readEvent } from "./delivery";
 import { type DeliveryList, isBehind, type Position, type Query } from "./queue";
 import {
   type Cause,
   type Detail,
-  fixOf,
+  formatFix,
   gone,
   lateAnswer,
   type Pause,
-  reasonOf,
+  formatReason,
   type ShownAnswer,
   type ShownBody,
   type State,
@@ -91,10 +91,10 @@ export function parsePosition(text: string): Position | undefined {
 // Deliveries as they are shown to whoever looks at them in the editor.
 
 /** Of a body, so many bytes are shown. */
-export const mostShown = 1024 * 1024;
+export const maxShownBytes = 1024 * 1024;
 
 /** What there is to know besides what is stored. */
-interface Means {
+interface SummaryOptions {
   /** Looks texts up in the language of the runtime. */
   readonly translate: Translate;
   /** Why a node starts no flow; nothing where it does. */
@@ -104,15 +104,15 @@ interface Means {
 /** Whose flow may be started once more: by itself, or by a replay. */
 const unsettled: readonly State[] = ["queued", "retrying", "failed"];
 
-export function summaryOf(delivery: Delivery, { translate, paused }: Means): Summary {
+export function summarize(delivery: Delivery, { translate, paused }: SummaryOptions): Summary {
   const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
-  const { event, senderId } = toldBy(delivery);
-  const cause = causeOf(delivery);
+  const { event, senderId } = readEvent(delivery);
+  const cause = explainState(delivery);
   const pause = (unsettled.includes(state) && paused(node)) || null;
   return {
     ...{ id, node: node === "" ? null : node, at, state, status },
-    reason: cause && reasonOf(cause, translate),
-    fix: cause && fixOf({ cause, state, pause }, translate),
+    reason: cause && formatReason(cause, translate),
+    fix: cause && formatFix({ cause, state, pause }, translate),
     ...{ method: head.method, path: head.path, ip: head.ip },
     sender: webhook?.sender ?? null,
     event: event ?? null,
@@ -126,23 +126,23 @@ export function summaryOf(delivery: Delivery, { translate, paused }: Means): Sum
   };
 }
 
-export function detailOf(kept: Kept, means: Means): Detail {
+export function describeDelivery(kept: Kept, means: SummaryOptions): Detail {
   const { delivery, attempts } = kept;
   const { head } = delivery;
-  const summary = summaryOf(delivery, means);
+  const summary = summarize(delivery, means);
   return {
     ...summary,
     headers: redactHeaders(head.headers),
     query: redactQuery(toObject(new URLSearchParams(head.search))),
     body: shownBody(kept),
     isJson: delivery.isJson ?? false,
-    answer: answerOf(delivery, summary),
+    answer: decodeAnswer(delivery, summary),
     // Of the first one, nothing is noted before it has ended.
     attempts: attempts.length > 0 || delivery.attempt === 0 ? attempts : [{ at: delivery.at }],
   };
 }
 
-function causeOf(delivery: Delivery): Cause | null {
+function explainState(delivery: Delivery): Cause | null {
   const { state, reasons = [], looksLike = null, error } = delivery;
   if (state === "refused") {
     // Of what was kept, and then could not be answered, no more is known.
@@ -164,16 +164,16 @@ function answerError({ status, replayOf }: Delivery): string {
 
 /** As text where it is some, by its bytes where it is not. */
 function shownBody({ delivery: { size }, body }: Kept): ShownBody {
-  const isCut = body.length > mostShown;
-  const shown = body.subarray(0, mostShown);
+  const isCut = body.length > maxShownBytes;
+  const shown = body.subarray(0, maxShownBytes);
   const truncated = isCut || (body.length === 0 && size > 0);
-  const text = textOf(shown, isCut);
+  const text = decodeIfText(shown, isCut);
   return text === undefined
     ? { encoding: "base64", data: shown.toString("base64"), truncated }
     : { encoding: "utf8", data: text, truncated };
 }
 
-function answerOf({ problem, answer }: Delivery, { status, milliseconds }: Summary): ShownAnswer | null {
+function decodeAnswer({ problem, answer }: Delivery, { status, milliseconds }: Summary): ShownAnswer | null {
   if (status === null) return null;
   const said: Problem | undefined = Object.values(problems).find(({ name }) => name === problem);
   return { status, milliseconds, body: answer ?? (said?.status === status ? said.body : null) };

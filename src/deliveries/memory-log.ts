@@ -1,6 +1,6 @@
 // The last deliveries of each node, in the memory of this process: nothing survives a restart, and nothing is retried.
 
-import { type Delivery, type Head, ownMemory, searchedIn, type StoredDelivery, withWords } from "./delivery";
+import { type Delivery, type StoredHead, ownMemory, searchedIn, type StoredDelivery, withWords } from "./delivery";
 import { type Change, type DeliveryList, isBehind, type Query } from "./queue";
 import type { Attempt, State } from "./summary";
 
@@ -14,10 +14,10 @@ const overhead = 1024;
 /** What has started no flow: strangers may send as much of it as they like. */
 const startedNoFlow: readonly State[] = ["refused", "duplicate", "handshake"];
 
-interface Entry {
+interface LogEntry {
   delivery: Delivery;
   readonly body: Buffer;
-  readonly of: NodeLog;
+  readonly of: NodeDeliveries;
   /** How much memory it takes. */
   bytes: number;
   /** When its attempt ended, in ms since the epoch, as far as that is known. */
@@ -25,16 +25,16 @@ interface Entry {
 }
 
 /** The deliveries of a node, the oldest first. */
-interface NodeLog {
-  readonly started: Entry[];
-  readonly startedNoFlow: Entry[];
+interface NodeDeliveries {
+  readonly started: LogEntry[];
+  readonly startedNoFlow: LogEntry[];
 }
 
 /** It stands in the way of every request: nothing is written out, and nothing is copied but small parts of large buffers. */
 export class MemoryLog implements DeliveryList {
   /** In the order in which they came. */
-  readonly #entries = new Map<string, Entry>();
-  readonly #nodes = new Map<string, NodeLog>();
+  readonly #entries = new Map<string, LogEntry>();
+  readonly #nodes = new Map<string, NodeDeliveries>();
   readonly #changed: () => void;
   readonly #maxPerNode: number;
   readonly #maxBytes: number;
@@ -54,7 +54,7 @@ export class MemoryLog implements DeliveryList {
     if (bytes > this.#maxBytes || this.#entries.has(delivery.id)) return;
     this.#makeRoom(bytes);
     const of = this.#nodeLog(delivery.node);
-    const entry: Entry = { delivery, body: own, of, bytes, ended: undefined };
+    const entry: LogEntry = { delivery, body: own, of, bytes, ended: undefined };
     this.#entries.set(delivery.id, entry);
     this.#bytes += bytes;
     (startedNoFlow.includes(delivery.state) ? of.startedNoFlow : of.started).push(entry);
@@ -93,7 +93,7 @@ export class MemoryLog implements DeliveryList {
   async find(id: string): Promise<StoredDelivery | undefined> {
     const delivery = await this.look(id);
     const entry = this.#entries.get(id);
-    return entry && delivery && { delivery, body: entry.body, attempts: attemptsOf(entry) };
+    return entry && delivery && { delivery, body: entry.body, attempts: listAttempts(entry) };
   }
 
   look(id: string): Promise<Delivery | undefined> {
@@ -107,20 +107,24 @@ export class MemoryLog implements DeliveryList {
     return Promise.resolve(counts);
   }
 
-  #entriesOf(node: string | undefined): Entry[] {
+  #entriesOf(node: string | undefined): LogEntry[] {
     if (node === undefined) return [...this.#entries.values()];
     const { started = [], startedNoFlow = [] } = this.#nodes.get(node) ?? {};
     return [...started, ...startedNoFlow];
   }
 
-  #nodeLog(node: string): NodeLog {
+  #nodeLog(node: string): NodeDeliveries {
     let known = this.#nodes.get(node);
     if (!known) this.#nodes.set(node, (known = { started: [], startedNoFlow: [] }));
     return known;
   }
 
   /** The oldest; but where more than half have started no flow, the oldest of these: a flood drives out only itself. */
-  #nextOf({ started: [started], startedNoFlow: [other], startedNoFlow: { length } }: NodeLog): Entry | undefined {
+  #nextOf({
+    started: [started],
+    startedNoFlow: [other],
+    startedNoFlow: { length },
+  }: NodeDeliveries): LogEntry | undefined {
     if (!started || !other) return started ?? other;
     return length > this.#maxPerNode / 2 || other.delivery.at < started.delivery.at ? other : started;
   }
@@ -135,7 +139,7 @@ export class MemoryLog implements DeliveryList {
   }
 
   /** The oldest of all is the oldest of its node, too. */
-  #drop(entry: Entry | undefined): void {
+  #drop(entry: LogEntry | undefined): void {
     if (!entry) return;
     const { delivery, of, bytes } = entry;
     this.#entries.delete(delivery.id);
@@ -153,13 +157,13 @@ function measure({ head, webhook, answer = "", error = "" }: Delivery, { buffer 
   return overhead + buffer.byteLength + told + measureHead(head);
 }
 
-function measureHead({ path, search, headers }: Head): number {
+function measureHead({ path, search, headers }: StoredHead): number {
   let length = path.length + search.length;
   for (const name in headers) length += name.length + String(headers[name]).length;
   return length;
 }
 
-function attemptsOf({ delivery: { at, attempt, error }, ended }: Entry): Attempt[] {
+function listAttempts({ delivery: { at, attempt, error }, ended }: LogEntry): Attempt[] {
   if (attempt === 0) return [];
   return [{ at, ...(ended !== undefined && { ended }), ...(error !== undefined && { error }) }];
 }

@@ -140,7 +140,7 @@ export interface DeliveryQueue extends DeliveryList {
 }
 
 /** What a store can be in trouble with. */
-export type Trouble =
+export type StoreTrouble =
   /** Nothing more fits: the disk or the memory is full, or unfinished deliveries alone fill what they may. */
   | "full"
   /** It may not be written to. */
@@ -168,7 +168,7 @@ export type Warning =
 /** A promise that a store cannot keep. */
 export class StoreError extends Error {
   constructor(
-    readonly trouble: Trouble,
+    readonly trouble: StoreTrouble,
     /** The error behind it. */
     override readonly cause?: unknown,
   ) {
@@ -179,7 +179,7 @@ export class StoreError extends Error {
 /** Who hears how a store fares. */
 export interface StoreEvents {
   /** Something went wrong; said once until it works again, but for another trouble, which is said as well. */
-  down(trouble: Trouble, cause: unknown): void;
+  down(trouble: StoreTrouble, cause: unknown): void;
   /** All works again. */
   up(): void;
   /** A corrupt file was moved aside, and a new one was begun. */

@@ -1,7 +1,7 @@
 // What is kept of a request that came in, and what a message is made of again.
 
 import type { Redactor } from "../auth/redactor";
-import { type Content, contentOf } from "../request/decode";
+import { type Content, parseContentType } from "../request/decode";
 import { Problem } from "../request/problem";
 import type { RequestInfo } from "../request/request-info";
 import { toObject } from "../request/target";
@@ -9,7 +9,7 @@ import type { Delivery, IncomingDelivery, Kept, StoredDelivery, Webhook } from "
 import type { AttemptResult } from "./queue";
 
 /** What came, besides what the message has of it. */
-export interface Sent {
+export interface SentRequest {
   readonly content: Content;
   /** As it was sent; nothing where a parser in front has made something of it, which then is what counts. */
   readonly bytes: Buffer | undefined;
@@ -18,7 +18,7 @@ export interface Sent {
 }
 
 /** What became of it so far. */
-export type Outcome = Pick<Delivery, "state" | "status" | "milliseconds" | "answer">;
+export type RequestOutcome = Pick<Delivery, "state" | "status" | "milliseconds" | "answer">;
 
 const codings = "content-encoding";
 const type = "content-type";
@@ -43,7 +43,7 @@ export class Recorder {
   }
 
   /** As it is kept when the flow is started with it for the first time. */
-  record({ id, req, webhook }: IncomingDelivery, sent: Sent, outcome: Outcome): Kept {
+  record({ id, req, webhook }: IncomingDelivery, sent: SentRequest, outcome: RequestOutcome): Kept {
     const at = Date.now();
     const { body, isUnpacked } = this.#bodyOf(sent, req.headers[codings] !== undefined);
     const { method, path, url, ip } = req;
@@ -91,7 +91,7 @@ export class Recorder {
   }
 
   /** As it was sent, redacted. What is packed is looked through, too, and kept unpacked where it has a secret in it. */
-  #bodyOf({ content, bytes }: Sent, isPacked: boolean): Pick<Kept, "body"> & { isUnpacked?: boolean } {
+  #bodyOf({ content, bytes }: SentRequest, isPacked: boolean): Pick<Kept, "body"> & { isUnpacked?: boolean } {
     if (bytes === undefined) return { body: this.redactor.redactBytes(content.bytes()) };
     if (!isPacked) return { body: this.redactor.redactBytes(bytes) };
     const unpacked = content.bytes();
@@ -104,8 +104,8 @@ export class Recorder {
 async function remade(kept: Delivery, bytes: Buffer, limit: number): Promise<IncomingDelivery | Problem> {
   const { id, head, webhook, attempt, isJson = false, isPayload = false } = kept;
   const parsed = isJson ? { value: JSON.parse(bytes.toString()) as unknown } : undefined;
-  const request = { headers: { [type]: textOf(head.headers[type]), [codings]: textOf(head.headers[codings]) } };
-  const content = await contentOf({ request, parsed }, bytes, limit);
+  const request = { headers: { [type]: asString(head.headers[type]), [codings]: asString(head.headers[codings]) } };
+  const content = await parseContentType({ request, parsed }, bytes, limit);
   if (content instanceof Problem) return content;
   const { method, path, search, headers, ip } = head;
   const req: RequestInfo = {
@@ -129,7 +129,7 @@ function withoutAttempt(webhook: Webhook): Webhook {
   return rest;
 }
 
-function textOf(field: string | string[] | undefined): string | undefined {
+function asString(field: string | string[] | undefined): string | undefined {
   return field === undefined ? undefined : String(field);
 }
 
@@ -140,9 +140,9 @@ export interface GuaranteedDelivery {
    *
    * @param answer what its sender is told then
    */
-  store(delivery: IncomingDelivery, sent: Sent, answer: { answer?: string }): Promise<Problem | undefined>;
+  store(delivery: IncomingDelivery, sent: SentRequest, answer: { answer?: string }): Promise<Problem | undefined>;
   /** The same for one with which the caller starts the flow at once, as its sender waits for the flow's reply: `end` is due then. */
-  storeStarted(delivery: IncomingDelivery, sent: Sent): Promise<Problem | undefined>;
+  storeStarted(delivery: IncomingDelivery, sent: SentRequest): Promise<Problem | undefined>;
   end(id: string, result: AttemptResult): void;
   /** Stores a delivery anew, as a delivery of its own. */
   replay(stored: StoredDelivery): Promise<Problem | undefined>;

@@ -182,9 +182,9 @@ export const lateAnswer = statusError(504);
 export type Translate = (key: string, values?: Record<string, string | number>) => string;
 
 /** Why it was refused, or what it has failed with: one sentence without its full stop. */
-export function reasonOf(cause: Cause, translate: Translate): string {
+export function formatReason(cause: Cause, translate: Translate): string {
   const error = cause.error === lateAnswer ? null : cause.error;
-  const problem = problemOf(cause);
+  const problem = findProblem(cause);
   if (problem === null) return describeError(error ?? "", translate);
   const refused = translate(`refused.${problem}`);
   return error === null ? refused : `${refused}: ${error}`;
@@ -198,7 +198,7 @@ export function describeError(error: string, translate: Translate): string {
 }
 
 /** What to do about that, as sentences. */
-export function fixOf(
+export function formatFix(
   { cause, state, pause }: Pick<Summary, "state" | "pause"> & { cause: Cause },
   translate: Translate,
 ): string {
@@ -206,28 +206,28 @@ export function fixOf(
   const isPaused = pause === "manual";
   // To replay it as well would start the flow twice.
   if (state !== "refused" && state !== "failed") {
-    return sentenceOf(translate(isPaused ? "fix.retryingPaused" : "fix.retrying"), translate);
+    return formatSentence(translate(isPaused ? "fix.retryingPaused" : "fix.retrying"), translate);
   }
-  const told = sentencesOf(reasons, translate);
+  const told = formatReasons(reasons, translate);
   if (looksLike !== null && !reasons.some(({ key }) => key === "otherSender")) {
-    told.push(sentenceOf(translate("whyNot.looksLike", { sender: shortName(looksLike) }), translate));
+    told.push(formatSentence(translate("whyNot.looksLike", { sender: shortName(looksLike) }), translate));
   }
-  const key = problemOf(cause) ?? (cause.error === gone ? gone : "flow");
+  const key = findProblem(cause) ?? (cause.error === gone ? gone : "flow");
   if (told.length > 0) return inARow(told);
-  const fix = sentenceOf(translate(`fix.${key}`), translate);
-  return isPaused ? inARow([fix, sentenceOf(translate("fix.paused"), translate)]) : fix;
+  const fix = formatSentence(translate(`fix.${key}`), translate);
+  return isPaused ? inARow([fix, formatSentence(translate("fix.paused"), translate)]) : fix;
 }
 
 /** What was wrong with a request that was refused, each as a sentence with its full stop. */
-export function sentencesOf(reasons: readonly Reason[], translate: Translate): string[] {
-  return reasons.map(({ key, values }) => sentenceOf(translate(`whyNot.${key}`, values), translate));
+export function formatReasons(reasons: readonly Reason[], translate: Translate): string[] {
+  return reasons.map(({ key, values }) => formatSentence(translate(`whyNot.${key}`, values), translate));
 }
 
-function sentenceOf(text: string, translate: Translate): string {
+function formatSentence(text: string, translate: Translate): string {
   return translate("standing.sentence", { sentence: text });
 }
 
-function problemOf({ problem, error }: Cause): string | null {
+function findProblem({ problem, error }: Cause): string | null {
   return error === lateAnswer ? "flowLate" : problem;
 }
 

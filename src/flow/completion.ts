@@ -15,7 +15,7 @@ interface CompleteEvent {
 }
 
 /** What Node-RED knows of a node, and does not document. */
-interface RunningNode {
+interface CountingNode {
   _flow?: { getNode(id: string): unknown };
   _expectedDoneCount?: number;
 }
@@ -33,14 +33,14 @@ export const idleMs = 10_000;
 
 /** One node's part in a followed message, from when it is sent there until the node has completed. */
 interface Visit {
-  readonly attempt: Attempt;
+  readonly attempt: FollowedAttempt;
   readonly node: Node;
   /** Whether the node has completed, maybe before its handler has returned. */
   isOver: boolean;
 }
 
 /** One message, and all that is sent on from it with the same id. */
-interface Attempt {
+interface FollowedAttempt {
   readonly id: string;
   readonly open: Set<Visit>;
   readonly redact: (error: string) => string;
@@ -67,7 +67,7 @@ interface FollowOptions {
 export class Completion {
   /** Node-RED's test helper has none. */
   readonly #hooks: NodeAPI["hooks"] | undefined;
-  readonly #attempts = new Map<string, Attempt>();
+  readonly #attempts = new Map<string, FollowedAttempt>();
   /** By the message itself: a node may change its id before it completes. */
   readonly #visits = new WeakMap<NodeMessage, Visit[]>();
   #isDeploying = false;
@@ -98,7 +98,7 @@ export class Completion {
         this.#idleLater();
         resolve({ as: "failed", error: timedOut });
       }, timeoutMs).unref();
-      const attempt: Attempt = {
+      const attempt: FollowedAttempt = {
         ...{ id, open: new Set(), redact },
         resolve: (result) => {
           clearTimeout(timer);
@@ -153,7 +153,7 @@ export class Completion {
 
   /** A node's handler has returned. Some nodes are handed a message that was not sent, as `catch` and `link in` are. */
   #handled(msg: NodeMessage, node: Node): void {
-    const completes = Boolean((node as Node & RunningNode)._expectedDoneCount);
+    const completes = Boolean((node as Node & CountingNode)._expectedDoneCount);
     const visit = this.#find(msg, node) ?? (completes ? this.#visit(msg, node) : undefined);
     if (!visit) return;
     if (!completes) this.#end(visit);
@@ -194,7 +194,7 @@ export class Completion {
   }
 
   /** What a node sends in the same turn in which it completes still belongs to it. */
-  #concludeLater(attempt: Attempt): void {
+  #concludeLater(attempt: FollowedAttempt): void {
     setImmediate(() => {
       const { id, open, failure, isInterrupted } = attempt;
       if (open.size > 0 || this.#attempts.get(id) !== attempt) return;
@@ -229,7 +229,7 @@ export class Completion {
 
 /** Whether a node runs: of one that was stopped, or is being stopped, its flow knows nothing more. */
 function isRunning(node: Node): boolean {
-  return (node as Node & RunningNode)._flow?.getNode(node.id) === node;
+  return (node as Node & CountingNode)._flow?.getNode(node.id) === node;
 }
 
 /** A flow that wants to be started again later than in 30 days is started then. */

@@ -1,7 +1,7 @@
 // What an endpoint is to the requests that reach it.
 
 import type { Node } from "node-red";
-import type { Gate } from "../auth/authenticator";
+import type { Authenticator } from "../auth/authenticator";
 import type { Limits } from "../auth/limits";
 import { Redactor } from "../auth/redactor";
 import type { Sender } from "../auth/senders/sender";
@@ -20,7 +20,7 @@ export interface Endpoint {
   readonly nodeId: string;
   /** Below Node-RED's root for nodes, as it is configured. */
   readonly path: string;
-  readonly gate: Gate;
+  readonly authenticator: Authenticator;
   /** Who sends, where that is known. */
   readonly sender: { readonly id: SenderId; readonly row: Sender } | undefined;
   /** The most bytes a body may have, before and after its content codings are undone. */

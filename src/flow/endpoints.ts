@@ -101,24 +101,24 @@ export interface Open {
   readonly recorder: Recorder;
 }
 
-export type Opened = Open | Breach | "switchedOff";
+export type OpenResult = Open | Breach | "switchedOff";
 
 export class OpenedNodes {
   readonly #RED: NodeAPI;
   readonly #registry: EndpointRegistry;
-  readonly #opened = new WeakMap<Node, Opened>();
+  readonly #opened = new WeakMap<Node, OpenResult>();
 
   constructor(RED: NodeAPI, registry: EndpointRegistry) {
     this.#RED = RED;
     this.#registry = registry;
   }
 
-  note(node: Node, opened: Opened): void {
+  note(node: Node, opened: OpenResult): void {
     this.#opened.set(node, opened);
   }
 
   /** What the node with an id has become; nothing where it does not run. */
-  of(id: string): Opened | undefined {
+  of(id: string): OpenResult | undefined {
     const node = this.#RED.nodes.getNode(id) as Node | null;
     return node ? this.#opened.get(node) : undefined;
   }
@@ -199,14 +199,14 @@ export class ConfiguredPaths {
 function resolve(value: unknown, node: Saved, saved: ReadonlyMap<string, Saved>): unknown {
   const name = environmentName(value);
   if (name === undefined) return value;
-  for (const { env = [] } of scopesOf(node, saved)) {
+  for (const { env = [] } of getScopes(node, saved)) {
     const found = env.find((each) => each.name === name);
     if (found) return found.type === "env" ? process.env[text(found.value)] : found.value;
   }
   return process.env[name];
 }
 
-function* scopesOf(node: Saved, saved: ReadonlyMap<string, Saved>): Generator<Saved> {
+function* getScopes(node: Saved, saved: ReadonlyMap<string, Saved>): Generator<Saved> {
   for (let scope = saved.get(node.g ?? node.z ?? ""); scope; scope = saved.get(scope.g ?? scope.z ?? "")) yield scope;
   for (const each of saved.values()) if (each.type === "global-config") yield each;
 }

@@ -4,11 +4,11 @@ import type { Express } from "express";
 import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { Socket } from "node:net";
 import { types } from "node:util";
-import type { Gate } from "../auth/authenticator";
+import type { Authenticator } from "../auth/authenticator";
 import { messageField } from "../auth/present";
 import { isWithoutContent } from "../config/parse";
 import { DeliveryLog } from "../deliveries/delivery-log";
-import { type FirstAnswer, longestAnswer, type Reservation } from "../deliveries/duplicates";
+import { type FirstAnswer, maxAnswerBytes, type Reservation } from "../deliveries/duplicates";
 import type { AttemptResult } from "../deliveries/queue";
 import type { GuaranteedDelivery } from "../deliveries/recorder";
 import { gone, statusError } from "../deliveries/summary";
@@ -20,7 +20,7 @@ import { maxNotedBytes, noteAnswer, sendProblem } from "./reply";
 const keptFields = ["Content-Type", "Content-Encoding", "Content-Language", "Location"];
 
 /** A request that waits for the flow's reply. */
-interface Waiting {
+interface WaitingSender {
   /** The id of its message. */
   readonly id: string;
   readonly request: IncomingMessage;
@@ -37,7 +37,7 @@ interface Owner {
   readonly outcomes: Outcomes;
   readonly records: DeliveryLog | undefined;
   readonly guaranteed: GuaranteedDelivery | undefined;
-  readonly gate: Gate;
+  readonly authenticator: Authenticator;
 }
 
 /** Owed from when the flow is started: after a time, the sender is told that the flow has not answered. */
@@ -45,7 +45,7 @@ export class FlowReply {
   /** What the reply says of the flow: with a status of 500 or more, its sender sends the delivery again. */
   readonly ending: Promise<AttemptResult>;
   readonly response: ServerResponse;
-  readonly #waiting: Waiting;
+  readonly #waiting: WaitingSender;
   readonly #owner: Owner | undefined;
   readonly #reservation: Reservation | undefined;
   readonly #timer: NodeJS.Timeout;
@@ -62,7 +62,7 @@ export class FlowReply {
    * @param timeoutMs how long the flow may take
    * @param reservation of the key by which duplicates are known: they are told the same
    */
-  constructor(waiting: Waiting, owner: Owner | undefined, timeoutMs: number, reservation?: Reservation) {
+  constructor(waiting: WaitingSender, owner: Owner | undefined, timeoutMs: number, reservation?: Reservation) {
     const { response, isTest, id } = waiting;
     this.#waiting = waiting;
     this.#owner = owner;
@@ -151,7 +151,7 @@ export class FlowReply {
 
   #keep(head: Pick<FirstAnswer, "status" | "fields">, chunk: unknown, encoding: unknown): void {
     this.#head ??= head;
-    const max = this.#reservation ? longestAnswer : 2 * maxNotedBytes;
+    const max = this.#reservation ? maxAnswerBytes : 2 * maxNotedBytes;
     const bytes = toBytes(chunk, encoding);
     if (this.#length < max) this.#chunks.push(Buffer.from(bytes.subarray(0, max - this.#length)));
     this.#length += bytes.length;
@@ -189,7 +189,7 @@ export class FlowReply {
 
   #emitFailure(problem: Problem, cause: unknown): void {
     if (!this.#owner) return;
-    const { outcomes, nodeId: node, gate } = this.#owner;
+    const { outcomes, nodeId: node, authenticator: gate } = this.#owner;
     const isLate = problem === problems.flowLate && cause === undefined;
     if (isLate) outcomes.emit("unanswered", { node, id: this.#waiting.id });
     else outcomes.emit("refused", { node, gate, problem, cause });
@@ -206,12 +206,12 @@ export class FlowReply {
 
   /** The whole of what the flow has answered, for duplicates. */
   get #answer(): FirstAnswer | undefined {
-    const isWhole = this.#length <= longestAnswer;
+    const isWhole = this.#length <= maxAnswerBytes;
     return this.#head && { ...this.#head, body: isWhole ? Buffer.concat(this.#chunks) : undefined };
   }
 
   #note(problem: Problem | undefined): ReturnType<typeof noteAnswer> {
-    const { redactor } = this.#owner?.gate ?? {};
+    const { redactor } = this.#owner?.authenticator ?? {};
     if (!redactor || isWithoutContent(this.response.statusCode)) return {};
     return noteAnswer(problem?.body ?? Buffer.concat(this.#chunks), redactor);
   }

@@ -11,12 +11,12 @@ import {
   type Load,
   StoreError,
 } from "../deliveries/queue";
-import type { GuaranteedDelivery, Recorder, Sent } from "../deliveries/recorder";
+import type { GuaranteedDelivery, Recorder, SentRequest } from "../deliveries/recorder";
 import { Problem, problems } from "../request/problem";
 import type { Completion } from "./completion";
 import type { DeployGate } from "./deploy-gate";
 import { FlowReply } from "./flow-reply";
-import { messageOf, type Parts } from "./message";
+import { createMessage, type EndpointParts } from "./message";
 import type { Outcomes } from "./outcomes";
 
 /** The newest messages of requests: others are made again of what is stored, which is redacted. */
@@ -24,7 +24,7 @@ const maxMessages = 1000;
 const maxMessageBytes = 16 * 1024 * 1024;
 
 /** What the flow of a node is made of. */
-interface Means extends Pick<Parts, "config" | "gate" | "limit"> {
+interface GuaranteedServices extends Pick<EndpointParts, "config" | "gate" | "limit"> {
   readonly outcomes: Outcomes;
   readonly queue: DeliveryQueue;
   readonly deployGate: DeployGate;
@@ -36,19 +36,23 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   readonly pace: Pace;
   readonly #RED: NodeAPI;
   readonly #node: Node;
-  readonly #means: Means;
+  readonly #means: GuaranteedServices;
   readonly #messages = new Map<string, { delivery: IncomingDelivery; bytes: number }>();
   #messageBytes = 0;
   #triedAt = -Infinity;
 
-  constructor(RED: NodeAPI, node: Node, means: Means) {
+  constructor(RED: NodeAPI, node: Node, means: GuaranteedServices) {
     this.pace = means.config.pace;
     this.#RED = RED;
     this.#node = node;
     this.#means = means;
   }
 
-  async store(delivery: IncomingDelivery, sent: Sent, answer: { answer?: string }): Promise<Problem | undefined> {
+  async store(
+    delivery: IncomingDelivery,
+    sent: SentRequest,
+    answer: { answer?: string },
+  ): Promise<Problem | undefined> {
     const stored = this.#means.recorder.record(delivery, sent, { state: "queued", ...answer });
     const bytes = stored.delivery.size;
     this.#messages.set(delivery.id, { delivery, bytes });
@@ -63,7 +67,7 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
     return problem;
   }
 
-  async storeStarted(delivery: IncomingDelivery, sent: Sent): Promise<Problem | undefined> {
+  async storeStarted(delivery: IncomingDelivery, sent: SentRequest): Promise<Problem | undefined> {
     const { queue, recorder, config, outcomes } = this.#means;
     const pause = queue.paused(this.#node.id);
     if (pause === "manual" || (pause === "breaker" && !this.#mayTry())) return problems.paused;
@@ -124,7 +128,7 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
       config.reply.by === "flow"
         ? FlowReply.detached(this.#RED.httpNode, head.method, config.reply.timeout)
         : undefined;
-    const message = messageOf(this.#RED, this.#node, delivery, config, reply);
+    const message = createMessage(this.#RED, this.#node, delivery, config, reply);
     const redact = (error: string) => this.#redact(error);
     const timeoutMs = config.attemptTimeoutMs;
     const result = reply?.ending ?? completion.follow(id, { redact, timeoutMs });

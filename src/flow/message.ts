@@ -2,7 +2,7 @@
 
 import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
 
-import type { Gate } from "../auth/authenticator";
+import type { Authenticator } from "../auth/authenticator";
 import { createLimits, type LimitServices } from "../auth/limits";
 import { isSenderId, senders } from "../auth/senders/table";
 import type { WebhookConfig } from "../config/parse";
@@ -15,12 +15,12 @@ import { type FlowReply, wrapResponse } from "./flow-reply";
 import type { Outcomes } from "./outcomes";
 
 /** How long a repeat waits at most where this node answers, in ms: what it waits for takes no time. */
-const longestWait = 10_000;
+const maxWaitMs = 10_000;
 
 /** What an endpoint is made of, beside the node. */
-export interface Parts {
+export interface EndpointParts {
   config: WebhookConfig;
-  gate: Gate;
+  gate: Authenticator;
   /** The most bytes that a body may have. */
   limit: number;
   outcomes: Outcomes;
@@ -32,36 +32,36 @@ export interface Parts {
   records: DeliveryLog | undefined;
 }
 
-export function endpointOf(RED: NodeAPI, node: Node, parts: Parts): Endpoint {
+export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): Endpoint {
   const { config, gate, limit, outcomes, guaranteed, records } = parts;
   const { reply, rawBody } = config;
   return {
     nodeId: node.id,
     path: config.path,
-    gate,
+    authenticator: gate,
     sender: isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined,
     limit,
     limits: createLimits(config, node.id, parts.limiting),
-    duplicates: guardOf(node.id, parts),
+    duplicates: createDuplicateGuard(node.id, parts),
     guaranteed,
     records,
     reply,
     rawBody,
     newId: () => RED.util.generateId(),
-    deliver: (delivery, flowReply) => node.send(messageOf(RED, node, delivery, config, flowReply)),
+    deliver: (delivery, flowReply) => node.send(createMessage(RED, node, delivery, config, flowReply)),
     outcomes,
   };
 }
 
-function guardOf(endpoint: string, { config, gate, guarding }: Parts): DuplicateGuard | undefined {
+function createDuplicateGuard(endpoint: string, { config, gate, guarding }: EndpointParts): DuplicateGuard | undefined {
   const { duplicates, sender, reply } = config;
   if (!duplicates) return undefined;
   const isLoose = isSenderId(sender) && isIdLoose(senders[sender], gate.scheme);
-  const patience = reply.by === "flow" ? reply.timeout : longestWait;
+  const patience = reply.by === "flow" ? reply.timeout : maxWaitMs;
   return new DuplicateGuard({ ...duplicates, endpoint, isIdLoose: isLoose, patience }, guarding);
 }
 
-export function messageOf(
+export function createMessage(
   RED: NodeAPI,
   node: Node,
   delivery: IncomingDelivery,
@@ -74,7 +74,7 @@ export function messageOf(
   return {
     _msgid: id,
     ...(event !== undefined && { topic: event }),
-    payload: payloadOf(delivery, config),
+    payload: composePayload(delivery, config),
     ...(rawBody && { rawBody }),
     req,
     ...(flowReply && { res: wrapResponse(flowReply.response, warn) }),
@@ -82,7 +82,7 @@ export function messageOf(
   };
 }
 
-export function payloadOf(
+export function composePayload(
   { body, isPayload, req }: Pick<IncomingDelivery, "body" | "isPayload" | "req">,
   { returnQueryParams }: Pick<WebhookConfig, "returnQueryParams">,
 ): unknown {
@@ -93,7 +93,7 @@ export function payloadOf(
 export function describeNode(
   node: Node,
   config: WebhookConfig,
-  { redactor }: Gate,
+  { redactor }: Authenticator,
   records?: DeliveryLog,
 ): RunningNode {
   const { path, sender, access, guaranteed: isGuaranteed, reply } = config;

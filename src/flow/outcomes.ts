@@ -1,9 +1,9 @@
 // What becomes of requests, flows and the store, as events: status, metrics, log and alerts subscribe to them.
 
 import { EventEmitter } from "node:events";
-import type { Gate, Refused } from "../auth/authenticator";
-import type { Admission } from "../auth/result";
-import type { Load, Trouble, Warning } from "../deliveries/queue";
+import type { Authenticator, RefusedRequestFacts } from "../auth/authenticator";
+import type { Authenticated } from "../auth/result";
+import type { Load, StoreTrouble, Warning } from "../deliveries/queue";
 import type { Problem } from "../request/problem";
 
 /** Of a node, by its id. */
@@ -15,7 +15,7 @@ interface NodeEvent {
 export interface AcceptedEvent extends NodeEvent {
   /** The id of its message. */
   readonly id: string;
-  readonly admission: Admission;
+  readonly admission: Authenticated;
   /** The address of its sender. */
   readonly ip: string;
   /** Whether duplicates of it would be ignored, had it a key. */
@@ -36,17 +36,17 @@ export interface RepliedEvent extends NodeEvent {
 interface HandshakeEvent extends NodeEvent {
   /** What the sender has brought for the operator, if it has. */
   readonly secret: string | undefined;
-  readonly request: Refused;
+  readonly request: RefusedRequestFacts;
   /** What it was answered with. */
   readonly status: number;
 }
 
 export interface RefusedEvent extends NodeEvent {
   /** Explains and redacts: after a deploy, the node may have another one. */
-  readonly gate: Gate;
+  readonly gate: Authenticator;
   readonly problem: Problem;
   /** Missing where a reply went wrong, whose request was accepted before. */
-  readonly request?: Refused | undefined;
+  readonly request?: RefusedRequestFacts | undefined;
   /** The error behind a problem that no rule foresees. */
   readonly cause?: unknown;
 }
@@ -94,7 +94,7 @@ interface OutcomeEvents {
   /** The node was deleted. */
   removed: [NodeEvent];
 
-  "store:down": [{ readonly trouble: Trouble; readonly cause: unknown }];
+  "store:down": [{ readonly trouble: StoreTrouble; readonly cause: unknown }];
   "store:up": [];
   /** A corrupt file was moved to `path`. */
   "store:moved-aside": [{ readonly path: string; readonly cause: unknown }];

@@ -3,14 +3,14 @@
 import type { NodeAPI } from "node-red";
 import { redactQuery } from "../auth/redactor";
 import type { StoredDelivery } from "../deliveries/delivery";
-import { mostShown } from "../deliveries/lists";
+import { maxShownBytes } from "../deliveries/lists";
 import type { AttemptResult, Change, DeliveryList } from "../deliveries/queue";
 import { isReplayable, lateAnswer, type Obstacle } from "../deliveries/summary";
 import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
 import type { Open, OpenedNodes } from "./endpoints";
 import { FlowReply } from "./flow-reply";
-import { messageOf, payloadOf } from "./message";
+import { createMessage, composePayload } from "./message";
 
 /** A payload, as somebody has changed it or is to. */
 export interface Changed {
@@ -62,12 +62,13 @@ export class Replays {
    * @returns nothing where it is no JSON, or too long to be shown
    */
   async payloadToShow(stored: StoredDelivery): Promise<Changed | undefined> {
-    if (!isReplayable(stored.delivery.state) || lacksBody(stored) || stored.body.length > mostShown) return undefined;
+    if (!isReplayable(stored.delivery.state) || lacksBody(stored) || stored.body.length > maxShownBytes)
+      return undefined;
     const open = this.#opened.serving(stored.delivery.node);
-    const restored = await open?.recorder.restore(stored, mostShown, false).catch(() => undefined);
+    const restored = await open?.recorder.restore(stored, maxShownBytes, false).catch(() => undefined);
     if (!open || !restored || restored instanceof Problem || Buffer.isBuffer(restored.body)) return undefined;
     const req = { ...restored.req, query: redactQuery(restored.req.query) };
-    const payload = payloadOf({ ...restored, req }, open.config);
+    const payload = composePayload({ ...restored, req }, open.config);
     // Decoded, it may have a secret in it that was not found in its bytes.
     return open.recorder.redactor.contains(JSON.stringify(payload)) ? undefined : { payload };
   }
@@ -84,7 +85,7 @@ export class Replays {
       config.reply.by === "flow" ? FlowReply.detached(this.#RED.httpNode, method, config.reply.timeout) : undefined;
     const { attempt: _, ...webhook } = restored.webhook;
     records?.replayed(stored, owed === undefined ? "succeeded" : "running");
-    node.send(messageOf(this.#RED, node, { ...restored, webhook }, config, owed));
+    node.send(createMessage(this.#RED, node, { ...restored, webhook }, config, owed));
     void owed?.ending.then((result) => records?.answered(stored.delivery.id, toChange(result)));
     return undefined;
   }

@@ -7,7 +7,7 @@ import type { ReplyByFlow } from "../config/parse";
 import { isWithoutContent, type ReplyNow } from "../config/parse";
 import type { Delivery } from "../deliveries/delivery";
 import type { FirstAnswer } from "../deliveries/duplicates";
-import { beginningOf } from "../request/decode";
+import { shorten } from "../request/decode";
 import type { Problem } from "../request/problem";
 
 /** The rest of a body of at most this many bytes is read after a refusal, to keep the connection. */
@@ -142,13 +142,12 @@ export function composeEarlier({ status, fields: { Location, ...content }, body 
  */
 export function noteAnswer(body: string | Buffer, redactor?: Pick<Redactor, "redactBytes">): Pick<Delivery, "answer"> {
   // What the node itself says has no secret in it.
-  if (typeof body === "string" && !redactor)
-    return body === "" ? {} : { answer: beginningOf(body, maxNotedBytes) ?? "" };
+  if (typeof body === "string" && !redactor) return body === "" ? {} : { answer: shorten(body, maxNotedBytes) ?? "" };
   const read = (Buffer.isBuffer(body) ? body : Buffer.from(body)).subarray(0, 2 * maxNotedBytes);
   const redacted = redactor?.redactBytes(read) ?? read;
   // Where it is cut, the end may be a part of a secret.
   const isWhole = read.length < 2 * maxNotedBytes;
   const max = isWhole ? maxNotedBytes : Math.min(maxNotedBytes, redacted.length - maxNotedBytes);
-  const answer = beginningOf(redacted, Math.max(0, max));
+  const answer = shorten(redacted, Math.max(0, max));
   return answer ? { answer } : {};
 }

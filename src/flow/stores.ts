@@ -3,13 +3,13 @@
 import type { NodeAPI } from "node-red";
 
 import type { RateCounter } from "../auth/limits";
-import { settingsOf } from "../config/node-red";
+import { getSettings } from "../config/node-red";
 import type { Breach } from "../config/rules";
 import {
   type DeliverySettings,
   isMisunderstood,
-  type Keeping,
-  keepingBy,
+  type StoreKind,
+  chooseStore,
   keepingRule,
   parseDeliverySettings,
   parseStoreSettings,
@@ -28,7 +28,7 @@ import {
   type Load,
   StoreError,
   type StoreEvents,
-  type Trouble,
+  type StoreTrouble,
 } from "../deliveries/queue";
 import type { Recorder } from "../deliveries/recorder";
 import { SqliteQueue } from "../deliveries/sqlite/sqlite-queue";
@@ -40,9 +40,9 @@ import type { Outcomes } from "./outcomes";
 const emptyLoad = { running: 0, queued: 0, retrying: 0, failed: 0 };
 
 /** A file is not opened before a node needs it; what other instances share is, as soon as there is a node. */
-export class DeliveryStores implements Queues {
+export class DeliveryStores implements NodeQueues {
   /** Where what must not be lost can be stored. */
-  readonly keeping: Keeping;
+  readonly keeping: StoreKind;
   /** Counts over all instances, where they share a store; nothing where this one counts alone. */
   readonly rates: RateCounter | undefined;
   readonly lists = new DeliveryLists(() => [this.#log, this.#opened].filter((list) => list !== undefined));
@@ -74,10 +74,10 @@ export class DeliveryStores implements Queues {
       // Whether it is paused, and how many wait.
       changed();
     });
-    const { webhookTriggerStore, webhookTriggerDeliveries } = settingsOf(RED);
+    const { webhookTriggerStore, webhookTriggerDeliveries } = getSettings(RED);
     const settings = parseStoreSettings(webhookTriggerStore);
     if ("field" in settings) this.#misunderstood = { rule: "storeMisunderstood", value: settings.field };
-    this.keeping = keepingBy(settings, sqliteIsHere());
+    this.keeping = chooseStore(settings, sqliteIsHere());
     this.#settings = this.#deliverySettings(webhookTriggerDeliveries);
     const { keep, bytes } = this.#settings;
     if (keep !== 0) this.#log = new MemoryLog(changed, keep, bytes);
@@ -180,7 +180,7 @@ export class DeliveryStores implements Queues {
   #createQueue(settings: StoreSettings): DeliveryQueue {
     const { bytes } = this.#settings;
     const limits = bytes === undefined ? {} : { maxBytes: bytes };
-    const folder = settingsOf(this.#RED).userDir ?? process.cwd();
+    const folder = getSettings(this.#RED).userDir ?? process.cwd();
     if (settings.type === "bullmq") return new BullQueue({ ...settings, ...limits });
     return new SqliteQueue(settings.folder ?? folder, limits);
   }
@@ -202,7 +202,7 @@ const fullForMs = 60_000;
 
 export class StoreHealth {
   /** What it is in trouble with. */
-  trouble: Trouble | undefined;
+  trouble: StoreTrouble | undefined;
   readonly #changed: () => void;
   readonly #logUp: () => void;
   #timer: NodeJS.Timeout | undefined;
@@ -211,7 +211,7 @@ export class StoreHealth {
   constructor(RED: NodeAPI, outcomes: Outcomes, changed: () => void) {
     this.#changed = changed;
     this.#logUp = () => RED.log.info(RED._("store.mended"));
-    const folder = settingsOf(RED).userDir ?? process.cwd();
+    const folder = getSettings(RED).userDir ?? process.cwd();
     outcomes.on("store:down", ({ trouble, cause }) => {
       clearTimeout(this.#timer);
       if (trouble === this.trouble) return;
@@ -263,7 +263,7 @@ function emitStoreEvents(outcomes: Outcomes, changed: StoreEvents["changed"]): S
 }
 
 /** The queues of nodes with guaranteed delivery. */
-export interface Queues {
+export interface NodeQueues {
   /** Of the open nodes, what waits for them. */
   readonly loads: ReadonlyMap<string, Load>;
   readonly queue: DeliveryQueue;

@@ -6,19 +6,19 @@ import { request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
 import { messageField, present, testBody, trialField } from "../auth/present";
-import { type StandIn, StandIns } from "../auth/stand-ins";
+import { type TestCredential, TestCredentials } from "../auth/stand-ins";
 import { permissions } from "../config/host";
-import { mountOf, parentOf, rootsOf, serverOf } from "../config/node-red";
+import { getMountPath, getParent, getRoots, getServer } from "../config/node-red";
 import type { WebhookConfig } from "../config/parse";
 import type { BrokenRule } from "../config/rules";
 import type { DeliveryLists } from "../deliveries/lists";
 import { type DeployGate, holdTimeoutMs } from "./deploy-gate";
-import type { Opened, OpenedNodes } from "./endpoints";
+import type { OpenResult, OpenedNodes } from "./endpoints";
 
 /** How long an answer may take, in ms: longer than a request may wait for a deploy. */
-const longestWait = holdTimeoutMs + 5000;
+const maxWaitMs = holdTimeoutMs + 5000;
 /** How much of an answer is read, in characters: an endpoint's own is much shorter. */
-const longestAnswer = 10_000;
+const maxAnswerBytes = 10_000;
 
 /** Where the editor has found Node-RED: most likely, that is also the way to its HTTP nodes. */
 interface Way {
@@ -48,8 +48,8 @@ const fieldsOfBodies = ["content-type", "content-encoding"];
  * Sends test requests for the form in the editor, through the real endpoint and whatever stands in front of it. What
  * answers may be something else, so they never carry the token: a stand-in is in its place.
  */
-export class Trials {
-  readonly standIns = new StandIns();
+export class TestRequests {
+  readonly standIns = new TestCredentials();
   readonly #RED: NodeAPI;
   readonly #gate: DeployGate;
   readonly #opened: OpenedNodes;
@@ -74,7 +74,7 @@ export class Trials {
   }
 
   /** @param delivery the id of the one whose body is to be sent; nothing for the usual body */
-  async #of(id: string, way: Way, delivery: unknown): Promise<TrialResult> {
+  async #of(id: string, way: Way, delivery: unknown): Promise<TestResult> {
     // While flows are being deployed, nodes come and go.
     if (!(await this.#gate.wait())) return { outcome: "deploying" };
     const opened = this.#opened.of(id);
@@ -96,7 +96,7 @@ export class Trials {
   }
 
   /** Of an earlier delivery of the same node: what came to another one is none of its business. */
-  async #sampleOf({ node }: Extract<Opened, { node: unknown }>, id: unknown): Promise<Sample | undefined> {
+  async #sampleOf({ node }: Extract<OpenResult, { node: unknown }>, id: unknown): Promise<Sample | undefined> {
     const found = typeof id === "string" ? await this.#lists.find(id).catch(() => undefined) : undefined;
     if (found?.stored.delivery.node !== node.id) return undefined;
     const { delivery, body } = found.stored;
@@ -108,11 +108,11 @@ export class Trials {
 
   async #send(
     { path, access, reply }: WebhookConfig,
-    standIn: StandIn,
+    standIn: TestCredential,
     way: Way,
     { body, headers: ofBody }: Sample,
-  ): Promise<TrialResult> {
-    const server = serverOf(this.#RED);
+  ): Promise<TestResult> {
+    const server = getServer(this.#RED);
     const address = server?.address();
     if (!server || !address) return { outcome: "unreachable" };
 
@@ -127,37 +127,37 @@ export class Trials {
       path: this.#nodeRoot(way.mount) + path + search,
       headers: { ...ofBody, ...(way.host && { Host: way.host }), ...headers },
       agent: false,
-      signal: AbortSignal.timeout(longestWait + (reply.by === "flow" ? reply.timeout : 0)),
+      signal: AbortSignal.timeout(maxWaitMs + (reply.by === "flow" ? reply.timeout : 0)),
       // This very process answers: its certificate is for the name that others call it by.
       rejectUnauthorized: false,
     };
-    return resultBy(server instanceof TlsServer ? requestByHttps : requestByHttp, options, standIn, body);
+    return fetchResult(server instanceof TlsServer ? requestByHttps : requestByHttp, options, standIn, body);
   }
 
   /** Where the app for HTTP nodes is. What a router in front takes from the path, no app is told; the editor saw it. */
   #nodeRoot(mount: string): string {
-    const roots = rootsOf(this.#RED);
+    const roots = getRoots(this.#RED);
     // What nodes add to the admin app is an app of its own in it.
-    const admin = mountOf(parentOf(this.#RED.httpAdmin) ?? this.#RED.httpAdmin, roots.admin);
+    const admin = getMountPath(getParent(this.#RED.httpAdmin) ?? this.#RED.httpAdmin, roots.admin);
     const prefix = mount.endsWith(admin) ? mount.slice(0, mount.length - admin.length) : "";
-    return (prefix.startsWith("/") ? prefix : "") + mountOf(this.#RED.httpNode, roots.node);
+    return (prefix.startsWith("/") ? prefix : "") + getMountPath(this.#RED.httpNode, roots.node);
   }
 }
 
-async function resultBy(
+async function fetchResult(
   request: typeof requestByHttp,
   options: RequestOptions,
-  standIn: StandIn,
+  standIn: TestCredential,
   sentBody: string | Buffer,
-): Promise<TrialResult> {
+): Promise<TestResult> {
   return new Promise((resolve, reject) => {
     const sent = request(options, (response) => {
       let body = "";
       response.setEncoding("utf8").on("data", (chunk: string) => {
         body += chunk;
-        if (body.length > longestAnswer) response.destroy();
+        if (body.length > maxAnswerBytes) response.destroy();
       });
-      response.on("close", () => resolve(resultOf(response.statusCode ?? 0, response.headers, body)));
+      response.on("close", () => resolve(describeResult(response.statusCode ?? 0, response.headers, body)));
     });
     sent.on("socket", (socket) => {
       socket.once("connect", () => socket.localPort !== undefined && standIn.leaveBy(socket.localPort));
@@ -175,7 +175,7 @@ function loopback(address: string): string {
 // What came of a test request.
 
 /** What came of a test request, by the key of its text under `trial` in the message catalog. */
-export type Outcome =
+export type TestOutcome =
   /** The flow was started. */
   | "accepted"
   /** The flow was started, and has answered. */
@@ -206,8 +206,8 @@ export type Outcome =
   | "unreachable";
 
 /** The result of a test request, as the form is told. */
-export interface TrialResult {
-  outcome: Outcome;
+export interface TestResult {
+  outcome: TestOutcome;
   /** The status code of the answer, if there was one. */
   status?: number;
   /** The id of the message, if the flow was started. */
@@ -218,16 +218,16 @@ export interface TrialResult {
 }
 
 /** Tells what an answer to a test request means. */
-function resultOf(
+function describeResult(
   status: number,
   headers: Readonly<Record<string, string | string[] | undefined>>,
   body: string,
-): TrialResult {
+): TestResult {
   const given = headers[messageField.toLowerCase()];
   if (typeof given === "string") return { outcome: isOurs(headers) ? "unanswered" : "answered", status, id: given };
   const id = status === 200 ? acceptedId(body) : undefined;
   if (id !== undefined) return { outcome: "accepted", status, id };
-  return { outcome: outcomeOf(status, headers["www-authenticate"] ?? ""), status };
+  return { outcome: classifyStatus(status, headers["www-authenticate"] ?? ""), status };
 }
 
 /** Whether it tells of a problem, such as that the flow has not answered. */
@@ -238,7 +238,7 @@ function isOurs({ "content-type": type }: Readonly<Record<string, unknown>>): bo
 /** How the challenges of `src/problem.ts` begin, which the form cannot import. */
 const ourChallenge = /^(?:Bearer|Signature) realm="webhook"/;
 
-function outcomeOf(status: number, challenge: string | string[]): Outcome {
+function classifyStatus(status: number, challenge: string | string[]): TestOutcome {
   // RFC 9110 §11.6.1: the challenge tells whose refusal it is.
   if (status === 401) return ourChallenge.test(String(challenge)) ? "tokenRefused" : "blocked";
   if (status === 404) return "notFound";

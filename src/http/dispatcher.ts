@@ -32,7 +32,7 @@ const anyPath = /^/;
 const parseCookies = cookieParser();
 
 /** A layer, and the endpoints that are met there: those that were opened one after the other. */
-interface Place {
+interface LayerPlace {
   readonly endpoints: Set<Endpoint>;
   readonly middleware: readonly RequestHandler[];
   layer: Layer | undefined;
@@ -40,8 +40,8 @@ interface Place {
 
 export class Dispatcher {
   readonly #options: DispatcherOptions;
-  readonly #places = new Map<Endpoint, Place>();
-  #last: Place | undefined;
+  readonly #places = new Map<Endpoint, LayerPlace>();
+  #last: LayerPlace | undefined;
   /** Endpoints whose nodes were closed: while the flows restart, they are still known. */
   readonly #closed = new Set<Endpoint>();
   /** Behind everything: it refuses other methods. */
@@ -101,9 +101,9 @@ export class Dispatcher {
     this.#lastWord = insertLayer(nodes, this.#conclude, ({ length }) => length);
   }
 
-  #add(middleware: readonly RequestHandler[]): Place {
+  #add(middleware: readonly RequestHandler[]): LayerPlace {
     const { nodes, cors } = this.#options;
-    const place: Place = { endpoints: new Set(), middleware, layer: undefined };
+    const place: LayerPlace = { endpoints: new Set(), middleware, layer: undefined };
     const match: RequestHandler = (request, response, next) => this.#match(place, request, response, next);
     const between = [...middleware, ...(cors ? [this.#crossOrigin] : [])];
     nodes.all(anyPath, match, parseCookies, ...between, this.#handle, this.#fail as unknown as RequestHandler);
@@ -124,7 +124,7 @@ export class Dispatcher {
     return caseSensitive && path.replace(/\/$/, "") !== endpoint.path ? undefined : endpoint;
   }
 
-  #match(place: Place, ...[request, response, next]: Parameters<RequestHandler>): void {
+  #match(place: LayerPlace, ...[request, response, next]: Parameters<RequestHandler>): void {
     const endpoint = this.find(request.path);
     if (!endpoint || !place.endpoints.has(endpoint)) return leave(request, next);
     if (!this.#isFor(request, response, endpoint)) return leave(request, next);
@@ -138,7 +138,7 @@ export class Dispatcher {
 
   #isFor(request: Request, response: ServerResponse, endpoint: Endpoint): boolean {
     if (request.method === "POST") return true;
-    if (!endpoint.gate.methods.includes(request.method)) return false;
+    if (!endpoint.authenticator.methods.includes(request.method)) return false;
     return isHandshake(this.#makeExchange(request, response), endpoint);
   }
 
@@ -158,7 +158,7 @@ export class Dispatcher {
     if (method === "POST" || method === "OPTIONS" || rule.mayBeAnsweredBehind(endpoint, method)) return next();
     missed.ignore(response);
     const exchange = this.#makeExchange(request, response);
-    if (endpoint.gate.methods.includes(method)) void handleRequest(exchange, endpoint, this.#options);
+    if (endpoint.authenticator.methods.includes(method)) void handleRequest(exchange, endpoint, this.#options);
     else refuse(exchange, endpoint, problems.methodNotAllowed);
   };
 

@@ -68,7 +68,7 @@ function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: 
   if (request._body || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
   const { method = "" } = request;
   if (method === "POST") return true;
-  return endpoint.gate.methods.includes(method) && isHandshake(exchange, endpoint);
+  return endpoint.authenticator.methods.includes(method) && isHandshake(exchange, endpoint);
 }
 
 /** The path below a mount, of a target in plain origin-form. */
@@ -205,7 +205,7 @@ export class DirectRule {
       ]) &&
       isPlain(this.#find(adminNodes, adminPath ?? ""), ofExpress);
     // Handshakes come by other methods.
-    const method = endpoint.gate.methods.length > 0 ? undefined : "POST";
+    const method = endpoint.authenticator.methods.length > 0 ? undefined : "POST";
     const before = this.#find(root, fullPath, method);
     const apps = isAdminInFront ? [mount, mount] : [mount];
     const last = before.findLastIndex(({ name }) => name === mount);

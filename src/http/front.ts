@@ -12,7 +12,7 @@ import { clientAddress, getLayers, getMountPath, getParent, insertLayer, type La
 import type { Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { addHandshakeLayer, addRawBodyLayer, type RawBodyOptions } from "./raw-body";
-import { type Exchange, exchangeOf, type ParsedRequest } from "./receive-request";
+import { type Exchange, toExchange, type ParsedRequest } from "./receive-request";
 
 /** A server of Node 24.9 or later, which asks for each request whether it may change to another protocol. */
 type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
@@ -112,7 +112,7 @@ export class HttpFront {
   }
 
   readonly #makeExchange = (request: ParsedRequest, response: ServerResponse, target: Target): Exchange =>
-    exchangeOf(request, response, target, this.#getAddress);
+    toExchange(request, response, target, this.#getAddress);
 
   readonly #getAddress = (request: IncomingMessage) => clientAddress(this.#apps.nodes, request);
 

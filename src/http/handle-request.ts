@@ -1,13 +1,13 @@
 // The story of a request for an endpoint: authenticate, read, verify, decode, deduplicate, store, dispatch, reply.
 
-import { type Answer, deliveryOf, type Refused } from "../auth/authenticator";
-import type { Admission } from "../auth/result";
-import type { Head } from "../auth/signature/fields";
+import { type HandshakeAnswer, readSenderDelivery, type RefusedRequestFacts } from "../auth/authenticator";
+import type { Authenticated } from "../auth/result";
+import type { RequestHead } from "../auth/signature/fields";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
-import type { DuplicateGuard, Verdict } from "../deliveries/duplicate-guard";
+import type { DuplicateGuard, DuplicateVerdict } from "../deliveries/duplicate-guard";
 import type { KnownDuplicate, Reservation } from "../deliveries/duplicates";
 import type { Change } from "../deliveries/queue";
-import type { Sent } from "../deliveries/recorder";
+import type { SentRequest } from "../deliveries/recorder";
 import type { DeployGate } from "../flow/deploy-gate";
 import type { Endpoint } from "../flow/endpoint";
 import type { EndpointRegistry } from "../flow/endpoints";
@@ -15,7 +15,7 @@ import { FlowReply } from "../flow/flow-reply";
 import type { AcceptedEvent } from "../flow/outcomes";
 import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "../flow/reply";
 import { memoryBudget } from "../request/body";
-import { type Content, contentOf } from "../request/decode";
+import { type Content, parseContentType } from "../request/decode";
 import { Interference, Problem, problems } from "../request/problem";
 import { describeRequest, removeCredential } from "../request/request-info";
 import { type Exchange, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
@@ -31,7 +31,7 @@ interface Accepted {
   readonly exchange: Exchange;
   readonly endpoint: Endpoint;
   readonly received: Received;
-  readonly admission: Admission;
+  readonly admission: Authenticated;
   readonly content: Content;
   /** The id of its message. */
   readonly id: string;
@@ -60,7 +60,8 @@ export async function handleRequest(exchange: Exchange, known: Endpoint, service
     if (verdict instanceof Problem) return refuse(exchange, endpoint, verdict, bytes);
     if ("status" in verdict) return answerHandshake(exchange, endpoint, verdict, bytes);
     // What a guard in front has taken away is missing, whatever we have seen before.
-    if (endpoint.gate.isTakenFrom(exchange.request)) return refuse(exchange, endpoint, endpoint.gate.missing, bytes);
+    if (endpoint.authenticator.isTakenFrom(exchange.request))
+      return refuse(exchange, endpoint, endpoint.authenticator.missing, bytes);
     const problem = await accept(exchange, received, verdict, services);
     if (problem) refuse(exchange, findCurrent(), problem, bytes);
   } catch (error) {
@@ -87,14 +88,14 @@ async function findAfterDeploy(
 async function accept(
   exchange: Exchange,
   received: Received,
-  admission: Admission,
+  admission: Authenticated,
   services: Services,
 ): Promise<Problem | undefined> {
   const { request, response } = exchange;
   const { endpoint, bytes = Buffer.alloc(0) } = received;
   if (services.gate.isClosed && !(await waitWith(bytes, response, services.gate))) return problems.deploying;
   const parsed = received.parsed ?? takeChangedBody(exchange);
-  const decoded = contentOf({ request, parsed }, bytes, endpoint.limit);
+  const decoded = parseContentType({ request, parsed }, bytes, endpoint.limit);
   const content = decoded instanceof Promise ? await decoded : decoded;
   if (content instanceof Problem) return content;
   const webhook = describeWebhook(exchange, endpoint, admission, content);
@@ -107,7 +108,7 @@ async function accept(
     if (duplicate?.isFirst) await duplicate.release();
     return undefined;
   }
-  removeCredential(request, endpoint.gate, endpoint.reply.by === "flow");
+  removeCredential(request, endpoint.authenticator, endpoint.reply.by === "flow");
   if (duplicate?.isFirst === false) return replyToDuplicate(accepted, duplicate);
   let problem: Problem | undefined = problems.unforeseen;
   try {
@@ -138,24 +139,24 @@ function hasGone({ request, response }: Exchange): boolean {
 /** What `msg.webhook` says. */
 function describeWebhook(
   { request, search }: Exchange,
-  { sender, gate, guaranteed }: Endpoint,
-  { credential, sentAt }: Admission,
+  { sender, authenticator: gate, guaranteed }: Endpoint,
+  { credential, sentAt }: Authenticated,
   { bytes }: Content,
 ): Webhook {
   const proof = { credential, ...(sentAt !== undefined && { sentAt }), ...(guaranteed && { attempt: 1 }) };
   if (!sender) return proof;
-  const told = Object.entries<string>({ ...deliveryOf(sender.row, headOf(request, search), bytes) });
+  const told = Object.entries<string>({ ...readSenderDelivery(sender.row, toRequestHead(request, search), bytes) });
   // One with a secret in it is none: redacted, all of them would be duplicates of each other.
   const safe = told.filter(([, text]) => !gate.redactor.contains(text));
   return { sender: sender.id, ...(Object.fromEntries(safe) as Pick<Webhook, "event" | "id">), ...proof };
 }
 
-function headOf({ method = "", rawHeaders }: Exchange["request"], search: string): Head {
+function toRequestHead({ method = "", rawHeaders }: Exchange["request"], search: string): RequestHead {
   return { method, rawHeaders, search };
 }
 
 /** The editor's test request is the same each time. */
-function guardOf({ admission, endpoint }: Accepted): DuplicateGuard | undefined {
+function getDuplicateGuard({ admission, endpoint }: Accepted): DuplicateGuard | undefined {
   return admission.isTrial ? undefined : endpoint.duplicates;
 }
 
@@ -164,16 +165,16 @@ function needsBytes(accepted: Accepted): boolean {
   const { endpoint, received } = accepted;
   // The files of a form that another parser has read are no part of what can be stored.
   const hasFiles = endpoint.guaranteed !== undefined && received.parsed?.files !== undefined;
-  return endpoint.rawBody || guardOf(accepted)?.needsBytes === true || hasFiles;
+  return endpoint.rawBody || getDuplicateGuard(accepted)?.needsBytes === true || hasFiles;
 }
 
 /** Whether the delivery came before; nothing where that is not asked. */
-async function deduplicate(accepted: Accepted): Promise<Verdict | undefined> {
-  const guard = guardOf(accepted);
+async function deduplicate(accepted: Accepted): Promise<DuplicateVerdict | undefined> {
+  const guard = getDuplicateGuard(accepted);
   if (!guard) return undefined;
   const { exchange, received, content, webhook, id } = accepted;
   const { request, search, response } = exchange;
-  const delivery = { head: headOf(request, search), bytes: received.bytes ?? Buffer.alloc(0), content: content.bytes, id: webhook.id }; // prettier-ignore
+  const delivery = { head: toRequestHead(request, search), bytes: received.bytes ?? Buffer.alloc(0), content: content.bytes, id: webhook.id }; // prettier-ignore
   return guard.judge(delivery, id, response);
 }
 
@@ -264,7 +265,7 @@ function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): u
     : composeSuccess(endpoint, isTest(accepted), { status: "duplicate", id });
   const told = tryReply(accepted, reply, id);
   endpoint.outcomes.emit("duplicate", { ...toEvent(accepted), id });
-  const noted = noteAnswer(reply.body, endpoint.gate.redactor);
+  const noted = noteAnswer(reply.body, endpoint.authenticator.redactor);
   const outcome = { ...told, ...noted, state: "duplicate" } as const;
   endpoint.records?.came(makeDelivery(accepted), describeSent(accepted), outcome);
 }
@@ -304,7 +305,7 @@ function makeDelivery({ exchange, endpoint, received, content, id, webhook }: Ac
   return { id, body: content.value, req, webhook, ...(rawBody && { rawBody }) };
 }
 
-function describeSent({ received, content, admission }: Accepted): Sent {
+function describeSent({ received, content, admission }: Accepted): SentRequest {
   const bytes = received.parsed ? undefined : received.bytes;
   return { content, bytes, isTrial: admission.isTrial ?? false };
 }
@@ -314,7 +315,7 @@ function isTest({ admission }: Accepted): boolean {
 }
 
 function reportAccepted(accepted: Accepted, reservation: Reservation | undefined): void {
-  const lacksKey = guardOf(accepted) !== undefined && !reservation;
+  const lacksKey = getDuplicateGuard(accepted) !== undefined && !reservation;
   accepted.endpoint.outcomes.emit("accepted", toEvent(accepted, lacksKey));
 }
 
@@ -323,16 +324,21 @@ function toEvent({ endpoint, exchange, admission, id }: Accepted, lacksKey = fal
 }
 
 function emitRefused(
-  { outcomes, nodeId: node, gate }: Endpoint,
+  { outcomes, nodeId: node, authenticator: gate }: Endpoint,
   problem: Problem,
-  request: Refused | undefined,
+  request: RefusedRequestFacts | undefined,
   cause?: unknown,
 ): void {
   outcomes.emit("refused", { node, gate, problem, request, cause });
 }
 
 /** Answers a handshake, which starts no flow. */
-function answerHandshake(exchange: Exchange, endpoint: Endpoint, answer: Answer, bytes: Buffer | undefined): void {
+function answerHandshake(
+  exchange: Exchange,
+  endpoint: Endpoint,
+  answer: HandshakeAnswer,
+  bytes: Buffer | undefined,
+): void {
   const refused = describeRefused(exchange, bytes);
   sendReply(exchange.request, exchange.response, answer);
   const { show: secret, status } = answer;
@@ -356,6 +362,6 @@ export function refuse(
   emitRefused(endpoint, error === undefined ? problem : problems.unforeseen, refused, error);
 }
 
-function describeRefused({ request, search, at, ip }: Exchange, body: Buffer | undefined): Refused {
-  return { head: headOf(request, search), body, at, ip };
+function describeRefused({ request, search, at, ip }: Exchange, body: Buffer | undefined): RefusedRequestFacts {
+  return { head: toRequestHead(request, search), body, at, ip };
 }

@@ -5,7 +5,7 @@ import { normaliseAddress, RateBound } from "../auth/limits";
 import type { Redactor } from "../auth/redactor";
 import type { Reason } from "../auth/result";
 import type { Delivery } from "../deliveries/delivery";
-import { lengthOf, mostRefusedASecond, shapeOf } from "../deliveries/delivery-log";
+import { countCharacters, maxRefusedPerSecond, describeShape } from "../deliveries/delivery-log";
 import type { Endpoint } from "../flow/endpoint";
 import type { EndpointRegistry } from "../flow/endpoints";
 import type { Outcomes } from "../flow/outcomes";
@@ -40,9 +40,9 @@ const maxRedactors = 200;
 
 export class MissedRequests {
   readonly #options: MissedOptions;
-  readonly #bound = new RateBound(mostRefusedASecond);
+  readonly #bound = new RateBound(maxRefusedPerSecond);
   /** Of requests that are no POST: browsers ask for much that has nothing to do with webhooks. */
-  readonly #otherBound = new RateBound(mostRefusedASecond);
+  readonly #otherBound = new RateBound(maxRefusedPerSecond);
   readonly #watched = new WeakSet<ServerResponse>();
   readonly #ignored = new WeakSet<ServerResponse>();
 
@@ -79,7 +79,7 @@ export class MissedRequests {
       if (isPost || endpoint) outcomes.emit("missed", { node: endpoint?.nodeId ?? "" });
       return;
     }
-    const missed = endpoint ? inFrontOf(endpoint, path, status) : this.#explain(method, path, mountPath, below);
+    const missed = endpoint ? findLayerInFront(endpoint, path, status) : this.#explain(method, path, mountPath, below);
     if (!isPost && !missed.meant) return;
     outcomes.emit("missed", { node: missed.meant?.nodeId ?? "" });
     this.#report(missed, request, search, status);
@@ -115,14 +115,16 @@ export class MissedRequests {
       node: meant?.nodeId ?? "",
       at: Date.now(),
       ...{ state: "refused", status, problem, reasons: [reason], attempt: 0 },
-      head: { method, path: shown.slice(0, maxShownPath), ...shapeOf({ rawHeaders, search }, redactor), ip },
-      size: lengthOf({ rawHeaders }),
+      head: { method, path: shown.slice(0, maxShownPath), ...describeShape({ rawHeaders, search }, redactor), ip },
+      size: countCharacters({ rawHeaders }),
     });
   }
 
   /** The secrets of any endpoint may stand in a request that has missed its own. */
   get #redactor(): Pick<Redactor, "contains" | "redact"> {
-    const redactors = this.#options.registry.endpoints.slice(0, maxRedactors).map(({ gate }) => gate.redactor);
+    const redactors = this.#options.registry.endpoints
+      .slice(0, maxRedactors)
+      .map(({ authenticator: gate }) => gate.redactor);
     return {
       contains: (text) => redactors.some((redactor) => redactor.contains(text)),
       redact: (text) => redactors.reduce((rest, redactor) => redactor.redact(rest), text),
@@ -131,12 +133,12 @@ export class MissedRequests {
 }
 
 /** Whether a sender may come by a method: by others than POST, a few ask something. */
-function takes({ gate }: Endpoint, method: string): boolean {
+function takes({ authenticator: gate }: Endpoint, method: string): boolean {
   return method === "POST" || gate.methods.includes(method);
 }
 
 /** What may have answered in front of an endpoint. */
-function inFrontOf(meant: Endpoint, path: string, status: number): Missed {
+function findLayerInFront(meant: Endpoint, path: string, status: number): Missed {
   const key = status === 401 ? "frontAuth" : status === 413 ? "frontTooLarge" : "frontOther";
   return { path, meant, problem: "inFront", reason: { key, values: {} } };
 }

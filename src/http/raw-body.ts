@@ -51,7 +51,7 @@ export function addHandshakeLayer({ admin, find, makeExchange, mayLeaveAdmin }: 
   const handler: RequestHandler = (request, response, next) => {
     const endpoint = request.method === "OPTIONS" ? find(request) : undefined;
     const leaves =
-      endpoint?.gate.methods.includes("OPTIONS") &&
+      endpoint?.authenticator.methods.includes("OPTIONS") &&
       mayLeaveAdmin(endpoint) &&
       isHandshake(makeExchange(request, response, endpoint), endpoint);
     next(leaves ? "router" : undefined);

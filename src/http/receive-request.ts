@@ -1,8 +1,13 @@
 // From the head of a request to the bytes of a body whose sender is verified.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { type Answer, type Claim, type Entry, isClaim } from "../auth/authenticator";
-import type { Admission } from "../auth/result";
+import {
+  type HandshakeAnswer,
+  type PendingVerification,
+  type AuthResult,
+  isPendingVerification,
+} from "../auth/authenticator";
+import type { Authenticated } from "../auth/result";
 import type { Endpoint } from "../flow/endpoint";
 import { memoryBudget, readBody } from "../request/body";
 import type { File } from "../request/multipart";
@@ -43,7 +48,7 @@ export interface Exchange {
   /** The same as `performance.now()` tells time. */
   readonly start: number;
   /** How its head was judged. */
-  judged?: { readonly endpoint: Endpoint; readonly entry: Entry };
+  judged?: { readonly endpoint: Endpoint; readonly entry: AuthResult };
   /** What was received of it before it is handled. */
   received?: Received;
   /** What `request.body` has where nothing was read. */
@@ -57,7 +62,7 @@ export interface Exchange {
  *
  * @param target where it goes; a middleware in front may have changed that
  */
-export function exchangeOf(
+export function toExchange(
   request: ParsedRequest,
   response: OwnResponse,
   { path, search }: Target,
@@ -101,7 +106,7 @@ interface ParsedBody {
 export interface Received {
   readonly endpoint: Endpoint;
   /** Who has sent it; or the answer to a handshake, or why it is refused. */
-  readonly verdict: Admission | Answer | Problem;
+  readonly verdict: Authenticated | HandshakeAnswer | Problem;
   /** The body; missing where it was not read. */
   readonly bytes?: Buffer;
   /** Whether these are the bytes as they came. */
@@ -114,11 +119,11 @@ export interface Received {
  * Judges a request by its head: by its address, and by its credential. Layers of ours that meet the same request get
  * the same answer, so that it counts once for the rate limit.
  */
-export function judgeHead(exchange: Exchange, endpoint: Endpoint): Entry {
+export function judgeHead(exchange: Exchange, endpoint: Endpoint): AuthResult {
   const { request, search, ip, at, judged } = exchange;
   if (judged?.endpoint === endpoint) return judged.entry;
   const { method = "", rawHeaders } = request;
-  const entry = endpoint.limits?.judge(request, ip) ?? endpoint.gate.begin({ method, rawHeaders, search }, at);
+  const entry = endpoint.limits?.judge(request, ip) ?? endpoint.authenticator.begin({ method, rawHeaders, search }, at);
   exchange.judged = { endpoint, entry };
   return entry;
 }
@@ -137,17 +142,17 @@ export function isHandshake(exchange: Exchange, endpoint: Endpoint): boolean {
 export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<Received> {
   const entry = judgeHead(exchange, endpoint);
   if (entry instanceof Problem || "status" in entry) return { endpoint, verdict: entry };
-  const claim = isClaim(entry) ? entry : undefined;
+  const claim = isPendingVerification(entry) ? entry : undefined;
   const { request } = exchange;
-  const limit = Math.min(endpoint.limit, claim?.longest?.bytes ?? Infinity);
+  const limit = Math.min(endpoint.limit, claim?.limit?.bytes ?? Infinity);
   const parsed = getParsedBody(exchange);
-  const before = parsed ? getBytesOf(parsed, request, claim) : getBytesBefore(request);
+  const before = parsed ? getBytes(parsed, request, claim) : getBytesBefore(request);
   const read = before ?? (await readBody(request, limit, claim?.isUnverified ? memoryBudget : undefined));
   const bytes = Buffer.isBuffer(read) && read.length > limit ? problems.bodyTooLarge : read;
   if (bytes instanceof Problem) {
-    return { endpoint, verdict: bytes === problems.bodyTooLarge ? (claim?.longest?.otherwise ?? bytes) : bytes };
+    return { endpoint, verdict: bytes === problems.bodyTooLarge ? (claim?.limit?.otherwise ?? bytes) : bytes };
   }
-  const verdict = claim ? claim.verdict(bytes) : (entry as Admission);
+  const verdict = claim ? claim.verdict(bytes) : (entry as Authenticated);
   const isPacked = request.headers["content-encoding"] !== undefined;
   return { endpoint, verdict, bytes, hasBytes: !parsed || (Buffer.isBuffer(parsed.value) && !isPacked), parsed };
 }
@@ -169,7 +174,7 @@ function getParsedBody(exchange: Exchange): ParsedBody | undefined {
   return Array.isArray(files) ? { value, files: files as File[] } : { value };
 }
 
-function getBytesOf({ value }: ParsedBody, { headers }: IncomingMessage, claim: Claim | undefined): Buffer {
+function getBytes({ value }: ParsedBody, { headers }: IncomingMessage, claim: PendingVerification | undefined): Buffer {
   const isPacked = headers["content-encoding"] !== undefined;
   if (Buffer.isBuffer(value) && !(claim?.needsBytes && isPacked)) return value;
   if (claim?.needsBytes) throw new Interference("bytesGone");

@@ -27,7 +27,7 @@ export interface Content {
  * @param limit the most bytes that it may have without its content codings
  * @throws {Interference} when a parser in front has left nothing of it
  */
-export function contentOf(
+export function parseContentType(
   { request, parsed }: Described,
   bytes: Buffer,
   limit: number,
@@ -82,7 +82,7 @@ const decoders: readonly (readonly [RegExp, (charset: string) => Decode])[] = [
 
 /** Senders use few content types, and each of them over and over: what was parsed once is kept. */
 const known = new Map<string, Decode>();
-const mostKnown = 100;
+const maxKnown = 100;
 
 /**
  * Decodes a body whose content codings are undone.
@@ -95,7 +95,7 @@ export function decodeBody(bytes: Buffer, contentType: string | undefined): Body
   let decode = known.get(contentType);
   if (!decode) {
     decode = decoderFor(contentType);
-    if (known.size < mostKnown) known.set(contentType, decode);
+    if (known.size < maxKnown) known.set(contentType, decode);
   }
   return decode(bytes);
 }
@@ -228,7 +228,7 @@ const ellipsis = "…";
  * @param isCut whether the last character may be cut in its middle
  * @returns nothing where they are no text
  */
-export function textOf(bytes: Uint8Array, isCut = false): string | undefined {
+export function decodeIfText(bytes: Uint8Array, isCut = false): string | undefined {
   // No text that anybody sends has one, and most of what is no text does.
   if (bytes.includes(0)) return undefined;
   const whole = isCut ? bytes.subarray(0, endOfLast(bytes)) : bytes;
@@ -252,8 +252,8 @@ function isContinued(byte = 0): boolean {
  * @param most how many bytes, or characters, of it at most
  * @returns with an ellipsis where there was more; nothing where it is no text
  */
-export function beginningOf(said: string | Uint8Array, most: number): string | undefined {
+export function shorten(said: string | Uint8Array, most: number): string | undefined {
   const isCut = said.length > most;
-  const beginning = typeof said === "string" ? said.slice(0, most) : textOf(said.subarray(0, most), isCut);
+  const beginning = typeof said === "string" ? said.slice(0, most) : decodeIfText(said.subarray(0, most), isCut);
   return beginning === undefined || !isCut ? beginning : beginning + ellipsis;
 }

@@ -7,7 +7,7 @@ import { type Problem, problems } from "./problem";
 import { type Parameters, toObject } from "./target";
 
 /** How many parts a form may have. */
-export const mostParts = 1000;
+export const maxParts = 1000;
 
 /** RFC 2046 §5.1.1: how long a boundary may be. Not all senders keep to the characters that it may have. */
 const boundaryForm = /^[ -~]{1,70}$/;
@@ -80,7 +80,7 @@ class Reading {
       headers: { "content-type": `multipart/form-data; boundary="${this.#boundary.replace(/["\\]/g, "\\$&")}"` },
       defParamCharset: "utf8",
       // The limit for bodies holds for each part. It tells when there are so many of them, not when there are more.
-      limits: { fieldSize: Infinity, fileSize: Infinity, parts: mostParts + 1 },
+      limits: { fieldSize: Infinity, fileSize: Infinity, parts: maxParts + 1 },
     });
     return new Promise((settle) => {
       parser.on("field", (name: string | undefined, value: string | undefined) => {
@@ -88,7 +88,7 @@ class Reading {
         else if (name !== undefined) this.#fields.push([name, value]);
       });
       parser.on("file", (name: string | undefined, stream, info) => {
-        const chunks = allOf(stream);
+        const chunks = readAll(stream);
         if (name !== undefined) this.#files.push({ about: describe(name, info), chunks });
       });
       parser.on("partsLimit", () => settle(problems.partsTooMany));
@@ -106,12 +106,12 @@ class Reading {
     if (this.#fields.length + this.#files.length !== countParts(bytes, this.#boundary)) return problems.formMalformed;
     // What browsers send for an input with no file chosen (HTML Standard §4.10.21.4) is none.
     const files = this.#files.filter(({ about, chunks }) => about.originalname !== "" || chunks.length > 0);
-    return { fields: toObject(this.#fields), files: files.map(fileOf) };
+    return { fields: toObject(this.#fields), files: files.map(readFile) };
   }
 }
 
 /** The bytes of a stream as they come. Where it fails, so does the parser. */
-function allOf(stream: Readable): Buffer[] {
+function readAll(stream: Readable): Buffer[] {
   const chunks: Buffer[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));
   stream.on("error", () => undefined);
@@ -123,7 +123,7 @@ function describe(fieldname: string, { filename = "", encoding, mimeType }: File
 }
 
 /** In memory of its own: the body's would be kept as long as the smallest of its files. */
-function fileOf({ about, chunks }: Growing): File {
+function readFile({ about, chunks }: Growing): File {
   const buffer = Buffer.concat(chunks);
   return { ...about, buffer, size: buffer.length };
 }

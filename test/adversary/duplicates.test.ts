@@ -1,7 +1,7 @@
 import { gzipSync } from "node:zlib";
 import should from "should";
 import { DuplicateGuard, Guarding } from "../../src/deliveries/duplicate-guard";
-import { longestAnswer, MemoryDuplicates } from "../../src/deliveries/duplicates";
+import { maxAnswerBytes, MemoryDuplicates } from "../../src/deliveries/duplicates";
 import { answerTo } from "../harness/answering";
 import { bearer, token } from "../harness/flow";
 import { dial, type Reply, send } from "../harness/http";
@@ -155,7 +155,7 @@ describe("ten equal deliveries at once", () => {
     flow();
     const all = Array.from({ length: 10 }, () => post());
     await waiting(9);
-    const long = Buffer.alloc(longestAnswer + 1, "x");
+    const long = Buffer.alloc(maxAnswerBytes + 1, "x");
     answerTo(reception.owed[0]).set("Content-Encoding", "x-own").status(201).type("text").send(long);
     const replies = await Promise.all(all);
     const short = replies.filter(({ body }) => body === "");

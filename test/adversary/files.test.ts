@@ -1,7 +1,7 @@
 import should from "should";
 import { basename, posix, win32 } from "node:path";
 import { gzipSync } from "node:zlib";
-import { mostParts } from "../../src/request/multipart";
+import { maxParts } from "../../src/request/multipart";
 import { bearer, token, webhookFlow } from "../harness/flow";
 import { afterReply, dial, exchange, hangUp, repliesIn, send } from "../harness/http";
 import { inEveryLayout } from "../harness/layouts";
@@ -27,10 +27,10 @@ describe("forms with files that mean harm", () => {
     repliesIn(await exchange(reception.origin, hookRequest(body, authorised, "Connection: close", ...fields)))[0];
   const statusOf = async (body: string | Uint8Array, ...fields: string[]) => (await reply(body, ...fields))?.status;
 
-  it(`are taken with ${mostParts} parts, and with no more (RFC 9110 §15.5.14)`, async () => {
+  it(`are taken with ${maxParts} parts, and with no more (RFC 9110 §15.5.14)`, async () => {
     const parts = (count: number) => formOf(...Array.from({ length: count }, (_, index) => part(`name="n${index}"`)));
-    should(await statusOf(parts(mostParts), form)).equal(200);
-    should(await statusOf(parts(mostParts + 1), form)).equal(413);
+    should(await statusOf(parts(maxParts), form)).equal(200);
+    should(await statusOf(parts(maxParts + 1), form)).equal(413);
     should(await statusOf(parts(10_000), form)).equal(413);
     should(await statusOf(formOf(...Array.from({ length: 10_000 }, () => file("a"))), form)).equal(413);
     should(await statusOf(gzipSync(parts(10_000)), form, "Content-Encoding: gzip")).equal(413);

@@ -1,7 +1,12 @@
 import { createHmac } from "node:crypto";
 import "should";
-import { type Entry, type Gate, isAdmission, isClaim } from "../../src/auth/authenticator";
-import { gateOf } from "../../src/auth/create-authenticator";
+import {
+  type AuthResult,
+  type Authenticator,
+  isAuthenticated,
+  isPendingVerification,
+} from "../../src/auth/authenticator";
+import { createAuthenticator } from "../../src/auth/create-authenticator";
 import type { SenderId } from "../../src/auth/senders/table";
 import type { SignatureAccess } from "../../src/config/parse";
 import { shouldGrowEvenly } from "../harness/cost";
@@ -15,16 +20,16 @@ const plain: SignatureAccess = {
   verifyToken: "",
 };
 
-function gateFor(sender: SenderId, access: Partial<SignatureAccess> = {}): Gate {
-  const gate = gateOf({ sender, access: { ...plain, ...access } });
+function gateFor(sender: SenderId, access: Partial<SignatureAccess> = {}): Authenticator {
+  const gate = createAuthenticator({ sender, access: { ...plain, ...access } });
   if ("rule" in gate) throw new Error(gate.rule);
   return gate;
 }
 
 /** What becomes of a request with a body. */
-function verdictOn(gate: Gate, rawHeaders: string[], body: Buffer): Exclude<Entry, { verdict: unknown }> {
+function verdictOn(gate: Authenticator, rawHeaders: string[], body: Buffer): Exclude<AuthResult, { verdict: unknown }> {
   const entry = gate.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
-  if (!isClaim(entry)) return entry;
+  if (!isPendingVerification(entry)) return entry;
   return entry.verdict(body);
 }
 
@@ -74,7 +79,7 @@ describe("what a stranger can have signed", () => {
     }
     const body = Buffer.from('{"for_user_id":"1"}');
     const signature = createHmac("sha256", "s3cret").update(body).digest("base64");
-    isAdmission(verdictOn(gate, ["x-twitter-webhooks-signature", `sha256=${signature}`], body)).should.be.true();
+    isAuthenticated(verdictOn(gate, ["x-twitter-webhooks-signature", `sha256=${signature}`], body)).should.be.true();
   });
 });
 

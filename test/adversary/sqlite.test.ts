@@ -21,7 +21,7 @@ import { createInterface } from "node:readline";
 import { setImmediate } from "node:timers/promises";
 import should from "should";
 import type { StoredDelivery } from "../../src/deliveries/delivery";
-import { StoreError, type Trouble } from "../../src/deliveries/queue";
+import { StoreError, type StoreTrouble } from "../../src/deliveries/queue";
 import { maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
 import { fileName, type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { openDatabase, sqliteIsHere } from "../../src/deliveries/sqlite/tables";
@@ -78,7 +78,7 @@ if (sqliteIsHere()) {
       return found.map(({ id }) => id).reverse();
     };
     const unfinished = (queue: SqliteQueue) => idsOf(queue, "queued");
-    const rejected = async (promise: Promise<unknown>, trouble: Trouble) => {
+    const rejected = async (promise: Promise<unknown>, trouble: StoreTrouble) => {
       const error = await promise.then(() => undefined, (reason: unknown) => reason); // prettier-ignore
       should(error).be.instanceOf(StoreError).and.have.property("trouble", trouble);
       return error as StoreError;
@@ -175,7 +175,7 @@ if (sqliteIsHere()) {
     });
 
     describe("are refused, which is told once, and kept again by themselves, when a write ends in", () => {
-      const codes: [string, number, Trouble][] = [
+      const codes: [string, number, StoreTrouble][] = [
         ["SQLITE_IOERR_FSYNC", 1034, "broken"],
         ["SQLITE_READONLY", 8, "readOnly"],
         ["SQLITE_FULL", 13, "full"],

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { mock } from "node:test";
 import "should";
-import type { Gate } from "../../src/auth/authenticator";
-import { gateOf } from "../../src/auth/create-authenticator";
+import type { Authenticator } from "../../src/auth/authenticator";
+import { createAuthenticator } from "../../src/auth/create-authenticator";
 import type { SignatureAccess } from "../../src/config/parse";
 import { memoryBudget } from "../../src/request/body";
 import { dial, repliesIn } from "../harness/http";
@@ -16,7 +16,7 @@ const megabyte = 1024 * 1024;
 const body = Buffer.alloc(5 * megabyte, "x");
 const callers = 30;
 
-function gate(): Gate {
+function gate(): Authenticator {
   const access: SignatureAccess = {
     method: "signature",
     scheme: null,
@@ -25,7 +25,7 @@ function gate(): Gate {
     secondSecret: "",
     verifyToken: "",
   };
-  const made = gateOf({ sender: "github", access });
+  const made = createAuthenticator({ sender: "github", access });
   if ("rule" in made) throw new Error(made.rule);
   return made;
 }

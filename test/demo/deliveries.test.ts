@@ -1,12 +1,12 @@
 import { runInNewContext } from "node:vm";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { mostOfPage, usualLimit } from "../../src/admin/deliveries-api";
+import { maxPageSize, defaultPageSize } from "../../src/admin/deliveries-api";
 import { minutesKnown } from "../../src/admin/traffic";
 import { parseDeliverySettings } from "../../src/config/stores";
 import { finished, unfinished } from "../../src/deliveries/delivery";
-import { maxRecentStarts, mostRefusedASecond } from "../../src/deliveries/delivery-log";
-import { mostShown } from "../../src/deliveries/lists";
+import { maxRecentStarts, maxRefusedPerSecond } from "../../src/deliveries/delivery-log";
+import { maxShownBytes } from "../../src/deliveries/lists";
 import { maxLogBytes, maxLogPerNode } from "../../src/deliveries/memory-log";
 import { maxAge, maxBytes } from "../../src/deliveries/sqlite/sqlite-queue";
 import { paste } from "../harness/curl";
@@ -22,15 +22,15 @@ const megabyte = 1024 * 1024;
 
 describe("the page of deliveries", () => {
   it("has the figures of the code", () => {
-    mostRefusedASecond.should.equal(10);
+    maxRefusedPerSecond.should.equal(10);
     minutesKnown.should.equal(60);
     for (const figure of [
       `the last ${maxLogPerNode} of each node`,
       `${maxLogBytes / megabyte} MB`,
       `${maxAge / 86_400_000} days`,
       `${maxBytes / megabyte / 1024} GB`,
-      `\`limit\`: ${usualLimit}, at most ${mostOfPage}`,
-      `${mostShown / megabyte} MB at most`,
+      `\`limit\`: ${defaultPageSize}, at most ${maxPageSize}`,
+      `${maxShownBytes / megabyte} MB at most`,
       `${minutesKnown} times`,
       `the last ${maxRecentStarts.toLocaleString("en-US")}`,
     ]) {

@@ -11,14 +11,14 @@ import {
   breakers,
   concurrencies,
   firstBackoffs,
-  longestBackoffs,
+  longestBackoffRange,
   ratesPerMinute,
 } from "../../src/config/rules";
 import { parseStoreSettings, type StoreSettings } from "../../src/config/stores";
 import { clientPackages } from "../../src/deliveries/bullmq/server";
 import { unfinished } from "../../src/deliveries/delivery";
-import { mostRefusedASecond } from "../../src/deliveries/delivery-log";
-import { mostBytesOfAnswers, mostKeys } from "../../src/deliveries/duplicates";
+import { maxRefusedPerSecond } from "../../src/deliveries/delivery-log";
+import { maxAnswersBytes, maxKeys } from "../../src/deliveries/duplicates";
 import { breakerIntervalMs } from "../../src/deliveries/queue";
 import { maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
 import { fileName, maxAge, maxBytes } from "../../src/deliveries/sqlite/sqlite-queue";
@@ -43,7 +43,7 @@ describe("the guide of guaranteed delivery", () => {
     const ranges = {
       attempts,
       backoffFirst: firstBackoffs,
-      backoffLongest: longestBackoffs,
+      backoffLongest: longestBackoffRange,
       attemptTimeout: attemptTimeouts,
       concurrency: concurrencies,
       ratePerMinute: ratesPerMinute,
@@ -51,7 +51,7 @@ describe("the guide of guaranteed delivery", () => {
     };
     const rows = page.source.replace(/ +/g, " ");
     for (const name of Object.keys(ranges) as (keyof typeof ranges)[]) {
-      const { least, most } = ranges[name];
+      const { min: least, max: most } = ranges[name];
       rows.should.containEql(`\n| **${catalog.label[name]}** | ${handlingDefaults[name]} | ${least} to ${most} |`);
     }
   });
@@ -66,9 +66,9 @@ describe("the guide of guaranteed delivery", () => {
       `up to ${backoffLongest} seconds. So a delivery is tried for ${Math.round(seconds / 60)} minutes`,
       `${attemptTimeout / 60} minutes by default`,
       `for ${maxAge / 86_400_000} days, and all deliveries take ${maxBytes / megabyte / 1024} GB at most`,
-      `without bodies, ${mostRefusedASecond} a second`,
+      `without bodies, ${maxRefusedPerSecond} a second`,
       `At most ${maxWaitingBytes / megabyte} MB wait to be written`,
-      `${number(mostKeys)} keys of duplicates are stored at most, with ${mostBytesOfAnswers / megabyte} MB of replies`,
+      `${number(maxKeys)} keys of duplicates are stored at most, with ${maxAnswersBytes / megabyte} MB of replies`,
       `\`Retry-After: ${problems.storeTroubled.headers["Retry-After"]}\``,
       `\`Retry-After: ${problems.paused.headers["Retry-After"]}\` while it is paused`,
       `${fileName}.corrupt-<time>`,

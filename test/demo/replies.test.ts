@@ -8,9 +8,9 @@ import should from "should";
 import { maxWindows } from "../../src/auth/limits";
 import { handlingDefaults } from "../../src/config/fields";
 import { duplicateWindows, replyStatuses, replyTimeouts } from "../../src/config/rules";
-import { mostBytesOfDuplicates, mostWaitingDuplicates } from "../../src/deliveries/duplicate-guard";
-import { longestAnswer, mostBytesOfAnswers, mostKeys } from "../../src/deliveries/duplicates";
-import { mostParts } from "../../src/request/multipart";
+import { maxWaitingDuplicateBytes, maxWaitingDuplicates } from "../../src/deliveries/duplicate-guard";
+import { maxAnswerBytes, maxAnswersBytes, maxKeys } from "../../src/deliveries/duplicates";
+import { maxParts } from "../../src/request/multipart";
 import { bearer, tab, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
@@ -29,18 +29,18 @@ describe("the page of replies", () => {
   it("has the figures of the code", () => {
     const number = (value: number) => value.toLocaleString("en-US");
     for (const figure of [
-      `${replyStatuses.least} to ${replyStatuses.most}`,
-      `${handlingDefaults.replyTimeout} seconds, unless you set ${replyTimeouts.least} to ${replyTimeouts.most}`,
-      `${handlingDefaults.duplicateWindow} hours unless you set ${duplicateWindows.least} to ${duplicateWindows.most}`,
-      `There are ${number(mostKeys)} at most`,
-      `more than ${longestAnswer / 1024} kB, or beyond ${mostBytesOfAnswers / megabyte} MB of all together`,
-      `At most ${number(mostWaitingDuplicates)} duplicates wait, with ${mostBytesOfDuplicates / megabyte} MB`,
+      `${replyStatuses.min} to ${replyStatuses.max}`,
+      `${handlingDefaults.replyTimeout} seconds, unless you set ${replyTimeouts.min} to ${replyTimeouts.max}`,
+      `${handlingDefaults.duplicateWindow} hours unless you set ${duplicateWindows.min} to ${duplicateWindows.max}`,
+      `There are ${number(maxKeys)} at most`,
+      `more than ${maxAnswerBytes / 1024} kB, or beyond ${maxAnswersBytes / megabyte} MB of all together`,
+      `At most ${number(maxWaitingDuplicates)} duplicates wait, with ${maxWaitingDuplicateBytes / megabyte} MB`,
       `${number(maxWindows)} addresses are counted`,
-      `more than ${number(mostParts)} parts`,
+      `more than ${number(maxParts)} parts`,
     ]) {
       text.includes(figure).should.be.true(figure);
     }
-    for (const figure of [mostParts, mostKeys]) readme.includes(number(figure)).should.be.true(number(figure));
+    for (const figure of [maxParts, maxKeys]) readme.includes(number(figure)).should.be.true(number(figure));
   });
 
   it("shows what the examples have in them", () => {

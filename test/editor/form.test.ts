@@ -1,7 +1,7 @@
 import should from "should";
 import { type SenderId, senders } from "../../src/auth/senders/table";
 import { defaults, type SavedFields } from "../../src/config/fields";
-import { type BrokenRule, longestPath, tokenLength } from "../../src/config/rules";
+import { type BrokenRule, maxPathLength, tokenLength } from "../../src/config/rules";
 import { catalogText, Editor, type FormField } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import type { NodeRed } from "../harness/node-red";
@@ -21,7 +21,7 @@ const breaches: Record<
   { field: FormField; value?: string; saved?: Partial<SavedFields> }
 > = {
   "relativePath.required": { field: "relativePath", value: "/" },
-  "relativePath.length": { field: "relativePath", value: "a".repeat(longestPath) },
+  "relativePath.length": { field: "relativePath", value: "a".repeat(maxPathLength) },
   "relativePath.characters": { field: "relativePath", value: "/orders/:id" },
   "relativePath.segments": { field: "relativePath", value: "/orders/../flows" },
   "relativePath.admin": { field: "relativePath", value: "/Flows/" },

@@ -1,12 +1,12 @@
 import should from "should";
 import { defaults } from "../../src/config/fields";
-import type { Keeping } from "../../src/config/stores";
+import type { StoreKind } from "../../src/config/stores";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { catalogText, Editor, setKeeping } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 
-const here: Keeping = sqliteIsHere() ? "file" : "none";
+const here: StoreKind = sqliteIsHere() ? "file" : "none";
 
 describe("Guaranteed delivery, in the form", () => {
   let editor: Editor;

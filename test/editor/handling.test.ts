@@ -2,7 +2,7 @@ import type { Locator } from "playwright-core";
 import should from "should";
 import type { Standing } from "../../src/admin/node-health";
 import { defaults, handlingDefaults, type HandlingFields } from "../../src/config/fields";
-import type { Outcome } from "../../src/flow/test-requests";
+import type { TestOutcome } from "../../src/flow/test-requests";
 import { catalogText, Editor, type Section } from "../harness/browser";
 import { webhook, webhookFlow } from "../harness/flow";
 import { sharedBrowser, sharedNodeRed } from "../harness/stage";
@@ -352,7 +352,7 @@ describe("what becomes of requests, in the form", () => {
     (await editor.picture.innerText()).should.equal('msg.payload = "hello world"\nmsg.rawBody = Buffer.from("hello world")');
   });
 
-  for (const [outcome, status, verdict] of [["answered", 201, "good"], ["unanswered", 504, "bad"]] as [Outcome, number, string][]) {
+  for (const [outcome, status, verdict] of [["answered", 201, "good"], ["unanswered", 504, "bad"]] as [TestOutcome, number, string][]) {
     it(`tells that a test request was ${outcome}, and where to look`, async () => {
       await editor.page.route("**/test", (route) => route.fulfill({ json: { outcome, status } }));
       await editor.editAsItIs("answering");

@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import type { CredentialName, SavedFields, Settings } from "../../src/config/fields";
-import type { Keeping } from "../../src/config/stores";
+import type { StoreKind } from "../../src/config/stores";
 import type { NodeRed } from "./node-red";
 import { root } from "./package";
 import { type Look, patience, takeTab } from "./tabs";
 
 /** The part of the editor's global that the tests use. */
 declare const RED: {
-  settings: { webhookTriggerGuaranteed: Keeping };
+  settings: { webhookTriggerGuaranteed: StoreKind };
   actions: { invoke(action: string): void };
   editor: { edit(node: object): void };
   nodes: { node(id: string): Record<string, unknown> | null; filterNodes(filter: { type: string }): { id: string }[] };
@@ -339,7 +339,7 @@ export class Editor {
 }
 
 /** Has the editor know that deliveries can be kept there, as the runtime tells it by a setting. */
-export async function setKeeping({ page }: Editor, keeping: Keeping): Promise<void> {
+export async function setKeeping({ page }: Editor, keeping: StoreKind): Promise<void> {
   await page.evaluate((value) => {
     RED.settings.webhookTriggerGuaranteed = value;
   }, keeping);

@@ -1,5 +1,5 @@
 /** Hears how a store fares. */
-import type { StoreEvents, Trouble, Warning } from "../../src/deliveries/queue";
+import type { StoreEvents, StoreTrouble, Warning } from "../../src/deliveries/queue";
 
 export class Listener implements StoreEvents {
   readonly said: string[] = [];
@@ -9,7 +9,7 @@ export class Listener implements StoreEvents {
   /** How often a delivery has changed. */
   changes = 0;
 
-  down(trouble: Trouble, cause: unknown): void {
+  down(trouble: StoreTrouble, cause: unknown): void {
     this.said.push(trouble);
     this.causes.push(cause);
   }

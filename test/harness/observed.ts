@@ -5,18 +5,22 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { StoredDeliveries } from "../../src/admin/inactivity";
 
 import { Observers } from "../../src/admin/observers";
-import type { Refused } from "../../src/auth/authenticator";
-import { TokenGate } from "../../src/auth/token";
+import type { RefusedRequestFacts } from "../../src/auth/authenticator";
+import { TokenAuthenticator } from "../../src/auth/token";
 import type { Load } from "../../src/deliveries/queue";
 import type { RunningNode } from "../../src/flow/endpoint";
 import { type Problem, problems } from "../../src/request/problem";
 import { token } from "./flow";
 import { parseMetrics } from "./prometheus";
 
-const tokenGate = new TokenGate({ method: "header", name: "Authorization", token, secondToken: "" });
+const tokenGate = new TokenAuthenticator({ method: "header", name: "Authorization", token, secondToken: "" });
 
 /** A request that was refused. */
-export const refusedRequest: Refused = { head: { method: "POST", rawHeaders: [], search: "" }, at: 0, ip: "192.0.2.1" };
+export const refusedRequest: RefusedRequestFacts = {
+  head: { method: "POST", rawHeaders: [], search: "" },
+  at: 0,
+  ip: "192.0.2.1",
+};
 
 type Handler = (request: unknown, response: unknown, next: (error: unknown) => void) => void;
 

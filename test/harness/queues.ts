@@ -11,7 +11,7 @@ import type {
   DeliveryQueue,
   Load,
   StoreEvents,
-  Trouble,
+  StoreTrouble,
   Warning,
 } from "../../src/deliveries/queue";
 import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
@@ -128,12 +128,12 @@ export const laterSucceeded = async (): Promise<AttemptResult> => {
 
 /** What a store has told of how it fares. */
 export class Told implements StoreEvents {
-  readonly said: (Trouble | "up")[] = [];
+  readonly said: (StoreTrouble | "up")[] = [];
   readonly warnings: Warning[] = [];
   readonly aside: string[] = [];
   readonly changes: string[] = [];
 
-  down(trouble: Trouble): void {
+  down(trouble: StoreTrouble): void {
     this.said.push(trouble);
   }
 

@@ -2,10 +2,10 @@ import express from "express";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
-import type { Gate } from "../../src/auth/authenticator";
+import type { Authenticator } from "../../src/auth/authenticator";
 import type { Limits } from "../../src/auth/limits";
 import { type SenderId, senders } from "../../src/auth/senders/table";
-import { TokenGate } from "../../src/auth/token";
+import { TokenAuthenticator } from "../../src/auth/token";
 import type { ReplyByFlow, ReplyNow } from "../../src/config/parse";
 import type { Webhook } from "../../src/deliveries/delivery";
 import type { DeliveryLog } from "../../src/deliveries/delivery-log";
@@ -117,17 +117,17 @@ export class Reception {
   /** Puts an endpoint with a token in the place of the present one. */
   deploy(wanted = token, limit = 5 * 1024 * 1024): void {
     const access = { method: "header", name: "Authorization", token: wanted, secondToken: "" } as const;
-    this.open(new TokenGate(access), undefined, limit);
+    this.open(new TokenAuthenticator(access), undefined, limit);
   }
 
   /** Puts an endpoint in the place of the present one. */
-  open(gate: Gate, sender?: SenderId, limit = 5 * 1024 * 1024): void {
+  open(gate: Authenticator, sender?: SenderId, limit = 5 * 1024 * 1024): void {
     this.#unregister?.();
     this.#ids = 0;
     const endpoint: Endpoint = {
       nodeId: "hook",
       path: "/hook",
-      gate,
+      authenticator: gate,
       sender: sender && { id: sender, row: senders[sender] },
       limit,
       limits: this.limits,

@@ -1,13 +1,13 @@
-import type { Admission } from "../../src/auth/result";
+import type { Authenticated } from "../../src/auth/result";
 import type { Scheme } from "../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../src/auth/senders/table";
-import type { Head } from "../../src/auth/signature/fields";
+import type { RequestHead } from "../../src/auth/signature/fields";
 import { settledScheme } from "../../src/auth/signature/scheme";
 import { type Secrets, Verifier } from "../../src/auth/signature/verifier";
 
 /** A request as it comes, and when. */
 export interface Came {
-  head: Head;
+  head: RequestHead;
   body: Buffer;
   /** In seconds since the epoch. */
   at: number;
@@ -46,7 +46,7 @@ export function schemeOf(sender: string, publicUrl = ""): Scheme {
  *
  * @param cuts where the body is cut into chunks
  */
-export function verdictOn(setup: Setup, { head, body, at }: Came): Admission | string {
+export function verdictOn(setup: Setup, { head, body, at }: Came): Authenticated | string {
   const { scheme, secrets, publicUrl, sender } = setup;
   const verifier = Verifier.of(scheme, secrets, publicUrl, sender && senders[sender].id?.from);
   if (!(verifier instanceof Verifier)) return verifier.rule;

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { IncomingMessage } from "node:http";
 import should from "should";
-import { TokenGate } from "../../src/auth/token";
+import { TokenAuthenticator } from "../../src/auth/token";
 import { defaults, handlingDefaults } from "../../src/config/fields";
 import { parseConfig } from "../../src/config/parse";
 import { normalisePath } from "../../src/config/rules";
@@ -151,7 +151,7 @@ describe("for any request", () => {
       const rawHeaders = Object.entries(fields).flat();
       const known = { method: "POST", url, headers: { ...fields }, rawHeaders, headersDistinct: {} };
       const request = known as unknown as IncomingMessage;
-      removeCredential(request, new TokenGate({ ...place, token, secondToken: "" }));
+      removeCredential(request, new TokenAuthenticator({ ...place, token, secondToken: "" }));
       const told = JSON.stringify([describeRequest(request, "/hook", "192.0.2.1"), request]);
       for (const form of [token, encodeURIComponent(token), everyByte]) told.should.not.containEql(form);
     });

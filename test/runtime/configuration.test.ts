@@ -1,6 +1,6 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { longestPath } from "../../src/config/rules";
+import { maxPathLength } from "../../src/config/rules";
 import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { inEveryLayout } from "../harness/layouts";
@@ -12,7 +12,7 @@ const environment = rules.environment.replace("__value__", () => "${NOT_SET}");
 inEveryLayout("a node whose configuration breaks a rule", {}, (nodeRed) => {
   const broken: [string, Record<string, unknown>, string][] = [
     ["no path", { relativePath: "" }, rules.relativePath.required],
-    ["a path that is too long", { relativePath: "x".repeat(longestPath) }, rules.relativePath.length],
+    ["a path that is too long", { relativePath: "x".repeat(maxPathLength) }, rules.relativePath.length],
     ["a route pattern", { relativePath: "/:id" }, rules.relativePath.characters],
     ["a dot segment", { relativePath: "/a/../b" }, rules.relativePath.segments],
     ["no token", { credentials: {} }, rules.token.required],

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { mostShown } from "../../src/deliveries/lists";
+import { maxShownBytes } from "../../src/deliveries/lists";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { formOf, typeOf } from "../harness/forms";
@@ -176,7 +176,7 @@ for (const [layout, settings] of Object.entries(roots)) {
 
       it("but not where that is no JSON, is too long, or cannot be replayed", async () => {
         await post("/orders", {});
-        const long = Buffer.alloc(mostShown + 1, "a");
+        const long = Buffer.alloc(maxShownBytes + 1, "a");
         for (const id of [
           await typed("application/octet-stream", Buffer.from([0xff])),
           await typed("text/plain", long),

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import type { Trouble } from "../../src/deliveries/queue";
+import type { StoreTrouble } from "../../src/deliveries/queue";
 import { fileName } from "../../src/deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { bearer, tab, webhook } from "../harness/flow";
@@ -61,7 +61,7 @@ class Patient {
   }
 
   /** It promises nothing that it cannot keep, says so, and the other flow runs on. */
-  async isTroubled(trouble: Trouble, body?: string): Promise<void> {
+  async isTroubled(trouble: StoreTrouble, body?: string): Promise<void> {
     const refused = await this.post(body);
     refused.status.should.equal(503);
     Number(refused.headers["retry-after"]).should.be.above(0);

@@ -6,12 +6,12 @@ import {
   DeliveryLog,
   type LogTarget,
   maxRecentStarts,
-  mostRefusedASecond,
+  maxRefusedPerSecond,
   RecentStarts,
 } from "../../src/deliveries/delivery-log";
 import { MemoryLog } from "../../src/deliveries/memory-log";
 import { type Change, StoreError } from "../../src/deliveries/queue";
-import { type Outcome, Recorder } from "../../src/deliveries/recorder";
+import { type RequestOutcome, Recorder } from "../../src/deliveries/recorder";
 import { problems } from "../../src/request/problem";
 import { bytes, delivered } from "../harness/deliveries";
 
@@ -40,7 +40,7 @@ describe("the log of deliveries", () => {
       ...{ recorder: new Recorder("n", new Redactor([secret])), path: "/hook", starts, newId: () => `refused ${++ids}` },
       ...{ keepsBodies: true, keepsAnswers: true, isQueue: false, ...rest },
     });
-  const come = (id: string, state: Outcome["state"], log = open()) => {
+  const come = (id: string, state: RequestOutcome["state"], log = open()) => {
     const { head } = delivered(id);
     const req = { ...head, url: head.path, query: {}, headers: {} };
     const sent = { content: { value: {}, bytes: () => bytes }, bytes, isTrial: false };
@@ -142,7 +142,7 @@ describe("the log of deliveries", () => {
     const { handshake, refused = 0 } = await memory.counts("n");
     should(handshake).equal(1);
     // They may fall into two seconds.
-    refused.should.be.within(mostRefusedASecond - 1, 2 * mostRefusedASecond - 1);
+    refused.should.be.within(maxRefusedPerSecond - 1, 2 * maxRefusedPerSecond - 1);
     explained.should.equal(refused);
     const head = { method: "POST", path: "/hook", search: "a=••••••••", headers: { "x-token": "••••••••", host: "h" }, ip: "192.0.2.1" };
     const [noted] = await memory.list({ state: "refused", limit: 1 });

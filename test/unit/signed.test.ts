@@ -1,7 +1,7 @@
 import { mock } from "node:test";
 import "should";
-import type { Gate } from "../../src/auth/authenticator";
-import { gateOf } from "../../src/auth/create-authenticator";
+import type { Authenticator } from "../../src/auth/authenticator";
+import { createAuthenticator } from "../../src/auth/create-authenticator";
 import { isSenderId } from "../../src/auth/senders/table";
 import type { SignatureAccess } from "../../src/config/parse";
 import { memoryBudget } from "../../src/request/body";
@@ -28,12 +28,19 @@ interface Row {
 
 const challenge = 'Signature realm="webhook"';
 
-function gateFor({ sender, secret = "", publicUrl = "", verifyToken = "", arm = false, topicUrl = "" }: Row): Gate {
+function gateFor({
+  sender,
+  secret = "",
+  publicUrl = "",
+  verifyToken = "",
+  arm = false,
+  topicUrl = "",
+}: Row): Authenticator {
   const isKnown = isSenderId(sender);
   const settings = { publicUrl, arm, topicUrl };
   const scheme = isKnown ? null : schemeOf(sender);
   const access: SignatureAccess = { method: "signature", scheme, settings, secret, secondSecret: "", verifyToken };
-  const gate = gateOf({ sender: isKnown ? sender : "custom", access });
+  const gate = createAuthenticator({ sender: isKnown ? sender : "custom", access });
   if ("rule" in gate) throw new Error(gate.rule);
   return gate;
 }

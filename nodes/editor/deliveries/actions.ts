@@ -1,14 +1,14 @@
 // What can be done with one delivery.
 
 import { type Detail, inARow, isReplayable } from "../../../src/deliveries/summary";
-import { urlOfWhole } from "../form/addresses";
+import { composeUrlOfPath } from "../form/addresses";
 import { roots } from "../form/checks";
-import { chooseTrialBody } from "../form/test-request";
+import { chooseTestBody } from "../form/test-request";
 import type { Editor } from "../host";
 import { failureText, replay } from "./api";
-import { buttonOf, glyphOf, noteOf } from "./content";
-import { curlOf, presentedTo } from "./curl";
-import { labelOf, text, timeText, wholePathOf } from "./texts";
+import { createButton, createIcon, createNote } from "./content";
+import { composeCurl, getPresentedCredential } from "./curl";
+import { getNodeLabel, text, timeText, composeFullPath } from "./texts";
 
 declare const RED: Editor;
 
@@ -16,7 +16,7 @@ declare const RED: Editor;
 export const filterEvent = "webhook-deliveries:filter";
 
 /** By the key of its name under `delivery` in the message catalog. */
-type Action = "replay" | "replayChanged" | "curl" | "useInTest" | "showNode" | "onlyNode";
+type DeliveryAction = "replay" | "replayChanged" | "curl" | "useInTest" | "showNode" | "onlyNode";
 
 export class Actions {
   readonly view = $("<div>", { class: "webhook-delivery-actions" });
@@ -43,15 +43,15 @@ export class Actions {
     this.#add("fa-filter", "onlyNode", () => $(document).trigger(filterEvent, [node]));
   }
 
-  #add(icon: string, key: Action, act: () => void): JQuery {
-    return buttonOf(icon, text(`delivery.${key}`))
+  #add(icon: string, key: DeliveryAction, act: () => void): JQuery {
+    return createButton(icon, text(`delivery.${key}`))
       .on("click", act)
       .appendTo(this.#buttons);
   }
 
   #whyNoReplay(): JQuery[] {
     const { state } = this.#detail;
-    return isReplayable(state) ? [] : [noteOf(text(`delivery.noReplay.${state}`))];
+    return isReplayable(state) ? [] : [createNote(text(`delivery.noReplay.${state}`))];
   }
 
   async #replay(changed?: { payload: unknown }): Promise<void> {
@@ -84,9 +84,9 @@ export class Actions {
       this.#say("fa-times", text("url.closed"), "bad");
       return;
     }
-    const presented = presentedTo(node === null ? null : RED.nodes.node(node));
-    const url = urlOfWhole(wholePathOf(this.#detail));
-    RED.clipboard.copyText(curlOf(this.#detail, url, presented), button, text("copied"));
+    const presented = getPresentedCredential(node === null ? null : RED.nodes.node(node));
+    const url = composeUrlOfPath(composeFullPath(this.#detail));
+    RED.clipboard.copyText(composeCurl(this.#detail, url, presented), button, text("copied"));
     const told = [text("delivery.curlCopied"), presented.hint];
     if (body.truncated) told.push(text("delivery.curlLacking"));
     this.#say("fa-check", inARow(told), "good");
@@ -94,13 +94,13 @@ export class Actions {
 
   #useInTest(node: string): void {
     const { id, at } = this.#detail;
-    chooseTrialBody(node, { delivery: id, at });
-    const told = { name: labelOf(node), time: timeText(at) };
+    chooseTestBody(node, { delivery: id, at });
+    const told = { name: getNodeLabel(node), time: timeText(at) };
     this.#say("fa-check", text("delivery.usedInTest", told), "good");
   }
 
   #say(icon: string, said: string, verdict: "good" | "bad" | "" = ""): void {
-    this.#result.attr("data-verdict", verdict).empty().append(glyphOf(icon), " ", $("<span>").text(said));
+    this.#result.attr("data-verdict", verdict).empty().append(createIcon(icon), " ", $("<span>").text(said));
   }
 }
 
@@ -118,7 +118,7 @@ function changeForm(detail: Detail, send: (payload: unknown) => void, cancel: ()
   const field = $("<textarea>", { id, rows: 10, spellcheck: false, "aria-describedby": `${id}-wrong` });
   field.val(payloadText(detail));
   const wrong = $("<div>", { id: `${id}-wrong`, class: "webhook-delivery-error", role: "status" });
-  const go = buttonOf("fa-repeat", text("delivery.replayThis"));
+  const go = createButton("fa-repeat", text("delivery.replayThis"));
   const judge = () => {
     const isJson = payloadIn(String(field.val())) !== undefined;
     const said = isJson ? "" : text("reply.noJson");
@@ -144,7 +144,7 @@ function changeForm(detail: Detail, send: (payload: unknown) => void, cancel: ()
   const form = $("<div>", { class: "webhook-delivery-change", role: "group" });
   form.append($("<label>", { for: id }).text(text("delivery.payload")), field, wrong);
   const buttons = $("<div>", { class: "webhook-delivery-buttons" });
-  form.append(buttons.append(go, buttonOf("fa-times", text("delivery.cancel")).on("click", cancel)));
+  form.append(buttons.append(go, createButton("fa-times", text("delivery.cancel")).on("click", cancel)));
   return form.attr("aria-label", text("delivery.replayChanged"));
 }
 

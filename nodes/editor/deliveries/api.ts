@@ -13,7 +13,7 @@ export interface Filter {
 export const everything: Filter = { node: "", state: "", text: "" };
 
 /** How many came in a minute. */
-export interface Minute {
+export interface MinuteCounts {
   readonly accepted: number;
   readonly refused: number;
 }
@@ -28,7 +28,7 @@ export interface Silence {
 }
 
 /** What waits for a node with guaranteed delivery. */
-export interface NodeQueue {
+export interface QueueSummary {
   readonly node: string;
   readonly pause: "manual" | "breaker" | null;
   readonly queued: number;
@@ -36,7 +36,7 @@ export interface NodeQueue {
 }
 
 /** Why there is no answer: its text is under `tab.trouble` in the message catalog. */
-export type Trouble = "forbidden" | "notKept" | "unreachable" | "failed";
+export type FetchTrouble = "forbidden" | "notKept" | "unreachable" | "failed";
 
 /** How many deliveries a page has at most. */
 const pageSize = 500;
@@ -47,16 +47,16 @@ export function askForPage(filter: Filter, before?: string): Promise<SummaryPage
 }
 
 /** @returns 60 minutes, the oldest first */
-export async function askForTraffic(filter: Filter): Promise<readonly Minute[]> {
-  return (await ask<{ minutes: readonly Minute[] }>("traffic", { ...filter })).minutes;
+export async function askForTraffic(filter: Filter): Promise<readonly MinuteCounts[]> {
+  return (await ask<{ minutes: readonly MinuteCounts[] }>("traffic", { ...filter })).minutes;
 }
 
 export async function askForSilent(): Promise<readonly Silence[]> {
   return (await ask<{ nodes: readonly Silence[] }>("silent", {})).nodes;
 }
 
-export async function askForQueues(): Promise<readonly NodeQueue[]> {
-  return (await ask<{ queues: readonly NodeQueue[] }>("queues", {})).queues;
+export async function askForQueues(): Promise<readonly QueueSummary[]> {
+  return (await ask<{ queues: readonly QueueSummary[] }>("queues", {})).queues;
 }
 
 /** @throws what `troubleOf` understands */
@@ -71,7 +71,7 @@ async function ask<Answer>(what: string, values: Readonly<Record<string, string>
 }
 
 /** What was in the way of an answer. */
-export function troubleOf(error: unknown): Trouble {
+export function toFetchTrouble(error: unknown): FetchTrouble {
   const status = typeof error === "object" && error !== null && "status" in error ? error.status : undefined;
   if (status === 0) return "unreachable";
   if (status === 401 || status === 403) return "forbidden";

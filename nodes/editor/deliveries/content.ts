@@ -5,13 +5,13 @@ import { type Editor, prepareCopyButton } from "../host";
 import { durationText, momentText, text } from "./texts";
 
 /** What can be folded, by the key of its name under `delivery.section` in the message catalog. */
-type Section = "headers" | "query" | "body" | "answer" | "attempts";
+type DetailSection = "headers" | "query" | "body" | "answer" | "attempts";
 
 /** What the user has open stays open with the next delivery. */
-const open = new Set<Section>(["body"]);
+const open = new Set<DetailSection>(["body"]);
 
 /** @param brief what its heading says of it while it is closed */
-export function sectionOf(name: Section, brief: string, content: JQuery): JQuery {
+export function createSection(name: DetailSection, brief: string, content: JQuery): JQuery {
   const heading = $("<summary>").append(
     $("<span>").text(text(`delivery.section.${name}`)),
     " ",
@@ -26,29 +26,29 @@ export function sectionOf(name: Section, brief: string, content: JQuery): JQuery
 }
 
 /** @param icon one of Font Awesome's, which says nothing by itself */
-export function glyphOf(icon: string): JQuery {
+export function createIcon(icon: string): JQuery {
   return $("<i>", { class: `fa fa-fw ${icon}`, "aria-hidden": "true" });
 }
 
-export function buttonOf(icon: string, name: string): JQuery {
+export function createButton(icon: string, name: string): JQuery {
   const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" });
-  return button.append(glyphOf(icon), " ", $("<span>").text(name));
+  return button.append(createIcon(icon), " ", $("<span>").text(name));
 }
 
 /** @param name what it copies */
 function copyButton(name: string, copied: () => string): JQuery {
   const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" });
-  button.append(glyphOf("fa-copy"));
+  button.append(createIcon("fa-copy"));
   prepareCopyButton({ _: text }, button, name, copied);
   return button;
 }
 
-export function noteOf(said: string): JQuery {
+export function createNote(said: string): JQuery {
   return $("<p>", { class: "webhook-delivery-note" }).text(said);
 }
 
 /** Names and what they have, the one beside the other. */
-export function listOf(rows: readonly (readonly [name: string, value: string | JQuery])[]): JQuery {
+export function createList(rows: readonly (readonly [name: string, value: string | JQuery])[]): JQuery {
   const list = $("<dl>", { class: "webhook-delivery-list" });
   for (const [name, value] of rows)
     list.append($("<div>").append($("<dt>").text(name), $("<dd>").append(given(value))));
@@ -61,7 +61,7 @@ function given(value: string | JQuery): JQuery | Text {
 }
 
 /** A table of header fields or parameters, a row for each value. */
-export function tableOf(caption: string, values: Readonly<Record<string, string | string[]>>): JQuery {
+export function createTable(caption: string, values: Readonly<Record<string, string | string[]>>): JQuery {
   const head = $("<tr>");
   for (const key of ["name", "value"] as const) head.append($("<th>", { scope: "col" }).text(text(`delivery.${key}`)));
   const body = $("<tbody>");
@@ -82,13 +82,13 @@ declare const RED: Editor;
 const bytesAtOnce = 4096;
 const charactersAtOnce = 50_000;
 
-export function bodyOf({ body, size }: Pick<Detail, "body" | "size">): JQuery {
-  if (body.data === "") return noteOf(text(size === 0 ? "delivery.bodyEmpty" : "delivery.bodyNotKept"));
+export function createBody({ body, size }: Pick<Detail, "body" | "size">): JQuery {
+  if (body.data === "") return createNote(text(size === 0 ? "delivery.bodyEmpty" : "delivery.bodyNotKept"));
   const isBinary = body.encoding === "base64";
   const above = $("<div>", { class: "webhook-delivery-above" });
-  if (body.truncated) above.append(noteOf(text("delivery.bodyTruncated")));
+  if (body.truncated) above.append(createNote(text("delivery.bodyTruncated")));
   above.append(copyButton(text(isBinary ? "delivery.bodyAsBase64" : "delivery.section.body"), () => body.data));
-  return $("<div>").append(above, isBinary ? dumpOf(body) : (objectOf(body) ?? textOf(body.data)));
+  return $("<div>").append(above, isBinary ? createDump(body) : (createObjectView(body) ?? createText(body.data)));
 }
 
 /** What a body that is JSON says; nothing of another one, and of one that is cut. */
@@ -101,7 +101,7 @@ function jsonIn({ encoding, data, truncated }: ShownBody): { value: unknown } | 
   }
 }
 
-function objectOf(body: ShownBody): JQuery | undefined {
+function createObjectView(body: ShownBody): JQuery | undefined {
   const json = jsonIn(body);
   if (typeof json?.value !== "object" || json.value === null || !isPlain(body.data)) return undefined;
   const view = $("<div>", { class: "webhook-delivery-object red-ui-debug-msg" });
@@ -141,12 +141,12 @@ function unfoldByKeyboard(view: JQuery): void {
   prepare();
 }
 
-function textOf(data: string): JQuery {
+function createText(data: string): JQuery {
   return growing("webhook-delivery-text", data.length, charactersAtOnce, (from, to) => data.slice(from, to));
 }
 
-function dumpOf({ data }: ShownBody): JQuery {
-  const bytes = bytesOf(data);
+function createDump({ data }: ShownBody): JQuery {
+  const bytes = decodeBase64(data);
   return growing("webhook-delivery-dump", bytes.length, bytesAtOnce, (from, to) => hexDump(bytes, from, to));
 }
 
@@ -156,7 +156,7 @@ function growing(style: string, length: number, step: number, part: (from: numbe
   pre.attr("aria-label", text("delivery.section.body")).append(document.createTextNode(part(0, step)));
   if (length <= step) return pre;
   let shown = step;
-  const more = buttonOf("fa-chevron-down", text("delivery.more"));
+  const more = createButton("fa-chevron-down", text("delivery.more"));
   more.on("click", () => {
     pre.append(document.createTextNode(part(shown, shown + step)));
     shown += step;
@@ -190,7 +190,7 @@ function hexDump(bytes: Uint8Array, from: number, to: number): string {
   return lines.join("");
 }
 
-function bytesOf(base64: string): Uint8Array {
+function decodeBase64(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
@@ -228,40 +228,40 @@ export function statusText(status: number): string {
   return phrase === undefined ? String(status) : `${status} ${phrase}`;
 }
 
-export function answerOf({ answer }: Pick<Detail, "answer">): JQuery {
-  if (!answer) return noteOf(text("delivery.noAnswer"));
+export function createAnswer({ answer }: Pick<Detail, "answer">): JQuery {
+  if (!answer) return createNote(text("delivery.noAnswer"));
   const { status, milliseconds, body } = answer;
   const rows: [string, string][] = [[text("label.replyStatus"), statusText(status)]];
   if (milliseconds !== null) rows.push([text("delivery.took"), durationText(milliseconds)]);
-  const view = $("<div>").append(listOf(rows));
+  const view = $("<div>").append(createList(rows));
   if (body === null || body === "") return view;
-  return view.append(bodyOf({ body: { encoding: "utf8", data: body, truncated: false }, size: body.length }));
+  return view.append(createBody({ body: { encoding: "utf8", data: body, truncated: false }, size: body.length }));
 }
 
 // Each start of the flow with a delivery.
 
 export function attemptList({ attempts, state }: Pick<Detail, "attempts" | "state">): JQuery {
-  if (attempts.length === 0) return noteOf(text("delivery.noAttempts"));
+  if (attempts.length === 0) return createNote(text("delivery.noAttempts"));
   const list = $("<ol>", { class: "webhook-delivery-attempts" });
   for (const attempt of attempts) {
     // One that has no end was cut off, unless it is the one that goes on.
     const goesOn = state === "running" && attempt === attempts.at(-1);
     list.append(
       $("<li>").append(
-        document.createTextNode(`${momentText(attempt.at)} · ${lengthOf(attempt, goesOn)}`),
-        ...errorOf(attempt),
+        document.createTextNode(`${momentText(attempt.at)} · ${formatLength(attempt, goesOn)}`),
+        ...createError(attempt),
       ),
     );
   }
   return list;
 }
 
-function lengthOf({ at, ended }: Attempt, goesOn: boolean): string {
+function formatLength({ at, ended }: Attempt, goesOn: boolean): string {
   if (ended !== undefined) return durationText(ended - at);
   return text(goesOn ? "delivery.stillRunning" : "delivery.endUnknown");
 }
 
-function errorOf({ error }: Attempt): JQuery[] {
+function createError({ error }: Attempt): JQuery[] {
   if (error === undefined) return [];
   return [$("<div>", { class: "webhook-delivery-error" }).text(describeError(error, text))];
 }

@@ -6,7 +6,7 @@ import { placementField } from "../../../src/config/fields";
 import { isEnvironmentValue } from "../../../src/config/rules";
 import type { Detail } from "../../../src/deliveries/summary";
 import { brokenRule } from "../form/checks";
-import { savedValues, senderOf, type WebhookNode } from "../form/fields";
+import { savedValues, findSender, type WebhookNode } from "../form/fields";
 import { type EditorNode, quoted, quotedAsItIs } from "../host";
 import { text } from "./texts";
 
@@ -18,29 +18,33 @@ const ofTheWay =
  * @param url without its query
  * @param presented what lets the request in
  */
-export function curlOf(detail: Detail, url: string, { headers, search, hint, isSigned }: Presented): string {
+export function composeCurl(
+  detail: Detail,
+  url: string,
+  { headers, search, hint, isSigned }: PresentedCredential,
+): string {
   const { method, body } = detail;
   // What the editor copies has no carriage returns any more.
   const isPiped = body.encoding === "base64" || /[\0\r]/.test(body.data);
   const parts = [
     "curl",
-    ...methodOf(detail),
-    quoted(url + searchOf(detail, search)),
-    ...headersOf(detail, headers).map((field) => `-H ${quoted(field)}`),
+    ...composeMethod(detail),
+    quoted(url + composeSearch(detail, search)),
+    ...composeHeaders(detail, headers).map((field) => `-H ${quoted(field)}`),
     // A token may have characters in it that mean something to a shell.
     ...Object.entries(headers).map(([name, value]) => `-H ${quotedAsItIs(`${name}: ${value}`)}`),
-    ...(method === "HEAD" ? [] : dataOf(body.data, isPiped)),
+    ...(method === "HEAD" ? [] : composeData(body.data, isPiped)),
   ];
-  const line = isPiped ? `echo ${base64Of(detail)} | base64 -d | ${parts.join(" ")}` : parts.join(" ");
+  const line = isPiped ? `echo ${composeBase64(detail)} | base64 -d | ${parts.join(" ")}` : parts.join(" ");
   return isSigned ? `# ${hint}\n${line}` : line;
 }
 
-function methodOf({ method, body }: Detail): string[] {
+function composeMethod({ method, body }: Detail): string[] {
   if (method === "HEAD") return ["--head"];
   return method === (body.data === "" ? "GET" : "POST") ? [] : ["-X", method];
 }
 
-function searchOf({ query }: Detail, search: string): string {
+function composeSearch({ query }: Detail, search: string): string {
   const parameters = new URLSearchParams(search);
   for (const [name, value] of Object.entries(query)) {
     if (!parameters.has(name)) for (const each of known(value)) parameters.append(name, each);
@@ -49,7 +53,7 @@ function searchOf({ query }: Detail, search: string): string {
 }
 
 /** Header fields as curl takes them, but those that let the request in. */
-function headersOf({ headers, body, isJson }: Detail, presented: Presented["headers"]): string[] {
+function composeHeaders({ headers, body, isJson }: Detail, presented: PresentedCredential["headers"]): string[] {
   const names = Object.keys(presented).map((name) => name.toLowerCase());
   const isType = (name: string) => name.toLowerCase() === "content-type";
   const fields = Object.entries(headers).filter(([name]) => {
@@ -72,21 +76,21 @@ function known(value: string | string[]): string[] {
   return [value].flat().filter((each) => each !== mask);
 }
 
-function dataOf(data: string, isPiped: boolean): string[] {
+function composeData(data: string, isPiped: boolean): string[] {
   if (isPiped) return ["--data-binary @-"];
   return data === "" ? [] : [`--data-raw ${quoted(data)}`];
 }
 
-function base64Of({ body: { encoding, data } }: Detail): string {
+function composeBase64({ body: { encoding, data } }: Detail): string {
   if (encoding === "base64") return data;
   return btoa(String.fromCharCode(...new TextEncoder().encode(data)));
 }
 
 // How a line for a terminal presents what lets a request in, where nobody knows the secret.
 
-type Scheme = Exclude<ReturnType<typeof parseScheme>, { rule: unknown }>;
+type AuthScheme = Exclude<ReturnType<typeof parseScheme>, { rule: unknown }>;
 
-interface Presented extends Presentation {
+interface PresentedCredential extends Presentation {
   /** What is left for the user to do. */
   readonly hint: string;
   /** Whether that is more than to put something in another's place. */
@@ -98,7 +102,7 @@ function isWebhook(node: EditorNode | null): node is WebhookNode {
 }
 
 /** @param node what is known of it now, and not when the delivery came */
-export function presentedTo(node: EditorNode | null): Presented {
+export function getPresentedCredential(node: EditorNode | null): PresentedCredential {
   if (!isWebhook(node)) return unknown("curlNoNode");
   const { verificationMethod: method, ...saved } = savedValues(node);
   if (method !== "header" && method !== "query") return signedFor(node);
@@ -115,30 +119,30 @@ export function presentedTo(node: EditorNode | null): Presented {
 /** Why it is not known how requests are let in, by the key of its text under `delivery`. */
 type Unknown = "curlNoNode" | "curlPlace" | "curlElsewhere";
 
-function unknown(key: Unknown): Presented {
+function unknown(key: Unknown): PresentedCredential {
   return { headers: {}, search: "", hint: text(`delivery.${key}`), isSigned: false };
 }
 
-function signedFor(node: WebhookNode): Presented {
-  const scheme = schemeOf(node);
+function signedFor(node: WebhookNode): PresentedCredential {
+  const scheme = getScheme(node);
   const [field] = scheme?.sig.headers ?? [];
   if (!scheme || field === undefined) return { ...unknown("curlElsewhere"), isSigned: true };
   const isToken = scheme.alg === "token";
   const placeholder = text(isToken ? "trial.placeholder" : "delivery.signaturePlaceholder");
   const hint = text(isToken ? "delivery.curlToken" : "delivery.curlSigned", { placeholder });
-  return { headers: { [field]: beginningOf(scheme) + placeholder }, search: "", hint, isSigned: !isToken };
+  return { headers: { [field]: getPrefix(scheme) + placeholder }, search: "", hint, isSigned: !isToken };
 }
 
-function schemeOf(node: WebhookNode): Scheme | undefined {
+function getScheme(node: WebhookNode): AuthScheme | undefined {
   const { sender, scheme, senderSettings } = savedValues(node);
-  const known = senderOf(sender);
+  const known = findSender(sender);
   if (!known) return undefined;
   const parsed = sender === "custom" ? parseScheme(scheme) : settledScheme(known, senderSettings);
   return "rule" in parsed ? known.scheme : parsed;
 }
 
 /** What stands before a signature, so that the node takes it for one. */
-function beginningOf({ sig: { pick } }: Scheme): string {
+function getPrefix({ sig: { pick } }: AuthScheme): string {
   if (!pick) return "";
   return "prefix" in pick ? pick.prefix : `${pick.kv}=`;
 }

@@ -1,32 +1,41 @@
 // One delivery: what came, what became of it, and what can be done with it.
 
 import { senders } from "../../../src/auth/senders/table";
-import { type Detail, fixOf, isReplayable, reasonOf, type Summary } from "../../../src/deliveries/summary";
+import { type Detail, formatFix, isReplayable, formatReason, type Summary } from "../../../src/deliveries/summary";
 import { isSame } from "../form/fields";
 import type { Editor } from "../host";
 import { Actions } from "./actions";
 import { failureText } from "./api";
-import { answerOf, attemptList, bodyOf, listOf, noteOf, sectionOf, statusText, tableOf } from "./content";
+import {
+  createAnswer,
+  attemptList,
+  createBody,
+  createList,
+  createNote,
+  createSection,
+  statusText,
+  createTable,
+} from "./content";
 import {
   attemptText,
   bytesText,
   durationText,
-  iconOf,
+  getStateIcon,
   isElsewhere,
   momentText,
-  nameOf,
+  getNodeName,
   text,
   timeText,
-  wholePathOf,
+  composeFullPath,
 } from "./texts";
 
 /** What each section is made of, and how: while that is the same, it stays as it is, with what is unfolded in it. */
 const sections: readonly (readonly [of: readonly (keyof Detail)[], make: (detail: Detail) => JQuery])[] = [
   [["headers"], ({ headers }) => tableSection("headers", headers)],
   [["query"], ({ query }) => tableSection("query", query)],
-  [["body", "size", "headers"], (detail) => sectionOf("body", sizeOf(detail), bodyOf(detail))],
-  [["answer"], (detail) => sectionOf("answer", answerBrief(detail), answerOf(detail))],
-  [["attempts"], (detail) => sectionOf("attempts", String(detail.attempts.length), attemptList(detail))],
+  [["body", "size", "headers"], (detail) => createSection("body", formatSize(detail), createBody(detail))],
+  [["answer"], (detail) => createSection("answer", answerBrief(detail), createAnswer(detail))],
+  [["attempts"], (detail) => createSection("attempts", String(detail.attempts.length), attemptList(detail))],
 ];
 
 class DeliveryView {
@@ -43,7 +52,7 @@ class DeliveryView {
   constructor(summary: Summary) {
     this.#id = summary.id;
     this.element.attr("aria-label", text("delivery.title", { time: timeText(summary.at) }));
-    this.element.append(this.#head.append(headOf(summary)), this.#actions, this.#failure, ...this.#sections);
+    this.element.append(this.#head.append(createDetailHead(summary)), this.#actions, this.#failure, ...this.#sections);
     void this.load();
   }
 
@@ -65,7 +74,7 @@ class DeliveryView {
   #fail(status: number): void {
     const isForbidden = status === 401 || status === 403;
     const why = isForbidden ? text("delivery.unreadable") : failureText({ status });
-    this.#failure.empty().append(noteOf(why));
+    this.#failure.empty().append(createNote(why));
   }
 
   #show(detail: Detail): void {
@@ -85,7 +94,7 @@ class DeliveryView {
   }
 
   #showHead(summary: Summary): void {
-    const next = headOf(summary);
+    const next = createDetailHead(summary);
     if (this.#head.children().prop("outerHTML") === next.prop("outerHTML")) return;
     this.#keepFocus(this.#head, () => this.#head.empty().append(next));
   }
@@ -100,7 +109,7 @@ class DeliveryView {
 }
 
 /** One delivery in the place of the list, with a way back to it. */
-export class Opened {
+export class OpenDelivery {
   readonly element = $('<div class="webhook-deliveries-opened">');
   readonly #back = $('<button type="button" class="red-ui-button red-ui-button-small">');
   readonly #place = $("<div>");
@@ -151,10 +160,14 @@ export class Opened {
 function tableSection(name: "headers" | "query", values: Detail[typeof name]): JQuery {
   const { length } = Object.keys(values);
   const caption = text(`delivery.section.${name}`);
-  return sectionOf(name, String(length), length > 0 ? tableOf(caption, values) : noteOf(text("delivery.none")));
+  return createSection(
+    name,
+    String(length),
+    length > 0 ? createTable(caption, values) : createNote(text("delivery.none")),
+  );
 }
 
-function sizeOf({ size, headers }: Detail): string {
+function formatSize({ size, headers }: Detail): string {
   const type = headers["content-type"];
   return type === undefined ? bytesText(size) : `${bytesText(size)} · ${String(type)}`;
 }
@@ -169,36 +182,45 @@ function answerBrief({ answer }: Detail): string {
 
 declare const RED: Editor;
 
-function headOf(summary: Summary): JQuery {
-  const line = $("<div>", { class: "webhook-delivery-line" }).append(stateOf(summary), " ");
+function createDetailHead(summary: Summary): JQuery {
+  const line = $("<div>", { class: "webhook-delivery-line" }).append(createState(summary), " ");
   line.append($("<time>", { datetime: new Date(summary.at).toISOString() }).text(momentText(summary.at)));
-  return $("<div>", { class: "webhook-delivery-head" }).append(line, ...causeOf(summary), listOf(rowsOf(summary)));
+  return $("<div>", { class: "webhook-delivery-head" }).append(
+    line,
+    ...createCause(summary),
+    createList(listDetailRows(summary)),
+  );
 }
 
 /** Why it was refused or has failed, and what mends it. */
-function causeOf({ cause, state, pause }: Summary): JQuery[] {
+function createCause({ cause, state, pause }: Summary): JQuery[] {
   if (cause === null) return [];
   const box = $("<div>", { class: "webhook-delivery-cause", role: "group", "aria-label": text("delivery.cause") });
-  return [box.append($("<p>").text(reasonOf(cause, text)), $("<p>").text(fixOf({ cause, state, pause }, text)))];
+  return [
+    box.append($("<p>").text(formatReason(cause, text)), $("<p>").text(formatFix({ cause, state, pause }, text))),
+  ];
 }
 
-function stateOf({ state }: Summary): JQuery {
-  const icon = $("<i>", { class: iconOf(state), "aria-hidden": "true" });
+function createState({ state }: Summary): JQuery {
+  const icon = $("<i>", { class: getStateIcon(state), "aria-hidden": "true" });
   return $("<b>", { "data-state": state }).append(icon, " ", $("<span>").text(text(`tab.state.${state}`)));
 }
 
 /** By the key of its name under `delivery` in the message catalog. */
-type Row =
+type DetailRow =
   | keyof Pick<Summary, "node" | "ip" | "sender" | "event" | "senderId" | "id" | "size" | "attempt" | "replayOf">
   | "meant"
   | "request"
   | "took";
 
-function rowsOf(summary: Summary): [name: string, value: string | JQuery][] {
+function listDetailRows(summary: Summary): [name: string, value: string | JQuery][] {
   const { node, method, ip, sender, event, senderId, id, size, milliseconds, attempt, replayOf } = summary;
-  const rows: [name: Row, value: string | JQuery | null][] = [
-    [isElsewhere(summary) && node !== null ? "meant" : "node", node === null ? text("delivery.noNode") : nodeOf(node)],
-    ["request", `${method} ${wholePathOf(summary)}`],
+  const rows: [name: DetailRow, value: string | JQuery | null][] = [
+    [
+      isElsewhere(summary) && node !== null ? "meant" : "node",
+      node === null ? text("delivery.noNode") : createNodeLink(node),
+    ],
+    ["request", `${method} ${composeFullPath(summary)}`],
     ["ip", ip],
     ["sender", sender && senders[sender].name],
     ["event", event],
@@ -213,8 +235,8 @@ function rowsOf(summary: Summary): [name: string, value: string | JQuery][] {
 }
 
 /** A button that shows the node; its id where it is not there any more. */
-function nodeOf(id: string): string | JQuery {
-  const name = nameOf(id);
+function createNodeLink(id: string): string | JQuery {
+  const name = getNodeName(id);
   if (!RED.nodes.node(id)) return text("delivery.deletedNode", { id });
   const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" }).text(name);
   return button.attr("aria-label", text("url.reveal", { name })).on("click", () => RED.view.reveal(id));

@@ -61,7 +61,7 @@ export class Feed {
 
   /** How many are new above what is read. */
   get waiting(): number {
-    return this.#held ? unknownOf(this.#held.deliveries, this.#deliveries).length : 0;
+    return this.#held ? findUnknown(this.#held.deliveries, this.#deliveries).length : 0;
   }
 
   /** Loads the newest page. */
@@ -69,7 +69,7 @@ export class Feed {
     const filter = this.#filter;
     const page = await askForPage(filter);
     if (filter !== this.#filter) return;
-    const unknown = unknownOf(page.deliveries, this.#deliveries).filter(({ id }) => !this.#told.has(id));
+    const unknown = findUnknown(page.deliveries, this.#deliveries).filter(({ id }) => !this.#told.has(id));
     if (this.#isLoaded) this.#reader.came(unknown);
     this.#told = new Set(page.deliveries.map(({ id }) => id));
     if (this.#isLoaded && this.#reader.isReading()) this.#hold(page);
@@ -88,7 +88,7 @@ export class Feed {
     if (filter !== this.#filter) return;
     // The list may have begun anew meanwhile: then this page is not what follows its last one.
     if (before === this.#next) {
-      this.#deliveries = [...this.#deliveries, ...unknownOf(page.deliveries, this.#deliveries)];
+      this.#deliveries = [...this.#deliveries, ...findUnknown(page.deliveries, this.#deliveries)];
       this.#next = page.next;
     }
     this.#reader.changed();
@@ -116,7 +116,7 @@ export class Feed {
   }
 }
 
-function unknownOf(some: readonly Summary[], known: readonly Summary[]): Summary[] {
+function findUnknown(some: readonly Summary[], known: readonly Summary[]): Summary[] {
   const ids = new Set(known.map(({ id }) => id));
   return some.filter(({ id }) => !ids.has(id));
 }

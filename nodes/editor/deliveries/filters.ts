@@ -57,10 +57,10 @@ export class Filters {
       new Option(text("tab.filter.allNodes"), ""),
       ...Array.from(named, ([id, name]) => new Option(name, id)),
     ];
-    const listed = optionsOf(this.#node);
+    const listed = createOptions(this.#node);
     const deleted = [...new Set([...used, ...listed, chosen])].filter((id) => id !== "" && !named.has(id));
     for (const id of deleted) options.push(new Option(text("tab.filter.deleted", { id }), id));
-    const isSame = options.map(({ value, text }) => value + text).join() === textsOf(this.#node);
+    const isSame = options.map(({ value, text }) => value + text).join() === listTexts(this.#node);
     if (!isSame) this.#node.empty().append(options).val(chosen);
   }
 
@@ -73,7 +73,7 @@ export class Filters {
     clearTimeout(this.#typed);
     const filter: Filter = {
       node: String(this.#node.val() ?? ""),
-      state: stateOf(this.#state.val()),
+      state: toState(this.#state.val()),
       text: String(this.#text.val() ?? "").trim(),
     };
     const isSet = Object.values(filter).some((value) => value !== "");
@@ -84,14 +84,14 @@ export class Filters {
   }
 }
 
-function stateOf(value: unknown): Summary["state"] | "" {
+function toState(value: unknown): Summary["state"] | "" {
   return states.find((state) => state === value) ?? "";
 }
 
-function optionsOf(select: JQuery): string[] {
+function createOptions(select: JQuery): string[] {
   return select.find("option").map((_, option) => String($(option).val())).toArray(); // prettier-ignore
 }
 
-function textsOf(select: JQuery): string {
+function listTexts(select: JQuery): string {
   return select.find("option").map((_, option) => String($(option).val()) + $(option).text()).toArray().join(); // prettier-ignore
 }

@@ -1,7 +1,7 @@
 // The list: only the rows in sight are in the page, however many deliveries there are.
 
-import { reasonOf, type Summary } from "../../../src/deliveries/summary";
-import { attemptText, durationText, iconOf, labelOf, text, timeText } from "./texts";
+import { formatReason, type Summary } from "../../../src/deliveries/summary";
+import { attemptText, durationText, getStateIcon, getNodeLabel, text, timeText } from "./texts";
 
 /** What the list tells. */
 interface Listener {
@@ -25,7 +25,7 @@ export class Rows {
   readonly #space = $('<div role="presentation">').appendTo(this.element);
   readonly #selection: Selection;
   readonly #listener: Listener;
-  #rows: Row[] = [];
+  #rows: ListRow[] = [];
   #deliveries: readonly Summary[] = [];
   #hasMore = false;
   #active: string | undefined;
@@ -106,7 +106,7 @@ export class Rows {
   #provide(count: number): void {
     for (const { element } of this.#rows.splice(count)) element.remove();
     while (this.#rows.length < count) {
-      const row = new Row(`webhook-deliveries-row-${this.#rows.length}`);
+      const row = new ListRow(`webhook-deliveries-row-${this.#rows.length}`);
       this.#rows.push(row);
       this.#space.append(row.element);
     }
@@ -196,7 +196,7 @@ export class Rows {
 // A row of the list: one delivery, in one line or two.
 
 /** What a row shows. */
-interface Shown {
+interface ShownRow {
   readonly delivery: Summary;
   /** Its place in the list, from 0 on. */
   readonly index: number;
@@ -209,13 +209,13 @@ interface Shown {
 
 const parts = ["check", "time", "state", "node", "status", "took", "what"] as const;
 
-class Row {
+class ListRow {
   readonly element = document.createElement("div");
   readonly #parts = Object.fromEntries(parts.map((part) => [part, document.createElement("span")])) as Record<
     (typeof parts)[number],
     HTMLElement
   >;
-  #shown: Shown | undefined;
+  #shown: ShownRow | undefined;
 
   /** @param id of the element, by which the list says which row is the active one */
   constructor(id: string) {
@@ -232,7 +232,7 @@ class Row {
     return this.#shown?.index;
   }
 
-  show(shown: Shown): void {
+  show(shown: ShownRow): void {
     const { delivery, index, size, isActive, isSelected, height } = shown;
     if (this.#shown?.delivery !== delivery) this.#fill(delivery);
     if (this.#shown?.index !== index || this.#shown.height !== height) this.element.style.top = `${index * height}px`;
@@ -248,23 +248,23 @@ class Row {
   #fill(delivery: Summary): void {
     const { time, state, node, status, took, what } = this.#parts;
     time.textContent = timeText(delivery.at);
-    state.children[0]?.setAttribute("class", iconOf(delivery.state));
+    state.children[0]?.setAttribute("class", getStateIcon(delivery.state));
     const word = state.children[1];
     if (word) word.textContent = text(`tab.state.${delivery.state}`);
-    node.textContent = delivery.node === null ? "" : labelOf(delivery.node);
+    node.textContent = delivery.node === null ? "" : getNodeLabel(delivery.node);
     node.title = node.textContent;
     status.textContent = delivery.status === null ? "" : String(delivery.status);
     took.textContent = delivery.milliseconds === null ? "" : durationText(delivery.milliseconds);
-    what.textContent = whatOf(delivery);
+    what.textContent = describeWhat(delivery);
     what.title = what.textContent;
   }
 }
 
 /** What a delivery was: why it was refused or has failed, else its event, else its first words, else what was called. */
-function whatOf(delivery: Summary): string {
+function describeWhat(delivery: Summary): string {
   const { cause, state, event, words, method, path, replayOf, isTrial } = delivery;
   const request = `${method} ${path}`;
-  const reason = cause && reasonOf(cause, text);
+  const reason = cause && formatReason(cause, text);
   // Where nothing is open, the path says most.
   const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
   const what = why ?? event ?? words ?? request;

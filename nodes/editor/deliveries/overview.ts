@@ -2,9 +2,9 @@
 
 import { permissions } from "../../../src/config/host";
 import type { Editor } from "../host";
-import { control, type Minute, type NodeQueue, type Silence, troubleOf } from "./api";
-import { buttonOf, glyphOf } from "./content";
-import { agoText, labelOf, minuteText, numberText, text } from "./texts";
+import { control, type MinuteCounts, type QueueSummary, type Silence, toFetchTrouble } from "./api";
+import { createButton, createIcon } from "./content";
+import { agoText, getNodeLabel, minuteText, numberText, text } from "./texts";
 
 /** The size of the picture in its own units: a minute is 4 wide, with a gap of 1. */
 const [step, bar] = [4, 3];
@@ -14,7 +14,7 @@ const least = 1.5;
 
 const svg = "http://www.w3.org/2000/svg";
 
-export class Traffic {
+export class TrafficChart {
   readonly element = $('<div class="webhook-deliveries-traffic" id="webhook-deliveries-traffic">');
   readonly #picture = element("svg", {
     viewBox: `0 0 ${60 * step} ${above + below}`,
@@ -36,18 +36,18 @@ export class Traffic {
   }
 
   /** @param minutes the oldest first, the last one is the current one */
-  show(minutes: readonly Minute[]): void {
-    this.#picture.setAttribute("aria-label", toldOf(minutes));
-    const most = (key: keyof Minute) => Math.max(0, ...minutes.map((minute) => minute[key]));
+  show(minutes: readonly MinuteCounts[]): void {
+    this.#picture.setAttribute("aria-label", describePause(minutes));
+    const most = (key: keyof MinuteCounts) => Math.max(0, ...minutes.map((minute) => minute[key]));
     const unit = Math.min(above / Math.max(1, most("accepted")), below / Math.max(1, most("refused")));
     const line = element("line", { x1: 0, x2: 60 * step, y1: above, y2: above });
-    this.#picture.replaceChildren(hatching(), line, ...minutes.map((minute, index) => barOf(minute, index, unit)));
+    this.#picture.replaceChildren(hatching(), line, ...minutes.map((minute, index) => createBar(minute, index, unit)));
   }
 }
 
 /** What the picture shows, in words: the sums, the peak, and for how long it has been silent. */
-function toldOf(minutes: readonly Minute[]): string {
-  const sum = (key: keyof Minute) => minutes.reduce((total, minute) => total + minute[key], 0);
+function describePause(minutes: readonly MinuteCounts[]): string {
+  const sum = (key: keyof MinuteCounts) => minutes.reduce((total, minute) => total + minute[key], 0);
   const counts = minutes.map(({ accepted, refused }) => accepted + refused);
   const peak = Math.max(0, ...counts);
   if (peak === 0) return text("tab.traffic.none");
@@ -57,7 +57,7 @@ function toldOf(minutes: readonly Minute[]): string {
 }
 
 /** A minute: two bars, and an area over the whole height that tells its numbers. */
-function barOf({ accepted, refused }: Minute, index: number, unit: number): SVGElement {
+function createBar({ accepted, refused }: MinuteCounts, index: number, unit: number): SVGElement {
   const group = element("g", {});
   const x = index * step;
   const minute = Date.now() - (59 - index) * 60_000;
@@ -92,16 +92,16 @@ function element(name: string, attributes: Readonly<Record<string, string | numb
 
 declare const RED: Editor;
 
-type Action = "pause" | "resume";
+type QueueAction = "pause" | "resume";
 
-export class Queues {
+export class QueueList {
   readonly element = $("<div>");
   readonly #lines = $('<div role="status">');
   readonly #failure = $('<div class="webhook-deliveries-failure" role="alert">').hide();
   readonly #changed: () => void;
   #shown = "";
   /** What was tried in vain. */
-  #failed: { readonly node: string; readonly action: Action } | undefined;
+  #failed: { readonly node: string; readonly action: QueueAction } | undefined;
 
   /** @param changed called when a node was paused or resumed */
   constructor(changed: () => void) {
@@ -110,7 +110,7 @@ export class Queues {
   }
 
   /** @param node the one that is looked at; empty for all */
-  show(queues: readonly NodeQueue[], node: string): void {
+  show(queues: readonly QueueSummary[], node: string): void {
     this.#forgetFailure(queues);
     const lines = queues.filter((queue) => queue.pause !== null || queue.node === node);
     // Said again only when it is new.
@@ -122,28 +122,28 @@ export class Queues {
     if (focused >= 0) this.#lines.find("button").eq(focused).trigger("focus");
   }
 
-  #line({ node, pause, queued, retrying }: NodeQueue): JQuery {
-    const name = labelOf(node);
+  #line({ node, pause, queued, retrying }: QueueSummary): JQuery {
+    const name = getNodeLabel(node);
     const told = text(`tab.queue.${pause ?? "running"}`, { count: numberText(queued + retrying) });
     const reveal = $('<button type="button" class="webhook-deliveries-reveal">').text(name);
     reveal.attr("aria-label", text("url.reveal", { name })).on("click", () => RED.view.reveal(node));
     const words = $("<span>")
       .attr("title", `${name}: ${told}`)
       .append(reveal, document.createTextNode(`: ${told}`));
-    const line = $("<div>", { class: "webhook-deliveries-queue" }).append(glyphOf("fa-inbox"), words);
+    const line = $("<div>", { class: "webhook-deliveries-queue" }).append(createIcon("fa-inbox"), words);
     if (RED.user.hasPermission(permissions.write)) line.append(this.#button(node, name, actionOn(pause)));
     return line;
   }
 
-  #button(node: string, name: string, action: Action): JQuery {
+  #button(node: string, name: string, action: QueueAction): JQuery {
     const label = text(`tab.queue.${action}`);
-    const button = buttonOf(`fa-${action === "pause" ? "pause" : "play"}`, label);
+    const button = createButton(`fa-${action === "pause" ? "pause" : "play"}`, label);
     button.attr("aria-label", `${label}: ${name}`);
     return button.on("click", () => void this.#control(button, node, action));
   }
 
   /** What was tried in vain may have come about all the same, or have no sense any more. */
-  #forgetFailure(queues: readonly NodeQueue[]): void {
+  #forgetFailure(queues: readonly QueueSummary[]): void {
     if (!this.#failed) return;
     const { node, action } = this.#failed;
     if (queues.some((queue) => queue.node === node && actionOn(queue.pause) === action)) return;
@@ -151,7 +151,7 @@ export class Queues {
     this.#failure.hide();
   }
 
-  async #control(button: JQuery, node: string, action: Action): Promise<void> {
+  async #control(button: JQuery, node: string, action: QueueAction): Promise<void> {
     // A button that is disabled would lose the focus.
     if (button.attr("aria-disabled") === "true") return;
     button.attr("aria-disabled", "true");
@@ -160,7 +160,7 @@ export class Queues {
     try {
       await control(node, action);
     } catch (error) {
-      const isForbidden = troubleOf(error) === "forbidden";
+      const isForbidden = toFetchTrouble(error) === "forbidden";
       this.#failed = { node, action };
       this.#failure.text(text(`tab.queue.${isForbidden ? "forbidden" : "failed"}`)).show();
     }
@@ -169,7 +169,7 @@ export class Queues {
   }
 }
 
-function actionOn(pause: NodeQueue["pause"]): Action {
+function actionOn(pause: QueueSummary["pause"]): QueueAction {
   return pause === null ? "pause" : "resume";
 }
 
@@ -182,7 +182,7 @@ export class Silences {
   show(silences: readonly Silence[]): void {
     const lines = silences.map(({ node, hours, since }) => ({
       node,
-      name: labelOf(node),
+      name: getNodeLabel(node),
       told: text("tab.silent", { time: minuteText(since), hours: numberText(hours) }),
     }));
     // Said again only when it is new.

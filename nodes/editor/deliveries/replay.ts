@@ -1,10 +1,10 @@
 // What can be done with several deliveries at once: those that are selected, or all that have failed since a time.
 
 import { isReplayable, type Summary } from "../../../src/deliveries/summary";
-import { askForPage, type Failure, failureText, type Filter, isHopeless, replay, troubleOf } from "./api";
-import { buttonOf, listOf, noteOf } from "./content";
+import { askForPage, type Failure, failureText, type Filter, isHopeless, replay, toFetchTrouble } from "./api";
+import { createButton, createList, createNote } from "./content";
 import type { Selection } from "./list";
-import { nameOf, numberText, text } from "./texts";
+import { getNodeName, numberText, text } from "./texts";
 
 export class Tools {
   readonly element = $("<div>");
@@ -70,18 +70,18 @@ class ReplayDialog {
   readonly #content = $("<div>");
   readonly #buttons = $("<div>", { class: "webhook-delivery-buttons" });
   readonly #ids: string[];
-  readonly #batch: Batch;
+  readonly #batch: ReplayBatch;
 
   constructor(deliveries: readonly Summary[]) {
     // In the order in which they came.
     const chosen = deliveries.filter(({ state }) => isReplayable(state)).sort((one, other) => one.at - other.at);
     this.#ids = chosen.map(({ id }) => id);
-    this.#batch = new Batch(this.#ids);
+    this.#batch = new ReplayBatch(this.#ids);
     const count = numberText(chosen.length);
     this.#title.text(text(chosen.length > 0 ? "delivery.several.ask" : "delivery.several.none", { count }));
-    this.#content.append(...nodesOf(chosen));
+    this.#content.append(...listNodes(chosen));
     const left = numberText(deliveries.length - chosen.length);
-    if (left !== "0") this.#content.append(noteOf(text("delivery.several.leftOut", { count: left })));
+    if (left !== "0") this.#content.append(createNote(text("delivery.several.leftOut", { count: left })));
     if (chosen.length === 0) this.#offer("fa-times", "close", () => this.#close());
     else {
       this.#offer("fa-times", "cancel", () => this.#close());
@@ -111,7 +111,7 @@ class ReplayDialog {
   }
 
   #offer(icon: string, key: "cancel" | "close" | "replay" | "several.stop", act: () => void): void {
-    buttonOf(icon, text(`delivery.${key}`))
+    createButton(icon, text(`delivery.${key}`))
       .on("click", act)
       .appendTo(this.#buttons);
   }
@@ -145,8 +145,8 @@ class ReplayDialog {
     this.#title.text(text("delivery.several.sum", { count: numberText(replayed) }));
     this.#content.empty();
     const rows = [...failures].map(([why, count]): [string, string] => [why, numberText(count)]);
-    if (rows.length > 0) this.#content.append(noteOf(text("delivery.several.failed")), listOf(rows));
-    if (left > 0) this.#content.append(noteOf(text("delivery.several.notSent", { count: numberText(left) })));
+    if (rows.length > 0) this.#content.append(createNote(text("delivery.several.failed")), createList(rows));
+    if (left > 0) this.#content.append(createNote(text("delivery.several.notSent", { count: numberText(left) })));
     this.#buttons.empty();
     this.#offer("fa-times", "close", () => this.#close());
     this.#focusButton();
@@ -158,19 +158,19 @@ class ReplayDialog {
 }
 
 /** To which nodes they go, with how many, where that is more than one. */
-function nodesOf(chosen: readonly Summary[]): JQuery[] {
+function listNodes(chosen: readonly Summary[]): JQuery[] {
   const counts = new Map<string, number>();
   for (const { node } of chosen) if (node !== null) counts.set(node, (counts.get(node) ?? 0) + 1);
-  const rows = [...counts].map(([node, count]): [string, string] => [nameOf(node), numberText(count)]);
+  const rows = [...counts].map(([node, count]): [string, string] => [getNodeName(node), numberText(count)]);
   const [only, ...others] = rows;
   if (!only) return [];
-  if (others.length === 0) return [noteOf(text("delivery.several.toNode", { name: only[0] }))];
-  return [noteOf(text("delivery.several.toNodes", { count: numberText(rows.length) })), listOf(rows)];
+  if (others.length === 0) return [createNote(text("delivery.several.toNode", { name: only[0] }))];
+  return [createNote(text("delivery.several.toNodes", { count: numberText(rows.length) })), createList(rows)];
 }
 
 // Deliveries that are replayed one after the other, so that their flows start in this order.
 
-class Batch {
+class ReplayBatch {
   readonly #ids: string[];
   readonly #failures = new Map<string, number>();
   #replayed = 0;
@@ -268,7 +268,7 @@ class FailedSince {
       this.#said.text(text("tab.failed.found", { count: numberText(failed.length) }));
       if (failed.length > 0) await replaySeveral(failed);
     } catch (error) {
-      this.#said.text(text(`tab.trouble.${troubleOf(error)}`));
+      this.#said.text(text(`tab.trouble.${toFetchTrouble(error)}`));
     } finally {
       this.#isBusy = false;
     }

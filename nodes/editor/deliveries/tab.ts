@@ -3,12 +3,20 @@
 import type { Summary } from "../../../src/deliveries/summary";
 import type { Editor } from "../host";
 import { filterEvent } from "./actions";
-import { askForQueues, askForSilent, askForTraffic, everything, type Filter, type Trouble, troubleOf } from "./api";
-import { Opened } from "./detail";
+import {
+  askForQueues,
+  askForSilent,
+  askForTraffic,
+  everything,
+  type Filter,
+  type FetchTrouble,
+  toFetchTrouble,
+} from "./api";
+import { OpenDelivery } from "./detail";
 import { Feed, Renewals } from "./feed";
 import { Filters } from "./filters";
 import { Rows, Selection } from "./list";
-import { Queues, Silences, Traffic } from "./overview";
+import { QueueList, Silences, TrafficChart } from "./overview";
 import { Tools } from "./replay";
 import { numberText, text } from "./texts";
 
@@ -44,7 +52,7 @@ export function addTab(): void {
   RED.actions.add(action, () => RED.sidebar.show(id), { label: text("tab.show") });
   RED.comms.subscribe(topic, listen);
   RED.comms.on("connect", reconnect);
-  $(document).on(filterEvent, filterTo);
+  $(document).on(filterEvent, setFilter);
   document.addEventListener("visibilitychange", look);
   for (const element of shown.element) observer.observe(element);
 }
@@ -53,7 +61,7 @@ export function removeTab(): void {
   document.removeEventListener("visibilitychange", look);
   observer.disconnect();
   RED.comms.off("connect", reconnect);
-  $(document).off(filterEvent, filterTo);
+  $(document).off(filterEvent, setFilter);
   RED.comms.unsubscribe(topic, listen);
   RED.actions.remove(action);
   RED.sidebar.removeTab(id);
@@ -67,7 +75,7 @@ export function showDeliveriesOf(node: string): void {
   deliveries?.filter({ ...everything, node });
 }
 
-function filterTo(_event: unknown, node: string): void {
+function setFilter(_event: unknown, node: string): void {
   showDeliveriesOf(node);
 }
 
@@ -91,15 +99,15 @@ class Deliveries {
   readonly #notice = $('<div class="webhook-deliveries-notice" role="status">');
   readonly #new = $('<button type="button" class="red-ui-button red-ui-button-small webhook-deliveries-new">');
   readonly #silences = new Silences();
-  readonly #queues = new Queues(() => this.#renewals.now());
-  readonly #traffic = new Traffic();
+  readonly #queues = new QueueList(() => this.#renewals.now());
+  readonly #traffic = new TrafficChart();
   readonly #announcer = new Announcer();
   readonly #selection = new Selection();
   readonly #renewals = new Renewals(
     () => this.#ask(),
     () => this.#feed.filter.text !== "" && !this.#opened.isOpen,
   );
-  readonly #opened = new Opened(() => this.#closed());
+  readonly #opened = new OpenDelivery(() => this.#closed());
   readonly #filters = new Filters((filter) => this.#choose(filter));
   readonly #feed = new Feed({
     changed: () => this.#show(),
@@ -117,7 +125,7 @@ class Deliveries {
     () => this.#feed.filter,
     () => this.#rows.render(),
   );
-  #trouble: Trouble | undefined;
+  #trouble: FetchTrouble | undefined;
   #isLookedAt = false;
   /** Whether somebody has just come back to the top of the list, and is to see what has come meanwhile. */
   #isBack = false;
@@ -183,7 +191,7 @@ class Deliveries {
     // Without the picture, or without a word on who is silent or paused, the list is still worth a look.
     const [page, minutes, silences, queues] = await Promise.allSettled(asked);
     this.#isBack = false;
-    this.#trouble = page.status === "rejected" ? troubleOf(page.reason) : undefined;
+    this.#trouble = page.status === "rejected" ? toFetchTrouble(page.reason) : undefined;
     if (minutes.status === "fulfilled" && filter === this.#feed.filter) this.#traffic.show(minutes.value);
     if (silences.status === "fulfilled") this.#silences.show(silences.value);
     if (queues.status === "fulfilled") this.#queues.show(queues.value, filter.node);
@@ -195,7 +203,7 @@ class Deliveries {
     try {
       await this.#feed.more();
     } catch (error) {
-      this.#trouble = troubleOf(error);
+      this.#trouble = toFetchTrouble(error);
       this.#show();
     }
   }

@@ -2,7 +2,7 @@
 
 import { normalisePath } from "../../../src/config/rules";
 import type { Summary, Translate } from "../../../src/deliveries/summary";
-import { flowNameOf } from "../form/addresses";
+import { getFlowName } from "../form/addresses";
 import { roots } from "../form/checks";
 import type { Editor, EditorNode } from "../host";
 
@@ -49,14 +49,14 @@ export function agoText(minutes: number): string {
   return formats().relative.format(-minutes, "minute");
 }
 
-let known: ReturnType<typeof formatsOf> | undefined;
+let known: ReturnType<typeof getFormats> | undefined;
 
 /** To make a format takes longer than to use it a hundred times. */
 function formats() {
-  return (known ??= formatsOf(RED.i18n.lang()));
+  return (known ??= getFormats(RED.i18n.lang()));
 }
 
-function formatsOf(language: string) {
+function getFormats(language: string) {
   const minute: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
   const time: Intl.DateTimeFormatOptions = { ...minute, second: "2-digit" };
   const day: Intl.DateTimeFormatOptions = { day: "2-digit", month: "2-digit" };
@@ -87,13 +87,13 @@ export function bytesText(bytes: number): string {
 // What a person knows nodes by.
 
 /** The label of a node; its id where the editor does not know it, as one that was deleted. */
-export function labelOf(id: string): string {
+export function getNodeLabel(id: string): string {
   const node = RED.nodes.node(id);
   return node ? RED.utils.getNodeLabel(node, id) : id;
 }
 
 /** The label of a node and its flow; its id where the editor does not know it. */
-export function nameOf(id: string): string {
+export function getNodeName(id: string): string {
   const node = RED.nodes.node(id);
   return node ? inFlow(node) : id;
 }
@@ -105,15 +105,15 @@ export function namedNodes(): Map<string, string> {
 }
 
 function inFlow(node: EditorNode): string {
-  return text("url.rival", { name: RED.utils.getNodeLabel(node, node.id), flow: flowNameOf(node) });
+  return text("url.rival", { name: RED.utils.getNodeLabel(node, node.id), flow: getFlowName(node) });
 }
 
 // How a state looks: an icon and a colour beside its word.
 
-type State = Summary["state"];
+type StateName = Summary["state"];
 
 /** The icon of each state, in the order in which they are offered, and whether it is good or bad news. */
-const looks: Readonly<Record<State, readonly [icon: string, news?: "good" | "bad"]>> = {
+const looks: Readonly<Record<StateName, readonly [icon: string, news?: "good" | "bad"]>> = {
   refused: ["fa-ban", "bad"],
   failed: ["fa-times-circle", "bad"],
   queued: ["fa-inbox"],
@@ -124,25 +124,25 @@ const looks: Readonly<Record<State, readonly [icon: string, news?: "good" | "bad
   handshake: ["fa-handshake-o"],
 };
 
-export const states = Object.keys(looks) as State[];
+export const states = Object.keys(looks) as StateName[];
 
 /** The classes of its icon. */
-export function iconOf(state: State): string {
+export function getStateIcon(state: StateName): string {
   const [icon, news] = looks[state];
   return `fa fa-fw ${icon}${news ? ` webhook-deliveries-${news}` : ""}`;
 }
 
 // Where a delivery was sent to: its whole path, as the sender's URL has it.
 
-type Sent = Pick<Summary, "path" | "cause">;
+type SentTo = Pick<Summary, "path" | "cause">;
 
 /** Whether it has come to no endpoint: a node is known then by the likeness of its path. */
-export function isElsewhere({ cause }: Pick<Sent, "cause">): boolean {
+export function isElsewhere({ cause }: Pick<SentTo, "cause">): boolean {
   return cause?.problem === "noEndpoint";
 }
 
 /** What has come to no endpoint is told by its whole path anyway, and where HTTP nodes have no root, none has one. */
-export function wholePathOf(sent: Sent): string {
+export function composeFullPath(sent: SentTo): string {
   const { node: root } = roots();
   return isElsewhere(sent) || root === false ? sent.path : normalisePath(root) + sent.path;
 }

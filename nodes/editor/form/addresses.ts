@@ -10,22 +10,22 @@ import { inputValue, valuesInForm, type WebhookNode } from "./fields";
 declare const RED: Editor;
 
 /** The URL of the path in the form; nothing when nobody can reach the node there, or an environment variable has the path. */
-export function urlOf(node: WebhookNode): string | undefined {
+export function composeUrl(node: WebhookNode): string | undefined {
   const path = inputValue("relativePath");
   if (isEnvironmentValue(path) || brokenRule(node, "relativePath", path) !== undefined) return undefined;
   const { node: nodeRoot } = roots();
-  return nodeRoot === false ? undefined : urlOfWhole(normalisePath(nodeRoot) + normalisePath(path));
+  return nodeRoot === false ? undefined : composeUrlOfPath(normalisePath(nodeRoot) + normalisePath(path));
 }
 
 /** The URL of a path that has Node-RED's root for nodes in it. */
-export function urlOfWhole(path: string): string {
+export function composeUrlOfPath(path: string): string {
   return (parseBaseUrl(RED.settings.webhookTriggerBaseUrl) ?? location.origin) + path;
 }
 
 /** The URL that the sender is to be given: where it signs that, the one that was entered for it. */
 export function urlToGive(node: WebhookNode): string | undefined {
   const entered = inputValue("publicUrl");
-  const url = urlOf(node);
+  const url = composeUrl(node);
   if (url === undefined || !isUsed("publicUrl", valuesInForm(node))) return url;
   return entered === "" || isEnvironmentValue(entered) || brokenRule(node, "publicUrl", entered) ? url : entered;
 }
@@ -37,13 +37,13 @@ const local =
   /^(?:10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|169\.254\.[\d.]+|\[f[cd].*\]|.+\.local)$/;
 
 /** How far an address can be called from; nothing where that is not to be seen. */
-export function reachOf(url: string): "computer" | "network" | undefined {
+export function classifyReach(url: string): "computer" | "network" | undefined {
   const { hostname } = new URL(url);
   if (loopback.test(hostname)) return "computer";
   return local.test(hostname) ? "network" : undefined;
 }
 
-export function hostOf(url: string): string {
+export function getHost(url: string): string {
   return new URL(url).hostname;
 }
 
@@ -51,35 +51,35 @@ export function hostOf(url: string): string {
 
 export function prepareRival(node: WebhookNode): void {
   $("#webhook-trigger-rival").on("click", () => {
-    const rival = rivalOf(node);
+    const rival = findRival(node);
     if (rival) reveal(rival);
   });
 }
 
 /** Warns of another node that has the same path. */
 export function showRival(node: WebhookNode): void {
-  const rival = rivalOf(node);
+  const rival = findRival(node);
   $("#webhook-trigger-note-taken").toggle(rival !== undefined);
   if (!rival) return;
   $("#webhook-trigger-warning").text(node._(rival.type === node.type ? "url.takenByWebhook" : "url.takenByHttpIn"));
-  const name = nameOf(node, rival);
+  const name = getName(node, rival);
   $("#webhook-trigger-rival").text(name).attr("aria-label", node._("url.reveal", { name }));
 }
 
 /** What a person knows a node by: its id tells nobody anything. */
-function nameOf(node: WebhookNode, rival: EditorNode): string {
-  const flow = flowNameOf(rival);
+function getName(node: WebhookNode, rival: EditorNode): string {
+  const flow = getFlowName(rival);
   const own = rival.type === node.type ? node._("paletteLabel") : rival.type;
   return node._("url.rival", { name: rival.name || own, flow });
 }
 
 /** What a person knows the flow of a node by. */
-export function flowNameOf({ z }: EditorNode): string {
+export function getFlowName({ z }: EditorNode): string {
   return RED.nodes.workspace(z)?.label ?? RED.nodes.subflow(z)?.name ?? "";
 }
 
 /** Finds another node that has the path of the form. */
-function rivalOf(node: WebhookNode): EditorNode | undefined {
+function findRival(node: WebhookNode): EditorNode | undefined {
   const path = inputValue("relativePath");
   const hasPath = (other: EditorNode, itsPath: unknown) =>
     other.id !== node.id &&

@@ -13,7 +13,7 @@ import {
   rules,
   text,
 } from "../../../src/config/rules";
-import { type Keeping, keepingRule } from "../../../src/config/stores";
+import { type StoreKind, keepingRule } from "../../../src/config/stores";
 import type { Editor, Validator } from "../host";
 import {
   type Field,
@@ -23,9 +23,9 @@ import {
   isCredential,
   isOpen,
   keptPassword,
-  rowOf,
+  findRow,
   savedValues,
-  senderOf,
+  findSender,
   type SettingField,
   valuesInForm,
   type WebhookNode,
@@ -39,12 +39,12 @@ export function roots(): Roots {
 }
 
 /** Where the runtime can keep deliveries. */
-export function keeping(): Keeping {
+export function keeping(): StoreKind {
   return RED.settings.webhookTriggerGuaranteed;
 }
 
 /** What a node has; while its form is open, what stands there. */
-function valuesOf(node: WebhookNode): SavedFields {
+function getValues(node: WebhookNode): SavedFields {
   return isOpen(node) ? valuesInForm(node) : savedValues(node);
 }
 
@@ -77,7 +77,7 @@ function ruleText(node: WebhookNode, rule: BrokenRule): string {
 }
 
 export function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
-  const values = valuesOf(node);
+  const values = getValues(node);
   if (isEnvironmentValue(value) || !isUsed(field, values)) return undefined;
   if (isCredential(field) && value === keptPassword) return undefined;
   return checks[field]?.(value, values);
@@ -91,7 +91,7 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
   relativePath: (value) => rules.relativePath(value) ?? adminRule(text(value), roots()),
   sender(value, { verificationMethod }) {
     if (text(value) === "") return verificationMethod === "signature" ? "sender.required" : undefined;
-    return senderOf(value) ? undefined : "sender.unknown";
+    return findSender(value) ? undefined : "sender.unknown";
   },
   // Which of the two is needed, an environment variable decides.
   token: (value, { verificationMethod }) =>
@@ -102,14 +102,14 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
   },
   scheme(value, values) {
     if (typeof value === "object" && hasEnvironmentValue(value)) return undefined;
-    const scheme = parseScheme(value, publicUrlOf(values));
+    const scheme = parseScheme(value, composePublicUrl(values));
     return "rule" in scheme && scheme.rule !== "publicUrl" ? scheme.rule : undefined;
   },
   publicUrl(value, values) {
     const broken = rules.publicUrl(value);
-    const sender = senderOf(values.sender);
+    const sender = findSender(values.sender);
     if (broken || !sender) return broken;
-    const publicUrl = text(value) || publicUrlOf(values);
+    const publicUrl = text(value) || composePublicUrl(values);
     const settled =
       values.sender === "custom" ? parseScheme(values.scheme, publicUrl) : settledScheme(sender, { publicUrl });
     return "rule" in settled && settled.rule === "publicUrl" ? "publicUrl" : undefined;
@@ -123,14 +123,14 @@ function hasEnvironmentValue(value: unknown): boolean {
 }
 
 /** The URL that the settings file tells; empty where it does not. */
-export function publicUrlOf({ relativePath }: Pick<SavedFields, "relativePath">): string {
+export function composePublicUrl({ relativePath }: Pick<SavedFields, "relativePath">): string {
   const { node } = roots();
   const base = parseBaseUrl(RED.settings.webhookTriggerBaseUrl);
   return base === undefined || node === false ? "" : base + normalisePath(node) + normalisePath(text(relativePath));
 }
 
 function hasSetting(sender: string, name: SettingField | "verifyToken"): boolean {
-  return senderOf(sender)?.settings?.includes(name) ?? false;
+  return findSender(sender)?.settings?.includes(name) ?? false;
 }
 
 /** Whether a field has a meaning beside the others; with a method from the environment, those of each have. */
@@ -151,7 +151,7 @@ export function isUsed(field: Field, values: SavedFields): boolean {
     case "scheme":
       return signs && sender === "custom";
     case "publicUrl":
-      return signs && hasSetting(sender, field) && (sender !== "custom" || signsUrlBy(values));
+      return signs && hasSetting(sender, field) && (sender !== "custom" || usesSignedUrl(values));
     case "signatureHeader":
     case "timestampHeader":
     case "topicUrl":
@@ -171,7 +171,7 @@ export function isUsed(field: Field, values: SavedFields): boolean {
 }
 
 /** Whether the scheme that a user has written needs the URL, or has one. */
-function signsUrlBy({ scheme, senderSettings }: SavedFields): boolean {
+function usesSignedUrl({ scheme, senderSettings }: SavedFields): boolean {
   const parsed = parseScheme(scheme);
   return text(senderSettings.publicUrl) !== "" || ("rule" in parsed && parsed.rule === "publicUrl");
 }
@@ -183,7 +183,7 @@ const checkedFields = Object.keys(checks) as readonly Field[];
 export function brokenRules(node: WebhookNode): Map<Field, BrokenRule> {
   const found = new Map<Field, BrokenRule>();
   for (const field of checkedFields) {
-    const broken = brokenRule(node, field, field === "scheme" ? valuesOf(node).scheme : fieldValue(field));
+    const broken = brokenRule(node, field, field === "scheme" ? getValues(node).scheme : fieldValue(field));
     if (broken) found.set(field, broken);
   }
   return found;
@@ -199,12 +199,12 @@ export function showMessages(node: WebhookNode): void {
     input(field).attr("aria-invalid", String(rule !== undefined));
     // Node-RED marks a field when it changes itself, but others may bear on it.
     input(field).toggleClass("input-error", rule !== undefined);
-    $(`#webhook-trigger-message-${field}`).text(rule ? textOf(node, rule) : "");
+    $(`#webhook-trigger-message-${field}`).text(rule ? asText(node, rule) : "");
   }
 }
 
 /** In a list, it has to be found first. */
-function textOf(node: WebhookNode, rule: BrokenRule): string {
+function asText(node: WebhookNode, rule: BrokenRule): string {
   const entry = rule === "allowFrom" ? findUnreadable(inputValue("allowFrom")) : undefined;
   return entry === undefined ? ruleText(node, rule) : node._("limits.unreadable", { entry });
 }
@@ -218,7 +218,7 @@ export function prepareMessages(): void {
     $("<div>", { id, class: "webhook-trigger-message", role: "status" }).insertAfter(
       beside.length > 0 ? beside : control,
     );
-    const hints = rowOf(field).find(".webhook-trigger-hint").toArray();
+    const hints = findRow(field).find(".webhook-trigger-hint").toArray();
     // The form itself names what stands outside of the row.
     const others = control.attr("aria-describedby")?.split(" ") ?? [];
     control.attr("aria-describedby", [id, ...hints.map((hint) => hint.id), ...others].join(" "));

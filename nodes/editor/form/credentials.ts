@@ -5,7 +5,7 @@ import { type CredentialName, credentialNames } from "../../../src/config/fields
 import { isEnvironmentValue, rules, tokenLength } from "../../../src/config/rules";
 import type { Editor } from "../host";
 import { isUsed } from "./checks";
-import { input, inputValue, keptPassword, senderOf, valuesInForm, type WebhookNode } from "./fields";
+import { input, inputValue, keptPassword, findSender, valuesInForm, type WebhookNode } from "./fields";
 
 declare const RED: Editor;
 
@@ -95,7 +95,7 @@ export function enter(name: CredentialName, value: string): void {
 /** Makes what a sender is to be told, where its user chooses that and none is set. */
 export function enterMissing(node: WebhookNode): void {
   const values = valuesInForm(node);
-  const isChosen = senderOf(values.sender)?.secretIsChosen ?? false;
+  const isChosen = findSender(values.sender)?.secretIsChosen ?? false;
   for (const name of credentialNames) {
     const isWanted = name === "token" || name === "verifyToken" || (name === "secret" && isChosen);
     if (isWanted && isUsed(name, values) && inputValue(name) === "") enter(name, makeToken());
@@ -132,7 +132,7 @@ export function makePath(): string {
 /** Says of each credential what there is to do about it. */
 export function showCredentialHints(node: WebhookNode): void {
   const { sender } = valuesInForm(node);
-  const known = senderOf(sender);
+  const known = findSender(sender);
   const name = shortName(sender);
   $("#webhook-trigger-hint-token").text(tokenHint(node, name));
   const begins = known?.secretBegins;
@@ -162,7 +162,7 @@ function tokenHint(node: WebhookNode, name: string): string {
 
 /** Who has the secret first. */
 function secretKind(sender: string): "chosen" | "shown" | "publicKey" | "brought" | "shared" {
-  const known = senderOf(sender);
+  const known = findSender(sender);
   if (!known || sender === "custom") return "shared";
   if (known.settings?.includes("arm")) return "brought";
   if (known.secretIsChosen) return "chosen";

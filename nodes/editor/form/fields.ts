@@ -37,7 +37,7 @@ export function fieldValue(field: Field): string | boolean {
   return input(field).is(":checkbox") ? Boolean(input(field).prop("checked")) : inputValue(field);
 }
 
-export function rowOf(field: Field): JQuery {
+export function findRow(field: Field): JQuery {
   return input(field).closest(".form-row");
 }
 
@@ -51,7 +51,7 @@ export function isCredential(field: Field): field is CredentialName {
 }
 
 /** What is known of a sender; nothing of anybody, and of the name of an environment variable. */
-export function senderOf(id: unknown): (typeof senders)[SenderId] | undefined {
+export function findSender(id: unknown): (typeof senders)[SenderId] | undefined {
   return isSenderId(id) ? senders[id] : undefined;
 }
 
@@ -131,7 +131,7 @@ export function settingText(value: unknown): string {
 /** The settings of the sender; those that only other senders have are left as they are. */
 function settingsInForm(node: WebhookNode): Readonly<Record<string, unknown>> {
   const { senderSettings } = savedValues(node);
-  const names = senderOf(inputValue("sender"))?.settings ?? [];
+  const names = findSender(inputValue("sender"))?.settings ?? [];
   const entries = new Map(Object.entries(senderSettings));
   for (const name of names) {
     if (name === "verifyToken") continue;

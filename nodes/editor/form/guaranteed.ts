@@ -3,9 +3,9 @@
 import { shortName } from "../../../src/auth/senders/table";
 import { backoffAfter } from "../../../src/config/parse";
 import { handlingRules, isEnvironmentValue } from "../../../src/config/rules";
-import { durationOf } from "../host";
+import { formatDuration } from "../host";
 import { keeping } from "./checks";
-import { fieldValue, input, inputValue, isTicked, prepareBox, senderOf, type WebhookNode } from "./fields";
+import { fieldValue, input, inputValue, isTicked, prepareBox, findSender, type WebhookNode } from "./fields";
 import { learnt } from "./sender";
 
 export function prepareGuaranteed(node: WebhookNode): void {
@@ -36,7 +36,7 @@ function showSpan(node: WebhookNode): void {
     seconds += backoffAfter({ backoffFirst, backoffLongest }, failures);
   }
   const isKnown = isTicked("guaranteed") && seconds > 0;
-  const text = isKnown ? node._("guaranteed.span", { time: durationOf(seconds) }) : "";
+  const text = isKnown ? node._("guaranteed.span", { time: formatDuration(seconds) }) : "";
   $("#webhook-trigger-guaranteed-span").toggle(isKnown).text(text);
 }
 
@@ -72,7 +72,7 @@ export function prepareDuplicates(node: WebhookNode): void {
   kindChoice().on("input change", () => {
     const kind = kindChoice().val() as Kind;
     // The second event of the same choice finds what the first one has written.
-    if (kind === "written" || kind === kindOf(inputValue("duplicateKey"))) return;
+    if (kind === "written" || kind === getKeyKind(inputValue("duplicateKey"))) return;
     const beginnings: Partial<Record<Kind, string>> = { id: "", none: "", body: "body" };
     // The name of a header field is none of a value in the JSON.
     const key = beginnings[kind] ?? `${kind}:`;
@@ -88,7 +88,7 @@ export function prepareDuplicates(node: WebhookNode): void {
 
 /** Offers what a delivery of the sender may be known by, and to begin with it where the sender has an id for that. */
 export function showDuplicates(node: WebhookNode): void {
-  const kind = kindOf(inputValue("duplicateKey"));
+  const kind = getKeyKind(inputValue("duplicateKey"));
   const offered = [hasId() ? "id" : "none", "header", "json", "query", "body"] satisfies Kind[];
   const kinds: Kind[] = kind === "written" ? [...offered, kind] : offered;
   const choice = kindChoice();
@@ -131,7 +131,7 @@ export function duplicatesState(node: WebhookNode): string {
     ].join(" · ");
   }
   const key = inputValue("duplicateKey");
-  const kind = kindOf(key);
+  const kind = getKeyKind(key);
   if (kind === "none") return node._("section.duplicatesUnknown");
   const by = kind === "id" ? node._("section.byId") : kind === "body" ? node._("section.byBody") : key;
   return node._("section.duplicatesKnown", { hours: inputValue("duplicateWindow"), key: by });
@@ -152,16 +152,16 @@ function isIgnoring(): boolean {
 /** The sender that may send a delivery again, as long as nothing is done about it; empty for none. */
 function suggestedFor(): string {
   const sender = inputValue("sender");
-  return isIgnoring() || !senderOf(sender)?.id ? "" : shortName(sender);
+  return isIgnoring() || !findSender(sender)?.id ? "" : shortName(sender);
 }
 
 /** Whether the sender gives each delivery an id; one from the environment may. */
 function hasId(): boolean {
   const sender = inputValue("sender");
-  return isEnvironmentValue(sender) || senderOf(sender)?.id !== undefined;
+  return isEnvironmentValue(sender) || findSender(sender)?.id !== undefined;
 }
 
-function kindOf(key: string): Kind {
+function getKeyKind(key: string): Kind {
   if (key === "") return hasId() ? "id" : "none";
   if (key === "body") return "body";
   const [, kind] = named.exec(key) ?? [];

@@ -4,10 +4,10 @@ import { present, testBody } from "../../../src/auth/present";
 import { type CredentialName, placementField } from "../../../src/config/fields";
 import { isEnvironmentValue } from "../../../src/config/rules";
 import { docsUrl, prepareCopyButton, quoted } from "../host";
-import { hostOf, reachOf, showRival, urlOf, urlToGive } from "./addresses";
+import { getHost, classifyReach, showRival, composeUrl, urlToGive } from "./addresses";
 import { brokenRule, isUsed, roots } from "./checks";
 import { credentialToGive, isShown, newCredentials } from "./credentials";
-import { inputValue, isSame, senderOf, valuesInForm, type WebhookNode } from "./fields";
+import { inputValue, isSame, findSender, valuesInForm, type WebhookNode } from "./fields";
 
 const items = ["url", "header", "token", "secret", "verifyToken"] as const;
 type Item = (typeof items)[number];
@@ -31,11 +31,11 @@ export function showHandover(node: WebhookNode): void {
     row.parent().toggle(shown[item] !== undefined);
   }
   const url = urlToGive(node);
-  const reach = url === undefined ? undefined : reachOf(url);
+  const reach = url === undefined ? undefined : classifyReach(url);
   note("yours", missing(node, Object.values(shown)));
   note("seen", seen(node));
   $("#webhook-trigger-note-closed").toggle(roots().node === false);
-  $("#webhook-trigger-reach").text(url && reach ? node._(`url.${reach}`, { host: hostOf(url) }) : "");
+  $("#webhook-trigger-reach").text(url && reach ? node._(`url.${reach}`, { host: getHost(url) }) : "");
   $("#webhook-trigger-note-reach").toggle(reach !== undefined);
   showRival(node);
 }
@@ -87,7 +87,7 @@ function given(node: WebhookNode, hides: (name: CredentialName) => boolean): Par
   };
   const method = values.verificationMethod;
   if (method !== "header" && method !== "query") {
-    const isChosen = values.sender === "custom" || senderOf(values.sender)?.secretIsChosen;
+    const isChosen = values.sender === "custom" || findSender(values.sender)?.secretIsChosen;
     const secret = isChosen ? credential("secret") : undefined;
     return { ...shared, ...(secret !== undefined && { secret }) };
   }
@@ -107,7 +107,7 @@ function given(node: WebhookNode, hides: (name: CredentialName) => boolean): Par
 
 /** Whether a sender puts the token into that header field by itself: it asks for the token alone. */
 function sendsTokenItself(sender: string, field: string): boolean {
-  const own = senderOf(sender)?.scheme;
+  const own = findSender(sender)?.scheme;
   return own?.alg === "token" && own.sig.headers.some((name) => name.toLowerCase() === field.toLowerCase());
 }
 
@@ -120,7 +120,7 @@ export function prepareCommand(node: WebhookNode): void {
 
 /** Shows the line that sends a request to the node as the form has it, as far as that is known here. */
 export function showCommand(node: WebhookNode): void {
-  const command = commandOf(node);
+  const command = composeCommand(node);
   $("#webhook-trigger-command")
     .text(command ?? "")
     .closest(".webhook-trigger-command")
@@ -133,7 +133,7 @@ export function showCommand(node: WebhookNode): void {
 
 /** What a heading says of the line, by the key of its text under `section` in the message catalog. */
 export function lineState(node: WebhookNode): "line" | "noLine" | "lineUnknown" {
-  if (commandOf(node) !== undefined) return "line";
+  if (composeCommand(node) !== undefined) return "line";
   return noCommandBecause() === "commandSigned" ? "noLine" : "lineUnknown";
 }
 
@@ -141,8 +141,8 @@ function noCommandBecause(): "commandSigned" | "commandUnknown" {
   return inputValue("verificationMethod") === "signature" ? "commandSigned" : "commandUnknown";
 }
 
-function commandOf(node: WebhookNode): string | undefined {
-  const url = urlOf(node);
+function composeCommand(node: WebhookNode): string | undefined {
+  const url = composeUrl(node);
   const method = inputValue("verificationMethod");
   if (url === undefined || (method !== "header" && method !== "query")) return undefined;
   const name = inputValue(placementField[method]);

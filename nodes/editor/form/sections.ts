@@ -27,13 +27,13 @@ import {
 } from "./fields";
 import { duplicatesState, guaranteedState } from "./guaranteed";
 import { lineState } from "./handover";
-import { learnt, presetOf } from "./sender";
+import { learnt, getPreset } from "./sender";
 
-type Section = "verification" | "message" | "reply" | "duplicates" | "limits" | "guaranteed" | "terminal";
+type FormSection = "verification" | "message" | "reply" | "duplicates" | "limits" | "guaranteed" | "terminal";
 
 /** The fields of each section, and what it holds, in a few words. */
 const sections: Record<
-  Section,
+  FormSection,
   {
     saved: readonly (keyof SavedFields & Field)[];
     credentials: readonly CredentialName[];
@@ -43,7 +43,7 @@ const sections: Record<
   verification: {
     saved: ["verificationMethod", "headerParameter", "queryParameter", "scheme"],
     credentials: ["secondToken", "secondSecret"],
-    state: verificationOf,
+    state: describeVerification,
   },
   message: { saved: ["returnQueryParams", "rawBody"], credentials: [], state: messageState },
   reply: {
@@ -67,7 +67,7 @@ const sections: Record<
   },
   terminal: { saved: [], credentials: [], state: (node) => node._(`section.${lineState(node)}`) },
 };
-const names = Object.keys(sections) as Section[];
+const names = Object.keys(sections) as FormSection[];
 
 /** What each node had when it was last seen without a change. */
 const deployed = new WeakMap<WebhookNode, SavedFields>();
@@ -75,7 +75,7 @@ const deployed = new WeakMap<WebhookNode, SavedFields>();
 export function prepareSections(node: WebhookNode): void {
   if (!node.changed) deployed.set(node, savedValues(node));
   for (const name of names) {
-    headingOf(name).on("click", () => setOpen(name, !isOpen(name)));
+    composeHeading(name).on("click", () => setOpen(name, !isOpen(name)));
     setOpen(name, false);
   }
 }
@@ -88,7 +88,7 @@ export function showSections(node: WebhookNode): void {
     const { saved, credentials, state } = sections[name];
     const isBroken = [...saved, ...credentials].some((field) => broken.has(field));
     const needsLook = isBroken || [...saved, ...credentials].some((field) => changed.has(field));
-    const heading = headingOf(name);
+    const heading = composeHeading(name);
     // One that its user has closed is left alone.
     if (needsLook && heading.data(lookData) !== true) setOpen(name, true);
     heading.data(lookData, needsLook);
@@ -100,23 +100,23 @@ export function showSections(node: WebhookNode): void {
 
 const lookData = "needs-look";
 
-function headingOf(name: Section): JQuery {
+function composeHeading(name: FormSection): JQuery {
   return $(`#webhook-trigger-heading-${name}`);
 }
 
-function isOpen(name: Section): boolean {
-  return headingOf(name).attr("aria-expanded") === "true";
+function isOpen(name: FormSection): boolean {
+  return composeHeading(name).attr("aria-expanded") === "true";
 }
 
-function setOpen(name: Section, open: boolean): void {
-  headingOf(name).attr("aria-expanded", String(open));
-  headingOf(name)
+function setOpen(name: FormSection, open: boolean): void {
+  composeHeading(name).attr("aria-expanded", String(open));
+  composeHeading(name)
     .children("i")
     .attr("class", `fa fa-fw ${open ? "fa-angle-down" : "fa-angle-right"}`);
   $(`#webhook-trigger-section-${name}`).toggle(open);
 }
 
-function verificationOf(node: WebhookNode): string {
+function describeVerification(node: WebhookNode): string {
   const values = valuesInForm(node);
   const { verificationMethod: method, sender } = values;
   const name = sender === "custom" ? "" : shortName(sender);
@@ -133,7 +133,7 @@ function changedFields(node: WebhookNode): Set<Field> {
   const { sender, scheme } = values;
   const before = deployed.get(node) ?? {
     ...defaults,
-    ...presetOf(sender),
+    ...getPreset(sender),
     // Whoever describes a sender has to look at it.
     scheme: sender === "custom" ? null : scheme,
   };
@@ -232,7 +232,7 @@ export function showLimits(): void {
 
 /** What the heading says of the limits. */
 function limitsState(node: WebhookNode): string {
-  const parts = [addressesOf(node, inputValue("allowFrom")), rateOf(node, inputValue("rateLimit"))];
+  const parts = [listAddresses(node, inputValue("allowFrom")), describeRate(node, inputValue("rateLimit"))];
   const hours = inputValue("alertWhenSilent");
   if (Number(hours) !== 0) parts.push(node._("section.expected", { hours }));
   if (isOnlyLocal()) parts.push(node._("section.onlyLocal"));
@@ -240,13 +240,13 @@ function limitsState(node: WebhookNode): string {
   return parts.join(", ");
 }
 
-function addressesOf(node: WebhookNode, list: string): string {
+function listAddresses(node: WebhookNode, list: string): string {
   if (isEnvironmentValue(list)) return list;
   const { length } = parseBlocks(list) ?? [];
   if (length === 0) return node._("section.anyAddress");
   return length === 1 ? list.replace(/[\s,]/g, "") : node._("section.addresses", { count: String(length) });
 }
 
-function rateOf(node: WebhookNode, rate: string): string {
+function describeRate(node: WebhookNode, rate: string): string {
   return Number(rate) === 0 ? node._("section.noRate") : node._("section.rate", { rate });
 }

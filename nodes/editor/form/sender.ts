@@ -13,7 +13,7 @@ import {
   isSame,
   savedValues,
   schemeText,
-  senderOf,
+  findSender,
   settingText,
   showUnlisted,
   type WebhookNode,
@@ -27,10 +27,10 @@ const custom: SenderId = "custom";
 type Preset = Partial<Pick<SavedFields, "verificationMethod" | "headerParameter">>;
 
 /** What a sender fills in; nothing of one that is not known. */
-export function presetOf(id: string): Preset {
+export function getPreset(id: string): Preset {
   const { verificationMethod, headerParameter } = defaults;
   if (id === "") return { verificationMethod, headerParameter };
-  const sender = senderOf(id);
+  const sender = findSender(id);
   if (!sender) return {};
   const [header] = sender.scheme.sig.headers;
   if (sender.scheme.alg === "token" && header !== undefined) {
@@ -64,7 +64,7 @@ export function prepareSender(node: WebhookNode): void {
 /** Takes over what is known of the sender. */
 function fillIn(node: WebhookNode): void {
   const id = inputValue("sender");
-  const { verificationMethod, headerParameter } = presetOf(id);
+  const { verificationMethod, headerParameter } = getPreset(id);
   if (verificationMethod !== undefined) input("verificationMethod").val(verificationMethod);
   if (headerParameter !== undefined) input("headerParameter").val(headerParameter);
   if (id === custom && inputValue("scheme") === "") input("scheme").val(schemeText(senders.custom.scheme));
@@ -99,7 +99,7 @@ export function showSettings(publicUrl: string): void {
 }
 
 function schemeParts(id: string) {
-  const sender = senderOf(id);
+  const sender = findSender(id);
   return sender && { headers: sender.scheme.sig.headers, ts: "ts" in sender.scheme ? sender.scheme.ts : null };
 }
 

@@ -2,9 +2,9 @@
 
 import type { Standing } from "../../../src/admin/node-health";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
-import { inARow, sentencesOf } from "../../../src/deliveries/summary";
+import { inARow, formatReasons } from "../../../src/deliveries/summary";
 import { showDeliveriesOf } from "../deliveries/tab";
-import { timeOf } from "../host";
+import { formatTime } from "../host";
 import { enter } from "./credentials";
 import { input, inputValue, type WebhookNode } from "./fields";
 import { chooseSender, learn } from "./sender";
@@ -43,8 +43,8 @@ const senderData = "sender";
 
 /** @param standing nothing of a node that is not deployed */
 function show(node: WebhookNode, standing: Standing | undefined): void {
-  say("#webhook-trigger-standing", standing ? lastOf(node, standing) : "");
-  say("#webhook-trigger-refused", standing ? refusalOf(node, standing) : "");
+  say("#webhook-trigger-standing", standing ? describeLast(node, standing) : "");
+  say("#webhook-trigger-refused", standing ? createRefusal(node, standing) : "");
   const id = standing?.lastRefused?.looksLike;
   const suggested = isSenderId(id) && id !== inputValue("sender") ? id : undefined;
   suggest(node, suggested);
@@ -71,12 +71,12 @@ function suggest(node: WebhookNode, id: SenderId | undefined): void {
   if (place.text() !== text) place.text(text);
 }
 
-function lastOf(node: WebhookNode, standing: Standing): string {
+function describeLast(node: WebhookNode, standing: Standing): string {
   const { accepted, refused, handshakes, duplicates, unanswered, last, credential } = standing;
   const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
   const sum = node._(handshakes > 0 ? "standing.sumWithHandshakes" : "standing.sum", counts);
   if (!last) return node._("standing.none");
-  const time = timeOf(last.at);
+  const time = formatTime(last.at);
   const parts = [node._(`standing.${last.outcome}`, { time }), sum];
   if (duplicates > 0) parts.push(node._("status.duplicates", { duplicates: String(duplicates) }));
   if (unanswered > 0) parts.push(node._("status.unanswered", { unanswered: String(unanswered) }));
@@ -84,12 +84,12 @@ function lastOf(node: WebhookNode, standing: Standing): string {
   return parts.join(" · ");
 }
 
-function refusalOf(node: WebhookNode, { lastRefused }: Standing): string {
+function createRefusal(node: WebhookNode, { lastRefused }: Standing): string {
   if (!lastRefused) return "";
   const { at, problem, ip, reasons } = lastRefused;
   const refused = node._(`refused.${problem}`);
-  const what = { time: timeOf(at), refused: ip === undefined ? refused : `${refused}: ${ip}` };
-  const why = sentencesOf(reasons, node._.bind(node));
+  const what = { time: formatTime(at), refused: ip === undefined ? refused : `${refused}: ${ip}` };
+  const why = formatReasons(reasons, node._.bind(node));
   return inARow([node._("standing.refusedAt", what), ...why]);
 }
 

@@ -2,15 +2,15 @@
 
 import { credentialNames, type SavedFields } from "../../../src/config/fields";
 import { inARow } from "../../../src/deliveries/summary";
-import type { TrialResult } from "../../../src/flow/test-requests";
-import { type Editor, timeOf } from "../host";
+import type { TestResult } from "../../../src/flow/test-requests";
+import { type Editor, formatTime } from "../host";
 import { isCredentialChanged } from "./credentials";
 import { form, isSame, savedValues, valuesInForm, type WebhookNode } from "./fields";
 import { hasLimit } from "./sections";
 
 declare const RED: Editor;
 
-export function prepareTrial(node: WebhookNode): void {
+export function prepareTestRequest(node: WebhookNode): void {
   const inSubflow = Boolean(RED.nodes.subflow(node.z));
   const send = $("#webhook-trigger-send").prop("disabled", inSubflow);
   prepareBody(node);
@@ -22,11 +22,11 @@ export function prepareTrial(node: WebhookNode): void {
     void $.ajax({
       type: "POST",
       url: `webhook-trigger/${node.id}/test`,
-      ...contentOf(node),
-      success: (result: TrialResult) => {
+      ...createContent(node),
+      success: (result: TestResult) => {
         const isGood = result.outcome === "accepted" || result.outcome === "answered";
         const hasStarted = isGood || result.outcome === "unanswered";
-        const told = [textOf(node, result), ...(hasStarted && hasLimit() ? [node._("trial.unlimited")] : [])];
+        const told = [describeOutcome(node, result), ...(hasStarted && hasLimit() ? [node._("trial.unlimited")] : [])];
         showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", inARow(told));
         // What the flow has sent there tells how far it came.
         $("#webhook-trigger-debug").toggle(hasStarted);
@@ -46,14 +46,14 @@ export function prepareTrial(node: WebhookNode): void {
 /** Says what is sent, and gives up a body that was chosen. */
 function prepareBody(node: WebhookNode): void {
   const usual = $("#webhook-trigger-usual-body").on("click", () => {
-    chooseTrialBody(node.id, undefined);
+    chooseTestBody(node.id, undefined);
     // The button is gone now.
     $("#webhook-trigger-send").trigger("focus");
   });
   const show = () => {
-    const body = trialBodyOf(node.id);
+    const body = getTestBody(node.id);
     const hint = RED.nodes.subflow(node.z) ? "trial.subflow" : "trial.hint";
-    const text = body ? node._("delivery.testBody", { time: timeOf(body.at) }) : node._(hint);
+    const text = body ? node._("delivery.testBody", { time: formatTime(body.at) }) : node._(hint);
     $("#webhook-trigger-send-hint").text(text);
     usual.toggle(body !== undefined);
   };
@@ -65,8 +65,8 @@ function prepareBody(node: WebhookNode): void {
 }
 
 /** What the runtime is told of the body, where it is not the usual one. */
-function contentOf(node: WebhookNode) {
-  const body = trialBodyOf(node.id);
+function createContent(node: WebhookNode) {
+  const body = getTestBody(node.id);
   return body && { contentType: "application/json", data: JSON.stringify({ delivery: body.delivery }) };
 }
 
@@ -86,7 +86,7 @@ function showResult(icon: string, verdict: "good" | "bad" | "", text: string): v
 }
 
 /** What came of a test request, and what to do about it. */
-function textOf(node: WebhookNode, { outcome, status = 0, rule, value = "" }: TrialResult): string {
+function describeOutcome(node: WebhookNode, { outcome, status = 0, rule, value = "" }: TestResult): string {
   const reason = rule ? node._(`rules.${rule}`, { value }) : "";
   return node._(`trial.${outcome}`, { status: String(status), reason });
 }
@@ -106,7 +106,7 @@ function isChanged(node: WebhookNode): boolean {
 
 // Which delivery's body the test request of a node has: kept for as long as the editor is open.
 
-interface TrialBody {
+interface TestBody {
   /** The id of the delivery. */
   readonly delivery: string;
   /** When it came, in ms since the epoch. */
@@ -116,16 +116,16 @@ interface TrialBody {
 /** Happens to the form that is open when a body was chosen, or given up. */
 const bodyEvent = "webhook-trigger-body";
 
-const bodies = new Map<string, TrialBody>();
+const bodies = new Map<string, TestBody>();
 
 /** @param body nothing for the usual one */
-export function chooseTrialBody(node: string, body: TrialBody | undefined): void {
+export function chooseTestBody(node: string, body: TestBody | undefined): void {
   if (body) bodies.set(node, body);
   else bodies.delete(node);
   form().trigger(bodyEvent);
 }
 
 /** Nothing where it has the usual one. */
-function trialBodyOf(node: string): TrialBody | undefined {
+function getTestBody(node: string): TestBody | undefined {
   return bodies.get(node);
 }

@@ -3,7 +3,7 @@
 import { parse, stringify } from "node:querystring";
 import type { Refusal } from "../result";
 import type { Encoding, Scheme, Source, TimeUnit } from "../senders/sender";
-import { Fields, type Head, isInBody, type Place, placeOf, withoutBlanks } from "./fields";
+import { Fields, type RequestHead, isInBody, type SourcePlace, parseSource, withoutBlanks } from "./fields";
 import { decodeStrictly, isCanonical } from "./key";
 
 /** A scheme prepared, so that a request costs no more than it must. */
@@ -11,38 +11,38 @@ export class Plan {
   readonly scheme: Scheme;
   readonly format: SignatureFormat;
   /** What is signed, the timestamp by its place. */
-  readonly content: readonly Place[];
-  readonly time: Place | undefined;
+  readonly content: readonly SourcePlace[];
+  readonly time: SourcePlace | undefined;
   readonly publicUrl: string;
   /** Fields that may not be repeated: what stands before this endpoint may have looked at another one. */
-  readonly once: readonly Place[];
+  readonly once: readonly SourcePlace[];
 
   /** @param ids where the sender's id of a delivery stands */
   constructor(scheme: Scheme, publicUrl: string, ids: readonly Source[]) {
     this.scheme = scheme;
     this.publicUrl = publicUrl;
     this.format = new SignatureFormat(scheme);
-    this.time = scheme.ts ? placeOf(scheme.ts.source) : undefined;
-    this.content = scheme.content.map((source) => (source === "ts" ? this.time : undefined) ?? placeOf(source));
-    this.once = ids.map(placeOf).filter(({ from }) => from === "header");
+    this.time = scheme.ts ? parseSource(scheme.ts.source) : undefined;
+    this.content = scheme.content.map((source) => (source === "ts" ? this.time : undefined) ?? parseSource(source));
+    this.once = ids.map(parseSource).filter(({ from }) => from === "header");
   }
 }
 
 /** Node reads fields as Latin-1: this gives their bytes back as they came. */
-export function bytesOf(text: string, isField: boolean): Buffer {
+export function toBytes(text: string, isField: boolean): Buffer {
   return Buffer.from(text, isField ? "latin1" : "utf8");
 }
 
 /** One request, in the light of a plan. */
 export class Evidence {
   readonly #plan: Plan;
-  readonly #head: Head;
+  readonly #head: RequestHead;
   readonly #fields: Fields;
   #body: () => Buffer = () => Buffer.alloc(0);
   #items: string[] | Refusal | undefined;
   #signatures: Buffer[] | Refusal | undefined;
 
-  constructor(plan: Plan, head: Head) {
+  constructor(plan: Plan, head: RequestHead) {
     this.#plan = plan;
     this.#head = head;
     this.#fields = new Fields(head, () => this.#body());
@@ -109,21 +109,21 @@ export class Evidence {
   }
 
   /** The bytes of a part of what is signed. */
-  bytesAt(place: Place): Buffer | Refusal {
+  bytesAt(place: SourcePlace): Buffer | Refusal {
     if (place.from === "body") return this.#body();
     const text = this.textAt(place);
-    return typeof text === "string" ? bytesOf(text, place.from === "header" || place.from === "sig") : text;
+    return typeof text === "string" ? toBytes(text, place.from === "header" || place.from === "sig") : text;
   }
 
   /** The only text at a place, with something in it. */
-  textAt(place: Place): string | Refusal {
+  textAt(place: SourcePlace): string | Refusal {
     const [text = "", ...repeated] = this.#textsAt(place);
     if (repeated.length > 0) return { why: { kind: "repeated", source: place.source } };
     return text === "" ? { why: { kind: "missing", source: place.source } } : text;
   }
 
   /** All texts at a place, also of what is known without the request. */
-  #textsAt(place: Place): string[] {
+  #textsAt(place: SourcePlace): string[] {
     const { publicUrl, format } = this.#plan;
     switch (place.from) {
       case "method":
@@ -132,7 +132,7 @@ export class Evidence {
         return [place.name === "hubspot" ? hubspotUrl(publicUrl, this.#head.search) : publicUrl];
       case "sig":
         this.#items ??= format.items(this.#fields);
-        return "why" in this.#items ? [] : valuesOf(place.name, this.#items);
+        return "why" in this.#items ? [] : findValues(place.name, this.#items);
       default:
         return this.#fields.textsAt(place);
     }
@@ -142,9 +142,9 @@ export class Evidence {
 // The signatures that a request carries.
 
 /** A request with more signatures is refused whole: each may cost a comparison under each secret. */
-const mostSignatures = 16;
+const maxSignatures = 16;
 /** One text with more items than this is refused without a look at them: who has not signed could send a million. */
-const mostItems = 1000;
+const maxItems = 1000;
 
 const lengths: Readonly<Partial<Record<Scheme["alg"], number>>> = {
   "hmac-sha1": 20,
@@ -170,10 +170,10 @@ class SignatureFormat {
     this.#sig = sig;
     this.#length = lengths[alg];
     // All the tokens of a batch have to fit, so that the first that does not is the last one.
-    this.#most = alg === "token" && sig.source ? Infinity : mostSignatures;
+    this.#most = alg === "token" && sig.source ? Infinity : maxSignatures;
     this.#sources = sig.source ? [sig.source] : sig.headers.map((name): Source => `header:${name}`);
     this.isInFields = this.#sources.every((source) => source.startsWith("header:"));
-    this.isInBody = this.#sources.some((source) => isInBody(placeOf(source)));
+    this.isInBody = this.#sources.some((source) => isInBody(parseSource(source)));
   }
 
   /** What the operator knows it by. */
@@ -185,13 +185,13 @@ class SignatureFormat {
   items(fields: Fields): string[] | Refusal {
     const items: string[] = [];
     for (const source of this.#sources) {
-      const lines = fields.textsAt(placeOf(source));
+      const lines = fields.textsAt(parseSource(source));
       if (lines.length > 1 && !this.#isList(source)) return { why: { kind: "repeated", source } };
       if (source.includes(".*.") && lines.includes("")) return { why: { kind: "missing", source } };
       // One after the other: a text in the body may have more items than a call takes arguments.
       for (const line of lines) for (const item of this.#split(line)) items.push(item);
       const count = lines.length === 1 ? items.length : 0;
-      if (count > mostItems) return { why: { kind: "tooManySignatures", count, most: mostSignatures } };
+      if (count > maxItems) return { why: { kind: "tooManySignatures", count, most: maxSignatures } };
     }
     return items.length === 0 ? { why: { kind: "missing", source: this.source } } : items;
   }
@@ -205,14 +205,14 @@ class SignatureFormat {
 
   #split(line: string): string[] {
     const { split } = this.#sig;
-    const pieces = split ? line.split(split, 2 * mostItems).map(withoutBlanks) : [line];
+    const pieces = split ? line.split(split, 2 * maxItems).map(withoutBlanks) : [line];
     return pieces.filter((item) => item !== "");
   }
 
   /** Those of the items that are signatures, as texts. */
   signatures(items: readonly string[]): string[] | Refusal {
     const { pick } = this.#sig;
-    const texts = !pick ? [...items] : "kv" in pick ? valuesOf(pick.kv, items) : behind(pick.prefix, items);
+    const texts = !pick ? [...items] : "kv" in pick ? findValues(pick.kv, items) : behind(pick.prefix, items);
     if (texts.length === 0) return this.#malformed();
     if (texts.length <= this.#most) return texts;
     return { why: { kind: "tooManySignatures", count: texts.length, most: this.#most } };
@@ -242,7 +242,7 @@ function decodeSignature(text: string, encoding: Encoding): Buffer | undefined {
 }
 
 /** The values of a key in items that are `key=value`. */
-function valuesOf(key: string, items: readonly string[]): string[] {
+function findValues(key: string, items: readonly string[]): string[] {
   return behind(`${key}=`, items);
 }
 

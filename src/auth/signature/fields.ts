@@ -4,7 +4,7 @@ import type { Json } from "../../request/decode";
 import type { Source } from "../senders/sender";
 
 /** What of a request is here before its body. */
-export interface Head {
+export interface RequestHead {
   method: string;
   /** Names and values in turn, as they came: Node drops or joins repeated fields elsewhere. */
   rawHeaders: readonly string[];
@@ -13,14 +13,14 @@ export interface Head {
 }
 
 /** A place in a request, or what is known without one. */
-export interface Place {
+export interface SourcePlace {
   source: Source;
   from: string;
   /** Field names are in lower case. */
   name: string;
 }
 
-export function placeOf(source: Source): Place {
+export function parseSource(source: Source): SourcePlace {
   const colon = source.indexOf(":");
   if (colon === -1) return { source, from: source, name: "" };
   const from = source.slice(0, colon);
@@ -29,7 +29,7 @@ export function placeOf(source: Source): Place {
 }
 
 /** Whether it takes the body to read what stands at a place. */
-export function isInBody({ from }: Place): boolean {
+export function isInBody({ from }: SourcePlace): boolean {
   return from === "json" || from === "form";
 }
 
@@ -72,26 +72,26 @@ export function withoutBlanks(value: string): string {
 
 /** The values in a request, by where they stand. */
 export class Fields {
-  readonly #head: Head;
+  readonly #head: RequestHead;
   readonly #body: () => Buffer;
   /** In an array, as JSON may be `undefined`. */
   #json: [Json | undefined] | undefined;
   #form: [URLSearchParams | undefined] | undefined;
 
   /** @param body its bytes; without them, nothing stands in it */
-  constructor(head: Head, body: () => Buffer = () => Buffer.alloc(0)) {
+  constructor(head: RequestHead, body: () => Buffer = () => Buffer.alloc(0)) {
     this.#head = head;
     this.#body = body;
   }
 
   /** All texts at a place. There may be none; one may be empty, as is what stands for a value that is no text. */
-  textsAt(place: Place): string[] {
-    if (place.from === "json") return this.valuesAt(place.name).map((value) => textOf(value) ?? "");
+  textsAt(place: SourcePlace): string[] {
+    if (place.from === "json") return this.valuesAt(place.name).map((value) => jsonToText(value) ?? "");
     return this.#parametersAt(place);
   }
 
   /** The only text at a place, with something in it. */
-  onlyTextAt(place: Place): string | undefined {
+  onlyTextAt(place: SourcePlace): string | undefined {
     const [text = "", ...repeated] = this.textsAt(place);
     return text === "" || repeated.length > 0 ? undefined : text;
   }
@@ -113,7 +113,7 @@ export class Fields {
     return repeated.length === 0 && /^application\/x-www-form-urlencoded *(?:;|$)/i.test(type);
   }
 
-  #parametersAt({ from, name }: Place): string[] {
+  #parametersAt({ from, name }: SourcePlace): string[] {
     if (from === "header") return fieldValues(this.#head.rawHeaders, name);
     if (from === "query") return new URLSearchParams(this.#head.search).getAll(name);
     if (from === "form") return this.#formValues(name);
@@ -148,7 +148,7 @@ function orNull(values: Json[]): Json[] {
  * A string or number of JSON as text. Whole numbers beyond 2^53 are none: parsing has rounded them, so that two of them
  * would be one (RFC 8259 §6).
  */
-function textOf(value: Json): string | undefined {
+function jsonToText(value: Json): string | undefined {
   if (typeof value === "string") return value;
   const isExact = typeof value === "number" && (Number.isSafeInteger(value) || !Number.isInteger(value));
   return isExact ? String(value) : undefined;

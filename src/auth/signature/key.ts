@@ -9,7 +9,7 @@ import type { Algorithm, Encoding, Scheme } from "../senders/sender";
  * @returns nothing when the secret is empty, not in the format of the scheme, or no key for its algorithm: then nothing
  *   can be verified with it
  */
-export function keyOf({ alg, key }: Pick<Scheme, "alg" | "key">, secret: string): KeyObject | undefined {
+export function createKey({ alg, key }: Pick<Scheme, "alg" | "key">, secret: string): KeyObject | undefined {
   const strip = key.strip ?? "";
   const text = secret.startsWith(strip) ? secret.slice(strip.length) : secret;
   if (key.format === "ed25519-hex" || key.format === "ed25519-base64") {

@@ -17,7 +17,7 @@ import {
 type SchemeRule = Extract<BrokenRule, `scheme.${string}` | "publicUrl">;
 
 /** A JSON object that may be anything. */
-type Parts = Readonly<Record<string, unknown>>;
+type SchemeParts = Readonly<Record<string, unknown>>;
 
 /**
  * Reads a scheme; members that are `null` or absent are not given, and others than those of a scheme are passed over.
@@ -46,15 +46,15 @@ export function parseScheme(value: unknown, publicUrl = ""): Scheme | { rule: Sc
 function parseKey(key: unknown): Scheme["key"] | undefined {
   if (!isParts(key)) return undefined;
   const format = keyFormats.find((each) => each === key.format);
-  const strip = textOf(key.strip);
+  const strip = asText(key.strip);
   return format && strip !== undefined ? { format, strip } : undefined;
 }
 
 function parseSig(sig: unknown): Scheme["sig"] | undefined {
   if (!isParts(sig)) return undefined;
-  const headers = namesOf(sig.headers ?? []);
+  const headers = listNames(sig.headers ?? []);
   const source = sig.source ?? null;
-  const split = textOf(sig.split);
+  const split = asText(sig.split);
   const pick = parsePick(sig.pick ?? null);
   const enc = sig.enc ?? null;
   if (!headers || split === undefined || pick === undefined) return undefined;
@@ -63,7 +63,7 @@ function parseSig(sig: unknown): Scheme["sig"] | undefined {
   return headers.length > 0 ? { headers, split, pick, enc } : undefined;
 }
 
-function namesOf(names: unknown): string[] | undefined {
+function listNames(names: unknown): string[] | undefined {
   if (!Array.isArray(names)) return undefined;
   const all: unknown[] = names;
   const known = all.filter((name) => typeof name === "string");
@@ -73,8 +73,8 @@ function namesOf(names: unknown): string[] | undefined {
 function parsePick(pick: unknown): Scheme["sig"]["pick"] | undefined {
   if (pick === null) return null;
   if (!isParts(pick)) return undefined;
-  const prefix = textOf(pick.prefix);
-  const kv = textOf(pick.kv);
+  const prefix = asText(pick.prefix);
+  const kv = asText(pick.kv);
   if (prefix === "" && kv === "") return null;
   if (prefix && kv === "") return { prefix };
   return kv && prefix === "" ? { kv } : undefined;
@@ -110,7 +110,7 @@ function isSource(value: unknown, kind = /^/): value is Source {
 }
 
 /** A text that may be absent; nothing for what is no text. */
-function textOf(value: unknown): string | undefined {
+function asText(value: unknown): string | undefined {
   const text = value ?? "";
   return typeof text === "string" ? text : undefined;
 }
@@ -119,7 +119,7 @@ function isOneOf<Value extends string>(values: readonly Value[], value: unknown)
   return values.some((each) => each === value);
 }
 
-function isParts(value: unknown): value is Parts {
+function isParts(value: unknown): value is SchemeParts {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -2,11 +2,11 @@
 
 import { createHash, createHmac, type KeyObject, timingSafeEqual, verify } from "node:crypto";
 import { isSame } from "../digest";
-import type { Admission, Credential, Refusal } from "../result";
+import type { Authenticated, Credential, Refusal } from "../result";
 import type { Algorithm, Scheme, Source } from "../senders/sender";
-import { bytesOf, Evidence, Plan, twilioUrls } from "./evidence";
-import { type Head, isInBody, placeOf, readForm } from "./fields";
-import { decodeStrictly, isAsymmetric, keyOf } from "./key";
+import { toBytes, Evidence, Plan, twilioUrls } from "./evidence";
+import { type RequestHead, isInBody, parseSource, readForm } from "./fields";
+import { decodeStrictly, isAsymmetric, createKey } from "./key";
 import { coversBody } from "./scheme";
 
 /** Why a configuration can verify nothing. */
@@ -40,10 +40,10 @@ export class Verifier {
     ids: readonly Source[] = [],
   ): Verifier | { rule: SecretRule } {
     if (first === "") return { rule: "secret.required" };
-    const key = keyOf(scheme, first);
+    const key = createKey(scheme, first);
     if (!key) return { rule: "secret.format" };
     if (second === "") return new Verifier(new Plan(scheme, publicUrl, ids), [key]);
-    const secondKey = keyOf(scheme, second);
+    const secondKey = createKey(scheme, second);
     if (!secondKey) return { rule: "secondSecret.format" };
     return new Verifier(new Plan(scheme, publicUrl, ids), [key, secondKey]);
   }
@@ -54,7 +54,7 @@ export class Verifier {
    * @param now in ms since the epoch
    * @returns the check that is to get the body, or why the request is refused without it
    */
-  begin(head: Head, now: number): Check | Refusal {
+  begin(head: RequestHead, now: number): Check | Refusal {
     const evidence = new Evidence(this.#plan, head);
     const refusal = evidence.judgeHead(now);
     if (refusal) return refusal;
@@ -88,13 +88,13 @@ export interface Check {
   /** Whether it takes the bytes of the body as they came. */
   readonly coversBody: boolean;
   /** @param body all of what came, in one piece */
-  verdict(body: () => Buffer): Admission | Refusal;
+  verdict(body: () => Buffer): Authenticated | Refusal;
 }
 
 const credentials: readonly Credential[] = ["first", "second"];
 
 /** Which of the secrets fits, by those that do. */
-function admissionBy(fitting: readonly boolean[]): Admission | undefined {
+function toAuthenticated(fitting: readonly boolean[]): Authenticated | undefined {
   const credential = credentials[fitting.indexOf(true)];
   return credential && { credential };
 }
@@ -112,13 +112,13 @@ class ContentCheck implements Check {
     this.#plan = plan;
     this.#evidence = evidence;
     this.#now = now;
-    this.#comparisons = keys.map((key) => comparisonBy(plan.scheme.alg, key));
+    this.#comparisons = keys.map((key) => createComparison(plan.scheme.alg, key));
     this.coversBody = coversBody(plan.scheme);
     const places = plan.time ? [...plan.content, plan.time] : plan.content;
     this.readsBody = plan.format.isInBody || places.some((place) => place.from === "body" || isInBody(place));
   }
 
-  verdict(body: () => Buffer): Admission | Refusal {
+  verdict(body: () => Buffer): Authenticated | Refusal {
     this.#evidence.complete(body);
     const signatures = this.#evidence.signatures();
     if ("why" in signatures) return signatures;
@@ -127,7 +127,9 @@ class ContentCheck implements Check {
       if ("why" in bytes) return bytes;
       for (const comparison of this.#comparisons) comparison.update(bytes);
     }
-    const accepted = admissionBy(this.#comparisons.map((each) => signatures.some((signature) => each.fits(signature))));
+    const accepted = toAuthenticated(
+      this.#comparisons.map((each) => signatures.some((signature) => each.fits(signature))),
+    );
     if (!accepted) return { why: { kind: "signatureWrong" } };
     const sentAt = this.#evidence.sentAt(this.#now);
     if (typeof sentAt === "object") return sentAt;
@@ -150,14 +152,14 @@ class TokenCheck implements Check {
     this.#digests = keys.map((key) => sha256(key.export()));
   }
 
-  verdict(body: () => Buffer): Admission | Refusal {
+  verdict(body: () => Buffer): Authenticated | Refusal {
     this.#evidence.complete(body);
     const tokens = this.#evidence.tokens();
     if ("why" in tokens) return tokens;
     // Of a batch, the first that is wrong decides: a stranger's may have hundreds of thousands.
-    const isOwn = (token: string, own: Buffer) => isSame(sha256(bytesOf(token, this.#isInFields)), own);
+    const isOwn = (token: string, own: Buffer) => isSame(sha256(toBytes(token, this.#isInFields)), own);
     const fitting = this.#digests.map((own) => tokens.every((token) => isOwn(token, own)));
-    return admissionBy(fitting) ?? { why: { kind: "tokenWrong" } };
+    return toAuthenticated(fitting) ?? { why: { kind: "tokenWrong" } };
   }
 }
 
@@ -167,7 +169,7 @@ function sha256(bytes: Buffer): Buffer {
 
 // Twilio's signature, which covers the URL and the sorted fields of a form.
 
-const bodyDigest = placeOf("query:bodySHA256");
+const bodyDigest = parseSource("query:bodySHA256");
 
 /**
  * Of a form, name and value of each field follow the URL; of another body, the URL has the SHA-256.
@@ -186,7 +188,7 @@ class TwilioCheck implements Check {
     this.#keys = keys;
   }
 
-  verdict(body: () => Buffer): Admission | Refusal {
+  verdict(body: () => Buffer): Authenticated | Refusal {
     this.#evidence.complete(body);
     const signatures = this.#evidence.signatures();
     if ("why" in signatures) return signatures;
@@ -194,14 +196,14 @@ class TwilioCheck implements Check {
     const fields = isForm ? sortedFields(this.#evidence.body.toString()) : Buffer.alloc(0);
     if (!fields) return { why: { kind: "signatureWrong" } };
     const fitting = this.#keys.map((key) => signatures.some((signature) => this.#fits(key, fields, signature)));
-    const accepted = admissionBy(fitting);
+    const accepted = toAuthenticated(fitting);
     if (!accepted) return { why: { kind: "signatureWrong" } };
     return (isForm ? undefined : this.#judgeDigest()) ?? accepted;
   }
 
   #fits(key: KeyObject, fields: Buffer, signature: Buffer): boolean {
     for (const url of twilioUrls(this.#plan.publicUrl, this.#evidence.search)) {
-      const comparison = comparisonBy(this.#plan.scheme.alg, key);
+      const comparison = createComparison(this.#plan.scheme.alg, key);
       comparison.update(Buffer.from(url));
       comparison.update(fields);
       if (comparison.fits(signature)) return true;
@@ -238,7 +240,7 @@ interface Comparison {
 }
 
 /** Begins a comparison under a key that was made for the algorithm. */
-function comparisonBy(alg: Algorithm, key: KeyObject): Comparison {
+function createComparison(alg: Algorithm, key: KeyObject): Comparison {
   return isAsymmetric(alg) ? new MessageComparison(key) : new MacComparison(hashes[alg] ?? "sha256", key);
 }
 

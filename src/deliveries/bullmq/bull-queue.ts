@@ -19,7 +19,7 @@ import {
 import type { Attempt, Pause, State } from "../summary";
 import { interrupted } from "../summary";
 import { DeliveryIndex, type IndexOptions } from "./delivery-index";
-import { longestRetry, Server } from "./server";
+import { maxRetryDelayMs, Server } from "./server";
 import { SharedDuplicates, SharedRates } from "./shared-keys";
 
 /** The times that tests shorten, in ms. */
@@ -331,7 +331,7 @@ export class BullQueue implements DeliveryQueue {
       skipStalledCheck: true,
       maxStalledCount: unlimited,
       maximumRateLimitDelay: 1000,
-      runRetryDelay: longestRetry,
+      runRetryDelay: maxRetryDelayMs,
     }); // prettier-ignore
     worker.on("error", () => undefined);
     return worker;
@@ -496,7 +496,7 @@ export class BullQueue implements DeliveryQueue {
   }
 
   async #takeOver(): Promise<void> {
-    if (this.#server.upFor < 2 * longestRetry) return;
+    if (this.#server.upFor < 2 * maxRetryDelayMs) return;
     await Promise.all(
       [...this.#lines.values()].map(async ({ worker }) => worker?.getBackend().moveStalledJobsToWait()),
     );

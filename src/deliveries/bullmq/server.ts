@@ -2,7 +2,7 @@
 
 import type { ChainableCommander, Cluster, ClusterOptions, Redis, RedisOptions } from "ioredis";
 import type { ConnectionSettings } from "../../config/stores";
-import { StoreError, type StoreEvents, type Trouble, type Warning } from "../queue";
+import { StoreError, type StoreEvents, type StoreTrouble, type Warning } from "../queue";
 
 /** What `npm install` is to install. */
 export const clientPackages = "bullmq ioredis";
@@ -11,18 +11,18 @@ type Client = Redis | Cluster;
 type Results = [error: Error | null, result: unknown][];
 
 /** The transactions of one turn of the event loop. */
-interface Batch {
+interface CommandBatch {
   readonly pipeline: ChainableCommander & { multi(): unknown };
   readonly results: Promise<Results>;
 }
 
 /** After a connection was made anew, at most so many ms pass until all instances have made theirs. */
-export const longestRetry = 1000;
+export const maxRetryDelayMs = 1000;
 /** A blocking command of BullMQ takes up to 10 s. */
-const longestSilence = 15_000;
+const maxSilenceMs = 15_000;
 
 /** By the first word of an answer, or of an error within a transaction. */
-const troubles: Readonly<Record<string, Trouble>> = {
+const troubles: Readonly<Record<string, StoreTrouble>> = {
   OOM: "full",
   READONLY: "readOnly",
   NOREPLICAS: "readOnly",
@@ -36,7 +36,7 @@ const troubles: Readonly<Record<string, Trouble>> = {
 };
 const words = new RegExp(`(?:^|[\\s-])(${Object.keys(troubles).join("|")})\\b`);
 
-function findTrouble(error: Error): Trouble {
+function findTrouble(error: Error): StoreTrouble {
   const word = words.exec(error.message)?.[1];
   if (word !== undefined) return troubles[word] ?? "broken";
   if (/AUTH .*password/i.test(error.message)) return "denied";
@@ -58,11 +58,11 @@ export class Server {
   readonly #onUp: () => Promise<void>;
   readonly #waiting = new Set<() => void>();
   readonly #warned = new Set<Warning>();
-  #batch: Batch | undefined;
+  #batch: CommandBatch | undefined;
   #bull: typeof import("bullmq") | undefined;
   #redis: Client | undefined;
   #patient: Client | undefined;
-  #trouble: Trouble | undefined;
+  #trouble: StoreTrouble | undefined;
   #starting: Promise<unknown> | undefined;
   #isUp = false;
   #upSince = 0;
@@ -90,7 +90,7 @@ export class Server {
   }
 
   /** Why nothing can be stored, though the server is there. */
-  get refusal(): Trouble | undefined {
+  get refusal(): StoreTrouble | undefined {
     return this.#isUp ? this.#trouble : undefined;
   }
 
@@ -131,7 +131,7 @@ export class Server {
     const socketTimeout = this.#timeLimit;
     this.#bull = bull;
     this.#redis = this.#connect(redis, { maxRetriesPerRequest: 0, enableOfflineQueue: false, socketTimeout });
-    this.#patient = this.#connect(redis, { maxRetriesPerRequest: null, socketTimeout: longestSilence });
+    this.#patient = this.#connect(redis, { maxRetriesPerRequest: null, socketTimeout: maxSilenceMs });
     this.#patient.on("error", () => undefined);
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
@@ -209,7 +209,7 @@ export class Server {
   }
 
   /** Nothing more can be stored, as is told once. */
-  refuse(trouble: Trouble, cause: unknown): StoreError {
+  refuse(trouble: StoreTrouble, cause: unknown): StoreError {
     if (this.#trouble !== trouble && !this.#isClosed) {
       this.#trouble = trouble;
       this.#events.down(trouble, cause);
@@ -224,9 +224,9 @@ export class Server {
     this.#events.up();
   }
 
-  #createBatch(redis: Client): Batch {
+  #createBatch(redis: Client): CommandBatch {
     // Left out of its types.
-    const pipeline = redis.pipeline() as Batch["pipeline"];
+    const pipeline = redis.pipeline() as CommandBatch["pipeline"];
     const results = new Promise<Results>((resolve, reject) => {
       setImmediate(() => {
         this.#batch = undefined;
@@ -243,7 +243,7 @@ export class Server {
       keepAlive: this.#timeLimit,
       ...connection,
       ...own,
-      retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), longestRetry),
+      retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), maxRetryDelayMs),
     };
     if (!cluster) return url === undefined ? new redis.Redis(options) : new redis.Redis(url, options);
     // The connections to its nodes are made when they are needed: what is sent to them has to wait for that.
@@ -251,7 +251,7 @@ export class Server {
     const ofCluster: ClusterOptions = {
       redisOptions: ofNodes,
       enableOfflineQueue,
-      clusterRetryStrategy: () => longestRetry,
+      clusterRetryStrategy: () => maxRetryDelayMs,
     };
     return new redis.Cluster([...cluster], ofCluster);
   }
@@ -295,7 +295,7 @@ export class Server {
         this.#waiting.delete(settle);
         resolve();
       };
-      const timer = setTimeout(settle, longestRetry);
+      const timer = setTimeout(settle, maxRetryDelayMs);
       this.#waiting.add(settle);
     });
   }

@@ -8,8 +8,8 @@ import {
   type Duplicates,
   type FirstAnswer,
   type Found,
-  longestAnswer,
-  type Outcome,
+  maxAnswerBytes,
+  type ReservationEnd,
   type Reservation,
 } from "../duplicates";
 import type { Server } from "./server";
@@ -24,7 +24,7 @@ const lookEvery = 100;
 const toldFor = 10_000;
 
 /** A key as it is written. */
-interface Entry {
+interface KeyEntry {
   readonly id: string;
   readonly token: string;
   readonly isSettled?: true;
@@ -38,8 +38,8 @@ interface Entry {
 /** A delivery that others wait for in this process. */
 interface Awaited {
   readonly key: string;
-  readonly outcome: Promise<Outcome>;
-  readonly tell: (outcome: Outcome) => void;
+  readonly outcome: Promise<ReservationEnd>;
+  readonly tell: (outcome: ReservationEnd) => void;
 }
 
 /** Those who wait at another instance are not told a body that is too long to be kept. */
@@ -61,7 +61,7 @@ export class SharedDuplicates implements Duplicates {
 
   async reserve(candidate: Candidate): Promise<Found> {
     const key = `${this.#root}:duplicate:${candidate.endpoint} ${candidate.key}`;
-    const own: Entry = { id: candidate.id, token: randomUUID() };
+    const own: KeyEntry = { id: candidate.id, token: randomUUID() };
     for (;;) {
       const [isFirst, text] = await this.#server.pipeline((commands) => {
         commands.set(key, JSON.stringify(own), "PX", reservedFor, "NX").get(key);
@@ -81,12 +81,12 @@ export class SharedDuplicates implements Duplicates {
   }
 
   /** What the server does not take now, it is told when it is back. */
-  #reservation(key: string, own: Entry, keptFor: number): Reservation {
+  #reservation(key: string, own: KeyEntry, keptFor: number): Reservation {
     this.#held.set(own.token, key);
-    const end = async (outcome: Outcome, keeps: boolean) => {
+    const end = async (outcome: ReservationEnd, keeps: boolean) => {
       if (!this.#held.delete(own.token)) return;
       const answer = outcome === "released" ? undefined : writeAnswer(outcome.answer);
-      const written = JSON.stringify({ ...own, isSettled: true, ...(answer && { answer }) } satisfies Entry);
+      const written = JSON.stringify({ ...own, isSettled: true, ...(answer && { answer }) } satisfies KeyEntry);
       this.#tell(own.token, outcome);
       const write = async () => {
         const known = parse(await this.#server.ask((redis) => redis.get(key)));
@@ -110,17 +110,17 @@ export class SharedDuplicates implements Duplicates {
     return `${this.#root}:told:${token}`;
   }
 
-  async #wait(key: string, token: string): Promise<Outcome> {
+  async #wait(key: string, token: string): Promise<ReservationEnd> {
     const known = this.#awaited.get(token);
     if (known) return known.outcome;
-    let tell: (outcome: Outcome) => void = () => undefined;
-    const outcome = new Promise<Outcome>((resolve) => (tell = resolve));
+    let tell: (outcome: ReservationEnd) => void = () => undefined;
+    const outcome = new Promise<ReservationEnd>((resolve) => (tell = resolve));
     this.#awaited.set(token, { key, outcome, tell });
     this.#looking ??= setTimeout(() => void this.#look(), lookEvery);
     return outcome;
   }
 
-  #tell(token: string, outcome: Outcome): void {
+  #tell(token: string, outcome: ReservationEnd): void {
     this.#awaited.get(token)?.tell(outcome);
     this.#awaited.delete(token);
   }
@@ -153,17 +153,17 @@ export class SharedDuplicates implements Duplicates {
   }
 }
 
-function parse(text: string | null): Entry | undefined {
-  return text === null ? undefined : (JSON.parse(text) as Entry);
+function parse(text: string | null): KeyEntry | undefined {
+  return text === null ? undefined : (JSON.parse(text) as KeyEntry);
 }
 
-function writeAnswer(answer: FirstAnswer | undefined): Entry["answer"] {
+function writeAnswer(answer: FirstAnswer | undefined): KeyEntry["answer"] {
   if (!answer) return undefined;
   const { status, fields, body } = answer;
-  return { status, fields, ...(body && body.length <= longestAnswer && { body: body.toString("base64") }) };
+  return { status, fields, ...(body && body.length <= maxAnswerBytes && { body: body.toString("base64") }) };
 }
 
-function readOutcome(entry: Entry | undefined): Outcome {
+function readOutcome(entry: KeyEntry | undefined): ReservationEnd {
   if (!entry?.answer) return { answer: undefined };
   const { status, fields, body } = entry.answer;
   return { answer: { status, fields, body: body === undefined ? undefined : Buffer.from(body, "base64") } };

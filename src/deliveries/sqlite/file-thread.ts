@@ -1,9 +1,9 @@
 // The main thread's side of the worker: asks, waits, and starts it anew should it die.
 
 import { Worker } from "node:worker_threads";
-import { StoreError, type StoreEvents, type Trouble } from "../queue";
+import { StoreError, type StoreEvents, type StoreTrouble } from "../queue";
 import type { Tables } from "./tables";
-import type { Answer, Message, Method, Question, Setup } from "./worker";
+import type { WorkerAnswer, Message, Method, Question, Setup } from "./worker";
 
 /** How much waits at most to be stored, in bytes, unless one alone has more. */
 export const maxWaitingBytes = 64 * 1024 * 1024;
@@ -15,7 +15,7 @@ const restartAfterMs = 1000;
 const frame = 512;
 
 /** What has been asked and not been answered. */
-interface Waiting {
+interface WaitingCall {
   readonly bytes: number;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: StoreError) => void;
@@ -25,15 +25,15 @@ export class FileThread {
   readonly #script: string;
   readonly #setup: Setup;
   readonly #events: Pick<StoreEvents, "down" | "up" | "movedAside">;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new Map<number, WaitingCall>();
   /** What is asked in one turn goes in one message, which costs both threads the same, however much it asks. */
   #questions: Question[] = [];
   #worker: Worker | undefined;
-  #answers: Answer[] = [];
+  #answers: WorkerAnswer[] = [];
   #bytes = 0;
   #last = 0;
   /** What each part is in trouble with: the file, the thread, and what waits for them. */
-  readonly #troubles = new Map<"file" | "thread" | "room", Trouble>();
+  readonly #troubles = new Map<"file" | "thread" | "room", StoreTrouble>();
   #restart: NodeJS.Timeout | undefined;
   #closed: { promise: Promise<void>; resolve: () => void } | undefined;
 
@@ -52,7 +52,7 @@ export class FileThread {
    */
   ask<M extends Method>(method: M, ...args: Parameters<Tables[M]>): Promise<ReturnType<Tables[M]>> {
     if (this.#closed || !this.#worker) return Promise.reject(new StoreError(this.#closed ? "unreachable" : "broken"));
-    const bytes = frame + args.reduce((sum: number, arg) => sum + sizeOf(arg), 0);
+    const bytes = frame + args.reduce((sum: number, arg) => sum + measure(arg), 0);
     if (method === "add" && this.#bytes > 0 && this.#bytes + bytes > maxWaitingBytes) {
       const error = new StoreError("busy");
       this.#isDown("room", "busy", error);
@@ -144,7 +144,7 @@ export class FileThread {
   }
 
   /** Each trouble of a part is told once; and when none is left. */
-  #isDown(part: "file" | "thread" | "room", trouble: Trouble, cause: unknown): void {
+  #isDown(part: "file" | "thread" | "room", trouble: StoreTrouble, cause: unknown): void {
     if (this.#troubles.get(part) === trouble) return;
     this.#troubles.set(part, trouble);
     this.#events.down(trouble, cause);
@@ -155,7 +155,7 @@ export class FileThread {
   }
 }
 
-function sizeOf(arg: unknown): number {
+function measure(arg: unknown): number {
   if (arg instanceof Uint8Array || typeof arg === "string") return arg.length;
   return typeof arg === "object" && arg !== null && "rest" in arg ? String(arg.rest).length : 0;
 }

@@ -4,7 +4,7 @@ import type { Pace } from "../../config/parse";
 import type { Delivery, StoredDelivery } from "../delivery";
 import { afterAttempt, type AttemptResult, type Consumer, type Load } from "../queue";
 import type { Pause } from "../summary";
-import type { Outcome } from "./tables";
+import type { AttemptOutcome } from "./tables";
 
 /** So many run at once at most, of those that come out of the file, where the node has no limit. */
 const maxRunning = 1000;
@@ -27,7 +27,7 @@ interface Taken {
 export interface NodeFile {
   take(limit: number, maxAttempts: number): Promise<Taken>;
   /** @param attempt which has ended */
-  end(id: string, attempt: number, outcome: Outcome): Promise<void>;
+  end(id: string, attempt: number, outcome: AttemptOutcome): Promise<void>;
   /** Has what is running by the file, and is not among these, wait again. */
   putBack(known: readonly string[]): Promise<void>;
   pause(pause: Pause): Promise<void>;

@@ -28,7 +28,7 @@ import type { Pause, State } from "../summary";
 import { interrupted } from "../summary";
 import { FileThread } from "./file-thread";
 import { type NodeFile, NodeQueue } from "./node-queue";
-import { type Outcome, toDelivery, toRow, type WholeRow } from "./tables";
+import { type AttemptOutcome, toDelivery, toRow, type WholeRow } from "./tables";
 
 /** The name of the file in its folder. */
 export const fileName = "webhook-trigger.sqlite";
@@ -276,7 +276,7 @@ export class SqliteQueue implements DeliveryQueue {
     return { taken: readable, failed: failed.map(toDelivery).filter((delivery) => delivery !== undefined), nextAt };
   }
 
-  async #end(node: string, id: string, attempt: number, outcome: Outcome): Promise<void> {
+  async #end(node: string, id: string, attempt: number, outcome: AttemptOutcome): Promise<void> {
     await this.#insist(() => this.#ask.ask("end", id, attempt, outcome));
     this.#changed(id, node);
   }

@@ -23,7 +23,7 @@ const maxSuspectMs = 60_000;
 const columns = `seq, id, node, at, state, attempt, max_attempts, next_at, status, milliseconds, answer, error, rest`;
 
 /** A delivery as it is written, by the names of the columns. */
-interface Row {
+interface DeliveryRow {
   readonly id: string;
   readonly node: string;
   readonly at: number;
@@ -38,11 +38,11 @@ interface Row {
   readonly rest: string;
 }
 
-type StoredRow = Row & { readonly seq: number };
+type StoredRow = DeliveryRow & { readonly seq: number };
 
 /** A row with all that belongs to it. */
 export interface WholeRow {
-  readonly row: Row;
+  readonly row: DeliveryRow;
   readonly body: Uint8Array;
   readonly attempts: Attempt[];
 }
@@ -60,7 +60,7 @@ interface Step {
 }
 
 /** What an attempt leaves: the columns of the delivery that it changes. */
-export type Outcome = Pick<Row, "state" | "attempt" | "next_at" | "error">;
+export type AttemptOutcome = Pick<DeliveryRow, "state" | "attempt" | "next_at" | "error">;
 
 /** A key of a delivery that has been answered. */
 interface StoredKey {
@@ -105,7 +105,7 @@ export class Tables {
    * @returns whether it was added: one with a known id is there already
    * @throws {NoRoom} before anything has been changed
    */
-  add(row: Row, searched: string, body: Uint8Array): boolean {
+  add(row: DeliveryRow, searched: string, body: Uint8Array): boolean {
     if (!this.#retention.makeRoom(row.rest.length + searched.length + body.length)) throw new NoRoom();
     const { id, node, at, state, attempt, max_attempts, status, milliseconds, answer, error, rest } = row;
     const done = this.#run(
@@ -132,7 +132,7 @@ export class Tables {
     node: string,
     limit: number,
     maxAttempts: number,
-  ): { taken: WholeRow[]; failed: Row[]; nextAt: number | undefined } {
+  ): { taken: WholeRow[]; failed: DeliveryRow[]; nextAt: number | undefined } {
     const now = Date.now();
     const due = this.#all(
       `SELECT * FROM (SELECT ${columns} FROM deliveries WHERE node = ?1 AND state = 'retrying' AND next_at <= ?2 ORDER BY next_at LIMIT ?3)
@@ -141,7 +141,7 @@ export class Tables {
       ...[node, now, limit],
     ) as unknown as StoredRow[];
     const taken: WholeRow[] = [];
-    const failed: Row[] = [];
+    const failed: DeliveryRow[] = [];
     let bytes = 0;
     for (const row of due) {
       if (bytes >= maxTakenBytes) break;
@@ -182,7 +182,7 @@ export class Tables {
   }
 
   /** An attempt has ended. One that is taken back leaves nothing, and one that has ended before changes nothing. */
-  end(id: string, ended: number, { state, attempt, next_at, error }: Outcome): void {
+  end(id: string, ended: number, { state, attempt, next_at, error }: AttemptOutcome): void {
     const known = this.#find(id);
     if (known?.state !== "running" || known.attempt !== ended) return;
     const { seq } = known;
@@ -212,12 +212,12 @@ export class Tables {
     return row && this.#whole(row);
   }
 
-  look(id: string): Row | undefined {
+  look(id: string): DeliveryRow | undefined {
     return this.#find(id);
   }
 
   /** A step of a list, the newest first. @returns from where on the next step goes, where there is one */
-  list({ node, state, text, before, since, limit }: Step): { found: Row[]; next: Position | undefined } {
+  list({ node, state, text, before, since, limit }: Step): { found: DeliveryRow[]; next: Position | undefined } {
     const most = text ? maxScanned : limit;
     const { where, values } = selectNewest({ node, state, before, since }, most);
     const matching = text ? "WHERE instr(searched, ?) OR instr(searched_error, ?)" : "";
@@ -370,7 +370,7 @@ function toAttempt({ at, ended, error }: Readonly<Record<string, Value>>): Attem
 }
 
 /** A delivery as it is written, with the text that it is found by. */
-export function toRow(delivery: Delivery, body: Buffer): { row: Row; searched: string } {
+export function toRow(delivery: Delivery, body: Buffer): { row: DeliveryRow; searched: string } {
   const shown = withWords(delivery, body);
   const { id, node, at, state, attempt, maxAttempts, nextAt, status, milliseconds, answer, error, ...rest } = shown;
   const { error: _, ...others } = shown;
@@ -388,7 +388,7 @@ export function toRow(delivery: Delivery, body: Buffer): { row: Row; searched: s
 }
 
 /** @returns nothing where it cannot be read, as it was damaged */
-export function toDelivery(row: Row): Delivery | undefined {
+export function toDelivery(row: DeliveryRow): Delivery | undefined {
   const { id, node, at, state, attempt, max_attempts, next_at, status, milliseconds, answer, error, rest } = row;
   try {
     return {

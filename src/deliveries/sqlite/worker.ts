@@ -4,7 +4,7 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import type { Trouble } from "../queue";
+import type { StoreTrouble } from "../queue";
 import { type Database, NoRoom, openDatabase, Tables } from "./tables";
 
 /** The methods of the tables that can be asked for. */
@@ -17,14 +17,14 @@ export interface Question<M extends Method = Method> {
   readonly args: Parameters<Tables[M]>;
 }
 
-export type Answer =
+export type WorkerAnswer =
   | { readonly number: number | undefined; readonly value: unknown }
-  | { readonly number: number | undefined; readonly trouble: Trouble; readonly cause: unknown };
+  | { readonly number: number | undefined; readonly trouble: StoreTrouble; readonly cause: unknown };
 
 /** What the worker says. */
 export type Message =
-  | { readonly says: "answers"; readonly answers: readonly Answer[] }
-  | { readonly says: "down"; readonly trouble: Trouble; readonly cause: unknown }
+  | { readonly says: "answers"; readonly answers: readonly WorkerAnswer[] }
+  | { readonly says: "down"; readonly trouble: StoreTrouble; readonly cause: unknown }
   | { readonly says: "up" }
   | { readonly says: "movedAside"; readonly path: string; readonly cause: unknown };
 
@@ -69,7 +69,7 @@ class StoreFile {
   readonly #tidying = setInterval(() => this.take([tidying]), tidyIntervalMs);
   #open: { database: Database; tables: Tables; inode: number | undefined } | undefined;
   #questions: Question[] = [];
-  #trouble: Trouble | undefined;
+  #trouble: StoreTrouble | undefined;
   /** The largest body that found no room since it last worked, in bytes: that smaller ones find some says little. */
   #refusedBytes = 0;
   #retry: NodeJS.Timeout | undefined;
@@ -103,7 +103,7 @@ class StoreFile {
   }
 
   /** @returns what became of each, when it is as safe as it gets */
-  #answerAll(questions: readonly Question[]): Answer[] {
+  #answerAll(questions: readonly Question[]): WorkerAnswer[] {
     try {
       const { database, tables, inode } = (this.#open ??= this.#openFile());
       const isWriting = questions.some(({ method }) => !readingMethods.includes(method));
@@ -124,7 +124,7 @@ class StoreFile {
     }
   }
 
-  #fail(questions: readonly Question[], error: unknown): Answer[] {
+  #fail(questions: readonly Question[], error: unknown): WorkerAnswer[] {
     this.#rollBack(error);
     if (isCorruption(error) && this.#moveAside(error)) return this.#answerAll(questions);
     const trouble = getTrouble(error);
@@ -197,7 +197,7 @@ class StoreFile {
   }
 
   /** @param refused what could not be done */
-  #isDown(trouble: Trouble, cause: unknown, refused: readonly Question[]): void {
+  #isDown(trouble: StoreTrouble, cause: unknown, refused: readonly Question[]): void {
     clearTimeout(this.#retry);
     // A body of more than half of the room may never find any, which is not the trouble of the others.
     this.#refusedBytes = Math.min(Math.max(this.#refusedBytes, ...refused.map(addedBytes)), this.#setup.maxBytes / 2);
@@ -220,7 +220,7 @@ function addedBytes({ method, args }: Question): number {
 }
 
 /** What finds no room has changed nothing, and others go on. */
-function answer(tables: Tables, { number, method, args }: Question): Answer {
+function answer(tables: Tables, { number, method, args }: Question): WorkerAnswer {
   try {
     return { number, value: (tables[method] as (...args: unknown[]) => unknown).apply(tables, [...args]) };
   } catch (error) {
@@ -254,7 +254,7 @@ if (parentPort) serve(parentPort);
 // What the errors of SQLite and of the file system mean to a store.
 
 /** By the primary code: https://www.sqlite.org/rescode.html#primary_result_code_list. */
-const troubleByCode: Readonly<Record<number, Trouble>> = {
+const troubleByCode: Readonly<Record<number, StoreTrouble>> = {
   3: "readOnly", // SQLITE_PERM
   5: "unreachable", // SQLITE_BUSY: another process has it
   7: "full", // SQLITE_NOMEM
@@ -269,7 +269,7 @@ const corruption = [11, 26];
 const ofStatement = [18, 19, 20, 21, 25];
 
 /** By the names of https://www.man7.org/linux/man-pages/man3/errno.3.html. */
-const troubleByName: Readonly<Record<string, Trouble>> = {
+const troubleByName: Readonly<Record<string, StoreTrouble>> = {
   EACCES: "readOnly",
   EPERM: "readOnly",
   EROFS: "readOnly",
@@ -283,7 +283,7 @@ function getCode(error: unknown): number | undefined {
   return error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
 }
 
-export function getTrouble(error: unknown): Trouble {
+export function getTrouble(error: unknown): StoreTrouble {
   if (error instanceof NoRoom) return "full";
   const code = getCode(error);
   if (code !== undefined) return troubleByCode[code] ?? "broken";

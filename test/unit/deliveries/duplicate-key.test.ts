@@ -1,7 +1,7 @@
 import should from "should";
 import { senders } from "../../../src/auth/senders/table";
 import type { DuplicateKey } from "../../../src/config/rules";
-import { duplicateKeyOf, isIdLoose, type Known } from "../../../src/deliveries/duplicate-guard";
+import { composeDuplicateKey, isIdLoose, type Known } from "../../../src/deliveries/duplicate-guard";
 
 function known({ headers = [], search = "", body = "", ...rest }: Partial<Known> & { headers?: string[]; search?: string; body?: string }): Known {
   const bytes = Buffer.from(body);
@@ -24,9 +24,9 @@ describe("duplicateKeyOf", () => {
     ]; // prettier-ignore
     for (const [name, kind, one, other] of same) {
       it(name, () => {
-        const key = duplicateKeyOf(kind, known(one));
+        const key = composeDuplicateKey(kind, known(one));
         should(key).match(/^[\w-]{43}$/);
-        should(duplicateKeyOf(kind, known(other))).equal(key);
+        should(composeDuplicateKey(kind, known(other))).equal(key);
       });
     }
   });
@@ -41,13 +41,13 @@ describe("duplicateKeyOf", () => {
       ["the same JSON in other bytes", "body", { body: '{"a":1}' }, { body: '{"a": 1}' }],
     ]; // prettier-ignore
     for (const [name, kind, one, other] of others) {
-      it(name, () => should(duplicateKeyOf(kind, known(one))).not.equal(duplicateKeyOf(kind, known(other))));
+      it(name, () => should(composeDuplicateKey(kind, known(one))).not.equal(composeDuplicateKey(kind, known(other))));
     }
 
     it("the same text by another kind of key", () => {
       const delivery = known({ headers: ["X-Id", "1"], search: "X-Id=1", body: '{"X-Id":1}', id: "1" });
       const keys = (["", "header:X-Id", "query:X-Id", "json:X-Id", "body"] as const).map((kind) =>
-        duplicateKeyOf(kind, delivery),
+        composeDuplicateKey(kind, delivery),
       );
       new Set(keys).size.should.equal(5);
     });
@@ -69,7 +69,7 @@ describe("duplicateKeyOf", () => {
       ["a body that is empty", "body", {}],
     ];
     for (const [name, kind, delivery] of none) {
-      it(name, () => should(duplicateKeyOf(kind, known(delivery))).be.undefined());
+      it(name, () => should(composeDuplicateKey(kind, known(delivery))).be.undefined());
     }
   });
 
@@ -78,9 +78,9 @@ describe("duplicateKeyOf", () => {
       throw new Error("read");
     };
     for (const kind of ["", "header:X-Id", "query:id", "body"] as const) {
-      duplicateKeyOf(kind, { ...known({ id: "1", body: "x" }), content });
+      composeDuplicateKey(kind, { ...known({ id: "1", body: "x" }), content });
     }
-    (() => duplicateKeyOf("json:a", { ...known({}), content })).should.throw("read");
+    (() => composeDuplicateKey("json:a", { ...known({}), content })).should.throw("read");
   });
 });
 

@@ -2,10 +2,10 @@ import should from "should";
 import {
   type Candidate,
   type Earlier,
-  longestAnswer,
+  maxAnswerBytes,
   MemoryDuplicates,
   type MemoryReservation,
-  mostKeys,
+  maxKeys,
   reserveOrWait,
 } from "../../../src/deliveries/duplicates";
 import { shouldGrowEvenly } from "../../harness/cost";
@@ -127,8 +127,8 @@ describe("MemoryDuplicates", () => {
 
   it("keeps the bodies of answers up to 64 kB, and tells those who wait longer ones, too", async () => {
     for (const [length, isKept] of [
-      [longestAnswer, true],
-      [longestAnswer + 1, false],
+      [maxAnswerBytes, true],
+      [maxAnswerBytes + 1, false],
     ] as const) {
       const key = String(length);
       const body = Buffer.alloc(length, "x");
@@ -156,15 +156,15 @@ describe("MemoryDuplicates", () => {
     });
   });
 
-  it(`keeps ${mostKeys} keys over all endpoints, and the oldest go first`, () => {
+  it(`keeps ${maxKeys} keys over all endpoints, and the oldest go first`, () => {
     const reserve = (index: number) => duplicates.reserve(candidate("1", String(index), `n${index % 3}`));
-    for (let index = 0; index < mostKeys; index++) first(reserve(index)).settle();
-    duplicates.size.should.equal(mostKeys);
+    for (let index = 0; index < maxKeys; index++) first(reserve(index)).settle();
+    duplicates.size.should.equal(maxKeys);
     earlier(reserve(0));
-    first(reserve(mostKeys)).settle();
-    duplicates.size.should.be.within(0.9 * mostKeys, mostKeys);
+    first(reserve(maxKeys)).settle();
+    duplicates.size.should.be.within(0.9 * maxKeys, maxKeys);
     first(reserve(0)).settle();
-    for (const young of [mostKeys / 10, mostKeys / 2, mostKeys - 1, mostKeys]) earlier(reserve(young));
+    for (const young of [maxKeys / 10, maxKeys / 2, maxKeys - 1, maxKeys]) earlier(reserve(young));
     first(reserve(1));
   });
 
@@ -172,7 +172,7 @@ describe("MemoryDuplicates", () => {
     await shouldGrowEvenly((size) => {
       duplicates = new MemoryDuplicates(() => now);
       for (let index = 0; index < size; index++) first(duplicates.reserve(candidate("1", String(index)))).settle();
-    }, 2 * mostKeys);
+    }, 2 * maxKeys);
   });
 
   it("forgets the key of a delivery that is not answered yet last of all", () => {

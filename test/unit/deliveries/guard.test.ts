@@ -5,9 +5,9 @@ import should from "should";
 import {
   DuplicateGuard,
   Guarding,
-  mostBytesOfDuplicates,
-  mostWaitingDuplicates,
-  type Verdict,
+  maxWaitingDuplicateBytes,
+  maxWaitingDuplicates,
+  type DuplicateVerdict,
 } from "../../../src/deliveries/duplicate-guard";
 import { MemoryDuplicates } from "../../../src/deliveries/duplicates";
 import { Problem, problems } from "../../../src/request/problem";
@@ -66,13 +66,13 @@ describe("DuplicateGuard", () => {
   });
 
   for (const [what, count, bytes] of [
-    [`${mostWaitingDuplicates} duplicates`, mostWaitingDuplicates, 1],
-    ["their bytes", 2, mostBytesOfDuplicates / 2],
+    [`${maxWaitingDuplicates} duplicates`, maxWaitingDuplicates, 1],
+    ["their bytes", 2, maxWaitingDuplicateBytes / 2],
   ] as const) {
     it(`lets no more wait than there is room for: ${what}`, async () => {
       const reservation = await first("1");
       const body = Buffer.alloc(bytes);
-      const waiting: Promise<Verdict | undefined>[] = [];
+      const waiting: Promise<DuplicateVerdict | undefined>[] = [];
       for (let index = 0; index < count; index++) waiting.push(guard.judge(delivery("k", body), `w${index}`, caller()));
       await new Promise(setImmediate);
       should(await guard.judge(delivery("k"), "2", caller())).equal(problems.duplicatesWaiting);

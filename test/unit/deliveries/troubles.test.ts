@@ -1,5 +1,5 @@
 import should from "should";
-import type { Trouble } from "../../../src/deliveries/queue";
+import type { StoreTrouble } from "../../../src/deliveries/queue";
 import { NoRoom } from "../../../src/deliveries/sqlite/tables";
 import { getTrouble, isCorruption, isOfOperation } from "../../../src/deliveries/sqlite/worker";
 
@@ -7,7 +7,7 @@ const ofSqlite = (errcode: number) => Object.assign(new Error("of SQLite"), { co
 const ofSystem = (code: string) => Object.assign(new Error("of the system"), { code, syscall: "open" });
 
 describe("what an error of the file means:", () => {
-  const errors: [string, unknown, Trouble, string][] = [
+  const errors: [string, unknown, StoreTrouble, string][] = [
     ["SQLITE_FULL", ofSqlite(13), "full", "operation"],
     ["SQLITE_NOMEM", ofSqlite(7), "full", "operation"],
     ["SQLITE_READONLY_DBMOVED", ofSqlite(1032), "readOnly", "file"],

@@ -2,10 +2,10 @@ import "should";
 import {
   type Cause,
   describeError,
-  fixOf,
+  formatFix,
   gone,
   interrupted,
-  reasonOf,
+  formatReason,
   timedOut,
 } from "../../../src/deliveries/summary";
 
@@ -23,7 +23,7 @@ describe("what to do about a delivery whose flow has failed", () => {
     ["failed", "manual", "fix.flow. fix.paused."],
   ] as const) {
     it(`is told where it is ${state}, and its node ${pause === null ? "not paused" : `paused (${pause})`}`, () => {
-      fixOf({ cause, state, pause }, translate).should.equal(told);
+      formatFix({ cause, state, pause }, translate).should.equal(told);
     });
   }
 });
@@ -39,7 +39,7 @@ describe("the error of an attempt", () => {
   ] as const) {
     it(`is told in words: ${error}`, () => {
       describeError(error, key).should.equal(text);
-      reasonOf({ problem: null, reasons: [], looksLike: null, error }, key).should.equal(text);
+      formatReason({ problem: null, reasons: [], looksLike: null, error }, key).should.equal(text);
     });
   }
 });

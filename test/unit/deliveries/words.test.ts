@@ -1,5 +1,5 @@
 import should from "should";
-import { withWords, wordsOf } from "../../../src/deliveries/delivery";
+import { withWords, listWords } from "../../../src/deliveries/delivery";
 import { delivered } from "../../harness/deliveries";
 
 describe("the first words of a body", () => {
@@ -15,7 +15,7 @@ describe("the first words of a body", () => {
     [Buffer.from([0x1f, 0x8b, 8, 0, 0]), undefined],
   ] as const) {
     it(`of ${JSON.stringify(String(body)).slice(0, 30)} are ${String(words).slice(0, 20)}`, () => {
-      should(wordsOf(Buffer.from(body))).equal(words);
+      should(listWords(Buffer.from(body))).equal(words);
     });
   }
 

@@ -1,5 +1,5 @@
 import should from "should";
-import { type Form, isMultipart, mostParts, parseMultipart } from "../../../src/request/multipart";
+import { type Form, isMultipart, maxParts, parseMultipart } from "../../../src/request/multipart";
 import { Problem } from "../../../src/request/problem";
 import { shouldGrowEvenly } from "../../harness/cost";
 import { formOf, type SentPart, typeOf } from "../../harness/forms";
@@ -163,11 +163,11 @@ describe("parseMultipart", () => {
       (await refusalOf(formOf([unknown]))).should.equal("charsetUnknown 415");
     });
 
-    it(`more than ${mostParts} parts, fields and files together`, async () => {
+    it(`more than ${maxParts} parts, fields and files together`, async () => {
       const parts = (count: number) =>
         Array.from({ length: count }, (_, index) => (index % 2 ? field("a") : file("b")));
-      (await refusalOf(formOf(parts(mostParts)))).should.equal("taken");
-      (await refusalOf(formOf(parts(mostParts + 1)))).should.equal("partsTooMany 413");
+      (await refusalOf(formOf(parts(maxParts)))).should.equal("taken");
+      (await refusalOf(formOf(parts(maxParts + 1)))).should.equal("partsTooMany 413");
       (await refusalOf(formOf(parts(10_000)))).should.equal("partsTooMany 413");
       (await refusalOf("--b\r\n".repeat(1_000_000))).should.equal("partsTooMany 413");
     });

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import should from "should";
-import { TokenGate } from "../../../src/auth/token";
+import { TokenAuthenticator } from "../../../src/auth/token";
 import { describeRequest, removeCredential } from "../../../src/request/request-info";
 import { token } from "../../harness/flow";
 
@@ -16,7 +16,7 @@ function summary(
   const url = search === "" ? "/Hook/" : `/Hook/?${search}`;
   const rawHeaders = Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each]));
   const request = { method: "POST", url, headers: { ...headers }, rawHeaders, headersDistinct: {}, socket };
-  const gate = new TokenGate({ ...placement, token: secret, secondToken: "" });
+  const gate = new TokenAuthenticator({ ...placement, token: secret, secondToken: "" });
   removeCredential(request as unknown as IncomingMessage, gate);
   return describeRequest(request as unknown as IncomingMessage, "/Hook/", ip);
 }
@@ -125,7 +125,10 @@ describe("what a message has of its request", () => {
       headersDistinct: { cookie: [`last=${token}`] },
       rawHeaders: ["Cookie", `last=${token}`],
     };
-    removeCredential(request as unknown as IncomingMessage, new TokenGate({ ...query, token, secondToken: "" }));
+    removeCredential(
+      request as unknown as IncomingMessage,
+      new TokenAuthenticator({ ...query, token, secondToken: "" }),
+    );
     should(request.originalUrl).equal("/node/Hook/?a=1");
     should([request.query, request.cookies]).eql([{ a: "1" }, { theme: "dark" }]);
     JSON.stringify(request).should.not.containEql(token);

@@ -2,15 +2,15 @@ import { mock } from "node:test";
 import { inspect } from "node:util";
 import "should";
 import { Redactor } from "../../../src/auth/redactor";
-import { TokenGate } from "../../../src/auth/token";
-import { DeliveryLog, mostRefusedASecond, RecentStarts } from "../../../src/deliveries/delivery-log";
+import { TokenAuthenticator } from "../../../src/auth/token";
+import { DeliveryLog, maxRefusedPerSecond, RecentStarts } from "../../../src/deliveries/delivery-log";
 import { MemoryLog } from "../../../src/deliveries/memory-log";
 import { Recorder } from "../../../src/deliveries/recorder";
 import { problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
 import { Observed, refusedRequest } from "../../harness/observed";
 
-const gate = new TokenGate({ method: "header", name: "Authorization", token, secondToken: "" });
+const gate = new TokenAuthenticator({ method: "header", name: "Authorization", token, secondToken: "" });
 
 describe("the log", () => {
   let observed: Observed;
@@ -63,7 +63,11 @@ describe("the log", () => {
   it("has no token that an error quotes, also not one that the node had before a deploy", () => {
     const secret = `"\\${"x".repeat(38)}`;
     const quoted = new Error(`Invalid value ${secret} in ${JSON.stringify({ secret })}`);
-    refuse(problems.unforeseen, quoted, new TokenGate({ method: "header", name: "X", token: secret, secondToken: "" }));
+    refuse(
+      problems.unforeseen,
+      quoted,
+      new TokenAuthenticator({ method: "header", name: "X", token: secret, secondToken: "" }),
+    );
     logs[0]?.should.match(/Invalid value \[redacted\] in \{"secret":"\[redacted\]"\}/).and.not.match(/x{38}/);
   });
 
@@ -80,7 +84,7 @@ describe("the log", () => {
 
   it("and the list of deliveries examine of a flood only what is noted", () => {
     let explained = 0;
-    const counting = Object.assign(Object.create(gate) as TokenGate, {
+    const counting = Object.assign(Object.create(gate) as TokenAuthenticator, {
       redactor: new Redactor([]),
       explain: () => {
         explained++;
@@ -97,7 +101,7 @@ describe("the log", () => {
     observed.deploy({ records: new DeliveryLog(new MemoryLog(), options) });
     for (let count = 0; count < 1000; count++) refuse(problems.tokenInvalid, undefined, counting);
     // They may fall into two seconds.
-    explained.should.be.within(mostRefusedASecond, 2 * mostRefusedASecond);
+    explained.should.be.within(maxRefusedPerSecond, 2 * maxRefusedPerSecond);
   });
 
   describe("has whatever may be thrown, and not the token", () => {

@@ -1,5 +1,5 @@
 import "should";
-import { keepingBy, parseStoreSettings } from "../../../src/config/stores";
+import { chooseStore, parseStoreSettings } from "../../../src/config/stores";
 
 const url = "redis://user:password@127.0.0.1:6379";
 
@@ -50,7 +50,7 @@ describe("where deliveries are kept", () => {
     it(`with ${what} in the settings file: ${withFile}, or ${without} where this Node.js has no SQLite`, () => {
       const settings = parseStoreSettings(given);
       settings.should.eql(parsed);
-      [true, false].map((hasFile) => keepingBy(settings, hasFile)).should.eql([withFile, without]);
+      [true, false].map((hasFile) => chooseStore(settings, hasFile)).should.eql([withFile, without]);
     });
   }
 });

@@ -1,7 +1,7 @@
 import { mock } from "node:test";
 import should from "should";
-import { type Minute, minutesOf, Traffic } from "../../../src/admin/traffic";
-import type { Gate } from "../../../src/auth/authenticator";
+import { type Minute, countByMinute, Traffic } from "../../../src/admin/traffic";
+import type { Authenticator } from "../../../src/auth/authenticator";
 import { Redactor } from "../../../src/auth/redactor";
 import { Outcomes } from "../../../src/flow/outcomes";
 import { problems } from "../../../src/request/problem";
@@ -18,7 +18,7 @@ describe("Traffic", () => {
     outcomes = new Outcomes();
     traffic = new Traffic(outcomes);
   });
-  const gate = { redactor: new Redactor([]) } as unknown as Gate;
+  const gate = { redactor: new Redactor([]) } as unknown as Authenticator;
   const accept = (node: string, event: "accepted" | "duplicate" = "accepted") =>
     outcomes.emit(event, {
       node,
@@ -91,6 +91,6 @@ describe("Traffic", () => {
       { at: now - 60 * minute, state: "succeeded" },
       { at: now + 5 * minute, state: "succeeded" },
     ] as const;
-    should(sums(minutesOf(deliveries))).eql([[56, 0, 1], [59, 1, 0]]); // prettier-ignore
+    should(sums(countByMinute(deliveries))).eql([[56, 0, 1], [59, 1, 0]]); // prettier-ignore
   });
 });

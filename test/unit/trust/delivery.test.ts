@@ -1,11 +1,13 @@
 import should from "should";
-import { deliveryOf } from "../../../src/auth/authenticator";
+import { readSenderDelivery } from "../../../src/auth/authenticator";
 import { type SenderId, senders } from "../../../src/auth/senders/table";
 import { Fields } from "../../../src/auth/signature/fields";
 
 function told(sender: SenderId, headers: string[], body: unknown) {
   const content = typeof body === "string" ? body : JSON.stringify(body);
-  return deliveryOf(senders[sender], { method: "POST", rawHeaders: headers, search: "" }, () => Buffer.from(content));
+  return readSenderDelivery(senders[sender], { method: "POST", rawHeaders: headers, search: "" }, () =>
+    Buffer.from(content),
+  );
 }
 
 describe("what a sender tells of a delivery", () => {
@@ -34,7 +36,7 @@ describe("what a sender tells of a delivery", () => {
   it("is no member of a prototype", () => {
     const head = { method: "POST", rawHeaders: [], search: "" };
     for (const event of ["json:constructor.name", "json:__proto__.constructor.name", "json:a.length"] as const) {
-      deliveryOf({ event }, head, () => Buffer.from('{"a":[1]}')).should.eql({});
+      readSenderDelivery({ event }, head, () => Buffer.from('{"a":[1]}')).should.eql({});
     }
     for (const path of ["__proto__", "toString", "a.length", "a.-1", "a.1"]) {
       new Fields(head, () => Buffer.from('{"a":[1]}')).valuesAt(path).should.eql([], path);
@@ -46,6 +48,6 @@ describe("what a sender tells of a delivery", () => {
       throw new Error("read");
     };
     const head = { method: "POST", rawHeaders: ["X-GitHub-Event", "push"], search: "" };
-    deliveryOf(senders.github, head, read).should.eql({ event: "push" });
+    readSenderDelivery(senders.github, head, read).should.eql({ event: "push" });
   });
 });

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import should from "should";
-import type { Answer } from "../../../src/auth/authenticator";
-import { Handshakes, longestUnsigned } from "../../../src/auth/handshakes";
+import type { HandshakeAnswer } from "../../../src/auth/authenticator";
+import { Handshakes, maxUnsignedBytes } from "../../../src/auth/handshakes";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
 import { Verifier } from "../../../src/auth/signature/verifier";
 import type { Settings } from "../../../src/config/fields";
@@ -28,7 +28,7 @@ function answerTo(
   sender: SenderId,
   { first = "", second = "", settings = {}, verifyToken = "" }: Configured,
   asked: Asked,
-): Answer | undefined {
+): HandshakeAnswer | undefined {
   const { method = "POST", headers = [], search = "", body = "", at = 0 } = asked;
   const ids = senders[sender].id?.from ?? [];
   const verifier = Verifier.of(schemeOf(sender, settings.publicUrl), { first, second }, settings.publicUrl, ids);
@@ -92,7 +92,7 @@ describe("handshakes of senders", () => {
     const nothing = (status: number) => ({ status, headers: {}, body: "" });
     /** What every other request of the method gets. */
     const otherwise = (status: number) => ({ ...nothing(status), isFallback: true as const });
-    const cases: [string, SenderId, Configured, string, Answer | undefined][] = [
+    const cases: [string, SenderId, Configured, string, HandshakeAnswer | undefined][] = [
       ["Meta's with another token", "meta", { verifyToken: "other" }, subscribe, otherwise(403)],
       ["Meta's without a token", "meta", {}, subscribe.replace("=token", "="), otherwise(403)],
       ["Meta's with the token twice", "meta", { verifyToken: "token" }, `${subscribe}&hub.verify_token=token`, otherwise(403)],
@@ -199,8 +199,8 @@ describe("handshakes of senders", () => {
     const head = { method: "POST", rawHeaders: [], search: "" };
     const body = (length: number) => Buffer.from(JSON.stringify({ verification_token: "a".repeat(16) }).padEnd(length));
     should(handshakes.meet(head)).equal("body");
-    should(handshakes.meetWithBody(head, body(longestUnsigned))?.status).equal(200);
-    should(handshakes.meetWithBody(head, body(longestUnsigned + 1))).be.undefined();
+    should(handshakes.meetWithBody(head, body(maxUnsignedBytes))?.status).equal(200);
+    should(handshakes.meetWithBody(head, body(maxUnsignedBytes + 1))).be.undefined();
   });
 
   it("of Graph say back a token that is decoded once, with no markup in it", () => {

@@ -1,6 +1,6 @@
 import "should";
 import { present } from "../../../src/auth/present";
-import { TokenGate } from "../../../src/auth/token";
+import { TokenAuthenticator } from "../../../src/auth/token";
 import { token } from "../../harness/flow";
 
 describe("present", () => {
@@ -13,7 +13,7 @@ describe("present", () => {
   ] as const) {
     it(`puts a token where the gate finds it: the ${method} ${name}`, () => {
       const { headers, search } = present({ method, name }, token);
-      const gate = new TokenGate({ method, name, token, secondToken: "" });
+      const gate = new TokenAuthenticator({ method, name, token, secondToken: "" });
       const head = { method: "POST", rawHeaders: Object.entries(headers).flat(), search: search.slice(1) };
       gate.begin(head).should.have.property("credential", "first");
     });

@@ -1,6 +1,6 @@
 import should from "should";
-import { StandIns } from "../../../src/auth/stand-ins";
-import { TokenGate } from "../../../src/auth/token";
+import { TestCredentials } from "../../../src/auth/stand-ins";
+import { TokenAuthenticator } from "../../../src/auth/token";
 import { rules } from "../../../src/config/rules";
 import { Problem, problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
@@ -8,13 +8,13 @@ import { token } from "../../harness/flow";
 type Outcome = "accepted" | "tokenMissing" | "tokenInvalid";
 
 /** Why a gate refuses a request; nothing where it lets it in. */
-function refusalBy(gate: TokenGate, rawHeaders: string[], search: string): Problem | undefined {
+function refusalBy(gate: TokenAuthenticator, rawHeaders: string[], search: string): Problem | undefined {
   const entry = gate.begin({ method: "POST", rawHeaders, search });
   return entry instanceof Problem ? entry : undefined;
 }
 
 function outcome(method: "header" | "query", name: string, headers: string[], search = ""): Outcome {
-  const problem = refusalBy(new TokenGate({ method, name, token, secondToken: "" }), headers, search);
+  const problem = refusalBy(new TokenAuthenticator({ method, name, token, secondToken: "" }), headers, search);
   return problem ? (problem.name as Outcome) : "accepted";
 }
 
@@ -113,8 +113,8 @@ describe("a stand-in", () => {
   const access = { method: "header", name: "X-Token", token, secondToken: "" } as const;
   const arrive = (presented: string) => ["X-Token", presented];
   const setUp = () => {
-    const standIns = new StandIns();
-    return { standIns, gate: new TokenGate(access, "hook", standIns) };
+    const standIns = new TestCredentials();
+    return { standIns, gate: new TokenAuthenticator(access, "hook", standIns) };
   };
 
   it("has the form of a token, and is another each time", () => {
@@ -148,7 +148,7 @@ describe("a stand-in", () => {
   it("is valid beside others, and with the node that a deploy has put in the place of the first", () => {
     const { standIns } = setUp();
     const issued = [standIns.issue("hook"), standIns.issue("hook")];
-    const successor = new TokenGate({ ...access, token: "x".repeat(40) }, "hook", standIns);
+    const successor = new TokenAuthenticator({ ...access, token: "x".repeat(40) }, "hook", standIns);
     for (const standIn of issued) should(refusalBy(successor, arrive(standIn.token), "")).be.undefined();
   });
 

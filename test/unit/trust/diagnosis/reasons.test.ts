@@ -1,7 +1,7 @@
 import should from "should";
 import catalog from "../../../../locales/en-US/webhook-trigger.json";
-import { explainedBy, explainedByWhy, type Finding } from "../../../../src/auth/diagnosis";
-import type { Reason, Why } from "../../../../src/auth/result";
+import { explainFindings, explainedByWhy, type Finding } from "../../../../src/auth/diagnosis";
+import type { Reason, RefusalReason } from "../../../../src/auth/result";
 
 const head = { method: "POST", rawHeaders: [], search: "" };
 const [header, query, json] = ["header:X-Signature", "query:state", "json:a.b"] as const;
@@ -24,7 +24,7 @@ const findings: Record<Finding["kind"], Finding[]> = {
   publicUrl: [{ kind: "publicUrl", url: "https://user:pass@hooks.example/hook?token=1" }],
   signedUrl: [{ kind: "signedUrl" }],
 };
-const whys: Record<Why["kind"], Why> = {
+const whys: Record<RefusalReason["kind"], RefusalReason> = {
   missing: { kind: "missing", source: header },
   repeated: { kind: "repeated", source: json },
   timeMalformed: { kind: "timeMalformed", source: header },
@@ -38,7 +38,7 @@ const whys: Record<Why["kind"], Why> = {
 };
 
 const reasons = [
-  ...explainedBy(Object.values(findings).flat(), head).reasons,
+  ...explainFindings(Object.values(findings).flat(), head).reasons,
   ...Object.values(whys).flatMap((why) => explainedByWhy(why, head).reasons),
 ];
 

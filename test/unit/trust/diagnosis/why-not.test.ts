@@ -3,12 +3,12 @@ import should from "should";
 import {
   explainToken,
   type Finding,
-  flawOf,
+  findSecretFlaw,
   originals,
   type Verification,
   whyNot,
 } from "../../../../src/auth/diagnosis";
-import type { Why } from "../../../../src/auth/result";
+import type { RefusalReason } from "../../../../src/auth/result";
 import type { SenderId } from "../../../../src/auth/senders/table";
 import { Verifier } from "../../../../src/auth/signature/verifier";
 import { schemeOf } from "../../../harness/verification";
@@ -30,7 +30,7 @@ function refusalOf(
   verifier: ReturnType<typeof Verifier.of>,
   head: Parameters<Verifier["begin"]>[0],
   body: Buffer,
-): Why {
+): RefusalReason {
   if (!(verifier instanceof Verifier)) throw new Error(verifier.rule);
   const check = verifier.begin(head, at);
   if ("why" in check) return check.why;
@@ -117,9 +117,9 @@ describe("why a signature does not fit", () => {
 
     it("is in no format, but would be", () => {
       const standard = schemeOf("standard-webhooks");
-      should(flawOf(standard, "v1,whsec_c2VjcmV0")).eql({ kind: "secretPrefixTooMuch", prefix: "v1," });
-      should(flawOf(standard, "whsec_c2VjcmV0\n")).eql({ kind: "secretBlank" });
-      should(flawOf(standard, "not base64!")).be.undefined();
+      should(findSecretFlaw(standard, "v1,whsec_c2VjcmV0")).eql({ kind: "secretPrefixTooMuch", prefix: "v1," });
+      should(findSecretFlaw(standard, "whsec_c2VjcmV0\n")).eql({ kind: "secretBlank" });
+      should(findSecretFlaw(standard, "not base64!")).be.undefined();
     });
   });
 
