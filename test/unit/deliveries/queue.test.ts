@@ -495,7 +495,7 @@ function testQueue(engine: QueueEngine): void {
     const large = Buffer.alloc(2_000_000, "x");
 
     it("drops the oldest that have finished, and what has failed last", async () => {
-      await reopen({ maxBytes: 7_000_000 });
+      await reopen({ maxBytes: 7_000_000, maxAge: Infinity });
       await queue.add(delivered("1", { at: 1, state: "failed" }), large);
       await queue.add(delivered("2", { at: 2, state: "succeeded" }), large);
       await queue.add(delivered("3", { at: 3, state: "refused" }), large);
