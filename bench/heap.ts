@@ -42,7 +42,7 @@ const RED = {
   settings: {},
 } as unknown as NodeAPI;
 const nodeAt = (index: number) => Object.assign(Object.create(node) as Node, { id: `w${index}` });
-const limiting = { standIns: new TestCredentials(), counter: new MemoryRateCounter() };
+const limiting = { testCredentials: new TestCredentials(), counter: new MemoryRateCounter() };
 const observers = new Observers(RED);
 const { outcomes } = observers;
 const guarding = new Guarding(new MemoryDuplicates());
@@ -52,15 +52,22 @@ const config = measure("its configuration, parsed", (index) => {
   const ownToken = token.slice(5) + String(index).padStart(5, "0");
   return parseConfig({ ...defaults, relativePath: `/hook/${index}` }, { token: ownToken }, { roots: { admin: "/admin", node: "/" } }) as WebhookConfig;
 }); // prettier-ignore
-const gate = measure("its gate", (index) => createAuthenticator(config(index)) as Authenticator);
+const authenticator = measure("its gate", (index) => createAuthenticator(config(index)) as Authenticator);
 measure("its counts and its health", (index) => {
   const own = nodeAt(index);
   observers.begin(own);
-  observers.run(describeNode(own, config(index), gate(index)));
+  observers.run(describeNode(own, config(index), authenticator(index)));
   return own;
 });
 measure("the endpoint, its functions and its place in the map", (index) => {
-  const parts = { config: config(index), gate: gate(index), limit: 5_000_000, limiting, outcomes, guarding };
+  const parts = {
+    config: config(index),
+    authenticator: authenticator(index),
+    limit: 5_000_000,
+    limiting,
+    outcomes,
+    guarding,
+  };
   const endpoint = createEndpoint(RED, nodeAt(index), { ...parts, guaranteed: undefined, records: undefined });
   return registry.register({ endpoint, onActive: nothing, onBlocked: nothing });
 });

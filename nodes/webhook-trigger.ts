@@ -22,7 +22,7 @@ import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Recorder } from "../src/deliveries/recorder";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
 import { DeployGate } from "../src/flow/deploy-gate";
-import { ConfiguredPaths, EndpointRegistry, OpenedNodes } from "../src/flow/endpoints";
+import { ConfiguredPaths, EndpointRegistry, OpenNodes } from "../src/flow/endpoints";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
 import { describeNode, createEndpoint, type EndpointParts } from "../src/flow/message";
 import { Replays } from "../src/flow/replays";
@@ -46,7 +46,7 @@ interface Common {
   completion: Completion;
   /** Missing where HTTP nodes are switched off. */
   front: HttpFront | undefined;
-  opened: OpenedNodes;
+  opened: OpenNodes;
   trials: TestRequests;
   limiting: LimitServices;
   guarding: Guarding;
@@ -88,7 +88,7 @@ function prepare(RED: NodeAPI): Common {
   const registry = new EndpointRegistry();
   const deployGate = new DeployGate();
   const roots = getRoots(RED);
-  const opened = new OpenedNodes(RED, registry);
+  const opened = new OpenNodes(RED, registry);
   const stores = new DeliveryStores(RED, observers.outcomes, pushChanges(RED));
   const limit = getBodyLimitBytes(RED);
   const { lists } = stores;
@@ -112,7 +112,7 @@ function prepare(RED: NodeAPI): Common {
       ? undefined
       : new HttpFront(RED, {
           registry,
-          gate: deployGate,
+          deployGate: deployGate,
           missed,
           settings: getSettings(RED),
           getMiddleware: () => getMiddleware(RED),
@@ -140,7 +140,7 @@ function prepare(RED: NodeAPI): Common {
     completion: new Completion(RED),
     opened,
     trials,
-    limiting: { standIns: trials.standIns, counter: stores.rates ?? new MemoryRateCounter() },
+    limiting: { testCredentials: trials.testCredentials, counter: stores.rates ?? new MemoryRateCounter() },
     guarding: new Guarding(new MemoryDuplicates()),
     observers,
     roots,
@@ -166,20 +166,20 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   if ("rule" in config) return close(config);
   const breach = stores.breachOf(config.guaranteed);
   if (breach) return close(breach);
-  const gate = createAuthenticator(config, node.id, trials.standIns);
-  if ("rule" in gate) return close(gate);
-  const recorder = new Recorder(node.id, gate.redactor);
-  open(RED, node, { ...common, outcomes: observers.outcomes, config, gate, recorder });
+  const authenticator = createAuthenticator(config, node.id, trials.testCredentials);
+  if ("rule" in authenticator) return close(authenticator);
+  const recorder = new Recorder(node.id, authenticator.redactor);
+  open(RED, node, { ...common, outcomes: observers.outcomes, config, authenticator, recorder });
 }
 
 /** All that the endpoint of a node is made of. */
-type Whole = Common & Pick<EndpointParts, "config" | "gate" | "outcomes"> & { recorder: Recorder };
+type Whole = Common & Pick<EndpointParts, "config" | "authenticator" | "outcomes"> & { recorder: Recorder };
 
 function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
-  const { config, gate, observers, recorder, registry, stores, completion } = whole;
+  const { config, authenticator, observers, recorder, registry, stores, completion } = whole;
   const { path } = config;
   const log = stores.logOf(recorder, path, config.guaranteed);
-  const running = describeNode(node, config, gate, log);
+  const running = describeNode(node, config, authenticator, log);
   observers.run(running);
   // What was stored before is started also where the node stores nothing more.
   const flow =

@@ -85,9 +85,9 @@ export class Inactivity {
   }
 
   /** No request winds a timer up: it only ends a silence. Test requests are no sign of the sender. */
-  #accept({ node, admission }: AcceptedEvent): void {
+  #accept({ node, authenticated }: AcceptedEvent): void {
     const watch = this.#watches.get(node);
-    if (watch?.isSilent && watch.isOpen && !admission.isTrial) this.#endSilence(watch);
+    if (watch?.isSilent && watch.isOpen && !authenticated.isTest) this.#endSilence(watch);
   }
 
   #endSilence(watch: Watch): void {
@@ -146,7 +146,7 @@ export class Inactivity {
 async function findLastAccepted(store: StoredDeliveries, node: string): Promise<number | undefined> {
   try {
     const found = await Promise.all(acceptedStates.map((state) => store.list({ node, state, limit: maxAsked })));
-    const own = found.flat().filter(({ replayOf, isTrial }) => replayOf === undefined && !isTrial);
+    const own = found.flat().filter(({ replayOf, isTest }) => replayOf === undefined && !isTest);
     return Math.max(...own.map(({ at }) => at));
   } catch {
     return undefined;

@@ -36,7 +36,7 @@ export class NodeHealth {
   used: Partial<Record<Credential, number>> = {};
   /** How many failed attempts came since one succeeded. */
   failures = 0;
-  #last: Standing["last"];
+  #last: NodeReport["last"];
   #credential: Credential | undefined;
   #withoutKey = 0;
   #secret: string | undefined;
@@ -61,15 +61,15 @@ export class NodeHealth {
     this.#succeed();
   }
 
-  accept({ id, at, lacksKey, admission, ip }: AcceptedEvent, outcome: "accepted" | "repeated"): void {
+  accept({ id, at, lacksKey, authenticated, ip }: AcceptedEvent, outcome: "accepted" | "repeated"): void {
     this.#last = { at, outcome };
     this.#refusals = none;
     if (lacksKey) this.#withoutKey++;
-    if (!admission.isTrial) this.#use(admission, ip, at);
+    if (!authenticated.isTest) this.#use(authenticated, ip, at);
     if (outcome === "accepted" && this.#pending && this.#pending.size < maxPending) this.#pending.set(id, at);
   }
 
-  #use({ credential }: AcceptedEvent["admission"], ip: string, at: number): void {
+  #use({ credential }: AcceptedEvent["authenticated"], ip: string, at: number): void {
     this.acceptedAt = at;
     this.used[credential] = at;
     this.#credential = credential;
@@ -162,7 +162,7 @@ export class NodeHealth {
   }
 
   /** What the form is told besides the counts. */
-  get standing(): Omit<Standing, "accepted" | "refused" | "handshakes" | "duplicates" | "unanswered"> {
+  get report(): Omit<NodeReport, "accepted" | "refused" | "handshakes" | "duplicates" | "unanswered"> {
     return {
       withoutKey: this.#withoutKey,
       hasSecret: this.hasSecret,
@@ -223,7 +223,7 @@ export class NodeHealths {
 // How a node fares, as its form in the editor is told.
 
 /** What became of the last request, and of all since the node was started. */
-export interface Standing {
+export interface NodeReport {
   accepted: number;
   refused: number;
   handshakes: number;

@@ -33,16 +33,18 @@ class LoggedRefusal {
   }
 
   get explanation(): Explanation {
-    const { gate, problem, request, cause } = this.#event;
+    const { authenticator, problem, request, cause } = this.#event;
     const mayBeKnown = request && problem.status === 401 && cause === undefined;
-    return (this.#explanation ??= mayBeKnown ? explain(gate, request) : { reasons: [] });
+    return (this.#explanation ??= mayBeKnown ? explain(authenticator, request) : { reasons: [] });
   }
 
   /** The error behind it, with the place that it came from. */
   get cause(): string | undefined {
-    const { gate, cause } = this.#event;
+    const { authenticator, cause } = this.#event;
     if (cause === undefined) return undefined;
-    return (this.#cause ??= gate.redactor.redact(describeCause(cause, this.#translate)).slice(0, maxLoggedCause));
+    return (this.#cause ??= authenticator.redactor
+      .redact(describeCause(cause, this.#translate))
+      .slice(0, maxLoggedCause));
   }
 
   /** For the list of deliveries: a flood of requests must not have each of them examined. */
@@ -54,12 +56,15 @@ class LoggedRefusal {
 }
 
 /** Nothing that somebody has sent may keep a refusal from being reported. */
-function explain(gate: RefusedEvent["gate"], request: NonNullable<RefusedEvent["request"]>): Explanation {
+function explain(
+  authenticator: RefusedEvent["authenticator"],
+  request: NonNullable<RefusedEvent["request"]>,
+): Explanation {
   // The name of a place is its sender's, who may have written anything there.
   const redact = (value: string | number) =>
-    typeof value === "string" ? gate.redactor.redact(value).slice(0, maxValue) : value;
+    typeof value === "string" ? authenticator.redactor.redact(value).slice(0, maxValue) : value;
   try {
-    const { reasons, ...rest } = gate.explain(request);
+    const { reasons, ...rest } = authenticator.explain(request);
     const redacted = reasons.map(({ key, values }) => {
       const texts = Object.entries(values).map(([name, value]) => [name, redact(value)] as const);
       return { key, values: Object.fromEntries(texts) };

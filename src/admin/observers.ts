@@ -9,7 +9,7 @@ import { Outcomes } from "../flow/outcomes";
 import { trustsEveryProxy } from "../http/express";
 import { Inactivity, type StoredDeliveries } from "./inactivity";
 import { Metrics } from "./metrics";
-import { NodeHealths, type Standing } from "./node-health";
+import { NodeHealths, type NodeReport } from "./node-health";
 import { NodeLog } from "./node-log";
 import { NodeStatuses } from "./node-status";
 import { Traffic } from "./traffic";
@@ -62,13 +62,13 @@ export class Observers {
     httpAdmin.post("/webhook-trigger/:id/secret", auth.needsPermission(permissions.write), secret);
   }
 
-  async #describe(id: string): Promise<Standing | undefined> {
+  async #describe(id: string): Promise<NodeReport | undefined> {
     const health = this.#nodes.get(id);
     if (!health?.running) return undefined;
     const counts = (await this.#metrics.read(new Set([id]))).get(id);
     if (!counts) return undefined;
     const { handshake: handshakes, duplicate: duplicates, ...others } = counts;
-    return { ...others, handshakes, duplicates, ...health.standing };
+    return { ...others, handshakes, duplicates, ...health.report };
   }
 
   /** A node is deployed: nothing is known yet of what it has become. */

@@ -21,10 +21,11 @@ import { TokenAuthenticator } from "./token";
 export function createAuthenticator(
   { sender, access }: Pick<WebhookConfig, "sender" | "access">,
   owner = "",
-  standIns = new TestCredentials(),
+  testCredentials = new TestCredentials(),
 ): Authenticator | Breach {
   if (sender !== "" && !isSenderId(sender)) return broken("sender.unknown");
-  if (access.method !== "signature") return new TokenAuthenticator(access, owner, standIns, handshakesByToken(sender));
+  if (access.method !== "signature")
+    return new TokenAuthenticator(access, owner, testCredentials, handshakesByToken(sender));
   if (sender === "") return broken("sender.required");
   const scheme = resolveScheme(sender, access);
   if ("rule" in scheme) return broken(scheme.rule);
@@ -35,10 +36,15 @@ export function createAuthenticator(
   if (!(verifier instanceof Verifier)) {
     if (first !== "" || !isArmed) return broken(verifier.rule);
     const handshakes = new Handshakes(row, { settings, verifyToken });
-    return new SignatureAuthenticator(access, { sender, scheme, verifier: undefined, handshakes }, owner, standIns);
+    return new SignatureAuthenticator(
+      access,
+      { sender, scheme, verifier: undefined, handshakes },
+      owner,
+      testCredentials,
+    );
   }
   const handshakes = new Handshakes(row, { settings, verifyToken, verifier });
-  return new SignatureAuthenticator(access, { sender, scheme, verifier, handshakes }, owner, standIns);
+  return new SignatureAuthenticator(access, { sender, scheme, verifier, handshakes }, owner, testCredentials);
 }
 
 /** A sender that sends the secret itself has its handshakes wherever that is looked for. */

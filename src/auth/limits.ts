@@ -59,7 +59,7 @@ export class MemoryRateCounter implements RateCounter {
 export interface LimitServices {
   readonly counter: RateCounter;
   /** The editor's test requests are not limited. */
-  readonly standIns: { isFromUs(socket: Socket): boolean };
+  readonly testCredentials: { isFromUs(socket: Socket): boolean };
 }
 
 /** The limits of one endpoint. */
@@ -79,7 +79,7 @@ const judged = new WeakMap<IncomingMessage, Problem | undefined>();
 export function createLimits(
   { allowFrom, rateLimit }: Pick<Handling, "allowFrom" | "rateLimit">,
   endpoint: string,
-  { counter, standIns }: LimitServices,
+  { counter, testCredentials }: LimitServices,
 ): Limits | undefined {
   if (allowFrom.length === 0 && rateLimit === 0) return undefined;
   const isAllowed = createAllowList(allowFrom);
@@ -90,7 +90,7 @@ export function createLimits(
   };
   return {
     judge(request, ip) {
-      if (standIns.isFromUs(request.socket)) return undefined;
+      if (testCredentials.isFromUs(request.socket)) return undefined;
       const address = normaliseAddress(ip);
       if (!isAllowed(address)) return problems.addressNotAllowed;
       if (rateLimit === 0) return undefined;

@@ -9,7 +9,7 @@ export interface Presentation {
 }
 
 /** The field in which a test request carries its stand-in where requests are signed, in lower case. */
-export const trialField = "x-webhook-trigger-test";
+export const testField = "x-webhook-trigger-test";
 
 /**
  * How a caller presents a token, so that the gate finds it: the counterpart for test requests and for what the form

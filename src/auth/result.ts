@@ -23,7 +23,7 @@ export type Credential = "first" | "second";
 export interface Authenticated {
   credential: Credential;
   /** Whether it is a test request of the editor's, which has neither of the two. */
-  isTrial?: true;
+  isTest?: true;
   /** When it was signed, in ms since the epoch; nothing where that is not told. */
   sentAt?: number;
 }

@@ -6,7 +6,7 @@ import type { AuthResult, Authenticator, ReceivedFields, RefusedRequestFacts } f
 import { explainFindings, explainedByWhy, whyNot } from "./diagnosis";
 import { digestOfPresented } from "./digest";
 import { claimBySignature, type Handshakes, withHandshakes } from "./handshakes";
-import { trialField } from "./present";
+import { testField } from "./present";
 import { Redactor } from "./redactor";
 import type { Explanation, RefusalReason } from "./result";
 import type { Scheme } from "./senders/sender";
@@ -35,12 +35,12 @@ export class SignatureAuthenticator implements Authenticator {
   /** The fields that hold signatures, in lower case. */
   readonly #fields: readonly string[];
   readonly #owner: string;
-  readonly #standIns: TestCredentials;
+  readonly #testCredentials: TestCredentials;
   readonly redactor: Redactor;
   readonly scheme: Scheme;
 
   /** @param owner whose endpoint it is, as the stand-ins know it */
-  constructor(access: SignatureAccess, signing: Signing, owner: string, standIns: TestCredentials) {
+  constructor(access: SignatureAccess, signing: Signing, owner: string, testCredentials: TestCredentials) {
     const { secret, secondSecret, verifyToken } = access;
     this.#access = access;
     this.#signing = signing;
@@ -50,8 +50,8 @@ export class SignatureAuthenticator implements Authenticator {
     const { alg, sig } = signing.scheme;
     this.parameter = alg === "token" ? /^query:([^]+)$/.exec(sig.source ?? "")?.[1] : undefined;
     this.#owner = owner;
-    this.#standIns = standIns;
-    this.redactor = new Redactor([secret, secondSecret, verifyToken], () => standIns.tokens(owner));
+    this.#testCredentials = testCredentials;
+    this.redactor = new Redactor([secret, secondSecret, verifyToken], () => testCredentials.tokens(owner));
   }
 
   isTakenFrom({ headers, rawHeaders }: ReceivedFields): boolean {
@@ -61,7 +61,7 @@ export class SignatureAuthenticator implements Authenticator {
 
   begin(head: RequestHead, at: number): AuthResult {
     const { handshakes, verifier } = this.#signing;
-    if (this.#isTrial(head)) return byTrial;
+    if (this.#isTest(head)) return byTrial;
     const met = handshakes.meet(head);
     if (typeof met === "object") return met;
     if (head.method !== "POST") return problems.methodNotAllowed;
@@ -77,7 +77,7 @@ export class SignatureAuthenticator implements Authenticator {
   }
 
   hides(field: string): boolean {
-    return field === trialField || (this.#signing.scheme.alg === "token" && this.#fields.includes(field));
+    return field === testField || (this.#signing.scheme.alg === "token" && this.#fields.includes(field));
   }
 
   explain(refused: RefusedRequestFacts): Explanation {
@@ -99,10 +99,10 @@ export class SignatureAuthenticator implements Authenticator {
     return findings.length > 0 ? explainFindings(findings, head) : explainedByWhy(why, head);
   }
 
-  #isTrial({ rawHeaders }: RequestHead): boolean {
-    const [standIn, ...more] = fieldValues(rawHeaders, trialField);
-    if (standIn === undefined || more.length > 0) return false;
-    return this.#standIns.accept(this.#owner, digestOfPresented(standIn), rawHeaders);
+  #isTest({ rawHeaders }: RequestHead): boolean {
+    const [testCredential, ...more] = fieldValues(rawHeaders, testField);
+    if (testCredential === undefined || more.length > 0) return false;
+    return this.#testCredentials.accept(this.#owner, digestOfPresented(testCredential), rawHeaders);
   }
 }
 

@@ -14,7 +14,7 @@ import { TestCredentials } from "./stand-ins";
 const byFirst: Authenticated = { credential: "first" };
 const bySecond: Authenticated = { credential: "second" };
 /** By a stand-in. */
-export const byTrial: Authenticated = { credential: "first", isTrial: true };
+export const byTrial: Authenticated = { credential: "first", isTest: true };
 
 /** What a request must present, and where; prepared, so that a request costs no more than it must. */
 export class TokenAuthenticator implements Authenticator {
@@ -26,7 +26,7 @@ export class TokenAuthenticator implements Authenticator {
   readonly #digest: Buffer;
   readonly #secondDigest: Buffer | undefined;
   readonly #owner: string;
-  readonly #standIns: TestCredentials;
+  readonly #testCredentials: TestCredentials;
   readonly scheme = undefined;
   readonly redactor: Redactor;
   readonly #handshakes: Handshakes | undefined;
@@ -38,7 +38,7 @@ export class TokenAuthenticator implements Authenticator {
   constructor(
     access: TokenAccess,
     owner = "",
-    standIns: TestCredentials = new TestCredentials(),
+    testCredentials: TestCredentials = new TestCredentials(),
     handshakes?: Handshakes,
   ) {
     const { name, token, secondToken } = access;
@@ -49,8 +49,8 @@ export class TokenAuthenticator implements Authenticator {
     this.#digest = digest(token);
     this.#secondDigest = secondToken === "" ? undefined : digest(secondToken);
     this.#owner = owner;
-    this.#standIns = standIns;
-    this.redactor = new Redactor([token, secondToken], () => standIns.tokens(owner));
+    this.#testCredentials = testCredentials;
+    this.redactor = new Redactor([token, secondToken], () => testCredentials.tokens(owner));
   }
 
   isTakenFrom({ headers }: ReceivedFields): boolean {
@@ -94,7 +94,7 @@ export class TokenAuthenticator implements Authenticator {
     const own = digestOfPresented(presented);
     if (isSame(own, this.#digest)) return byFirst;
     if (this.#secondDigest && isSame(own, this.#secondDigest)) return bySecond;
-    return this.#standIns.accept(this.#owner, own, request) ? byTrial : undefined;
+    return this.#testCredentials.accept(this.#owner, own, request) ? byTrial : undefined;
   }
 
   /** What each field or parameter of the configured name presents: a token, or something that is none. */

@@ -80,7 +80,7 @@ export interface Delivery {
   /** The id of the delivery that it is a replay of. */
   readonly replayOf?: string;
   /** Whether the editor has sent it, to try the endpoint. */
-  readonly isTrial?: boolean;
+  readonly isTest?: boolean;
   /** Whether its body, which is JSON, is all of the message's payload: somebody has changed that. */
   readonly isPayload?: boolean;
   /** How often the flow was started with it. */

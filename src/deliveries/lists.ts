@@ -121,7 +121,7 @@ export function summarize(delivery: Delivery, { translate, paused }: SummaryOpti
     ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
     ...{ maxAttempts: delivery.maxAttempts ?? null, nextAt: delivery.nextAt ?? null, pause },
     replayOf: delivery.replayOf ?? null,
-    isTrial: delivery.isTrial ?? false,
+    isTest: delivery.isTest ?? false,
     cause,
   };
 }

@@ -14,7 +14,7 @@ export interface SentRequest {
   /** As it was sent; nothing where a parser in front has made something of it, which then is what counts. */
   readonly bytes: Buffer | undefined;
   /** Whether the editor has sent it, to try the endpoint. */
-  readonly isTrial: boolean;
+  readonly isTest: boolean;
 }
 
 /** What became of it so far. */
@@ -55,8 +55,8 @@ export class Recorder {
     const delivery = { ...outcome, id, node: this.#node, at, head, webhook: withoutAttempt(webhook), size, attempt: 1 };
     const isJson = sent.bytes === undefined && !Buffer.isBuffer(sent.content.value);
     // Of most there is no more to say.
-    if (!isJson && !sent.isTrial) return { delivery, body, attempts: [{ at }] };
-    const more = { ...(isJson && { isJson }), ...(sent.isTrial && { isTrial: true }) };
+    if (!isJson && !sent.isTest) return { delivery, body, attempts: [{ at }] };
+    const more = { ...(isJson && { isJson }), ...(sent.isTest && { isTest: true }) };
     return { delivery: { ...delivery, ...more }, body, attempts: [{ at }] };
   }
 

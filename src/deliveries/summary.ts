@@ -45,7 +45,7 @@ export interface Summary {
   /** The id of the delivery that it is a replay of. */
   readonly replayOf: string | null;
   /** Whether the editor has sent it, to try the endpoint. */
-  readonly isTrial: boolean;
+  readonly isTest: boolean;
   readonly cause: Cause | null;
 }
 

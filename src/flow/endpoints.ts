@@ -103,7 +103,7 @@ export interface Open {
 
 export type OpenResult = Open | Breach | "switchedOff";
 
-export class OpenedNodes {
+export class OpenNodes {
   readonly #RED: NodeAPI;
   readonly #registry: EndpointRegistry;
   readonly #opened = new WeakMap<Node, OpenResult>();

@@ -189,10 +189,10 @@ export class FlowReply {
 
   #emitFailure(problem: Problem, cause: unknown): void {
     if (!this.#owner) return;
-    const { outcomes, nodeId: node, authenticator: gate } = this.#owner;
+    const { outcomes, nodeId: node, authenticator } = this.#owner;
     const isLate = problem === problems.flowLate && cause === undefined;
     if (isLate) outcomes.emit("unanswered", { node, id: this.#waiting.id });
-    else outcomes.emit("refused", { node, gate, problem, cause });
+    else outcomes.emit("refused", { node, authenticator, problem, cause });
   }
 
   /** Guaranteed delivery tells of its attempts by itself. */

@@ -24,7 +24,7 @@ const maxMessages = 1000;
 const maxMessageBytes = 16 * 1024 * 1024;
 
 /** What the flow of a node is made of. */
-interface GuaranteedServices extends Pick<EndpointParts, "config" | "gate" | "limit"> {
+interface GuaranteedServices extends Pick<EndpointParts, "config" | "authenticator" | "limit"> {
   readonly outcomes: Outcomes;
   readonly queue: DeliveryQueue;
   readonly deployGate: DeployGate;
@@ -163,6 +163,6 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   }
 
   #redact(error: string): string {
-    return this.#means.gate.redactor.redact(error);
+    return this.#means.authenticator.redactor.redact(error);
   }
 }

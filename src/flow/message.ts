@@ -20,7 +20,7 @@ const maxWaitMs = 10_000;
 /** What an endpoint is made of, beside the node. */
 export interface EndpointParts {
   config: WebhookConfig;
-  gate: Authenticator;
+  authenticator: Authenticator;
   /** The most bytes that a body may have. */
   limit: number;
   outcomes: Outcomes;
@@ -33,12 +33,12 @@ export interface EndpointParts {
 }
 
 export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): Endpoint {
-  const { config, gate, limit, outcomes, guaranteed, records } = parts;
+  const { config, authenticator, limit, outcomes, guaranteed, records } = parts;
   const { reply, rawBody } = config;
   return {
     nodeId: node.id,
     path: config.path,
-    authenticator: gate,
+    authenticator,
     sender: isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined,
     limit,
     limits: createLimits(config, node.id, parts.limiting),
@@ -53,10 +53,13 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
   };
 }
 
-function createDuplicateGuard(endpoint: string, { config, gate, guarding }: EndpointParts): DuplicateGuard | undefined {
+function createDuplicateGuard(
+  endpoint: string,
+  { config, authenticator, guarding }: EndpointParts,
+): DuplicateGuard | undefined {
   const { duplicates, sender, reply } = config;
   if (!duplicates) return undefined;
-  const isLoose = isSenderId(sender) && isIdLoose(senders[sender], gate.scheme);
+  const isLoose = isSenderId(sender) && isIdLoose(senders[sender], authenticator.scheme);
   const patience = reply.by === "flow" ? reply.timeout : maxWaitMs;
   return new DuplicateGuard({ ...duplicates, endpoint, isIdLoose: isLoose, patience }, guarding);
 }

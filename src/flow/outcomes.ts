@@ -15,7 +15,7 @@ interface NodeEvent {
 export interface AcceptedEvent extends NodeEvent {
   /** The id of its message. */
   readonly id: string;
-  readonly admission: Authenticated;
+  readonly authenticated: Authenticated;
   /** The address of its sender. */
   readonly ip: string;
   /** Whether duplicates of it would be ignored, had it a key. */
@@ -43,7 +43,7 @@ interface HandshakeEvent extends NodeEvent {
 
 export interface RefusedEvent extends NodeEvent {
   /** Explains and redacts: after a deploy, the node may have another one. */
-  readonly gate: Authenticator;
+  readonly authenticator: Authenticator;
   readonly problem: Problem;
   /** Missing where a reply went wrong, whose request was accepted before. */
   readonly request?: RefusedRequestFacts | undefined;

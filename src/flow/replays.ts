@@ -8,7 +8,7 @@ import type { AttemptResult, Change, DeliveryList } from "../deliveries/queue";
 import { isReplayable, lateAnswer, type Obstacle } from "../deliveries/summary";
 import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
-import type { Open, OpenedNodes } from "./endpoints";
+import type { Open, OpenNodes } from "./endpoints";
 import { FlowReply } from "./flow-reply";
 import { createMessage, composePayload } from "./message";
 
@@ -19,12 +19,12 @@ export interface Changed {
 
 export class Replays {
   readonly #RED: NodeAPI;
-  readonly #opened: OpenedNodes;
+  readonly #opened: OpenNodes;
   readonly #deployGate: DeployGate;
   /** The most bytes that a body may have. */
   readonly #limit: number;
 
-  constructor(RED: NodeAPI, opened: OpenedNodes, deployGate: DeployGate, limit: number) {
+  constructor(RED: NodeAPI, opened: OpenNodes, deployGate: DeployGate, limit: number) {
     this.#RED = RED;
     this.#opened = opened;
     this.#deployGate = deployGate;

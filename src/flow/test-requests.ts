@@ -5,7 +5,7 @@ import type { NodeAPI } from "node-red";
 import { request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
-import { messageField, present, testBody, trialField } from "../auth/present";
+import { messageField, present, testBody, testField } from "../auth/present";
 import { type TestCredential, TestCredentials } from "../auth/stand-ins";
 import { permissions } from "../config/host";
 import { getMountPath, getParent, getRoots, getServer } from "../config/node-red";
@@ -13,7 +13,7 @@ import type { WebhookConfig } from "../config/parse";
 import type { BrokenRule } from "../config/rules";
 import type { DeliveryLists } from "../deliveries/lists";
 import { type DeployGate, holdTimeoutMs } from "./deploy-gate";
-import type { OpenResult, OpenedNodes } from "./endpoints";
+import type { OpenResult, OpenNodes } from "./endpoints";
 
 /** How long an answer may take, in ms: longer than a request may wait for a deploy. */
 const maxWaitMs = holdTimeoutMs + 5000;
@@ -40,7 +40,7 @@ interface Sample {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const usualSample: Sample = { body: testBody, headers: { "Content-Type": "text/plain" } };
+const defaultSample: Sample = { body: testBody, headers: { "Content-Type": "text/plain" } };
 /** What says how a body is to be read. */
 const fieldsOfBodies = ["content-type", "content-encoding"];
 
@@ -49,15 +49,15 @@ const fieldsOfBodies = ["content-type", "content-encoding"];
  * answers may be something else, so they never carry the token: a stand-in is in its place.
  */
 export class TestRequests {
-  readonly standIns = new TestCredentials();
+  readonly testCredentials = new TestCredentials();
   readonly #RED: NodeAPI;
-  readonly #gate: DeployGate;
-  readonly #opened: OpenedNodes;
+  readonly #deployGate: DeployGate;
+  readonly #opened: OpenNodes;
   readonly #lists: DeliveryLists;
 
-  constructor(RED: NodeAPI, gate: DeployGate, opened: OpenedNodes, lists: DeliveryLists) {
+  constructor(RED: NodeAPI, deployGate: DeployGate, opened: OpenNodes, lists: DeliveryLists) {
     this.#RED = RED;
-    this.#gate = gate;
+    this.#deployGate = deployGate;
     this.#opened = opened;
     this.#lists = lists;
     const answer: RequestHandler<{ id: string }> = (request, response) => {
@@ -76,22 +76,22 @@ export class TestRequests {
   /** @param delivery the id of the one whose body is to be sent; nothing for the usual body */
   async #of(id: string, way: Way, delivery: unknown): Promise<TestResult> {
     // While flows are being deployed, nodes come and go.
-    if (!(await this.#gate.wait())) return { outcome: "deploying" };
+    if (!(await this.#deployGate.wait())) return { outcome: "deploying" };
     const opened = this.#opened.of(id);
     if (!opened) return { outcome: "notDeployed" };
     if (opened === "switchedOff") return { outcome: "switchedOff" };
     if ("rule" in opened) return { outcome: "closed", ...opened };
     const { config } = opened;
     if (!this.#opened.serving(id)) return { outcome: "taken" };
-    const sample = delivery === undefined ? usualSample : await this.#sampleOf(opened, delivery);
+    const sample = delivery === undefined ? defaultSample : await this.#sampleOf(opened, delivery);
     if (!sample) return { outcome: "deliveryGone" };
-    const standIn = this.standIns.issue(id);
+    const testCredential = this.testCredentials.issue(id);
     try {
-      return await this.#send(config, standIn, way, sample);
+      return await this.#send(config, testCredential, way, sample);
     } catch {
       return { outcome: "unreachable" };
     } finally {
-      standIn.revoke();
+      testCredential.revoke();
     }
   }
 
@@ -108,7 +108,7 @@ export class TestRequests {
 
   async #send(
     { path, access, reply }: WebhookConfig,
-    standIn: TestCredential,
+    testCredential: TestCredential,
     way: Way,
     { body, headers: ofBody }: Sample,
   ): Promise<TestResult> {
@@ -116,9 +116,9 @@ export class TestRequests {
     const address = server?.address();
     if (!server || !address) return { outcome: "unreachable" };
 
-    const { token } = standIn;
+    const { token } = testCredential;
     const { headers, search } =
-      access.method === "signature" ? { headers: { [trialField]: token }, search: "" } : present(access, token);
+      access.method === "signature" ? { headers: { [testField]: token }, search: "" } : present(access, token);
     const options: RequestOptions & { rejectUnauthorized: boolean } = {
       ...(typeof address === "string"
         ? { socketPath: address }
@@ -131,7 +131,7 @@ export class TestRequests {
       // This very process answers: its certificate is for the name that others call it by.
       rejectUnauthorized: false,
     };
-    return fetchResult(server instanceof TlsServer ? requestByHttps : requestByHttp, options, standIn, body);
+    return fetchResult(server instanceof TlsServer ? requestByHttps : requestByHttp, options, testCredential, body);
   }
 
   /** Where the app for HTTP nodes is. What a router in front takes from the path, no app is told; the editor saw it. */
@@ -147,7 +147,7 @@ export class TestRequests {
 async function fetchResult(
   request: typeof requestByHttp,
   options: RequestOptions,
-  standIn: TestCredential,
+  testCredential: TestCredential,
   sentBody: string | Buffer,
 ): Promise<TestResult> {
   return new Promise((resolve, reject) => {
@@ -160,7 +160,7 @@ async function fetchResult(
       response.on("close", () => resolve(describeResult(response.statusCode ?? 0, response.headers, body)));
     });
     sent.on("socket", (socket) => {
-      socket.once("connect", () => socket.localPort !== undefined && standIn.leaveBy(socket.localPort));
+      socket.once("connect", () => socket.localPort !== undefined && testCredential.leaveBy(socket.localPort));
     });
     sent.on("error", reject);
     sent.end(sentBody);

@@ -144,13 +144,13 @@ export class Dispatcher {
 
   /** Behind all nodes: refuses other methods, and requests that only the flows know where to go with. */
   readonly #conclude: RequestHandler = (request, response, next) => {
-    const { rule, missed, gate, isConfigured, cors } = this.#options;
+    const { rule, missed, deployGate: authenticator, isConfigured, cors } = this.#options;
     const { method, path } = request;
     const endpoint = this.find(path);
     if (!endpoint) {
       missed.watch(request, response);
-      if (method !== "POST" || !gate.isClosed || !isConfigured(getPathKey(path))) return next();
-      return void gate.wait(response).then(() => this.#handle(request, response, next));
+      if (method !== "POST" || !authenticator.isClosed || !isConfigured(getPathKey(path))) return next();
+      return void authenticator.wait(response).then(() => this.#handle(request, response, next));
     }
     // Core's `http in` does this, where it is loaded.
     if (method === "OPTIONS" && cors) return void cors(request, response, next);
@@ -171,7 +171,7 @@ export class Dispatcher {
 
   readonly #handle: RequestHandler = (request, response, next) => {
     const endpoint = this.find(request.path);
-    if (!endpoint && this.#options.gate.isClosed) return void sendProblem(request, response, problems.deploying);
+    if (!endpoint && this.#options.deployGate.isClosed) return void sendProblem(request, response, problems.deploying);
     if (!endpoint) return leave(request, next);
     void handleRequest(this.#makeExchange(request, response), endpoint, this.#options);
   };

@@ -31,12 +31,12 @@ interface EntryOptions extends Services {
  * and has those reported that somebody in front of an endpoint has answered.
  */
 export function makeEntry(options: EntryOptions): RequestHandler {
-  const { gate, registry, missed, isConfigured, makeExchange } = options;
+  const { deployGate: authenticator, registry, missed, isConfigured, makeExchange } = options;
   return (request: ParsedRequest & Request, response, next) => {
     const target = parseBelow(options.mountPath, request.url);
     const endpoint = target && registry.find(target.path);
     const exchange = endpoint && makeExchange(request, response, target);
-    if (exchange && !gate.isClosed && isDirect(exchange, endpoint, options)) {
+    if (exchange && !authenticator.isClosed && isDirect(exchange, endpoint, options)) {
       const { adminCors } = options.rule.getFront(endpoint);
       // A handshake by OPTIONS would be taken for a preflight request (Fetch §4.8).
       const crossOrigin =
@@ -50,12 +50,12 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     // Requests by other methods may be for another node, which reads their bodies itself.
     if (request.method === "POST" && exchange && !options.isShadowed(endpoint)) prepareForExpress(request, response);
     missed.watch(request, response);
-    if (!gate.isClosed || !target) return next();
+    if (!authenticator.isClosed || !target) return next();
     const passes = exchange
       ? !(judgeHead(exchange, endpoint) instanceof Problem)
       : isConfigured(getPathKey(target.path));
     if (!passes) return next();
-    void gate.wait(response).then(() => {
+    void authenticator.wait(response).then(() => {
       if (!response.destroyed) next();
     });
   };

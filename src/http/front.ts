@@ -91,7 +91,7 @@ export class HttpFront {
     const pathOf = (path: string) => (path.startsWith(`${below}/`) ? path.slice(below.length) : undefined);
     const options: RawBodyOptions = {
       admin,
-      gate: this.#options.gate,
+      deployGate: this.#options.deployGate,
       find: ({ path }) => {
         const nodePath = pathOf(path);
         const endpoint = nodePath === undefined ? undefined : this.#dispatcher.find(nodePath);

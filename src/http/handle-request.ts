@@ -23,7 +23,7 @@ import { type Exchange, handToFlow, receive, type Received, takeChangedBody } fr
 /** What all requests have in common. */
 export interface Services {
   readonly registry: EndpointRegistry;
-  readonly gate: DeployGate;
+  readonly deployGate: DeployGate;
 }
 
 /** A request whose sender is verified, on its way to the flow. */
@@ -31,7 +31,7 @@ interface Accepted {
   readonly exchange: Exchange;
   readonly endpoint: Endpoint;
   readonly received: Received;
-  readonly admission: Authenticated;
+  readonly authenticated: Authenticated;
   readonly content: Content;
   /** The id of its message. */
   readonly id: string;
@@ -49,7 +49,7 @@ export async function handleRequest(exchange: Exchange, known: Endpoint, service
   const findCurrent = () => services.registry.find(exchange.path) ?? endpoint;
   let bytes: Buffer | undefined;
   try {
-    if (services.gate.isClosed) {
+    if (services.deployGate.isClosed) {
       const current = await findAfterDeploy(exchange, services);
       if (current instanceof Problem) return refuse(exchange, endpoint, current);
       endpoint = current;
@@ -78,9 +78,9 @@ function takeReceived({ received }: Exchange, endpoint: Endpoint): Received | un
 /** Waits until the flows run, and finds the endpoint of then. */
 async function findAfterDeploy(
   { path, response }: Exchange,
-  { gate, registry }: Services,
+  { deployGate: authenticator, registry }: Services,
 ): Promise<Endpoint | Problem> {
-  if (!(await gate.wait(response))) return problems.deploying;
+  if (!(await authenticator.wait(response))) return problems.deploying;
   return registry.find(path) ?? problems.gone;
 }
 
@@ -88,18 +88,19 @@ async function findAfterDeploy(
 async function accept(
   exchange: Exchange,
   received: Received,
-  admission: Authenticated,
+  authenticated: Authenticated,
   services: Services,
 ): Promise<Problem | undefined> {
   const { request, response } = exchange;
   const { endpoint, bytes = Buffer.alloc(0) } = received;
-  if (services.gate.isClosed && !(await waitWith(bytes, response, services.gate))) return problems.deploying;
+  if (services.deployGate.isClosed && !(await waitWith(bytes, response, services.deployGate)))
+    return problems.deploying;
   const parsed = received.parsed ?? takeChangedBody(exchange);
   const decoded = parseContentType({ request, parsed }, bytes, endpoint.limit);
   const content = decoded instanceof Promise ? await decoded : decoded;
   if (content instanceof Problem) return content;
-  const webhook = describeWebhook(exchange, endpoint, admission, content);
-  const accepted = { exchange, endpoint, received: { ...received, parsed }, admission, content, id: endpoint.newId(), webhook }; // prettier-ignore
+  const webhook = describeWebhook(exchange, endpoint, authenticated, content);
+  const accepted = { exchange, endpoint, received: { ...received, parsed }, authenticated, content, id: endpoint.newId(), webhook }; // prettier-ignore
   if (needsBytes(accepted) && !received.hasBytes) throw new Interference("bytesGone");
   const duplicate = await deduplicate(accepted);
   if (duplicate instanceof Problem) return hasGone(exchange) ? undefined : duplicate;
@@ -122,10 +123,10 @@ async function accept(
 }
 
 /** What waits for a deploy waits as it was sent: unpacked it may take many times the memory. */
-async function waitWith(bytes: Buffer, response: Exchange["response"], gate: DeployGate): Promise<boolean> {
+async function waitWith(bytes: Buffer, response: Exchange["response"], deployGate: DeployGate): Promise<boolean> {
   if (!memoryBudget.take(bytes.length)) return false;
   try {
-    return await gate.wait(response);
+    return await deployGate.wait(response);
   } finally {
     memoryBudget.release(bytes.length);
   }
@@ -139,7 +140,7 @@ function hasGone({ request, response }: Exchange): boolean {
 /** What `msg.webhook` says. */
 function describeWebhook(
   { request, search }: Exchange,
-  { sender, authenticator: gate, guaranteed }: Endpoint,
+  { sender, authenticator, guaranteed }: Endpoint,
   { credential, sentAt }: Authenticated,
   { bytes }: Content,
 ): Webhook {
@@ -147,7 +148,7 @@ function describeWebhook(
   if (!sender) return proof;
   const told = Object.entries<string>({ ...readSenderDelivery(sender.row, toRequestHead(request, search), bytes) });
   // One with a secret in it is none: redacted, all of them would be duplicates of each other.
-  const safe = told.filter(([, text]) => !gate.redactor.contains(text));
+  const safe = told.filter(([, text]) => !authenticator.redactor.contains(text));
   return { sender: sender.id, ...(Object.fromEntries(safe) as Pick<Webhook, "event" | "id">), ...proof };
 }
 
@@ -156,8 +157,8 @@ function toRequestHead({ method = "", rawHeaders }: Exchange["request"], search:
 }
 
 /** The editor's test request is the same each time. */
-function getDuplicateGuard({ admission, endpoint }: Accepted): DuplicateGuard | undefined {
-  return admission.isTrial ? undefined : endpoint.duplicates;
+function getDuplicateGuard({ authenticated, endpoint }: Accepted): DuplicateGuard | undefined {
+  return authenticated.isTest ? undefined : endpoint.duplicates;
 }
 
 /** Whether it takes the bytes of the body as they were sent. */
@@ -242,18 +243,18 @@ async function store(accepted: Accepted, reservation: Reservation | undefined): 
 async function dispatch(
   delivery: IncomingDelivery,
   endpoint: Endpoint,
-  { gate, registry }: Services,
+  { deployGate: authenticator, registry }: Services,
   reply?: FlowReply,
 ): Promise<Problem | undefined> {
   let current: Endpoint | undefined = endpoint;
   for (;;) {
-    if (gate.isClosed && !(await gate.wait())) return problems.deploying;
+    if (authenticator.isClosed && !(await authenticator.wait())) return problems.deploying;
     if (current !== registry.find(endpoint.path)) current = registry.find(endpoint.path);
     if (current?.nodeId !== endpoint.nodeId) return current ? problems.deploying : problems.gone;
-    const { deploys } = gate;
+    const { deploys } = authenticator;
     current.deliver(delivery, reply);
     await new Promise(setImmediate);
-    if (gate.deploys === deploys) return undefined;
+    if (authenticator.deploys === deploys) return undefined;
   }
 }
 
@@ -288,13 +289,13 @@ function tryReply({ exchange, endpoint }: Accepted, reply: Reply, id: string): P
 
 /** The reply that the flow owes the sender. */
 function oweReply(
-  { exchange, endpoint, admission, content, id }: Accepted,
+  { exchange, endpoint, authenticated, content, id }: Accepted,
   reservation: Reservation | undefined,
 ): FlowReply {
   const { request, response, start: began } = exchange;
   const timeoutMs = endpoint.reply.by === "flow" ? endpoint.reply.timeout : 0;
   handToFlow(exchange, content.value);
-  return new FlowReply({ id, request, response, start: began, isTest: admission.isTrial === true }, endpoint, timeoutMs, reservation); // prettier-ignore
+  return new FlowReply({ id, request, response, start: began, isTest: authenticated.isTest === true }, endpoint, timeoutMs, reservation); // prettier-ignore
 }
 
 function makeDelivery({ exchange, endpoint, received, content, id, webhook }: Accepted): IncomingDelivery {
@@ -305,13 +306,13 @@ function makeDelivery({ exchange, endpoint, received, content, id, webhook }: Ac
   return { id, body: content.value, req, webhook, ...(rawBody && { rawBody }) };
 }
 
-function describeSent({ received, content, admission }: Accepted): SentRequest {
+function describeSent({ received, content, authenticated }: Accepted): SentRequest {
   const bytes = received.parsed ? undefined : received.bytes;
-  return { content, bytes, isTrial: admission.isTrial ?? false };
+  return { content, bytes, isTest: authenticated.isTest ?? false };
 }
 
-function isTest({ admission }: Accepted): boolean {
-  return admission.isTrial === true;
+function isTest({ authenticated }: Accepted): boolean {
+  return authenticated.isTest === true;
 }
 
 function reportAccepted(accepted: Accepted, reservation: Reservation | undefined): void {
@@ -319,17 +320,17 @@ function reportAccepted(accepted: Accepted, reservation: Reservation | undefined
   accepted.endpoint.outcomes.emit("accepted", toEvent(accepted, lacksKey));
 }
 
-function toEvent({ endpoint, exchange, admission, id }: Accepted, lacksKey = false): AcceptedEvent {
-  return { node: endpoint.nodeId, id, admission, ip: exchange.ip, lacksKey, at: Date.now() };
+function toEvent({ endpoint, exchange, authenticated, id }: Accepted, lacksKey = false): AcceptedEvent {
+  return { node: endpoint.nodeId, id, authenticated, ip: exchange.ip, lacksKey, at: Date.now() };
 }
 
 function emitRefused(
-  { outcomes, nodeId: node, authenticator: gate }: Endpoint,
+  { outcomes, nodeId: node, authenticator }: Endpoint,
   problem: Problem,
   request: RefusedRequestFacts | undefined,
   cause?: unknown,
 ): void {
-  outcomes.emit("refused", { node, gate, problem, request, cause });
+  outcomes.emit("refused", { node, authenticator, problem, request, cause });
 }
 
 /** Answers a handshake, which starts no flow. */

@@ -124,7 +124,7 @@ export class MissedRequests {
   get #redactor(): Pick<Redactor, "contains" | "redact"> {
     const redactors = this.#options.registry.endpoints
       .slice(0, maxRedactors)
-      .map(({ authenticator: gate }) => gate.redactor);
+      .map(({ authenticator }) => authenticator.redactor);
     return {
       contains: (text) => redactors.some((redactor) => redactor.contains(text)),
       redact: (text) => redactors.reduce((rest, redactor) => redactor.redact(rest), text),
@@ -133,8 +133,8 @@ export class MissedRequests {
 }
 
 /** Whether a sender may come by a method: by others than POST, a few ask something. */
-function takes({ authenticator: gate }: Endpoint, method: string): boolean {
-  return method === "POST" || gate.methods.includes(method);
+function takes({ authenticator }: Endpoint, method: string): boolean {
+  return method === "POST" || authenticator.methods.includes(method);
 }
 
 /** What may have answered in front of an endpoint. */

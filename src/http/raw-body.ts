@@ -15,7 +15,7 @@ import { type Exchange, findExchange, isHandshake, judgeHead, type ParsedRequest
 export interface RawBodyOptions {
   /** The admin app, whose body parsers come before HTTP nodes. */
   readonly admin: Express;
-  readonly gate: DeployGate;
+  readonly deployGate: DeployGate;
   /** Finds the endpoint that a request is for, and is to be handled by. */
   readonly find: (request: Request) => Endpoint | undefined;
   readonly makeExchange: (request: Request, response: Parameters<RequestHandler>[1], endpoint: Endpoint) => Exchange;
@@ -59,7 +59,7 @@ export function addHandshakeLayer({ admin, find, makeExchange, mayLeaveAdmin }: 
   return insertLayer(admin, handler, () => index);
 }
 
-function makeHandler({ gate, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): RequestHandler {
+function makeHandler({ deployGate: authenticator, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): RequestHandler {
   return (request: ParsedRequest & Request, response, next) => {
     const endpoint = request._body || request.readableDidRead ? undefined : find(request);
     if (!endpoint) return next();
@@ -84,7 +84,7 @@ function makeHandler({ gate, find, makeExchange, mayLeaveAdmin }: RawBodyOptions
       request._body = true;
       const { bytes, verdict } = received;
       if (bytes && !(verdict instanceof Problem) && "credential" in verdict) request.rawBody = bytes;
-      void gate.wait(response).then(leave);
+      void authenticator.wait(response).then(leave);
     }, next);
   };
 }

@@ -21,14 +21,18 @@ const plain: SignatureAccess = {
 };
 
 function gateFor(sender: SenderId, access: Partial<SignatureAccess> = {}): Authenticator {
-  const gate = createAuthenticator({ sender, access: { ...plain, ...access } });
-  if ("rule" in gate) throw new Error(gate.rule);
-  return gate;
+  const authenticator = createAuthenticator({ sender, access: { ...plain, ...access } });
+  if ("rule" in authenticator) throw new Error(authenticator.rule);
+  return authenticator;
 }
 
 /** What becomes of a request with a body. */
-function verdictOn(gate: Authenticator, rawHeaders: string[], body: Buffer): Exclude<AuthResult, { verdict: unknown }> {
-  const entry = gate.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
+function verdictOn(
+  authenticator: Authenticator,
+  rawHeaders: string[],
+  body: Buffer,
+): Exclude<AuthResult, { verdict: unknown }> {
+  const entry = authenticator.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
   if (!isPendingVerification(entry)) return entry;
   return entry.verdict(body);
 }
@@ -45,7 +49,7 @@ describe("a stranger with a body that takes long to read", () => {
     sig: { headers: [], source: "json:s", split: ",", enc: "hex" },
     content: ["body"],
   };
-  for (const [what, gate, rawHeaders, bodyOf] of [
+  for (const [what, authenticator, rawHeaders, bodyOf] of [
     ["a form of Twilio's with very many fields", twilio, signed, fields],
     ["a form of a custom sender's with very many fields", gateFor("custom", { scheme: form }), [], fields],
     ["deep JSON", gateFor("github"), ["X-Hub-Signature-256", `sha256=${"0".repeat(64)}`], deep],
@@ -60,8 +64,8 @@ describe("a stranger with a body that takes long to read", () => {
       const head = { method: "POST", rawHeaders: [...rawHeaders], search: "" };
       await shouldGrowEvenly((count) => {
         const body = bodyOf(count);
-        verdictOn(gate, head.rawHeaders, body).should.have.property("status", 401);
-        gate.explain({ head, body, at: Date.now() }).should.be.an.Object();
+        verdictOn(authenticator, head.rawHeaders, body).should.have.property("status", 401);
+        authenticator.explain({ head, body, at: Date.now() }).should.be.an.Object();
       }, 280_000);
     });
   }
@@ -69,25 +73,30 @@ describe("a stranger with a body that takes long to read", () => {
 
 describe("what a stranger can have signed", () => {
   it("by X's challenge starts no flow", () => {
-    const gate = gateFor("x");
+    const authenticator = gateFor("x");
     for (const text of ["1", "null", "a=1"]) {
-      const asked = gate.begin({ method: "GET", rawHeaders: [], search: `crc_token=${encodeURIComponent(text)}` }, 0);
+      const asked = authenticator.begin(
+        { method: "GET", rawHeaders: [], search: `crc_token=${encodeURIComponent(text)}` },
+        0,
+      );
       const { body } = asked as { body: string };
       const { response_token: signature } = JSON.parse(body) as { response_token: string };
       const fields = ["x-twitter-webhooks-signature", signature, "Content-Type", "application/x-www-form-urlencoded"];
-      verdictOn(gate, fields, Buffer.from(text)).should.have.property("status", 401);
+      verdictOn(authenticator, fields, Buffer.from(text)).should.have.property("status", 401);
     }
     const body = Buffer.from('{"for_user_id":"1"}');
     const signature = createHmac("sha256", "s3cret").update(body).digest("base64");
-    isAuthenticated(verdictOn(gate, ["x-twitter-webhooks-signature", `sha256=${signature}`], body)).should.be.true();
+    isAuthenticated(
+      verdictOn(authenticator, ["x-twitter-webhooks-signature", `sha256=${signature}`], body),
+    ).should.be.true();
   });
 });
 
 describe("a short secret in the query", () => {
   it("is in no message", () => {
     const scheme = { alg: "token", sig: { headers: [], source: "query:key" } };
-    const gate = gateFor("custom", { scheme });
-    gate.redactor.contains("key=s3cret").should.be.false();
-    String(gate.parameter).should.equal("key");
+    const authenticator = gateFor("custom", { scheme });
+    authenticator.redactor.contains("key=s3cret").should.be.false();
+    String(authenticator.parameter).should.equal("key");
   });
 });

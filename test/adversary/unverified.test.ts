@@ -16,7 +16,7 @@ const megabyte = 1024 * 1024;
 const body = Buffer.alloc(5 * megabyte, "x");
 const callers = 30;
 
-function gate(): Authenticator {
+function authenticator(): Authenticator {
   const access: SignatureAccess = {
     method: "signature",
     scheme: null,
@@ -55,7 +55,7 @@ describe("a flood of large bodies that nobody has verified", () => {
   let isFull = false;
   beforeEach(async () => {
     reception = await Reception.open();
-    reception.open(gate(), "github", body.length);
+    reception.open(authenticator(), "github", body.length);
     const take = memoryBudget.take.bind(memoryBudget);
     isFull = false;
     mock.method(memoryBudget, "take", (bytes: number) => {

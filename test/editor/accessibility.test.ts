@@ -1,6 +1,6 @@
 import axe from "axe-core";
 import should from "should";
-import type { Standing } from "../../src/admin/node-health";
+import type { NodeReport } from "../../src/admin/node-health";
 import type { SenderId } from "../../src/auth/senders/table";
 import { boxOf, catalogText, Editor, setKeeping } from "../harness/browser";
 import { DeliveriesTab, summaries, summary, ToldDeliveries } from "../harness/deliveries-tab";
@@ -10,7 +10,7 @@ import { sharedBrowser, sharedNodeRed } from "../harness/stage";
 import { uncalled } from "../harness/standing";
 
 /** What the runtime tells of a node, with everything that there can be. */
-const standing: Standing = {
+const standing: NodeReport = {
   ...uncalled,
   accepted: 14,
   refused: 2,

@@ -75,7 +75,7 @@ describe("the tab of deliveries", () => {
       summary({ id: "2", node: "payments", state: "refused", status: 401, cause: refusal }),
       summary({ id: "3", state: "failed", cause: failure, replayOf: "1" }),
       summary({ id: "4", node: "gone", status: null, milliseconds: null, state: "running" }),
-      summary({ id: "5", words: "hello world", isTrial: true }),
+      summary({ id: "5", words: "hello world", isTest: true }),
       summary({ id: "6", path: "/odrers", state: "refused", status: 404, cause: { ...refusal, problem: "noEndpoint" } }),
     ]);
     const texts = (await tab.rows.allInnerTexts()).map((text) => text.split("\n").map((part) => part.trim()));

@@ -1,6 +1,6 @@
 import type { Locator } from "playwright-core";
 import should from "should";
-import type { Standing } from "../../src/admin/node-health";
+import type { NodeReport } from "../../src/admin/node-health";
 import { defaults, handlingDefaults, type HandlingFields } from "../../src/config/fields";
 import type { TestOutcome } from "../../src/flow/test-requests";
 import { catalogText, Editor, type Section } from "../harness/browser";
@@ -95,7 +95,7 @@ function older(id: string) {
 
 describe("what becomes of requests, in the form", () => {
   let editor: Editor;
-  let standing: Standing;
+  let standing: NodeReport;
   before(async () => {
     const nodes = Object.entries(told).map(([id, { saved, sender = "" }]) => ({ id, relativePath: `/${id}`, ...saved, sender, ...(sender && signed) }));
     const nodeRed = await sharedNodeRed([...webhookFlow(...nodes, { id: "kept", relativePath: "/kept" }), older("older"), older("renamed")]);

@@ -1,5 +1,5 @@
 import should from "should";
-import type { Standing } from "../../src/admin/node-health";
+import type { NodeReport } from "../../src/admin/node-health";
 import { catalogText, Editor } from "../harness/browser";
 import { bearer, token, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
@@ -10,7 +10,7 @@ import { until } from "../harness/until";
 
 const at = new Date().setHours(12, 53, 0, 0);
 const time = new Date(at).toLocaleTimeString("en-US", { hour: "2-digit", minute: "2-digit" });
-const calm: Standing = { ...uncalled, accepted: 14, last: { at, outcome: "accepted" } };
+const calm: NodeReport = { ...uncalled, accepted: 14, last: { at, outcome: "accepted" } };
 
 /** A line of the form that tells how the node fares. */
 type Line = "standing" | "refused" | "looks-like" | "brought" | "fetch-failed";
@@ -18,7 +18,7 @@ type Line = "standing" | "refused" | "looks-like" | "brought" | "fetch-failed";
 describe("how the node fares, in its form", () => {
   let editor: Editor;
   /** What the runtime answers; nothing of a node that is not deployed. */
-  let standing: Standing | undefined;
+  let standing: NodeReport | undefined;
   let asked: number;
   before(async () => {
     const nodeRed = await sharedNodeRed(

@@ -28,7 +28,7 @@ export function summary(given: Partial<Summary> & { id: string }): Summary {
     nextAt: null,
     pause: null,
     replayOf: null,
-    isTrial: false,
+    isTest: false,
     cause: null,
     ...given,
   };

@@ -89,13 +89,18 @@ export class Observed {
     this.#exists = true;
   }
 
-  accept(id = "1", event: "accepted" | "duplicate" = "accepted", at = Date.now(), isTrial = false): void {
-    const admission = { credential: "first" as const, ...(isTrial && { isTrial }) };
-    this.outcomes.emit(event, { node: "node", id, admission, ip: "192.0.2.1", lacksKey: false, at });
+  accept(id = "1", event: "accepted" | "duplicate" = "accepted", at = Date.now(), isTest = false): void {
+    const authenticated = { credential: "first" as const, ...(isTest && { isTest }) };
+    this.outcomes.emit(event, { node: "node", id, authenticated, ip: "192.0.2.1", lacksKey: false, at });
   }
 
-  refuse(problem: Problem = problems.tokenInvalid, cause?: unknown, gate = tokenGate, request = refusedRequest): void {
-    this.outcomes.emit("refused", { node: "node", gate, problem, request, cause });
+  refuse(
+    problem: Problem = problems.tokenInvalid,
+    cause?: unknown,
+    authenticator = tokenGate,
+    request = refusedRequest,
+  ): void {
+    this.outcomes.emit("refused", { node: "node", authenticator, problem, request, cause });
   }
 
   handshake(secret?: string): void {

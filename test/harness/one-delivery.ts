@@ -30,7 +30,7 @@ export const done: Detail = {
   nextAt: null,
   pause: null,
   replayOf: null,
-  isTrial: false,
+  isTest: false,
   cause: null,
   headers: {
     authorization: "••••••••",

@@ -31,7 +31,7 @@ export type Layer = (request: ParsedRequest, response: ServerResponse) => void;
 /** A server with an endpoint at `/hook`, and a record of what became of its requests. */
 export class Reception {
   readonly #registry = new EndpointRegistry();
-  readonly #gate = new DeployGate();
+  readonly #authenticator = new DeployGate();
   /** The payloads of all messages. */
   readonly payloads: unknown[] = [];
   /** What is known of who sent them. */
@@ -95,19 +95,19 @@ export class Reception {
     const endpoint = this.#registry.find(path);
     if (!endpoint) return void response.writeHead(404).end();
     const exchange = { request, response, path, search, ip: "192.0.2.1", at: Date.now(), start: performance.now() };
-    void handleRequest(exchange, endpoint, { registry: this.#registry, gate: this.#gate });
+    void handleRequest(exchange, endpoint, { registry: this.#registry, deployGate: this.#authenticator });
   }
 
   /** The flows are being deployed. */
   hold(): void {
     this.#registry.suspend();
-    this.#gate.close();
+    this.#authenticator.close();
   }
 
   /** The flows run again. */
   resume(): void {
     this.#registry.resume();
-    this.#gate.open();
+    this.#authenticator.open();
   }
 
   get origin(): string {
@@ -121,13 +121,13 @@ export class Reception {
   }
 
   /** Puts an endpoint in the place of the present one. */
-  open(gate: Authenticator, sender?: SenderId, limit = 5 * 1024 * 1024): void {
+  open(authenticator: Authenticator, sender?: SenderId, limit = 5 * 1024 * 1024): void {
     this.#unregister?.();
     this.#ids = 0;
     const endpoint: Endpoint = {
       nodeId: "hook",
       path: "/hook",
-      authenticator: gate,
+      authenticator,
       sender: sender && { id: sender, row: senders[sender] },
       limit,
       limits: this.limits,

@@ -1,7 +1,7 @@
-import type { Standing } from "../../src/admin/node-health";
+import type { NodeReport } from "../../src/admin/node-health";
 
 /** What the runtime tells of a node that nobody has called. */
-export const uncalled: Standing = {
+export const uncalled: NodeReport = {
   accepted: 0,
   refused: 0,
   handshakes: 0,

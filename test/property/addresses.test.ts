@@ -84,7 +84,7 @@ function near({ of, prefix }: Written, flip: number): Numbered {
 function allowedBy(list: string): (ip: string) => boolean {
   const allowFrom = parseBlocks(list);
   should(allowFrom?.length).be.above(0, list);
-  const services = { counter: new MemoryRateCounter(), standIns: { isFromUs: () => false } };
+  const services = { counter: new MemoryRateCounter(), testCredentials: { isFromUs: () => false } };
   const limits = createLimits({ allowFrom: allowFrom ?? [], rateLimit: 0 }, "node", services);
   const request = new IncomingMessage(new Socket());
   return (ip) => limits?.judge(request, ip) === undefined;

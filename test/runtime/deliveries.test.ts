@@ -103,7 +103,7 @@ for (const [layout, settings] of Object.entries(roots)) {
           nextAt: null,
           pause: null,
           replayOf: null,
-          isTrial: false,
+          isTest: false,
         },
         cause: null,
       });
@@ -510,8 +510,8 @@ for (const [layout, settings] of Object.entries(roots)) {
       const { json: result } = await test("orders", told.id);
       should(result.outcome).equal("accepted");
       should((await nodeRed.message(result.id)).payload).eql({ sample: true });
-      const isTrial = async (which: unknown) => (await shown.find(({ id }) => id === which)).isTrial;
-      should([await isTrial(result.id), await isTrial(told.id)]).eql([true, false]);
+      const isTest = async (which: unknown) => (await shown.find(({ id }) => id === which)).isTest;
+      should([await isTest(result.id), await isTest(told.id)]).eql([true, false]);
       for (const [node, delivery] of [
         ["both", told.id],
         ["orders", "nobody"],

@@ -148,9 +148,9 @@ describe("a test request", () => {
         const [, seen = ""] = await nodeRed.logged(/the other app got (.*)/);
         should(decodeURIComponent(seen)).not.containEql(token);
         // What it has got is worth nothing.
-        const [standIn = ""] = /[\w-]{40}/.exec(seen) ?? [];
-        standIn.should.not.equal("");
-        const { headers, search } = present(placementOf(fields), standIn);
+        const [testCredential = ""] = /[\w-]{40}/.exec(seen) ?? [];
+        testCredential.should.not.equal("");
+        const { headers, search } = present(placementOf(fields), testCredential);
         const late = await send(nodeRed.node(`/hook${search}`), { headers: { Host: "nodered.example", ...headers } });
         late.status.should.equal(401);
         nodeRed.messages.should.have.length(0);
@@ -199,10 +199,10 @@ describe("a test request", () => {
       const tried = tryNode(nodeRed, "webhook0");
       await nodeRed.told("held");
       await nodeRed.deploy(webhookFlow({}));
-      const [, standIn = ""] = await nodeRed.logged(/held (\S{40})/);
+      const [, testCredential = ""] = await nodeRed.logged(/held (\S{40})/);
       await nodeRed.tell({ release: true }, "let go");
       (await tried).json.should.containEql({ outcome: "accepted" });
-      const second = await send(nodeRed.node("/hook"), { headers: { Authorization: `Bearer ${standIn}`, "X-Pass": "" } });
+      const second = await send(nodeRed.node("/hook"), { headers: { Authorization: `Bearer ${testCredential}`, "X-Pass": "" } });
       second.status.should.equal(401);
     } finally {
       await nodeRed.stop();

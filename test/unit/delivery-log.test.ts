@@ -43,7 +43,7 @@ describe("the log of deliveries", () => {
   const come = (id: string, state: RequestOutcome["state"], log = open()) => {
     const { head } = delivered(id);
     const req = { ...head, url: head.path, query: {}, headers: {} };
-    const sent = { content: { value: {}, bytes: () => bytes }, bytes, isTrial: false };
+    const sent = { content: { value: {}, bytes: () => bytes }, bytes, isTest: false };
     log.came({ id, body: {}, req, webhook: { credential: "first" } }, sent, { state, answer: "yes" });
   };
   const fail = async (id: string, text = `no ${secret}`) => {

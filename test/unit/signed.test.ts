@@ -40,9 +40,9 @@ function gateFor({
   const settings = { publicUrl, arm, topicUrl };
   const scheme = isKnown ? null : schemeOf(sender);
   const access: SignatureAccess = { method: "signature", scheme, settings, secret, secondSecret: "", verifyToken };
-  const gate = createAuthenticator({ sender: isKnown ? sender : "custom", access });
-  if ("rule" in gate) throw new Error(gate.rule);
-  return gate;
+  const authenticator = createAuthenticator({ sender: isKnown ? sender : "custom", access });
+  if ("rule" in authenticator) throw new Error(authenticator.rule);
+  return authenticator;
 }
 
 /** A request as it goes over the wire; its fields as they stand in the table, in any number of chunks. */

@@ -262,14 +262,14 @@ class ListRow {
 
 /** What a delivery was: why it was refused or has failed, else its event, else its first words, else what was called. */
 function describeWhat(delivery: Summary): string {
-  const { cause, state, event, words, method, path, replayOf, isTrial } = delivery;
+  const { cause, state, event, words, method, path, replayOf, isTest } = delivery;
   const request = `${method} ${path}`;
   const reason = cause && formatReason(cause, text);
   // Where nothing is open, the path says most.
   const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
   const what = why ?? event ?? words ?? request;
   if (state === "retrying") return `${attemptText(delivery) ?? ""}: ${what}`;
-  if (isTrial) return text("tab.trial", { what });
+  if (isTest) return text("tab.trial", { what });
   return replayOf === null ? what : text("tab.replayOf", { what });
 }
 

@@ -1,6 +1,6 @@
 // Who sends: the list to choose from, and what a choice fills in.
 
-import type { Standing } from "../../../src/admin/node-health";
+import type { NodeReport } from "../../../src/admin/node-health";
 import { isSenderId, type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
 import { defaults, type SavedFields } from "../../../src/config/fields";
 import { hashes, text } from "../../../src/config/rules";
@@ -119,7 +119,7 @@ export function prepareScheme(node: WebhookNode): void {
 
 // What the runtime has told the open form of its node, as far as it bears on what fields mean.
 
-type Learnt = Pick<Standing, "hasOnlyLoopback" | "trustsEveryProxy" | "withoutKey">;
+type Learnt = Pick<NodeReport, "hasOnlyLoopback" | "trustsEveryProxy" | "withoutKey">;
 
 /** Happens to the form when it has come to know something of the node. */
 export const learntEvent = "webhook-trigger-learnt";
@@ -132,7 +132,7 @@ export function learnt(): Learnt {
 }
 
 /** @param standing nothing of a node that is not deployed */
-export function learn(standing: Standing | undefined): void {
+export function learn(standing: NodeReport | undefined): void {
   const { hasOnlyLoopback = false, trustsEveryProxy = false, withoutKey } = standing ?? nothing;
   const news: Learnt = { hasOnlyLoopback, trustsEveryProxy, withoutKey };
   if (!isSame(news, learnt())) form().data(learntData, news).trigger(learntEvent);

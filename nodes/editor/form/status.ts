@@ -1,6 +1,6 @@
 // How the node fares, told while its form is open: what came last, and why it was refused.
 
-import type { Standing } from "../../../src/admin/node-health";
+import type { NodeReport } from "../../../src/admin/node-health";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
 import { inARow, formatReasons } from "../../../src/deliveries/summary";
 import { showDeliveriesOf } from "../deliveries/tab";
@@ -29,7 +29,7 @@ export function prepareStanding(node: WebhookNode): void {
     // The form has been closed.
     if (!line[0]?.isConnected) return;
     void $.getJSON(`webhook-trigger/${node.id}/standing`)
-      .done((standing: Standing) => show(node, standing))
+      .done((standing: NodeReport) => show(node, standing))
       .fail(({ status }) => {
         // Without an answer it is not known whether anything has changed.
         if (status !== 0) show(node, undefined);
@@ -42,7 +42,7 @@ export function prepareStanding(node: WebhookNode): void {
 const senderData = "sender";
 
 /** @param standing nothing of a node that is not deployed */
-function show(node: WebhookNode, standing: Standing | undefined): void {
+function show(node: WebhookNode, standing: NodeReport | undefined): void {
   say("#webhook-trigger-standing", standing ? describeLast(node, standing) : "");
   say("#webhook-trigger-refused", standing ? createRefusal(node, standing) : "");
   const id = standing?.lastRefused?.looksLike;
@@ -71,7 +71,7 @@ function suggest(node: WebhookNode, id: SenderId | undefined): void {
   if (place.text() !== text) place.text(text);
 }
 
-function describeLast(node: WebhookNode, standing: Standing): string {
+function describeLast(node: WebhookNode, standing: NodeReport): string {
   const { accepted, refused, handshakes, duplicates, unanswered, last, credential } = standing;
   const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
   const sum = node._(handshakes > 0 ? "standing.sumWithHandshakes" : "standing.sum", counts);
@@ -84,7 +84,7 @@ function describeLast(node: WebhookNode, standing: Standing): string {
   return parts.join(" · ");
 }
 
-function createRefusal(node: WebhookNode, { lastRefused }: Standing): string {
+function createRefusal(node: WebhookNode, { lastRefused }: NodeReport): string {
   if (!lastRefused) return "";
   const { at, problem, ip, reasons } = lastRefused;
   const refused = node._(`refused.${problem}`);

@@ -16,8 +16,8 @@ function summary(
   const url = search === "" ? "/Hook/" : `/Hook/?${search}`;
   const rawHeaders = Object.entries(headers).flatMap(([name, value]) => [value].flat().flatMap((each) => [name, each]));
   const request = { method: "POST", url, headers: { ...headers }, rawHeaders, headersDistinct: {}, socket };
-  const gate = new TokenAuthenticator({ ...placement, token: secret, secondToken: "" });
-  removeCredential(request as unknown as IncomingMessage, gate);
+  const authenticator = new TokenAuthenticator({ ...placement, token: secret, secondToken: "" });
+  removeCredential(request as unknown as IncomingMessage, authenticator);
   return describeRequest(request as unknown as IncomingMessage, "/Hook/", ip);
 }
 

@@ -157,7 +157,7 @@ describe("inactivity alerts", () => {
         should(node).equal("node");
         const at = last[state];
         const found = at === undefined ? [] : [{ at: start + at * hour }];
-        const now = others.includes(state) ? [{ at: Date.now(), replayOf: "other" }, { at: Date.now(), isTrial: true }] : []; // prettier-ignore
+        const now = others.includes(state) ? [{ at: Date.now(), replayOf: "other" }, { at: Date.now(), isTest: true }] : []; // prettier-ignore
         return Promise.resolve([...now, ...found] as Delivery[]);
       };
       return { isShared, list };

@@ -10,7 +10,7 @@ import { problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
 import { Observed, refusedRequest } from "../../harness/observed";
 
-const gate = new TokenAuthenticator({ method: "header", name: "Authorization", token, secondToken: "" });
+const authenticator = new TokenAuthenticator({ method: "header", name: "Authorization", token, secondToken: "" });
 
 describe("the log", () => {
   let observed: Observed;
@@ -26,7 +26,7 @@ describe("the log", () => {
   });
   afterEach(() => mock.restoreAll());
 
-  const refuse = (problem = problems.tokenInvalid, cause?: unknown, by = gate, request = refusedRequest) =>
+  const refuse = (problem = problems.tokenInvalid, cause?: unknown, by = authenticator, request = refusedRequest) =>
     observed.refuse(problem, cause, by, request);
 
   it("warns once of the first secret that is brought, and the form gets that one, once", async () => {
@@ -38,7 +38,7 @@ describe("the log", () => {
 
   it("has no token that a sender has made the name of a parameter, and neither has the form", async () => {
     const head = { method: "POST", rawHeaders: [], search: String(new URLSearchParams([[token, token]])) };
-    refuse(problems.tokenMissing, undefined, gate, { head, at: 0 });
+    refuse(problems.tokenMissing, undefined, authenticator, { head, at: 0 });
     const told = inspect([logs, await observed.ask(":id/standing")], { depth: 9 });
     told.should.containEql("tokenElsewhere").and.not.containEql(token);
   });
@@ -84,7 +84,7 @@ describe("the log", () => {
 
   it("and the list of deliveries examine of a flood only what is noted", () => {
     let explained = 0;
-    const counting = Object.assign(Object.create(gate) as TokenAuthenticator, {
+    const counting = Object.assign(Object.create(authenticator) as TokenAuthenticator, {
       redactor: new Redactor([]),
       explain: () => {
         explained++;

@@ -18,18 +18,18 @@ describe("Traffic", () => {
     outcomes = new Outcomes();
     traffic = new Traffic(outcomes);
   });
-  const gate = { redactor: new Redactor([]) } as unknown as Authenticator;
+  const authenticator = { redactor: new Redactor([]) } as unknown as Authenticator;
   const accept = (node: string, event: "accepted" | "duplicate" = "accepted") =>
     outcomes.emit(event, {
       node,
       id: "1",
-      admission: { credential: "first" },
+      authenticated: { credential: "first" },
       ip: "",
       lacksKey: false,
       at: Date.now(),
     });
   const refuse = (node: string) =>
-    outcomes.emit("refused", { node, gate, problem: problems.tokenInvalid, request: refusedRequest });
+    outcomes.emit("refused", { node, authenticator, problem: problems.tokenInvalid, request: refusedRequest });
   afterEach(() => mock.timers.reset());
 
   it("counts by the minute, the oldest first, each node alone and all together", () => {
@@ -71,7 +71,12 @@ describe("Traffic", () => {
   it("counts duplicates and handshakes as accepted, and no request twice whose reply goes wrong", () => {
     accept("a", "duplicate");
     outcomes.emit("handshake", { node: "a", secret: undefined, request: refusedRequest, status: 200 });
-    outcomes.emit("refused", { node: "a", gate, problem: problems.unforeseen, cause: new Error("in a reply") });
+    outcomes.emit("refused", {
+      node: "a",
+      authenticator,
+      problem: problems.unforeseen,
+      cause: new Error("in a reply"),
+    });
     sums(traffic.last("a")).should.eql([[59, 2, 0]]);
   });
 

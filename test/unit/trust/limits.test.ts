@@ -15,7 +15,7 @@ import { findUnreadable, parseBlocks } from "../../../src/config/blocks";
 import type { Problem } from "../../../src/request/problem";
 import { seed } from "../../harness/property";
 
-const standIns = { isFromUs: () => false };
+const testCredentials = { isFromUs: () => false };
 const socket = new Socket();
 const newRequest = () => new IncomingMessage(socket);
 
@@ -51,7 +51,10 @@ describe("an allow list", () => {
   ] as const) {
     it(`${JSON.stringify(list)} ${isAllowed ? "allows" : "refuses"} the address "${ip}"`, () => {
       const allowFrom = parseBlocks(list) ?? [];
-      const limits = createLimits({ allowFrom, rateLimit: 0 }, "node", { counter: new MemoryRateCounter(), standIns });
+      const limits = createLimits({ allowFrom, rateLimit: 0 }, "node", {
+        counter: new MemoryRateCounter(),
+        testCredentials,
+      });
       should(limits?.judge(newRequest(), ip)?.status).equal(isAllowed ? undefined : 403);
     });
   }
@@ -74,7 +77,7 @@ describe("a rate limit", () => {
   const newCounter = () => new MemoryRateCounter(() => now);
   /** Sends a request to an endpoint with a limit. */
   const send = (ip: string, rateLimit: number, endpoint = "node") =>
-    createLimits({ allowFrom: [], rateLimit }, endpoint, { counter, standIns })?.judge(newRequest(), ip);
+    createLimits({ allowFrom: [], rateLimit }, endpoint, { counter, testCredentials })?.judge(newRequest(), ip);
   beforeEach(() => {
     now = 1_000_000.25;
     counter = newCounter();
@@ -115,7 +118,7 @@ describe("a rate limit", () => {
   });
 
   it("counts a request once, however often it is judged", () => {
-    const limits = createLimits({ allowFrom: [], rateLimit: 1 }, "node", { counter, standIns });
+    const limits = createLimits({ allowFrom: [], rateLimit: 1 }, "node", { counter, testCredentials });
     const [first, second] = [newRequest(), newRequest()];
     for (let times = 0; times < 3; times++) should(limits?.judge(first, "::1")).be.undefined();
     for (let times = 0; times < 3; times++) secondsOf(limits?.judge(second, "::1")).should.equal(60);
@@ -125,7 +128,7 @@ describe("a rate limit", () => {
   it("refuses no test request of the editor, and counts none", () => {
     const limits = createLimits({ allowFrom: parseBlocks("192.0.2.1") ?? [], rateLimit: 1 }, "node", {
       counter,
-      standIns: { isFromUs: () => true },
+      testCredentials: { isFromUs: () => true },
     });
     for (let sent = 0; sent < 3; sent++) should(limits?.judge(newRequest(), "::1")).be.undefined();
     counter.count("0:0:0:0 node").requests.should.equal(1);

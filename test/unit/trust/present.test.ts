@@ -13,9 +13,9 @@ describe("present", () => {
   ] as const) {
     it(`puts a token where the gate finds it: the ${method} ${name}`, () => {
       const { headers, search } = present({ method, name }, token);
-      const gate = new TokenAuthenticator({ method, name, token, secondToken: "" });
+      const authenticator = new TokenAuthenticator({ method, name, token, secondToken: "" });
       const head = { method: "POST", rawHeaders: Object.entries(headers).flat(), search: search.slice(1) };
-      gate.begin(head).should.have.property("credential", "first");
+      authenticator.begin(head).should.have.property("credential", "first");
     });
   }
 });

@@ -8,8 +8,8 @@ import { token } from "../../harness/flow";
 type Outcome = "accepted" | "tokenMissing" | "tokenInvalid";
 
 /** Why a gate refuses a request; nothing where it lets it in. */
-function refusalBy(gate: TokenAuthenticator, rawHeaders: string[], search: string): Problem | undefined {
-  const entry = gate.begin({ method: "POST", rawHeaders, search });
+function refusalBy(authenticator: TokenAuthenticator, rawHeaders: string[], search: string): Problem | undefined {
+  const entry = authenticator.begin({ method: "POST", rawHeaders, search });
   return entry instanceof Problem ? entry : undefined;
 }
 
@@ -113,49 +113,49 @@ describe("a stand-in", () => {
   const access = { method: "header", name: "X-Token", token, secondToken: "" } as const;
   const arrive = (presented: string) => ["X-Token", presented];
   const setUp = () => {
-    const standIns = new TestCredentials();
-    return { standIns, gate: new TokenAuthenticator(access, "hook", standIns) };
+    const testCredentials = new TestCredentials();
+    return { testCredentials, authenticator: new TokenAuthenticator(access, "hook", testCredentials) };
   };
 
   it("has the form of a token, and is another each time", () => {
-    const { standIns } = setUp();
-    const tokens = Array.from({ length: 100 }, () => standIns.issue("hook").token);
-    for (const standIn of tokens) should(rules.token(standIn)).be.undefined();
+    const { testCredentials } = setUp();
+    const tokens = Array.from({ length: 100 }, () => testCredentials.issue("hook").token);
+    for (const testCredential of tokens) should(rules.token(testCredential)).be.undefined();
     new Set(tokens).size.should.equal(100);
   });
 
   it("lets one request in, which may be asked for it again, and no other", () => {
-    const { standIns, gate } = setUp();
-    const { token: standIn } = standIns.issue("hook");
-    const request = arrive(standIn);
-    should(refusalBy(gate, request, "")).be.undefined();
-    should(refusalBy(gate, request, "")).be.undefined();
-    should(refusalBy(gate, arrive(standIn), "")).equal(problems.tokenInvalid);
+    const { testCredentials, authenticator } = setUp();
+    const { token: testCredential } = testCredentials.issue("hook");
+    const request = arrive(testCredential);
+    should(refusalBy(authenticator, request, "")).be.undefined();
+    should(refusalBy(authenticator, request, "")).be.undefined();
+    should(refusalBy(authenticator, arrive(testCredential), "")).equal(problems.tokenInvalid);
   });
 
   it("lets nobody in once it is revoked, or at another node", () => {
-    const { standIns, gate } = setUp();
-    const standIn = standIns.issue("hook");
-    const other = standIns.issue("other");
-    standIn.revoke();
-    for (const { token } of [standIn, other]) {
-      should(refusalBy(gate, arrive(token), "")).equal(problems.tokenInvalid);
-      gate.redactor.contains(token).should.be.false();
+    const { testCredentials, authenticator } = setUp();
+    const testCredential = testCredentials.issue("hook");
+    const other = testCredentials.issue("other");
+    testCredential.revoke();
+    for (const { token } of [testCredential, other]) {
+      should(refusalBy(authenticator, arrive(token), "")).equal(problems.tokenInvalid);
+      authenticator.redactor.contains(token).should.be.false();
     }
-    should(refusalBy(gate, arrive(token), "")).be.undefined();
+    should(refusalBy(authenticator, arrive(token), "")).be.undefined();
   });
 
   it("is valid beside others, and with the node that a deploy has put in the place of the first", () => {
-    const { standIns } = setUp();
-    const issued = [standIns.issue("hook"), standIns.issue("hook")];
-    const successor = new TokenAuthenticator({ ...access, token: "x".repeat(40) }, "hook", standIns);
-    for (const standIn of issued) should(refusalBy(successor, arrive(standIn.token), "")).be.undefined();
+    const { testCredentials } = setUp();
+    const issued = [testCredentials.issue("hook"), testCredentials.issue("hook")];
+    const successor = new TokenAuthenticator({ ...access, token: "x".repeat(40) }, "hook", testCredentials);
+    for (const testCredential of issued) should(refusalBy(successor, arrive(testCredential.token), "")).be.undefined();
   });
 
   it("is kept secret like a token", () => {
-    const { standIns, gate } = setUp();
-    const { token: standIn } = standIns.issue("hook");
-    gate.redactor.redact(`${standIn} and ${token}`).should.equal("[redacted] and [redacted]");
+    const { testCredentials, authenticator } = setUp();
+    const { token: testCredential } = testCredentials.issue("hook");
+    authenticator.redactor.redact(`${testCredential} and ${token}`).should.equal("[redacted] and [redacted]");
   });
 });
 
