@@ -1,4 +1,4 @@
-// The node: its configuration in, its endpoint open, its endpoint closed.
+// Registers the node type, and opens and closes an endpoint for each node.
 
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { pushChanges, serveDeliveries, serveQueueControl } from "../src/admin/deliveries-api";
@@ -38,13 +38,12 @@ type WebhookTriggerNode = Node<SavedCredentials>;
 /** Core's `http in` nodes do not open then, either. */
 const brokenMiddleware: Breach = { rule: "httpNodeMiddleware", value: "" };
 
-/** What all nodes of the type have in common. */
 interface Common {
   registry: EndpointRegistry;
   deployGate: DeployGate;
   stores: DeliveryStores;
   completion: Completion;
-  /** Missing where HTTP nodes are switched off. */
+  /** Missing where `httpNodeRoot` is `false`. */
   front: HttpFront | undefined;
   opened: OpenNodes;
   trials: TestRequests;
@@ -52,9 +51,8 @@ interface Common {
   guarding: Guarding;
   observers: Observers;
   roots: Roots;
-  /** The address that callers use, where the settings file says it. */
+  /** The base URL that senders use, where the settings file has it. */
   baseUrl: string | undefined;
-  /** The most bytes that a body may have. */
   limit: number;
 }
 
@@ -123,7 +121,7 @@ function prepare(RED: NodeAPI): Common {
     registry.suspend();
     deployGate.close();
   };
-  // Flows with a node of ours cannot run yet.
+  // Requests wait until the flows run.
   if (!configured.needNothing) suspend();
   RED.events.on("flows:stopping", suspend);
   RED.events.on("flows:started", () => {
@@ -149,7 +147,7 @@ function prepare(RED: NodeAPI): Common {
   };
 }
 
-/** Opens the endpoint of a node, or tells why it stays closed. */
+/** Opens the endpoint of a node, or returns the rule that keeps it closed. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
   const { opened, trials, observers, roots, baseUrl, stores } = common;
   observers.begin(node);
@@ -172,7 +170,7 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   open(RED, node, { ...common, outcomes: observers.outcomes, config, authenticator, recorder });
 }
 
-/** All that the endpoint of a node is made of. */
+/** What an endpoint is made of. */
 type Whole = Common & Pick<EndpointParts, "config" | "authenticator" | "outcomes"> & { recorder: Recorder };
 
 function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
@@ -181,7 +179,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const log = stores.logOf(recorder, path, config.guaranteed);
   const running = describeNode(node, config, authenticator, log);
   observers.run(running);
-  // What was stored before is started also where the node stores nothing more.
+  // Deliveries stored before are started, also where guaranteed delivery is off by now.
   const flow =
     config.guaranteed || stores.hasQueue ? new GuaranteedFlow(RED, node, { ...whole, queue: stores.queue }) : undefined;
   const guaranteed = config.guaranteed ? flow : undefined;

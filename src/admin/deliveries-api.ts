@@ -1,4 +1,4 @@
-// The admin API of deliveries, and the push that has open editors ask it again.
+// The admin API of deliveries and of queues, and the push that makes open editors fetch them again.
 
 import type { RequestHandler, Response } from "express";
 import type { Node, NodeAPI } from "node-red";
@@ -15,26 +15,23 @@ import { millisecondsKnown, type Minute, countByMinute, type Traffic } from "./t
 const states: readonly State[] = [...unfinished, ...finished];
 export const defaultPageSize = 100;
 export const maxPageSize = 500;
-/** So many deliveries of each list are counted for the picture of what is filtered by more than a node. */
+/** For a chart that is filtered by more than the node, at most so many deliveries of each list are counted. */
 const maxCounted = 2000;
-/** RFC 9110 §15.5.10: what is asked does not fit the state of what it is asked of. */
+/** RFC 9110 §15.5.10 */
 const conflict = 409;
 /** From one push to the next, in ms. */
 const pushInterval = 250;
 
-/** What the admin API of deliveries is made of. */
 interface DeliveriesApiServices {
   readonly lists: DeliveryLists;
   readonly replays: Replays;
   readonly traffic: Traffic;
-  /** Why a node starts no flow; nothing where it does. */
   readonly paused: (node: string) => Pause | undefined;
 }
 
-/** What was asked cannot be understood. */
 class BadRequest extends Error {}
 
-/** Says nothing while no editor is open. @returns what to call whenever a delivery has come or has changed */
+/** Pushes nothing while no editor is open. @returns what to call whenever a delivery is new or has changed */
 export function pushChanges(RED: NodeAPI): () => void {
   // Editors may have been open before this package was installed.
   const mayHaveOthers = getServer(RED)?.listening === true;
@@ -122,7 +119,7 @@ function parseQuery(query: Readonly<Record<string, unknown>>): Query {
   return { node, state: known, text, before, limit: Math.min(number, maxPageSize) };
 }
 
-/** What is empty counts as missing. */
+/** Empty counts as missing. */
 function textIn(query: Readonly<Record<string, unknown>>, name: string): string | undefined {
   const value = query[name];
   if (value === undefined || value === "") return undefined;
@@ -136,9 +133,8 @@ function parseChanged(body: unknown): Changed | undefined {
   return "payload" in body ? { payload: body.payload } : undefined;
 }
 
-// The admin API by which nodes are paused and resumed, and by which the editor knows what waits for them.
+// The admin API that pauses and resumes nodes, and lists their queues.
 
-/** RFC 9110 §15.5.10: what is asked does not fit the state of what it is asked of. */
 export function serveQueueControl(RED: NodeAPI, queues: NodeQueues): void {
   const { httpAdmin, auth } = RED;
   const [mayRead, mayWrite] = [auth.needsPermission(permissions.read), auth.needsPermission(permissions.write)];
@@ -160,7 +156,7 @@ export function serveQueueControl(RED: NodeAPI, queues: NodeQueues): void {
     };
 
   httpAdmin.get("/webhook-trigger/queues", mayRead, (_request, response) => {
-    // A load is told a little later than its node is paused.
+    // The load of a node may be older than its pause.
     const all = [...queues.loads].map(([node, load]) => ({ node, ...load, pause: queues.paused(node) ?? null }));
     response.set("Cache-Control", "no-store").json({ queues: all });
   });

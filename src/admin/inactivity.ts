@@ -1,4 +1,4 @@
-// Alerts when nothing was accepted for longer than the operator expects.
+// Inactivity alerts: nothing was accepted for longer than the operator expects.
 
 import type { RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
@@ -9,28 +9,26 @@ import type { State } from "../deliveries/summary";
 import type { AcceptedEvent, Outcomes, SilentEvent } from "../flow/outcomes";
 import type { NodeHealths } from "./node-health";
 
-/** What `setTimeout` takes at most, in ms. */
+/** The longest time that `setTimeout` takes, in ms. */
 const maxTimeoutMs = 2 ** 31 - 1;
-/** How often a silent node asks what other instances have accepted, in ms. */
+/** How often a silent node looks for deliveries that other instances accepted, in ms. */
 const askIntervalMs = 60_000;
-/** So many deliveries are looked through for one that is no replay. */
+/** How many deliveries are searched for one that is no replay. */
 const maxAsked = 50;
 const hourMs = 3_600_000;
 
-/** What a request has become that was accepted, or was a duplicate. */
 const acceptedStates: readonly State[] = ["queued", "running", "retrying", "succeeded", "failed", "duplicate"];
 
-/** Where deliveries are stored over a restart. */
 export type StoredDeliveries = Pick<DeliveryQueue, "isShared" | "list">;
 
-/** A node that expects requests, from one deploy to the next. */
+/** A node with an inactivity alert, from one deploy to the next. */
 interface Watch {
   readonly node: string;
   readonly hours: number;
   readonly store: StoredDeliveries | undefined;
   isOpen: boolean;
   isSilent: boolean;
-  /** When the last request came that the store knows of; nothing before it was asked. */
+  /** When the last stored request came; missing until the store was asked. */
   storedAt: number | undefined;
   timer?: NodeJS.Timeout;
 }
@@ -53,17 +51,16 @@ export class Inactivity {
     httpAdmin.get("/webhook-trigger/silent", auth.needsPermission(permissions.read), silent);
   }
 
-  /** An open node that is silent. */
   find(node: string): SilentEvent | undefined {
     const watch = this.#watches.get(node);
     return watch?.isOpen && watch.isSilent ? this.#describe(watch) : undefined;
   }
 
   /**
-   * The endpoint of a node is open.
+   * Begins to watch a node.
    *
-   * @param hours 0 where it does not matter
-   * @param store nothing where its deliveries end with the process
+   * @param hours 0: no alert
+   * @param store missing where deliveries do not survive a restart
    */
   begin(node: string, hours: number, store: StoredDeliveries | undefined): void {
     const { isSilent = false, storedAt } = this.#watches.get(node) ?? {};
@@ -71,7 +68,7 @@ export class Inactivity {
     this.#watches.delete(node);
     if (hours === 0) return;
     const watch: Watch = { node, hours, store, isOpen: true, isSilent, storedAt };
-    // More may be expected now than before the deploy, or less.
+    // The number of hours may have changed with the deploy.
     watch.isSilent &&= this.#timeLeft(watch) <= 0;
     this.#watches.set(node, watch);
     void this.#check(watch);
@@ -84,7 +81,7 @@ export class Inactivity {
     clearTimeout(watch.timer);
   }
 
-  /** No request winds a timer up: it only ends a silence. Test requests are no sign of the sender. */
+  /** A request sets no timer anew, it only ends a silence. Test requests do not count. */
   #accept({ node, authenticated }: AcceptedEvent): void {
     const watch = this.#watches.get(node);
     if (watch?.isSilent && watch.isOpen && !authenticated.isTest) this.#endSilence(watch);
@@ -100,10 +97,10 @@ export class Inactivity {
     return { node: watch.node, hours: watch.hours, since: this.#heardAt(watch) };
   }
 
-  /** When the last request was accepted or, before that, when the node was first deployed. */
+  /** When the last request was accepted or, before the first one, when the node was deployed. */
   #heardAt({ node, storedAt = -Infinity }: Watch): number {
     const health = this.#nodes.get(node);
-    // A clock that was set back must not put the alert off.
+    // A clock that was set back must not delay the alert.
     if (health?.acceptedAt !== undefined) health.acceptedAt = Math.min(health.acceptedAt, Date.now());
     const at = Math.max(health?.acceptedAt ?? -Infinity, storedAt);
     return at === -Infinity ? (health?.since ?? Date.now()) : at;
@@ -132,16 +129,15 @@ export class Inactivity {
 
   #sleep(watch: Watch, milliseconds: number): void {
     clearTimeout(watch.timer);
-    // What is left is whole milliseconds only by chance.
+    // `setTimeout` takes whole milliseconds.
     watch.timer = setTimeout(() => void this.#check(watch), Math.min(Math.ceil(milliseconds), maxTimeoutMs)).unref(); // prettier-ignore
   }
 }
 
 /**
- * When the last request of a node was accepted that is stored, in ms since the epoch: another process may have been the
- * one, before this or beside it.
+ * When the last stored request of a node was accepted, in ms since the epoch, by this or another process.
  *
- * @returns minus infinity where none is; nothing where the store cannot tell now
+ * @returns minus infinity where none is stored; nothing where the store is away
  */
 async function findLastAccepted(store: StoredDeliveries, node: string): Promise<number | undefined> {
   try {

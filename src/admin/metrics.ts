@@ -1,4 +1,4 @@
-// Counts what becomes of requests and flows, and tells it in the text format of Prometheus.
+// Metrics in the text format of Prometheus.
 
 import type { RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
@@ -7,7 +7,7 @@ import { permissions } from "../config/host";
 import type { Outcomes } from "../flow/outcomes";
 import type { NodeHealth, NodeHealths } from "./node-health";
 
-/** What is told of each metric: in every language the same, as its name is. */
+/** The help text of each metric, in English only. */
 export const helpTexts = {
   deliveries_total: "Requests that came to the endpoint, by what became of them.",
   unanswered_total: "Accepted requests that the flow has not answered in time.",
@@ -20,15 +20,13 @@ export const helpTexts = {
   node_info: "The name and the path of the node.",
 } as const;
 
-/** Of a name and a path, so many characters are told. */
+/** How many characters of a name and a path are labels. */
 const maxLabel = 300;
-/** Where one bucket of the replies ends and the next one begins, in seconds. */
+/** The upper bounds of the histogram's buckets, in seconds. */
 const buckets = [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-/** What is counted of requests, besides refused ones, and of attempts. */
 const outcomeLabels = ["accepted", "duplicate", "handshake"] as const;
 const attemptLabels = ["succeeded", "failed", "interrupted"] as const;
 
-/** What became of the requests of a node, in numbers. */
 export interface NodeCounts {
   accepted: number;
   duplicate: number;
@@ -38,7 +36,7 @@ export interface NodeCounts {
 }
 
 export class Metrics {
-  /** Never the one that all who use the library share. */
+  /** Not the library's default registry, which other packages may use. */
   readonly #registry = new Registry();
   readonly #deliveries = new Counter({
     ...this.#about("deliveries_total"),
@@ -49,7 +47,7 @@ export class Metrics {
   readonly #attempts = new Counter({ ...this.#about("attempts_total"), labelNames: ["node", "outcome"] as const });
   readonly #givenUp = new Counter({ ...this.#about("given_up_total"), labelNames: ["node"] as const });
   readonly #nodes: NodeHealths;
-  /** Why requests of each node were refused, by the names of the problems. */
+  /** By node: the names of the problems that it refused requests with. */
   readonly #problems = new Map<string, Set<string>>();
 
   constructor({ httpAdmin, auth }: NodeAPI, outcomes: Outcomes, nodes: NodeHealths) {
@@ -79,7 +77,7 @@ export class Metrics {
     httpAdmin.get("/webhook-trigger/metrics", auth.needsPermission(permissions.read), metrics);
   }
 
-  /** What comes late to a node that was deleted is not counted. */
+  /** Events of a deleted node are not counted. */
   #count(node: string, outcome: string, problem?: string): void {
     if (!this.#nodes.get(node)) return;
     if (problem === undefined) return this.#deliveries.inc({ node, outcome });
@@ -88,12 +86,12 @@ export class Metrics {
     this.#deliveries.inc({ node, outcome, problem });
   }
 
-  /** Of flows that are not followed, only failures are known. */
+  /** Flows that are not followed report only failures. */
   #countAttempt(node: string, outcome: (typeof attemptLabels)[number]): void {
     if (this.#nodes.get(node)?.running?.isGuaranteed) this.#attempts.inc({ node, outcome });
   }
 
-  /** A counter is there before it has counted anything, as Prometheus wants it. */
+  /** Prometheus expects a counter to start at 0. */
   #beginAtZero(): void {
     for (const [node, { running }] of this.#nodes.all) {
       for (const outcome of outcomeLabels) this.#deliveries.inc({ node, outcome }, 0);
@@ -117,7 +115,7 @@ export class Metrics {
     return { name: `webhook_trigger_${metric}`, help: helpTexts[metric], registers: [this.#registry] };
   }
 
-  /** What is no count is found out when it is asked for. */
+  /** Gauges are computed when the metrics are read. */
   #showGauges(nodes: NodeHealths): void {
     this.#showGauge("queue_deliveries", ["state"], nodes, ({ load }) => {
       const { pause: _, ...states } = load ?? {};
@@ -153,7 +151,7 @@ export class Metrics {
     });
   }
 
-  /** What was counted of some nodes. It looks through the counts of all, so ask for many at once. */
+  /** Reads the counts of some nodes. It goes through all counters, so ask for many nodes at once. */
   async read(nodes: ReadonlySet<string>): Promise<Map<string, NodeCounts>> {
     const [deliveries, unanswered] = await Promise.all([this.#deliveries.get(), this.#unanswered.get()]);
     const counts = new Map<string, NodeCounts>();

@@ -1,4 +1,4 @@
-// How each node fares: what its status and its form say besides the counts, over all of its deploys.
+// The health of each node over all its deploys: what its status and its form show besides the counts.
 
 import type { Node, NodeAPI } from "node-red";
 import { isLoopback } from "../auth/limits";
@@ -7,34 +7,34 @@ import type { Load } from "../deliveries/queue";
 import type { RunningNode } from "../flow/endpoint";
 import type { AcceptedEvent, Outcomes } from "../flow/outcomes";
 
-/** So many refused requests in a row, none older than this, in ms, are all that came. */
+/** After so many refused requests in a row, none older than this (in ms), everything is refused. */
 const refusedInARow = 5;
 const refusedWithin = 600_000;
-/** So many failed starts of the flow in a row are no accident. */
+/** After so many failed attempts in a row, the flow is failing. */
 const failedInARow = 3;
-/** A flow that is not followed has succeeded when no error came for so long, in ms. */
+/** An attempt that is not followed has succeeded when no error came for so long, in ms. */
 const successAfter = 10_000;
-/** So many flows without an error are watched at once. */
+/** How many such attempts are watched at once. */
 const maxPending = 100;
 
 /** Most of ten thousand nodes have nothing to remember. */
 const none: readonly never[] = [];
 
 export class NodeHealth {
-  /** What it was when it was last deployed; nothing where its configuration cannot be used. */
+  /** The node as it was last deployed; missing where its configuration breaks a rule. */
   running: RunningNode | undefined;
   isOpen = false;
-  /** The name of the node whose route gets its requests; empty where that is not known. */
+  /** The name of the node whose route gets its requests; may be empty. */
   shadowedBy: string | undefined;
   load: Load | undefined;
   /** When it was first deployed, in ms since the epoch. */
   readonly since = Date.now();
   lastRefused: RefusedRequest | undefined;
-  /** When a request was last accepted, or was a duplicate, but for test requests; in ms since the epoch. */
+  /** When a request was last accepted, test requests aside, in ms since the epoch. */
   acceptedAt: number | undefined;
-  /** When a request last had the first and the second of two credentials, since the deploy. */
+  /** When each of two credentials was last used since the deploy. */
   used: Partial<Record<Credential, number>> = {};
-  /** How many failed attempts came since one succeeded. */
+  /** Failed attempts since the last one that succeeded. */
   failures = 0;
   #last: NodeReport["last"];
   #credential: Credential | undefined;
@@ -43,14 +43,14 @@ export class NodeHealth {
   /** Whether requests came from this computer itself, and from others. */
   readonly #seen = { here: false, elsewhere: false };
   #lastIp = "";
-  /** When those were refused that came since one was not. */
+  /** The times of refused requests since the last accepted one. */
   #refusals: readonly number[] = none;
-  /** Which attempts failed since one succeeded, the first few. */
+  /** The first ids of attempts that failed since the last one that succeeded. */
   #failed: readonly string[] = none;
-  /** Flows that are not followed, started since one failed, and when. */
+  /** Attempts that are not followed and began after the last failure, with their times. */
   #pending: Map<string, number> | undefined;
 
-  /** The node is deployed anew: what is judged by its configuration begins anew, the history goes on. */
+  /** Forgets what depends on the configuration; the history stays. */
   begin(): void {
     this.running = this.shadowedBy = this.load = undefined;
     this.#credential = this.#secret = undefined;
@@ -82,7 +82,7 @@ export class NodeHealth {
     this.#seen[isLoopback(ip) ? "here" : "elsewhere"] = true;
   }
 
-  /** @param ip nothing where the reply to an accepted request went wrong */
+  /** @param ip missing where the reply to an accepted request went wrong */
   refuse(ip: string | undefined, isRequest: boolean): void {
     const at = Date.now();
     this.#last = { at, outcome: "refused" };
@@ -116,13 +116,11 @@ export class NodeHealth {
     this.#pending = undefined;
   }
 
-  /** Whether all that came lately was refused. */
   isRefusingAll(now: number): boolean {
     const [first = 0] = this.#refusals;
     return this.#refusals.length === refusedInARow && first > now - refusedWithin;
   }
 
-  /** Whether the flow has failed each of the last times. */
   isFailingAlways(now: number): boolean {
     const oldest = this.#oldestPending ?? Infinity;
     if (oldest <= now - successAfter) this.#succeed();
@@ -133,7 +131,7 @@ export class NodeHealth {
     return this.#pending?.values().next().value;
   }
 
-  /** In how many ms that may be otherwise though nothing comes; nothing where it may not. */
+  /** In how many ms the status may change without a request; nothing where it cannot. */
   changesIn(now: number): number | undefined {
     const times: number[] = [];
     const [first = 0] = this.#refusals;
@@ -147,21 +145,23 @@ export class NodeHealth {
     return this.#secret !== undefined;
   }
 
-  /** Keeps the secret that a sender has brought. A later one may be a stranger's. @returns whether it is the first */
+  /**
+   * Keeps the secret that the sender has brought; a second one may be a stranger's. @returns whether it is the first
+   */
   bringSecret(secret: string): boolean {
     const isFirst = this.#secret === undefined;
     this.#secret ??= secret;
     return isFirst;
   }
 
-  /** Hands out what the sender has brought: once. */
+  /** Returns the secret that the sender has brought, once. */
   takeSecret(): string | undefined {
     const secret = this.#secret;
     this.#secret = undefined;
     return secret;
   }
 
-  /** What the form is told besides the counts. */
+  /** What the form shows besides the counts. */
   get report(): Omit<NodeReport, "accepted" | "refused" | "handshakes" | "duplicates" | "unanswered"> {
     return {
       withoutKey: this.#withoutKey,
@@ -174,7 +174,7 @@ export class NodeHealth {
   }
 }
 
-/** The health of all nodes, by their ids, each for as long as the process runs and the node exists. */
+/** The health of all nodes by their ids, as long as the process runs and the node exists. */
 export class NodeHealths {
   readonly #known = new Map<string, NodeHealth>();
 
@@ -207,7 +207,6 @@ export class NodeHealths {
     return this.#known.get(node);
   }
 
-  /** A node is deployed. */
   begin(node: string): NodeHealth {
     const health = this.#known.get(node) ?? new NodeHealth();
     this.#known.set(node, health);
@@ -220,33 +219,32 @@ export class NodeHealths {
   }
 }
 
-// How a node fares, as its form in the editor is told.
+// What the form shows of a node.
 
-/** What became of the last request, and of all since the node was started. */
+/** The last request, and the counts since the node was started. */
 export interface NodeReport {
   accepted: number;
   refused: number;
   handshakes: number;
-  /** How many were duplicates of others. */
   duplicates: number;
-  /** How many started the flow without the key by which a repeat of them would be known. */
+  /** Requests without the key that duplicates are known by. */
   withoutKey: number;
-  /** How many the flow has not answered in time, of those that were accepted. */
+  /** Accepted requests that the flow did not answer in time. */
   unanswered: number;
-  /** Missing while there was no request. */
+  /** Missing before the first request. */
   last?: { at: number; outcome: "accepted" | "refused" | "handshake" | "repeated" | "unanswered" };
-  /** Missing while none was refused. */
+  /** Missing before the first refused request. */
   lastRefused?: RefusedRequest;
-  /** Which of two secrets or tokens the last accepted request had; missing where there is one only. */
+  /** Which of two credentials the last accepted request had; missing where there is only one. */
   credential?: Credential;
-  /** Whether the sender has brought a secret that nobody has fetched yet. */
+  /** Whether the sender has brought a secret that was not shown yet. */
   hasSecret: boolean;
   /**
-   * Whether all requests so far seem to come from this computer itself: a proxy may stand in front that Node-RED is not
-   * told of.
+   * Whether all requests seem to come from this computer itself: a proxy may stand in front that Node-RED does not
+   * trust.
    */
   hasOnlyLoopback?: boolean;
-  /** Whether any sender can claim any address, since `trust proxy` trusts every proxy. */
+  /** Whether `trust proxy` trusts every proxy, so that a sender can claim any address. */
   trustsEveryProxy?: boolean;
 }
 
@@ -255,6 +253,6 @@ export interface RefusedRequest extends Explanation {
   at: number;
   /** The key of its text under `refused` in the message catalog. */
   problem: string;
-  /** Its address, where that is what was against it. */
+  /** The sender's address, where that was the reason. */
   ip?: string;
 }

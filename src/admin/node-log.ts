@@ -1,4 +1,4 @@
-// What the log says of a node's requests and flows: of refusals so seldom that strangers cannot fill it.
+// The log lines of a node's requests and flows. Refusals are limited in rate, so that strangers cannot fill the log.
 
 import { inspect } from "node:util";
 import { normaliseAddress, TimeBudget } from "../auth/limits";
@@ -11,16 +11,16 @@ import type { Outcomes, RefusedEvent } from "../flow/outcomes";
 import { Interference, problems } from "../request/problem";
 import type { NodeHealths, RefusedRequest } from "./node-health";
 
-/** Refusals are logged at most this often, in ms. */
+/** At most one refusal per node and level in this time, in ms. */
 const logIntervalMs = 1000;
-/** So many characters are told of an error in the log and in the list of deliveries, and of a value in an explanation. */
+/** How many characters of an error, or of a value in an explanation, are logged. */
 const maxLoggedCause = 10_000;
 const maxNotedCause = 500;
 const maxValue = 300;
-/** How long requests may be examined for the list of deliveries: of each second, so many ms, for all nodes together. */
+/** How many ms of each second may be spent on explaining refusals, for all nodes together. */
 const examination = new TimeBudget(100);
 
-/** Why a request was refused, found out when it is first asked for. Secrets are redacted. */
+/** The explanation of a refusal, found when it is first needed. Secrets are redacted. */
 class LoggedRefusal {
   readonly #event: RefusedEvent;
   readonly #translate: Translate;
@@ -38,7 +38,7 @@ class LoggedRefusal {
     return (this.#explanation ??= mayBeKnown ? explain(authenticator, request) : { reasons: [] });
   }
 
-  /** The error behind it, with the place that it came from. */
+  /** The error behind it, with its stack. */
   get cause(): string | undefined {
     const { authenticator, cause } = this.#event;
     if (cause === undefined) return undefined;
@@ -47,7 +47,7 @@ class LoggedRefusal {
       .slice(0, maxLoggedCause));
   }
 
-  /** For the list of deliveries: a flood of requests must not have each of them examined. */
+  /** For the list of deliveries. Within the time budget: not each request of a flood is explained. */
   get why(): RefusalCause {
     const error = this.cause?.split("\n", 1)[0]?.slice(0, maxNotedCause);
     const explanation = this.#explanation ?? examination.spend(() => this.explanation) ?? { reasons: [] };
@@ -55,12 +55,12 @@ class LoggedRefusal {
   }
 }
 
-/** Nothing that somebody has sent may keep a refusal from being reported. */
+/** Whatever a request contains, its refusal is reported. */
 function explain(
   authenticator: RefusedEvent["authenticator"],
   request: NonNullable<RefusedEvent["request"]>,
 ): Explanation {
-  // The name of a place is its sender's, who may have written anything there.
+  // A stranger may have chosen the name of a header field or parameter.
   const redact = (value: string | number) =>
     typeof value === "string" ? authenticator.redactor.redact(value).slice(0, maxValue) : value;
   try {
@@ -75,16 +75,16 @@ function explain(
   }
 }
 
-/** An interference in words, any other error with the place that it came from. */
+/** An interference in words; of any other error the stack. */
 function describeCause(cause: unknown, translate: Translate): string {
   if (typeof cause === "string") return cause;
   try {
     if (cause instanceof Interference) return translate(`interference.${cause.kind}`);
     const stack: unknown = cause instanceof Error ? cause.stack : undefined;
-    // Longer than what is logged: where a text is cut, a part of a secret may be left.
+    // Longer than what is logged: a cut text may end in a part of a secret.
     return typeof stack === "string" ? stack : inspect(cause, { maxStringLength: 2 * maxLoggedCause });
   } catch {
-    // Anything may be thrown, also what throws when it is looked at.
+    // Anything may be thrown, even what throws when it is inspected.
     return typeof cause;
   }
 }
@@ -94,7 +94,6 @@ type Level = "warn" | "error";
 export class NodeLog {
   readonly #translate: Translate;
   readonly #nodes: NodeHealths;
-  /** When a refusal was last logged of each node. */
   readonly #logged = new Map<string, Record<Level, number>>();
 
   constructor(translate: Translate, outcomes: Outcomes, nodes: NodeHealths) {
@@ -137,14 +136,14 @@ export class NodeLog {
     const health = this.#nodes.get(node);
     if (!health?.running) return;
     const refusal = new LoggedRefusal(event, this.#translate);
-    // What a stranger does must not hide an error, so each has an interval of its own.
+    // Warnings that a stranger causes must not hide errors: each level has its own interval.
     if (this.#mayLog(node, cause === undefined ? "warn" : "error")) {
       health.lastRefused = this.#log(health.running, event, refusal) ?? health.lastRefused;
     }
     health.running.records?.refused(problem, request, () => refusal.why);
   }
 
-  /** @returns what was logged, for the form; nothing of an error, which is for the log alone */
+  /** @returns what was logged, for the form; nothing for an error, which is for the log alone */
   #log({ node, sender }: RunningNode, event: RefusedEvent, refusal: LoggedRefusal): RefusedRequest | undefined {
     const { problem, request } = event;
     const text = this.#translate(`refused.${problem.name}`);
@@ -158,7 +157,7 @@ export class NodeLog {
     return { at: Date.now(), problem: problem.name, ...(ip && { ip }), ...explanation };
   }
 
-  /** The surest reason, and who the request looks like where that is somebody else. */
+  /** The first reason, and the sender that the request looks like, if that is another one. */
   #describe({ reasons: [reason], looksLike }: Explanation, configured: SenderId | undefined): string[] {
     const describe = ({ key, values }: Reason) => this.#translate(`whyNot.${key}`, values);
     const isOther = looksLike !== undefined && looksLike !== configured && reason?.key !== "otherSender";
@@ -166,7 +165,7 @@ export class NodeLog {
     return [...(reason ? [reason] : []), ...likeness].map(describe);
   }
 
-  /** Whether there may be a line now; if so, the interval begins. */
+  /** Whether a line may be logged now; if so, the interval begins. */
   #mayLog(node: string, level: Level): boolean {
     let last = this.#logged.get(node);
     if (!last) this.#logged.set(node, (last = { warn: -Infinity, error: -Infinity }));
@@ -177,7 +176,7 @@ export class NodeLog {
   }
 }
 
-/** @param by the name of the node that gets the requests; empty where that is not known */
+/** @param by the name of the node that gets the requests; may be empty */
 export function describeShadow(path: string, by: string, translate: Translate): string {
   return translate(by === "" ? "status.shadowed" : "status.shadowedBy", { path, by });
 }

@@ -1,4 +1,4 @@
-// The status of each node: what keeps it from its work goes before how much it has done.
+// The status of each node: problems first, then counts.
 
 import type { NodeAPI, NodeStatus } from "node-red";
 import type { StoreTrouble } from "../deliveries/queue";
@@ -11,20 +11,18 @@ import type { Metrics, NodeCounts } from "./metrics";
 import type { NodeHealth, NodeHealths } from "./node-health";
 import { describeShadow } from "./node-log";
 
-/** Statuses are renewed at most this often, in ms. */
+/** A status changes at most this often, in ms. */
 const intervalMs = 500;
 
-/** What is shown where there is any, in this order, each by a text of its name. */
+/** The counts in a status, in this order, where they are not 0. */
 const numbers = ["handshakes", "duplicates", "unanswered", "running", "queued", "retrying", "failed"] as const;
 
-/** What a status is made of. */
 interface ShownStatus {
   readonly running: RunningNode;
   readonly health: NodeHealth;
   readonly counts: NodeCounts;
-  /** What the store is in trouble with. */
   readonly trouble: StoreTrouble | undefined;
-  /** For how many hours nothing was accepted, where something was expected. */
+  /** For how many hours nothing was accepted, where there is an alert. */
   readonly silentFor: number | undefined;
 }
 
@@ -34,11 +32,11 @@ export class NodeStatuses {
   readonly #metrics: Metrics;
   readonly #inactivity: Inactivity;
   readonly #store: StoreHealth;
-  /** The nodes whose status may have changed since it was shown. */
+  /** Nodes whose status may have changed since it was shown. */
   #changed = new Set<string>();
   #isDue = false;
   #timer: NodeJS.Timeout | undefined;
-  /** Those of nodes whose status changes with the time. */
+  /** Timers of statuses that change with time. */
   readonly #rechecks = new Map<string, NodeJS.Timeout>();
 
   constructor(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths, metrics: Metrics, inactivity: Inactivity) {
@@ -58,7 +56,7 @@ export class NodeStatuses {
     }
   }
 
-  /** Shows the status of a node: at once or, where some were shown just before, when the interval is over. */
+  /** Shows the status of a node: at once or, shortly after another, when the interval is over. */
   renew(node: string): void {
     this.#changed.add(node);
     if (this.#isDue || this.#timer) return;
@@ -99,7 +97,6 @@ export class NodeStatuses {
   }
 }
 
-/** The status of an open endpoint. */
 function describeStatus(shown: ShownStatus, translate: Translate): NodeStatus {
   const { running, health, trouble } = shown;
   const { path } = running;
@@ -123,7 +120,7 @@ function describePause({ running, health }: ShownStatus, translate: Translate): 
   const { pause, queued = 0, retrying = 0 } = health.load ?? {};
   const number = queued + retrying;
   if (pause === "manual") return translate("status.paused", { number });
-  // After a restart, the failures of the process before are not known.
+  // Failures of an earlier process are not counted here.
   const failures = Math.max(health.failures, running.breaker);
   return pause === "breaker" ? translate("status.breaker", { failures, number }) : undefined;
 }
@@ -131,7 +128,7 @@ function describePause({ running, health }: ShownStatus, translate: Translate): 
 function describeCounts({ running, health, counts }: ShownStatus, translate: Translate): string {
   const { accepted, refused, handshake: handshakes, duplicate: duplicates, unanswered } = counts;
   const { pause, running: runningFlows = 0, queued = 0, retrying = 0, failed = 0 } = health.load ?? {};
-  // The text of a pause has the number of those that wait.
+  // The text of a pause has its own count of waiting deliveries.
   const waiting = pause === undefined ? { queued, retrying } : { queued: 0, retrying: 0 };
   const values = { handshakes, duplicates, unanswered, running: runningFlows, ...waiting, failed };
   const parts = numbers
@@ -155,13 +152,13 @@ function describeWarnings({ health, silentFor }: ShownStatus, translate: Transla
   ];
 }
 
-/** When the first and the second of two secrets or tokens were last used. */
+/** When each of two credentials was last used. */
 function describeUse({ used: { first, second } }: NodeHealth): Record<"first" | "second", string> {
   const text = (at: number | undefined) => (at === undefined ? "–" : formatTime(new Date(at)));
   return { first: text(first), second: text(second) };
 }
 
-/** A time of day and, where it is not today, the day before it (ISO 8601), as the clock of this machine shows it. */
+/** The local time of day and, where it is not today, the date before it (ISO 8601). */
 function formatTime(time: Date): string {
   const digits = (value: number) => String(value).padStart(2, "0");
   const clock = `${digits(time.getHours())}:${digits(time.getMinutes())}`;

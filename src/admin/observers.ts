@@ -1,4 +1,4 @@
-// Who observes the outcomes of requests and flows, and what of that is shown about a node.
+// What observes requests and flows: status, log, metrics and alerts.
 
 import type { RequestHandler } from "express";
 import type { Node, NodeAPI } from "node-red";
@@ -14,11 +14,11 @@ import { NodeLog } from "./node-log";
 import { NodeStatuses } from "./node-status";
 import { Traffic } from "./traffic";
 
-/** What a node expects of its sender. */
+/** The inactivity alert of a node. */
 interface Expectation {
-  /** Within how many hours something is accepted; 0 where it does not matter. */
+  /** 0: no alert. */
   readonly hours: number;
-  /** Where its deliveries are stored; nothing where they end with the process. */
+  /** Where its deliveries are stored; missing where they end with the process. */
   readonly store: StoredDeliveries | undefined;
 }
 
@@ -71,39 +71,34 @@ export class Observers {
     return { ...others, handshakes, duplicates, ...health.report };
   }
 
-  /** A node is deployed: nothing is known yet of what it has become. */
+  /** A node is being deployed. */
   begin({ id }: Node): void {
     this.#nodes.begin(id);
   }
 
-  /** Its configuration breaks a rule, so its endpoint stays closed. */
   showBreach(node: Node, { rule, value }: Breach): void {
     const text = this.#RED._(`rules.${rule}`, { value });
     node.status({ fill: "red", shape: "ring", text });
     node.error(text);
   }
 
-  /** The operator has switched HTTP nodes off. */
   showSwitchedOff(node: Node): void {
     const text = this.#RED._("status.switchedOff");
     node.status({ fill: "red", shape: "ring", text });
     node.warn(text);
   }
 
-  /** Its configuration can be used. */
   run(running: RunningNode): void {
     const health = this.#nodes.get(running.node.id);
     if (health) health.running = running;
   }
 
-  /** Another node has its path. */
   showBlocked({ node, path }: RunningNode): void {
     const text = this.#RED._("status.waiting", { path });
     node.status({ fill: "yellow", shape: "ring", text });
     node.warn(text);
   }
 
-  /** Its endpoint is open. */
   open({ node: { id } }: RunningNode, { hours, store }: Expectation): void {
     const health = this.#nodes.get(id);
     if (health) health.isOpen = true;

@@ -1,26 +1,21 @@
-// How many requests came in each minute of the last hour.
+// The requests of each minute of the last hour.
 
 import type { Delivery } from "../deliveries/delivery";
 import type { Outcomes } from "../flow/outcomes";
 
-/**
- * What became of the requests of a minute: one that is answered was accepted, so duplicates and handshakes are; one that
- * reaches no endpoint was refused. A replay is none.
- */
+/** Accepted: also duplicates and handshakes. Refused: also requests that reached no endpoint. Replays do not count. */
 export interface Minute {
   accepted: number;
   refused: number;
 }
 
 const minute = 60_000;
-/** So many minutes are known. */
 export const minutesKnown = 60;
 export const millisecondsKnown = minutesKnown * minute;
 
-/** The requests of one node. */
 class Hour {
   readonly #counts = { accepted: new Uint32Array(minutesKnown), refused: new Uint32Array(minutesKnown) };
-  /** The number of the present minute since the epoch. */
+  /** The present minute since the epoch. */
   #now = toMinutes(Date.now());
 
   add(outcome: keyof Minute, at: number): void {
@@ -52,7 +47,7 @@ class Hour {
   }
 }
 
-/** The requests of all nodes over their deploys, and under an empty id those that were meant for none. */
+/** The requests of each node over its deploys; under an empty id those that reached no node. */
 export class Traffic {
   readonly #hours = new Map<string, Hour>();
 
@@ -61,7 +56,7 @@ export class Traffic {
     outcomes.on("duplicate", ({ node, at }) => this.#add(node, "accepted", at));
     outcomes.on("handshake", ({ node }) => this.#add(node, "accepted", Date.now()));
     outcomes.on("missed", ({ node }) => this.#add(node, "refused", Date.now()));
-    // A reply that went wrong is that to an accepted request.
+    // A reply that went wrong belongs to an accepted request.
     outcomes.on("refused", ({ node, request }) => request && this.#add(node, "refused", Date.now()));
     outcomes.on("removed", ({ node }) => this.#hours.delete(node));
   }
@@ -73,9 +68,9 @@ export class Traffic {
   }
 
   /**
-   * The oldest minute first; the last one is the present one.
+   * The oldest minute first, the present one last.
    *
-   * @param node nothing for all of them together, and what came to none
+   * @param node missing: all nodes together, and requests that reached none
    */
   last(node: string | undefined): Minute[] {
     const minutes = makeMinutes();
@@ -85,7 +80,7 @@ export class Traffic {
   }
 }
 
-/** The same of stored deliveries. */
+/** The same, of stored deliveries. */
 export function countByMinute(deliveries: Iterable<Pick<Delivery, "at" | "state" | "replayOf">>): Minute[] {
   const minutes = makeMinutes();
   const now = toMinutes(Date.now());

@@ -4,7 +4,7 @@ import type { Node, NodeAPI, NodeMessage } from "node-red";
 import type { AttemptResult } from "../deliveries/queue";
 import { timedOut } from "../deliveries/summary";
 
-/** The hook events of Node-RED, as far as they matter here: https://nodered.org/docs/api/hooks/messages/. */
+/** The hook events of Node-RED, as far as needed: https://nodered.org/docs/api/hooks/messages/. */
 interface SendEvent {
   msg: NodeMessage;
   destination: { node?: Node | undefined };
@@ -14,32 +14,31 @@ interface CompleteEvent {
   node: { node: Node };
 }
 
-/** What Node-RED knows of a node, and does not document. */
+/** Undocumented properties of a node. */
 interface CountingNode {
   _flow?: { getNode(id: string): unknown };
   _expectedDoneCount?: number;
 }
 
-/** How a node reports an error. */
 type ReportError = (this: Node, error: unknown, message: unknown) => unknown;
-/** Hears an error that a node has reported about a message, which may have nothing to do with us. */
+/** Receives an error that a node has reported about any message. */
 type ErrorListener = (id: string, error: unknown, node: Node) => void;
 
-/** Of what an error says, so many characters are kept. */
+/** How many characters of an error are kept. */
 export const maxErrorLength = 200;
 const label = "webhook-trigger-completion";
-/** Hooks cost every message of every flow: they go when nothing was followed for so long, in ms. */
+/** Hooks cost every message of every flow: they are removed when nothing was followed for so long, in ms. */
 export const idleMs = 10_000;
 
 /** One node's part in a followed message, from when it is sent there until the node has completed. */
 interface Visit {
   readonly attempt: FollowedAttempt;
   readonly node: Node;
-  /** Whether the node has completed, maybe before its handler has returned. */
+  /** Whether the node has completed, perhaps before its handler has returned. */
   isOver: boolean;
 }
 
-/** One message, and all that is sent on from it with the same id. */
+/** A message, and all messages with the same id that follow from it. */
 interface FollowedAttempt {
   readonly id: string;
   readonly open: Set<Visit>;
@@ -49,26 +48,25 @@ interface FollowedAttempt {
   isInterrupted?: boolean;
 }
 
-/** How an attempt is followed. */
 interface FollowOptions {
-  /** Takes the secrets out of an error, before it is shortened. */
+  /** Redacts an error, before it is shortened. */
   readonly redact: (error: string) => string;
-  /** From when on an attempt without an end has failed. */
+  /** An attempt without an end has failed after this time. */
   readonly timeoutMs: number;
 }
 
 /**
- * A flow has finished with a message when every node has completed that got it, or a message with the same `_msgid`; nodes
- * that do not complete have when their handler has returned. It has failed when a node reports an error about such a
- * message, whether that is caught or not. What a deploy takes from a node has been interrupted.
+ * A flow has finished with a message when every node that received it, or a message with the same `_msgid`, has
+ * completed; a node that never calls `done` has completed when its handler returns. It has failed when a node reports
+ * an error about such a message, caught or not. A message that a deploy drops is interrupted.
  *
- * What a plugin's hook holds back is not followed, nor is what a node sends after it has completed.
+ * Messages that a plugin's hook holds back are not followed, nor what a node sends after it has completed.
  */
 export class Completion {
-  /** Node-RED's test helper has none. */
+  /** Node-RED's test helper has no hooks. */
   readonly #hooks: NodeAPI["hooks"] | undefined;
   readonly #attempts = new Map<string, FollowedAttempt>();
-  /** By the message itself: a node may change its id before it completes. */
+  /** By the message: a node may change its id before it completes. */
   readonly #visits = new WeakMap<NodeMessage, Visit[]>();
   #isDeploying = false;
   #hasHooks = false;
@@ -81,16 +79,15 @@ export class Completion {
     RED.events.on("flows:started", () => this.#deployed());
   }
 
-  /** How many attempts are followed. */
   get size(): number {
     return this.#attempts.size;
   }
 
-  /** Follows a message that a node is about to send, in this turn. */
+  /** Follows a message that a node is about to send in this turn. */
   follow(id: string, { redact, timeoutMs }: FollowOptions): Promise<AttemptResult> {
     if (!this.#hooks) return delivered();
     this.#addHooks(this.#hooks);
-    // Of two with one id nobody could tell which is which.
+    // Two messages with one id cannot be told apart.
     this.#attempts.get(id)?.resolve({ as: "interrupted" });
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
@@ -110,7 +107,7 @@ export class Completion {
     });
   }
 
-  /** Has all errors heard that nodes report, those of followed messages included. @param node any */
+  /** Receives the errors of all nodes. @param node any node */
   onError(node: Node, listener: ErrorListener): void {
     this.#listener = listener;
     wrapNodeError(node, (id, error, reporter, message) => {
@@ -137,7 +134,6 @@ export class Completion {
     for (const stage of ["preDeliver", "postReceive", "onComplete"]) hooks.remove(`${stage}.${label}`);
   }
 
-  /** A message is on its way to a node. */
   #visit(msg: NodeMessage, node: Node): Visit | undefined {
     const attempt = this.#attempts.get(msg._msgid ?? "");
     if (!attempt) return undefined;
@@ -151,7 +147,7 @@ export class Completion {
     return this.#visits.get(msg)?.find((visit) => visit.node === node);
   }
 
-  /** A node's handler has returned. Some nodes are handed a message that was not sent, as `catch` and `link in` are. */
+  /** A handler has returned. Some nodes receive a message that was not sent, as `catch` and `link in` do. */
   #handled(msg: NodeMessage, node: Node): void {
     const completes = Boolean((node as Node & CountingNode)._expectedDoneCount);
     const visit = this.#find(msg, node) ?? (completes ? this.#visit(msg, node) : undefined);
@@ -165,12 +161,12 @@ export class Completion {
     if (visit) this.#end(visit);
   }
 
-  /** A node has reported an error: about the message that it has, or about a copy of it. */
+  /** A node has reported an error about the message that it has, or a copy of it. */
   #reported(msg: NodeMessage, node: Node, error: unknown): void {
     const attempt = this.#find(msg, node)?.attempt ?? this.#attempts.get(msg._msgid ?? "");
     if (!attempt) return;
     const retryAfterMs = getRetryAfterMs(msg);
-    // The first error is kept: what follows from it says less.
+    // The first error is kept: later ones follow from it.
     const { error: first = attempt.redact(describeError(node, error)).slice(0, maxErrorLength) } =
       attempt.failure ?? {};
     attempt.failure = { ...attempt.failure, error: first, ...(retryAfterMs !== undefined && { retryAfterMs }) };
@@ -193,14 +189,14 @@ export class Completion {
     else this.#visits.delete(msg);
   }
 
-  /** What a node sends in the same turn in which it completes still belongs to it. */
+  /** A node may send in the turn in which it completes. */
   #concludeLater(attempt: FollowedAttempt): void {
     setImmediate(() => {
       const { id, open, failure, isInterrupted } = attempt;
       if (open.size > 0 || this.#attempts.get(id) !== attempt) return;
       this.#attempts.delete(id);
       this.#idleLater();
-      // An error says more than that something was interrupted.
+      // A failure matters more than an interruption.
       if (failure) attempt.resolve({ as: "failed", ...failure });
       else attempt.resolve({ as: isInterrupted ? "interrupted" : "succeeded" });
     });
@@ -214,7 +210,7 @@ export class Completion {
     }, idleMs).unref();
   }
 
-  /** Messages of nodes that were stopped, and those on their way to them, are lost. */
+  /** Messages in nodes that were stopped, or on their way there, are lost. */
   #deployed(): void {
     this.#isDeploying = false;
     for (const attempt of this.#attempts.values()) {
@@ -227,53 +223,52 @@ export class Completion {
   }
 }
 
-/** Whether a node runs: of one that was stopped, or is being stopped, its flow knows nothing more. */
+/** The flow of a stopped node no longer returns it. */
 function isRunning(node: Node): boolean {
   return (node as Node & CountingNode)._flow?.getNode(node.id) === node;
 }
 
-/** A flow that wants to be started again later than in 30 days is started then. */
+/** 30 days */
 const maxRetryAfterMs = 30 * 24 * 3_600_000;
 
-/** `msg.webhook.retryAfter`, in seconds, by which a flow says when it wants to be started again: in whole ms. */
+/** `msg.webhook.retryAfter` (seconds), in whole ms. */
 function getRetryAfterMs({ webhook }: NodeMessage & { webhook?: { retryAfter?: unknown } }): number | undefined {
   const { retryAfter } = webhook ?? {};
   const seconds = typeof retryAfter === "string" && retryAfter.trim() !== "" ? Number(retryAfter) : retryAfter;
   return typeof seconds === "number" && seconds >= 0 ? Math.min(Math.ceil(seconds * 1000), maxRetryAfterMs) : undefined;
 }
 
-/** When a message that is sent in this turn has been delivered. */
+/** When a message sent in this turn has been delivered. */
 function delivered(): Promise<AttemptResult> {
   return new Promise((resolve) => {
     setImmediate(() => setImmediate(() => resolve({ as: "succeeded" })));
   });
 }
 
-/** What a node has reported, and which node it was: a flow may have many. */
+/** The error with the node that reported it. */
 export function describeError({ name, type }: Pick<Node, "name" | "type">, error: unknown): string {
   return `${name === undefined || name === "" ? type : name}: ${errorText(error)}`;
 }
 
-/** What an error says, without where it came from and what else it has. */
 function errorText(error: unknown): string {
   try {
     return String(typeof error === "object" && error && "message" in error ? error.message : error);
   } catch {
-    // Anything may be thrown, also what throws when it is looked at.
+    // Anything may be thrown, even what throws when it is inspected.
     return typeof error;
   }
 }
 
 type WrappedListener = (id: string, error: unknown, node: Node, message: NodeMessage) => void;
 
-/** Who listens at the prototype that all nodes have in common: a process has one Node-RED. */
+/** The listener at the common prototype of all nodes; a process has one Node-RED. */
 const listeners = new WeakMap<object, WrappedListener>();
 
 /**
- * Wraps `node.error` of all nodes. There is no hook for it: core's `http request` reports its errors so, and so does
- * Node-RED itself what a handler throws.
+ * Wraps `node.error` of all nodes, since there is no hook: core's `http request` reports errors with it, and so does
+ * Node-RED when a handler throws.
  *
- * @param node any: it has the method in its prototype, too
+ * @param node any node
  */
 function wrapNodeError(node: Node, listener: WrappedListener): void {
   let common: unknown = Object.getPrototypeOf(node);

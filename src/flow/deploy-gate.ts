@@ -2,9 +2,9 @@
 
 import type { ServerResponse } from "node:http";
 
-/** How long the gate holds requests, in ms, counted from when the flows began to stop. */
+/** How long requests are held, in ms from `flows:stopping` on. */
 export const holdTimeoutMs = 10_000;
-/** How many requests it holds at most. */
+/** How many requests are held at most. */
 export const maxHeld = 1000;
 
 type Settle = (isOpen: boolean) => void;
@@ -14,9 +14,9 @@ export class DeployGate {
   /** How many times it was closed. */
   deploys = 0;
   readonly #held = new Set<Settle>();
-  /** Requests that have waited in vain: no request waits longer than once. */
+  /** Requests that were held in vain: none is held twice. */
   readonly #late = new WeakSet<ServerResponse>();
-  /** When the present hold ends, as `performance.now()` tells time; only while it is closed. */
+  /** When the hold ends (`performance.now()`); only while closed. */
   #deadline: number | undefined;
   #timer: NodeJS.Timeout | undefined;
 
@@ -27,7 +27,7 @@ export class DeployGate {
   close(): void {
     this.deploys++;
     this.#deadline = performance.now() + holdTimeoutMs;
-    // Requests that wait since the deploy before keep the time that they had.
+    // Requests held since an earlier deploy keep their time.
     if (this.#held.size === 0) clearTimeout(this.#timer);
   }
 
@@ -39,8 +39,8 @@ export class DeployGate {
   /**
    * Waits until the flows run.
    *
-   * @param response of the request that waits: when its sender goes, its place is free
-   * @returns whether they do: `false` where that took too long, or too many requests wait already
+   * @param response of the held request: when its sender goes, its place is free
+   * @returns `false` where that took too long, or too many requests are held
    */
   async wait(response?: ServerResponse): Promise<boolean> {
     if (this.#deadline === undefined) return true;

@@ -1,4 +1,4 @@
-// What an endpoint is to the requests that reach it.
+// An endpoint, as requests and observers see it.
 
 import type { Node } from "node-red";
 import type { Authenticator } from "../auth/authenticator";
@@ -14,37 +14,34 @@ import type { GuaranteedDelivery } from "../deliveries/recorder";
 import type { FlowReply } from "./flow-reply";
 import type { Outcomes } from "./outcomes";
 
-/** What a request that may come in starts. */
+/** A path that is open for requests, and the flow behind it. */
 export interface Endpoint {
-  /** The id of its node: after a deploy, the same node comes back with another endpoint. */
+  /** The id of its node: after a deploy, the node has another endpoint. */
   readonly nodeId: string;
-  /** Below Node-RED's root for nodes, as it is configured. */
+  /** As configured, below `httpNodeRoot`. */
   readonly path: string;
   readonly authenticator: Authenticator;
-  /** Who sends, where that is known. */
   readonly sender: { readonly id: SenderId; readonly row: Sender } | undefined;
-  /** The most bytes a body may have, before and after its content codings are undone. */
+  /** The most bytes a body may have, before and after decoding. */
   readonly limit: number;
-  /** From where requests may come, and how many; nothing where anybody may send as much as they like. */
+  /** Allowed addresses and rate; missing: no limits. */
   readonly limits: Limits | undefined;
-  /** What keeps repeated deliveries from the flow; nothing where they are as good as the first. */
+  /** Ignores duplicates; missing: they start the flow. */
   readonly duplicates: DuplicateGuard | undefined;
-  /** What stores deliveries before they are answered, and starts the flow with them; nothing without that promise. */
+  /** Guaranteed delivery; missing where it is off. */
   readonly guaranteed: GuaranteedDelivery | undefined;
-  /** Where what became of requests is noted for whoever looks; nothing where nobody wants to know. */
+  /** The list of deliveries; missing where it is off. */
   readonly records: DeliveryLog | undefined;
   readonly reply: ReplyNow | ReplyByFlow;
-  /** Whether messages have the bytes of the body as they were sent. */
+  /** Whether messages have the raw body. */
   readonly rawBody: boolean;
-  /** Makes the id of a message. */
   newId(): string;
   /**
    * Starts the flow.
    *
-   * @param reply the one that the flow owes, where it does
+   * @param reply where the flow replies
    */
   deliver(delivery: IncomingDelivery, reply?: FlowReply): void;
-  /** Hears how requests fared. */
   readonly outcomes: Outcomes;
 }
 
@@ -52,19 +49,17 @@ export interface Endpoint {
 export interface RunningNode {
   readonly node: Node;
   readonly path: string;
-  /** Its name and its path may have a secret in them. */
+  /** For its name and path, which may contain a secret. */
   readonly redactor: Redactor;
-  /** As it is configured. */
   readonly sender: SenderId | undefined;
-  /** Whether there are two secrets or tokens. */
+  /** Whether there are two tokens or secrets. */
   readonly hasTwo: boolean;
   /** Whether it waits for the sender to bring the secret. */
   readonly isArmed: boolean;
   readonly isGuaranteed: boolean;
-  /** Whether it is known when its flow has succeeded: with guaranteed delivery, or with a reply by the flow. */
+  /** Whether the end of its flow is known: by guaranteed delivery, or by the flow's reply. */
   readonly isFollowed: boolean;
-  /** After so many failed attempts in a row it is paused by itself; 0 for never. */
+  /** Failed attempts in a row that pause it; 0: never. */
   readonly breaker: number;
-  /** Where what became of its requests is noted. */
   readonly records: DeliveryLog | undefined;
 }

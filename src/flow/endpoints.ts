@@ -1,4 +1,4 @@
-// Which endpoint has a path.
+// Paths and their endpoints.
 
 import type { Node, NodeAPI } from "node-red";
 import type { WebhookConfig } from "../config/parse";
@@ -7,49 +7,46 @@ import type { Recorder } from "../deliveries/recorder";
 import { getPathKey } from "../request/target";
 import type { Endpoint } from "./endpoint";
 
-/** What an endpoint asks a path for. */
+/** An endpoint that wants its path. */
 interface Registration {
   readonly endpoint: Endpoint;
-  /** Called when the endpoint gets the path, once the flows run. */
+  /** The endpoint has the path, now that the flows run. */
   onActive(): void;
-  /** Called when another endpoint has the path, once the flows run. */
+  /** Another endpoint has the path, now that the flows run. */
   onBlocked(): void;
 }
 
-/** A place in the queue for a path. */
 interface Registered {
-  /** While its node is being deployed, the registration of before. */
+  /** During a deploy, the registration before it. */
   registration: Registration;
   isPresent: boolean;
   told?: "onActive" | "onBlocked" | undefined;
 }
 
 /**
- * Paths and the endpoints that have them: the first to ask for a path has it, later ones wait in their order. While
- * flows are deployed everything stays known as it was, so that a node which comes back finds its place.
+ * Paths and their endpoints: the first to register has the path, later ones wait in order. During a deploy nothing
+ * changes, so that a node that comes back keeps its place.
  */
 export class EndpointRegistry {
   readonly #queues = new Map<string, Registered[]>();
   #isSuspended = false;
 
-  /** Finds the endpoint at a path; while flows are deployed, the one of before. The number of endpoints does not matter. */
+  /** Finds the endpoint of a path; during a deploy, the one before it. */
   find(path: string): Endpoint | undefined {
-    // Most senders write the path in the way in which it is configured.
+    // Most senders write the path as it is configured.
     const queue = this.#queues.get(path) ?? this.#queues.get(getPathKey(path));
     return queue?.[0]?.registration.endpoint;
   }
 
-  /** The endpoints that have a path. */
   get endpoints(): Endpoint[] {
     return [...this.#queues.values()].flatMap(([first]) => (first ? [first.registration.endpoint] : []));
   }
 
-  /** The flows are about to stop. */
   suspend(): void {
     this.#isSuspended = true;
   }
 
-  /** The flows run: nodes that did not come back lose their places. */
+  /** Nodes that did not come back lose their places. */
   resume(): void {
     this.#isSuspended = false;
     for (const [key, queue] of this.#queues) {
@@ -58,7 +55,7 @@ export class EndpointRegistry {
     }
   }
 
-  /** Asks for the path of an endpoint. @returns what gives it up */
+  /** Registers an endpoint for its path. @returns the function that gives the path up */
   register(registration: Registration): () => void {
     const { path, nodeId } = registration.endpoint;
     const key = getPathKey(path);
@@ -77,7 +74,7 @@ export class EndpointRegistry {
     if (!this.#isSuspended) this.#settle(key, queue.filter((each) => each !== place)); // prettier-ignore
   }
 
-  /** Keeps a queue; once the flows run, it tells the registrations which of them has the path. */
+  /** Stores a queue; while the flows run, reports who has the path. */
   #settle(key: string, queue: Registered[]): void {
     if (queue.length > 0) this.#queues.set(key, queue);
     else this.#queues.delete(key);
@@ -91,9 +88,9 @@ export class EndpointRegistry {
   }
 }
 
-// What each node has become when its flow was started.
+// The state of each running node.
 
-/** A node whose endpoint is open, or waits for another to leave its path. */
+/** A node whose endpoint is open or waits for its path. */
 export interface Open {
   readonly node: Node;
   readonly config: WebhookConfig;
@@ -117,13 +114,13 @@ export class OpenNodes {
     this.#opened.set(node, opened);
   }
 
-  /** What the node with an id has become; nothing where it does not run. */
+  /** Missing where the node does not run. */
   of(id: string): OpenResult | undefined {
     const node = this.#RED.nodes.getNode(id) as Node | null;
     return node ? this.#opened.get(node) : undefined;
   }
 
-  /** The node with an id, where it has its path; nothing where it does not run, is closed, or waits for the path. */
+  /** The node, if its endpoint has its path. */
   serving(id: string): Open | undefined {
     const opened = this.of(id);
     if (opened === undefined || opened === "switchedOff" || "rule" in opened) return undefined;
@@ -131,41 +128,40 @@ export class OpenNodes {
   }
 }
 
-// Which paths the saved flows have, whether or not they run.
+// The paths of the saved flows, whether or not they run.
 
-/** A saved node, tab or group, as far as it matters here. */
+/** A saved node, tab or group. */
 interface Saved {
   id: string;
   type: string;
   /** Its tab and its group. */
   z?: string;
   g?: string;
-  /** Whether it is disabled, for a node and for a tab. */
+  /** Disabled: `d` of a node, `disabled` of a tab. */
   d?: boolean;
   disabled?: boolean;
   relativePath?: unknown;
   env?: { name: string; type: string; value: unknown }[];
 }
 
-/** The paths of all webhooks that are configured: while no flows run, there are no nodes that could tell. */
+/** The paths of all saved nodes: while no flows run, there are no nodes to ask. */
 export class ConfiguredPaths {
   readonly #RED: NodeAPI;
-  /** What was found, until the flows may have changed. */
+  /** Until the flows may have changed. */
   #keys: ReadonlySet<string> | undefined;
 
   constructor(RED: NodeAPI) {
     this.#RED = RED;
-    // The runtime's word for the editors about starts, stops and deploys; the only one about deploys while stopped.
+    // Sent to editors at starts, stops and deploys; while stopped, the only sign of a deploy.
     RED.events.on("runtime-event", () => (this.#keys = undefined));
   }
 
-  /** Whether the flows may run without us: there is none of our nodes in them, so nothing waited for this package. */
+  /** Whether the saved flows have no node of ours. */
   get needNothing(): boolean {
     this.#keys ??= this.#read();
     return this.#keys?.size === 0;
   }
 
-  /** Whether a webhook is configured at a path. */
   has(key: string): boolean {
     this.#keys ??= this.#read();
     return this.#keys?.has(key) ?? false;
@@ -189,13 +185,13 @@ export class ConfiguredPaths {
       this.#RED.nodes.eachNode((node) => saved.set(node.id, node));
       return saved;
     } catch {
-      // It fails before the flows are loaded.
+      // The flows are not loaded yet.
       return undefined;
     }
   }
 }
 
-/** Takes the value of an environment variable as the runtime does: of the group, the tab, all flows or the process. */
+/** Resolves an environment variable as the runtime does: group, tab, all flows, process. */
 function resolve(value: unknown, node: Saved, saved: ReadonlyMap<string, Saved>): unknown {
   const name = environmentName(value);
   if (name === undefined) return value;
