@@ -1,4 +1,4 @@
-// The reply that a flow owes to a sender.
+// The reply that a flow sends to the sender.
 
 import type { Express } from "express";
 import { IncomingMessage, type OutgoingHttpHeaders, ServerResponse } from "node:http";
@@ -16,22 +16,21 @@ import { type Problem, problems } from "../request/problem";
 import { Outcomes } from "./outcomes";
 import { maxNotedBytes, noteAnswer, sendProblem } from "./reply";
 
-/** The fields that an answer is not understood without (RFC 9110 §8). */
+/** The header fields that a reply needs to be understood (RFC 9110 §8). */
 const keptFields = ["Content-Type", "Content-Encoding", "Content-Language", "Location"];
 
 /** A request that waits for the flow's reply. */
 interface WaitingSender {
-  /** The id of its message. */
   readonly id: string;
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** When it was met, as `performance.now()` tells time. */
+  /** When it was received (`performance.now()`). */
   readonly start: number;
-  /** Whether the editor has sent it. */
+  /** Whether it is a test request. */
   readonly isTest?: boolean;
 }
 
-/** Who hears how it ended. */
+/** The endpoint whose flow replies. */
 interface Owner {
   readonly nodeId: string;
   readonly outcomes: Outcomes;
@@ -40,16 +39,16 @@ interface Owner {
   readonly authenticator: Authenticator;
 }
 
-/** Owed from when the flow is started: after a time, the sender is told that the flow has not answered. */
+/** Waits for the flow's reply from when the flow is started; after the timeout the sender gets 504. */
 export class FlowReply {
-  /** What the reply says of the flow: with a status of 500 or more, its sender sends the delivery again. */
+  /** The end of the attempt: a status of 500 or more makes the sender send the delivery again. */
   readonly ending: Promise<AttemptResult>;
   readonly response: ServerResponse;
   readonly #waiting: WaitingSender;
   readonly #owner: Owner | undefined;
   readonly #reservation: Reservation | undefined;
   readonly #timer: NodeJS.Timeout;
-  /** Those that were there before the flow. */
+  /** The header fields set before the flow was started. */
   readonly #headers: OutgoingHttpHeaders;
   readonly #chunks: Buffer[] = [];
   #length = 0;
@@ -58,9 +57,9 @@ export class FlowReply {
   #end: (result: AttemptResult) => void = () => undefined;
 
   /**
-   * @param owner nothing where no sender waits any more
+   * @param owner missing where no sender waits
    * @param timeoutMs how long the flow may take
-   * @param reservation of the key by which duplicates are known: they are told the same
+   * @param reservation of the duplicate key: duplicates get the same reply
    */
   constructor(waiting: WaitingSender, owner: Owner | undefined, timeoutMs: number, reservation?: Reservation) {
     const { response, isTest, id } = waiting;
@@ -72,19 +71,19 @@ export class FlowReply {
     if (isTest) response.setHeader(messageField, id);
     this.#headers = { ...response.getHeaders() };
     this.#timer = setTimeout(() => this.#expire(), timeoutMs);
-    // What is written to a sender that has gone must not end the process.
+    // Writing to a sender that has gone must not end the process.
     response.on("error", () => undefined);
     response.once("close", () => {
-      // Duplicates wait for the answer, also when the first sender has gone.
+      // Duplicates wait for the reply, even when the first sender has gone.
       if (!this.#reservation) this.#settle("gone");
     });
     this.#record();
   }
 
   /**
-   * The same for a delivery whose sender waits no more, such as a replay: the answer reaches nobody.
+   * A reply that nobody receives, as for a replay.
    *
-   * @param method of the request as it came
+   * @param method of the original request
    */
   static detached(app: Express, method: string, timeoutMs: number): FlowReply {
     const socket = new NullSocket();
@@ -101,12 +100,12 @@ export class FlowReply {
     return new FlowReply({ id: "", request, response, start: performance.now() }, undefined, timeoutMs);
   }
 
-  /** The sender is told of a problem instead of the flow's answer, if nothing of that is on its way. */
+  /** Replies with a problem, unless the flow's reply has begun. */
   fail(problem: Problem): void {
     if (this.#isSettled || this.response.headersSent) return;
     const { request } = this.#waiting;
     this.#isSettled = true;
-    // With half of the flow's head, such as its content coding, the problem could not be read.
+    // Fields that the flow has set, such as a content coding, would make the problem unreadable.
     for (const name of this.response.getHeaderNames()) this.response.removeHeader(name);
     for (const [name, value] of Object.entries(this.#headers)) {
       if (value !== undefined) this.response.setHeader(name, value);
@@ -119,12 +118,12 @@ export class FlowReply {
 
   #expire(): void {
     if (this.response.destroyed) this.#settle("gone");
-    // An answer that has begun in time may take its time, unless its sender goes.
+    // A reply that began in time may go on, unless the sender goes.
     else if (!this.response.headersSent) this.fail(problems.flowLate);
     else this.response.once("close", () => this.#settle("gone"));
   }
 
-  /** Keeps what the flow answers for duplicates and for the list of deliveries, before layers in front change it. */
+  /** Records the flow's reply for duplicates and the list of deliveries, before middleware changes it. */
   #record(): void {
     const { response } = this;
     const write = response.write.bind(response);
@@ -138,10 +137,10 @@ export class FlowReply {
     }) as typeof write;
     response.end = ((...args: Parameters<typeof end>) => {
       if (this.#isSettled) return end(...args);
-      // RFC 9110 §15.2: after an interim response the sender would wait for ever.
+      // RFC 9110 §15.2: after an interim response the sender would wait forever.
       if (response.statusCode < 200) throw new RangeError(`status ${response.statusCode}`);
       const head = getHead(response);
-      // Where this throws, as with an impossible status, the flow may give another answer.
+      // Where this throws, as with an invalid status, the flow may reply again.
       const result = end(...args);
       this.#keep(head, args[0], args[1]);
       this.#settle("answered");
@@ -179,7 +178,6 @@ export class FlowReply {
     const told = { milliseconds, ...(how !== "gone" && { status: response.statusCode }) };
     this.#end(result);
     this.#emitAttempt(result);
-    // With guaranteed delivery, the state depends on more.
     const state = this.#owner?.guaranteed
       ? {}
       : ({ state: result.as === "succeeded" ? "succeeded" : "failed" } as const);
@@ -195,7 +193,7 @@ export class FlowReply {
     else outcomes.emit("refused", { node, authenticator, problem, cause });
   }
 
-  /** Guaranteed delivery tells of its attempts by itself. */
+  /** Guaranteed delivery emits its own. */
   #emitAttempt(result: AttemptResult): void {
     if (!this.#owner || this.#owner.guaranteed) return;
     const { outcomes, nodeId: node } = this.#owner;
@@ -204,7 +202,7 @@ export class FlowReply {
     else if (result.as === "failed") outcomes.emit("attempt:failed", { ...attempt, error: result.error });
   }
 
-  /** The whole of what the flow has answered, for duplicates. */
+  /** The whole reply, for duplicates. */
   get #answer(): FirstAnswer | undefined {
     const isWhole = this.#length <= maxAnswerBytes;
     return this.#head && { ...this.#head, body: isWhole ? Buffer.concat(this.#chunks) : undefined };
@@ -217,7 +215,7 @@ export class FlowReply {
   }
 }
 
-/** RFC 9110 §15.6: after an answer of 500 or more, the sender sends the delivery again. */
+/** RFC 9110 §15.6: the sender sends the delivery again. */
 function toResult(how: "answered" | "failed" | "gone", status: number, isTold: boolean): AttemptResult {
   if (how === "answered" && status < 500) return { as: "succeeded" };
   const error = how === "gone" ? gone : statusError(status);
@@ -236,11 +234,11 @@ function toBytes(chunk: unknown, encoding: unknown): Buffer {
   if (typeof chunk === "string") {
     return Buffer.from(chunk, typeof encoding === "string" && Buffer.isEncoding(encoding) ? encoding : "utf8");
   }
-  // Those of a function node may be of another realm.
+  // A function node's bytes may be of another realm.
   return types.isUint8Array(chunk) ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength) : Buffer.alloc(0);
 }
 
-/** A connection that takes what is written to it, as one does whose other end reads it. */
+/** A connection that discards what is written. */
 class NullSocket extends Socket {
   override _write(_chunk: unknown, _encoding: string, done: () => void): void {
     done();
@@ -251,19 +249,18 @@ class NullSocket extends Socket {
   }
 }
 
-/** What `msg.res` has, as core's `http in` makes it: methods that are deprecated, and the response in `_res`. */
+/** `msg.res` as core's `http in` makes it: deprecated methods, and the response in `_res`. */
 interface MessageResponse {
   readonly _res: ServerResponse;
   readonly [method: string]: unknown;
 }
 
-/** The methods that core's `http in` has there. */
 const wrappedMethods = [
   ...["append", "attachment", "cookie", "clearCookie", "download", "end", "format", "get", "json", "jsonp", "links"],
   ...["location", "redirect", "render", "send", "sendfile", "sendFile", "sendStatus", "set", "status", "type", "vary"],
 ];
 
-/** @param warn tells the user that a flow has called one of the deprecated methods */
+/** @param warn reports the use of a deprecated method */
 export function wrapResponse(response: ServerResponse, warn: (method: string) => void): MessageResponse {
   const wrapper: Record<string, unknown> = {};
   for (const name of wrappedMethods) {

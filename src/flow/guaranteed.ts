@@ -1,4 +1,4 @@
-// The flow of a node with guaranteed delivery: what the queue starts, and what requests give it.
+// The flow of a node with guaranteed delivery.
 
 import type { Node, NodeAPI } from "node-red";
 import type { Pace } from "../config/parse";
@@ -19,11 +19,10 @@ import { FlowReply } from "./flow-reply";
 import { createMessage, type EndpointParts } from "./message";
 import type { Outcomes } from "./outcomes";
 
-/** The newest messages of requests: others are made again of what is stored, which is redacted. */
+/** The newest messages stay in memory; others are restored from the store, where they are redacted. */
 const maxMessages = 1000;
 const maxMessageBytes = 16 * 1024 * 1024;
 
-/** What the flow of a node is made of. */
 interface GuaranteedServices extends Pick<EndpointParts, "config" | "authenticator" | "limit"> {
   readonly outcomes: Outcomes;
   readonly queue: DeliveryQueue;
@@ -57,7 +56,7 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
     const bytes = stored.delivery.size;
     this.#messages.set(delivery.id, { delivery, bytes });
     this.#messageBytes += bytes;
-    // Another instance may start the flow with some of them.
+    // Another instance may process some of them.
     for (const id of this.#messages.keys()) {
       if (this.#messages.size <= maxMessages && this.#messageBytes <= maxMessageBytes) break;
       this.#takeMessage(id);
@@ -84,7 +83,6 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
     this.#means.queue.end(id, result).catch(() => undefined);
   }
 
-  /** Stores a delivery that is a replay of another. */
   async replay({ delivery, body }: StoredDelivery): Promise<Problem | undefined> {
     return this.#add(() => this.#means.queue.add({ ...delivery, state: "queued", attempt: 0 }, body));
   }
@@ -116,12 +114,12 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
     const { config, limit, deployGate, recorder, completion } = this.#means;
     const { id, head, attempt } = stored.delivery;
     const known = this.#takeMessage(id);
-    // Another instance may have begun with it before this one.
+    // Another instance may have made the first attempt.
     const delivery = known
       ? { ...known, webhook: { ...known.webhook, attempt } }
       : await recorder.restore(stored, limit, config.rawBody);
     if (delivery instanceof Problem) return { as: "failed", error: delivery.detail };
-    // A deploy may have come meanwhile: the message is for the flow in the place of this one.
+    // After a deploy in between, the message is for the node that came in place of this one.
     const isRunning = !deployGate.isClosed && this.#RED.nodes.getNode(this.#node.id) === this.#node;
     if (!isRunning) return { as: "interrupted" };
     const reply =
@@ -136,7 +134,7 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
     return result;
   }
 
-  /** Whether a request may try a flow whose circuit breaker is open: nothing waits in the queue that could. */
+  /** With an open circuit breaker, one request per minute may start the flow. */
   #mayTry(): boolean {
     const now = performance.now();
     if (now - this.#triedAt < breakerIntervalMs) return false;

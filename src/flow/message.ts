@@ -1,4 +1,4 @@
-// The endpoint of a node: what a delivery becomes in the flow.
+// The endpoint of a node, and the messages that it sends.
 
 import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
 
@@ -14,21 +14,18 @@ import type { Endpoint, RunningNode } from "./endpoint";
 import { type FlowReply, wrapResponse } from "./flow-reply";
 import type { Outcomes } from "./outcomes";
 
-/** How long a repeat waits at most where this node answers, in ms: what it waits for takes no time. */
+/** How long a duplicate waits for the first delivery where the node itself replies, in ms. */
 const maxWaitMs = 10_000;
 
-/** What an endpoint is made of, beside the node. */
 export interface EndpointParts {
   config: WebhookConfig;
   authenticator: Authenticator;
-  /** The most bytes that a body may have. */
+  /** The most bytes of a body. */
   limit: number;
   outcomes: Outcomes;
   limiting: LimitServices;
   guarding: Guarding;
-  /** What stores its deliveries, with guaranteed delivery. */
   guaranteed: GuaranteedDelivery | undefined;
-  /** Where what became of its requests is noted. */
   records: DeliveryLog | undefined;
 }
 
@@ -92,7 +89,6 @@ export function composePayload(
   return returnQueryParams && !isPayload ? { body, query: req.query } : body;
 }
 
-/** The node as its observers know it. */
 export function describeNode(
   node: Node,
   config: WebhookConfig,

@@ -1,4 +1,4 @@
-// What becomes of requests, flows and the store, as events: status, metrics, log and alerts subscribe to them.
+// Events of requests, flows and the store. Status, metrics, log and alerts subscribe to them.
 
 import { EventEmitter } from "node:events";
 import type { Authenticator, RefusedRequestFacts } from "../auth/authenticator";
@@ -6,90 +6,86 @@ import type { Authenticated } from "../auth/result";
 import type { Load, StoreTrouble, Warning } from "../deliveries/queue";
 import type { Problem } from "../request/problem";
 
-/** Of a node, by its id. */
 interface NodeEvent {
   readonly node: string;
 }
 
-/** A request that was accepted, or is a duplicate of one that was. */
+/** An accepted request, or a duplicate. */
 export interface AcceptedEvent extends NodeEvent {
   /** The id of its message. */
   readonly id: string;
   readonly authenticated: Authenticated;
-  /** The address of its sender. */
   readonly ip: string;
-  /** Whether duplicates of it would be ignored, had it a key. */
+  /** Whether duplicates are ignored, but this request has no key. */
   readonly lacksKey: boolean;
   /** In ms since the epoch. */
   readonly at: number;
 }
 
-/** The reply to an accepted request. */
 export interface RepliedEvent extends NodeEvent {
   readonly id: string;
   /** From the head of the request to the reply. */
   readonly milliseconds: number;
-  /** The length of the reply's body, in bytes. */
+  /** In bytes. */
   readonly contentLength: number;
 }
 
 interface HandshakeEvent extends NodeEvent {
-  /** What the sender has brought for the operator, if it has. */
+  /** A secret that the sender has brought. */
   readonly secret: string | undefined;
   readonly request: RefusedRequestFacts;
-  /** What it was answered with. */
   readonly status: number;
 }
 
 export interface RefusedEvent extends NodeEvent {
-  /** Explains and redacts: after a deploy, the node may have another one. */
+  /** After a deploy, the node may have another one. */
   readonly authenticator: Authenticator;
   readonly problem: Problem;
-  /** Missing where a reply went wrong, whose request was accepted before. */
+  /** Missing where the reply to an accepted request went wrong. */
   readonly request?: RefusedRequestFacts | undefined;
-  /** The error behind a problem that no rule foresees. */
+  /** The error behind an unforeseen problem. */
   readonly cause?: unknown;
 }
 
-/** One start of the flow with a delivery. */
+/** One attempt. */
 interface AttemptEvent extends NodeEvent {
   readonly id: string;
   readonly attempt: number;
 }
 
-/** Nothing was accepted for so long, though it was expected. */
+/** Nothing was accepted for so many hours. */
 export interface SilentEvent extends NodeEvent {
   readonly hours: number;
-  /** When a request was last accepted or, before that, when the node was first opened; in ms since the epoch. */
+  /** When a request was last accepted or, before the first one, when the node was opened; in ms since the epoch. */
   readonly since: number;
 }
 
 interface OutcomeEvents {
   accepted: [AcceptedEvent];
-  /** The same key came before: no flow was started. */
+  /** The flow was not started. */
   duplicate: [AcceptedEvent];
   replied: [RepliedEvent];
   /** The flow did not reply in time. */
   unanswered: [NodeEvent & { readonly id: string }];
   handshake: [HandshakeEvent];
   refused: [RefusedEvent];
-  /** A request reached no endpoint; `node` is the one that was meant, or empty. */
+  /** A request reached no endpoint; `node` is the one that was probably meant, or empty. */
   missed: [NodeEvent];
-  /** A route of another node gets the requests; `by` is its name, or empty. */
+  /** A route of another node takes the requests; `by` is its name, or empty. */
   shadowed: [NodeEvent & { readonly by: string }];
 
   "attempt:started": [AttemptEvent];
   "attempt:succeeded": [AttemptEvent];
-  /** Also of flows that are not followed to their end: of these only failures are known. */
+  /** Flows that are not followed report only failures. */
   "attempt:failed": [AttemptEvent & { readonly error: string }];
-  /** A deploy ended it. */
+  /** By a deploy. */
   "attempt:interrupted": [AttemptEvent];
-  /** All attempts are used up; `error` is the last one. */
+  /** All attempts have failed; `error` is the last one. */
   failed: [NodeEvent & { readonly id: string; readonly attempts: number; readonly error: string }];
   load: [NodeEvent & { readonly load: Load }];
 
   silent: [SilentEvent];
-  /** A request was accepted again. */
+  /** A request was accepted after a silence. */
   heard: [NodeEvent];
   /** The node was deleted. */
   removed: [NodeEvent];
@@ -101,5 +97,5 @@ interface OutcomeEvents {
   "store:warning": [{ readonly warning: Warning }];
 }
 
-/** One for all nodes of the process. What listens must not throw: it runs in the middle of requests. */
+/** One for all nodes of the process. Listeners run in the middle of requests and must not throw. */
 export class Outcomes extends EventEmitter<OutcomeEvents> {}

@@ -1,4 +1,4 @@
-// Starts a flow with an earlier delivery once more, as somebody wants it who looks at that.
+// Replays: starts a flow again with a stored delivery.
 
 import type { NodeAPI } from "node-red";
 import { redactQuery } from "../auth/redactor";
@@ -12,7 +12,7 @@ import type { Open, OpenNodes } from "./endpoints";
 import { FlowReply } from "./flow-reply";
 import { createMessage, composePayload } from "./message";
 
-/** A payload, as somebody has changed it or is to. */
+/** A payload that the user has edited. */
 export interface Changed {
   readonly payload: unknown;
 }
@@ -21,7 +21,6 @@ export class Replays {
   readonly #RED: NodeAPI;
   readonly #opened: OpenNodes;
   readonly #deployGate: DeployGate;
-  /** The most bytes that a body may have. */
   readonly #limit: number;
 
   constructor(RED: NodeAPI, opened: OpenNodes, deployGate: DeployGate, limit: number) {
@@ -32,10 +31,10 @@ export class Replays {
   }
 
   /**
-   * Starts the flow of the very node that the delivery came to.
+   * Starts the flow of the node that received the delivery.
    *
-   * @param list where the delivery is
-   * @param changed what is to be the payload; nothing for the one that it had
+   * @param list that contains the delivery
+   * @param changed an edited payload; missing: the original one
    * @returns the id of the new delivery
    */
   async replay(
@@ -51,15 +50,15 @@ export class Replays {
     const again = open.recorder.replay(stored, this.#RED.util.generateId(), changed);
     const outcome = await this.#start(open, again);
     if (outcome) return outcome;
-    // The new one is looked after in its place.
+    // The replay takes its place.
     if (delivery.state === "failed") await list.update(delivery.id, { state: "succeeded" }).catch(() => undefined);
     return { id: again.delivery.id };
   }
 
   /**
-   * The payload that the flow would get, for whoever wants to change that.
+   * The payload that the flow would get, to be edited.
    *
-   * @returns nothing where it is no JSON, or too long to be shown
+   * @returns nothing where it is no JSON, or too long
    */
   async payloadToShow(stored: StoredDelivery): Promise<Changed | undefined> {
     if (!isReplayable(stored.delivery.state) || lacksBody(stored) || stored.body.length > maxShownBytes)
@@ -69,12 +68,12 @@ export class Replays {
     if (!open || !restored || restored instanceof Problem || Buffer.isBuffer(restored.body)) return undefined;
     const req = { ...restored.req, query: redactQuery(restored.req.query) };
     const payload = composePayload({ ...restored, req }, open.config);
-    // Decoded, it may have a secret in it that was not found in its bytes.
+    // Decoding may reveal a secret that its bytes did not show.
     return open.recorder.redactor.contains(JSON.stringify(payload)) ? undefined : { payload };
   }
 
   async #start({ node, config, endpoint, recorder }: Open, stored: StoredDelivery): Promise<Obstacle | undefined> {
-    // Where a number was redacted, it is no JSON any more.
+    // A redacted number makes it invalid JSON.
     const restored = await recorder.restore(stored, this.#limit, config.rawBody).catch(() => undefined);
     if (!restored || restored instanceof Problem) return "unreadable";
     if (this.#deployGate.isClosed || this.#RED.nodes.getNode(node.id) !== node) return "notOpen";
@@ -91,10 +90,10 @@ export class Replays {
   }
 }
 
-/** What is noted of a replay whose flow was to answer, when it has, or has not in time. */
+/** The result of a replay whose flow replies. */
 function toChange(result: AttemptResult): Change {
   if (result.as !== "failed") return { state: "succeeded" };
-  // Where it was late, it may have failed before: that tells more, and is noted.
+  // A late flow may have reported an error before, which says more.
   return { state: "failed", ...(result.error !== lateAnswer && { error: result.error }) };
 }
 

@@ -1,4 +1,4 @@
-// What the node itself replies, and how that is sent.
+// Replies of the node itself.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Redactor } from "../auth/redactor";
@@ -10,29 +10,25 @@ import type { FirstAnswer } from "../deliveries/duplicates";
 import { shorten } from "../request/decode";
 import type { Problem } from "../request/problem";
 
-/** The rest of a body of at most this many bytes is read after a refusal, to keep the connection. */
+/** After a refusal, at most so many bytes of the body are read to keep the connection. */
 const maxSkippedBytes = 64 * 1024;
-/** How long a sender that is still sending may take to notice the reply before the rest is read, in ms. */
+/** How long a sender that is still sending may take to notice the reply, in ms. */
 const noticeTimeMs = 500;
-/** How long the rest of a body is read, which is thrown away, and how long its sender may pause, in ms. */
+/** How long the rest of a body is read and discarded, and how long the sender may pause, in ms. */
 const drainTimeoutMs = 30_000;
 const idleTimeoutMs = 2_000;
 
-/** A whole reply, besides what every reply of the node itself has. */
+/** A reply, without the fields that every reply of the node has. */
 export interface Reply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** Left out where the status forbids one. */
+  /** Left out where the status forbids a body. */
   readonly body: string | Buffer;
 }
 
-/**
- * Sends a reply.
- *
- * @throws what a layer in front makes it throw
- */
+/** @throws what a middleware in front makes it throw */
 export function sendReply(request: IncomingMessage, response: ServerResponse, { status, headers, body }: Reply): void {
-  // A layer that ends a response twice must not end the process.
+  // A middleware that ends a response twice must not end the process.
   response.on("error", () => undefined);
   // RFC 9110 §8.6: a reply of status 204 has no length.
   const length = status === 204 ? {} : { "Content-Length": Buffer.byteLength(body) };
@@ -50,10 +46,10 @@ export function sendReply(request: IncomingMessage, response: ServerResponse, { 
 }
 
 /**
- * Tells a sender why its request is refused. Where a layer in front makes that fail, the connection ends.
+ * Sends a problem. Where a middleware in front makes that fail, the connection is closed.
  *
- * @param isEmpty whether the reply is to have no body, as some senders want it
- * @returns the error of such a layer
+ * @param isEmpty some senders want a refusal without a body
+ * @returns the error of that middleware
  */
 export function sendProblem(
   request: IncomingMessage,
@@ -61,7 +57,7 @@ export function sendProblem(
   { status, headers, body }: Problem,
   isEmpty = false,
 ): unknown {
-  // Something in front, such as a time limit, may have answered meanwhile.
+  // A time limit in front may have replied.
   if (response.headersSent) return undefined;
   const type = { "Content-Type": "application/problem+json" };
   try {
@@ -73,7 +69,7 @@ export function sendProblem(
   }
 }
 
-/** Whether more of a body is still to come than is worth reading for the sake of the connection. */
+/** Whether more of the body is to come than is worth reading to keep the connection. */
 function leavesMuch({ complete, headers }: IncomingMessage): boolean {
   if (complete) return false;
   const length = headers["content-length"] ?? (headers["transfer-encoding"] === undefined ? 0 : Infinity);
@@ -81,12 +77,12 @@ function leavesMuch({ complete, headers }: IncomingMessage): boolean {
 }
 
 /**
- * RFC 9112 §9.6: to close a connection while its sender sends resets it, and the sender may never see the reply. Most
- * senders notice the reply and close by themselves; of the others, the rest is read and thrown away.
+ * RFC 9112 §9.6: closing a connection while the sender is sending resets it, and the reply may be lost. Most senders
+ * notice the reply and close; for the others, the rest is read and discarded.
  */
 function linger(request: IncomingMessage, end: () => void): void {
   const { socket } = request;
-  // Of a connection that has gone, no event would come any more.
+  // It emits no more events.
   if (socket.destroyed) return end();
   socket.pause();
   let timer = setTimeout(() => {
@@ -103,18 +99,13 @@ function linger(request: IncomingMessage, end: () => void): void {
   socket.once("close", finish);
 }
 
-/** How much of a reply's body is noted for the list of deliveries, in bytes. */
+/** How many bytes of a reply's body are recorded. */
 export const maxNotedBytes = 1024;
 
-/** What the editor expects of the reply to its test requests, whatever the sender wants. */
+/** Test requests get this reply, whatever is configured. */
 const toTestRequests: ReplyNow = { by: "now", status: 200, body: "", type: "" };
 
-/**
- * What the node itself replies. A status and a body that the user has set go before what the sender wants, and that goes
- * before our own.
- *
- * @param ours what a reply of our own says
- */
+/** The success reply: a configured status and body first, then what the sender expects, then our own JSON. */
 export function composeSuccess(
   { reply, sender }: { reply: ReplyNow | ReplyByFlow; sender: { readonly row: Sender } | undefined },
   isTest: boolean,
@@ -129,23 +120,23 @@ export function composeSuccess(
   return { status, headers: { "Content-Type": "application/json" }, body: JSON.stringify(ours) };
 }
 
-/** What the flow replied to the delivery that came first. Of a body that was not kept, only its place is told. */
+/** The flow's reply to the first delivery, for a duplicate. Where the body was not kept, only its location. */
 export function composeEarlier({ status, fields: { Location, ...content }, body }: FirstAnswer): Reply {
   const headers = { ...(body && content), ...(Location !== undefined && { Location }) };
   return { status, headers, body: body ?? Buffer.alloc(0) };
 }
 
 /**
- * The beginning of a reply's body for the list of deliveries; nothing where it is empty, or is no text.
+ * The beginning of a reply's body for the list of deliveries; empty where it is no text.
  *
- * @param redactor takes the endpoint's secrets out of what a flow has said
+ * @param redactor for a reply by the flow
  */
 export function noteAnswer(body: string | Buffer, redactor?: Pick<Redactor, "redactBytes">): Pick<Delivery, "answer"> {
-  // What the node itself says has no secret in it.
+  // The node's own replies contain no secret.
   if (typeof body === "string" && !redactor) return body === "" ? {} : { answer: shorten(body, maxNotedBytes) ?? "" };
   const read = (Buffer.isBuffer(body) ? body : Buffer.from(body)).subarray(0, 2 * maxNotedBytes);
   const redacted = redactor?.redactBytes(read) ?? read;
-  // Where it is cut, the end may be a part of a secret.
+  // A cut text may end in a part of a secret.
   const isWhole = read.length < 2 * maxNotedBytes;
   const max = isWhole ? maxNotedBytes : Math.min(maxNotedBytes, redacted.length - maxNotedBytes);
   const answer = shorten(redacted, Math.max(0, max));

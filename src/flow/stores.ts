@@ -1,4 +1,4 @@
-// Where this Node-RED stores deliveries: a log in memory, and the queue of guaranteed delivery.
+// The stores of deliveries: a log in memory, and the queue of guaranteed delivery.
 
 import type { NodeAPI } from "node-red";
 
@@ -39,11 +39,11 @@ import type { Outcomes } from "./outcomes";
 
 const emptyLoad = { running: 0, queued: 0, retrying: 0, failed: 0 };
 
-/** A file is not opened before a node needs it; what other instances share is, as soon as there is a node. */
+/** A file is opened when a node needs it; a shared store as soon as there is a node. */
 export class DeliveryStores implements NodeQueues {
-  /** Where what must not be lost can be stored. */
+  /** Where guaranteed delivery can be stored. */
   readonly keeping: StoreKind;
-  /** Counts over all instances, where they share a store; nothing where this one counts alone. */
+  /** Counts over all instances that share a store; missing otherwise. */
   readonly rates: RateCounter | undefined;
   readonly lists = new DeliveryLists(() => [this.#log, this.#opened].filter((list) => list !== undefined));
   readonly starts: RecentStarts;
@@ -52,16 +52,15 @@ export class DeliveryStores implements NodeQueues {
   readonly #events: StoreEvents;
   readonly #settings: DeliverySettings;
   readonly #misunderstood: Breach | undefined;
-  /** The last deliveries of each node; nothing where nobody wants to know of them. */
+  /** Missing where the settings switch the list off. */
   readonly #log: MemoryLog | undefined;
   readonly #queue: DeliveryQueue;
-  /** Whether the settings file names the store. */
   readonly #isNamed: boolean;
   #opened: DeliveryQueue | undefined;
   #guarding: Guarding | undefined;
   #areFlowsRunning = false;
 
-  /** @param changed called whenever a delivery, or what waits for a node, has come or has changed */
+  /** @param changed called whenever a delivery or a load is new or has changed */
   constructor(RED: NodeAPI, outcomes: Outcomes, changed: () => void) {
     this.#RED = RED;
     this.#events = emitStoreEvents(outcomes, changed);
@@ -71,7 +70,6 @@ export class DeliveryStores implements NodeQueues {
     outcomes.on("load", ({ node, load }) => {
       if (!this.loads.has(node)) return;
       this.loads.set(node, load);
-      // Whether it is paused, and how many wait.
       changed();
     });
     const { webhookTriggerStore, webhookTriggerDeliveries } = getSettings(RED);
@@ -86,29 +84,26 @@ export class DeliveryStores implements NodeQueues {
     if (this.#queue instanceof BullQueue) this.rates = this.#queue.rates;
   }
 
-  /** Why a node stays closed, if it does, as there is nowhere to store what it must not lose. */
+  /** The rule that keeps a node closed, where guaranteed delivery cannot be stored. */
   breachOf(isGuaranteed: boolean): Breach | undefined {
     const rule = keepingRule(isGuaranteed, this.keeping);
     return rule && (this.#misunderstood ?? { rule, value: process.versions.node });
   }
 
-  /** Flows are about to be stopped. */
   hold(): void {
     this.#areFlowsRunning = false;
     this.#opened?.hold();
   }
 
-  /** Flows run. */
   release(): void {
     this.#areFlowsRunning = true;
     this.#opened?.release();
   }
 
   /**
-   * Where what became of the requests of an endpoint is noted: in memory, unless the settings file names a store, or all
-   * else of the node is there.
+   * The log of an endpoint: in memory, unless the settings name a store or the node's deliveries are in one.
    *
-   * @returns nothing where nobody wants to know
+   * @returns nothing where the settings switch the list off
    */
   logOf(recorder: Recorder, path: string, isGuaranteed: boolean): DeliveryLog | undefined {
     const target = this.#target(isGuaranteed);
@@ -120,27 +115,27 @@ export class DeliveryStores implements NodeQueues {
     return new DeliveryLog(target, { recorder, path, ...keeps, isQueue: target === this.#opened, starts, newId });
   }
 
-  /** Notes what came to no endpoint. */
+  /** Records a request that reached no endpoint. */
   note(delivery: Delivery): void {
     ignoreTrouble(this.#target(false)?.add(delivery, Buffer.alloc(0)));
   }
 
-  /** Where what came to a node is known after a restart; nothing where it is not. */
+  /** The store where a node's deliveries survive a restart; nothing where they do not. */
   lastingOf(isGuaranteed: boolean): DeliveryQueue | undefined {
     return isGuaranteed || this.#isNamed ? this.queue : undefined;
   }
 
-  /** Whether there may be deliveries in the queue, also of nodes that have no guaranteed delivery any more. */
+  /** Whether the queue may have deliveries, also of nodes without guaranteed delivery by now. */
   get hasQueue(): boolean {
     if (this.#opened || this.#queue.isShared) return true;
     return this.#queue instanceof SqliteQueue && this.#queue.exists;
   }
 
   /**
-   * Starts the flow of a node with what is stored for it, from now on.
+   * Processes the stored deliveries of a node.
    *
-   * @param isGuaranteed whether more is to come
-   * @returns what to call when the node is closed
+   * @param isGuaranteed whether more will be stored
+   * @returns the function to call when the node closes
    */
   process(node: string, consumer: Consumer, isGuaranteed: boolean): () => void {
     const leave = this.queue.process(node, consumer);
@@ -151,17 +146,17 @@ export class DeliveryStores implements NodeQueues {
     };
   }
 
-  /** Why an open node with guaranteed delivery starts no flow; nothing where it does. */
+  /** Why an open node with guaranteed delivery is paused; nothing where it is not. */
   paused(node: string): Pause | undefined {
     return this.loads.has(node) ? this.queue.paused(node) : undefined;
   }
 
-  /** What keeps duplicates from flows with guaranteed delivery: the keys are in the store. */
+  /** Duplicate keys of guaranteed delivery are in the store. */
   get guarding(): Guarding {
     return (this.#guarding ??= new Guarding(this.queue.duplicates));
   }
 
-  /** What guaranteed delivery is made of; opened when it is asked for first. */
+  /** Opened on first use. */
   get queue(): DeliveryQueue {
     return (this.#opened ??= this.#open());
   }
@@ -186,7 +181,7 @@ export class DeliveryStores implements NodeQueues {
   }
 
   #open(): DeliveryQueue {
-    // It tells of its troubles by itself, and goes on trying.
+    // It reports its troubles and goes on trying.
     this.#queue.open(this.#events).catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error;
     });
@@ -195,19 +190,18 @@ export class DeliveryStores implements NodeQueues {
   }
 }
 
-// How the store of deliveries fares, for the log and for the statuses of its nodes.
+// The health of the store, for the log and the statuses.
 
-/** A store that was full works again when it has refused nothing for so long, in ms: small bodies fit where large ones do not. */
+/** A full store works again when it has refused nothing for so long (ms): small bodies fit where large ones do not. */
 const fullForMs = 60_000;
 
 export class StoreHealth {
-  /** What it is in trouble with. */
   trouble: StoreTrouble | undefined;
   readonly #changed: () => void;
   readonly #logUp: () => void;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param changed called when the trouble is another, or over */
+  /** @param changed called when the trouble has changed or ended */
   constructor(RED: NodeAPI, outcomes: Outcomes, changed: () => void) {
     this.#changed = changed;
     this.#logUp = () => RED.log.info(RED._("store.mended"));
@@ -251,7 +245,7 @@ function getMessage(cause: unknown): string {
   return cause instanceof Error ? cause.message : "";
 }
 
-/** Has a store tell what happens to it as events. @param changed a delivery was stored or has changed */
+/** Turns the callbacks of a store into events. */
 function emitStoreEvents(outcomes: Outcomes, changed: StoreEvents["changed"]): StoreEvents {
   return {
     down: (trouble, cause) => outcomes.emit("store:down", { trouble, cause }),
@@ -262,11 +256,10 @@ function emitStoreEvents(outcomes: Outcomes, changed: StoreEvents["changed"]): S
   };
 }
 
-/** The queues of nodes with guaranteed delivery. */
 export interface NodeQueues {
-  /** Of the open nodes, what waits for them. */
+  /** The load of each open node. */
   readonly loads: ReadonlyMap<string, Load>;
   readonly queue: DeliveryQueue;
-  /** Why a node starts no flow; nothing where it does. */
+  /** Nothing where it is not paused. */
   paused(node: string): Pause | undefined;
 }

@@ -1,4 +1,4 @@
-// Test requests for the form in the editor.
+// Test requests of the form.
 
 import type { RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
@@ -15,38 +15,34 @@ import type { DeliveryLists } from "../deliveries/lists";
 import { type DeployGate, holdTimeoutMs } from "./deploy-gate";
 import type { OpenResult, OpenNodes } from "./endpoints";
 
-/** How long an answer may take, in ms: longer than a request may wait for a deploy. */
+/** How long a reply may take, in ms: longer than a request may be held during a deploy. */
 const maxWaitMs = holdTimeoutMs + 5000;
-/** How much of an answer is read, in characters: an endpoint's own is much shorter. */
+/** How many characters of a reply are read. */
 const maxAnswerBytes = 10_000;
 
-/** Where the editor has found Node-RED: most likely, that is also the way to its HTTP nodes. */
+/** How the editor reached Node-RED: most likely HTTP nodes are reached in the same way. */
 interface Way {
-  /** The value of `Host`: a server may have several, each with an app of its own. */
+  /** The value of `Host`: a server may have an app for each name. */
   host: string | undefined;
-  /** Where the admin app was found, without a slash at its end. */
+  /** The path of the admin app, without a slash at its end. */
   mount: string;
 }
 
-/**
- * RFC 9110 §7.2: Host = uri-host [ ":" port ], where we take the names that DNS has, and addresses.
- * https://www.rfc-editor.org/rfc/rfc3986#section-3.2.2
- */
+/** RFC 9110 §7.2: Host = uri-host [ ":" port ], limited to DNS names and addresses (RFC 3986 §3.2.2). */
 const validHost = /^(?:[\w.-]+|\[[\da-f:.]+\])(?::\d{1,5})?$/i;
 
-/** The body of a test request. */
 interface Sample {
   readonly body: string | Buffer;
   readonly headers: Readonly<Record<string, string>>;
 }
 
 const defaultSample: Sample = { body: testBody, headers: { "Content-Type": "text/plain" } };
-/** What says how a body is to be read. */
+/** The fields needed to read the body. */
 const fieldsOfBodies = ["content-type", "content-encoding"];
 
 /**
- * Sends test requests for the form in the editor, through the real endpoint and whatever stands in front of it. What
- * answers may be something else, so they never carry the token: a stand-in is in its place.
+ * Sends test requests through the real endpoint and everything in front of it. Since something else may answer, they
+ * carry a test credential instead of the token.
  */
 export class TestRequests {
   readonly testCredentials = new TestCredentials();
@@ -66,16 +62,16 @@ export class TestRequests {
       const { host = "" } = request.headers;
       const way = { host: validHost.test(host) ? host : undefined, mount };
       void this.#of(request.params.id, way, delivery).then((result) => {
-        // A time limit in front may have answered meanwhile.
+        // A time limit in front may have replied.
         if (!response.headersSent) response.json(result);
       });
     };
     RED.httpAdmin.post("/webhook-trigger/:id/test", RED.auth.needsPermission(permissions.write), answer);
   }
 
-  /** @param delivery the id of the one whose body is to be sent; nothing for the usual body */
+  /** @param delivery the id of a delivery whose body is sent; missing: the default body */
   async #of(id: string, way: Way, delivery: unknown): Promise<TestResult> {
-    // While flows are being deployed, nodes come and go.
+    // During a deploy nodes come and go.
     if (!(await this.#deployGate.wait())) return { outcome: "deploying" };
     const opened = this.#opened.of(id);
     if (!opened) return { outcome: "notDeployed" };
@@ -95,7 +91,7 @@ export class TestRequests {
     }
   }
 
-  /** Of an earlier delivery of the same node: what came to another one is none of its business. */
+  /** Only of the same node. */
   async #sampleOf({ node }: Extract<OpenResult, { node: unknown }>, id: unknown): Promise<Sample | undefined> {
     const found = typeof id === "string" ? await this.#lists.find(id).catch(() => undefined) : undefined;
     if (found?.stored.delivery.node !== node.id) return undefined;
@@ -128,16 +124,16 @@ export class TestRequests {
       headers: { ...ofBody, ...(way.host && { Host: way.host }), ...headers },
       agent: false,
       signal: AbortSignal.timeout(maxWaitMs + (reply.by === "flow" ? reply.timeout : 0)),
-      // This very process answers: its certificate is for the name that others call it by.
+      // The certificate is for the public name of this process.
       rejectUnauthorized: false,
     };
     return fetchResult(server instanceof TlsServer ? requestByHttps : requestByHttp, options, testCredential, body);
   }
 
-  /** Where the app for HTTP nodes is. What a router in front takes from the path, no app is told; the editor saw it. */
+  /** The path of the app for HTTP nodes. A router in front may remove a prefix, which only the editor knows. */
   #nodeRoot(mount: string): string {
     const roots = getRoots(this.#RED);
-    // What nodes add to the admin app is an app of its own in it.
+    // Routes of nodes are in an app inside the admin app.
     const admin = getMountPath(getParent(this.#RED.httpAdmin) ?? this.#RED.httpAdmin, roots.admin);
     const prefix = mount.endsWith(admin) ? mount.slice(0, mount.length - admin.length) : "";
     return (prefix.startsWith("/") ? prefix : "") + getMountPath(this.#RED.httpNode, roots.node);
@@ -167,34 +163,32 @@ async function fetchResult(
   });
 }
 
-/** A server that listens everywhere is called where nobody else can listen in. */
+/** A server that listens on all addresses is called on the loopback address. */
 function loopback(address: string): string {
   return { "0.0.0.0": "127.0.0.1", "::": "::1" }[address] ?? address;
 }
 
-// What came of a test request.
-
-/** What came of a test request, by the key of its text under `trial` in the message catalog. */
+/** The result of a test request, by the key of its text under `trial` in the message catalog. */
 export type TestOutcome =
   /** The flow was started. */
   | "accepted"
   /** The flow was started, and has answered. */
   | "answered"
-  /** The flow was started, and did not answer within its time limit (504). */
+  /** The flow did not reply in time (504). */
   | "unanswered"
-  /** The editor knows the node, the runtime does not. */
+  /** The node is not deployed. */
   | "notDeployed"
   /** HTTP nodes are switched off. */
   | "switchedOff"
   /** The node's configuration breaks a rule. */
   | "closed"
-  /** The delivery whose body was to be sent is not kept any more, or is another node's. */
+  /** The delivery is gone, or is another node's. */
   | "deliveryGone"
   /** Another node has the path. */
   | "taken"
-  /** `httpNodeAuth` asked for a user and a password. */
+  /** `httpNodeAuth` refused the request. */
   | "blocked"
-  /** The request reached an endpoint, which did not find the right token in it. */
+  /** The endpoint refused the credential. */
   | "tokenRefused"
   /** The flows did not start in time. */
   | "deploying"
@@ -202,13 +196,11 @@ export type TestOutcome =
   | "notFound"
   /** Something else answered. */
   | "otherwise"
-  /** There was no answer. */
+  /** No reply. */
   | "unreachable";
 
-/** The result of a test request, as the form is told. */
 export interface TestResult {
   outcome: TestOutcome;
-  /** The status code of the answer, if there was one. */
   status?: number;
   /** The id of the message, if the flow was started. */
   id?: string;
@@ -217,7 +209,6 @@ export interface TestResult {
   value?: string;
 }
 
-/** Tells what an answer to a test request means. */
 function describeResult(
   status: number,
   headers: Readonly<Record<string, string | string[] | undefined>>,
@@ -230,23 +221,23 @@ function describeResult(
   return { outcome: classifyStatus(status, headers["www-authenticate"] ?? ""), status };
 }
 
-/** Whether it tells of a problem, such as that the flow has not answered. */
+/** Whether it is a problem, such as that the flow was late. */
 function isOurs({ "content-type": type }: Readonly<Record<string, unknown>>): boolean {
   return type === "application/problem+json";
 }
 
-/** How the challenges of `src/problem.ts` begin, which the form cannot import. */
+/** The beginning of the challenges in `src/request/problem.ts`. */
 const ourChallenge = /^(?:Bearer|Signature) realm="webhook"/;
 
 function classifyStatus(status: number, challenge: string | string[]): TestOutcome {
-  // RFC 9110 §11.6.1: the challenge tells whose refusal it is.
+  // RFC 9110 §11.6.1: the challenge shows who refused.
   if (status === 401) return ourChallenge.test(String(challenge)) ? "tokenRefused" : "blocked";
   if (status === 404) return "notFound";
   if (status === 503) return "deploying";
   return "otherwise";
 }
 
-/** The id in an endpoint's reply; nothing when something else answered. */
+/** The id in an endpoint's reply; nothing when something else replied. */
 function acceptedId(body: string): string | undefined {
   try {
     const { status, id } = JSON.parse(body) as { status?: unknown; id?: unknown };

@@ -1,4 +1,4 @@
-// Where endpoints are met behind all guards: in Node-RED's app for HTTP nodes, where an `http in` node would stand.
+// The dispatcher: endpoints stand where an `http in` node would, behind all guards.
 
 import cookieParser from "cookie-parser";
 import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
@@ -13,7 +13,6 @@ import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { type Exchange, isHandshake, type ParsedRequest } from "./receive-request";
 
-/** What the dispatcher has to know. */
 interface DispatcherOptions extends Services {
   readonly nodes: Express;
   readonly rule: DirectRule;
@@ -26,12 +25,12 @@ interface DispatcherOptions extends Services {
   readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
 }
 
-/** Matches every path: endpoints are found by a map. A route, because a middleware may leave its route. */
+/** Matches every path. It is a route because a middleware may leave its route. */
 const anyPath = /^/;
-/** Core's `http in` has cookies parsed for the middleware behind it. */
+/** As core's `http in` does for its middleware. */
 const parseCookies = cookieParser();
 
-/** A layer, and the endpoints that are met there: those that were opened one after the other. */
+/** A layer and the endpoints served in it, which were opened one after the other. */
 interface LayerPlace {
   readonly endpoints: Set<Endpoint>;
   readonly middleware: readonly RequestHandler[];
@@ -42,9 +41,9 @@ export class Dispatcher {
   readonly #options: DispatcherOptions;
   readonly #places = new Map<Endpoint, LayerPlace>();
   #last: LayerPlace | undefined;
-  /** Endpoints whose nodes were closed: while the flows restart, they are still known. */
+  /** During a deploy, endpoints of closed nodes are still known. */
   readonly #closed = new Set<Endpoint>();
-  /** Behind everything: it refuses other methods. */
+  /** The last layer: it refuses other methods. */
   #lastWord: Layer | undefined;
 
   constructor(options: DispatcherOptions) {
@@ -52,7 +51,7 @@ export class Dispatcher {
     this.#moveLastWord();
   }
 
-  /** The layer in which an endpoint is met. */
+  /** The layer that serves an endpoint. */
   getLayer(endpoint: Endpoint): Layer | undefined {
     return this.#places.get(endpoint)?.layer;
   }
@@ -61,7 +60,7 @@ export class Dispatcher {
     return layer === this.#lastWord || [...this.#places.values(), this.#last].some((place) => place?.layer === layer);
   }
 
-  /** Gives an endpoint the place of an `http in` node: behind all that is there now, with the middleware of now. */
+  /** Adds an endpoint where an `http in` node would be added: behind the present layers. */
   open(endpoint: Endpoint): void {
     const middleware = this.#options.getMiddleware();
     const isSame = (each: RequestHandler, index: number) => each === middleware[index];
@@ -80,7 +79,7 @@ export class Dispatcher {
     this.#closed.add(endpoint);
   }
 
-  /** The flows run: what was closed is forgotten, and other nodes may have come behind. */
+  /** Forgets closed endpoints; other nodes may have added layers behind. */
   refresh(): void {
     this.#moveLastWord();
     const { nodes } = this.#options;
@@ -114,7 +113,7 @@ export class Dispatcher {
     return place;
   }
 
-  /** Finds the endpoint of a path as Express would: it may be set to mind letter case and slashes. */
+  /** Finds the endpoint of a path as Express compares paths. */
   find(path: string): Endpoint | undefined {
     const { registry, nodes } = this.#options;
     const endpoint = registry.find(path);
@@ -129,7 +128,7 @@ export class Dispatcher {
     if (!endpoint || !place.endpoints.has(endpoint)) return leave(request, next);
     if (!this.#isFor(request, response, endpoint)) return leave(request, next);
     this.#options.missed.ignore(response);
-    // A middleware finds the route that an `http in` node would have.
+    // A middleware sees the route that an `http in` node would have.
     request.route = Object.create(request.route as object, {
       path: { value: endpoint.path, enumerable: true },
     }) as unknown;
@@ -142,7 +141,7 @@ export class Dispatcher {
     return isHandshake(this.#makeExchange(request, response), endpoint);
   }
 
-  /** Behind all nodes: refuses other methods, and requests that only the flows know where to go with. */
+  /** Behind all nodes: refuses other methods, and requests that need the restarted flows. */
   readonly #conclude: RequestHandler = (request, response, next) => {
     const { rule, missed, deployGate: authenticator, isConfigured, cors } = this.#options;
     const { method, path } = request;
@@ -154,7 +153,7 @@ export class Dispatcher {
     }
     // Core's `http in` does this, where it is loaded.
     if (method === "OPTIONS" && cors) return void cors(request, response, next);
-    // A folder of files behind this app may have an answer.
+    // A static folder behind this app may have an answer.
     if (method === "POST" || method === "OPTIONS" || rule.mayBeAnsweredBehind(endpoint, method)) return next();
     missed.ignore(response);
     const exchange = this.#makeExchange(request, response);
@@ -162,7 +161,7 @@ export class Dispatcher {
     else refuse(exchange, endpoint, problems.methodNotAllowed);
   };
 
-  /** A handshake by OPTIONS would be taken for a preflight request (Fetch §4.8). */
+  /** A handshake by OPTIONS looks like a preflight request (Fetch §4.8). */
   readonly #crossOrigin: RequestHandler = (request, response, next) => {
     const { cors } = this.#options;
     if (!cors || request.method === "OPTIONS") next();
@@ -189,7 +188,6 @@ export class Dispatcher {
   }
 }
 
-/** Goes on behind this route. */
 function leave(request: Request, next: (deferral: "route") => void): void {
   request.route = undefined;
   next("route");

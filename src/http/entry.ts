@@ -11,24 +11,23 @@ import type { MissedRequests } from "./missed-requests";
 import { prepareForExpress } from "./raw-body";
 import { type Exchange, isHandshake, judgeHead, type ParsedRequest } from "./receive-request";
 
-/** What the entry has to know. */
 interface EntryOptions extends Services {
-  /** Where `RED.httpNode` is mounted below this app, without a slash at its end. */
+  /** The path of `RED.httpNode` below this app, without a slash at its end. */
   readonly mountPath: string;
   readonly rule: DirectRule;
   /** Node-RED's `httpNodeCors`. */
   readonly cors: RequestHandler | undefined;
   readonly missed: MissedRequests;
-  /** Whether the saved flows have a webhook at a path, by its key. */
+  /** Whether the saved flows have a node with this path key. */
   readonly isConfigured: (key: string) => boolean;
-  /** Whether requests for an endpoint are another node's. */
+  /** Whether a route of another node takes the endpoint's requests. */
   readonly isShadowed: (endpoint: Endpoint) => boolean;
   readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
 }
 
 /**
- * Holds requests while the flows restart, before anything else has run; handles requests where nothing stands in front;
- * and has those reported that somebody in front of an endpoint has answered.
+ * Holds requests during a deploy before anything else runs, handles requests that nothing stands in front of, and
+ * reports requests that were answered in front of their endpoint.
  */
 export function makeEntry(options: EntryOptions): RequestHandler {
   const { deployGate: authenticator, registry, missed, isConfigured, makeExchange } = options;
@@ -38,7 +37,7 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     const exchange = endpoint && makeExchange(request, response, target);
     if (exchange && !authenticator.isClosed && isDirect(exchange, endpoint, options)) {
       const { adminCors } = options.rule.getFront(endpoint);
-      // A handshake by OPTIONS would be taken for a preflight request (Fetch §4.8).
+      // A handshake by OPTIONS looks like a preflight request (Fetch §4.8).
       const crossOrigin =
         request.method === "OPTIONS" ? [] : [adminCors, options.cors].filter((each) => each !== undefined);
       if (crossOrigin.length === 0) return void handleRequest(exchange, endpoint, options);
@@ -47,7 +46,7 @@ export function makeEntry(options: EntryOptions): RequestHandler {
         else refuse(exchange, endpoint, problems.unforeseen, undefined, error);
       });
     }
-    // Requests by other methods may be for another node, which reads their bodies itself.
+    // Requests by other methods may be for another node.
     if (request.method === "POST" && exchange && !options.isShadowed(endpoint)) prepareForExpress(request, response);
     missed.watch(request, response);
     if (!authenticator.isClosed || !target) return next();
@@ -63,7 +62,7 @@ export function makeEntry(options: EntryOptions): RequestHandler {
 
 function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: EntryOptions): boolean {
   const { request, path } = exchange;
-  // Only what nobody could read in another way: written as it is configured.
+  // Only the exact configured path, which cannot be read in two ways.
   if (path !== endpoint.path || endpoint.reply.by === "flow" || isShadowed(endpoint)) return false;
   if (request._body || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
   const { method = "" } = request;
@@ -77,7 +76,7 @@ function parseBelow(mountPath: string, url: string): Target | undefined {
   return parseTarget(url.slice(mountPath.length));
 }
 
-/** Runs middleware that needs nothing of Express, one after the other. */
+/** Runs middleware that needs nothing of Express. */
 function runAll(
   [handler, ...rest]: RequestHandler[],
   request: Request,
@@ -91,9 +90,9 @@ function runAll(
   });
 }
 
-// Whether a request can be handled before Express has run, because nothing stands in front of its endpoint.
+// Whether a request can be handled before Express has run.
 
-/** The settings of Node-RED that say what stands in front. */
+/** The settings of Node-RED that put guards in front. */
 export interface FrontSettings {
   readonly httpNodeMiddleware?: unknown;
   readonly httpNodeCors?: unknown;
@@ -104,30 +103,28 @@ export interface FrontSettings {
   readonly requireHttps?: unknown;
 }
 
-/** Node-RED's apps. */
 export interface Apps {
-  /** `RED.httpNode`, and the app in which it is mounted. */
+  /** `RED.httpNode`, and the app that contains it. */
   readonly nodes: Express;
   readonly root: Express | undefined;
-  /** `RED.httpAdmin`, and the app in which it is mounted: Node-RED's own admin app with the body parsers. */
+  /** `RED.httpAdmin`, and the admin app that contains it, with the body parsers. */
   readonly adminNodes: Express;
   readonly admin: Express | undefined;
 }
 
-/** The layers of this package. */
 interface OurLayers {
   isOurs(layer: Layer): boolean;
-  /** The one in which an endpoint is met, in the app for HTTP nodes. */
+  /** The layer that serves an endpoint in the app for HTTP nodes. */
   getLayer(endpoint: Endpoint): Layer | undefined;
 }
 
-/** What stands in front of an endpoint. */
+/** The layers in front of an endpoint. */
 interface Front {
-  /** Whether that is nothing but Node-RED's and Express's own. */
+  /** Whether all of them are Node-RED's and Express's own. */
   readonly isPlain: boolean;
-  /** The same of the admin app alone, for any method. */
+  /** The same in the admin app, for any method. */
   readonly isAdminPlain: boolean;
-  /** What Node-RED 4.1 does in its admin app: it lets the scripts of any page read the reply. */
+  /** The CORS middleware that Node-RED 4.1 runs in its admin app. */
   readonly adminCors: RequestHandler | undefined;
 }
 
@@ -136,8 +133,8 @@ const ofAdmin = [...ofExpress, "corsMiddleware", "jsonParser", "urlencodedParser
 const mount = "mounted_app";
 
 /**
- * Tells what stands in front of an endpoint by the names and the number of the layers that match its path. A middleware
- * that somebody has added has another name, or comes once more than Node-RED's own. When in doubt, something does.
+ * Decides by the names and the number of the layers that match an endpoint's path: middleware of others has another
+ * name, or is one more than Node-RED's own. When in doubt, something stands in front.
  */
 export class DirectRule {
   readonly #apps: Apps;
@@ -145,7 +142,7 @@ export class DirectRule {
   readonly #settings: FrontSettings;
   readonly #layers: OurLayers;
   #fronts = new WeakMap<Endpoint, Front>();
-  /** How many layers each of the apps had when these were found. */
+  /** The number of layers of each app when the rule was evaluated. */
   #counts: number[] = [];
 
   constructor(apps: Apps, settings: FrontSettings, layers: OurLayers) {
@@ -155,7 +152,7 @@ export class DirectRule {
     this.#layers = layers;
   }
 
-  /** Asks anew from now on. */
+  /** Evaluates the rule anew. */
   reset(): void {
     this.#counts = [];
   }
@@ -195,7 +192,7 @@ export class DirectRule {
     const { type: authType } = (adminAuth ?? {}) as { type?: unknown };
     const isAdminPlain =
       !(httpAdminMiddleware || httpAdminCors || requireHttps || authType === "strategy") &&
-      // The editor, the admin API, and the app for the admin routes of nodes.
+      // The editor, the admin API, and the admin routes of nodes.
       isPlain(this.#find(admin, adminPath ?? ""), [
         ...ofAdmin,
         ...(authType === "credentials" ? ["initialize"] : []),
@@ -217,14 +214,14 @@ export class DirectRule {
         this.#isPlainAmongNodes(endpoint, method) &&
         [root, nodes].every((app) => app?.get("query parser") === "extended") &&
         !httpNodeMiddleware &&
-        // One that is a function decides by the request as Express has made it.
+        // A function would need the request that Express makes.
         typeof httpNodeCors !== "function",
       isAdminPlain,
       adminCors: isAdminInFront ? this.#findCors(admin) : undefined,
     };
   }
 
-  /** The path that the admin app sees of a request, where that is in front. */
+  /** The path below the admin root, where that is in front of HTTP nodes. */
   #findPathInAdmin(fullPath: string): string | undefined {
     const { root, admin } = this.#apps;
     const mountPath = admin && getParent(admin) === root ? getMountPath(admin) : undefined;
@@ -232,20 +229,20 @@ export class DirectRule {
     return fullPath.slice(mountPath.length);
   }
 
-  /** Whether a layer behind the endpoint's may answer another method. */
+  /** Whether a layer behind the endpoint may answer another method. */
   mayBeAnsweredBehind({ path }: Endpoint, method: string): boolean {
     const { root, nodes } = this.#apps;
     if (!root || getParent(root)) return true;
     const fullPath = (getMountPath(nodes) ?? "") + path;
     const layers = this.#find(root, fullPath, method);
     const mounts = layers.filter(({ name }) => name === mount).length;
-    // Where other apps are mounted as well, theirs may be behind.
+    // Other apps may be mounted behind.
     if (mounts !== (this.#findPathInAdmin(fullPath) === undefined ? 1 : 2)) return true;
     const behind = layers.slice(1 + layers.findLastIndex(({ name }) => name === mount));
     return behind.some(({ name }) => name !== "serveStatic" || /^(?:GET|HEAD)$/.test(method));
   }
 
-  /** Whether the layers of other nodes that match stand behind the one in which an endpoint is met. */
+  /** Whether the layers of other nodes that match stand behind the endpoint's. */
   #isPlainAmongNodes(endpoint: Endpoint, method: string | undefined): boolean {
     const layers = getLayers(this.#apps.nodes);
     const index = layers.findIndex((layer) => layer === this.#layers.getLayer(endpoint));
@@ -264,7 +261,7 @@ export class DirectRule {
   }
 }
 
-/** Whether layers have no other names than these, and each of them no more often. */
+/** Whether layers have only these names, each at most once. */
 function isPlain(layers: readonly Layer[], names: readonly string[]): boolean {
   const left = [...names];
   return layers.every(({ name }) => {

@@ -1,4 +1,4 @@
-// What Express 4 knows and offers no method to read: the layers of an app, where it is mounted, and the address of a sender.
+// What Express 4 has no public method for: the layers of an app, its mount path, and the address of a sender.
 
 import type { Express, RequestHandler } from "express";
 import type { IncomingMessage } from "node:http";
@@ -9,18 +9,18 @@ export interface Layer {
   readonly handle: unknown;
   /** `fast_slash` and `fast_star` mean: every path. */
   readonly regexp: RegExp & { readonly fast_slash?: boolean; readonly fast_star?: boolean };
-  /** Present on routes: their path and their methods, in lower case; `_all` for all of them. */
+  /** Routes only: path and methods in lower case; `_all` for every method. */
   readonly route?: { readonly path: unknown; readonly methods: Readonly<Record<string, boolean | undefined>> };
 }
 
 interface Router {
-  /** A request on its way walks the array that was here when it came: never change it in place. */
+  /** Requests iterate over the array as it was when they came: never change it in place. */
   stack: Layer[];
   readonly caseSensitive?: boolean;
   readonly strict?: boolean;
 }
 
-/** The router of an app; nothing before its first layer, and with other versions of Express. */
+/** Nothing before the app's first layer, and with other versions of Express. */
 export function getRouter(app: Express): Router | undefined {
   return (app as unknown as { _router?: Router })._router;
 }
@@ -29,13 +29,13 @@ export function getLayers(app: Express | undefined): readonly Layer[] {
   return (app && getRouter(app)?.stack) ?? [];
 }
 
-/** The app in which an app is mounted, if Express can tell: it cannot behind a router. */
+/** Nothing where the app is mounted in a router. */
 export function getParent(app: Express): Express | undefined {
   return (app as Express & { parent?: Express }).parent;
 }
 
 /**
- * The path at which an app is mounted in its parent, without a slash at its end.
+ * Without a slash at its end.
  *
  * @returns nothing for a pattern, or for several paths
  */
@@ -43,19 +43,15 @@ export function getMountPath({ mountpath }: Express): string | undefined {
   return typeof mountpath === "string" && /^[\w\-.~/]*$/.test(mountpath) ? mountpath.replace(/\/+$/, "") : undefined;
 }
 
-/** Whether Express runs a layer for a path; for any method unless one is given. */
+/** @param method missing: any method */
 export function matches({ regexp, route }: Layer, path: string, method?: string): boolean {
-  // Express has requests by HEAD answered by the routes for GET.
+  // Express answers HEAD by the routes for GET.
   const names = ["_all", method?.toLowerCase(), ...(method === "HEAD" ? ["get"] : [])];
   if (route && method !== undefined && !names.some((name) => name !== undefined && route.methods[name])) return false;
   return Boolean(regexp.fast_slash) || Boolean(regexp.fast_star) || regexp.test(path);
 }
 
-/**
- * Adds a middleware to an app.
- *
- * @param findIndex where it is to stand among the present layers
- */
+/** @param findIndex the position among the present layers */
 export function insertLayer(
   app: Express,
   handler: RequestHandler,
@@ -75,11 +71,11 @@ export function removeLayer(app: Express, layer: Layer): void {
 }
 
 /**
- * The address of the sender, by the setting `trust proxy` of the app for HTTP nodes. The request need not have been through
- * Express.
+ * The address of the sender, by the setting `trust proxy` of the app for HTTP nodes. Also works before Express has
+ * run.
  */
 export function clientAddress(app: Express, { headers, socket }: IncomingMessage): string {
-  // Without this field it is the other end of the connection, whatever the setting.
+  // Without this field it is the other end of the connection.
   if (headers["x-forwarded-for"] === undefined) return socket.remoteAddress ?? "";
   const request = Object.create(app.request, {
     headers: { value: headers },
@@ -89,9 +85,9 @@ export function clientAddress(app: Express, { headers, socket }: IncomingMessage
   return request.ip ?? "";
 }
 
-/** Whether `trust proxy` trusts every proxy, so that any sender can claim any address by `X-Forwarded-For`. */
+/** Whether `trust proxy` trusts every proxy, so that a sender can claim any address. */
 export function trustsEveryProxy(app: Express): boolean {
   const trusts = app.get("trust proxy fn") as (address: string, hop: number) => boolean;
-  // Addresses that nobody has (RFC 5737, RFC 9637), behind more hops than a number of proxies would allow.
+  // Documentation addresses (RFC 5737, RFC 9637), behind more hops than a number of proxies would allow.
   return ["192.0.2.1", "3fff::1"].every((address) => trusts(address, 99));
 }

@@ -1,4 +1,4 @@
-// Puts the layers of this package into Node-RED's web server.
+// Adds the layers of this package to Node-RED's web server.
 
 import corsPackage from "cors";
 import type { Express, RequestHandler } from "express";
@@ -14,21 +14,20 @@ import type { MissedRequests } from "./missed-requests";
 import { addHandshakeLayer, addRawBodyLayer, type RawBodyOptions } from "./raw-body";
 import { type Exchange, toExchange, type ParsedRequest } from "./receive-request";
 
-/** A server of Node 24.9 or later, which asks for each request whether it may change to another protocol. */
+/** Node 24.9 or later. */
 type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
 
-/** What the front has to know. */
 interface FrontOptions extends Services {
   readonly missed: MissedRequests;
   readonly settings: FrontSettings & { readonly httpNodeCors?: unknown };
   readonly getMiddleware: () => RequestHandler[];
-  /** Whether the saved flows have a webhook at a path, by its key. */
+  /** Whether the saved flows have a node with this path key. */
   readonly isConfigured: (key: string) => boolean;
 }
 
 /**
- * Three kinds of layers, and nothing else: the entry in the app in which Node-RED's apps are mounted, the raw body in front of the
- * admin app's parsers, and the dispatcher among the routes of the app for HTTP nodes.
+ * Three kinds of layers: the entry in the app that contains Node-RED's apps, the raw body in front of the admin app's
+ * parsers, and the dispatcher among the routes of the app for HTTP nodes.
  */
 export class HttpFront {
   readonly #RED: NodeAPI;
@@ -36,9 +35,8 @@ export class HttpFront {
   readonly #apps: Apps;
   readonly #rule: DirectRule;
   readonly #dispatcher: Dispatcher;
-  /** The layers of this package. */
   readonly #ours = new Set<Layer>();
-  /** Endpoints whose requests another node gets. */
+  /** Endpoints whose requests a route of another node takes. */
   #shadowed = new Set<Endpoint>();
 
   constructor(RED: NodeAPI, options: FrontOptions) {
@@ -61,13 +59,13 @@ export class HttpFront {
     this.#declineUpgrades();
   }
 
-  /** Has requests for an endpoint served. @returns what ends that */
+  /** @returns the function that closes the endpoint */
   open(endpoint: Endpoint): () => void {
     this.#dispatcher.open(endpoint);
     return () => this.#dispatcher.close(endpoint);
   }
 
-  /** The flows run: other nodes may have added layers. */
+  /** Other nodes may have added layers. */
   refresh(): void {
     this.#dispatcher.refresh();
     this.#rule.reset();
@@ -85,7 +83,7 @@ export class HttpFront {
     if (!admin || !root || getParent(admin) !== root) return;
     const adminPath = getMountPath(admin);
     const nodesPath = getMountPath(this.#apps.nodes) ?? "";
-    // Only where it is in front of HTTP nodes.
+    // Only where the admin root is a prefix of the node root.
     if (adminPath === undefined || !`${nodesPath}/`.startsWith(`${adminPath}/`)) return;
     const below = nodesPath.slice(adminPath.length);
     const pathOf = (path: string) => (path.startsWith(`${below}/`) ? path.slice(below.length) : undefined);
@@ -117,8 +115,8 @@ export class HttpFront {
   readonly #getAddress = (request: IncomingMessage) => clientAddress(this.#apps.nodes, request);
 
   /**
-   * RFC 9110 §7.8: a server may ignore the wish for another protocol. curl's `--http2` and Java's HttpClient ask for HTTP/2
-   * with every POST; with the editor's listener for upgrades, Node would take the request away from HTTP.
+   * RFC 9110 §7.8 allows to ignore `Upgrade`. curl's `--http2` and Java's HttpClient ask for HTTP/2 with every POST;
+   * because the editor listens for upgrades, Node would take the request away from HTTP.
    */
   #declineUpgrades(): void {
     const { server } = this.#RED as { server?: UpgradingServer | null };
@@ -128,13 +126,13 @@ export class HttpFront {
     server.shouldUpgradeCallback = (request) => {
       const { path } = parseTarget(request.url ?? "");
       const isOurs = path.startsWith(`${mountPath}/`) && this.#options.registry.find(path.slice(mountPath.length));
-      // A web socket on the same path is another node's.
+      // A web socket on the same path belongs to another node.
       const isWebSocket = request.method === "GET" && /\bwebsocket\b/i.test(request.headers.upgrade ?? "");
       return (!isOurs || isWebSocket) && decide.call(server, request);
     };
   }
 
-  /** Finds the endpoints in front of which another node has a route of the same path and method. */
+  /** Finds endpoints that stand behind a route of another node with the same path and method. */
   #reportShadowed(): void {
     const { registry } = this.#options;
     const layers = getLayers(this.#apps.nodes);
@@ -156,7 +154,7 @@ export class HttpFront {
     this.#shadowed = shadowed;
   }
 
-  /** The name of the `http in` node that has made a route. */
+  /** The name of the `http in` node with this route. */
   #findHttpIn(path: string): string {
     let name = "";
     this.#RED.nodes.eachNode((node) => {

@@ -1,4 +1,4 @@
-// The story of a request for an endpoint: authenticate, read, verify, decode, deduplicate, store, dispatch, reply.
+// A request for an endpoint: authenticate, read, verify, decode, deduplicate, store, dispatch, reply.
 
 import { type HandshakeAnswer, readSenderDelivery, type RefusedRequestFacts } from "../auth/authenticator";
 import type { Authenticated } from "../auth/result";
@@ -20,32 +20,30 @@ import { Interference, Problem, problems } from "../request/problem";
 import { describeRequest, removeCredential } from "../request/request-info";
 import { type Exchange, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
 
-/** What all requests have in common. */
 export interface Services {
   readonly registry: EndpointRegistry;
   readonly deployGate: DeployGate;
 }
 
-/** A request whose sender is verified, on its way to the flow. */
+/** A verified request on its way to the flow. */
 interface Accepted {
   readonly exchange: Exchange;
   readonly endpoint: Endpoint;
   readonly received: Received;
   readonly authenticated: Authenticated;
   readonly content: Content;
-  /** The id of its message. */
   readonly id: string;
   readonly webhook: Webhook;
 }
 
 /**
- * Handles a request for an endpoint, from its head to the reply. Never rejects: nothing gets past an endpoint.
+ * Handles a request from its head to the reply. Never rejects.
  *
- * @param known the endpoint at its path, or the one of before while the flows restart
+ * @param known the endpoint of its path; during a deploy, the one before it
  */
 export async function handleRequest(exchange: Exchange, known: Endpoint, services: Services): Promise<void> {
   let endpoint = known;
-  // After a deploy, it is another endpoint that counts a refusal.
+  // After a deploy, another endpoint counts the refusal.
   const findCurrent = () => services.registry.find(exchange.path) ?? endpoint;
   let bytes: Buffer | undefined;
   try {
@@ -59,7 +57,7 @@ export async function handleRequest(exchange: Exchange, known: Endpoint, service
     const { verdict } = received;
     if (verdict instanceof Problem) return refuse(exchange, endpoint, verdict, bytes);
     if ("status" in verdict) return answerHandshake(exchange, endpoint, verdict, bytes);
-    // What a guard in front has taken away is missing, whatever we have seen before.
+    // A credential that a guard in front has removed is missing.
     if (endpoint.authenticator.isTakenFrom(exchange.request))
       return refuse(exchange, endpoint, endpoint.authenticator.missing, bytes);
     const problem = await accept(exchange, received, verdict, services);
@@ -69,13 +67,13 @@ export async function handleRequest(exchange: Exchange, known: Endpoint, service
   }
 }
 
-/** What was received before; also for the endpoint of before a deploy, where it was refused and its body is gone. */
+/** What an earlier layer has received. Also used after a deploy, when the body is gone. */
 function takeReceived({ received }: Exchange, endpoint: Endpoint): Received | undefined {
   const isOfNode = received?.verdict instanceof Problem && received.endpoint.nodeId === endpoint.nodeId;
   return received?.endpoint === endpoint || isOfNode ? received : undefined;
 }
 
-/** Waits until the flows run, and finds the endpoint of then. */
+/** Waits until the flows run, and finds the endpoint. */
 async function findAfterDeploy(
   { path, response }: Exchange,
   { deployGate: authenticator, registry }: Services,
@@ -84,7 +82,7 @@ async function findAfterDeploy(
   return registry.find(path) ?? problems.gone;
 }
 
-/** @returns why a verified request starts no flow */
+/** @returns the problem that keeps the flow from starting */
 async function accept(
   exchange: Exchange,
   received: Received,
@@ -105,7 +103,7 @@ async function accept(
   const duplicate = await deduplicate(accepted);
   if (duplicate instanceof Problem) return hasGone(exchange) ? undefined : duplicate;
   if (hasGone(exchange)) {
-    // Its sender will try again.
+    // The sender will try again.
     if (duplicate?.isFirst) await duplicate.release();
     return undefined;
   }
@@ -122,7 +120,7 @@ async function accept(
   return problem;
 }
 
-/** What waits for a deploy waits as it was sent: unpacked it may take many times the memory. */
+/** Held requests stay packed: unpacked, a body may be a thousand times larger. */
 async function waitWith(bytes: Buffer, response: Exchange["response"], deployGate: DeployGate): Promise<boolean> {
   if (!memoryBudget.take(bytes.length)) return false;
   try {
@@ -132,12 +130,12 @@ async function waitWith(bytes: Buffer, response: Exchange["response"], deployGat
   }
 }
 
-/** Whether nobody would hear a reply: the sender will try again. */
+/** Whether the sender has gone; it will try again. */
 function hasGone({ request, response }: Exchange): boolean {
   return !request.socket.writable && !response.headersSent;
 }
 
-/** What `msg.webhook` says. */
+/** The value of `msg.webhook`. */
 function describeWebhook(
   { request, search }: Exchange,
   { sender, authenticator, guaranteed }: Endpoint,
@@ -147,7 +145,7 @@ function describeWebhook(
   const proof = { credential, ...(sentAt !== undefined && { sentAt }), ...(guaranteed && { attempt: 1 }) };
   if (!sender) return proof;
   const told = Object.entries<string>({ ...readSenderDelivery(sender.row, toRequestHead(request, search), bytes) });
-  // One with a secret in it is none: redacted, all of them would be duplicates of each other.
+  // An id with a secret in it cannot be used: redacted, all of them would be the same.
   const safe = told.filter(([, text]) => !authenticator.redactor.contains(text));
   return { sender: sender.id, ...(Object.fromEntries(safe) as Pick<Webhook, "event" | "id">), ...proof };
 }
@@ -156,20 +154,20 @@ function toRequestHead({ method = "", rawHeaders }: Exchange["request"], search:
   return { method, rawHeaders, search };
 }
 
-/** The editor's test request is the same each time. */
+/** Test requests are all alike. */
 function getDuplicateGuard({ authenticated, endpoint }: Accepted): DuplicateGuard | undefined {
   return authenticated.isTest ? undefined : endpoint.duplicates;
 }
 
-/** Whether it takes the bytes of the body as they were sent. */
+/** Whether it needs the bytes of the body as sent. */
 function needsBytes(accepted: Accepted): boolean {
   const { endpoint, received } = accepted;
-  // The files of a form that another parser has read are no part of what can be stored.
+  // Uploaded files that another parser has read cannot be stored.
   const hasFiles = endpoint.guaranteed !== undefined && received.parsed?.files !== undefined;
   return endpoint.rawBody || getDuplicateGuard(accepted)?.needsBytes === true || hasFiles;
 }
 
-/** Whether the delivery came before; nothing where that is not asked. */
+/** Nothing where duplicates are not ignored. */
 async function deduplicate(accepted: Accepted): Promise<DuplicateVerdict | undefined> {
   const guard = getDuplicateGuard(accepted);
   if (!guard) return undefined;
@@ -179,7 +177,7 @@ async function deduplicate(accepted: Accepted): Promise<DuplicateVerdict | undef
   return guard.judge(delivery, id, response);
 }
 
-/** Starts the flow, and replies. */
+/** Starts the flow and replies. */
 async function start(
   accepted: Accepted,
   reservation: Reservation | undefined,
@@ -201,7 +199,7 @@ async function start(
   return undefined;
 }
 
-/** Starts the flow, which replies. With guaranteed delivery, the delivery is stored before. */
+/** Starts a flow that replies. With guaranteed delivery, the delivery is stored first. */
 async function startForReply(
   accepted: Accepted,
   reservation: Reservation | undefined,
@@ -221,7 +219,7 @@ async function startForReply(
   return undefined;
 }
 
-/** Stores the delivery, which is to start the flow, and replies. */
+/** Stores the delivery and replies; the queue starts the flow. */
 async function store(accepted: Accepted, reservation: Reservation | undefined): Promise<Problem | undefined> {
   const { endpoint, id } = accepted;
   const { guaranteed, records } = endpoint;
@@ -229,7 +227,7 @@ async function store(accepted: Accepted, reservation: Reservation | undefined): 
   const answer = records?.keepsAnswers ? noteAnswer(success.body) : {};
   const problem = await guaranteed?.store(makeDelivery(accepted), describeSent(accepted), answer);
   if (problem) return problem;
-  // A duplicate that comes after a power cut finds its key.
+  // After a power cut, a duplicate finds the key in the store.
   await reservation?.settle();
   reportAccepted(accepted, reservation);
   records?.answered(id, tryReply(accepted, success, id));
@@ -237,8 +235,8 @@ async function store(accepted: Accepted, reservation: Reservation | undefined): 
 }
 
 /**
- * Sends the message to the next nodes. One turn later it has reached them; where a deploy came between, Node-RED may have
- * dropped it, and the flow gets it again.
+ * Sends the message. One turn later it has reached the next nodes; after a deploy in between, Node-RED may have
+ * dropped it, and it is sent again.
  */
 async function dispatch(
   delivery: IncomingDelivery,
@@ -258,7 +256,7 @@ async function dispatch(
   }
 }
 
-/** Tells the sender of a duplicate what was told before. */
+/** Replies to a duplicate as to the first delivery. */
 function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): undefined {
   const { endpoint } = accepted;
   const reply = answer
@@ -271,7 +269,7 @@ function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): u
   endpoint.records?.came(makeDelivery(accepted), describeSent(accepted), outcome);
 }
 
-/** Replies, once it is too late to refuse: where a layer in front makes that fail, the connection ends. */
+/** Replies when it is too late to refuse: where a middleware in front makes that fail, the connection is closed. */
 function tryReply({ exchange, endpoint }: Accepted, reply: Reply, id: string): Pick<Change, "status" | "milliseconds"> {
   const { request, response, start: began } = exchange;
   const milliseconds = () => performance.now() - began;
@@ -287,7 +285,6 @@ function tryReply({ exchange, endpoint }: Accepted, reply: Reply, id: string): P
   }
 }
 
-/** The reply that the flow owes the sender. */
 function oweReply(
   { exchange, endpoint, authenticated, content, id }: Accepted,
   reservation: Reservation | undefined,
@@ -333,7 +330,7 @@ function emitRefused(
   outcomes.emit("refused", { node, authenticator, problem, request, cause });
 }
 
-/** Answers a handshake, which starts no flow. */
+/** Replies to a handshake, which starts no flow. */
 function answerHandshake(
   exchange: Exchange,
   endpoint: Endpoint,
@@ -347,7 +344,7 @@ function answerHandshake(
   endpoint.outcomes.emit("handshake", { node: endpoint.nodeId, secret, request: refused, status });
 }
 
-/** @param cause the error behind a problem that no rule foresees */
+/** @param cause the error behind an unforeseen problem */
 export function refuse(
   exchange: Exchange,
   endpoint: Endpoint,

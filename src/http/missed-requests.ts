@@ -1,4 +1,4 @@
-// Requests that have not reached the endpoint that they were meant for, as it seems.
+// Requests that missed the endpoint that they were probably meant for.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { normaliseAddress, RateBound } from "../auth/limits";
@@ -11,12 +11,11 @@ import type { EndpointRegistry } from "../flow/endpoints";
 import type { Outcomes } from "../flow/outcomes";
 import { getPathKey, parseTarget } from "../request/target";
 
-/** What is known of the endpoints, and who is told of requests that have missed them. */
 interface MissedOptions {
   readonly registry: EndpointRegistry;
-  /** Where `RED.httpNode` is mounted, without a slash at its end. */
+  /** Of `RED.httpNode`, without a slash at its end. */
   readonly getMountPath: () => string;
-  /** Whether the saved flows have a webhook at a path, by its key. */
+  /** Whether the saved flows have a node with this path key. */
   readonly isConfigured: (key: string) => boolean;
   readonly getAddress: (request: IncomingMessage) => string;
   readonly newId: () => string;
@@ -25,7 +24,7 @@ interface MissedOptions {
 }
 
 interface Missed {
-  /** The path as it is shown: with the root of HTTP nodes where it has that. */
+  /** As shown: with `httpNodeRoot`, if it has that. */
   readonly path: string;
   readonly meant: Endpoint | undefined;
   readonly problem: "noEndpoint" | "inFront";
@@ -33,15 +32,15 @@ interface Missed {
 }
 
 const maxShownPath = 200;
-/** A longer part of a path may be a token. */
+/** A longer segment of a path may be a token. */
 const maxShownSegment = 30;
-/** The secrets of so many endpoints are looked for in a request that may be meant for any of them. */
+/** A missed request is redacted with the secrets of at most so many endpoints. */
 const maxRedactors = 200;
 
 export class MissedRequests {
   readonly #options: MissedOptions;
   readonly #bound = new RateBound(maxRefusedPerSecond);
-  /** Of requests that are no POST: browsers ask for much that has nothing to do with webhooks. */
+  /** Of methods other than POST: browsers request much that is no webhook. */
   readonly #otherBound = new RateBound(maxRefusedPerSecond);
   readonly #watched = new WeakSet<ServerResponse>();
   readonly #ignored = new WeakSet<ServerResponse>();
@@ -50,7 +49,7 @@ export class MissedRequests {
     this.#options = options;
   }
 
-  /** Reports a request if an endpoint was meant and something else answers it. */
+  /** Reports a request if it was meant for an endpoint and something else answers it. */
   watch(request: IncomingMessage & { originalUrl?: string }, response: ServerResponse): void {
     if (this.#watched.has(response)) return;
     this.#watched.add(response);
@@ -59,7 +58,6 @@ export class MissedRequests {
     });
   }
 
-  /** A request has reached its endpoint. */
   ignore(response: ServerResponse): void {
     this.#ignored.add(response);
   }
@@ -74,7 +72,7 @@ export class MissedRequests {
     const endpoint = found && takes(found, method) ? found : undefined;
     if (!endpoint && status !== 404) return;
     const isPost = method === "POST";
-    // To find the path that was meant takes its time: not for each request of a flood.
+    // The search takes time: not for each request of a flood.
     if (!(isPost ? this.#bound : this.#otherBound).take()) {
       if (isPost || endpoint) outcomes.emit("missed", { node: endpoint?.nodeId ?? "" });
       return;
@@ -120,7 +118,7 @@ export class MissedRequests {
     });
   }
 
-  /** The secrets of any endpoint may stand in a request that has missed its own. */
+  /** A missed request may contain the secret of any endpoint. */
   get #redactor(): Pick<Redactor, "contains" | "redact"> {
     const redactors = this.#options.registry.endpoints
       .slice(0, maxRedactors)
@@ -132,7 +130,7 @@ export class MissedRequests {
   }
 }
 
-/** Whether a sender may come by a method: by others than POST, a few ask something. */
+/** Whether an endpoint takes a method: some handshakes use others than POST. */
 function takes({ authenticator }: Endpoint, method: string): boolean {
   return method === "POST" || authenticator.methods.includes(method);
 }
@@ -143,12 +141,12 @@ function findLayerInFront(meant: Endpoint, path: string, status: number): Missed
   return { path, meant, problem: "inFront", reason: { key, values: {} } };
 }
 
-/** How many letters may be missing, too many or others. */
+/** How many characters may be missing, added or different. */
 const maxDistance = 2;
-/** A shorter path is like many others. */
+/** Shorter paths resemble too many others. */
 const minLength = 4;
 
-/** Finds the endpoint whose path is most like another one: a part of it, the other way round, or all but a few letters. */
+/** Finds the endpoint with the most similar path: a part of it, its reverse, or a few characters different. */
 export function findSimilar<Candidate extends { readonly path: string }>(
   path: string,
   candidates: readonly Candidate[],
@@ -165,13 +163,13 @@ export function findSimilar<Candidate extends { readonly path: string }>(
   return nearest;
 }
 
-/** Whether whole segments of one are missing in the other, at its beginning or its end. */
+/** Whether one lacks whole segments at its beginning or end. */
 function isPart(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
   return short.length > 1 && (long.startsWith(`${short}/`) || long.endsWith(short));
 }
 
-/** How many letters have to be changed (V. Levenshtein, 1966), up to a few: so it takes no longer than to read both. */
+/** The Levenshtein distance, up to a limit, which keeps it linear. */
 function countChanges(one: string, other: string, max = maxDistance): number {
   if (Math.abs(one.length - other.length) > max) return Infinity;
   let place = 0;

@@ -1,4 +1,4 @@
-// Keeps the bodies of endpoints from the body parsers of Node-RED's admin app.
+// Keeps Node-RED's admin parsers from consuming the bodies of endpoints.
 
 import type { Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
@@ -11,28 +11,27 @@ import { Problem } from "../request/problem";
 import { getLayers, insertLayer, type Layer } from "./express";
 import { type Exchange, findExchange, isHandshake, judgeHead, type ParsedRequest, receive } from "./receive-request";
 
-/** What this layer has to know of the others. */
 export interface RawBodyOptions {
   /** The admin app, whose body parsers come before HTTP nodes. */
   readonly admin: Express;
   readonly deployGate: DeployGate;
-  /** Finds the endpoint that a request is for, and is to be handled by. */
+  /** Finds the endpoint that will handle a request. */
   readonly find: (request: Request) => Endpoint | undefined;
   readonly makeExchange: (request: Request, response: Parameters<RequestHandler>[1], endpoint: Endpoint) => Exchange;
-  /** Whether nothing in the admin app but what is Node-RED's own has to do with requests for an endpoint. */
+  /** Whether the admin app has nothing for an endpoint's requests but Node-RED's own layers. */
   readonly mayLeaveAdmin: (endpoint: Endpoint) => boolean;
 }
 
 /**
- * Adds a layer in front of Node-RED's body parsers. Where a request passes the check of the head and they would take its
- * body, it reads the bytes and leaves them in `rawBody`; then it leaves the admin app. Where the head does not pass, the body stays
- * unread. It never answers: guards behind it come first, and the dispatcher refuses.
+ * Adds a layer in front of Node-RED's body parsers. For a request that passes the check of the head and that they
+ * would parse, it reads the bytes into `rawBody` and leaves the admin app. A refused body stays unread. It never
+ * replies: guards behind it come first, and the dispatcher refuses.
  *
- * @returns the layer, unless there are no such parsers
+ * @returns nothing where there are no such parsers
  */
 export function addRawBodyLayer(options: RawBodyOptions): Layer | undefined {
   const layers = getLayers(options.admin);
-  // The operator's own may stand in front of them: Node-RED's come in this order.
+  // Node-RED's parsers come in this order; the operator's own may precede them.
   const isParsers = (name: string, index: number) =>
     name === "jsonParser" && layers[index + 1]?.name === "urlencodedParser";
   const index = layers.findLastIndex(({ name }, at) => isParsers(name, at));
@@ -40,10 +39,10 @@ export function addRawBodyLayer(options: RawBodyOptions): Layer | undefined {
 }
 
 /**
- * Adds a layer in front of the one with which Node-RED 4.1 takes every request by OPTIONS for a preflight request (Fetch §4.8):
- * a handshake by that method leaves the admin app before.
+ * Adds a layer in front of Node-RED 4.1's layer that answers every OPTIONS as a preflight request (Fetch §4.8): a
+ * handshake by OPTIONS leaves the admin app first.
  *
- * @returns the layer, unless Node-RED has none
+ * @returns nothing where Node-RED has no such layer
  */
 export function addHandshakeLayer({ admin, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): Layer | undefined {
   const index = getLayers(admin).findIndex(({ name }) => name === "corsMiddleware");
@@ -64,22 +63,22 @@ function makeHandler({ deployGate: authenticator, find, makeExchange, mayLeaveAd
     const endpoint = request._body || request.readableDidRead ? undefined : find(request);
     if (!endpoint) return next();
     const leave = () => next(mayLeaveAdmin(endpoint) ? "router" : undefined);
-    // A method that the endpoint refuses, whatever the body is; another node may answer it, and reads the body itself.
+    // The endpoint refuses other methods; another node may read their bodies.
     if (request.method !== "POST") return /^(?:GET|HEAD|OPTIONS)$/.test(request.method) ? next() : leave();
     const exchange = makeExchange(request, response, endpoint);
     const entry = judgeHead(exchange, endpoint);
     prepareForExpress(request, response);
     if (entry instanceof Problem || "status" in entry) {
-      // Where it meets Node-RED's parsers, they are told that the body was read: they leave it alone.
+      // body-parser's mark for a body that was read.
       request._body = !mayLeaveAdmin(endpoint);
       return leave();
     }
-    // All other types the parsers leave alone; but what a layer in front has set flowing would be gone by then.
+    // The parsers leave other types alone; but a stream that flows already would be lost.
     const isParsed = isMediaType(request.headers["content-type"] ?? "", /json|x-www-form-urlencoded/i);
     if (!isParsed && request.readableFlowing === null) return leave();
     receive(exchange, endpoint).then((received) => {
       exchange.received = received;
-      // What stood there before anything was read no longer counts.
+      // It was set before the body was read.
       exchange.body = undefined;
       request._body = true;
       const { bytes, verdict } = received;
@@ -90,9 +89,9 @@ function makeHandler({ deployGate: authenticator, find, makeExchange, mayLeaveAd
 }
 
 /**
- * Gives a request and its response the properties that Express and Node-RED's middleware will set. Express changes their
- * prototypes in each app, and what is added after that makes V8, up to Node.js 22, create a hidden class for each request
- * anew: with all of these there before, a request takes half the time.
+ * Adds the properties that Express and Node-RED's middleware will set. Express changes the prototypes of a request in
+ * each app; up to Node.js 22, V8 then makes a hidden class for each request when a property is added. With all of them
+ * there before, a request takes half the time.
  */
 export function prepareForExpress(request: ParsedRequest, response: ServerResponse): void {
   if (Object.hasOwn(request, "body")) return;
@@ -111,8 +110,8 @@ export function prepareForExpress(request: ParsedRequest, response: ServerRespon
 const laterProperties = ["res", "query", "route", "_body", "rawBody", "secret", "cookies", "signedCookies"];
 
 /**
- * The body that a middleware finds: parsed when one first looks, as it may take many times the memory; `{}` where nothing was
- * read, as Node-RED's parsers leave it.
+ * `req.body` for middleware: parsed on first use, as it may take many times the memory; `{}` where nothing was read,
+ * as Node-RED's parsers leave it.
  */
 const lazyBody: PropertyDescriptor & ThisType<ParsedRequest & Request> = {
   get() {
@@ -143,7 +142,7 @@ const decompressors = new Map([
   ["br", brotliDecompressSync],
 ]);
 
-/** @returns nothing where a coding is unknown, or broken */
+/** @returns nothing where a coding is unknown or broken */
 function decompress(bytes: Buffer, contentEncoding: string, maxOutputLength: number): Buffer | undefined {
   const codings = parseCodings(contentEncoding);
   let content: Buffer | undefined = codings.length > maxCodings ? undefined : bytes;
@@ -151,7 +150,7 @@ function decompress(bytes: Buffer, contentEncoding: string, maxOutputLength: num
   return content;
 }
 
-/** Parses a body in the way of Node-RED's own parsers. */
+/** Parses a body as Node-RED's parsers do. */
 function parseForMiddleware(request: Request, bytes: Buffer, limit: number): unknown {
   const { "content-type": type = "", "content-encoding": coding = "" } = request.headers;
   const isForm = isMediaType(type, /x-www-form-urlencoded/i);
@@ -164,7 +163,7 @@ function parseForMiddleware(request: Request, bytes: Buffer, limit: number): unk
     // JSON that is labelled as a form is JSON.
     const isJson = !(decodeBody(content, "application/json") instanceof Problem);
     if (!isForm || typeof value !== "object" || value === null || isJson) return value;
-    // Forms may be read in more ways than one, such as `a[b]=1`: a guard finds all of them.
+    // With the app's query parser, as a guard expects: `a[b]=1` can be read in two ways.
     const parse = request.app.get("query parser fn") as (text: string) => object;
     return { ...parse(text), ...(value as object) };
   } catch {
@@ -172,7 +171,7 @@ function parseForMiddleware(request: Request, bytes: Buffer, limit: number): unk
   }
 }
 
-/** Whether a media type is like a pattern, whatever its parameters are. */
+/** Compares without parameters. */
 function isMediaType(contentType: string, pattern: RegExp): boolean {
   return pattern.test(contentType.split(";", 1)[0] ?? "");
 }

@@ -1,4 +1,4 @@
-// From the head of a request to the bytes of a body whose sender is verified.
+// From the head of a request to a verified body.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import {
@@ -15,52 +15,51 @@ import { Interference, Problem, problems } from "../request/problem";
 import type { Target } from "../request/target";
 
 /**
- * Under which a response keeps its exchange. In a WeakMap, both would outlive the next small garbage collections; the
- * `locals` of the response are the operator's.
+ * The property of a response that holds its exchange. In a WeakMap, both would survive a young-generation collection;
+ * `locals` belongs to the operator.
  */
 const ownKey = Symbol("webhook-trigger");
 
-/** A request, with what body parsers leave on it. */
+/** A request with the properties that body parsers add. */
 export type ParsedRequest = IncomingMessage & {
   body?: unknown;
   /** body-parser's mark for a body that was read. */
   _body?: boolean;
-  /** The bytes of the body as they came, where a layer in front has kept them. */
+  /** The bytes of the body as sent, where a layer in front has kept them. */
   rawBody?: unknown;
-  /** Those of a parser of forms. */
+  /** Of a parser of multipart forms. */
   files?: unknown;
 };
 
 type OwnResponse = ServerResponse & { [ownKey]?: Exchange | undefined };
 
-/** A request for an endpoint, its response, and how far it has come. */
+/** A request for an endpoint, its response, and its progress. */
 export interface Exchange {
   readonly request: ParsedRequest;
   readonly response: OwnResponse;
-  /** The path below Node-RED's root for nodes, as it was sent. */
+  /** Below `httpNodeRoot`, as sent. */
   path: string;
-  /** The query without its question mark, as it was sent. */
+  /** Without its question mark, as sent. */
   search: string;
   /** The address of the sender. */
   readonly ip: string;
-  /** When it came, in ms since the epoch. */
   readonly at: number;
-  /** The same as `performance.now()` tells time. */
+  /** `performance.now()` at the same time. */
   readonly start: number;
-  /** How its head was judged. */
+  /** The result for its head. */
   judged?: { readonly endpoint: Endpoint; readonly entry: AuthResult };
-  /** What was received of it before it is handled. */
+  /** The body, if it was read before the request is handled. */
   received?: Received;
-  /** What `request.body` has where nothing was read. */
+  /** The value of `request.body` where nothing was read. */
   emptyBody?: object;
-  /** What `request.body` has; as JSON, too, where it is what was read. */
+  /** The value of `request.body`; with its JSON, if that was read. */
   body?: { readonly value: unknown; readonly json?: string } | undefined;
 }
 
 /**
- * The exchange of a request, which is made by the first layer of ours that meets it.
+ * Created by our first layer that a request meets.
  *
- * @param target where it goes; a middleware in front may have changed that
+ * @param target its URL, which middleware in front may have changed
  */
 export function toExchange(
   request: ParsedRequest,
@@ -82,42 +81,38 @@ export function toExchange(
   return (response[ownKey] = exchange);
 }
 
-/** The exchange of a request that a layer of ours has met. */
 export function findExchange(response: OwnResponse): Exchange | undefined {
   return response[ownKey];
 }
 
-/**
- * Makes of a request what a flow may have by `msg.res`: the content is its body, as with core's `http in`, and what is
- * known of its sender is gone.
- */
+/** Prepares the request that a flow may see in `msg.res`: its body as with core's `http in`, and no credential. */
 export function handToFlow({ request, response }: Exchange, body: unknown): void {
   response[ownKey] = undefined;
   Object.defineProperty(request, "body", { value: body, writable: true, enumerable: true, configurable: true });
 }
 
-/** What a middleware in front has made of a body that it has read. */
+/** A body that a middleware in front has parsed. */
 interface ParsedBody {
   readonly value: unknown;
   readonly files?: File[];
 }
 
-/** A request whose head and body were judged. */
+/** A request whose head and body were checked. */
 export interface Received {
   readonly endpoint: Endpoint;
-  /** Who has sent it; or the answer to a handshake, or why it is refused. */
+  /** Who has sent it, the reply to a handshake, or the problem. */
   readonly verdict: Authenticated | HandshakeAnswer | Problem;
-  /** The body; missing where it was not read. */
+  /** Missing where the body was not read. */
   readonly bytes?: Buffer;
-  /** Whether these are the bytes as they came. */
+  /** Whether these are the bytes as sent. */
   readonly hasBytes?: boolean;
-  /** What counts in the place of the bytes. */
+  /** Replaces the bytes. */
   readonly parsed?: ParsedBody | undefined;
 }
 
 /**
- * Judges a request by its head: by its address, and by its credential. Layers of ours that meet the same request get
- * the same answer, so that it counts once for the rate limit.
+ * Checks the head of a request: address, rate and credential. All layers get the same result, so that a request counts
+ * once.
  */
 export function judgeHead(exchange: Exchange, endpoint: Endpoint): AuthResult {
   const { request, search, ip, at, judged } = exchange;
@@ -128,16 +123,16 @@ export function judgeHead(exchange: Exchange, endpoint: Endpoint): AuthResult {
   return entry;
 }
 
-/** Whether an endpoint has an answer of its own to a request by another method than POST. */
+/** Whether an endpoint answers another method than POST. */
 export function isHandshake(exchange: Exchange, endpoint: Endpoint): boolean {
   const entry = judgeHead(exchange, endpoint);
   return !(entry instanceof Problem) && "status" in entry && !entry.isFallback;
 }
 
 /**
- * Judges the head of a request and, if nothing is against it, reads and judges its body.
+ * Checks the head of a request and, if it passes, reads and verifies its body.
  *
- * @throws {Interference} when a layer in front has read the body and left nothing that would do
+ * @throws {Interference} when middleware in front has consumed a body that must be verified
  */
 export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<Received> {
   const entry = judgeHead(exchange, endpoint);
@@ -157,18 +152,18 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
   return { endpoint, verdict, bytes, hasBytes: !parsed || (Buffer.isBuffer(parsed.value) && !isPacked), parsed };
 }
 
-/** The bytes of a body that was read before, as they came: by our own layer, or by another one that has kept them. */
+/** The bytes as sent, kept by our own layer or another one. */
 function getBytesBefore({ rawBody }: ParsedRequest): Buffer | undefined {
   return Buffer.isBuffer(rawBody) ? rawBody : undefined;
 }
 
-/** What a middleware in front has made of a body; nothing where none has read it, or its bytes are there. */
+/** The value that a middleware in front has parsed; nothing where the bytes are there. */
 function getParsedBody(exchange: Exchange): ParsedBody | undefined {
   const { request } = exchange;
   if (getBytesBefore(request) || !(request._body || request.readableDidRead)) return undefined;
   const { body: value, files } = request;
   const { emptyBody } = exchange;
-  // Some parsers fill what they find.
+  // Some parsers fill the object that they find.
   const isLeftEmpty = value === undefined || (value === emptyBody && Object.keys(emptyBody).length === 0);
   if (isLeftEmpty && !Array.isArray(files)) throw new Interference("bodyRead");
   return Array.isArray(files) ? { value, files: files as File[] } : { value };
@@ -182,8 +177,8 @@ function getBytes({ value }: ParsedBody, { headers }: IncomingMessage, claim: Pe
 }
 
 /**
- * What a middleware has made of the body that our own layer has read; nothing where it has left it as it was. It is asked
- * once: parsed, a body may take many times its memory.
+ * The body, if a middleware has changed it after our layer read it. Asked once: a parsed body may take many times its
+ * memory.
  */
 export function takeChangedBody(exchange: Exchange): ParsedBody | undefined {
   const { body, received } = exchange;
