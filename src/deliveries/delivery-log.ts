@@ -1,4 +1,4 @@
-// Notes what became of requests, for the list of deliveries. No request waits for it.
+// Records requests for the list of deliveries. No request waits for it.
 
 import type { RefusedRequestFacts } from "../auth/authenticator";
 import { normaliseAddress, RateBound } from "../auth/limits";
@@ -11,37 +11,34 @@ import type { Delivery, StoredHead, IncomingDelivery, StoredDelivery } from "./d
 import type { Change } from "./queue";
 import type { RequestOutcome, Recorder, SentRequest } from "./recorder";
 
-/** So many refused requests a second are noted: a flood is to leave room for what was accepted. */
+/** How many refused requests per second are recorded: a flood must leave room for accepted ones. */
 export const maxRefusedPerSecond = 10;
 const nothing = Buffer.alloc(0);
 
-/** Where deliveries are noted: in memory, or in the store that the settings file names. */
+/** The memory, or the store of the settings file. */
 export interface LogTarget {
   add(delivery: Delivery, body: Buffer): void | Promise<void>;
   update(id: string, change: Change): void | Promise<void>;
 }
 
-/** Why a request was refused. */
 export interface RefusalCause {
   readonly explanation: Explanation;
-  /** The error behind it, where no rule foresees it; redacted. */
+  /** Redacted; of unforeseen problems only. */
   readonly error: string | undefined;
 }
 
 interface LogOptions {
   readonly recorder: Recorder;
-  /** Where the endpoint is. */
   readonly path: string;
   readonly keepsBodies: boolean;
   readonly keepsAnswers: boolean;
-  /** Whether the target is a queue, which would start the flow with what is not finished. */
+  /** Whether the target is a queue, which would start unfinished deliveries. */
   readonly isQueue: boolean;
   readonly starts: RecentStarts;
-  /** Makes the id of what has started no message. */
+  /** For requests without a message. */
   readonly newId: () => string;
 }
 
-/** The log of one endpoint. */
 export class DeliveryLog {
   readonly #target: LogTarget;
   readonly #options: LogOptions;
@@ -56,28 +53,28 @@ export class DeliveryLog {
     return this.#options.keepsAnswers;
   }
 
-  /** The flow was started with it; or not, as it is a duplicate. */
+  /** An accepted request, or a duplicate. */
   came(message: IncomingDelivery, sent: SentRequest, outcome: RequestOutcome): void {
     const { delivery, body } = this.#options.recorder.record(message, sent, this.#withoutAnswer(outcome));
     if (outcome.state === "duplicate") return this.#add(delivery, nothing);
     this.#started(delivery, body);
   }
 
-  /** The flow is started with an earlier delivery once more. */
+  /** A replay. */
   replayed({ delivery, body }: StoredDelivery, state: Delivery["state"]): void {
     this.#started({ ...delivery, state }, body);
   }
 
-  /** The flow has replied to it, or has not. */
+  /** The flow has replied, or not in time. */
   answered(id: string, change: Change): void {
     this.#update(id, this.#withoutAnswer(change));
   }
 
   /**
-   * A node has reported an error about its message.
+   * A node has reported an error about the message.
    *
-   * @param isAnswered whether the flow replies to it: its reply says how it ended
-   * @param describe the error, redacted
+   * @param isAnswered whether the flow replies: then the reply decides
+   * @param describe returns the redacted error
    * @returns the error
    */
   failed(id: string, isAnswered: boolean, describe: (redactor: Redactor) => string): string {
@@ -86,12 +83,11 @@ export class DeliveryLog {
     return error;
   }
 
-  /** The id of its node. */
   get node(): string {
     return this.#options.recorder.base("").node;
   }
 
-  /** @param explain called only where the request is noted: to find out why takes longer than all else */
+  /** @param explain called only if the request is recorded, as it takes time */
   refused({ name, status }: Problem, request: RefusedRequestFacts | undefined, explain: () => RefusalCause): void {
     if (!request || !this.#refused.take()) return;
     const { explanation, error } = explain();
@@ -103,7 +99,7 @@ export class DeliveryLog {
     });
   }
 
-  /** A handshake was answered. */
+  /** A handshake. */
   greeted(request: RefusedRequestFacts, status: number): void {
     if (this.#refused.take()) this.#note(request, { status, state: "handshake" });
   }
@@ -142,12 +138,12 @@ export class DeliveryLog {
   }
 }
 
-/** A store in trouble reports that by itself. */
+/** A store reports its troubles itself. */
 export function ignoreTrouble(noted: void | Promise<void>): void {
   if (noted instanceof Promise) noted.catch(() => undefined);
 }
 
-/** Of so many starts of flows, the last of all nodes, errors are noted. */
+/** How many of the last starts are watched for errors, over all nodes. */
 export const maxRecentStarts = 1000;
 
 interface Start {
@@ -155,48 +151,48 @@ interface Start {
   readonly isAnswered: boolean;
 }
 
-/** The last starts of flows whose end nothing follows, of all nodes, by the ids of their messages. */
+/** The last starts of flows that are not followed, by the ids of their messages. */
 export class RecentStarts {
   readonly #report: (node: string, id: string, error: string) => void;
   #newer = new Map<string, Start>();
   #older = new Map<string, Start>();
 
-  /** @param report hears of each flow that has failed, and does not reply */
+  /** @param report receives failures of flows that do not reply */
   constructor(report: (node: string, id: string, error: string) => void) {
     this.#report = report;
   }
 
-  /** Costs the same however many there are: so many are known at least, and twice as many at most. */
+  /** Between one and two times as many are known, at constant cost. */
   add(id: string, start: Start): void {
     if (this.#newer.size >= maxRecentStarts) [this.#older, this.#newer] = [this.#newer, new Map<string, Start>()];
     this.#newer.set(id, start);
   }
 
-  /** A node has reported an error about a message, which may have nothing to do with us. */
+  /** A node has reported an error about any message. */
   failed(id: string, describe: (redactor: Redactor) => string): void {
-    // A flow may fail before the delivery is noted.
+    // A flow may fail before the delivery is recorded.
     setImmediate(() => {
       const start = this.#newer.get(id) ?? this.#older.get(id);
-      // Of each delivery the first error is noted: what follows from it says less.
+      // Only the first error of a delivery is recorded: later ones follow from it.
       if (!this.#newer.delete(id)) this.#older.delete(id);
       if (!start) return;
       const error = start.log.failed(id, start.isAnswered, describe);
-      // A reply says by itself how its flow has ended.
+      // The reply shows how the flow ended.
       if (!start.isAnswered) this.#report(start.log.node, id, error);
     });
   }
 }
 
-/** Of a value, so many characters are kept. */
+/** In characters. */
 const maxValueLength = 200;
-/** Of a request, so many names are kept. */
+/** How many names of a request are kept. */
 const maxNames = 50;
 /** In characters. A token has 40, and proxies may have changed its letter case. */
 const maxNameLength = 39;
-/** Fields whose values are kept. Other values may be credentials that are almost right. */
+/** The values of other fields may be credentials with a typing error. */
 const harmless = ["host", "user-agent", "content-type", "content-length", "content-encoding"];
 
-/** What is kept of the head of a refused request: names of fields, and a few values that are harmless. */
+/** The recorded head of a refused request: names, and a few harmless values. */
 export function describeShape(
   { rawHeaders, search }: Pick<RequestHead, "rawHeaders" | "search">,
   redactor: Pick<Redactor, "contains" | "redact">,
@@ -211,7 +207,7 @@ export function describeShape(
   return { headers, search: String(new URLSearchParams(parameters)) };
 }
 
-/** Harmless names, each with a mask for its value. */
+/** Harmless names, with masked values. */
 function masked(
   names: readonly string[],
   redactor: Pick<Redactor, "contains">,
@@ -223,7 +219,7 @@ function masked(
   return Object.fromEntries(kept.slice(0, maxNames).map((name) => [written(name), mask]));
 }
 
-/** How long a body is, in bytes, as the request says: nobody has read it. */
+/** The length of the unread body, as the request says. */
 export function countCharacters({ rawHeaders }: Pick<RequestHead, "rawHeaders">): number {
   const length = Number(getValue(rawHeaders, "content-length"));
   return Number.isSafeInteger(length) && length > 0 ? length : 0;

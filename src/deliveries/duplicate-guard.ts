@@ -1,4 +1,4 @@
-// What keeps the duplicates of deliveries from the flow of an endpoint.
+// Ignores the duplicates of an endpoint.
 
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
@@ -18,18 +18,17 @@ import {
 } from "./duplicates";
 import { StoreError } from "./queue";
 
-/** How many deliveries wait at most for what comes of another, over all endpoints. */
+/** How many duplicates wait at most for the first delivery, over all endpoints. */
 export const maxWaitingDuplicates = 1000;
-/** How much memory their bodies take at most, all together, in bytes. */
+/** The bytes of their bodies, all together. */
 export const maxWaitingDuplicateBytes = 64 * 1024 * 1024;
 
-/** What is to become of a delivery. */
 export type DuplicateVerdict = Reservation | KnownDuplicate | Problem;
 
-/** Who waits: a caller that goes closes its response, while its connection may go on. */
+/** A sender that goes closes its response, while its connection may stay. */
 type WaitingResponse = Pick<ServerResponse, "destroyed" | "once" | "off">;
 
-/** What the guards of all endpoints have in common: it is the memory of the whole process that those would fill who wait. */
+/** Shared by all endpoints, since waiting duplicates take the memory of the whole process. */
 export class Guarding {
   readonly #duplicates: Duplicates;
   readonly #most: number;
@@ -91,13 +90,13 @@ export class Guarding {
   }
 }
 
-/** How the duplicates of one endpoint's deliveries are known. */
+/** The settings of an endpoint. */
 interface Recognition extends DuplicatePolicy {
-  /** Whose endpoint it is: what is known of its deliveries outlives a deploy. */
+  /** The id of its node: keys outlive a deploy. */
   endpoint: string;
   /** See `isIdLoose`. */
   isIdLoose: boolean;
-  /** How long a delivery waits at most for what comes of another, in ms. */
+  /** How long a duplicate waits for the first delivery, in ms. */
   patience: number;
 }
 
@@ -110,17 +109,17 @@ export class DuplicateGuard {
     this.#common = common;
   }
 
-  /** Whether it needs the bytes of a body as they were sent. */
+  /** Whether it needs the bytes of the body as sent. */
   get needsBytes(): boolean {
     return this.#how.key === "body" || (this.#how.key === "" && this.#how.isIdLoose);
   }
 
   /**
-   * Tells what is to become of a delivery.
+   * Decides what becomes of a delivery.
    *
-   * @param id the id that its message is to have
-   * @param caller whose it is
-   * @returns nothing where it has no key: it is no repeat of anything then
+   * @param id of its message
+   * @param caller its response
+   * @returns nothing where it has no key
    */
   async judge(
     delivery: Omit<Known, "isIdLoose">,
@@ -130,46 +129,42 @@ export class DuplicateGuard {
     const { endpoint, key: kind, keptFor, isIdLoose, patience } = this.#how;
     const key = composeDuplicateKey(kind, { ...delivery, isIdLoose });
     if (key === undefined) return undefined;
-    // What waits is unpacked by now, which may be a thousand times what came.
+    // A waiting delivery is unpacked, which may be a thousand times what came.
     const size = () => Math.max(delivery.bytes.length, delivery.content().length);
     return this.#common.judge({ endpoint, key, id, keptFor }, size, patience, caller);
   }
 }
 
-// By what a delivery is known when it comes again.
+// The key of a delivery.
 
-/** What is known of a delivery that may come in. */
 export interface Known {
   head: RequestHead;
-  /** The body as it was sent. */
+  /** As sent. */
   bytes: Buffer;
-  /** The body without its content codings; it is read only where the key stands in it. */
+  /** The body without its content codings; read only if the key is in it. */
   content: () => Buffer;
-  /** The sender's own id of the delivery, if it tells one. */
+  /** The sender's own id. */
   id: string | undefined;
-  /** Whether anybody who has seen the delivery could send it under another id: see `isIdLoose`. */
+  /** See `isIdLoose`. */
   isIdLoose: boolean;
 }
 
 /**
- * Whether a sender signs the bodies of its deliveries, and not their ids. Such an id is no key by itself: with the id of
- * a delivery that is to come, an old one that is sent again would keep that out. The time of the signature is no part of
- * the key, as senders sign anew what they send again.
- *
- * @param scheme by which requests are let in; nothing where that is a token, and all who have it are trusted
+ * Whether a sender signs bodies but not ids. Then the id alone is no key: an old delivery, sent again with the id of a
+ * new one, would keep the new one out. The time of the signature is no part of the key, as senders sign retries anew.
  */
 export function isIdLoose({ id }: Pick<Sender, "id">, scheme: Scheme | undefined): boolean {
   return id?.signed === false && scheme !== undefined && coversBody(scheme);
 }
 
 /**
- * The key of a delivery, which no other delivery to the endpoint has: 43 characters, whatever it is made of.
+ * 43 characters, unique for a delivery to the endpoint.
  *
- * @returns nothing where a delivery has none, or more than one: it is no repeat then
+ * @returns nothing where the delivery has no value for it, or several
  */
 export function composeDuplicateKey(kind: DuplicateKey, delivery: Known): string | undefined {
   const text = toKeyText(kind, delivery);
-  // With its kind, so that what is known does not mean something else when the kind is changed.
+  // With its kind, so that a changed setting does not match old keys.
   return text === undefined ? undefined : hash("sha256", `${kind}\n${text}`, "base64url");
 }
 

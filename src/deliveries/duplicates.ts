@@ -1,81 +1,77 @@
-// Deliveries that come more than once: which one starts the flow, and what the others are told.
+// Duplicate keys: which delivery starts the flow, and what the others are told.
 
 import { ownMemory } from "./delivery";
 
-/** A delivery that has a key. */
+/** A delivery with a key. */
 export interface Candidate {
-  /** The id of the node whose endpoint it came to: what is known of it outlives a deploy. */
+  /** The id of its node: keys outlive a deploy. */
   endpoint: string;
   key: string;
-  /** The id of its message. */
+  /** Of its message. */
   id: string;
-  /** How long its key is kept once it has been answered, in ms. */
+  /** How long the key is kept after the reply, in ms. */
   keptFor: number;
 }
 
-/** How the first delivery of a key was answered by the flow. */
+/** The flow's reply to the first delivery. */
 export interface FirstAnswer {
   status: number;
-  /** The header fields that its body is not understood without. */
+  /** The header fields that the body needs to be understood. */
   fields: Readonly<Record<string, string>>;
-  /** Nothing where it is not kept: it was too long, or many others came after it. */
+  /** Missing where it was too long, or dropped. */
   body: Buffer | undefined;
 }
 
-/** From so many bytes on, the body of an answer is not kept. */
+/** A longer reply is not kept. */
 export const maxAnswerBytes = 64 * 1024;
 
 /**
- * Reserves keys, so that of any deliveries with one key exactly one starts the flow at a time, and none does once that
- * one has been answered. In the memory of this process, or in a store that outlives it or that several instances share.
+ * Reserves keys: of all deliveries with one key, one at a time starts the flow, and none after it was answered. In
+ * memory, in a file, or shared by several instances.
  */
 export interface Duplicates {
-  /** Asked before the flow is started, for each delivery that has a key. */
+  /** Called before the flow is started. */
   reserve(candidate: Candidate): Found | Promise<Found>;
 }
 
 export type Found = Reservation | Earlier;
 
-/** The delivery has the key, and is to start the flow. It says once what came of it; what it says after that is nothing. */
+/** The delivery has the key and starts the flow. Only the first call of `settle` or `release` counts. */
 export interface Reservation {
   readonly isFirst: true;
   /**
-   * It has been answered. The key is kept, but where the answer is a failure (RFC 9110 §15.6), after which senders try
-   * again: then the key is free, and only those who wait already are told the answer.
+   * It was answered, and the key is kept. After a failure (RFC 9110 §15.6) senders try again: then the key is free,
+   * and only waiting duplicates get the reply.
    *
-   * @param answer that of the flow; nothing where this node has answered
+   * @param answer by the flow; missing where the node replied
    */
   settle(answer?: FirstAnswer): void | Promise<void>;
-  /** It has not started the flow after all: another delivery may. */
+  /** It has not started the flow: another delivery may. */
   release(): void | Promise<void>;
 }
 
 /** Another delivery has the key. */
 export interface Earlier {
   readonly isFirst: false;
-  /** The id of its message. */
+  /** Of its message. */
   readonly id: string;
-  /** What came of it; where that is not known yet, when it is. */
+  /** A promise while it is not known. */
   readonly outcome: ReservationEnd | Promise<ReservationEnd>;
 }
 
-/** An answer, which is nothing where the node itself has given it; or `released`, where the key is free again. */
+/** The flow's reply, missing where the node replied; `released` where the key is free again. */
 export type ReservationEnd = "released" | { readonly answer: FirstAnswer | undefined };
 
-/** What a delivery is to be told that does not start the flow. */
 export interface KnownDuplicate {
   readonly isFirst: false;
-  /** The id of the message of the first one. */
+  /** Of the first delivery's message. */
   readonly id: string;
   readonly answer: FirstAnswer | undefined;
 }
 
 /**
- * Reserves the key of a delivery or, while another has it, waits for what comes of that one: should it be refused after
- * all, one of those who wait takes its place, and no delivery is lost. Who has been given the key and has no use for it
- * any more, since its caller has gone, releases it.
- *
- * @param wait waits in the place of the delivery; what is no outcome ends that
+ * Reserves the key of a delivery or, while another has it, waits for its outcome. If that is refused, one of the
+ * waiting takes its place. Whoever gets the key and cannot use it, since its sender has gone, releases it.
  */
 export async function reserveOrWait<Other extends object = never>(
   duplicates: Duplicates,
@@ -91,41 +87,40 @@ export async function reserveOrWait<Other extends object = never>(
   }
 }
 
-// The keys of deliveries, in the memory of this process.
+// Duplicate keys in the memory of this process.
 
-/** How many keys there are at most, over all endpoints: one takes some 400 bytes. */
+/** Over all endpoints; a key takes some 400 bytes. */
 export const maxKeys = 100_000;
-/** How much memory the bodies of answers take at most, all together, in bytes. */
+/** The bytes of the replies' bodies, all together. */
 export const maxAnswersBytes = 32 * 1024 * 1024;
-/** How often keys are looked for whose time is over, in ms. */
+/** How often expired keys are removed, in ms. */
 const sweepInterval = 60_000;
 
-/** Memory takes what is said of a delivery at once. */
 export interface MemoryReservation extends Reservation {
   settle(answer?: FirstAnswer): void;
   release(): void;
 }
 
-/** A key, from when it is reserved until it is forgotten. */
+/** From when it is reserved until it is forgotten. */
 interface DuplicateEntry extends Candidate {
   readonly place: string;
-  /** Until when it is kept, as the clock tells time. */
+  /** When it expires, by the clock of the class. */
   end: number;
-  /** Once it is settled. */
+  /** Missing while it is reserved. */
   outcome?: { readonly answer: FirstAnswer | undefined };
-  /** Those who wait for the outcome of the first delivery. */
+  /** Duplicates that wait for the first delivery. */
   readonly waiting: ((outcome: ReservationEnd) => void)[];
 }
 
 /**
- * Bounded in keys and in bytes: the oldest go first, reserved ones last. Where there is no room, some more go than have to:
- * finding the first key of a `Map` takes as long as the number of those deleted before it.
+ * Bounded in keys and bytes: the oldest go first, reserved ones last. When full, it drops some more than needed,
+ * because finding the first key of a `Map` takes as long as the number of deleted keys before it.
  */
 export class MemoryDuplicates implements Duplicates {
   readonly #reserved = new Map<string, DuplicateEntry>();
   /** In the order in which they were settled. */
   readonly #settled = new Map<string, DuplicateEntry>();
-  /** Those of which the body of the answer is kept, in the same order. */
+  /** Keys whose reply's body is kept, in the same order. */
   readonly #answered = new Set<DuplicateEntry>();
   #bytes = 0;
   #lastSweep: number;
@@ -133,7 +128,7 @@ export class MemoryDuplicates implements Duplicates {
   readonly #most: number;
   readonly #mostBytes: number;
 
-  /** @param now a clock in ms that is never set back, nor forward: a computer that learns the time late keeps its keys */
+  /** @param now a monotonic clock in ms: a computer that learns the time late keeps its keys */
   constructor(now: () => number = () => performance.now(), most = maxKeys, mostBytes = maxAnswersBytes) {
     this.#now = now;
     this.#lastSweep = now();
@@ -141,12 +136,10 @@ export class MemoryDuplicates implements Duplicates {
     this.#mostBytes = mostBytes;
   }
 
-  /** How many keys there are. */
   get size(): number {
     return this.#reserved.size + this.#settled.size;
   }
 
-  /** How many bytes the bodies of answers have, all together. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -176,7 +169,7 @@ export class MemoryDuplicates implements Duplicates {
   }
 
   #settle(entry: DuplicateEntry, answer: FirstAnswer | undefined): void {
-    // Those who wait get the answer as it is, also where it is too long to be kept.
+    // Waiting duplicates get the reply even where it is too long to be kept.
     const hasKey = this.#end(entry, { answer });
     if (!hasKey || (answer && answer.status >= 500)) return;
     entry.end = this.#now() + entry.keptFor;
@@ -193,7 +186,7 @@ export class MemoryDuplicates implements Duplicates {
     }
   }
 
-  /** @returns whether its key was its own until now: it may have been forgotten, and be another's */
+  /** @returns whether it still had its key */
   #end(entry: DuplicateEntry, outcome: ReservationEnd): boolean {
     for (const tell of entry.waiting) tell(outcome);
     return this.#reserved.get(entry.place) === entry && this.#reserved.delete(entry.place);

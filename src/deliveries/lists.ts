@@ -1,4 +1,4 @@
-// Several lists of deliveries as one: those in memory, and those in the store.
+// Several lists of deliveries as one: memory and store.
 
 import { redactHeaders, redactQuery } from "../auth/redactor";
 import { decodeIfText } from "../request/decode";
@@ -22,20 +22,19 @@ import {
   type Translate,
 } from "./summary";
 
-/** So many deliveries are asked for in one go where those since a time are wanted. */
+/** Deliveries per request to a list. */
 const step = 500;
 
-/** A page of deliveries, the newest first. */
 interface DeliveryPage {
   readonly deliveries: Delivery[];
-  /** The `before` of the next page; nothing where there is none. */
+  /** The `before` of the next page; missing on the last one. */
   readonly next: Position | undefined;
 }
 
 export class DeliveryLists {
   readonly #lists: () => readonly DeliveryList[];
 
-  /** @param lists those that there are at the moment */
+  /** @param lists the present ones */
   constructor(lists: () => readonly DeliveryList[]) {
     this.#lists = lists;
   }
@@ -50,9 +49,9 @@ export class DeliveryLists {
   }
 
   /**
-   * What has come since a time.
+   * All deliveries since a time.
    *
-   * @param max so many of each list at most, the newest
+   * @param max per list, the newest
    * @throws {StoreError}
    */
   async since(since: number, query: Pick<Query, "node" | "state" | "text">, max: number): Promise<Delivery[]> {
@@ -78,7 +77,7 @@ export class DeliveryLists {
   }
 }
 
-/** A position as the text that the admin API has for it. */
+/** A position as text for the admin API. */
 export function formatPosition({ at, id }: Position): string {
   return Buffer.from(`${at} ${id}`).toString("base64url");
 }
@@ -88,20 +87,19 @@ export function parsePosition(text: string): Position | undefined {
   return at === undefined || id === undefined ? undefined : { at: Number(at), id };
 }
 
-// Deliveries as they are shown to whoever looks at them in the editor.
+// Deliveries as the editor shows them.
 
-/** Of a body, so many bytes are shown. */
+/** Bytes of a body. */
 export const maxShownBytes = 1024 * 1024;
 
-/** What there is to know besides what is stored. */
 interface SummaryOptions {
-  /** Looks texts up in the language of the runtime. */
+  /** In the language of the runtime. */
   readonly translate: Translate;
-  /** Why a node starts no flow; nothing where it does. */
+  /** Nothing where the node is not paused. */
   readonly paused: (node: string) => Pause | undefined;
 }
 
-/** Whose flow may be started once more: by itself, or by a replay. */
+/** Their flow may be started again, by itself or by a replay. */
 const unsettled: readonly State[] = ["queued", "retrying", "failed"];
 
 export function summarize(delivery: Delivery, { translate, paused }: SummaryOptions): Summary {
@@ -137,7 +135,7 @@ export function describeDelivery(kept: Kept, means: SummaryOptions): Detail {
     body: shownBody(kept),
     isJson: delivery.isJson ?? false,
     answer: decodeAnswer(delivery, summary),
-    // Of the first one, nothing is noted before it has ended.
+    // The first attempt is stored when it has ended.
     attempts: attempts.length > 0 || delivery.attempt === 0 ? attempts : [{ at: delivery.at }],
   };
 }
@@ -145,24 +143,23 @@ export function describeDelivery(kept: Kept, means: SummaryOptions): Detail {
 function explainState(delivery: Delivery): Cause | null {
   const { state, reasons = [], looksLike = null, error } = delivery;
   if (state === "refused") {
-    // Of what was kept, and then could not be answered, no more is known.
+    // It was accepted, but the reply failed.
     const problem = delivery.problem ?? problems.unforeseen.name;
     return { problem, reasons, looksLike, error: error ?? null };
   }
-  // What has failed before, and was done in the end, is told with its runs.
+  // Earlier failures are shown with the attempts.
   if (state === "succeeded") return null;
   const failure = error ?? (state === "failed" ? answerError(delivery) : undefined);
   return failure === undefined ? null : { problem: null, reasons: [], looksLike: null, error: failure };
 }
 
-/** What a flow has failed with of which no error is known: it has not answered well. */
+/** A failure without an error: the reply was one. */
 function answerError({ status, replayOf }: Delivery): string {
   if (status !== undefined) return statusError(status);
-  // Nobody waits for the answer to a replay who might have gone.
+  // A replay has no sender that could have gone.
   return replayOf === undefined ? gone : lateAnswer;
 }
 
-/** As text where it is some, by its bytes where it is not. */
 function shownBody({ delivery: { size }, body }: Kept): ShownBody {
   const isCut = body.length > maxShownBytes;
   const shown = body.subarray(0, maxShownBytes);

@@ -1,38 +1,35 @@
-// The last deliveries of each node, in the memory of this process: nothing survives a restart, and nothing is retried.
+// The last deliveries of each node, in memory: lost at a restart, never retried.
 
 import { type Delivery, type StoredHead, ownMemory, searchedIn, type StoredDelivery, withWords } from "./delivery";
 import { type Change, type DeliveryList, isBehind, type Query } from "./queue";
 import type { Attempt, State } from "./summary";
 
-/** How many deliveries of a node are kept. */
 export const maxLogPerNode = 200;
-/** How much memory they take, all together, in bytes. */
+/** Over all nodes. */
 export const maxLogBytes = 20 * 1024 * 1024;
-/** What a delivery takes besides its texts and its body, in bytes. */
+/** Bytes of a delivery besides its texts and body. */
 const overhead = 1024;
 
-/** What has started no flow: strangers may send as much of it as they like. */
+/** Strangers can send as many of these as they like. */
 const startedNoFlow: readonly State[] = ["refused", "duplicate", "handshake"];
 
 interface LogEntry {
   delivery: Delivery;
   readonly body: Buffer;
   readonly of: NodeDeliveries;
-  /** How much memory it takes. */
   bytes: number;
-  /** When its attempt ended, in ms since the epoch, as far as that is known. */
+  /** When its attempt ended, in ms since the epoch, if known. */
   ended: number | undefined;
 }
 
-/** The deliveries of a node, the oldest first. */
+/** The oldest first. */
 interface NodeDeliveries {
   readonly started: LogEntry[];
   readonly startedNoFlow: LogEntry[];
 }
 
-/** It stands in the way of every request: nothing is written out, and nothing is copied but small parts of large buffers. */
+/** Every request passes it, so nothing is serialized, and only small parts of large buffers are copied. */
 export class MemoryLog implements DeliveryList {
-  /** In the order in which they came. */
   readonly #entries = new Map<string, LogEntry>();
   readonly #nodes = new Map<string, NodeDeliveries>();
   readonly #changed: () => void;
@@ -40,14 +37,14 @@ export class MemoryLog implements DeliveryList {
   readonly #maxBytes: number;
   #bytes = 0;
 
-  /** @param changed called whenever a delivery has come or has changed */
+  /** @param changed called whenever a delivery is new or has changed */
   constructor(changed: () => void = () => undefined, maxPerNode = maxLogPerNode, maxBytes = maxLogBytes) {
     this.#changed = changed;
     this.#maxPerNode = maxPerNode;
     this.#maxBytes = maxBytes;
   }
 
-  /** One that is larger than all that may be kept is left out, and so is one with a known id. */
+  /** Ignores a delivery that is larger than the log, or has a known id. */
   add(delivery: Delivery, body: Buffer): void {
     const own = ownMemory(body);
     const bytes = measure(delivery, own);
@@ -119,7 +116,7 @@ export class MemoryLog implements DeliveryList {
     return known;
   }
 
-  /** The oldest; but where more than half have started no flow, the oldest of these: a flood drives out only itself. */
+  /** The oldest; but where more than half have started no flow, the oldest of these: a flood displaces only itself. */
   #nextOf({
     started: [started],
     startedNoFlow: [other],
@@ -129,7 +126,7 @@ export class MemoryLog implements DeliveryList {
     return length > this.#maxPerNode / 2 || other.delivery.at < started.delivery.at ? other : started;
   }
 
-  /** More goes than has to: finding the first key of a `Map` takes as long as the number of those deleted before it. */
+  /** Drops more than needed: finding the first key of a `Map` takes as long as the number of deleted keys before it. */
   #makeRoom(more: number): void {
     if (this.#bytes + more <= this.#maxBytes) return;
     for (const entry of this.#entries.values()) {
@@ -138,7 +135,7 @@ export class MemoryLog implements DeliveryList {
     }
   }
 
-  /** The oldest of all is the oldest of its node, too. */
+  /** The oldest of all is also the oldest of its node. */
   #drop(entry: LogEntry | undefined): void {
     if (!entry) return;
     const { delivery, of, bytes } = entry;
@@ -151,7 +148,7 @@ export class MemoryLog implements DeliveryList {
 
 const done = Promise.resolve();
 
-/** How much memory it takes, in bytes, about. */
+/** Bytes, approximately. */
 function measure({ head, webhook, answer = "", error = "" }: Delivery, { buffer }: Buffer): number {
   const told = (webhook?.event?.length ?? 0) + (webhook?.id?.length ?? 0) + answer.length + error.length;
   return overhead + buffer.byteLength + told + measureHead(head);

@@ -1,4 +1,4 @@
-// The queue of deliveries: where they are stored, and when the flow of their node is started with them.
+// The queue: stores deliveries and starts their flows.
 
 import { backoffAfter, type Pace } from "../config/parse";
 import type { Delivery, StoredDelivery } from "./delivery";
@@ -8,192 +8,170 @@ export type { Pace } from "../config/parse";
 
 export type { Pause } from "./summary";
 
-/** Between two attempts of a node whose circuit breaker is open, in ms. */
+/** How often a node with an open circuit breaker is tried, in ms. */
 export const breakerIntervalMs = 60_000;
 
-/** How an attempt has ended. */
 export type AttemptResult =
   | { readonly as: "succeeded" }
   | {
       readonly as: "failed";
       readonly error: string;
-      /** When the flow wants to be started again, in ms from now, in the place of the backoff. */
+      /** The flow's own delay before the next attempt, instead of the backoff. */
       readonly retryAfterMs?: number;
-      /** Whether the sender knows that it has failed, and sends it again by itself. */
+      /** Whether the sender knows of the failure, and sends the delivery again. */
       readonly isTold?: boolean;
     }
-  /** A deploy has ended it: the delivery is put back, and the attempt is not counted. */
+  /** By a deploy: the delivery is put back, and the attempt is not counted. */
   | { readonly as: "interrupted" };
 
-/** What a node has in its queue. */
+/** The queue of a node, in numbers. */
 export interface Load {
-  /** Attempts that run in this process. */
+  /** Attempts of this process. */
   readonly running: number;
-  /** Deliveries that wait for their first attempt, and for their next one. */
+  /** Deliveries that wait for their first and for another attempt. */
   readonly queued: number;
   readonly retrying: number;
   readonly failed: number;
   readonly pause: Pause | undefined;
 }
 
-/** The flow of a node, for as long as the node runs. */
+/** The flow of an open node. */
 export interface Consumer {
   readonly pace: Pace;
-  /**
-   * Starts the flow with a delivery, whose attempt is counted already. Never rejects.
-   *
-   * @returns how the attempt has ended
-   */
+  /** Starts the flow; the attempt is counted already. Never rejects. */
   start(stored: StoredDelivery): Promise<AttemptResult>;
-  /** An attempt has ended, and this is the delivery now: `succeeded`, `retrying`, `queued` after an interruption, or `failed`. */
+  /** An attempt has ended; the delivery is `succeeded`, `retrying`, `failed`, or `queued` after an interruption. */
   ended(delivery: Delivery, result: AttemptResult): void;
-  /** The load has changed. */
   loaded(load: Load): void;
 }
 
-/** What is looked for. */
 export interface Query {
   node?: string | undefined;
   state?: State | undefined;
-  /** Found literally, in whatever letter case, in what `searchedIn` has of a delivery. */
+  /** A part of what `searchedIn` returns, in any letter case. */
   text?: string | undefined;
-  /** When the oldest came that is wanted, in ms since the epoch. */
+  /** In ms since the epoch. */
   since?: number | undefined;
   /** Only deliveries older than this one. */
   before?: Position | undefined;
-  /** How many at most. */
   limit: number;
 }
 
-/** The place of a delivery in a list, which is by time and then by id. */
+/** Lists are sorted by time, then by id. */
 export type Position = Pick<Delivery, "at" | "id">;
 
-/** Whether a delivery stands behind a position in a list, the newest first. */
+/** Whether a delivery comes after a position in a list, the newest first. */
 export function isBehind({ at, id }: Position, before: Position): boolean {
   return at === before.at ? id < before.id : at < before.at;
 }
 
-/** What changes about a delivery that no attempt of the queue has changed; `error`: what its last attempt has failed with. */
+/** Changes from outside the queue; `error` is that of the last attempt. */
 export type Change = Partial<Pick<Delivery, "state" | "status" | "milliseconds" | "answer" | "error">>;
 
-/** Where deliveries can be looked at. */
 export interface DeliveryList {
   /** The newest first; fewer than the limit only at the end. */
   list(query: Query): Promise<Delivery[]>;
   find(id: string): Promise<StoredDelivery | undefined>;
-  /** The same without its body and its attempts. */
+  /** Without body and attempts. */
   look(id: string): Promise<Delivery | undefined>;
-  /** How many a node has of each state. */
+  /** How many deliveries of each state a node has. */
   counts(node: string): Promise<Partial<Record<State, number>>>;
-  /** Changes a delivery, if it is still here. Not for want of room that this fails. */
+  /** Ignored where the delivery is gone. Does not fail for lack of room. */
   update(id: string, change: Change): Promise<void>;
 }
 
 /**
- * Stores deliveries and starts flows with them. Every promise is rejected with a `StoreError` where the store is in
- * trouble, and then nothing of what it was for has happened; one that is fulfilled stands for what is stored from then
- * on, also over a power cut.
+ * Stores deliveries and starts their flows. Promises reject with a `StoreError` where the store is in trouble, and
+ * then nothing has happened; what a fulfilled promise stands for survives a power cut.
  *
- * An attempt is counted in the store before it starts. Unfinished deliveries are never dropped; of the others the oldest
- * go first, by age and by size, and failed ones last.
+ * An attempt is counted in the store before it starts. Unfinished deliveries are never dropped; of the others the
+ * oldest go first, by age and size, and failed ones last.
  */
 export interface DeliveryQueue extends DeliveryList {
-  /** Whether other instances have the same one. */
+  /** Whether other instances use the same queue. */
   readonly isShared: boolean;
-  /** The keys of deliveries: they outlive the process. */
+  /** Duplicate keys that survive a restart. */
   readonly duplicates: Duplicates;
-  /**
-   * Opens the store. Called once, before all else. One that is in trouble from the start rejects this, goes on trying by
-   * itself, and tells when it is `up`; all else is rejected until then.
-   */
+  /** Called once, first. In trouble it rejects, goes on trying, and calls `up`; until then everything rejects. */
   open(events: StoreEvents): Promise<void>;
-  /** Ends what is under way, and lets go of the file or the connections. */
+  /** Ends running work, and closes the file or the connections. */
   close(): Promise<void>;
-  /**
-   * Stores a delivery: `queued`, to be started when its node's pace allows, or in a state that starts no flow. One with a
-   * known id is stored already.
-   */
+  /** Stores a delivery: `queued`, or in a state that starts no flow. Ignored where its id is stored already. */
   add(delivery: Delivery, body: Buffer): Promise<void>;
   /**
-   * Stores a delivery that is `running`, as the caller starts its flow at once, outside of concurrency and rate: its
-   * sender waits for the flow's reply. The caller says how that attempt has ended by `end`.
+   * Stores a delivery as `running`: the caller starts its flow at once, beyond concurrency and rate, since a sender
+   * waits for the reply, and calls `end`.
    *
-   * @param timeoutMs from when on another process may start it, should this one have ended
+   * @param timeoutMs after which another process may start it, if this one has ended
    */
   addStarted(delivery: Delivery, body: Buffer, timeoutMs: number): Promise<void>;
   end(id: string, result: AttemptResult): Promise<void>;
   /**
-   * Starts the flow of a node from now on, whenever flows run, with what waits for it.
+   * Starts the flow of a node with its deliveries, while flows run.
    *
-   * @returns what to call when the node is closed
+   * @returns the function to call when the node closes
    */
   process(node: string, consumer: Consumer): () => void;
-  /** Flows are about to be stopped: none is started from now on. */
+  /** Flows are about to stop: none is started. */
   hold(): void;
   /** Flows run. */
   release(): void;
-  /** Stores what comes, and starts nothing: over restarts, and on all instances. Running attempts end. */
+  /** Stores, but starts nothing, over restarts and on all instances. Running attempts end. */
   pause(node: string): Promise<void>;
   resume(node: string): Promise<void>;
-  /** Why a node starts nothing, as far as this process knows. */
+  /** As far as this process knows; nothing where the node is not paused. */
   paused(node: string): Pause | undefined;
 }
 
-/** What a store can be in trouble with. */
 export type StoreTrouble =
-  /** Nothing more fits: the disk or the memory is full, or unfinished deliveries alone fill what they may. */
+  /** Disk or memory is full, or unfinished deliveries take all the room. */
   | "full"
-  /** It may not be written to. */
+  /** Not writable. */
   | "readOnly"
-  /** It cannot be reached, or its folder is gone. */
+  /** Not reachable, or its folder is gone. */
   | "unreachable"
-  /** Its password is wrong. */
+  /** Wrong password. */
   | "denied"
-  /** More waits to be stored than there is memory for. */
+  /** More waits to be stored than fits into memory. */
   | "busy"
-  /** What is needed to talk to it is not installed. */
+  /** The optional packages are not installed. */
   | "clientMissing"
-  /** Anything else. */
   | "broken";
 
-/** What the operator of a store is to know, though all works: how it may lose what it has taken. */
+/** The store works, but may lose what it has accepted. */
 export type Warning =
-  /** It writes nothing to a disk as it comes: when it ends, deliveries are lost. */
+  /** It writes nothing to a disk: when it ends, deliveries are lost. */
   | "notPersistent"
-  /** It writes to its disk after it has answered: a power cut takes the deliveries of a second. */
+  /** It writes to disk after it has answered: a power cut loses a second. */
   | "everySecond"
-  /** When its memory is full, it drops what it likes. */
+  /** When its memory is full, it drops any key. */
   | "evicts";
 
-/** A promise that a store cannot keep. */
 export class StoreError extends Error {
   constructor(
     readonly trouble: StoreTrouble,
-    /** The error behind it. */
     override readonly cause?: unknown,
   ) {
     super(trouble);
   }
 }
 
-/** Who hears how a store fares. */
 export interface StoreEvents {
-  /** Something went wrong; said once until it works again, but for another trouble, which is said as well. */
+  /** Called once per trouble, until it works again. */
   down(trouble: StoreTrouble, cause: unknown): void;
-  /** All works again. */
   up(): void;
-  /** A corrupt file was moved aside, and a new one was begun. */
+  /** A corrupt file was moved aside, and a new one begun. */
   movedAside(path: string, cause: unknown): void;
-  /** It may lose what it has taken; each said once. */
+  /** Each called once. */
   warned(warning: Warning): void;
-  /** A delivery was stored or has changed. */
+  /** A delivery is new or has changed. */
   changed(id: string, node?: string): void;
 }
 
-// What becomes of a delivery when an attempt has ended.
+// The end of an attempt.
 
 /**
- * The delivery after an attempt, which its `attempt` counts; an interrupted attempt is taken back.
+ * The delivery after an attempt.
  *
  * @param now in ms since the epoch
  */

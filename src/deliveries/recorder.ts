@@ -1,4 +1,4 @@
-// What is kept of a request that came in, and what a message is made of again.
+// Makes a stored delivery of a request, and a message of a stored delivery.
 
 import type { Redactor } from "../auth/redactor";
 import { type Content, parseContentType } from "../request/decode";
@@ -8,26 +8,25 @@ import { toObject } from "../request/target";
 import type { Delivery, IncomingDelivery, Kept, StoredDelivery, Webhook } from "./delivery";
 import type { AttemptResult } from "./queue";
 
-/** What came, besides what the message has of it. */
+/** The request, besides its message. */
 export interface SentRequest {
   readonly content: Content;
-  /** As it was sent; nothing where a parser in front has made something of it, which then is what counts. */
+  /** As sent; missing where middleware in front has parsed it, and its value counts. */
   readonly bytes: Buffer | undefined;
-  /** Whether the editor has sent it, to try the endpoint. */
+  /** Whether it is a test request. */
   readonly isTest: boolean;
 }
 
-/** What became of it so far. */
 export type RequestOutcome = Pick<Delivery, "state" | "status" | "milliseconds" | "answer">;
 
 const codings = "content-encoding";
 const type = "content-type";
-/** So a delivery begins that the flow is started with for the first time. */
+/** The first start of the flow. */
 const begun = { state: "running", attempt: 1 } as const;
-/** Credentials for what stands in front, such as the password of `httpNodeAuth` (RFC 9110 §11.6.2, §11.7.2, RFC 6265 §4.2). */
+/** Credentials for guards in front, such as `httpNodeAuth` (RFC 9110 §11.6.2, §11.7.2, RFC 6265 §4.2). */
 const neverKept = ["authorization", "proxy-authorization", "cookie"];
 
-/** Describes the deliveries of one endpoint, redacted. */
+/** Makes redacted deliveries of one endpoint. */
 export class Recorder {
   readonly redactor: Redactor;
   readonly #node: string;
@@ -37,12 +36,11 @@ export class Recorder {
     this.redactor = redactor;
   }
 
-  /** What any delivery begins with. */
   base(id: string): Pick<Delivery, "id" | "node"> {
     return { id, node: this.#node };
   }
 
-  /** As it is kept when the flow is started with it for the first time. */
+  /** At its first start of the flow. */
   record({ id, req, webhook }: IncomingDelivery, sent: SentRequest, outcome: RequestOutcome): Kept {
     const at = Date.now();
     const { body, isUnpacked } = this.#bodyOf(sent, req.headers[codings] !== undefined);
@@ -54,17 +52,17 @@ export class Recorder {
     const size = sent.bytes?.length ?? body.length;
     const delivery = { ...outcome, id, node: this.#node, at, head, webhook: withoutAttempt(webhook), size, attempt: 1 };
     const isJson = sent.bytes === undefined && !Buffer.isBuffer(sent.content.value);
-    // Of most there is no more to say.
+    // Most deliveries end here.
     if (!isJson && !sent.isTest) return { delivery, body, attempts: [{ at }] };
     const more = { ...(isJson && { isJson }), ...(sent.isTest && { isTest: true }) };
     return { delivery: { ...delivery, ...more }, body, attempts: [{ at }] };
   }
 
   /**
-   * What a message is made of once more.
+   * Makes a message of a stored delivery.
    *
-   * @param limit the most bytes that its body may have without its content codings
-   * @param rawBody whether messages have the bytes of the body as they were sent
+   * @param limit bytes of the decoded body
+   * @param rawBody whether the message has the raw body
    */
   async restore({ delivery: kept, body }: Kept, limit: number, rawBody: boolean): Promise<IncomingDelivery | Problem> {
     const delivery = await remade(kept, body, limit);
@@ -72,10 +70,10 @@ export class Recorder {
   }
 
   /**
-   * What was kept as a delivery of its own, which the flow is about to be started with.
+   * Makes a new delivery of a stored one.
    *
    * @param id of its message
-   * @param changed what is to be its payload; nothing for the one that it had
+   * @param changed an edited payload; missing: the original one
    */
   replay({ delivery, body }: Kept, id: string, changed: { payload: unknown } | undefined): Kept {
     const { node, head, size, isJson, isPayload } = delivery;
@@ -90,7 +88,7 @@ export class Recorder {
     return { delivery: { ...own, ...how }, body: this.redactor.redactBytes(written), attempts };
   }
 
-  /** As it was sent, redacted. What is packed is looked through, too, and kept unpacked where it has a secret in it. */
+  /** As sent, redacted. A packed body is searched unpacked, and stored unpacked where it has a secret in it. */
   #bodyOf({ content, bytes }: SentRequest, isPacked: boolean): Pick<Kept, "body"> & { isUnpacked?: boolean } {
     if (bytes === undefined) return { body: this.redactor.redactBytes(content.bytes()) };
     if (!isPacked) return { body: this.redactor.redactBytes(bytes) };
@@ -100,7 +98,6 @@ export class Recorder {
   }
 }
 
-/** @param bytes its body */
 async function remade(kept: Delivery, bytes: Buffer, limit: number): Promise<IncomingDelivery | Problem> {
   const { id, head, webhook, attempt, isJson = false, isPayload = false } = kept;
   const parsed = isJson ? { value: JSON.parse(bytes.toString()) as unknown } : undefined;
@@ -117,12 +114,12 @@ async function remade(kept: Delivery, bytes: Buffer, limit: number): Promise<Inc
     ip,
     ...(content.files && { files: content.files }),
   };
-  // What is kept outlives a change of who sends.
+  // A delivery may be older than the node's present sender.
   const known = { credential: "first" as const, ...webhook, attempt };
   return { id, body: content.value, ...(isPayload && { isPayload }), req, webhook: known };
 }
 
-/** It counts for each start anew. */
+/** Counted for each start anew. */
 function withoutAttempt(webhook: Webhook): Webhook {
   if (webhook.attempt === undefined) return webhook;
   const { attempt: _, ...rest } = webhook;
@@ -133,17 +130,17 @@ function asString(field: string | string[] | undefined): string | undefined {
   return field === undefined ? undefined : String(field);
 }
 
-/** How deliveries are stored before their sender is answered. Each is told of a problem, where that is not possible. */
+/** Stores deliveries before the reply. Returns a problem where that fails. */
 export interface GuaranteedDelivery {
   /**
-   * Stores a delivery safely: the flow is started with it as soon as the node's pace allows.
+   * Stores a delivery; the queue starts its flow.
    *
-   * @param answer what its sender is told then
+   * @param answer of the reply
    */
   store(delivery: IncomingDelivery, sent: SentRequest, answer: { answer?: string }): Promise<Problem | undefined>;
-  /** The same for one with which the caller starts the flow at once, as its sender waits for the flow's reply: `end` is due then. */
+  /** Stores a delivery whose flow the caller starts, since the sender waits for its reply; `end` follows. */
   storeStarted(delivery: IncomingDelivery, sent: SentRequest): Promise<Problem | undefined>;
   end(id: string, result: AttemptResult): void;
-  /** Stores a delivery anew, as a delivery of its own. */
+  /** Stores a replay as a new delivery. */
   replay(stored: StoredDelivery): Promise<Problem | undefined>;
 }

@@ -1,4 +1,4 @@
-// The queue of deliveries that several instances share: BullMQ decides when an attempt starts, the index knows what became of it.
+// The queue that several instances share: BullMQ starts the attempts, the index holds the deliveries.
 
 import type { IRedisTransaction, Job, Queue, Worker } from "bullmq";
 import type { ChainableCommander } from "ioredis";
@@ -22,24 +22,24 @@ import { DeliveryIndex, type IndexOptions } from "./delivery-index";
 import { maxRetryDelayMs, Server } from "./server";
 import { SharedDuplicates, SharedRates } from "./shared-keys";
 
-/** The times that tests shorten, in ms. */
+/** In ms; tests shorten them. */
 interface Timing {
   /** How long the server may take for a command. */
   readonly timeLimit: number;
-  /** For how long an instance that says no more keeps what it runs. */
+  /** How long an instance without a sign of life keeps its attempts. */
   readonly lockDuration: number;
-  /** How often all look for what such an instance has run: another takes over within `lockDuration` and two of these. */
+  /** How often stalled attempts are looked for: another instance takes over within `lockDuration` and two of these. */
   readonly stalledInterval: number;
-  /** How often a node is tried whose circuit breaker is open. */
+  /** How often a node with an open circuit breaker is tried. */
   readonly breakerInterval: number;
-  /** How often the load and the pauses are looked at, which other instances change. */
+  /** How often loads and pauses are read, which other instances change. */
   readonly pollInterval: number;
-  /** How often what is too old is dropped. */
+  /** How often old deliveries are dropped. */
   readonly tidyInterval: number;
 }
 
 export interface BullOptions extends ConnectionSettings, Partial<IndexOptions>, Partial<Timing> {
-  /** What tells its deliveries from those of others in the same server. */
+  /** Separates the deliveries of several Node-REDs on one server. */
   readonly namespace?: string;
 }
 
@@ -54,14 +54,13 @@ const defaults: Timing & IndexOptions = {
   maxBytes: 1024 ** 3,
 };
 
-/** How many attempts of a node run at once in a process where its pace has no limit: their bodies are in memory. */
+/** How many attempts of a node run at once in a process without a limit of concurrency: their bodies are in memory. */
 const maxRunning = 1000;
-/** How long closing waits for attempts that end, in ms. */
+/** How long closing waits for running attempts, in ms. */
 const closePatience = 1000;
-/** BullMQ's own counts never end a delivery: what decides is its `attempt`. */
+/** BullMQ's own counts never end a delivery; its `attempt` does. */
 const unlimited = 1_000_000;
 
-/** A node and its queue. */
 interface Line {
   readonly node: string;
   readonly queue: Queue;
@@ -79,20 +78,20 @@ interface Line {
 interface Running {
   readonly line: Line;
   readonly consumer: Consumer | undefined;
-  /** Settled when its result is written. */
+  /** Settled when its result is stored. */
   readonly written: Promise<Delivery>;
   readonly settle: (delivery: Delivery) => void;
-  /** The lock of its job; missing where it was started by its request. */
+  /** The lock of its job; missing where its request started it. */
   token?: string;
 }
 
 /**
- * A job is no more than an id: it is there as long as its delivery is unfinished. It may come twice, as after a lost
- * connection; the delivery in the index tells what is to be done.
+ * A job is only an id, and exists while its delivery is unfinished. It may be processed twice, as after a lost
+ * connection; the delivery in the index decides.
  */
 export class BullQueue implements DeliveryQueue {
   readonly isShared = true;
-  /** How many requests come from where, over all instances. */
+  /** The rate limits of all instances. */
   readonly rates: SharedRates;
   readonly duplicates: SharedDuplicates;
   readonly #options: BullOptions & Timing & IndexOptions;
@@ -101,7 +100,7 @@ export class BullQueue implements DeliveryQueue {
   readonly #index: DeliveryIndex;
   readonly #lines = new Map<string, Line>();
   readonly #consumers = new Map<string, Consumer>();
-  /** Those that are on their way to the server. */
+  /** Deliveries on their way to the server. */
   readonly #adding = new Map<string, Promise<unknown>>();
   readonly #running = new Map<string, Running>();
   readonly #timers: NodeJS.Timeout[] = [];
@@ -160,7 +159,7 @@ export class BullQueue implements DeliveryQueue {
 
   async addStarted(given: Delivery, body: Buffer, timeoutMs: number): Promise<void> {
     const delivery: Delivery = { ...given, state: "running", attempt: Math.max(given.attempt, 1) };
-    // An attempt that is as late as it may be has its end written in that time.
+    // The time of the reply, and of storing its end.
     await this.#add(delivery, body, [{ at: Date.now() }], timeoutMs + this.#options.lockDuration);
     this.#begin(delivery.id, this.#line(delivery.node));
   }
@@ -197,7 +196,7 @@ export class BullQueue implements DeliveryQueue {
     this.#isHeld = false;
     for (const line of this.#lines.values()) {
       if (line.consumer) this.#run(line);
-      // Its node is gone.
+      // Its node is closed.
       else void line.worker?.close();
       if (!line.consumer) delete line.worker;
     }
@@ -243,7 +242,7 @@ export class BullQueue implements DeliveryQueue {
   }
 
   async update(id: string, change: Change): Promise<void> {
-    // A reply may be known before its delivery is stored.
+    // A reply may come before its delivery is stored.
     await this.#adding.get(id)?.catch(() => undefined);
     await this.#index.update(id, change);
   }
@@ -254,18 +253,18 @@ export class BullQueue implements DeliveryQueue {
 
   #every(milliseconds: number, work: () => Promise<unknown>): void {
     const run = () => {
-      // What fails says so by itself.
+      // Errors are reported where they occur.
       if (this.#server.isUp) work().catch(() => undefined);
     };
     this.#timers.push(setInterval(run, milliseconds).unref());
   }
 
-  /** What BullMQ rejects is an error of the server. */
+  /** BullMQ rejects with errors of the server. */
   async #command<Result>(work: Promise<Result>): Promise<Result> {
     return this.#server.ask(async () => work);
   }
 
-  /** @param delay after which its flow is started; nothing for never */
+  /** @param delay in ms until its flow is started; missing: never */
   async #add(delivery: Delivery, body: Buffer, attempts: readonly Attempt[], delay: number | undefined): Promise<void> {
     await this.#server.known();
     if (delay === undefined) {
@@ -278,7 +277,7 @@ export class BullQueue implements DeliveryQueue {
     const backend = queue.getBackend();
     await this.#command(queue.waitUntilReady());
     const also = (multi: ChainableCommander) => {
-      // BullMQ's scripts are commands of the client by their names.
+      // BullMQ's scripts are commands of the client.
       const scripts = multi as unknown as Record<string, (args: unknown[]) => unknown>;
       const transaction = { runCommand: (name: string, args: unknown[]) => scripts[name]?.(args) };
       void backend.addJobToTransaction(transaction as unknown as IRedisTransaction, job.asJSON(), delivery.id);
@@ -305,7 +304,7 @@ export class BullQueue implements DeliveryQueue {
     return line;
   }
 
-  /** Begins to process what waits for a node, or goes on with that. */
+  /** Begins to process a node, or continues after a pause. */
   #open(node: string, consumer: Consumer): void {
     const line = this.#line(node);
     line.consumer = consumer;
@@ -325,9 +324,9 @@ export class BullQueue implements DeliveryQueue {
       prefix: this.#key("bull"),
       autorun: false,
       lockDuration,
-      // For so long, no instance looks again.
+      // No instance looks again within this time.
       stalledInterval: stalledInterval / 2,
-      // Looked for by ourselves: not while instances are about to come back to a server that was away.
+      // We look for stalled jobs ourselves: not while instances reconnect.
       skipStalledCheck: true,
       maxStalledCount: unlimited,
       maximumRateLimitDelay: 1000,
@@ -337,14 +336,14 @@ export class BullQueue implements DeliveryQueue {
     return worker;
   }
 
-  /** No attempt starts before all instances know the pace. */
+  /** No attempt starts before the server knows the pace. */
   #run(line: Line): void {
     void line.paced?.then(() => {
       if (!this.#isHeld && line.consumer) void line.worker?.resume();
     });
   }
 
-  /** What BullMQ hands over: to be started, or to be put where it belongs. */
+  /** A job that BullMQ hands over: its flow is started, or it is put where it belongs. */
   async #work(line: Line, job: Job, token: string): Promise<void> {
     const { id = "" } = job;
     const delivery = await this.#outcome(line, id, token);
@@ -357,7 +356,10 @@ export class BullQueue implements DeliveryQueue {
     throw new this.#server.bull.WaitingError();
   }
 
-  /** Starts the flow, if it is time. @returns the delivery as it is then; `queued` or `running` where it is another's turn */
+  /**
+   * Starts the flow, if it is time. @returns the delivery afterwards; `queued` or `running` where another instance has
+   * it
+   */
   async #outcome(line: Line, id: string, token: string): Promise<Delivery | undefined> {
     const own = this.#running.get(id);
     if (own) {
@@ -378,7 +380,7 @@ export class BullQueue implements DeliveryQueue {
     const { delivery: before, body } = stored;
     const running = this.#begin(before.id, line, token);
     if (before.attempt >= consumer.pace.attempts) {
-      // Its process has ended during its last attempt, or the node has fewer attempts by now.
+      // The process ended during the last attempt, or the node has fewer attempts by now.
       const { error = interrupted } = before.state === "running" ? {} : before;
       const result: AttemptResult = { as: "failed", error };
       const after = await this.#settle(running, before, stored.attempts, result);
@@ -414,7 +416,7 @@ export class BullQueue implements DeliveryQueue {
     this.#refreshSoon(line.node);
   }
 
-  /** Writes how an attempt has ended, as soon as the server is there. @returns the delivery after that */
+  /** Stores the end of an attempt as soon as the server is there. @returns the delivery afterwards */
   async #settle(
     { line }: Running,
     before: Delivery,
@@ -461,7 +463,7 @@ export class BullQueue implements DeliveryQueue {
     await this.#command(interval ? queue.setGlobalRateLimit(1, interval) : queue.removeGlobalRateLimit());
   }
 
-  /** What has become of a delivery that its request had started: its job still waits for that request's end. */
+  /** Its job still waits for the request that started the delivery. */
   async #reschedule({ queue }: Line, { id, state, nextAt }: Delivery): Promise<void> {
     if (state !== "retrying" && state !== "queued") {
       await this.#command(queue.remove(id));
@@ -470,7 +472,7 @@ export class BullQueue implements DeliveryQueue {
     const job = await this.#command(queue.getJob(id));
     if (!(await this.#command(job?.isDelayed() ?? Promise.resolve(false)))) return;
     const change = job?.changeDelay(Math.max((nextAt ?? 0) - Date.now(), 0)).catch((error: unknown) => {
-      // BullMQ's own codes are numbers: it has just been handed over, and is put where it belongs then.
+      // BullMQ's codes are numbers: the job was just handed over, and is put where it belongs then.
       if (!(error instanceof Error && "code" in error && typeof error.code === "number")) throw error;
     });
     await this.#command(change ?? Promise.resolve());
@@ -483,7 +485,7 @@ export class BullQueue implements DeliveryQueue {
     for (const [node, consumer] of this.#consumers) this.#open(node, consumer);
   }
 
-  /** Locks that have ended while the server was away: their attempts still run here, and are not to be started elsewhere. */
+  /** Their locks expired while the server was away, but they still run here. */
   async #keepLocks(): Promise<void> {
     const held = [...this.#running].filter(([, { token }]) => token !== undefined);
     await this.#server.pipeline((commands) => {
@@ -519,7 +521,7 @@ export class BullQueue implements DeliveryQueue {
     this.#refreshSoon(node);
   }
 
-  /** Tells the load of a node, once for all that changes at the same time. */
+  /** Reports the load of a node, once for all changes of a turn. */
   #refreshSoon(node: string): void {
     const line = this.#lines.get(node);
     if (!line?.consumer || line.refreshing) return;
@@ -538,7 +540,7 @@ export class BullQueue implements DeliveryQueue {
   }
 }
 
-/** The time between two starts of the flow, in ms; 0 where there is no limit. */
+/** Between two starts of the flow, in ms; 0: no limit. */
 function startInterval(pace: Pace | undefined): number {
   return pace?.ratePerMinute ? Math.ceil(60_000 / pace.ratePerMinute) : 0;
 }

@@ -1,4 +1,4 @@
-// The index of deliveries beside BullMQ: what a list shows, what a search looks through, and the bodies.
+// The index beside BullMQ: what lists and searches need, and the bodies.
 
 import type { ChainableCommander } from "ioredis";
 import { scheduler } from "node:timers/promises";
@@ -16,15 +16,15 @@ import { type Change, type DeliveryList, isBehind, type Position, type Query } f
 import type { Attempt, State } from "../summary";
 import type { Server } from "./server";
 
-/** How many are looked through, or dropped, in one step; others have their turn in between. */
+/** How many deliveries are searched or dropped in one step, so that other commands have their turn. */
 const step = 500;
-/** What a delivery takes besides its texts and its body: its places in the sorted sets, its job, its keys. */
+/** Bytes of a delivery besides its texts and body: sorted sets, job, keys. */
 const overhead = 1024;
-/** For how long one instance alone drops deliveries, in ms. */
+/** How long one instance alone drops deliveries, in ms. */
 const dropTime = 10_000;
 const states = [...unfinished, ...finished];
 
-/** What attempts change of a delivery, and what its reply changes; each is written by itself. */
+/** The fields that attempts and replies change; each part is stored by itself. */
 const parts = {
   progress: ["state", "attempt", "nextAt", "maxAttempts", "error"],
   reply: ["status", "milliseconds", "answer"],
@@ -33,9 +33,9 @@ const parts = {
 type Part = keyof typeof parts;
 
 export interface IndexOptions {
-  /** How long finished deliveries are kept, in ms. */
+  /** Retention of finished deliveries, in ms. */
   readonly maxAge: number;
-  /** How much all deliveries take at most, in bytes. */
+  /** The bytes that all deliveries may take. */
   readonly maxBytes: number;
 }
 
@@ -51,10 +51,10 @@ export class DeliveryIndex implements DeliveryList {
   readonly #root: string;
   readonly #options: IndexOptions;
   readonly #changed: (id: string, node: string) => void;
-  /** How much all of them take, as far as this instance knows. */
+  /** The bytes that they take, as far as this instance knows. */
   #bytes = 0;
   #makingRoom: Promise<unknown> = Promise.resolve();
-  /** The largest that did not fit. */
+  /** The bytes of the largest delivery that did not fit. */
   #refused = 0;
 
   constructor(server: Server, root: string, options: IndexOptions, changed: (id: string, node: string) => void) {
@@ -65,9 +65,9 @@ export class DeliveryIndex implements DeliveryList {
   }
 
   /**
-   * @param also what is done with it, if it is not stored already
-   * @param isTolerable whether an error of that is no matter
-   * @returns what each command has answered; nothing where it is stored already
+   * @param also commands of the same transaction, if it is not stored already
+   * @param isTolerable whether an error of those may be ignored
+   * @returns the results of the commands; nothing where it is stored already
    */
   async add(
     given: Delivery,
@@ -96,7 +96,7 @@ export class DeliveryIndex implements DeliveryList {
     return results;
   }
 
-  /** @param also what is done together with it @returns what each command has answered, those of `also` last */
+  /** @param also commands of the same transaction @returns the results of the commands, those of `also` last */
   async write(
     before: Delivery,
     after: Delivery,
@@ -107,7 +107,7 @@ export class DeliveryIndex implements DeliveryList {
     const [old, { progress, reply }] = [split(before), split(after)];
     const key = this.#key("delivery", id);
     const grown = progress.length + reply.length - old.progress.length - old.reply.length + (attempts ? (after.error?.length ?? 0) : 0); // prettier-ignore
-    // The two parts are changed by different processes: a part that has not changed is not written.
+    // The parts are changed by different processes: unchanged parts are not written.
     const fields = {
       ...(progress !== old.progress && { progress }),
       ...(reply !== old.reply && { reply }),
@@ -179,7 +179,7 @@ export class DeliveryIndex implements DeliveryList {
     return counts;
   }
 
-  /** Drops what is too old. */
+  /** Drops deliveries that are too old. */
   async tidy(): Promise<void> {
     const { maxAge } = this.#options;
     if (maxAge === Infinity) return;
@@ -195,7 +195,7 @@ export class DeliveryIndex implements DeliveryList {
     });
   }
 
-  /** Whether the largest that did not fit would be taken now. */
+  /** Whether the largest delivery that did not fit would fit now. */
   async hasRoom(): Promise<boolean> {
     try {
       await this.#makeRoom(this.#refused);
@@ -224,7 +224,7 @@ export class DeliveryIndex implements DeliveryList {
     multi.zrem(this.#key("in", state), id).zrem(this.#key("in", state, node), id);
   }
 
-  /** The next places of sorted sets, the newest first. */
+  /** The next positions in sorted sets, the newest first. */
   async #positions(
     sets: string[],
     size: number,
@@ -258,7 +258,7 @@ export class DeliveryIndex implements DeliveryList {
     return (found as (string | null)[][]).map(join);
   }
 
-  /** One after the other, so that no more is dropped than is needed. */
+  /** One after the other, so that no more is dropped than needed. */
   async #makeRoom(wanted: number): Promise<void> {
     if (this.#bytes + wanted <= this.#options.maxBytes) return;
     const made = this.#makingRoom.then(async () => this.#free(wanted));
@@ -272,7 +272,7 @@ export class DeliveryIndex implements DeliveryList {
       const missing = this.#bytes + wanted - this.#options.maxBytes;
       if (missing <= 0) return;
       const dropped = wanted <= this.#options.maxBytes && (await this.#alone(async () => this.#drop(await this.#oldest(), missing))); // prettier-ignore
-      // Nothing where another instance drops some.
+      // Another instance is dropping.
       if (dropped === undefined) await scheduler.wait(20);
       else if (!dropped) {
         this.#refused = Math.max(this.#refused, wanted);
@@ -281,7 +281,7 @@ export class DeliveryIndex implements DeliveryList {
     }
   }
 
-  /** Does what only one instance may do at a time. @returns nothing where another does it */
+  /** Runs on one instance at a time. @returns nothing where another one runs it */
   async #alone<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     const lock = this.#key("dropping");
     if (!(await this.#server.ask((redis) => redis.set(lock, 1, "PX", dropTime, "NX")))) return undefined;
@@ -292,7 +292,7 @@ export class DeliveryIndex implements DeliveryList {
     }
   }
 
-  /** What goes next: the oldest that has finished, and what has failed only where there is nothing else. */
+  /** The oldest finished deliveries; failed ones only where there are no others. */
   async #oldest(): Promise<string[]> {
     const find = async (sets: readonly State[]) => {
       const found = await this.#server.pipeline((commands) => {
@@ -305,7 +305,7 @@ export class DeliveryIndex implements DeliveryList {
     return oldest.length > 0 ? oldest : find([lastToGo]);
   }
 
-  /** Drops deliveries until so much is free. @returns how many it was */
+  /** Drops deliveries until so many bytes are free. @returns how many were dropped */
   async #drop(ids: readonly string[], wanted: number): Promise<number> {
     const found = await this.#lookAll(ids);
     const sizes = await this.#server.pipeline((commands) => {
@@ -329,7 +329,6 @@ export class DeliveryIndex implements DeliveryList {
   }
 }
 
-/** The parts of a delivery as they are written. */
 function split(delivery: Delivery): Record<"request" | Part, string> {
   const changing: readonly string[] = Object.values(parts).flat();
   const take = (isTaken: (name: string) => boolean) => JSON.stringify(Object.fromEntries(Object.entries(delivery).filter(([name]) => isTaken(name)))); // prettier-ignore
@@ -341,7 +340,7 @@ function split(delivery: Delivery): Record<"request" | Part, string> {
   };
 }
 
-/** @returns nothing where it is gone */
+/** @returns nothing where it was dropped */
 function join(texts: readonly (string | Buffer | null)[]): Delivery | undefined {
   if (texts.length === 0 || texts.some((text) => text === null)) return undefined;
   return Object.assign({}, ...texts.map((text) => JSON.parse(String(text)) as object)) as Delivery;

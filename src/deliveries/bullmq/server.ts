@@ -1,27 +1,27 @@
-// The server that several instances share: its connections, and what its errors mean.
+// The connections to the server that instances share, and the meaning of its errors.
 
 import type { ChainableCommander, Cluster, ClusterOptions, Redis, RedisOptions } from "ioredis";
 import type { ConnectionSettings } from "../../config/stores";
 import { StoreError, type StoreEvents, type StoreTrouble, type Warning } from "../queue";
 
-/** What `npm install` is to install. */
+/** The packages of `npm install`. */
 export const clientPackages = "bullmq ioredis";
 
 type Client = Redis | Cluster;
 type Results = [error: Error | null, result: unknown][];
 
-/** The transactions of one turn of the event loop. */
+/** The transactions of one turn. */
 interface CommandBatch {
   readonly pipeline: ChainableCommander & { multi(): unknown };
   readonly results: Promise<Results>;
 }
 
-/** After a connection was made anew, at most so many ms pass until all instances have made theirs. */
+/** After a lost connection, all instances are back within so many ms. */
 export const maxRetryDelayMs = 1000;
 /** A blocking command of BullMQ takes up to 10 s. */
 const maxSilenceMs = 15_000;
 
-/** By the first word of an answer, or of an error within a transaction. */
+/** By the first word of an error reply. */
 const troubles: Readonly<Record<string, StoreTrouble>> = {
   OOM: "full",
   READONLY: "readOnly",
@@ -44,13 +44,13 @@ function findTrouble(error: Error): StoreTrouble {
   return error.name === "ReplyError" ? "broken" : "unreachable";
 }
 
-/** They are there only where somebody has installed them. */
+/** Optional peers. */
 async function loadPackages(): Promise<{ bull: typeof import("bullmq"); redis: typeof import("ioredis") }> {
   const [bull, redis] = await Promise.all([import("bullmq"), import("ioredis")]);
   return { bull, redis };
 }
 
-/** Two connections: one whose commands fail at once while the server is away, and one whose commands wait for it. */
+/** Two connections: commands of one fail at once while the server is away, those of the other wait. */
 export class Server {
   readonly #settings: ConnectionSettings;
   readonly #timeLimit: number;
@@ -68,7 +68,7 @@ export class Server {
   #upSince = 0;
   #isClosed = false;
 
-  /** @param onUp called each time that the server is there again, before `up` is told */
+  /** @param onUp called before `up`, each time the server is there again */
   constructor(settings: ConnectionSettings, timeLimit: number, events: StoreEvents, onUp: () => Promise<void>) {
     this.#settings = settings;
     this.#timeLimit = timeLimit;
@@ -80,7 +80,7 @@ export class Server {
     return this.#isUp;
   }
 
-  /** For how long it has been there, in ms. */
+  /** How long the server has been there, in ms. */
   get upFor(): number {
     return this.#isUp ? performance.now() - this.#upSince : 0;
   }
@@ -105,20 +105,20 @@ export class Server {
     return this.#redis;
   }
 
-  /** What BullMQ's workers need: they would fail, or turn without end, where a command fails. */
+  /** For BullMQ's workers, which would fail or spin where a command fails. */
   get patient(): Client {
     if (!this.#patient) throw new StoreError(this.#trouble ?? "unreachable");
     return this.#patient;
   }
 
-  /** Resolves when it is there; rejected where it is not at once. It goes on trying then. */
+  /** Resolves when the server is there; rejects where it is not at once, and goes on trying. */
   async start(): Promise<void> {
     const starting = this.#start();
     this.#starting = starting.catch(() => undefined);
     await starting;
   }
 
-  /** Resolves as soon as it is known whether it is there: what comes right after the start of Node-RED waits for that. */
+  /** Resolves when it is known whether the server is there: requests right after the start wait for that. */
   async known(): Promise<void> {
     if (!this.#isUp) await this.#starting;
   }
@@ -151,7 +151,7 @@ export class Server {
     this.#redis?.disconnect();
   }
 
-  /** @throws {StoreError} where that fails */
+  /** @throws {StoreError} */
   async ask<Result>(work: (redis: Client) => Promise<Result>): Promise<Result> {
     await this.known();
     try {
@@ -162,9 +162,9 @@ export class Server {
   }
 
   /**
-   * Commands that are all done, or none of them. Those of one turn are sent together: a pipeline costs more than they do.
+   * A transaction. Those of one turn are sent together, since a round trip costs more than the commands.
    *
-   * @returns what each has answered, which is an error only if that `isTolerable`
+   * @returns the results, errors only if `isTolerable`
    */
   async transact(add: (multi: ChainableCommander) => void, isTolerable = (_: Error) => false): Promise<unknown[]> {
     return this.ask(async (redis) => {
@@ -196,7 +196,7 @@ export class Server {
     });
   }
 
-  /** Tries until it is done, however long the server is away, or until this is closed. */
+  /** Tries until it succeeds or this is closed. */
   async persist<Result>(work: () => Promise<Result>): Promise<Result> {
     for (;;) {
       try {
@@ -208,7 +208,7 @@ export class Server {
     }
   }
 
-  /** Nothing more can be stored, as is told once. */
+  /** Reports once that nothing more can be stored. */
   refuse(trouble: StoreTrouble, cause: unknown): StoreError {
     if (this.#trouble !== trouble && !this.#isClosed) {
       this.#trouble = trouble;
@@ -217,7 +217,6 @@ export class Server {
     return new StoreError(trouble, cause);
   }
 
-  /** All works again. */
   accept(): void {
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
@@ -225,7 +224,7 @@ export class Server {
   }
 
   #createBatch(redis: Client): CommandBatch {
-    // Left out of its types.
+    // Missing in its types.
     const pipeline = redis.pipeline() as CommandBatch["pipeline"];
     const results = new Promise<Results>((resolve, reject) => {
       setImmediate(() => {
@@ -246,7 +245,7 @@ export class Server {
       retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), maxRetryDelayMs),
     };
     if (!cluster) return url === undefined ? new redis.Redis(options) : new redis.Redis(url, options);
-    // The connections to its nodes are made when they are needed: what is sent to them has to wait for that.
+    // Connections to cluster nodes are made on demand: commands wait for them.
     const { enableOfflineQueue = true, maxRetriesPerRequest: _, ...ofNodes } = options;
     const ofCluster: ClusterOptions = {
       redisOptions: ofNodes,
@@ -256,7 +255,7 @@ export class Server {
     return new redis.Cluster([...cluster], ofCluster);
   }
 
-  /** @returns what is done when it is there for the first time, or fails with the first error */
+  /** @returns when the server is there for the first time, or fails */
   async #listen(redis: Client): Promise<void> {
     return new Promise((resolve, reject) => {
       redis.on("ready", () => {
@@ -264,7 +263,7 @@ export class Server {
         this.#upSince = performance.now();
         const arriving = this.#arrive();
         arriving.then(resolve, reject);
-        // What it refuses now, as when its memory is full, it may take later.
+        // It may accept later what it refuses now, as when its memory is full.
         arriving.catch(async () => this.persist(async () => this.#arrive())).catch(() => undefined);
       });
       redis.on("close", () => {
@@ -304,7 +303,7 @@ export class Server {
     for (const settle of this.#waiting) settle();
   }
 
-  /** Whether the server keeps what it has acknowledged; some let nobody see how they are set up. */
+  /** Whether the server keeps what it has acknowledged; some do not show their configuration. */
   async #warn(): Promise<void> {
     const text = await this.redis.info().catch(() => "");
     const info = new Map(text.split("\r\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)])); // prettier-ignore

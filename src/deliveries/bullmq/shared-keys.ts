@@ -1,4 +1,4 @@
-// What all instances know of requests for a while: the keys of deliveries, and how many came from an address.
+// Duplicate keys and request counts of all instances.
 
 import type { ChainableCommander } from "ioredis";
 import { randomUUID } from "node:crypto";
@@ -14,16 +14,15 @@ import {
 } from "../duplicates";
 import type { Server } from "./server";
 
-/** For how long a reservation is kept of an instance that says no more, in ms. */
+/** How long a reservation of an instance without a sign of life is kept, in ms. */
 const reservedFor = 20_000;
-/** How often instances say that theirs go on, in ms. */
+/** How often reservations are renewed, in ms. */
 const renewedEvery = 5000;
-/** How often it is looked for what came of the deliveries of other instances, in ms. */
+/** How often the outcome of other instances' deliveries is read, in ms. */
 const lookEvery = 100;
-/** For how long those who wait can learn of a key that is free again, in ms. */
+/** How long waiting duplicates can read the outcome of a released key, in ms. */
 const toldFor = 10_000;
 
-/** A key as it is written. */
 interface KeyEntry {
   readonly id: string;
   readonly token: string;
@@ -35,20 +34,20 @@ interface KeyEntry {
   };
 }
 
-/** A delivery that others wait for in this process. */
+/** A delivery that duplicates in this process wait for. */
 interface Awaited {
   readonly key: string;
   readonly outcome: Promise<ReservationEnd>;
   readonly tell: (outcome: ReservationEnd) => void;
 }
 
-/** Those who wait at another instance are not told a body that is too long to be kept. */
+/** Duplicates that wait at another instance do not get a body that is too long to be stored. */
 export class SharedDuplicates implements Duplicates {
   readonly #server: Server;
   readonly #root: string;
-  /** The keys of this instance's own reservations, by their tokens. */
+  /** The keys reserved by this instance, by token. */
   readonly #held = new Map<string, string>();
-  /** By the tokens of their reservations. */
+  /** By the token of the reservation. */
   readonly #awaited = new Map<string, Awaited>();
   readonly #renewing: NodeJS.Timeout;
   #looking: NodeJS.Timeout | undefined;
@@ -67,20 +66,19 @@ export class SharedDuplicates implements Duplicates {
         commands.set(key, JSON.stringify(own), "PX", reservedFor, "NX").get(key);
       });
       if (isFirst) return this.#reservation(key, own, candidate.keptFor);
-      // It may have ended between the two commands.
+      // It may have expired between the two commands.
       const known = parse(text as string | null);
       if (known) return { isFirst: false, id: known.id, outcome: known.isSettled ? readOutcome(known) : this.#wait(key, known.token) }; // prettier-ignore
     }
   }
 
-  /** Nobody learns anything any more. */
   close(): void {
     clearInterval(this.#renewing);
     clearTimeout(this.#looking);
     for (const token of [...this.#awaited.keys()]) this.#tell(token, "released");
   }
 
-  /** What the server does not take now, it is told when it is back. */
+  /** What the server does not take now is sent when it is back. */
   #reservation(key: string, own: KeyEntry, keptFor: number): Reservation {
     this.#held.set(own.token, key);
     const end = async (outcome: ReservationEnd, keeps: boolean) => {
@@ -90,7 +88,7 @@ export class SharedDuplicates implements Duplicates {
       this.#tell(own.token, outcome);
       const write = async () => {
         const known = parse(await this.#server.ask((redis) => redis.get(key)));
-        // The server was away for so long that another has it.
+        // The server was away so long that another instance has the key.
         if (known && known.token !== own.token) return;
         await this.#server.transact((multi) => {
           if (keeps) multi.set(key, written, "PX", Math.max(Math.ceil(keptFor), 1));
@@ -125,7 +123,7 @@ export class SharedDuplicates implements Duplicates {
     this.#awaited.delete(token);
   }
 
-  /** While the server is away, everybody goes on waiting. */
+  /** While the server is away, duplicates go on waiting. */
   async #look(): Promise<void> {
     const others = [...this.#awaited].filter(([token]) => !this.#held.has(token));
     const add = (commands: { mget(...keys: string[]): unknown }) => {
@@ -170,14 +168,14 @@ function readOutcome(entry: KeyEntry | undefined): ReservationEnd {
 }
 
 /**
- * Counts here at once, and over all instances one round trip later: a request is judged before its body is read, and does
- * not wait. While the server is away, each instance counts alone.
+ * Counts in this process at once, and over all instances one round trip later, since a request does not wait for it.
+ * While the server is away, each instance counts alone.
  */
 export class SharedRates implements RateCounter {
   readonly #server: Server;
   readonly #root: string;
   readonly #counter = new MemoryRateCounter();
-  /** What the server does not know yet, by keys. */
+  /** Counts that the server does not have yet, by key. */
   #news = new Map<string, number>();
   #isTelling = false;
 

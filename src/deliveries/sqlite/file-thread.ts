@@ -1,20 +1,19 @@
-// The main thread's side of the worker: asks, waits, and starts it anew should it die.
+// The main thread's side of the worker: sends calls, waits for results, restarts the worker.
 
 import { Worker } from "node:worker_threads";
 import { StoreError, type StoreEvents, type StoreTrouble } from "../queue";
 import type { Tables } from "./tables";
 import type { WorkerAnswer, Message, Method, Question, Setup } from "./worker";
 
-/** How much waits at most to be stored, in bytes, unless one alone has more. */
+/** The bytes that wait to be stored, unless one delivery alone is larger. */
 export const maxWaitingBytes = 64 * 1024 * 1024;
-/** How many answers are given at a time: what is done then is not to hold up everything else. */
+/** Results are delivered in batches, so that other work has its turn. */
 const maxAnswersAtOnce = 50;
-/** Between two starts of the worker, in ms. */
+/** In ms, between two starts of the worker. */
 const restartAfterMs = 1000;
-/** What a question takes besides its bytes. */
+/** Bytes of a call besides its body. */
 const frame = 512;
 
-/** What has been asked and not been answered. */
 interface WaitingCall {
   readonly bytes: number;
   readonly resolve: (value: unknown) => void;
@@ -26,18 +25,18 @@ export class FileThread {
   readonly #setup: Setup;
   readonly #events: Pick<StoreEvents, "down" | "up" | "movedAside">;
   readonly #waiting = new Map<number, WaitingCall>();
-  /** What is asked in one turn goes in one message, which costs both threads the same, however much it asks. */
+  /** All calls of a turn go in one message. */
   #questions: Question[] = [];
   #worker: Worker | undefined;
   #answers: WorkerAnswer[] = [];
   #bytes = 0;
   #last = 0;
-  /** What each part is in trouble with: the file, the thread, and what waits for them. */
+  /** The trouble of each part: file, thread, waiting calls. */
   readonly #troubles = new Map<"file" | "thread" | "room", StoreTrouble>();
   #restart: NodeJS.Timeout | undefined;
   #closed: { promise: Promise<void>; resolve: () => void } | undefined;
 
-  /** @param script the file that the worker runs */
+  /** @param script of the worker */
   constructor(script: string, setup: Setup, events: Pick<StoreEvents, "down" | "up" | "movedAside">) {
     this.#script = script;
     this.#setup = setup;
@@ -46,9 +45,9 @@ export class FileThread {
   }
 
   /**
-   * Has the worker do something, together with all that waits for the file already.
+   * Calls a method of the tables in the worker.
    *
-   * @throws {StoreError} `busy` where there is too much of it: deliveries can wait elsewhere
+   * @throws {StoreError} `busy` where too much waits
    */
   ask<M extends Method>(method: M, ...args: Parameters<Tables[M]>): Promise<ReturnType<Tables[M]>> {
     if (this.#closed || !this.#worker) return Promise.reject(new StoreError(this.#closed ? "unreachable" : "broken"));
@@ -67,7 +66,7 @@ export class FileThread {
     });
   }
 
-  /** Ends what is under way, and the worker. */
+  /** Ends running work, and the worker. */
   close(): Promise<void> {
     if (this.#closed) return this.#closed.promise;
     let resolve: () => void = () => undefined;
@@ -89,7 +88,7 @@ export class FileThread {
     this.#worker = worker;
   }
 
-  /** Bytes are copied and handed over: a `Buffer` may be a part of others. */
+  /** Bytes are copied and transferred: a `Buffer` may share its memory. */
   #post(): void {
     const copies: ArrayBuffer[] = [];
     const questions = this.#questions.splice(0).map(({ number, method, args }) => ({
@@ -129,7 +128,7 @@ export class FileThread {
     if (this.#answers.length > 0) setImmediate(() => this.#answerSome());
   }
 
-  /** Nobody knows what became of what it had: senders send that again. */
+  /** Unknown whether it was stored: senders send it again. */
   #died(cause: unknown): void {
     this.#worker = undefined;
     while (this.#answers.length > 0) this.#answerSome();
@@ -143,7 +142,7 @@ export class FileThread {
     this.#restart = setTimeout(() => this.#start(), restartAfterMs);
   }
 
-  /** Each trouble of a part is told once; and when none is left. */
+  /** Each trouble is reported once, and when the last one has ended. */
   #isDown(part: "file" | "thread" | "room", trouble: StoreTrouble, cause: unknown): void {
     if (this.#troubles.get(part) === trouble) return;
     this.#troubles.set(part, trouble);

@@ -1,4 +1,4 @@
-// The deliveries of one node: its flow is started with them as fast as its pace allows.
+// The queue of one node in the file: starts its flow at the node's pace.
 
 import type { Pace } from "../../config/parse";
 import type { Delivery, StoredDelivery } from "../delivery";
@@ -6,29 +6,29 @@ import { afterAttempt, type AttemptResult, type Consumer, type Load } from "../q
 import type { Pause } from "../summary";
 import type { AttemptOutcome } from "./tables";
 
-/** So many run at once at most, of those that come out of the file, where the node has no limit. */
+/** How many queued deliveries run at once without a limit of concurrency. */
 const maxRunning = 1000;
-/** How many are taken out of the file in one step. */
+/** How many are taken from the file in one step. */
 const maxTaken = 100;
-/** The load is told at most this often, in ms. */
+/** Loads are reported at most this often, in ms. */
 const loadIntervalMs = 250;
-/** What Node's timers take at most, in ms. */
+/** The longest time that Node's timers take, in ms. */
 const maxDelayMs = 2 ** 31 - 1;
 
-/** What was due; and what has failed, as a crash has ended its last attempt. */
+/** Deliveries that were due, and those that failed because a crash ended their last attempt. */
 interface Taken {
   readonly taken: StoredDelivery[];
   readonly failed: Delivery[];
-  /** When something else is due, in ms since the epoch. */
+  /** When the next one is due, in ms since the epoch. */
   readonly nextAt: number | undefined;
 }
 
-/** What a queue has of its file. Each waits while the store is in trouble. */
+/** The file, for a node. Calls wait while the store is in trouble. */
 export interface NodeFile {
   take(limit: number, maxAttempts: number): Promise<Taken>;
-  /** @param attempt which has ended */
+  /** @param attempt that has ended */
   end(id: string, attempt: number, outcome: AttemptOutcome): Promise<void>;
-  /** Has what is running by the file, and is not among these, wait again. */
+  /** Puts back what is `running` in the file and not among these. */
   putBack(known: readonly string[]): Promise<void>;
   pause(pause: Pause): Promise<void>;
   resume(): Promise<void>;
@@ -37,30 +37,30 @@ export interface NodeFile {
 
 export class NodeQueue {
   readonly #file: NodeFile;
-  /** Between two attempts while the circuit breaker is open, in ms. */
+  /** In ms. */
   readonly #breakerIntervalMs: number;
   #consumer: Consumer | undefined;
   #areFlowsRunning: boolean;
-  /** Whether the file is open, so that it is known whether the node is paused. */
+  /** Whether the file is open, so that pauses are known. */
   #isOpen = false;
   #pause: Pause | undefined;
   /** Failed attempts in a row. */
   #failures = 0;
   #running = 0;
-  /** Places kept free for what the file is being asked for. */
+  /** Places reserved for deliveries that the file is being asked for. */
   #reserved = 0;
-  /** Those whose attempts are under way, or begin as soon as they are stored. */
+  /** Deliveries whose attempts run, or begin when they are stored. */
   readonly #known = new Set<string>();
-  /** Whether the file may have more as running: the answer that told of it may be lost. */
+  /** The file may have more as `running`, if its answer was lost. */
   #mayHaveLost = false;
-  /** Whether the file may have deliveries that are due. */
+  /** The file may have deliveries that are due. */
   #hasBacklog = true;
-  /** How often something was put into the file to wait. */
+  /** How often deliveries were put into the file to wait. */
   #put = 0;
   /** When the rate allows the next start, in ms since the epoch. */
   #nextStartAt = 0;
   #isTaking = false;
-  /** When it is looked again for what is due, in ms since the epoch. */
+  /** When due deliveries are looked for again, in ms since the epoch. */
   #wakeAt = Infinity;
   #timer: NodeJS.Timeout | undefined;
   #loadTimer: NodeJS.Timeout | undefined;
@@ -71,7 +71,6 @@ export class NodeQueue {
     this.#breakerIntervalMs = breakerIntervalMs;
   }
 
-  /** The file is open. */
   opened(pause: Pause | undefined): void {
     this.#isOpen = true;
     this.#pause = pause;
@@ -127,9 +126,9 @@ export class NodeQueue {
   }
 
   /**
-   * Whether a delivery that comes now may start at once; if so, it has its place.
+   * Whether a new delivery may start at once; then it has a place.
    *
-   * @returns as what it is to be stored: `running`, then `start` is due, or `queued`
+   * @returns it as `running`, to be started by `start`, or `queued`
    */
   admit(delivery: Delivery): Delivery {
     const { pace } = this.#consumer ?? {};
@@ -148,7 +147,7 @@ export class NodeQueue {
     this.#vacate();
   }
 
-  /** Its attempt is under way, or begins as soon as it is stored. */
+  /** Its attempt runs, or begins when it is stored. */
   know(id: string): void {
     this.#known.add(id);
   }
@@ -157,19 +156,19 @@ export class NodeQueue {
     this.#known.delete(id);
   }
 
-  /** The file works again: what it was told meanwhile may be there, though nobody heard. */
+  /** The file works again: calls may have been done without an answer. */
   recover(): void {
     this.#mayHaveLost = true;
     this.#lookAgain();
   }
 
-  /** It waits in the file. */
+  /** A delivery waits in the file. */
   queued(): void {
     this.#loadChanged();
     this.#lookAgain();
   }
 
-  /** Starts the flow with a delivery that has its place. */
+  /** Starts the flow of a delivery that has a place. */
   async start(stored: StoredDelivery): Promise<void> {
     const { delivery } = stored;
     const consumer = this.#areFlowsRunning ? this.#consumer : undefined;
@@ -204,7 +203,7 @@ export class NodeQueue {
   async #countFailures({ as }: AttemptResult, pace: Pace | undefined): Promise<void> {
     if (as === "interrupted") return;
     this.#failures = as === "failed" ? this.#failures + 1 : 0;
-    // What is not written down holds for this process.
+    // A success ends the breaker's pause.
     if (as === "succeeded" && this.#pause === "breaker") return this.endPause().catch(() => undefined);
     if (!pace?.breaker || this.#failures < pace.breaker || this.#pause) return;
     this.#pause = "breaker";
@@ -212,7 +211,7 @@ export class NodeQueue {
     await this.#file.pause("breaker").catch(() => undefined);
   }
 
-  /** The node had a circuit breaker once, and has none now. */
+  /** The node has no circuit breaker any more. */
   #endOldBreaker(): void {
     if (this.#pause === "breaker" && this.#consumer?.pace.breaker === 0) void this.endPause().catch(() => undefined);
   }
@@ -228,13 +227,13 @@ export class NodeQueue {
     this.#startDue();
   }
 
-  /** How many may start now. @param most running at once where the node has no limit */
+  /** How many may start now. @param most running at once without a limit of concurrency */
   #room({ concurrency, ...pace }: Pace, most: number): number {
     if (!this.#isOpen || !this.#areFlowsRunning || this.#pause === "manual") return 0;
     if (this.#intervalOf({ concurrency, ...pace }) > 0 && Date.now() < this.#nextStartAt) return 0;
     const occupied = this.#running + this.#reserved;
     const places = (concurrency === 0 ? most : concurrency) - occupied;
-    // One at a time, as each has to wait for the one before; while the breaker is open, also for its end.
+    // With a rate one at a time, since each waits for the one before; with an open breaker also for its end.
     if (this.#pause === "breaker") return Math.min(1, 1 - occupied);
     return pace.ratePerMinute > 0 ? Math.min(1, places) : places;
   }

@@ -1,4 +1,4 @@
-// What is done with the tables of an open file, in the thread that has it. The names of the methods are what is asked for.
+// The tables of an open file, in the worker. The main thread calls these methods by name.
 
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
@@ -9,20 +9,20 @@ import type { Change, Position } from "../queue";
 import type { Attempt, Pause, State } from "../summary";
 
 const states = [...unfinished, ...finished];
-/** How many deliveries are looked through for a text in one step, so that others have their turn. */
+/** How many deliveries a search reads in one step, so that other calls have their turn. */
 const maxScanned = 2000;
-/** How many bytes of bodies are taken in one step, unless one alone has more. */
+/** How many bytes of bodies are taken in one step, unless one is larger. */
 const maxTakenBytes = 4 * 1024 * 1024;
-/** How many keys are known, and how many bytes the answers beside them may have. */
+/** How many duplicate keys are kept, and how many bytes of replies. */
 const maxKeys = 100_000;
 const maxAnswerBytes = 32 * 1024 * 1024;
-/** After a crash, deliveries whose attempts were cut off more than once start so far from each other, in ms, up to a minute. */
+/** After a crash, deliveries that were interrupted more than once start so far from each other (ms), up to a minute. */
 const suspectIntervalMs = 100;
 const maxSuspectMs = 60_000;
-/** The error of an attempt that its process has not survived: see `interrupted` in `../state`. */
+/** The error of an attempt that its process has not survived is `interrupted` in `summary.ts`. */
 const columns = `seq, id, node, at, state, attempt, max_attempts, next_at, status, milliseconds, answer, error, rest`;
 
-/** A delivery as it is written, by the names of the columns. */
+/** By the names of the columns. */
 interface DeliveryRow {
   readonly id: string;
   readonly node: string;
@@ -40,14 +40,13 @@ interface DeliveryRow {
 
 type StoredRow = DeliveryRow & { readonly seq: number };
 
-/** A row with all that belongs to it. */
 export interface WholeRow {
   readonly row: DeliveryRow;
   readonly body: Uint8Array;
   readonly attempts: Attempt[];
 }
 
-/** A step of looking through a list. */
+/** A step of a list. */
 interface Step {
   readonly node: string | undefined;
   readonly state: State | undefined;
@@ -59,10 +58,10 @@ interface Step {
   readonly limit: number;
 }
 
-/** What an attempt leaves: the columns of the delivery that it changes. */
+/** The columns that an attempt changes. */
 export type AttemptOutcome = Pick<DeliveryRow, "state" | "attempt" | "next_at" | "error">;
 
-/** A key of a delivery that has been answered. */
+/** The key of a delivery that was answered. */
 interface StoredKey {
   readonly endpoint: string;
   readonly key: string;
@@ -75,18 +74,18 @@ export class Tables {
   readonly #database: Database;
   readonly #retention: Retention;
   readonly #statements = new Map<string, Statement>();
-  /** How many deliveries each node has of each state: to count a million would hold up what comes meanwhile. */
+  /** How many deliveries of each state a node has: counting a million would block other calls. */
   #counts: Map<string, Partial<Record<State, number>>> | undefined;
   #answerBytes: number | undefined;
 
-  /** @param limits how long finished deliveries are kept, in ms, and how much of the file is filled at most, in bytes */
+  /** @param limits retention in ms, and the bytes of the file */
   constructor(database: Database, limits: { maxAge: number; maxBytes: number }) {
     database.exec(readFileSync(join(__dirname, "schema.sql"), "utf8"));
     this.#database = database;
     this.#retention = new Retention(database, limits, (seq) => this.#drop(seq));
   }
 
-  /** What a new process has to know; attempts that the process before has not ended have been interrupted. */
+  /** What a new process needs to know; attempts of the process before were interrupted. */
   open(interrupted: string): { pauses: [node: string, pause: Pause][]; keysUntil: number } {
     const now = Date.now();
     this.#run(
@@ -102,8 +101,8 @@ export class Tables {
   }
 
   /**
-   * @returns whether it was added: one with a known id is there already
-   * @throws {NoRoom} before anything has been changed
+   * @returns `false` where its id is stored already
+   * @throws {NoRoom} before anything has changed
    */
   add(row: DeliveryRow, searched: string, body: Uint8Array): boolean {
     if (!this.#retention.makeRoom(row.rest.length + searched.length + body.length)) throw new NoRoom();
@@ -123,10 +122,10 @@ export class Tables {
   }
 
   /**
-   * Takes what is due of a node: retries first, then what is queued, in order of arrival. Their attempts are counted. What
-   * has had all of its attempts, as a crash has ended the last one, has failed.
+   * Takes what is due of a node and counts the attempts: retries first, then queued deliveries in order of arrival. A
+   * delivery whose last attempt a crash has ended has failed.
    *
-   * @returns what was taken and what has failed; where that is nothing, maybe when something is due
+   * @returns what was taken and what has failed, and when the next one is due
    */
   take(
     node: string,
@@ -166,9 +165,9 @@ export class Tables {
   }
 
   /**
-   * Puts back what is running by the file alone, since its answer got lost on the way: no flow was started with it.
+   * Puts back what is `running` only in the file, since its answer was lost.
    *
-   * @param known the ids of what is running
+   * @param known the ids that really run
    */
   putBack(node: string, known: readonly string[]): void {
     const lost = this.#all(
@@ -181,7 +180,7 @@ export class Tables {
     this.#count(node, "queued", lost.length);
   }
 
-  /** An attempt has ended. One that is taken back leaves nothing, and one that has ended before changes nothing. */
+  /** The end of an attempt. An interrupted one leaves no trace; one that has ended already changes nothing. */
   end(id: string, ended: number, { state, attempt, next_at, error }: AttemptOutcome): void {
     const known = this.#find(id);
     if (known?.state !== "running" || known.attempt !== ended) return;
@@ -216,7 +215,7 @@ export class Tables {
     return this.#find(id);
   }
 
-  /** A step of a list, the newest first. @returns from where on the next step goes, where there is one */
+  /** A step of a list, the newest first. @returns where the next step begins */
   list({ node, state, text, before, since, limit }: Step): { found: DeliveryRow[]; next: Position | undefined } {
     const most = text ? maxScanned : limit;
     const { where, values } = selectNewest({ node, state, before, since }, most);
@@ -263,7 +262,7 @@ export class Tables {
     return { id: String(row.id), answer };
   }
 
-  /** Bounded: the oldest keys go first, and of answers the oldest bodies. */
+  /** Bounded: the oldest keys go first, and of replies the oldest bodies. */
   addKey({ endpoint, key, id, until, answer }: StoredKey, body?: Uint8Array): void {
     this.#answerBytes ??= Number(this.#get("SELECT coalesce(sum(length(body)), 0) AS bytes FROM duplicate_keys")?.bytes); // prettier-ignore
     const dropped = this.#all(
@@ -282,17 +281,17 @@ export class Tables {
     }
   }
 
-  /** Drops some of what is too old. @returns whether there may be more of it */
+  /** Drops some old deliveries. @returns whether there may be more */
   tidy(): boolean {
     return this.#retention.tidy();
   }
 
-  /** Sees whether a body of so many bytes can be written. @throws {NoRoom} */
+  /** Checks that a body of so many bytes can be written. @throws {NoRoom} */
   probe(bytes: number): void {
     if (!this.#retention.probe(bytes)) throw new NoRoom();
   }
 
-  /** Others wait from now on. */
+  /** Other calls wait from now on. */
   begin(): void {
     this.#retention.begin();
   }
@@ -336,7 +335,6 @@ export class Tables {
     return this.#prepared(sql).all(...values);
   }
 
-  /** Prepared when it is needed first. */
   #prepared(sql: string): Statement {
     const known = this.#statements.get(sql) ?? this.#database.prepare(sql);
     this.#statements.set(sql, known);
@@ -344,7 +342,7 @@ export class Tables {
   }
 }
 
-/** The newest of a node and of a state behind a position. Indexes begin with a state, so each state is asked for. */
+/** The newest of a node and a state behind a position; indexes begin with a state. */
 function selectNewest(
   { node, state, before, since }: Pick<Step, "node" | "state" | "before" | "since">,
   most: number,
@@ -369,7 +367,7 @@ function toAttempt({ at, ended, error }: Readonly<Record<string, Value>>): Attem
   };
 }
 
-/** A delivery as it is written, with the text that it is found by. */
+/** With the text that searches look through. */
 export function toRow(delivery: Delivery, body: Buffer): { row: DeliveryRow; searched: string } {
   const shown = withWords(delivery, body);
   const { id, node, at, state, attempt, maxAttempts, nextAt, status, milliseconds, answer, error, ...rest } = shown;
@@ -387,7 +385,7 @@ export function toRow(delivery: Delivery, body: Buffer): { row: DeliveryRow; sea
   return { row, searched: searchedIn(others) };
 }
 
-/** @returns nothing where it cannot be read, as it was damaged */
+/** @returns nothing where it is damaged */
 export function toDelivery(row: DeliveryRow): Delivery | undefined {
   const { id, node, at, state, attempt, max_attempts, next_at, status, milliseconds, answer, error, rest } = row;
   try {
@@ -406,18 +404,18 @@ export function toDelivery(row: DeliveryRow): Delivery | undefined {
   }
 }
 
-// Which deliveries go when they are too old, or when there is no room.
+// Retention: what is dropped when it is too old, or when there is no room.
 
-/** For how long deliveries are dropped at most while others wait, in ms. */
+/** How long dropping may block other calls, in ms. */
 const maxStepMs = 5;
-/** How many are dropped for each that comes all the same: so there is room in the end. */
+/** How many are dropped per new delivery even so, so that there is room in the end. */
 const minDropped = 2;
-/** How much has to fit at least for there to be room, in bytes. */
+/** Bytes that must fit. */
 const minRoom = 64 * 1024;
-/** What a delivery takes in the indexes and beside its texts, in bytes: about, and rather too much. */
+/** Bytes of a delivery in the indexes and besides its texts, rather too many. */
 const frame = 1024;
 
-/** What is unfinished is never dropped; what has failed goes last, and not for its age. */
+/** Unfinished deliveries are never dropped; failed ones last, and not for their age. */
 class Retention {
   readonly #limits: { maxAge: number; maxBytes: number };
   readonly #drop: (seq: number) => void;
@@ -428,7 +426,7 @@ class Retention {
   readonly #oldest: Statement;
   readonly #tooOld: Statement;
   #deadline = 0;
-  /** How many bytes were in use when somebody looked, and what has come since. */
+  /** Bytes in use when last measured, and added since. */
   #known = Infinity;
 
   constructor(database: Database, limits: { maxAge: number; maxBytes: number }, drop: (seq: number) => void) {
@@ -444,15 +442,14 @@ class Retention {
     this.#tooOld = database.prepare(`SELECT seq FROM (${oldest}) WHERE at < ? LIMIT 1`);
   }
 
-  /** Others wait from now on. */
+  /** Other calls wait from now on. */
   begin(): void {
     this.#deadline = performance.now() + maxStepMs;
     this.#known = this.#used;
   }
 
   /**
-   * Drops what has to go for so many bytes. What is left of that after its time is dropped later: there is room then, as
-   * there will be.
+   * Drops deliveries until so many bytes fit. What cannot be dropped in time is dropped later.
    *
    * @returns whether there is room
    */
@@ -471,7 +468,7 @@ class Retention {
     return true;
   }
 
-  /** @returns whether there may be more to be dropped */
+  /** @returns whether there may be more to drop */
   tidy(): boolean {
     const before = Date.now() - this.#limits.maxAge;
     for (let old = this.#tooOld.get(before); old; old = this.#tooOld.get(before)) {
@@ -481,7 +478,7 @@ class Retention {
     return this.makeRoom() && this.#used + minRoom > this.#limits.maxBytes;
   }
 
-  /** @returns whether a delivery with a body of so many bytes can be written */
+  /** @returns whether a delivery with so many bytes can be written */
   probe(bytes: number): boolean {
     const written = Math.max(bytes, minRoom);
     if (!this.makeRoom(written)) return false;
@@ -489,16 +486,16 @@ class Retention {
     return true;
   }
 
-  /** How many bytes of the file are in use. */
+  /** Bytes of the file in use. */
   get #used(): number {
     const pages = Number(this.#pages.get()?.page_count) - Number(this.#free.get()?.freelist_count);
     return pages * this.#pageSize;
   }
 }
 
-// What is used of `node:sqlite`, which the types of Node.js 20 do not know.
+// The used part of `node:sqlite`, which the types of Node.js 20 lack.
 
-/** What a column holds; a BLOB is a `Uint8Array` when it is read. */
+/** A BLOB is read as a `Uint8Array`. */
 type Value = null | number | string | Uint8Array;
 type AnyRow = Record<string, Value>;
 
@@ -520,7 +517,7 @@ interface Sqlite {
   DatabaseSync: new (path: string) => Database;
 }
 
-/** Whether this Node.js has SQLite without a flag: from 22.13 on. */
+/** Node.js has SQLite without a flag from 22.13 on. */
 export function sqliteIsHere(): boolean {
   return isBuiltin("node:sqlite");
 }
@@ -531,7 +528,7 @@ export function openDatabase(path: string): Database {
   return new DatabaseSync(path);
 }
 
-/** There is no room, and nothing that may be dropped. */
+/** There is no room, and nothing may be dropped. */
 export class NoRoom extends Error {
   constructor() {
     super("unfinished deliveries fill the room");

@@ -1,5 +1,5 @@
-// The thread that has the file: SQLite is synchronous, and each sync would stop every flow. All that has come while a
-// transaction was synced is in the next one.
+// The worker that owns the file: SQLite is synchronous, and each sync would stop every flow.
+// All calls that come while a transaction is synced are in the next one.
 
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
@@ -7,10 +7,10 @@ import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { StoreTrouble } from "../queue";
 import { type Database, NoRoom, openDatabase, Tables } from "./tables";
 
-/** The methods of the tables that can be asked for. */
+/** The methods of the tables that can be called. */
 export type Method = "open" | "add" | "take" | "putBack" | "end" | "update" | "find" | "look" | "list" | "counts" | "pause" | "resume" | "findKey" | "addKey" | "tidy" | "probe"; // prettier-ignore
 
-/** One question; its answer has the same number. Nobody waits for what has none. */
+/** A call; its answer has the same number. Without a number nobody waits. */
 export interface Question<M extends Method = Method> {
   readonly number?: number;
   readonly method: M;
@@ -21,34 +21,32 @@ export type WorkerAnswer =
   | { readonly number: number | undefined; readonly value: unknown }
   | { readonly number: number | undefined; readonly trouble: StoreTrouble; readonly cause: unknown };
 
-/** What the worker says. */
 export type Message =
   | { readonly says: "answers"; readonly answers: readonly WorkerAnswer[] }
   | { readonly says: "down"; readonly trouble: StoreTrouble; readonly cause: unknown }
   | { readonly says: "up" }
   | { readonly says: "movedAside"; readonly path: string; readonly cause: unknown };
 
-/** What the worker is told when it is started. */
 export interface Setup {
   readonly path: string;
-  /** How long finished deliveries are kept, in ms. */
+  /** Retention in ms. */
   readonly maxAge: number;
-  /** How much of the file is filled at most, in bytes. */
+  /** The bytes of the file. */
   readonly maxBytes: number;
 }
 
-/** Until it is tried whether a store in trouble works again, in ms. */
+/** How often a store in trouble is tried again, in ms. */
 const retryAfterMs = 1000;
-/** How often it is looked for what is too old, in ms, and how long others have their turn between two steps of dropping. */
+/** How often old deliveries are looked for, in ms, and how long other calls have their turn between two steps. */
 const tidyIntervalMs = 60_000;
 const tidyStepMs = 20;
-/** How often a corrupt file is moved aside at most, in ms: on a broken disk, all would be corrupt. */
+/** A corrupt file is moved aside at most this often, in ms: on a broken disk every file is corrupt. */
 const moveAsideIntervalMs = 60_000;
-/** What belongs to a database in WAL mode, by what follows its name: https://www.sqlite.org/walformat.html. */
+/** The files of a database in WAL mode: https://www.sqlite.org/walformat.html. */
 const parts = ["", "-wal", "-shm"];
 const readingMethods: readonly Method[] = ["find", "look", "list", "counts", "findKey"];
 const tidying: Question = { method: "tidy", args: [] };
-/** Of the tables. A file of another version is moved aside. */
+/** Of the schema. A file of another version is moved aside. */
 const version = 1;
 
 const settings = `
@@ -70,7 +68,7 @@ class StoreFile {
   #open: { database: Database; tables: Tables; inode: number | undefined } | undefined;
   #questions: Question[] = [];
   #trouble: StoreTrouble | undefined;
-  /** The largest body that found no room since it last worked, in bytes: that smaller ones find some says little. */
+  /** Bytes of the largest body that did not fit since the store last worked. */
   #refusedBytes = 0;
   #retry: NodeJS.Timeout | undefined;
   #movedAsideAt = -Infinity;
@@ -102,12 +100,12 @@ class StoreFile {
     this.#say({ says: "answers", answers: answers.filter(({ number }) => number !== undefined) });
   }
 
-  /** @returns what became of each, when it is as safe as it gets */
+  /** @returns the results, when they are synced */
   #answerAll(questions: readonly Question[]): WorkerAnswer[] {
     try {
       const { database, tables, inode } = (this.#open ??= this.#openFile());
       const isWriting = questions.some(({ method }) => !readingMethods.includes(method));
-      // Of a file that was deleted or replaced, nobody would ever see what is written. SQLITE_CANTOPEN: it is opened anew.
+      // A deleted or replaced file would lose what is written. SQLITE_CANTOPEN: it is opened anew.
       if (isWriting && findInode(this.#setup.path) !== inode) throw Object.assign(new Error("the file is gone"), { errcode: 14 }); // prettier-ignore
       tables.begin();
       if (isWriting) database.exec("BEGIN IMMEDIATE");
@@ -116,7 +114,7 @@ class StoreFile {
       const refused = questions.filter((_, index) => "trouble" in (answers[index] ?? {}));
       const full = answers.find((each) => "trouble" in each);
       if (full && "trouble" in full) this.#isDown(full.trouble, full.cause, refused);
-      // To change or to read is possible in a full file, too: that something could be added says that it works.
+      // Reading and changing work in a full file, too: only adding proves that there is room.
       else if (questions.some((question) => addedBytes(question) >= this.#refusedBytes)) this.#works();
       return answers;
     } catch (error) {
@@ -129,7 +127,7 @@ class StoreFile {
     if (isCorruption(error) && this.#moveAside(error)) return this.#answerAll(questions);
     const trouble = getTrouble(error);
     if (isOfOperation(error)) {
-      // So that what cannot be stored takes nothing else along.
+      // One call that fails must not fail the others.
       if (questions.length > 1) return questions.flatMap((question) => this.#answerAll([question]));
       if (trouble !== "full") return questions.map(({ number }) => ({ number, trouble, cause: error }));
     }
@@ -137,7 +135,7 @@ class StoreFile {
     return questions.map(({ number }) => ({ number, trouble, cause: error }));
   }
 
-  /** What a file does after an error is up to the error, so it is opened anew. */
+  /** After an error the file is opened anew. */
   #rollBack(error: unknown): void {
     if (!this.#open) return;
     const { database, tables } = this.#open;
@@ -145,7 +143,7 @@ class StoreFile {
     try {
       database.exec("ROLLBACK");
     } catch {
-      // SQLite has done so by itself: https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction
+      // SQLite has done so itself: https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction
     }
     if (isOfOperation(error)) return;
     database.close();
@@ -155,7 +153,7 @@ class StoreFile {
   #openFile(): { database: Database; tables: Tables; inode: number | undefined } {
     const { path } = this.#setup;
     const isNew = !existsSync(path);
-    // With bodies of requests in it, it is nobody else's; SQLite gives what belongs to it the same mode.
+    // For this user only, as it contains bodies; SQLite gives its other files the same mode.
     closeSync(openSync(path, "a", 0o600));
     if (isNew) syncFolder(path);
     const database = openDatabase(path);
@@ -181,7 +179,7 @@ class StoreFile {
       for (const part of parts) if (existsSync(path + part)) renameSync(path + part, aside + part);
       syncFolder(path);
     } catch {
-      // That it is corrupt says more than that it cannot be moved.
+      // The corruption matters more than that the file cannot be moved.
       return false;
     }
     this.#say({ says: "movedAside", path: aside, cause: error });
@@ -196,10 +194,10 @@ class StoreFile {
     this.#say({ says: "up" });
   }
 
-  /** @param refused what could not be done */
+  /** @param refused the calls that failed */
   #isDown(trouble: StoreTrouble, cause: unknown, refused: readonly Question[]): void {
     clearTimeout(this.#retry);
-    // A body of more than half of the room may never find any, which is not the trouble of the others.
+    // A body of more than half of the room may never fit, which does not concern the others.
     this.#refusedBytes = Math.min(Math.max(this.#refusedBytes, ...refused.map(addedBytes)), this.#setup.maxBytes / 2);
     this.#retry = setTimeout(() => this.take([{ method: "probe", args: [this.#refusedBytes] }]), retryAfterMs);
     if (trouble === this.#trouble) return;
@@ -212,14 +210,14 @@ function findInode(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
-/** How large a body is that a question adds, or tries to add; -1 for one that adds nothing. */
+/** Bytes of the body that a call adds; -1 where it adds none. */
 function addedBytes({ method, args }: Question): number {
   if (method === "probe") return Number(args[0]);
   const [, , body] = args;
   return method === "add" && body instanceof Uint8Array ? body.length : -1;
 }
 
-/** What finds no room has changed nothing, and others go on. */
+/** A call that finds no room has changed nothing. */
 function answer(tables: Tables, { number, method, args }: Question): WorkerAnswer {
   try {
     return { number, value: (tables[method] as (...args: unknown[]) => unknown).apply(tables, [...args]) };
@@ -229,7 +227,7 @@ function answer(tables: Tables, { number, method, args }: Question): WorkerAnswe
   }
 }
 
-/** So that the name of a file is there after a power cut as well: fsync(2). Windows has nothing of the kind. */
+/** So that the file's name survives a power cut: fsync(2). Not on Windows. */
 function syncFolder(path: string): void {
   if (process.platform === "win32") return;
   const folder = openSync(dirname(path), "r");
@@ -251,7 +249,7 @@ function serve(port: MessagePort): void {
 
 if (parentPort) serve(parentPort);
 
-// What the errors of SQLite and of the file system mean to a store.
+// The meaning of errors of SQLite and of the file system.
 
 /** By the primary code: https://www.sqlite.org/rescode.html#primary_result_code_list. */
 const troubleByCode: Readonly<Record<number, StoreTrouble>> = {
@@ -265,7 +263,7 @@ const troubleByCode: Readonly<Record<number, StoreTrouble>> = {
 };
 /** SQLITE_CORRUPT, SQLITE_NOTADB. */
 const corruption = [11, 26];
-/** What SQLite says of a statement, and not of its file: SQLITE_TOOBIG, _CONSTRAINT, _MISMATCH, _MISUSE and _RANGE. */
+/** Errors of a statement, not of the file: SQLITE_TOOBIG, _CONSTRAINT, _MISMATCH, _MISUSE and _RANGE. */
 const ofStatement = [18, 19, 20, 21, 25];
 
 /** By the names of https://www.man7.org/linux/man-pages/man3/errno.3.html. */
@@ -278,7 +276,7 @@ const troubleByName: Readonly<Record<string, StoreTrouble>> = {
   EIO: "broken",
 };
 
-/** The primary code of an error of SQLite; nothing for another's. */
+/** The primary code of an SQLite error; nothing for another error. */
 function getCode(error: unknown): number | undefined {
   return error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
 }
@@ -287,17 +285,17 @@ export function getTrouble(error: unknown): StoreTrouble {
   if (error instanceof NoRoom) return "full";
   const code = getCode(error);
   if (code !== undefined) return troubleByCode[code] ?? "broken";
-  // The rest of what the file system says is about a way that does not lead to a file.
+  // Other errors of the file system: the path leads to no file.
   const isOfSystem = error instanceof Error && "syscall" in error && "code" in error;
   return isOfSystem ? (troubleByName[String(error.code)] ?? "unreachable") : "broken";
 }
 
-/** Whether what is in the file is none of SQLite's, or no longer. */
+/** Whether the file is no SQLite database, or a damaged one. */
 export function isCorruption(error: unknown): boolean {
   return corruption.includes(getCode(error) ?? 0);
 }
 
-/** Whether an error may be that of one operation alone, so that others can be done without it. */
+/** Whether an error may concern one call alone. */
 export function isOfOperation(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true;
   const code = getCode(error);
