@@ -36,10 +36,8 @@ async function main(chosen: string[]): Promise<void> {
   const isInstallation = (name: string) => chosen.includes("installations") && installationNames.includes(name);
   const unknown = chosen.filter((name) => !(name in parts) && !isInstallation(name));
   if (unknown.length > 0) throw new Error(`no part ${unknown.join(", ")}: there are ${Object.keys(parts).join(", ")}`);
-  // Those depend on the version of Node.js, and have a table of their own.
-  const isChosen = (name: string) => (chosen.length === 0 ? name !== "installations" : chosen.includes(name));
   for (const [name, measure] of Object.entries(parts)) {
-    if (isChosen(name)) await measure(chosen.filter(isInstallation));
+    if (chosen.length === 0 || chosen.includes(name)) await measure(chosen.filter(isInstallation));
   }
   if (chosen.length === 0) writeTable(generatorCpu);
 }

@@ -1,6 +1,6 @@
 /** What a deploy of many endpoints costs. */
 import { costOf } from "./cost";
-import { median, ratios, report, rounds, spread } from "./figures";
+import { detail, median, ratios, report, rounds, spread } from "./figures";
 import { comments, httpInsWithChecks, nodeRed, runtimeOf, webhooks } from "./subjects";
 
 const count = 3000;
@@ -31,7 +31,7 @@ export async function deploying(): Promise<void> {
     "–",
     spread(timesFaster("opening"), 1),
   );
-  report("closing them, vs the same", "–", spread(timesFaster("closing"), 1));
+  detail("closing them, vs the same", spread(timesFaster("closing"), 1));
   await subject.stop();
 }
 

@@ -8,7 +8,7 @@ import { fileName, maxBytes, SqliteQueue } from "../src/deliveries/sqlite/sqlite
 import { Fault, Faults, faultyWorker } from "../test/harness/faults";
 import { delivered } from "../test/harness/deliveries";
 import { Listener } from "../test/harness/listener";
-import { connections, milliseconds, report, rounds, spread } from "./figures";
+import { connections, detail, milliseconds, report, rounds, spread } from "./figures";
 
 const body = Buffer.alloc(1000, "x");
 const gigabyte = 1024 ** 3;
@@ -58,9 +58,9 @@ async function dropping(folder: string, sizeOf: () => number): Promise<void> {
   const before = await add(store, (added) => added >= many, connections, old);
   await add(store, () => sizeOf() > (maxBytes / gigabyte) * 0.99, 512, old);
   const after = await add(store, (added) => added >= many, connections, old);
-  report("deliveries kept in a second where there is no room and the oldest go, vs where there is", "–", `**${(after.rate / before.rate).toFixed(2)}**`); // prettier-ignore
-  report("the slowest of them", "–", `**${Math.max(...after.latencies).toFixed(0)}** ms`);
-  report("the size of the file after them", "about 1 GB", `**${sizeOf().toFixed(2)}** GB`);
+  detail("deliveries stored in a second in a full file, vs in one with room", `**${(after.rate / before.rate).toFixed(2)}**`); // prettier-ignore
+  detail("the slowest of them", `**${Math.max(...after.latencies).toFixed(0)}** ms`);
+  detail("the size of the file after them (about 1 GB)", `**${sizeOf().toFixed(2)}** GB`);
   await store.close();
 }
 
@@ -107,8 +107,8 @@ async function aging(folder: string): Promise<void> {
   const seconds = (performance.now() - start) / 1000;
   isOver = true;
   const { latencies } = await adding;
-  report("until all of it has gone for its age", "–", `**${seconds.toFixed(0)}** s`);
-  report("the slowest delivery meanwhile, one after the other", "–", `**${Math.max(...latencies).toFixed(0)}** ms`);
+  detail("until all of it is dropped for its age", `**${seconds.toFixed(0)}** s`);
+  detail("the slowest delivery meanwhile, one after the other", `**${Math.max(...latencies).toFixed(0)}** ms`);
   await store.close();
 }
 

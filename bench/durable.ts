@@ -2,7 +2,7 @@
 
 import { ValkeyServer } from "../test/harness/valkey";
 import { costPerRequest } from "./cost";
-import { connections, inTurns, ratios, report, spread } from "./figures";
+import { connections, detail, inTurns, ratios, report, spread } from "./figures";
 import { accepted, small } from "./requests";
 import { nodeRed, oneWebhook, type Subject, webhooks } from "./subjects";
 import { rateOf } from "./throughput";
@@ -30,17 +30,16 @@ export async function durable(): Promise<void> {
   await server.stop();
 }
 
+/** With few connections the disk's sync is the limit, with many the processor. */
 async function rates({ off, file, server }: Record<"off" | "file" | "server", Subject>, over: number): Promise<void> {
   const at = (subject: Subject) => () => rateOf(subject, request, "200", over);
   const measured = await inTurns("/s", { off: at(off), file: at(file), server: at(server) });
-  const isFew = over === connections;
-  const each = `each synced, ${over} connections`;
-  report(`guaranteed delivery in a file, ${each}, vs not`, "–", spread(ratios(measured.file, measured.off)));
-  report("the same in a second", isFew ? "≥ 3,000" : "–", spread(measured.file, 0));
-  report(
-    `guaranteed delivery by BullMQ on Valkey or Redis, ${each}, vs not`,
-    "–",
-    spread(ratios(measured.server, measured.off)),
-  );
-  report("the same in a second", isFew ? "≥ 2,000" : "–", spread(measured.server, 0));
+  const where = `each synced, ${over} connections`;
+  if (over === connections) {
+    report(`guaranteed delivery in SQLite, ${where}, requests a second`, "≥ 3,000", spread(measured.file, 0));
+    report(`guaranteed delivery by BullMQ, ${where}, requests a second`, "≥ 2,000", spread(measured.server, 0));
+  } else {
+    detail(`guaranteed delivery in SQLite, ${where}, requests a second`, spread(measured.file, 0));
+    detail(`guaranteed delivery by BullMQ, ${where}, requests a second`, spread(measured.server, 0));
+  }
 }

@@ -1,6 +1,6 @@
 /** What it costs to know duplicates and to keep limits, next to the same webhook without them. */
 import { costPerRequest } from "./cost";
-import { inTurns, ratios, report, spread } from "./figures";
+import { detail, inTurns, ratios, report, spread } from "./figures";
 import { counted } from "./requests";
 import { nodeRed, webhooks } from "./subjects";
 
@@ -23,6 +23,6 @@ export async function handling(): Promise<void> {
     "≥ 0.9",
     spread(ratios(costs.off, costs.duplicates)),
   );
-  report("the same, limits kept vs none", "≥ 0.9", spread(ratios(costs.off, costs.limits)));
+  detail("requests per processor time, limits kept vs none", spread(ratios(costs.off, costs.limits)));
   for (const subject of [off, withDuplicates, withLimits]) await subject.stop();
 }

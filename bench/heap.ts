@@ -52,7 +52,7 @@ const config = measure("its configuration, parsed", (index) => {
   const ownToken = token.slice(5) + String(index).padStart(5, "0");
   return parseConfig({ ...defaults, relativePath: `/hook/${index}` }, { token: ownToken }, { roots: { admin: "/admin", node: "/" } }) as WebhookConfig;
 }); // prettier-ignore
-const authenticator = measure("its gate", (index) => createAuthenticator(config(index)) as Authenticator);
+const authenticator = measure("its authenticator", (index) => createAuthenticator(config(index)) as Authenticator);
 measure("its counts and its health", (index) => {
   const own = nodeAt(index);
   observers.begin(own);

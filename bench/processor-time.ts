@@ -1,6 +1,6 @@
 /** What requests cost the server in processor time. */
 import { costOf, costPerRequest, fixedRate } from "./cost";
-import { connections, inTurns, ratios, report, spread } from "./figures";
+import { connections, detail, inTurns, ratios, report, spread } from "./figures";
 import { Connection } from "./load";
 import { accepted, small, withWrongToken } from "./requests";
 import { baseline, nodeRed, nodeRedWithFloor, oneWebhook, runtimeOf, type Subject } from "./subjects";
@@ -15,8 +15,8 @@ export async function processorTime(): Promise<void> {
   });
   const figure = `processor time per request at ${fixedRate.toLocaleString("en")}/s over ${connections} connections`;
   report(`${figure}, vs the floor`, "≤ 1.4", spread(ratios(costs.webhook, costs.floor)));
-  report("of it, the webhook trigger", "–", `${spread(costs.webhook, 0)} µs`);
-  report("of it, the floor", "–", `${spread(costs.floor, 0)} µs`);
+  detail("of it, the webhook trigger", `${spread(costs.webhook, 0)} µs`);
+  detail("of it, the floor", `${spread(costs.floor, 0)} µs`);
   await webhook.stop();
 
   await largeRefusals();
@@ -47,7 +47,7 @@ async function largeRefusals(): Promise<void> {
   });
   await runtimeOf(ours).connections(0);
   const figure = "processor time of a wrong token";
-  report(`${figure} with 100 B, vs \`node:http\``, "–", spread(ratios(costs.oursLittle, costs.httpLittle)));
+  detail(`${figure} with 100 B, vs \`node:http\``, spread(ratios(costs.oursLittle, costs.httpLittle)));
   report(`${figure} with 5 MB, vs \`node:http\`, which reads it all`, "–", spread(ratios(costs.oursMuch, costs.httpMuch))); // prettier-ignore
   await ours.stop();
   await http.stop();
