@@ -117,6 +117,56 @@ describe("the sender in the form", () => {
     (await shown("token", "secret")).should.eql(["token"]);
   });
 
+  it("keeps the header and the method that were typed for any sender", async () => {
+    await editor.edit("plain");
+    await editor.input("headerParameter").fill("X-Own");
+    await editor.input("sender").selectOption("github");
+    await editor.input("sender").selectOption("gitlab");
+    await editor.input("sender").selectOption("");
+    (await values("verificationMethod", "headerParameter")).should.eql({ verificationMethod: "header", headerParameter: "X-Own" });
+    await editor.input("verificationMethod").selectOption("query");
+    await editor.input("queryParameter").fill("key");
+    await editor.input("sender").selectOption("github");
+    await editor.input("sender").selectOption("");
+    (await values("verificationMethod", "queryParameter")).should.eql({ verificationMethod: "query", queryParameter: "key" });
+  });
+
+  it("drops a generated secret when a sender is chosen that shows its own, and keeps a typed one", async () => {
+    await editor.editAsItIs("plain");
+    await editor.input("sender").selectOption("github");
+    await editor.input("sender").selectOption("stripe");
+    (await values("secret")).should.eql({ secret: "" });
+    (await editor.message("secret").innerText()).should.equal(catalogText("rules.secret.required"));
+    await editor.input("secret").fill("whsec_typed");
+    await editor.input("sender").selectOption("shopify");
+    (await values("secret")).should.eql({ secret: "whsec_typed" });
+  });
+
+  it("gives Azure Event Grid the whole value of the header", async () => {
+    await editor.editAsItIs(await editor.drop("webhook-trigger", 300, 500));
+    await editor.input("sender").selectOption("azure-eventgrid");
+    const { token = "" } = await values("token");
+    (await editor.copyGiven("header")).should.equal(`Authorization: Bearer ${token}`);
+    (await editor.given("token").isVisible()).should.be.false();
+  });
+
+  it("finds a key that cannot be decoded before it is deployed", async () => {
+    await editor.edit("plain");
+    for (const [sender, wrong, right] of [
+      ["standard-webhooks", "whsec_???", "whsec_c2VjcmV0"],
+      ["discord", "0a1b", "0a".repeat(32)],
+      ["sendgrid", "not base64!", Buffer.alloc(91).toString("base64")],
+    ] as const) {
+      await editor.input("sender").selectOption(sender);
+      for (const field of ["secret", "secondSecret"] as const) {
+        await editor.input(field).fill(wrong);
+        should(await editor.message(field).textContent()).equal(catalogText(`rules.${field}.format`));
+        await editor.input(field).fill(right);
+        should(await editor.message(field).textContent()).equal("");
+      }
+    }
+  });
+
   for (const [sender, fields] of [
     ["meta", ["secret", "verifyToken"]],
     ["notion", ["secret", "arm"]],

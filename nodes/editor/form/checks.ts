@@ -1,5 +1,6 @@
 // The fields of the form, checked by the rules of the runtime.
 
+import { hasKeyFormat } from "../../../src/auth/senders/sender";
 import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
 import { findUnreadable } from "../../../src/config/blocks";
 import { defaults, placementField, type SavedFields, type TokenMethod } from "../../../src/config/fields";
@@ -96,10 +97,13 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
   // Which of the two is needed, an environment variable decides.
   token: (value, { verificationMethod }) =>
     value === "" && isEnvironmentValue(verificationMethod) ? undefined : rules.token(value),
-  secret(value, { verificationMethod, sender, senderSettings: { arm } }) {
-    const isArmed = hasSetting(sender, "arm") && (String(arm) === "true" || isEnvironmentValue(arm));
-    return isArmed || isEnvironmentValue(verificationMethod) ? undefined : rules.secret(value);
+  secret(value, values) {
+    const { verificationMethod, sender, senderSettings } = values;
+    const isArmed = hasSetting(sender, "arm") && (String(senderSettings.arm) === "true" || isEnvironmentValue(senderSettings.arm)); // prettier-ignore
+    const isRequired = !isArmed && !isEnvironmentValue(verificationMethod);
+    return (isRequired ? rules.secret(value) : undefined) ?? (isReadable(value, values) ? undefined : "secret.format");
   },
+  secondSecret: (value, values) => (isReadable(value, values) ? undefined : "secondSecret.format"),
   scheme(value, values) {
     if (typeof value === "object" && hasEnvironmentValue(value)) return undefined;
     const scheme = parseScheme(value, composePublicUrl(values));
@@ -115,6 +119,12 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
     return "rule" in settled && settled.rule === "publicUrl" ? "publicUrl" : undefined;
   },
 };
+
+/** Whether a secret, if there is one, has the format that the sender's key has. */
+function isReadable(secret: unknown, { sender, scheme }: SavedFields): boolean {
+  const parsed = sender === "custom" ? parseScheme(scheme) : findSender(sender)?.scheme;
+  return text(secret) === "" || !parsed || "rule" in parsed || hasKeyFormat(text(secret), parsed.key);
+}
 
 /** A part of what a user has written may come from the environment as well. */
 function hasEnvironmentValue(value: unknown): boolean {

@@ -86,10 +86,18 @@ function prepareMaking(node: WebhookNode, name: MadeCredential): void {
   make.on("click", () => enter(name, makeToken()));
 }
 
-/** Enters a credential that somebody has to copy. */
+const generated = "generated";
+
+/** Enters a credential that the user has to copy. */
 export function enter(name: CredentialName, value: string): void {
-  input(name).val(value).trigger("change");
+  input(name).data(generated, value).val(value).trigger("change");
   if (!isShown(name)) $(`#webhook-trigger-${name}-show`).trigger("click");
+}
+
+/** Removes a generated credential: the sender that is chosen now has its own. */
+export function dropGenerated(name: CredentialName): void {
+  if (inputValue(name) !== "" && inputValue(name) === input(name).data(generated))
+    input(name).val("").trigger("change");
 }
 
 /** Makes what a sender is to be told, where its user chooses that and none is set. */

@@ -1,6 +1,7 @@
 // The box with all that the sender has to be given, and what keeps it from being of use there.
 
 import { present, testBody } from "../../../src/auth/present";
+import type { Scheme } from "../../../src/auth/senders/sender";
 import { type CredentialName, placementField } from "../../../src/config/fields";
 import { isEnvironmentValue } from "../../../src/config/rules";
 import { docsUrl, prepareCopyButton, quoted } from "../host";
@@ -105,10 +106,11 @@ function given(node: WebhookNode, hides: (name: CredentialName) => boolean): Par
   return { ...shared, header: `${field}: ${value}` };
 }
 
-/** Whether a sender puts the token into that header field by itself: it asks for the token alone. */
+/** Whether a sender asks for the token alone, and puts it into that header field. */
 function sendsTokenItself(sender: string, field: string): boolean {
-  const own = findSender(sender)?.scheme;
-  return own?.alg === "token" && own.sig.headers.some((name) => name.toLowerCase() === field.toLowerCase());
+  const scheme: Scheme | undefined = findSender(sender)?.scheme;
+  if (scheme?.alg !== "token" || scheme.sig.pick) return false;
+  return scheme.sig.headers.some((name) => name.toLowerCase() === field.toLowerCase());
 }
 
 // A line for a terminal that sends a request.

@@ -4,7 +4,7 @@ import type { NodeReport } from "../../../src/admin/node-health";
 import { isSenderId, type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
 import { defaults, type SavedFields } from "../../../src/config/fields";
 import { hashes, text } from "../../../src/config/rules";
-import { enterMissing } from "./credentials";
+import { dropGenerated, enterMissing } from "./credentials";
 import {
   fieldValue,
   form,
@@ -52,22 +52,28 @@ export function prepareSender(node: WebhookNode): void {
   // An unknown one stays until somebody chooses another.
   showUnlisted("sender", sender);
   let filledIn = sender;
+  let ofAnySender = getPreset("");
   input("sender").on("input change", () => {
+    const chosen = inputValue("sender");
     // A choice makes two events.
-    if (inputValue("sender") === filledIn) return;
-    filledIn = inputValue("sender");
-    fillIn(node);
+    if (chosen === filledIn) return;
+    if (filledIn === "") {
+      const [verificationMethod, headerParameter] = [inputValue("verificationMethod"), inputValue("headerParameter")];
+      ofAnySender = { verificationMethod, headerParameter };
+    }
+    filledIn = chosen;
+    fillIn(node, chosen === "" ? ofAnySender : getPreset(chosen));
   });
   prepareSettings(node);
 }
 
 /** Takes over what is known of the sender. */
-function fillIn(node: WebhookNode): void {
+function fillIn(node: WebhookNode, { verificationMethod, headerParameter }: Preset): void {
   const id = inputValue("sender");
-  const { verificationMethod, headerParameter } = getPreset(id);
   if (verificationMethod !== undefined) input("verificationMethod").val(verificationMethod);
   if (headerParameter !== undefined) input("headerParameter").val(headerParameter);
   if (id === custom && inputValue("scheme") === "") input("scheme").val(schemeText(senders.custom.scheme));
+  if (id !== custom && !findSender(id)?.secretIsChosen) dropGenerated("secret");
   enterMissing(node);
 }
 

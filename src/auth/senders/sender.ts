@@ -140,6 +140,46 @@ export interface Sender {
   readonly emptyReply?: { readonly to: "accepted" | "all"; readonly status: 200 | 204 };
 }
 
+// What the form needs to check a secret, without Node.js.
+
+const alphabets: Readonly<Record<Encoding, RegExp>> = {
+  hex: /^(?:[0-9a-f]{2})*$/i,
+  base64: /^[A-Za-z0-9+/]*={0,2}$/,
+  base64url: /^[A-Za-z0-9_-]*={0,2}$/,
+};
+
+/**
+ * Whether a text is in an encoding (RFC 4648), without the leniency of `Buffer.from`, which skips other characters.
+ * Padding may be absent; where it is there, it must be right.
+ */
+export function isEncoded(text: string, encoding: Encoding): boolean {
+  if (!alphabets[encoding].test(text)) return false;
+  const padding = encoding === "hex" ? -1 : text.indexOf("=");
+  const length = padding === -1 ? text.length : padding;
+  return length % 4 !== 1 && (padding === -1 || text.length % 4 === 0);
+}
+
+/** A secret without the prefix that is no part of its key. */
+export function stripPrefix(secret: string, { strip }: Pick<Scheme["key"], "strip">): string {
+  return strip && secret.startsWith(strip) ? secret.slice(strip.length) : secret;
+}
+
+/** Whether a secret has the format of a key. Whether a public key is one, only Node.js can tell. */
+export function hasKeyFormat(secret: string, key: Scheme["key"]): boolean {
+  const text = stripPrefix(secret, key);
+  switch (key.format) {
+    case "utf8":
+      return text !== "";
+    case "hex":
+    case "base64":
+      return text !== "" && isEncoded(text, key.format);
+    case "ed25519-hex":
+      return text.length === 64 && isEncoded(text, "hex");
+    default:
+      return text !== "" && isEncoded(text, "base64");
+  }
+}
+
 // What several senders have in common.
 
 /** What most senders use. */

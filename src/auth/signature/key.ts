@@ -1,7 +1,7 @@
 // From secrets to keys.
 
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
-import type { Algorithm, Encoding, Scheme } from "../senders/sender";
+import { type Algorithm, type Encoding, isEncoded, type Scheme, stripPrefix } from "../senders/sender";
 
 /**
  * Makes the key of a secret, which is used as it was typed.
@@ -10,8 +10,7 @@ import type { Algorithm, Encoding, Scheme } from "../senders/sender";
  *   can be verified with it
  */
 export function createKey({ alg, key }: Pick<Scheme, "alg" | "key">, secret: string): KeyObject | undefined {
-  const strip = key.strip ?? "";
-  const text = secret.startsWith(strip) ? secret.slice(strip.length) : secret;
+  const text = stripPrefix(secret, key);
   if (key.format === "ed25519-hex" || key.format === "ed25519-base64") {
     return alg === "ed25519" ? ed25519Key(text, key.format === "ed25519-hex" ? "hex" : "base64") : undefined;
   }
@@ -46,27 +45,9 @@ function spkiKey(text: string, alg: Algorithm): KeyObject | undefined {
   }
 }
 
-// Bytes written as text, read strictly: what is not all of the alphabet is no bytes.
-
-const alphabets: Readonly<Record<Encoding, RegExp>> = {
-  hex: /^(?:[0-9a-f]{2})*$/i,
-  base64: /^[A-Za-z0-9+/]*={0,2}$/,
-  base64url: /^[A-Za-z0-9_-]*={0,2}$/,
-};
-
-/**
- * Decodes RFC 4648 without the leniency of `Buffer.from`, which stops at what it does not know, or skips it. Padding may
- * be absent; where it is, it is right.
- *
- * @returns nothing when the text is not in this encoding
- */
+/** @returns nothing when the text is not in this encoding: see `isEncoded` */
 export function decodeStrictly(text: string, encoding: Encoding): Buffer | undefined {
-  if (!alphabets[encoding].test(text)) return undefined;
-  if (encoding === "hex") return Buffer.from(text, "hex");
-  const padding = text.indexOf("=");
-  const length = padding === -1 ? text.length : padding;
-  if (length % 4 === 1) return undefined;
-  return padding !== -1 && text.length % 4 !== 0 ? undefined : Buffer.from(text, encoding);
+  return isEncoded(text, encoding) ? Buffer.from(text, encoding) : undefined;
 }
 
 /** Whether base64 has no bits beside the bytes that it stands for (RFC 4648 §3.5): two texts would be one signature. */
