@@ -6,14 +6,14 @@ import { Observers } from "../src/admin/observers";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
-import { parseBaseUrl, type Roots } from "../src/config/host";
+import { adminRule, parseBaseUrl, type Roots } from "../src/config/host";
 import {
   getBodyLimitBytes,
-  isMiddlewareBroken,
   getMemoryBytes,
   getMiddleware,
   getRoots,
   getSettings,
+  isMiddlewareBroken,
 } from "../src/config/node-red";
 import { parseConfig } from "../src/config/parse";
 import type { Breach } from "../src/config/rules";
@@ -24,7 +24,7 @@ import { Completion, describeError, maxErrorLength } from "../src/flow/completio
 import { DeployGate } from "../src/flow/deploy-gate";
 import { ConfiguredPaths, EndpointRegistry, OpenNodes } from "../src/flow/endpoints";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
-import { describeNode, createEndpoint, type EndpointParts } from "../src/flow/message";
+import { createEndpoint, describeNode, type EndpointParts } from "../src/flow/message";
 import { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
 import { TestRequests } from "../src/flow/test-requests";
@@ -95,10 +95,11 @@ function prepare(RED: NodeAPI): Common {
   serveDeliveries(RED, { lists, traffic: observers.traffic, replays, paused });
   serveQueueControl(RED, stores);
   const trials = new TestRequests(RED, deployGate, opened, lists);
-  const isConfigured = (key: string) => configured.has(key);
+  const isConfigured = (key: string) => configured.find(key) !== undefined;
   const missed = new MissedRequests({
     registry,
-    isConfigured,
+    findConfigured: (key) => configured.find(key),
+    isAdminPath: (path) => adminRule(path, { ...roots, node: "/" }) !== undefined,
     getMountPath: () => getMountPath(RED.httpNode) ?? "",
     getAddress: (request) => clientAddress(RED.httpNode, request),
     newId: () => RED.util.generateId(),
@@ -110,7 +111,7 @@ function prepare(RED: NodeAPI): Common {
       ? undefined
       : new HttpFront(RED, {
           registry,
-          deployGate: deployGate,
+          deployGate,
           missed,
           settings: getSettings(RED),
           getMiddleware: () => getMiddleware(RED),

@@ -149,10 +149,7 @@ export function serveQueueControl(RED: NodeAPI, queues: NodeQueues): void {
       }
       act(queues.queue, id)
         .then(() => response.sendStatus(204))
-        .catch((error: unknown) => {
-          const trouble = error instanceof StoreError ? error.trouble : "broken";
-          response.status(503).json({ code: trouble, message: RED._(`status.store.${trouble}`) });
-        });
+        .catch((error: unknown) => fail(RED, error, response));
     };
 
   httpAdmin.get("/webhook-trigger/queues", mayRead, (_request, response) => {

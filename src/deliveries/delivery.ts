@@ -76,6 +76,8 @@ export interface Delivery {
   readonly words?: string;
   /** The id of the replayed delivery. */
   readonly replayOf?: string;
+  /** The id of the delivery that came before with the same key. */
+  readonly duplicateOf?: string;
   /** Whether it is a test request. */
   readonly isTest?: boolean;
   /** Whether the body, as JSON, is the whole payload, since a user has edited it. */

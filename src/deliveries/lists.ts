@@ -119,6 +119,7 @@ export function summarize(delivery: Delivery, { translate, paused }: SummaryOpti
     ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
     ...{ maxAttempts: delivery.maxAttempts ?? null, nextAt: delivery.nextAt ?? null, pause },
     replayOf: delivery.replayOf ?? null,
+    duplicateOf: delivery.duplicateOf ?? null,
     isTest: delivery.isTest ?? false,
     cause,
   };

@@ -17,7 +17,7 @@ export interface SentRequest {
   readonly isTest: boolean;
 }
 
-export type RequestOutcome = Pick<Delivery, "state" | "status" | "milliseconds" | "answer">;
+export type RequestOutcome = Pick<Delivery, "state" | "status" | "milliseconds" | "answer" | "duplicateOf">;
 
 const codings = "content-encoding";
 const type = "content-type";

@@ -43,6 +43,8 @@ export interface Summary {
   readonly pause: Pause | null;
   /** The id of the replayed delivery. */
   readonly replayOf: string | null;
+  /** The id of the delivery that came before with the same key. */
+  readonly duplicateOf: string | null;
   /** Whether it is a test request. */
   readonly isTest: boolean;
   readonly cause: Cause | null;

@@ -148,35 +148,38 @@ interface Saved {
 export class ConfiguredPaths {
   readonly #RED: NodeAPI;
   /** Until the flows may have changed. */
-  #keys: ReadonlySet<string> | undefined;
+  #nodes: ReadonlyMap<string, string> | undefined;
 
   constructor(RED: NodeAPI) {
     this.#RED = RED;
     // Sent to editors at starts, stops and deploys; while stopped, the only sign of a deploy.
-    RED.events.on("runtime-event", () => (this.#keys = undefined));
+    RED.events.on("runtime-event", () => (this.#nodes = undefined));
   }
 
   /** Whether the saved flows have no node of ours. */
   get needNothing(): boolean {
-    this.#keys ??= this.#read();
-    return this.#keys?.size === 0;
+    this.#nodes ??= this.#read();
+    return this.#nodes?.size === 0;
   }
 
-  has(key: string): boolean {
-    this.#keys ??= this.#read();
-    return this.#keys?.has(key) ?? false;
+  /** The id of the first node with a path, by its key. */
+  find(key: string): string | undefined {
+    this.#nodes ??= this.#read();
+    return this.#nodes?.get(key);
   }
 
-  #read(): Set<string> | undefined {
+  #read(): Map<string, string> | undefined {
     const saved = this.#saved();
     if (!saved) return undefined;
-    const keys = new Set<string>();
+    const nodes = new Map<string, string>();
     for (const node of saved.values()) {
       if (node.type !== "webhook-trigger" || node.d || saved.get(node.z ?? "")?.disabled) continue;
       const path = resolve(node.relativePath, node, saved);
-      if (rules.relativePath(path) === undefined) keys.add(getPathKey(normalisePath(text(path))));
+      if (rules.relativePath(path) !== undefined) continue;
+      const key = getPathKey(normalisePath(text(path)));
+      if (!nodes.has(key)) nodes.set(key, node.id);
     }
-    return keys;
+    return nodes;
   }
 
   #saved(): Map<string, Saved> | undefined {

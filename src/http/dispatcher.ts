@@ -143,13 +143,13 @@ export class Dispatcher {
 
   /** Behind all nodes: refuses other methods, and requests that need the restarted flows. */
   readonly #conclude: RequestHandler = (request, response, next) => {
-    const { rule, missed, deployGate: authenticator, isConfigured, cors } = this.#options;
+    const { rule, missed, deployGate, isConfigured, cors } = this.#options;
     const { method, path } = request;
     const endpoint = this.find(path);
     if (!endpoint) {
       missed.watch(request, response);
-      if (method !== "POST" || !authenticator.isClosed || !isConfigured(getPathKey(path))) return next();
-      return void authenticator.wait(response).then(() => this.#handle(request, response, next));
+      if (method !== "POST" || !deployGate.isClosed || !isConfigured(getPathKey(path))) return next();
+      return void deployGate.wait(response).then(() => this.#handle(request, response, next));
     }
     // Core's `http in` does this, where it is loaded.
     if (method === "OPTIONS" && cors) return void cors(request, response, next);

@@ -30,12 +30,12 @@ interface EntryOptions extends Services {
  * reports requests that were answered in front of their endpoint.
  */
 export function makeEntry(options: EntryOptions): RequestHandler {
-  const { deployGate: authenticator, registry, missed, isConfigured, makeExchange } = options;
+  const { deployGate, registry, missed, isConfigured, makeExchange } = options;
   return (request: ParsedRequest & Request, response, next) => {
     const target = parseBelow(options.mountPath, request.url);
     const endpoint = target && registry.find(target.path);
     const exchange = endpoint && makeExchange(request, response, target);
-    if (exchange && !authenticator.isClosed && isDirect(exchange, endpoint, options)) {
+    if (exchange && !deployGate.isClosed && isDirect(exchange, endpoint, options)) {
       const { adminCors } = options.rule.getFront(endpoint);
       // A handshake by OPTIONS looks like a preflight request (Fetch §4.8).
       const crossOrigin =
@@ -49,12 +49,12 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     // Requests by other methods may be for another node.
     if (request.method === "POST" && exchange && !options.isShadowed(endpoint)) prepareForExpress(request, response);
     missed.watch(request, response);
-    if (!authenticator.isClosed || !target) return next();
+    if (!deployGate.isClosed || !target) return next();
     const passes = exchange
       ? !(judgeHead(exchange, endpoint) instanceof Problem)
       : isConfigured(getPathKey(target.path));
     if (!passes) return next();
-    void authenticator.wait(response).then(() => {
+    void deployGate.wait(response).then(() => {
       if (!response.destroyed) next();
     });
   };

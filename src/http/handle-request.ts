@@ -76,9 +76,9 @@ function takeReceived({ received }: Exchange, endpoint: Endpoint): Received | un
 /** Waits until the flows run, and finds the endpoint. */
 async function findAfterDeploy(
   { path, response }: Exchange,
-  { deployGate: authenticator, registry }: Services,
+  { deployGate, registry }: Services,
 ): Promise<Endpoint | Problem> {
-  if (!(await authenticator.wait(response))) return problems.deploying;
+  if (!(await deployGate.wait(response))) return problems.deploying;
   return registry.find(path) ?? problems.gone;
 }
 
@@ -241,18 +241,18 @@ async function store(accepted: Accepted, reservation: Reservation | undefined): 
 async function dispatch(
   delivery: IncomingDelivery,
   endpoint: Endpoint,
-  { deployGate: authenticator, registry }: Services,
+  { deployGate, registry }: Services,
   reply?: FlowReply,
 ): Promise<Problem | undefined> {
   let current: Endpoint | undefined = endpoint;
   for (;;) {
-    if (authenticator.isClosed && !(await authenticator.wait())) return problems.deploying;
+    if (deployGate.isClosed && !(await deployGate.wait())) return problems.deploying;
     if (current !== registry.find(endpoint.path)) current = registry.find(endpoint.path);
     if (current?.nodeId !== endpoint.nodeId) return current ? problems.deploying : problems.gone;
-    const { deploys } = authenticator;
+    const { deploys } = deployGate;
     current.deliver(delivery, reply);
     await new Promise(setImmediate);
-    if (authenticator.deploys === deploys) return undefined;
+    if (deployGate.deploys === deploys) return undefined;
   }
 }
 
@@ -265,7 +265,7 @@ function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): u
   const told = tryReply(accepted, reply, id);
   endpoint.outcomes.emit("duplicate", { ...toEvent(accepted), id });
   const noted = noteAnswer(reply.body, endpoint.authenticator.redactor);
-  const outcome = { ...told, ...noted, state: "duplicate" } as const;
+  const outcome = { ...told, ...noted, state: "duplicate", duplicateOf: id } as const;
   endpoint.records?.came(makeDelivery(accepted), describeSent(accepted), outcome);
 }
 

@@ -5,7 +5,7 @@ import { normaliseAddress, RateBound } from "../auth/limits";
 import type { Redactor } from "../auth/redactor";
 import type { Reason } from "../auth/result";
 import type { Delivery } from "../deliveries/delivery";
-import { countCharacters, maxRefusedPerSecond, describeShape } from "../deliveries/delivery-log";
+import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";
 import type { Endpoint } from "../flow/endpoint";
 import type { EndpointRegistry } from "../flow/endpoints";
 import type { Outcomes } from "../flow/outcomes";
@@ -15,8 +15,10 @@ interface MissedOptions {
   readonly registry: EndpointRegistry;
   /** Of `RED.httpNode`, without a slash at its end. */
   readonly getMountPath: () => string;
-  /** Whether the saved flows have a node with this path key. */
-  readonly isConfigured: (key: string) => boolean;
+  /** The id of the saved node with a path, by its key. */
+  readonly findConfigured: (key: string) => string | undefined;
+  /** Whether Node-RED's admin API answers a path. */
+  readonly isAdminPath: (path: string) => boolean;
   readonly getAddress: (request: IncomingMessage) => string;
   readonly newId: () => string;
   readonly report: (delivery: Delivery) => void;
@@ -26,7 +28,8 @@ interface MissedOptions {
 interface Missed {
   /** As shown: with `httpNodeRoot`, if it has that. */
   readonly path: string;
-  readonly meant: Endpoint | undefined;
+  /** The id of the node that was meant; empty where none is similar. */
+  readonly node: string;
   readonly problem: "noEndpoint" | "inFront";
   readonly reason: Reason;
 }
@@ -63,14 +66,14 @@ export class MissedRequests {
   }
 
   #check(request: IncomingMessage & { originalUrl?: string }, status: number): void {
-    const { registry, getMountPath, outcomes } = this.#options;
+    const { registry, getMountPath, isAdminPath, outcomes } = this.#options;
     const { path, search } = parseTarget(request.originalUrl ?? request.url ?? "");
     const mountPath = getMountPath();
     const below = path.startsWith(`${mountPath}/`) ? path.slice(mountPath.length) : undefined;
     const { method = "" } = request;
     const found = below === undefined ? undefined : registry.find(below);
     const endpoint = found && takes(found, method) ? found : undefined;
-    if (!endpoint && status !== 404) return;
+    if (!endpoint && (status !== 404 || isAdminPath(path))) return;
     const isPost = method === "POST";
     // The search takes time: not for each request of a flood.
     if (!(isPost ? this.#bound : this.#otherBound).take()) {
@@ -78,30 +81,31 @@ export class MissedRequests {
       return;
     }
     const missed = endpoint ? findLayerInFront(endpoint, path, status) : this.#explain(method, path, mountPath, below);
-    if (!isPost && !missed.meant) return;
-    outcomes.emit("missed", { node: missed.meant?.nodeId ?? "" });
+    if (!isPost && missed.node === "") return;
+    outcomes.emit("missed", { node: missed.node });
     this.#report(missed, request, search, status);
   }
 
   #explain(method: string, path: string, mountPath: string, below = path): Missed {
-    const { registry, isConfigured } = this.#options;
+    const { registry, findConfigured } = this.#options;
     const atRoot = registry.find(path);
     if (mountPath !== "" && atRoot && takes(atRoot, method)) {
       const reason = { key: "pathRootMissing", values: { root: mountPath, path: mountPath + path } };
-      return { path, meant: atRoot, problem: "noEndpoint", reason };
+      return { path, node: atRoot.nodeId, problem: "noEndpoint", reason };
     }
-    if (isConfigured(getPathKey(below))) {
-      return { path, meant: undefined, problem: "noEndpoint", reason: { key: "pathClosed", values: {} } };
+    const closed = findConfigured(getPathKey(below));
+    if (closed !== undefined) {
+      return { path, node: closed, problem: "noEndpoint", reason: { key: "pathClosed", values: {} } };
     }
     const candidates = registry.endpoints.filter((each) => takes(each, method));
     const meant = findSimilar(below, candidates);
     const reason = meant
       ? { key: "pathNear", values: { path: mountPath + getPathKey(meant.path) } }
       : { key: "pathUnknown", values: {} };
-    return { path, meant, problem: "noEndpoint", reason };
+    return { path, node: meant?.nodeId ?? "", problem: "noEndpoint", reason };
   }
 
-  #report({ path, meant, problem, reason }: Missed, request: IncomingMessage, search: string, status: number): void {
+  #report({ path, node, problem, reason }: Missed, request: IncomingMessage, search: string, status: number): void {
     const { newId, report, getAddress } = this.#options;
     const { method = "", rawHeaders } = request;
     const redactor = this.#redactor;
@@ -110,7 +114,7 @@ export class MissedRequests {
     const ip = normaliseAddress(getAddress(request)) ?? "";
     report({
       id: newId(),
-      node: meant?.nodeId ?? "",
+      node,
       at: Date.now(),
       ...{ state: "refused", status, problem, reasons: [reason], attempt: 0 },
       head: { method, path: shown.slice(0, maxShownPath), ...describeShape({ rawHeaders, search }, redactor), ip },
@@ -138,7 +142,7 @@ function takes({ authenticator }: Endpoint, method: string): boolean {
 /** What may have answered in front of an endpoint. */
 function findLayerInFront(meant: Endpoint, path: string, status: number): Missed {
   const key = status === 401 ? "frontAuth" : status === 413 ? "frontTooLarge" : "frontOther";
-  return { path, meant, problem: "inFront", reason: { key, values: {} } };
+  return { path, node: meant.nodeId, problem: "inFront", reason: { key, values: {} } };
 }
 
 /** How many characters may be missing, added or different. */

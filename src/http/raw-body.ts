@@ -58,7 +58,7 @@ export function addHandshakeLayer({ admin, find, makeExchange, mayLeaveAdmin }: 
   return insertLayer(admin, handler, () => index);
 }
 
-function makeHandler({ deployGate: authenticator, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): RequestHandler {
+function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): RequestHandler {
   return (request: ParsedRequest & Request, response, next) => {
     const endpoint = request._body || request.readableDidRead ? undefined : find(request);
     if (!endpoint) return next();
@@ -83,7 +83,7 @@ function makeHandler({ deployGate: authenticator, find, makeExchange, mayLeaveAd
       request._body = true;
       const { bytes, verdict } = received;
       if (bytes && !(verdict instanceof Problem) && "credential" in verdict) request.rawBody = bytes;
-      void authenticator.wait(response).then(leave);
+      void deployGate.wait(response).then(leave);
     }, next);
   };
 }

@@ -66,6 +66,21 @@ describe("one delivery in the sidebar", () => {
       (await shown.locator(".webhook-delivery-cause").count()).should.equal(0);
     });
 
+    it("the delivery that a duplicate repeats, and opens it", async () => {
+      const duplicate: Detail = { ...done, id: "again", state: "duplicate", duplicateOf: done.id };
+      const rows = await runtime.list(duplicate, done);
+      await rows.first().locator(".webhook-deliveries-what").click();
+      const head = editor.page.locator(".webhook-delivery-head");
+      await head.getByRole("button", { name: text("openOther", { id: done.id }) }).click();
+      await head.filter({ hasText: catalogText("tab.state.succeeded") }).waitFor();
+    });
+
+    it("that the delivery that a duplicate repeats is no longer kept", async () => {
+      const shown = await runtime.open({ ...done, id: "again", state: "duplicate", duplicateOf: "gone" });
+      await shown.getByRole("button", { name: text("openOther", { id: "gone" }) }).click();
+      await shown.getByText(text("gone")).waitFor();
+    });
+
     it("a node that was deleted by its id, and none where no node has the path", async () => {
       const deleted = await runtime.open({ ...done, node: "long gone" });
       (await deleted.locator(".webhook-delivery-head").innerText()).should.containEql(text("deletedNode", { id: "long gone" }));
@@ -200,6 +215,12 @@ describe("one delivery in the sidebar", () => {
         const body = await unfolded(await runtime.open({ ...done, body: { encoding: "utf8", data, truncated: false } }), "body");
         (await body.locator("pre").innerText()).should.equal(data);
       }
+    });
+
+    it("that has numbers beyond 2^53 as the text that it is, not rounded", async () => {
+      const data = '{"id":12345678901234567890}';
+      const body = await unfolded(await runtime.open({ ...done, body: { encoding: "utf8", data, truncated: false } }), "body");
+      (await body.locator("pre").innerText()).should.equal(data);
     });
 
     it("that is no text as a hex dump, the first 4 kB and more on demand", async () => {

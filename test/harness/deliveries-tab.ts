@@ -28,6 +28,7 @@ export function summary(given: Partial<Summary> & { id: string }): Summary {
     nextAt: null,
     pause: null,
     replayOf: null,
+    duplicateOf: null,
     isTest: false,
     cause: null,
     ...given,

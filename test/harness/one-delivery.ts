@@ -30,6 +30,7 @@ export const done: Detail = {
   nextAt: null,
   pause: null,
   replayOf: null,
+  duplicateOf: null,
   isTest: false,
   cause: null,
   headers: {

@@ -1,12 +1,12 @@
 import express from "express";
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { createServer,type IncomingMessage,type Server,type ServerResponse } from "node:http";
+import type { AddressInfo,Socket } from "node:net";
 import type { Authenticator } from "../../src/auth/authenticator";
 import type { Limits } from "../../src/auth/limits";
-import { type SenderId, senders } from "../../src/auth/senders/table";
+import { type SenderId,senders } from "../../src/auth/senders/table";
 import { TokenAuthenticator } from "../../src/auth/token";
-import type { ReplyByFlow, ReplyNow } from "../../src/config/parse";
+import type { ReplyByFlow,ReplyNow } from "../../src/config/parse";
 import type { Webhook } from "../../src/deliveries/delivery";
 import type { DeliveryLog } from "../../src/deliveries/delivery-log";
 import type { DuplicateGuard } from "../../src/deliveries/duplicate-guard";
@@ -15,10 +15,10 @@ import { DeployGate } from "../../src/flow/deploy-gate";
 import type { Endpoint } from "../../src/flow/endpoint";
 import { EndpointRegistry } from "../../src/flow/endpoints";
 import type { FlowReply } from "../../src/flow/flow-reply";
-import { Outcomes, type RepliedEvent } from "../../src/flow/outcomes";
+import { Outcomes,type RepliedEvent } from "../../src/flow/outcomes";
 import { handleRequest } from "../../src/http/handle-request";
 import type { ParsedRequest } from "../../src/http/receive-request";
-import { type Problem, problems } from "../../src/request/problem";
+import { type Problem,problems } from "../../src/request/problem";
 import { parseTarget } from "../../src/request/target";
 import { token } from "./flow";
 
@@ -31,7 +31,7 @@ export type Layer = (request: ParsedRequest, response: ServerResponse) => void;
 /** A server with an endpoint at `/hook`, and a record of what became of its requests. */
 export class Reception {
   readonly #registry = new EndpointRegistry();
-  readonly #authenticator = new DeployGate();
+  readonly #deployGate = new DeployGate();
   /** The payloads of all messages. */
   readonly payloads: unknown[] = [];
   /** What is known of who sent them. */
@@ -95,19 +95,19 @@ export class Reception {
     const endpoint = this.#registry.find(path);
     if (!endpoint) return void response.writeHead(404).end();
     const exchange = { request, response, path, search, ip: "192.0.2.1", at: Date.now(), start: performance.now() };
-    void handleRequest(exchange, endpoint, { registry: this.#registry, deployGate: this.#authenticator });
+    void handleRequest(exchange, endpoint, { registry: this.#registry, deployGate: this.#deployGate });
   }
 
   /** The flows are being deployed. */
   hold(): void {
     this.#registry.suspend();
-    this.#authenticator.close();
+    this.#deployGate.close();
   }
 
   /** The flows run again. */
   resume(): void {
     this.#registry.resume();
-    this.#authenticator.open();
+    this.#deployGate.open();
   }
 
   get origin(): string {

@@ -103,6 +103,7 @@ for (const [layout, settings] of Object.entries(roots)) {
           nextAt: null,
           pause: null,
           replayOf: null,
+          duplicateOf: null,
           isTest: false,
         },
         cause: null,
@@ -292,7 +293,7 @@ for (const [layout, settings] of Object.entries(roots)) {
       should(await refused("meta", "noEndpoint")).containDeep({ method: "GET", path: `${root}/mata` });
       (await post("/closed")).status.should.equal(404);
       const closed = await shown.find(({ path }) => path === `${root}/closed`);
-      should(closed.fix).equal(sentence(catalog.whyNot.pathClosed));
+      should(closed).containDeep({ node: "closed", fix: sentence(catalog.whyNot.pathClosed) });
       (await post(`/nothing-like-it/${token}`)).status.should.equal(404);
       const unknown = await shown.find(({ cause }) => cause?.reasons[0]?.key === "pathUnknown");
       should(unknown).containDeep({

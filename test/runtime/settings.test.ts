@@ -1,4 +1,5 @@
 import should from "should";
+import { ShownDeliveries } from "../harness/shown-deliveries";
 import { gzipSync } from "node:zlib";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
@@ -310,5 +311,14 @@ describe("equal roots", () => {
     // Deploying goes through POST /flows.
     await nodeRed.deploy(webhookFlow({}));
     (await send(nodeRed.node("/hook"), { headers: bearer })).status.should.equal(200);
+  });
+
+  it("do not list a 404 of the admin API as a request that missed its endpoint", async () => {
+    const shown = new ShownDeliveries(nodeRed);
+    (await shown.replay("none")).status.should.equal(404);
+    (await send(nodeRed.node("/unknown"))).status.should.equal(404);
+    await shown.find(({ path }) => path === "/unknown");
+    const { deliveries } = await shown.page();
+    deliveries.filter(({ path }) => path.includes("webhook-trigger")).should.eql([]);
   });
 });

@@ -1,6 +1,6 @@
 // What the tab asks the runtime for, and what may be in the way.
 
-import { obstacles, type Summary, type SummaryPage } from "../../../src/deliveries/summary";
+import { type Detail, obstacles, type Summary, type SummaryPage } from "../../../src/deliveries/summary";
 import { text } from "./texts";
 
 /** Which deliveries are looked at; empty for all. */
@@ -44,6 +44,11 @@ const pageSize = 500;
 /** @param before where the page begins; that of the newest ones unless given */
 export function askForPage(filter: Filter, before?: string): Promise<SummaryPage> {
   return ask("deliveries", { ...filter, limit: String(pageSize), ...(before === undefined ? {} : { before }) });
+}
+
+/** Rejects with the `jqXHR`: `failureText` says why. */
+export async function askForDelivery(id: string): Promise<Detail> {
+  return ask(`deliveries/${encodeURIComponent(id)}`, {});
 }
 
 /** @returns 60 minutes, the oldest first */

@@ -111,11 +111,15 @@ function createObjectView(body: ShownBody): JQuery | undefined {
   return view;
 }
 
-/** Whether the editor shows it as it is: there are members by which it takes an object for something else, or fails. */
+/**
+ * Whether the editor's view shows JSON as it is: some members make it take an object for something else, or fail, and
+ * numbers beyond 2^53 are rounded.
+ */
 function isPlain(json: string): boolean {
   let plain = true;
   JSON.parse(json, (key, value: unknown) => {
     if (key === "__enc__" || key === "hasOwnProperty" || (key === "type" && value === "Buffer")) plain = false;
+    if (typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER) plain = false;
     return value;
   });
   return plain;

@@ -5,7 +5,7 @@ import { type Detail, formatFix, isReplayable, formatReason, type Summary } from
 import { isSame } from "../form/fields";
 import type { Editor } from "../host";
 import { Actions } from "./actions";
-import { failureText } from "./api";
+import { askForDelivery, failureText } from "./api";
 import {
   createAnswer,
   attemptList,
@@ -62,7 +62,7 @@ class DeliveryView {
     const asked = this.#asked;
     let detail: Detail;
     try {
-      detail = (await $.getJSON(`webhook-trigger/deliveries/${encodeURIComponent(this.#id)}`)) as Detail;
+      detail = await askForDelivery(this.#id);
     } catch (error) {
       if (asked === this.#asked) this.#fail((error as JQuery.jqXHR).status);
       return false;
@@ -208,13 +208,16 @@ function createState({ state }: Summary): JQuery {
 
 /** By the key of its name under `delivery` in the message catalog. */
 type DetailRow =
-  | keyof Pick<Summary, "node" | "ip" | "sender" | "event" | "senderId" | "id" | "size" | "attempt" | "replayOf">
+  | keyof Pick<
+      Summary,
+      "node" | "ip" | "sender" | "event" | "senderId" | "id" | "size" | "attempt" | "replayOf" | "duplicateOf"
+    >
   | "meant"
   | "request"
   | "took";
 
 function listDetailRows(summary: Summary): [name: string, value: string | JQuery][] {
-  const { node, method, ip, sender, event, senderId, id, size, milliseconds, attempt, replayOf } = summary;
+  const { node, method, ip, sender, event, senderId, id, size, milliseconds, attempt, replayOf, duplicateOf } = summary;
   const rows: [name: DetailRow, value: string | JQuery | null][] = [
     [
       isElsewhere(summary) && node !== null ? "meant" : "node",
@@ -229,9 +232,26 @@ function listDetailRows(summary: Summary): [name: string, value: string | JQuery
     ["size", bytesText(size)],
     ["took", milliseconds === null ? null : durationText(milliseconds)],
     ["attempt", attemptText(summary) ?? (attempt > 1 ? String(attempt) : null)],
-    ["replayOf", replayOf],
+    ["replayOf", replayOf && createDeliveryLink(replayOf)],
+    ["duplicateOf", duplicateOf && createDeliveryLink(duplicateOf)],
   ];
   return rows.flatMap(([key, value]) => (value === null || value === "" ? [] : [[text(`delivery.${key}`), value]]));
+}
+
+/** Opens a delivery. Its argument is the delivery. */
+export const openEvent = "webhook-deliveries:open";
+
+/** A button that opens another delivery; it says so where that is not kept any more. */
+function createDeliveryLink(id: string): JQuery {
+  const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", text: id });
+  return button.attr("aria-label", text("delivery.openOther", { id })).on("click", () => {
+    askForDelivery(id)
+      .then((delivery) => $(document).trigger(openEvent, [delivery]))
+      .catch((error: unknown) => {
+        const { status } = error as JQuery.jqXHR;
+        button.replaceWith($("<span>").text(`${id}: ${failureText({ status })}`));
+      });
+  });
 }
 
 /** A button that shows the node; its id where it is not there any more. */

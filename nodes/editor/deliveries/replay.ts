@@ -11,6 +11,7 @@ export class Tools {
   readonly #selection: Selection;
   readonly #replay = $(button);
   readonly #unselect = $(button);
+  readonly #leftOut = $("<span>");
   /** Opens and closes what asks since when. */
   readonly failed = $(button).attr({ "aria-expanded": "false", "aria-controls": "webhook-deliveries-failed" });
   readonly #since: FailedSince;
@@ -39,7 +40,7 @@ export class Tools {
         this.failed.attr("aria-expanded", String(isOpen));
         this.#since.toggle(isOpen);
       });
-    const buttons = $('<div class="webhook-deliveries-tools">').append(this.#replay, this.#unselect);
+    const buttons = $('<div class="webhook-deliveries-tools">').append(this.#replay, this.#unselect, this.#leftOut);
     this.element.append(this.#since.element, buttons);
     this.show();
   }
@@ -49,6 +50,8 @@ export class Tools {
     const count = this.#selection.all.filter(({ state }) => isReplayable(state)).length;
     this.#replay.text(text("tab.replay", { count: numberText(count) })).toggle(count > 0);
     this.#unselect.toggle(this.#selection.size > 0);
+    const left = this.#selection.size - count;
+    this.#leftOut.text(left > 0 ? text("delivery.several.leftOut", { count: numberText(left) }) : "");
   }
 }
 
@@ -253,7 +256,7 @@ class FailedSince {
   }
 
   toggle(isOpen: boolean): void {
-    this.element.toggle(isOpen);
+    this.element.toggle(isOpen).toggleClass("open", isOpen);
     this.#said.text("");
     if (!isOpen) return;
     this.#since.val(localTime(Date.now() - day)).trigger("focus");

@@ -12,7 +12,7 @@ import {
   type FetchTrouble,
   toFetchTrouble,
 } from "./api";
-import { OpenDelivery } from "./detail";
+import { OpenDelivery, openEvent } from "./detail";
 import { Feed, Renewals } from "./feed";
 import { Filters } from "./filters";
 import { Rows, Selection } from "./list";
@@ -52,7 +52,7 @@ export function addTab(): void {
   RED.actions.add(action, () => RED.sidebar.show(id), { label: text("tab.show") });
   RED.comms.subscribe(topic, listen);
   RED.comms.on("connect", reconnect);
-  $(document).on(filterEvent, setFilter);
+  $(document).on(filterEvent, setFilter).on(openEvent, openDelivery);
   document.addEventListener("visibilitychange", look);
   for (const element of shown.element) observer.observe(element);
 }
@@ -61,7 +61,7 @@ export function removeTab(): void {
   document.removeEventListener("visibilitychange", look);
   observer.disconnect();
   RED.comms.off("connect", reconnect);
-  $(document).off(filterEvent, setFilter);
+  $(document).off(filterEvent, setFilter).off(openEvent, openDelivery);
   RED.comms.unsubscribe(topic, listen);
   RED.actions.remove(action);
   RED.sidebar.removeTab(id);
@@ -69,14 +69,18 @@ export function removeTab(): void {
   deliveries = undefined;
 }
 
-/** Shows what came to a node. */
+/** Shows the deliveries of a node until the tab is left. */
 export function showDeliveriesOf(node: string): void {
   RED.sidebar.show(id);
-  deliveries?.filter({ ...everything, node });
+  deliveries?.filter({ ...everything, node }, true);
 }
 
 function setFilter(_event: unknown, node: string): void {
-  showDeliveriesOf(node);
+  deliveries?.filter({ ...everything, node });
+}
+
+function openDelivery(_event: unknown, delivery: Summary): void {
+  deliveries?.open(delivery);
 }
 
 function look(): void {
@@ -115,7 +119,7 @@ class Deliveries {
     isReading: () => this.#rows.isRead && !this.#isBack,
   });
   readonly #rows = new Rows(this.#selection, {
-    opened: (delivery) => this.#open(delivery),
+    opened: (delivery) => this.open(delivery),
     selected: () => this.#tools.show(),
     nearEnd: () => void this.#more(),
     atTop: () => this.#feed.release(),
@@ -127,6 +131,8 @@ class Deliveries {
   );
   #trouble: FetchTrouble | undefined;
   #isLookedAt = false;
+  /** Whether the form has set the filter. */
+  #isVisit = false;
   /** Whether somebody has just come back to the top of the list, and is to see what has come meanwhile. */
   #isBack = false;
 
@@ -152,7 +158,12 @@ class Deliveries {
   look(isLookedAt: boolean): void {
     if (isLookedAt === this.#isLookedAt) return;
     this.#isLookedAt = isLookedAt;
-    if (!isLookedAt) return this.#renewals.stop();
+    if (!isLookedAt) {
+      this.#renewals.stop();
+      // The page may be hidden for a moment; another tab ends the visit.
+      if (this.#isVisit && !document.hidden) this.#filters.set(everything);
+      return;
+    }
     this.#filters.showNodes();
     this.#renewals.start();
   }
@@ -167,14 +178,16 @@ class Deliveries {
     this.#renewals.now();
   }
 
-  /** Chooses what is looked at, in the place of whoever looks. */
-  filter(filter: Filter): void {
+  /** @param isVisit whether the filter goes when the tab is left, unless the user changes it */
+  filter(filter: Filter, isVisit = false): void {
     this.#opened.close();
     this.#filters.set(filter);
+    this.#isVisit = isVisit;
     this.#filters.focus();
   }
 
   #choose(filter: Filter): void {
+    this.#isVisit = false;
     this.#selection.clear();
     this.#tools.show();
     this.#rows.toTop();
@@ -208,7 +221,7 @@ class Deliveries {
     }
   }
 
-  #open(delivery: Summary): void {
+  open(delivery: Summary): void {
     this.#pane.hide();
     this.#opened.open(delivery);
   }

@@ -7,7 +7,7 @@ import { DeployGate, holdTimeoutMs, maxHeld } from "../../../src/flow/deploy-gat
 const waiting = () => Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
 
 describe("the deploy gate", () => {
-  let authenticator: DeployGate;
+  let gate: DeployGate;
   let now = 0;
   const pass = (ms: number) => {
     now += ms;
@@ -17,7 +17,7 @@ describe("the deploy gate", () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     now = 0;
     mock.method(performance, "now", () => now);
-    authenticator = new DeployGate();
+    gate = new DeployGate();
   });
   afterEach(() => {
     mock.timers.reset();
@@ -25,47 +25,47 @@ describe("the deploy gate", () => {
   });
 
   it("lets everything pass while the flows run", async () => {
-    should(await authenticator.wait()).be.true();
+    should(await gate.wait()).be.true();
   });
 
   it("holds requests until the flows run", async () => {
-    authenticator.close();
-    const held = authenticator.wait(waiting());
-    authenticator.open();
+    gate.close();
+    const held = gate.wait(waiting());
+    gate.open();
     should(await held).be.true();
-    should(authenticator.isClosed).be.false();
+    should(gate.isClosed).be.false();
   });
 
   it("holds no request for longer than ten seconds after the flows began to stop", async () => {
-    authenticator.close();
+    gate.close();
     pass(4000);
-    const held = authenticator.wait(waiting());
+    const held = gate.wait(waiting());
     pass(holdTimeoutMs - 4000);
     should(await held).be.false();
-    should(await authenticator.wait(waiting())).be.false();
-    should(authenticator.isClosed).be.true();
+    should(await gate.wait(waiting())).be.false();
+    should(gate.isClosed).be.true();
   });
 
   it("holds a request only once, also where another deploy begins meanwhile", async () => {
-    authenticator.close();
+    gate.close();
     const response = waiting();
-    const held = authenticator.wait(response);
+    const held = gate.wait(response);
     pass(6000);
-    authenticator.close();
+    gate.close();
     pass(4000);
     should(await held).be.false();
-    should(await authenticator.wait(response)).be.false();
+    should(await gate.wait(response)).be.false();
   });
 
   it("holds at most 1,000 requests, and frees the place of a sender that goes", async () => {
-    authenticator.close();
+    gate.close();
     const responses = Array.from({ length: maxHeld }, waiting);
-    const held = responses.map((response) => authenticator.wait(response));
-    should(await authenticator.wait(waiting())).be.false();
+    const held = responses.map((response) => gate.wait(response));
+    should(await gate.wait(waiting())).be.false();
     responses[0]?.emit("close");
     should(await held[0]).be.false();
-    const next = authenticator.wait(waiting());
-    authenticator.open();
+    const next = gate.wait(waiting());
+    gate.open();
     should(await next).be.true();
     should(await held[1]).be.true();
   });
