@@ -14,7 +14,6 @@ const without = (/** @type {string[]} */ specs, /** @type {string[]} */ left) =>
   specs.filter((spec) => !left.includes(spec));
 
 const small = inFolders("unit", "node");
-// What comes of the same is the same on each Node.js: the oldest and the latest tell.
 const alone = [...small, ...inFolders("property", "sdk")];
 const surroundings = inFiles(
   "runtime/configuration",
@@ -34,16 +33,6 @@ const fields = inFiles("editor/form", "editor/sections", "editor/token", "editor
 const trials = inFiles("editor/handling", "editor/handover", "editor/standing", "editor/trial", "editor/window");
 const tab = all.filter((path) => /^test\/editor\/(deliver|replay)/.test(path));
 const editor = without(inFolders("editor"), [...fields, ...trials, ...tab]);
-// Not all of the editor's tests: the others pass on the oldest Node-RED, too, but take minutes.
-const tabInShort = inFiles("editor/deliveries", "editor/deliveries-story");
-// Not all attacks on the oldest: most of them are those of slow senders, who take minutes.
-const attacksInShort = inFiles(
-  "adversary/body",
-  "adversary/framing",
-  "adversary/limits",
-  "adversary/replies",
-  "adversary/token",
-);
 // What depends on the version of Node.js.
 const contract = inFiles(
   "runtime/contract",
@@ -55,7 +44,14 @@ const contract = inFiles(
   "runtime/front-credentials",
   "runtime/front-deploys",
 );
-const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/palette", "editor/story");
+// What depends on the version of the editor.
+const editorInShort = inFiles(
+  "editor/form",
+  "editor/accessibility",
+  "editor/palette",
+  "editor/story",
+  "editor/deliveries-story",
+);
 
 /** The versions on which a part runs. */
 class Versions {
@@ -100,17 +96,13 @@ const latest = new Versions("Node-RED 5", modernNode, () => nodeRedFolder(5));
 
 // Those parts come first that take longest, so that at the end none is left alone with one processor.
 
-/** What runs on each of the supported versions; what stands in front depends on Node-RED's, not on that of Node. */
+/** What runs on each of the supported versions: the contract, and on the oldest what depends on Node-RED's version. */
 export const matrix = [
-  oldest.run("attacks", attacksInShort),
   oldest.run("the editor", editorInShort),
-  oldest.run("the tab of deliveries", tabInShort),
-  oldest.run("what senders meet", senders),
-  ...others.map((versions) => versions.run("the contract", contract)),
+  ...[oldest, ...others].map((versions) => versions.run("the contract", contract)),
   oldest.run("compared with http in", differential),
-  oldest.run("what surrounds the node", surroundings),
-  oldest.run("what runs alone", alone),
-  ...others.map((versions) => versions.run("what runs alone", small)),
+  oldest.run("what surrounds the node", without(surroundings, contract)),
+  ...[oldest, ...others].map((versions) => versions.run("what runs alone", small)),
 ];
 
 /** All tests. */
@@ -140,6 +132,5 @@ export const quick = [
 
 /** What depends on how wide a text is. */
 export const layout = [
-  latest.run("the form's layout", inFiles("editor/accessibility"), true),
   latest.run("the layout of texts", inFiles("editor/languages", "editor/window", "demo/examples"), true),
 ];

@@ -14,28 +14,39 @@ export const behindGuards: Options = along(behindLayer, behindMiddleware);
 /** The two ways in which endpoints are met. */
 export type Way = "fast" | "ordinary";
 
-/** Describes the same behaviour of a Node-RED in each layout. */
-export function inEveryLayout(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
-  for (const [layout, roots] of Object.entries(layouts)) {
-    describe(`${title}, with ${layout}`, () => {
-      let nodeRed: NodeRed;
-      before(async () => {
-        nodeRed = await NodeRed.start({ ...options, settings: { ...options.settings, ...roots } });
-      });
-      after(() => nodeRed.stop());
-      describeIt(() => nodeRed);
+type Describe = (nodeRed: () => NodeRed, way: Way) => void;
+
+function inLayout(layout: keyof typeof layouts, title: string, options: Options, way: Way, describeIt: Describe): void {
+  describe(`${title}, with ${layout}`, () => {
+    let nodeRed: NodeRed;
+    before(async () => {
+      nodeRed = await NodeRed.start({ ...options, settings: { ...options.settings, ...layouts[layout] } });
     });
-  }
+    after(() => nodeRed.stop());
+    describeIt(() => nodeRed, way);
+  });
 }
 
-/** Describes the same behaviour in each layout, and in each on both ways. */
-export function onBothWays(
-  title: string,
-  options: Options,
-  describeIt: (nodeRed: () => NodeRed, way: Way) => void,
-): void {
-  inEveryLayout(title, options, (nodeRed) => describeIt(nodeRed, "fast"));
-  inEveryLayout(`${title}, behind guards`, along(options, behindGuards), (nodeRed) => describeIt(nodeRed, "ordinary"));
+/** Describes the same behaviour of a Node-RED in each layout. */
+export function inEveryLayout(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
+  inLayout("equal roots", title, options, "fast", describeIt);
+  inLayout("separate roots", title, options, "fast", describeIt);
+}
+
+/**
+ * Describes the same behaviour on both ways, each in the layout that asks more of it: behind guards, bodies have to be
+ * kept from the parsers of the admin app, which is in front with equal roots.
+ */
+export function onBothWays(title: string, options: Options, describeIt: Describe): void {
+  inLayout("separate roots", title, options, "fast", describeIt);
+  inLayout("equal roots", `${title}, behind guards`, along(options, behindGuards), "ordinary", describeIt);
+}
+
+/** Describes the same behaviour on both ways in each layout. */
+export function onEveryWay(title: string, options: Options, describeIt: Describe): void {
+  onBothWays(title, options, describeIt);
+  inLayout("equal roots", title, options, "fast", describeIt);
+  inLayout("separate roots", `${title}, behind guards`, along(options, behindGuards), "ordinary", describeIt);
 }
 
 function along(options: Options, more: Options): Options {

@@ -7,7 +7,7 @@ import { gzipSync } from "node:zlib";
 import { acceptedBodies, refusedBodies } from "../harness/bodies";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { afterReply, exchange, hangUp, type Reply, send } from "../harness/http";
-import { onBothWays } from "../harness/layouts";
+import { onEveryWay } from "../harness/layouts";
 
 const megabyte = 1024 * 1024;
 const encoded = encodeURIComponent(token);
@@ -26,7 +26,7 @@ const flow = tab(
   { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] },
 );
 
-onBothWays("the contract", {}, (nodeRed) => {
+onEveryWay("the contract", {}, (nodeRed) => {
   before(() => nodeRed().deploy(flow));
 
   const url = (path: string) => nodeRed().node(path);

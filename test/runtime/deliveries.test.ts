@@ -1,3 +1,4 @@
+import { layouts } from "../harness/layouts";
 import { createHmac } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
@@ -59,355 +60,345 @@ const flow: Flow = tab(
 
 const sentence = (text: string) => catalog.standing.sentence.replace("__sentence__", text);
 
-const roots: Record<string, Record<string, string>> = {
-  equal: {},
-  separate: { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
-  nested: { httpNodeRoot: "/endpoint" },
-};
+const settings = layouts["separate roots"];
 
-for (const [layout, settings] of Object.entries(roots)) {
-  describe(`the deliveries of a Node-RED, with ${layout} roots`, () => {
-    const { httpNodeRoot: root = "" } = settings;
-    let nodeRed: NodeRed;
-    let shown: ShownDeliveries;
-    before(async () => {
-      nodeRed = await NodeRed.start({ flow, settings });
-      shown = new ShownDeliveries(nodeRed);
+describe("the deliveries of a Node-RED", () => {
+  const { httpNodeRoot: root } = settings;
+  let nodeRed: NodeRed;
+  let shown: ShownDeliveries;
+  before(async () => {
+    nodeRed = await NodeRed.start({ flow, settings });
+    shown = new ShownDeliveries(nodeRed);
+  });
+  after(() => nodeRed.stop());
+
+  const post = async (path: string, headers: Record<string, string> = bearer, body = "{}") =>
+    send(nodeRed.node(path), { headers: { ...json, ...headers }, body });
+  const failed = (node: string) => shown.find((each) => each.node === node && each.state === "failed");
+  const refused = (node: string | null, problem: string) =>
+    shown.find((each) => each.node === node && each.cause?.problem === problem);
+
+  it("are told with what came, what was answered and how long that took", async () => {
+    const { json: told } = await post("/orders?color=red&token=abc", { ...bearer, "X-Kind": "order" }, '{"a":1}');
+    const summary = await shown.find(({ id }) => id === told.id);
+    const { at, milliseconds, ip, ...rest } = summary;
+    should(at).be.within(Date.now() - 60_000, Date.now());
+    should(milliseconds).be.within(0, 60_000);
+    ip.should.equal("127.0.0.1");
+    should(rest).eql({
+      ...{ id: told.id, node: "orders", state: "succeeded", status: 200, reason: null, fix: null, method: "POST" },
+      ...{
+        path: "/orders",
+        sender: null,
+        event: null,
+        senderId: null,
+        words: '{"a":1}',
+        size: 7,
+        attempt: 1,
+        maxAttempts: null,
+        nextAt: null,
+        pause: null,
+        replayOf: null,
+        duplicateOf: null,
+        isTest: false,
+      },
+      cause: null,
     });
-    after(() => nodeRed.stop());
+    const detail = await shown.detail(summary.id);
+    should(detail).containDeep(summary);
+    should(detail.headers).containDeep({ "x-kind": "order", "content-type": "application/json" });
+    should(detail.query).eql({ color: "red", token: "••••••••" });
+    should(detail.body).eql({ encoding: "utf8", data: '{"a":1}', truncated: false });
+    should(detail.answer).eql({ status: 200, milliseconds, body: JSON.stringify(told) });
+    should(detail.attempts).eql([{ at }]);
+  });
 
-    const post = async (path: string, headers: Record<string, string> = bearer, body = "{}") =>
-      send(nodeRed.node(path), { headers: { ...json, ...headers }, body });
-    const failed = (node: string) => shown.find((each) => each.node === node && each.state === "failed");
-    const refused = (node: string | null, problem: string) =>
-      shown.find((each) => each.node === node && each.cause?.problem === problem);
+  it("are told with their bytes where they are no text", async () => {
+    const body = Buffer.from([0xff, 0, 1]);
+    const { json: told } = await send(nodeRed.node("/orders"), { headers: { ...bearer, "Content-Type": "image/png" }, body }); // prettier-ignore
+    should((await shown.detail(String(told.id))).body).eql({ encoding: "base64", data: body.toString("base64"), truncated: false }); // prettier-ignore
+  });
 
-    it("are told with what came, what was answered and how long that took", async () => {
-      const { json: told } = await post("/orders?color=red&token=abc", { ...bearer, "X-Kind": "order" }, '{"a":1}');
-      const summary = await shown.find(({ id }) => id === told.id);
-      const { at, milliseconds, ip, ...rest } = summary;
-      should(at).be.within(Date.now() - 60_000, Date.now());
-      should(milliseconds).be.within(0, 60_000);
-      ip.should.equal("127.0.0.1");
-      should(rest).eql({
-        ...{ id: told.id, node: "orders", state: "succeeded", status: 200, reason: null, fix: null, method: "POST" },
-        ...{
-          path: "/orders",
-          sender: null,
-          event: null,
-          senderId: null,
-          words: '{"a":1}',
-          size: 7,
-          attempt: 1,
-          maxAttempts: null,
-          nextAt: null,
-          pause: null,
-          replayOf: null,
-          duplicateOf: null,
-          isTest: false,
-        },
-        cause: null,
+  describe("tell the payload that a replay has", () => {
+    const typed = async (type: string, body: string | Buffer, path = "/orders", coding: Record<string, string> = {}) =>
+      String(
+        (await send(nodeRed.node(path), { headers: { ...bearer, "Content-Type": type, ...coding }, body })).json.id,
+      );
+    const form = formOf([
+      { disposition: '; name="order"', content: "17" },
+      { disposition: '; name="note"; filename="note.txt"', content: "two" },
+    ]);
+    const bodies: Record<string, readonly [type: string, body: string | Buffer, coding?: Record<string, string>]> = {
+      JSON: ["application/json", '{"a":[1]}'],
+      "a number that is text": ["text/plain", "12345"],
+      "a word that is text": ["text/plain", "true"],
+      "an object that is text": ["text/plain", '{"a":1}'],
+      "fields of a form": ["application/x-www-form-urlencoded", "a=1&b=2&a=3"],
+      "fields of a form that may have files": [typeOf(), form],
+      "packed JSON": ["application/json", gzipSync('{"a":1}'), { "Content-Encoding": "gzip" }],
+      nothing: ["application/json", ""],
+    };
+    for (const [what, [type, body, coding]] of Object.entries(bodies)) {
+      it(`as the flow got it, with ${what}`, async () => {
+        const id = await typed(type, body, "/orders", coding);
+        should((await shown.detail(id)).payload).eql((await nodeRed.message(id)).payload);
       });
-      const detail = await shown.detail(summary.id);
-      should(detail).containDeep(summary);
-      should(detail.headers).containDeep({ "x-kind": "order", "content-type": "application/json" });
-      should(detail.query).eql({ color: "red", token: "••••••••" });
-      should(detail.body).eql({ encoding: "utf8", data: '{"a":1}', truncated: false });
-      should(detail.answer).eql({ status: 200, milliseconds, body: JSON.stringify(told) });
-      should(detail.attempts).eql([{ at }]);
+    }
+
+    it("with its parameters, but for what may let somebody in", async () => {
+      const id = await typed("text/plain", "1", "/both?color=red&key=of-somebody");
+      should((await shown.detail(id)).payload).eql({ body: "1", query: { color: "red", key: "••••••••" } });
     });
 
-    it("are told with their bytes where they are no text", async () => {
-      const body = Buffer.from([0xff, 0, 1]);
-      const { json: told } = await send(nodeRed.node("/orders"), { headers: { ...bearer, "Content-Type": "image/png" }, body }); // prettier-ignore
-      should((await shown.detail(String(told.id))).body).eql({ encoding: "base64", data: body.toString("base64"), truncated: false }); // prettier-ignore
+    it("as somebody has changed it, and nothing around that", async () => {
+      const id = await typed("text/plain", "1", "/both?x=1");
+      const { json: again } = await shown.replay(id, { payload: { body: 2 } });
+      should(await shown.detail(id)).containEql({ isJson: false });
+      should(await shown.detail(String(again.id))).containDeep({ isJson: true, payload: { body: 2 } });
+      should((await shown.detail(String(again.id))).payload).eql({ body: 2 });
     });
 
-    describe("tell the payload that a replay has", () => {
-      const typed = async (
-        type: string,
-        body: string | Buffer,
-        path = "/orders",
-        coding: Record<string, string> = {},
-      ) =>
-        String(
-          (await send(nodeRed.node(path), { headers: { ...bearer, "Content-Type": type, ...coding }, body })).json.id,
-        );
-      const form = formOf([
-        { disposition: '; name="order"', content: "17" },
-        { disposition: '; name="note"; filename="note.txt"', content: "two" },
-      ]);
-      const bodies: Record<string, readonly [type: string, body: string | Buffer, coding?: Record<string, string>]> = {
-        JSON: ["application/json", '{"a":[1]}'],
-        "a number that is text": ["text/plain", "12345"],
-        "a word that is text": ["text/plain", "true"],
-        "an object that is text": ["text/plain", '{"a":1}'],
-        "fields of a form": ["application/x-www-form-urlencoded", "a=1&b=2&a=3"],
-        "fields of a form that may have files": [typeOf(), form],
-        "packed JSON": ["application/json", gzipSync('{"a":1}'), { "Content-Encoding": "gzip" }],
-        nothing: ["application/json", ""],
-      };
-      for (const [what, [type, body, coding]] of Object.entries(bodies)) {
-        it(`as the flow got it, with ${what}`, async () => {
-          const id = await typed(type, body, "/orders", coding);
-          should((await shown.detail(id)).payload).eql((await nodeRed.message(id)).payload);
-        });
-      }
-
-      it("with its parameters, but for what may let somebody in", async () => {
-        const id = await typed("text/plain", "1", "/both?color=red&key=of-somebody");
-        should((await shown.detail(id)).payload).eql({ body: "1", query: { color: "red", key: "••••••••" } });
-      });
-
-      it("as somebody has changed it, and nothing around that", async () => {
-        const id = await typed("text/plain", "1", "/both?x=1");
-        const { json: again } = await shown.replay(id, { payload: { body: 2 } });
-        should(await shown.detail(id)).containEql({ isJson: false });
-        should(await shown.detail(String(again.id))).containDeep({ isJson: true, payload: { body: 2 } });
-        should((await shown.detail(String(again.id))).payload).eql({ body: 2 });
-      });
-
-      it("with nothing in it that lets somebody in", async () => {
-        const masked = await typed("application/json", JSON.stringify({ token }));
-        should((await shown.detail(masked)).payload).eql({ token: "[redacted]" });
-        const unseen = await typed("text/plain; charset=utf-16le", Buffer.from(token, "utf16le"));
-        should((await nodeRed.message(unseen)).payload).equal(token);
-        should(await shown.detail(unseen)).not.have.property("payload");
-      });
-
-      it("but not where that is no JSON, is too long, or cannot be replayed", async () => {
-        await post("/orders", {});
-        const long = Buffer.alloc(maxShownBytes + 1, "a");
-        for (const id of [
-          await typed("application/octet-stream", Buffer.from([0xff])),
-          await typed("text/plain", long),
-          await typed("text/plain", gzipSync(long), "/orders", { "Content-Encoding": "gzip" }),
-          (await shown.find(({ state }) => state === "refused")).id,
-        ])
-          should(await shown.detail(id)).not.have.property("payload");
-      });
+    it("with nothing in it that lets somebody in", async () => {
+      const masked = await typed("application/json", JSON.stringify({ token }));
+      should((await shown.detail(masked)).payload).eql({ token: "[redacted]" });
+      const unseen = await typed("text/plain; charset=utf-16le", Buffer.from(token, "utf16le"));
+      should((await nodeRed.message(unseen)).payload).equal(token);
+      should(await shown.detail(unseen)).not.have.property("payload");
     });
 
-    it("say of a refused request why it was, and what to do", async () => {
-      (await post("/orders", { "X-Token": token })).status.should.equal(401);
-      const summary = await refused("orders", "tokenMissing");
-      should(summary).containDeep({ state: "refused", status: 401, attempt: 0, reason: catalog.refused.tokenMissing });
-      should(summary.fix).equal(sentence(catalog.whyNot.tokenElsewhere.replace("__place__", "X-Token")));
-      const { headers, answer: told, attempts, body } = await shown.detail(summary.id);
-      should(headers["x-token"]).equal("••••••••");
-      should(attempts).eql([]);
-      should(body).eql({ encoding: "utf8", data: "", truncated: true });
-      should(JSON.parse(told?.body ?? "")).containEql({ status: 401 });
+    it("but not where that is no JSON, is too long, or cannot be replayed", async () => {
+      await post("/orders", {});
+      const long = Buffer.alloc(maxShownBytes + 1, "a");
+      for (const id of [
+        await typed("application/octet-stream", Buffer.from([0xff])),
+        await typed("text/plain", long),
+        await typed("text/plain", gzipSync(long), "/orders", { "Content-Encoding": "gzip" }),
+        (await shown.find(({ state }) => state === "refused")).id,
+      ])
+        should(await shown.detail(id)).not.have.property("payload");
     });
+  });
 
-    it("say what to do where nothing is known but the problem", async () => {
-      (await send(nodeRed.node("/orders"), { headers: { ...bearer, ...json }, body: "{" })).status.should.equal(400);
-      should((await refused("orders", "jsonMalformed")).fix).equal(sentence(catalog.fix.jsonMalformed));
+  it("say of a refused request why it was, and what to do", async () => {
+    (await post("/orders", { "X-Token": token })).status.should.equal(401);
+    const summary = await refused("orders", "tokenMissing");
+    should(summary).containDeep({ state: "refused", status: 401, attempt: 0, reason: catalog.refused.tokenMissing });
+    should(summary.fix).equal(sentence(catalog.whyNot.tokenElsewhere.replace("__place__", "X-Token")));
+    const { headers, answer: told, attempts, body } = await shown.detail(summary.id);
+    should(headers["x-token"]).equal("••••••••");
+    should(attempts).eql([]);
+    should(body).eql({ encoding: "utf8", data: "", truncated: true });
+    should(JSON.parse(told?.body ?? "")).containEql({ status: 401 });
+  });
+
+  it("say what to do where nothing is known but the problem", async () => {
+    (await send(nodeRed.node("/orders"), { headers: { ...bearer, ...json }, body: "{" })).status.should.equal(400);
+    should((await refused("orders", "jsonMalformed")).fix).equal(sentence(catalog.fix.jsonMalformed));
+  });
+
+  it("say of all that the flow has failed with, however many come at once", async () => {
+    const told = await Promise.all(Array.from({ length: 150 }, () => post("/broken")));
+    const ids = new Set(told.map((each) => String(each.json.id)));
+    for (let left = ids.size; left > 0;) {
+      const { deliveries } = await shown.page("node=broken&state=failed&limit=500");
+      left = ids.size - deliveries.filter(({ id }) => ids.has(id)).length;
+    }
+  });
+
+  it("say what the flow has failed with, whether that is caught or not", async () => {
+    await post("/broken");
+    const summary = await failed("broken");
+    const error = "function: no such order";
+    should(summary).containDeep({ status: 200, reason: error, fix: sentence(catalog.fix.flow), cause: { error } });
+    const [run] = (await shown.detail(summary.id)).attempts;
+    should(run).have.properties({ error: "function: no such order" });
+    should(run?.ended).be.aboveOrEqual(run?.at ?? Infinity);
+    const { deliveries } = await shown.page("text=No%20such%20ORDER");
+    deliveries.map(({ id }) => id).should.containEql(summary.id);
+  });
+
+  it("say what was answered, by the node or by the flow, or that nothing was", async () => {
+    const answered = async (node: string, told?: unknown, headers = bearer) => {
+      const { id } = (await shown.page(`node=${node}&limit=1`)).deliveries[0] ?? {};
+      const { status } = await post(`/${node}`, headers, JSON.stringify({ told }));
+      const summary = await shown.find((each) => each.id !== id && each.state !== "running", `node=${node}`);
+      const { answer: said } = await shown.detail(summary.id);
+      should(said?.status).equal(status);
+      return [summary.state, summary.reason, status, said?.body];
+    };
+    should(await answered("own")).eql(["succeeded", null, 202, "Thank you, ä"]);
+    should(await answered("answered")).eql(["succeeded", null, 422, null]);
+    should(await answered("answered", { out: ["of stock", token] })).eql([
+      "succeeded",
+      null,
+      422,
+      '{"out":["of stock","[redacted]"]}',
+    ]);
+    should(await answered("answered", "x".repeat(5000))).eql(["succeeded", null, 422, `${"x".repeat(1024)}…`]);
+    const once = { ...bearer, "X-Id": "1" };
+    should(await answered("repeated", `first ${token}`, once)).eql(["succeeded", null, 422, "first [redacted]"]);
+    should(await answered("repeated", "second", once)).eql(["duplicate", null, 422, "first [redacted]"]);
+    (await post("/silent")).status.should.equal(504);
+    const late = await failed("silent");
+    should(JSON.parse((await shown.detail(late.id)).answer?.body ?? "")).containEql({ status: 504 });
+    should(late).containDeep({ status: 504, reason: catalog.refused.flowLate, fix: sentence(catalog.fix.flowLate) }); // prettier-ignore
+  });
+
+  it("say that the sender had gone before the flow answered", async () => {
+    const socket = dial(nodeRed.origin);
+    const path = new URL(nodeRed.node("/silent")).pathname;
+    const fields = [`Authorization: ${bearer.Authorization}`, "X-Trace: hasty", "Content-Length: 0"];
+    socket.write([`POST ${path} HTTP/1.1`, "Host: x", ...fields, "", ""].join("\r\n"));
+    await shown.find(({ state }) => state === "running", "node=silent");
+    socket.destroy();
+    const left = await shown.find(({ state, status }) => state === "failed" && status === null, "node=silent");
+    should(left).containDeep({ reason: catalog.failed.gone, fix: sentence(catalog.fix.gone) });
+  });
+
+  it("tell the sender, its event and its id, and no signature", async () => {
+    const body = '{"zen":"Keep it logically awesome."}';
+    const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
+    const headers = { "X-Hub-Signature-256": signature, "X-GitHub-Event": "push", "X-GitHub-Delivery": "7d1c" };
+    (await post("/github", headers, body)).status.should.equal(200);
+    const summary = await shown.find(({ node }) => node === "github");
+    should(summary).containDeep({ sender: "github", event: "push", senderId: "7d1c" });
+    should((await shown.detail(summary.id)).headers["x-hub-signature-256"]).equal("••••••••");
+  });
+
+  it("tell no more of an event than its beginning, and find no more of it", async () => {
+    const event = `at-length${"-and".repeat(1000)}`;
+    const signature = `sha256=${createHmac("sha256", secret).update("{}").digest("hex")}`;
+    const headers = { "X-Hub-Signature-256": signature, "X-GitHub-Event": event };
+    const { json: told } = await post("/github", headers);
+    should((await nodeRed.message(told.id)).topic).equal(event);
+    const { deliveries } = await shown.page("node=github&text=at-length-and-and");
+    deliveries.map((each) => each.event).should.eql([event.slice(0, 200)]);
+  });
+
+  it("tell of a request to a path that is like that of a node, and of one whose node is closed", async () => {
+    (await post("/ordres")).status.should.equal(404);
+    const near = await refused("orders", "noEndpoint");
+    should(near).containDeep({ status: 404, path: `${root}/ordres`, reason: catalog.refused.noEndpoint });
+    should(near.fix).equal(sentence(catalog.whyNot.pathNear.replace("__path__", `${root}/orders`)));
+    (await send(nodeRed.node("/mata?hub.mode=subscribe"), { method: "GET" })).status.should.equal(404);
+    should(await refused("meta", "noEndpoint")).containDeep({ method: "GET", path: `${root}/mata` });
+    (await post("/closed")).status.should.equal(404);
+    const closed = await shown.find(({ path }) => path === `${root}/closed`);
+    should(closed).containDeep({ node: "closed", fix: sentence(catalog.whyNot.pathClosed) });
+    (await post(`/nothing-like-it/${token}`)).status.should.equal(404);
+    const unknown = await shown.find(({ cause }) => cause?.reasons[0]?.key === "pathUnknown");
+    should(unknown).containDeep({
+      node: null,
+      path: `${root}/nothing-like-it/[redacted]`,
+      fix: sentence(catalog.whyNot.pathUnknown),
     });
+    (await post("/nothing-like-it")).status.should.equal(404);
+    await shown.find(({ path }) => path === root + "/nothing-like-it");
+  });
 
-    it("say of all that the flow has failed with, however many come at once", async () => {
-      const told = await Promise.all(Array.from({ length: 150 }, () => post("/broken")));
-      const ids = new Set(told.map((each) => String(each.json.id)));
-      for (let left = ids.size; left > 0;) {
-        const { deliveries } = await shown.page("node=broken&state=failed&limit=500");
-        left = ids.size - deliveries.filter(({ id }) => ids.has(id)).length;
-      }
+  it("tell of what the sender has asked, and was answered", async () => {
+    const headers = { "X-Goog-Channel-Id": "1" };
+    (
+      await send(nodeRed.node("/meta?hub.mode=subscribe&hub.challenge=42&hub.verify_token=a-word-of-ours"), {
+        method: "GET",
+        headers,
+      })
+    ).status.should.equal(200);
+    const summary = await shown.find(({ node }) => node === "meta");
+    should(summary).containDeep({ state: "handshake", status: 200, method: "GET", cause: null });
+    should((await shown.detail(summary.id)).query).have.property("hub.verify_token", "••••••••");
+  });
+
+  it("tell of nothing that the editor, or another node's route, has answered", async () => {
+    const before = (await shown.page()).deliveries.length;
+    (await shown.replay("no-such-delivery")).status.should.equal(404);
+    (await shown.page()).deliveries.should.have.length(before);
+  });
+
+  it("hold no token, whatever was sent where", async () => {
+    await post(`/both?state=${token}`, { "X-Copy": token, Cookie: `session=${token}` }, JSON.stringify({ token }));
+    await post("/both", { ...bearer, "X-Copy": token, Cookie: `a=${token}` }, JSON.stringify({ token, a: [token] }));
+    await post(`/${token}`, bearer);
+    await post(`/nothing-like-it/${encodeURIComponent(secret)}`, { "User-Agent": secret });
+    const { deliveries } = await shown.page("limit=500");
+    const details = await Promise.all(deliveries.map(({ id }) => shown.detail(id)));
+    details.length.should.be.above(5);
+    for (const each of [token, secret]) JSON.stringify(details).should.not.containEql(each);
+  });
+
+  it("show no value of a field whose name tells of a credential, and do not find it", async () => {
+    const keys = {
+      "X-Acme-Sum": createHmac("sha256", secret).update("{}").digest("hex"),
+      "X-Api-Key": "of-somebody",
+      "Ocp-Apim-Subscription-Key": "of-a-gateway",
+      "Idempotency-Key": "7d1c",
+    };
+    const { status, json: told } = await post("/acme", keys);
+    status.should.equal(200);
+    const { headers } = await shown.detail(String(told.id));
+    should(headers).containDeep({
+      "x-acme-sum": keys["X-Acme-Sum"],
+      "x-api-key": "••••••••",
+      "ocp-apim-subscription-key": "••••••••",
+      "idempotency-key": "7d1c",
     });
+    (await shown.page("text=x-api-key")).deliveries.should.have.length(1);
+    for (const text of ["of-somebody", "of-a-gateway"]) (await shown.page(`text=${text}`)).deliveries.should.eql([]);
+  });
 
-    it("say what the flow has failed with, whether that is caught or not", async () => {
-      await post("/broken");
-      const summary = await failed("broken");
-      const error = "function: no such order";
-      should(summary).containDeep({ status: 200, reason: error, fix: sentence(catalog.fix.flow), cause: { error } });
-      const [run] = (await shown.detail(summary.id)).attempts;
-      should(run).have.properties({ error: "function: no such order" });
-      should(run?.ended).be.aboveOrEqual(run?.at ?? Infinity);
-      const { deliveries } = await shown.page("text=No%20such%20ORDER");
-      deliveries.map(({ id }) => id).should.containEql(summary.id);
-    });
-
-    it("say what was answered, by the node or by the flow, or that nothing was", async () => {
-      const answered = async (node: string, told?: unknown, headers = bearer) => {
-        const { id } = (await shown.page(`node=${node}&limit=1`)).deliveries[0] ?? {};
-        const { status } = await post(`/${node}`, headers, JSON.stringify({ told }));
-        const summary = await shown.find((each) => each.id !== id && each.state !== "running", `node=${node}`);
-        const { answer: said } = await shown.detail(summary.id);
-        should(said?.status).equal(status);
-        return [summary.state, summary.reason, status, said?.body];
-      };
-      should(await answered("own")).eql(["succeeded", null, 202, "Thank you, ä"]);
-      should(await answered("answered")).eql(["succeeded", null, 422, null]);
-      should(await answered("answered", { out: ["of stock", token] })).eql([
-        "succeeded",
-        null,
-        422,
-        '{"out":["of stock","[redacted]"]}',
-      ]);
-      should(await answered("answered", "x".repeat(5000))).eql(["succeeded", null, 422, `${"x".repeat(1024)}…`]);
-      const once = { ...bearer, "X-Id": "1" };
-      should(await answered("repeated", `first ${token}`, once)).eql(["succeeded", null, 422, "first [redacted]"]);
-      should(await answered("repeated", "second", once)).eql(["duplicate", null, 422, "first [redacted]"]);
-      (await post("/silent")).status.should.equal(504);
-      const late = await failed("silent");
-      should(JSON.parse((await shown.detail(late.id)).answer?.body ?? "")).containEql({ status: 504 });
-      should(late).containDeep({ status: 504, reason: catalog.refused.flowLate, fix: sentence(catalog.fix.flowLate) }); // prettier-ignore
-    });
-
-    it("say that the sender had gone before the flow answered", async () => {
-      const socket = dial(nodeRed.origin);
-      const path = new URL(nodeRed.node("/silent")).pathname;
-      const fields = [`Authorization: ${bearer.Authorization}`, "X-Trace: hasty", "Content-Length: 0"];
-      socket.write([`POST ${path} HTTP/1.1`, "Host: x", ...fields, "", ""].join("\r\n"));
-      await shown.find(({ state }) => state === "running", "node=silent");
-      socket.destroy();
-      const left = await shown.find(({ state, status }) => state === "failed" && status === null, "node=silent");
-      should(left).containDeep({ reason: catalog.failed.gone, fix: sentence(catalog.fix.gone) });
-    });
-
-    it("tell the sender, its event and its id, and no signature", async () => {
-      const body = '{"zen":"Keep it logically awesome."}';
-      const signature = `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`;
-      const headers = { "X-Hub-Signature-256": signature, "X-GitHub-Event": "push", "X-GitHub-Delivery": "7d1c" };
-      (await post("/github", headers, body)).status.should.equal(200);
-      const summary = await shown.find(({ node }) => node === "github");
-      should(summary).containDeep({ sender: "github", event: "push", senderId: "7d1c" });
-      should((await shown.detail(summary.id)).headers["x-hub-signature-256"]).equal("••••••••");
-    });
-
-    it("tell no more of an event than its beginning, and find no more of it", async () => {
-      const event = `at-length${"-and".repeat(1000)}`;
-      const signature = `sha256=${createHmac("sha256", secret).update("{}").digest("hex")}`;
-      const headers = { "X-Hub-Signature-256": signature, "X-GitHub-Event": event };
-      const { json: told } = await post("/github", headers);
-      should((await nodeRed.message(told.id)).topic).equal(event);
-      const { deliveries } = await shown.page("node=github&text=at-length-and-and");
-      deliveries.map((each) => each.event).should.eql([event.slice(0, 200)]);
-    });
-
-    it("tell of a request to a path that is like that of a node, and of one whose node is closed", async () => {
-      (await post("/ordres")).status.should.equal(404);
-      const near = await refused("orders", "noEndpoint");
-      should(near).containDeep({ status: 404, path: `${root}/ordres`, reason: catalog.refused.noEndpoint });
-      should(near.fix).equal(sentence(catalog.whyNot.pathNear.replace("__path__", `${root}/orders`)));
-      (await send(nodeRed.node("/mata?hub.mode=subscribe"), { method: "GET" })).status.should.equal(404);
-      should(await refused("meta", "noEndpoint")).containDeep({ method: "GET", path: `${root}/mata` });
-      (await post("/closed")).status.should.equal(404);
-      const closed = await shown.find(({ path }) => path === `${root}/closed`);
-      should(closed).containDeep({ node: "closed", fix: sentence(catalog.whyNot.pathClosed) });
-      (await post(`/nothing-like-it/${token}`)).status.should.equal(404);
-      const unknown = await shown.find(({ cause }) => cause?.reasons[0]?.key === "pathUnknown");
-      should(unknown).containDeep({
-        node: null,
-        path: `${root}/nothing-like-it/[redacted]`,
-        fix: sentence(catalog.whyNot.pathUnknown),
-      });
-      (await post("/nothing-like-it")).status.should.equal(404);
-      await shown.find(({ path }) => path === root + "/nothing-like-it");
-    });
-
-    it("tell of what the sender has asked, and was answered", async () => {
-      const headers = { "X-Goog-Channel-Id": "1" };
-      (
-        await send(nodeRed.node("/meta?hub.mode=subscribe&hub.challenge=42&hub.verify_token=a-word-of-ours"), {
-          method: "GET",
-          headers,
-        })
-      ).status.should.equal(200);
-      const summary = await shown.find(({ node }) => node === "meta");
-      should(summary).containDeep({ state: "handshake", status: 200, method: "GET", cause: null });
-      should((await shown.detail(summary.id)).query).have.property("hub.verify_token", "••••••••");
-    });
-
-    it("tell of nothing that the editor, or another node's route, has answered", async () => {
-      const before = (await shown.page()).deliveries.length;
-      (await shown.replay("no-such-delivery")).status.should.equal(404);
-      (await shown.page()).deliveries.should.have.length(before);
-    });
-
-    it("hold no token, whatever was sent where", async () => {
-      await post(`/both?state=${token}`, { "X-Copy": token, Cookie: `session=${token}` }, JSON.stringify({ token }));
-      await post("/both", { ...bearer, "X-Copy": token, Cookie: `a=${token}` }, JSON.stringify({ token, a: [token] }));
-      await post(`/${token}`, bearer);
-      await post(`/nothing-like-it/${encodeURIComponent(secret)}`, { "User-Agent": secret });
-      const { deliveries } = await shown.page("limit=500");
-      const details = await Promise.all(deliveries.map(({ id }) => shown.detail(id)));
-      details.length.should.be.above(5);
-      for (const each of [token, secret]) JSON.stringify(details).should.not.containEql(each);
-    });
-
-    it("show no value of a field whose name tells of a credential, and do not find it", async () => {
-      const keys = {
-        "X-Acme-Sum": createHmac("sha256", secret).update("{}").digest("hex"),
-        "X-Api-Key": "of-somebody",
-        "Ocp-Apim-Subscription-Key": "of-a-gateway",
-        "Idempotency-Key": "7d1c",
-      };
-      const { status, json: told } = await post("/acme", keys);
-      status.should.equal(200);
-      const { headers } = await shown.detail(String(told.id));
-      should(headers).containDeep({
-        "x-acme-sum": keys["X-Acme-Sum"],
-        "x-api-key": "••••••••",
-        "ocp-apim-subscription-key": "••••••••",
-        "idempotency-key": "7d1c",
-      });
-      (await shown.page("text=x-api-key")).deliveries.should.have.length(1);
-      for (const text of ["of-somebody", "of-a-gateway"]) (await shown.page(`text=${text}`)).deliveries.should.eql([]);
-    });
-
-    it("have a signature that travels in the body, with which they can be replayed", async () => {
-      const sign = (text: string) => createHmac("sha256", secret).update(text).digest("hex");
-      const signature = sign("1700000000of-mailgun");
-      const body = JSON.stringify({ signature: { token: "of-mailgun", signature, timestamp: "1700000000" } });
-      const form = { "Content-Type": "application/x-www-form-urlencoded" };
-      for (const [node, sent, headers, ownId] of [
-        ["mailgun", body, {}, "of-mailgun"],
-        ["summed", `sum=${sign("ä")}&text=%C3%A4`, form, null],
-      ] as const) {
-        (await post(`/${node}`, headers, sent)).status.should.equal(200);
-        const { id, senderId } = await shown.find((each) => each.node === node);
-        should(senderId).equal(ownId);
-        should((await shown.detail(id)).body.data).equal(sent);
-        const { json: again } = await shown.replay(id);
-        should((await nodeRed.message(again.id)).payload).eql((await nodeRed.message(id)).payload);
-      }
-    });
-
-    it("have a mark in the place of a token that travels in the body, also in a replay", async () => {
-      const sent = JSON.stringify({ value: [{ clientState: stateOfGraph, changeType: "created" }] });
-      (await post("/graph", {}, sent)).status.should.equal(200);
-      const { id } = await shown.find((each) => each.node === "graph");
+  it("have a signature that travels in the body, with which they can be replayed", async () => {
+    const sign = (text: string) => createHmac("sha256", secret).update(text).digest("hex");
+    const signature = sign("1700000000of-mailgun");
+    const body = JSON.stringify({ signature: { token: "of-mailgun", signature, timestamp: "1700000000" } });
+    const form = { "Content-Type": "application/x-www-form-urlencoded" };
+    for (const [node, sent, headers, ownId] of [
+      ["mailgun", body, {}, "of-mailgun"],
+      ["summed", `sum=${sign("ä")}&text=%C3%A4`, form, null],
+    ] as const) {
+      (await post(`/${node}`, headers, sent)).status.should.equal(200);
+      const { id, senderId } = await shown.find((each) => each.node === node);
+      should(senderId).equal(ownId);
+      should((await shown.detail(id)).body.data).equal(sent);
       const { json: again } = await shown.replay(id);
-      const { payload } = await nodeRed.message(again.id);
-      should(payload).eql({ value: [{ clientState: "[redacted]", changeType: "created" }] });
-      for (const each of [id, String(again.id)])
-        JSON.stringify(await shown.detail(each)).should.not.containEql(stateOfGraph);
-      (await shown.page(`text=${stateOfGraph}`)).deliveries.should.eql([]);
-    });
+      should((await nodeRed.message(again.id)).payload).eql((await nodeRed.message(id)).payload);
+    }
+  });
 
-    it("hold no token of a refused request, percent-encoded or as the name of a field", async () => {
-      const encoded = encodeURIComponent(token);
-      (await post("/orders", { "User-Agent": encoded })).status.should.equal(401);
-      (await post("/named", { [named.toLowerCase()]: "1" })).status.should.equal(401);
-      const { deliveries } = await shown.page("state=refused&limit=500");
-      const details = await Promise.all(deliveries.map(({ id }) => shown.detail(id)));
-      for (const each of [encoded, named.toLowerCase()]) JSON.stringify(details).should.not.containEql(each);
-    });
+  it("have a mark in the place of a token that travels in the body, also in a replay", async () => {
+    const sent = JSON.stringify({ value: [{ clientState: stateOfGraph, changeType: "created" }] });
+    (await post("/graph", {}, sent)).status.should.equal(200);
+    const { id } = await shown.find((each) => each.node === "graph");
+    const { json: again } = await shown.replay(id);
+    const { payload } = await nodeRed.message(again.id);
+    should(payload).eql({ value: [{ clientState: "[redacted]", changeType: "created" }] });
+    for (const each of [id, String(again.id)])
+      JSON.stringify(await shown.detail(each)).should.not.containEql(stateOfGraph);
+    (await shown.page(`text=${stateOfGraph}`)).deliveries.should.eql([]);
+  });
 
-    it("come page by page, each once, the newest first", async () => {
-      for (let number = 0; number < 5; number++) await post("/orders");
-      const ids: string[] = [];
-      for (let next: string | null = ""; next !== null;) {
-        const page = await shown.page(`node=orders&limit=2${next && `&before=${next}`}`);
-        ids.push(...page.deliveries.map(({ id }) => id));
-        ({ next } = page);
-      }
-      const all = (await shown.page("node=orders&limit=500")).deliveries;
-      ids.should.eql(all.map(({ id }) => id));
-      all.map(({ at }) => at).should.eql(all.map(({ at }) => at).sort((one, other) => other - one));
-    });
+  it("hold no token of a refused request, percent-encoded or as the name of a field", async () => {
+    const encoded = encodeURIComponent(token);
+    (await post("/orders", { "User-Agent": encoded })).status.should.equal(401);
+    (await post("/named", { [named.toLowerCase()]: "1" })).status.should.equal(401);
+    const { deliveries } = await shown.page("state=refused&limit=500");
+    const details = await Promise.all(deliveries.map(({ id }) => shown.detail(id)));
+    for (const each of [encoded, named.toLowerCase()]) JSON.stringify(details).should.not.containEql(each);
+  });
 
-    for (const [query, count] of [
+  it("come page by page, each once, the newest first", async () => {
+    for (let number = 0; number < 5; number++) await post("/orders");
+    const ids: string[] = [];
+    for (let next: string | null = ""; next !== null;) {
+      const page = await shown.page(`node=orders&limit=2${next && `&before=${next}`}`);
+      ids.push(...page.deliveries.map(({ id }) => id));
+      ({ next } = page);
+    }
+    const all = (await shown.page("node=orders&limit=500")).deliveries;
+    ids.should.eql(all.map(({ id }) => id));
+    all.map(({ at }) => at).should.eql(all.map(({ at }) => at).sort((one, other) => other - one));
+  });
+
+  for (const [query, count] of [
       ["text=%25-only-HERE", 1], ["text=%2525", 0], ["text=%_", 0], ["state=refused&text=-only-here", 0], ["state=succeeded&node=orders&text=ONLY-here", 1], ["node=nobody", 0],
     ] as const) {
       it(`are found by ${query}: ${count}`, async () => {
@@ -416,113 +407,112 @@ for (const [layout, settings] of Object.entries(roots)) {
       });
     } // prettier-ignore
 
-    for (const query of ["limit=0", "limit=-1", "limit=x", "limit=1.5", "state=lost", "node=a&node=b", "before=x", "before=WyJ4Il0"]) {
+  for (const query of ["limit=0", "limit=-1", "limit=x", "limit=1.5", "state=lost", "node=a&node=b", "before=x", "before=WyJ4Il0"]) {
       it(`are not asked for by ${query}`, async () => {
         const { status } = await send(nodeRed.admin(`/webhook-trigger/deliveries?${query}`), { method: "GET" });
         status.should.equal(400);
       });
     } // prettier-ignore
 
-    it("are not stored, and 404 where there is none with an id", async () => {
-      const { headers } = await send(nodeRed.admin("/webhook-trigger/deliveries"), { method: "GET" });
-      should(headers["cache-control"]).equal("no-store");
-      (await send(nodeRed.admin("/webhook-trigger/deliveries/nobody"), { method: "GET" })).status.should.equal(404);
+  it("are not stored, and 404 where there is none with an id", async () => {
+    const { headers } = await send(nodeRed.admin("/webhook-trigger/deliveries"), { method: "GET" });
+    should(headers["cache-control"]).equal("no-store");
+    (await send(nodeRed.admin("/webhook-trigger/deliveries/nobody"), { method: "GET" })).status.should.equal(404);
+  });
+
+  it("are counted by the minute", async () => {
+    const sums = async (query: string): Promise<{ accepted: number; refused: number }> => {
+      const minutes = await shown.traffic(query);
+      minutes.should.have.length(60);
+      const sum = (outcome: "accepted" | "refused") => minutes.reduce((all, each) => all + each[outcome], 0);
+      return { accepted: sum("accepted"), refused: sum("refused") };
+    };
+    const before = await sums("node=both");
+    await post("/both");
+    await post("/both", {});
+    should(await sums("node=both")).eql({ accepted: before.accepted + 1, refused: before.refused + 1 });
+    const all = await sums("");
+    for (let number = 0; number < 20; number++) await post("/nothing-like-it");
+    // Whoever was answered may ask before that is counted.
+    await until(async () => (await sums("")).refused >= all.refused + 20, "all of them to be counted");
+    should(await sums("")).eql({ accepted: all.accepted, refused: all.refused + 20 });
+    const ofRefused = await sums("node=both&state=refused");
+    ofRefused.accepted.should.equal(0);
+    ofRefused.refused.should.be.above(0);
+    should(await sums("node=nobody")).eql({ accepted: 0, refused: 0 });
+  });
+
+  describe("replayed", () => {
+    it("start the flow of their node with what they were, and say so", async () => {
+      const { json: told } = await post("/both?x=1", { ...bearer, "X-Kind": "order" }, '{"a":[1]}');
+      const first = await nodeRed.message(told.id);
+      const { status, json: again } = await shown.replay(String(told.id));
+      status.should.equal(200);
+      should(again.id).not.equal(told.id);
+      const second = await nodeRed.message(again.id);
+      should(second).containDeep({ payload: { body: { a: [1] }, query: { x: "1" } } });
+      should(second.webhook).eql({ ...first.webhook, replay: true });
+      should(second.req).containDeep({ path: "/both", headers: { "x-kind": "order" } });
+      should(first.webhook).not.have.property("replay");
+      const summary = await shown.find(({ id }) => id === again.id);
+      should(summary).containDeep({ node: "both", state: "succeeded", replayOf: told.id });
     });
 
-    it("are counted by the minute", async () => {
-      const sums = async (query: string): Promise<{ accepted: number; refused: number }> => {
-        const minutes = await shown.traffic(query);
-        minutes.should.have.length(60);
-        const sum = (outcome: "accepted" | "refused") => minutes.reduce((all, each) => all + each[outcome], 0);
-        return { accepted: sum("accepted"), refused: sum("refused") };
-      };
-      const before = await sums("node=both");
-      await post("/both");
-      await post("/both", {});
-      should(await sums("node=both")).eql({ accepted: before.accepted + 1, refused: before.refused + 1 });
-      const all = await sums("");
-      for (let number = 0; number < 20; number++) await post("/nothing-like-it");
-      // Whoever was answered may ask before that is counted.
-      await until(async () => (await sums("")).refused >= all.refused + 20, "all of them to be counted");
-      should(await sums("")).eql({ accepted: all.accepted, refused: all.refused + 20 });
-      const ofRefused = await sums("node=both&state=refused");
-      ofRefused.accepted.should.equal(0);
-      ofRefused.refused.should.be.above(0);
-      should(await sums("node=nobody")).eql({ accepted: 0, refused: 0 });
-    });
-
-    describe("replayed", () => {
-      it("start the flow of their node with what they were, and say so", async () => {
-        const { json: told } = await post("/both?x=1", { ...bearer, "X-Kind": "order" }, '{"a":[1]}');
-        const first = await nodeRed.message(told.id);
-        const { status, json: again } = await shown.replay(String(told.id));
-        status.should.equal(200);
-        should(again.id).not.equal(told.id);
-        const second = await nodeRed.message(again.id);
-        should(second).containDeep({ payload: { body: { a: [1] }, query: { x: "1" } } });
-        should(second.webhook).eql({ ...first.webhook, replay: true });
-        should(second.req).containDeep({ path: "/both", headers: { "x-kind": "order" } });
-        should(first.webhook).not.have.property("replay");
-        const summary = await shown.find(({ id }) => id === again.id);
-        should(summary).containDeep({ node: "both", state: "succeeded", replayOf: told.id });
-      });
-
-      it("have another payload where somebody wants that, and again when they are replayed themselves", async () => {
-        const { json: told } = await post("/both", bearer, "{}");
-        for (const payload of [{ b: 2 }, "text", null, 0]) {
-          const { json: again } = await shown.replay(String(told.id), { payload });
-          should((await nodeRed.message(again.id)).payload).eql(payload);
-          const { json: third } = await shown.replay(String(again.id));
-          should((await nodeRed.message(third.id)).payload).eql(payload);
-        }
-      });
-
-      it("count as done where they had failed: the new one is looked after in their place", async () => {
-        await post("/broken");
-        const { id } = await failed("broken");
-        const { json: again } = await shown.replay(id);
-        should(await shown.find((each) => each.id === id)).containDeep({ state: "succeeded" });
-        await shown.find((each) => each.id === again.id && each.state === "failed");
-      });
-
-      it("tell how the flow has answered, where it is to", async () => {
-        const { id } = await shown.find(({ node }) => node === "answered");
-        const { json: again } = await shown.replay(id);
-        await shown.find((each) => each.id === again.id && each.state === "succeeded");
-        const { json: late } = await shown.replay((await shown.find(({ node }) => node === "silent")).id);
-        const unanswered = await shown.find((each) => each.id === late.id && each.state === "failed");
-        should(unanswered).containDeep({ status: null, reason: catalog.refused.flowLate });
-      });
-
-      it("are refused where they were refused, or their node is not there", async () => {
-        const { id } = await shown.find(({ state }) => state === "refused");
-        const { status, json: told } = await shown.replay(id);
-        status.should.equal(409);
-        should(told.message).equal(catalog.replay.notAccepted);
-        (await shown.replay("nobody")).status.should.equal(404);
-        (await shown.replay(id, [1])).status.should.equal(400);
-      });
-    });
-
-    it("give their bodies to the test request of their own node, and of no other", async () => {
-      const { json: told } = await post("/orders", bearer, '{"sample":true}');
-      const test = (node: string, delivery: unknown) =>
-        send(nodeRed.admin(`/webhook-trigger/${node}/test`), { headers: json, body: JSON.stringify({ delivery }) });
-      const { json: result } = await test("orders", told.id);
-      should(result.outcome).equal("accepted");
-      should((await nodeRed.message(result.id)).payload).eql({ sample: true });
-      const isTest = async (which: unknown) => (await shown.find(({ id }) => id === which)).isTest;
-      should([await isTest(result.id), await isTest(told.id)]).eql([true, false]);
-      for (const [node, delivery] of [
-        ["both", told.id],
-        ["orders", "nobody"],
-        ["orders", 1],
-      ] as const) {
-        should((await test(node, delivery)).json).eql({ outcome: "deliveryGone" });
+    it("have another payload where somebody wants that, and again when they are replayed themselves", async () => {
+      const { json: told } = await post("/both", bearer, "{}");
+      for (const payload of [{ b: 2 }, "text", null, 0]) {
+        const { json: again } = await shown.replay(String(told.id), { payload });
+        should((await nodeRed.message(again.id)).payload).eql(payload);
+        const { json: third } = await shown.replay(String(again.id));
+        should((await nodeRed.message(third.id)).payload).eql(payload);
       }
     });
+
+    it("count as done where they had failed: the new one is looked after in their place", async () => {
+      await post("/broken");
+      const { id } = await failed("broken");
+      const { json: again } = await shown.replay(id);
+      should(await shown.find((each) => each.id === id)).containDeep({ state: "succeeded" });
+      await shown.find((each) => each.id === again.id && each.state === "failed");
+    });
+
+    it("tell how the flow has answered, where it is to", async () => {
+      const { id } = await shown.find(({ node }) => node === "answered");
+      const { json: again } = await shown.replay(id);
+      await shown.find((each) => each.id === again.id && each.state === "succeeded");
+      const { json: late } = await shown.replay((await shown.find(({ node }) => node === "silent")).id);
+      const unanswered = await shown.find((each) => each.id === late.id && each.state === "failed");
+      should(unanswered).containDeep({ status: null, reason: catalog.refused.flowLate });
+    });
+
+    it("are refused where they were refused, or their node is not there", async () => {
+      const { id } = await shown.find(({ state }) => state === "refused");
+      const { status, json: told } = await shown.replay(id);
+      status.should.equal(409);
+      should(told.message).equal(catalog.replay.notAccepted);
+      (await shown.replay("nobody")).status.should.equal(404);
+      (await shown.replay(id, [1])).status.should.equal(400);
+    });
   });
-}
+
+  it("give their bodies to the test request of their own node, and of no other", async () => {
+    const { json: told } = await post("/orders", bearer, '{"sample":true}');
+    const test = (node: string, delivery: unknown) =>
+      send(nodeRed.admin(`/webhook-trigger/${node}/test`), { headers: json, body: JSON.stringify({ delivery }) });
+    const { json: result } = await test("orders", told.id);
+    should(result.outcome).equal("accepted");
+    should((await nodeRed.message(result.id)).payload).eql({ sample: true });
+    const isTest = async (which: unknown) => (await shown.find(({ id }) => id === which)).isTest;
+    should([await isTest(result.id), await isTest(told.id)]).eql([true, false]);
+    for (const [node, delivery] of [
+      ["both", told.id],
+      ["orders", "nobody"],
+      ["orders", 1],
+    ] as const) {
+      should((await test(node, delivery)).json).eql({ outcome: "deliveryGone" });
+    }
+  });
+});
 
 describe("the deliveries of a Node-RED with other settings", () => {
   let nodeRed: NodeRed | undefined;
