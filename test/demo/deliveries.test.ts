@@ -14,7 +14,7 @@ import { bearer, webhook, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { NodeRed } from "../harness/node-red";
 import { Page } from "../harness/pages";
-import { readme } from "../harness/readme";
+import { section } from "../harness/readme";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 
 const page = new Page("deliveries.md");
@@ -47,7 +47,7 @@ describe("the page of deliveries", () => {
   it("sets what the code understands, as the README does", () => {
     const { webhookTriggerDeliveries: set } = runInNewContext(`({ ${page.block("js")} })`) as Record<string, unknown>;
     should(parseDeliverySettings(JSON.parse(JSON.stringify(set)))).eql({ keep: 1000, bytes: 50_000_000, bodies: false });
-    const [, inReadme = ""] = /^\| `webhookTriggerDeliveries` +\| `([^`]+)`/m.exec(readme) ?? [];
+    const [, inReadme = ""] = /^\| `webhookTriggerDeliveries` +\| `([^`]+)`/m.exec(section("Settings")) ?? [];
     const usual = { keep: maxLogPerNode, bytes: maxLogBytes, bodies: true };
     should(JSON.parse(JSON.stringify(runInNewContext(`(${inReadme})`)))).eql(usual);
   });

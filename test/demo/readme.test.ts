@@ -10,13 +10,9 @@ import { paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
 import { Demo } from "../harness/demo";
 import { root } from "../harness/package";
-import { readme, section } from "../harness/readme";
+import { pages, readme, section } from "../harness/readme";
 
-const pages = readdirSync(join(root, "docs"))
-  .filter((name) => name.endsWith(".md"))
-  .map((name) => `docs/${name}`);
-
-describe("the README", () => {
+describe("the documentation", () => {
   describe("has curl lines that work on the demo, word for word", () => {
     const lines = readme.split("\n").filter((line) => line.startsWith("curl "));
     let demo: Demo;
