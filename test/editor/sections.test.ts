@@ -95,7 +95,7 @@ describe("the sections of the form", () => {
     (await editor.page.locator("#webhook-trigger-command-none").innerText()).should.equal(catalogText("trial.commandSigned"));
   });
 
-  it("say that the line works once the node is deployed", async () => {
+  it("say that the line works after you deploy", async () => {
     await editor.edit("plain");
     (await editor.page.locator("#webhook-trigger-command-hint").innerText()).should.equal(catalogText("trial.command"));
   });

@@ -193,7 +193,7 @@ inEveryLayout(
   "httpNodeMiddleware that is none",
   { settings: { httpNodeMiddleware: { not: "a function" } } },
   (nodeRed) => {
-    it("is left aside, as http in leaves it", async () => {
+    it("is ignored, as http in leaves it", async () => {
       await nodeRed().deploy(flow);
       (await send(nodeRed().node("/hook"), { headers: bearer })).status.should.equal(200);
     });
