@@ -2,12 +2,12 @@
  * Photographs a real editor: the form, for anybody and for a sender that signs, a flow that has just had a webhook, and the tab of deliveries. What would differ from one time to the
  * next is fixed, as far as it can be: the size of the window, the time, the address in the URL, the token.
  */
-import { mkdirSync,readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { senders } from "../src/auth/senders/table";
-import { boxOf,Editor,startBrowser } from "../test/harness/browser";
+import { boxOf, Editor, startBrowser } from "../test/harness/browser";
 import { send } from "../test/harness/http";
-import { type Flow,NodeRed } from "../test/harness/node-red";
+import { type Flow, NodeRed } from "../test/harness/node-red";
 import { root } from "../test/harness/package";
 import { photographTab } from "./tab-picture";
 
