@@ -1,4 +1,4 @@
-// What lets requests in at an endpoint, whether that is a token or a signature.
+// Authenticates the requests of an endpoint, by a token or a signature.
 
 import type { Problem } from "../request/problem";
 import type { CredentialPlace } from "../request/request-info";
@@ -8,54 +8,54 @@ import type { Handshake, Mac, Scheme, Sender, Source } from "./senders/sender";
 import { Fields, type RequestHead, parseSource } from "./signature/fields";
 
 export interface Authenticator extends CredentialPlace {
-  /** The methods besides POST by which the sender may ask something. */
+  /** The methods besides POST that handshakes use. */
   readonly methods: readonly string[];
-  /** How requests are signed; nothing where a token lets them in. */
+  /** Missing where the sender uses a token. */
   readonly scheme: Scheme | undefined;
-  /** Why a request is refused that lacks what lets it in. */
+  /** The problem of a request without a credential. */
   readonly missing: Problem;
-  /** Whether something in front has taken away a field that is to let the request in. */
+  /** Whether middleware in front has removed the header field of the credential. */
   isTakenFrom(request: ReceivedFields): boolean;
   /**
-   * Judges a request by its head.
+   * Checks the head of a request.
    *
    * @param at when it came, in ms since the epoch
    */
   begin(head: RequestHead, at: number): AuthResult;
-  /** Replaces its secrets in texts. */
+  /** Redacts the credentials of the endpoint. */
   readonly redactor: Redactor;
-  /** Tells the operator why a request was refused. It may take as long as some forty requests do. */
+  /** Explains a refusal to the operator. Takes as long as some forty verifications. */
   explain(refused: RefusedRequestFacts): Explanation;
 }
 
-/** The header fields of a request: as something in front has left them, and as they came. */
+/** The header fields of a request: as middleware has left them, and as sent. */
 export interface ReceivedFields {
   readonly headers: Readonly<Record<string, unknown>>;
   readonly rawHeaders: readonly string[];
 }
 
-/** What becomes of a request, as far as its head tells: it may come in, has more to prove, or is done with. */
+/** The result for the head of a request: authenticated, to be verified by the body, a handshake's reply, or refused. */
 export type AuthResult = Authenticated | PendingVerification | HandshakeAnswer | Problem;
 
-/** What a request still has to prove by its body. */
+/** A verification that needs the body. */
 export interface PendingVerification {
-  /** The most bytes that its body may have to prove anything, and why it is refused where it has more. */
+  /** The most bytes of the body, and the problem of a longer one. */
   readonly limit?: { readonly bytes: number; readonly otherwise: Problem };
-  /** Whether its sender is not known before its body has proven it. */
+  /** Whether the sender is unknown until the body is verified. */
   readonly isUnverified: boolean;
-  /** Whether it is proven by the bytes of the body as they came: no other form of it will do. */
+  /** Whether it needs the bytes as sent. */
   readonly needsBytes: boolean;
-  /** @param body all of it */
+  /** @param body the whole body */
   verdict(body: Buffer): Authenticated | HandshakeAnswer | Problem;
 }
 
-/** A request that was refused, as far as it was read. */
+/** A refused request, as far as it was read. */
 export interface RefusedRequestFacts {
   head: RequestHead;
   body?: Buffer | undefined;
   /** When it came, in ms since the epoch. */
   at: number;
-  /** The address of its sender, where that is known. */
+  /** Missing where unknown. */
   ip?: string | undefined;
 }
 
@@ -67,27 +67,25 @@ export function isPendingVerification(entry: AuthResult): entry is PendingVerifi
   return "verdict" in entry;
 }
 
-// What a handshake is answered: nothing of a request is said back that may not be.
+// Replies to handshakes: nothing of a request is echoed that must not be.
 
-/** What a sender is answered. */
 export interface HandshakeAnswer {
   status: number;
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** Whether it is what every request of the method gets that is no handshake. */
+  /** Whether other requests of the method get it, too. */
   isFallback?: true;
-  /** A secret that the sender has brought, to be shown to the operator and to nobody else. */
+  /** A secret that the sender has sent, for the operator only. */
   show?: string;
 }
 
-/** Says a piece of an answer; nothing where the request lacks what it is made of. */
+/** Resolves a part of a reply; nothing where the request lacks it. */
 type Say = (piece: Source | Mac) => string | undefined;
 
 /**
- * Answers a handshake. Where the request lacks what is to be said back, or that looks otherwise than it may, the answer
- * is that it was wrong.
+ * Composes the reply to a handshake; 400 where the request lacks an echoed value, or it has a wrong form.
  *
- * @param mac makes an HMAC-SHA256 under the secret; only of what may be said back
+ * @param mac an HMAC-SHA256 under the secret, only of values that may be echoed
  */
 export function createHandshakeAnswer(
   { restrict = [], reply, show }: Handshake,
@@ -127,7 +125,7 @@ function composeBody(body: NonNullable<Handshake["reply"]["body"]>, say: Say): s
   return members && JSON.stringify(members);
 }
 
-/** What all members become; nothing when one becomes nothing. */
+/** Maps all members; nothing when one has no value. */
 function mapped<From, To>(
   members: Readonly<Record<string, From>>,
   map: (value: From) => To | undefined,
@@ -137,20 +135,16 @@ function mapped<From, To>(
   return whole.length === entries.length ? Object.fromEntries(whole) : undefined;
 }
 
-// What a sender tells of a delivery.
+// The event and the id of a delivery.
 
-/** What is known; a text also where it is a number in JSON. */
+/** A number in JSON becomes text. */
 interface SenderDelivery {
   event?: string;
-  /** The sender's own id of the delivery. */
+  /** The sender's own id. */
   id?: string;
 }
 
-/**
- * Finds the type of the event and the id of the delivery.
- *
- * @param content the body without its content codings; it is read only where the sender tells in it
- */
+/** @param content the decoded body, read only where the sender has a value there */
 export function readSenderDelivery(
   { event, id }: Pick<Sender, "event" | "id">,
   head: RequestHead,

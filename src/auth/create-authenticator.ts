@@ -1,4 +1,4 @@
-// From a configuration to what lets requests in.
+// Creates the authenticator of a configuration.
 
 import type { SignatureAccess, WebhookConfig } from "../config/parse";
 import type { Breach, BrokenRule } from "../config/rules";
@@ -13,10 +13,8 @@ import { TestCredentials } from "./stand-ins";
 import { TokenAuthenticator } from "./token";
 
 /**
- * Makes the gate of an endpoint.
- *
- * @param owner whose endpoint it is, as the stand-ins know it
- * @returns the rule that keeps it closed, where there is one
+ * @param owner the id of the node, for test credentials
+ * @returns the rule that keeps the endpoint closed
  */
 export function createAuthenticator(
   { sender, access }: Pick<WebhookConfig, "sender" | "access">,
@@ -47,7 +45,7 @@ export function createAuthenticator(
   return new SignatureAuthenticator(access, { sender, scheme, verifier, handshakes }, owner, testCredentials);
 }
 
-/** A sender that sends the secret itself has its handshakes wherever that is looked for. */
+/** A sender that sends the secret itself has handshakes with a token, too. */
 function handshakesByToken(sender: SenderId | ""): Handshakes | undefined {
   const row = sender === "" ? undefined : senders[sender];
   return row?.scheme.alg === "token" && row.handshakes ? new Handshakes(row, { settings: {} }) : undefined;

@@ -1,4 +1,4 @@
-// Why a request did not verify, and what would mend it: for the operator alone.
+// Explains to the operator why a request was refused, and how to fix it.
 
 import { isDeeperThan, type Json, parseJson } from "../request/decode";
 import { Problem } from "../request/problem";
@@ -11,21 +11,19 @@ import { createKey } from "./signature/key";
 import { signsUrl } from "./signature/scheme";
 import { type Secrets, Verifier } from "./signature/verifier";
 
-/** What explains a refusal. */
 export type Finding =
   | TokenFinding
   | SecretFlaw
-  /** Its fields are those of another sender than the one that was chosen. */
+  /** The request has the header fields of another sender. */
   | { kind: "otherSender"; sender: SenderId }
-  /** How far the clocks are apart, in seconds; less than nothing when the sender's is ahead. */
+  /** Seconds between the clocks; negative when the sender's is ahead. */
   | { kind: "clock"; seconds: number; tolerance: number }
   | { kind: "bodyChanged"; change: BodyChange }
-  /** The public URL that the sender has signed. */
+  /** The public URL that was signed. */
   | { kind: "publicUrl"; url: string }
-  /** The sender has signed the public URL as well, which may be another one. */
+  /** The signature covers the public URL, which may differ. */
   | { kind: "signedUrl" };
 
-/** How requests are verified. */
 export interface Verification {
   sender: SenderId;
   scheme: Scheme;
@@ -33,23 +31,22 @@ export interface Verification {
   publicUrl?: string;
 }
 
-/** A request that was refused. */
 interface RefusedHead {
   why: RefusalReason;
   head: RequestHead;
-  /** As it came over the wire; nothing when it was not read. */
+  /** As sent; missing when it was not read. */
   body?: Buffer;
   /** When it came, in ms since the epoch. */
   at: number;
 }
 
-/** Longer bodies are not tried in other forms: each costs as much as the request did, and there are some forty. */
+/** Larger bodies are not tried in other forms: each of some forty tries costs a verification. */
 const maxTriedBytes = 65_536;
 
 /**
- * Finds out why a request was refused. It takes as long as some forty verifications, so the caller limits how often.
+ * Finds out why a request was refused. Takes as long as some forty verifications; the caller limits how often.
  *
- * @returns what is found, the surest first; nothing when there is nothing to be seen
+ * @returns the most certain first; empty when nothing was found
  */
 export function whyNot(verification: Verification, refused: RefusedHead): Finding[] {
   const { why, head, body = Buffer.alloc(0) } = refused;
@@ -70,7 +67,7 @@ function tokenFindings({ scheme, secrets }: Verification, head: RequestHead): To
   return finding ? [finding] : [];
 }
 
-/** The first of the body, the secrets and the URL that, had it been otherwise, would have let the request in. */
+/** The first change of the body, the secrets or the URL with which the request verifies. */
 function remedies(verification: Verification, { head, at }: RefusedHead, body: Buffer): Finding[] {
   const { secrets, sender, publicUrl = "" } = verification;
   const verifies = (changed: Partial<Verification>, bytes = body) =>
@@ -104,14 +101,14 @@ function otherUrls(url: string): string[] {
   return [secure, plain].flatMap((each) => [each.replace(/\/$/, ""), each.replace(/\/?$/, "/")]);
 }
 
-// From what was found out about a refused request to sentences that an operator understands.
+// Findings as sentences for the operator.
 
 export function explainFindings(findings: readonly Finding[], { rawHeaders }: RequestHead): Explanation {
   const looksLike = recognise(rawHeaders);
   return { reasons: findings.map(toReason), ...(looksLike && { looksLike }) };
 }
 
-/** By the check that has failed, where nothing more was found. */
+/** From the failed check, where nothing more was found. */
 export function explainedByWhy(why: RefusalReason, head: RequestHead): Explanation {
   return { ...explainFindings([], head), reasons: [reasonOfWhy(why)] };
 }
@@ -166,7 +163,7 @@ function clockReason(seconds: number, tolerance: number): Reason {
   return { key: seconds < 0 ? "clockAhead" : "clockBehind", values };
 }
 
-/** In the symbols of the International System of Units, which need no translation. */
+/** In SI symbols, which need no translation. */
 function duration(seconds: number): string {
   const [size, symbol] = units.find(([most]) => seconds >= 2 * most) ?? [1, "s"];
   return `${Math.round(seconds / size)} ${symbol}`;
@@ -178,7 +175,7 @@ const units = [
   [60, "min"],
 ] as const;
 
-/** A place as it is written in a request, or in JSON. */
+/** A place as written in a request, or in JSON. */
 function placeText(source: Source): string {
   const colon = source.indexOf(":");
   const from = source.slice(0, Math.max(colon, 0));
@@ -186,31 +183,31 @@ function placeText(source: Source): string {
   return from === "query" ? `?${name}=` : name;
 }
 
-/** What stands before the host and behind the path may be secret. */
+/** User information, query and fragment may be secret. */
 function shownUrl(url: string): string {
   return url.replace(/^(https?:\/\/)(?:[^/?#]*@)?([^?#]*)[^]*$/i, "$1$2");
 }
 
-// Where a token came that was looked for in another place, or what it had too much or too little of.
+// Tokens in another place, or of a wrong length.
 
-/** What was wrong with how a token came. Lengths are in characters. */
+/** Lengths are in characters. */
 type TokenFinding =
   | { kind: "tokenElsewhere"; source: Source }
   | { kind: "tokenLength"; length: number; expected: number }
   | { kind: "tokenBlank" }
-  /** It came in `Authorization`, without a scheme or with another one (RFC 6750 §2.1). */
+  /** In `Authorization`, without a scheme or with another one (RFC 6750 §2.1). */
   | { kind: "tokenScheme" };
 
-/** A token longer than this is none that somebody has mistyped. */
+/** A longer text is no mistyped token. */
 const maxTokenLength = 1000;
-/** More values than this are not looked through. */
+/** How many values are searched. */
 const maxValues = 100;
 
 /**
- * Finds out how a token came, for the operator: what it was is never told.
+ * Explains a wrong token, without revealing anything of it.
  *
- * @param tokens those that would be accepted
- * @param expected where they are looked for
+ * @param tokens the valid ones
+ * @param expected the configured place
  */
 export function explainToken(tokens: readonly string[], expected: Source, head: RequestHead): TokenFinding | undefined {
   const accepted = tokens.map((token) => digest(token));
@@ -230,7 +227,7 @@ export function explainToken(tokens: readonly string[], expected: Source, head: 
   return isLength ? { kind: "tokenLength", length, expected: token.length } : undefined;
 }
 
-/** What credentials of the scheme `Basic` have for a password (RFC 7617 §2). */
+/** The password of the scheme `Basic` (RFC 7617 §2). */
 function readBasicPassword(credentials: string): string {
   return Buffer.from(credentials, "base64")
     .toString()
@@ -242,7 +239,7 @@ function isAt(source: Source, expected: Source): boolean {
   return expected.startsWith("header:") ? source.toLowerCase() === expected.toLowerCase() : source === expected;
 }
 
-/** What stands in fields, without the scheme of its credentials (RFC 9110 §11.4), and in the query. */
+/** The values of header fields, without their authentication scheme (RFC 9110 §11.4), and of the query. */
 function* presentedValues({ rawHeaders, search }: RequestHead): Generator<PresentedToken> {
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const [value = "", source] = [rawHeaders[index + 1], `header:${rawHeaders[index] ?? ""}` as const];
@@ -257,22 +254,21 @@ function* presentedValues({ rawHeaders, search }: RequestHead): Generator<Presen
 interface PresentedToken {
   readonly source: Source;
   readonly text: string;
-  /** Whether it came with the scheme of bearer tokens. */
+  /** Whether it had the scheme Bearer. */
   readonly isBearer: boolean;
 }
 
-// How a secret may have been copied wrongly: what it may have been meant to be.
+// Typing errors in secrets.
 
-/** What is wrong with a secret. */
 type SecretFlaw = { kind: "secretBlank" } | { kind: "secretPrefixTooMuch" | "secretPrefixMissing"; prefix: string };
 
-/** What senders put before secrets, signatures and tokens. */
+/** Prefixes of secrets, signatures and tokens. */
 const prefixes = ["whsec_", "whpk_", "v1,", "sha256=", "Bearer "];
 
 /**
- * Secrets that may have been meant, with what is wrong with the one that was typed.
+ * Secrets that may have been meant, each with the error.
  *
- * @param begins what the sender's secrets begin with
+ * @param begins the prefix of the sender's secrets
  */
 function* respelt(secret: string, begins = ""): Generator<[SecretFlaw, string]> {
   const bare = secret.trim();
@@ -284,23 +280,22 @@ function* respelt(secret: string, begins = ""): Generator<[SecretFlaw, string]> 
   }
 }
 
-/** Tells what is wrong with a secret that is not in the format of its scheme, if that is to be seen. */
+/** The error in a secret that has not the format of its scheme, if known. */
 export function findSecretFlaw(scheme: Pick<Scheme, "alg" | "key">, secret: string): SecretFlaw | undefined {
   for (const [flaw, meant] of respelt(secret)) if (createKey(scheme, meant)) return flaw;
   return undefined;
 }
 
-// How something in front may have changed a body: what it may have been before.
+// Changes of a body on its way.
 
-/** What was changed on the way. */
 type BodyChange = "trailingNewline" | "lineEndings" | "byteOrderMark" | "json";
 
-/** In levels: the indents of deeper JSON may take hundreds of times its own length. */
+/** In levels: the indentation of deeper JSON may take hundreds of times its length. */
 const deepestIndented = 16;
 
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Bodies that may have become this one, with what made them so. Latin-1 keeps bytes that are no text as they are. */
+/** Bodies that may have become this one, with the change. Latin-1 keeps other bytes as they are. */
 export function* originals(body: Buffer): Generator<[BodyChange, Buffer]> {
   const text = body.toString("latin1");
   const bytes = (changed: string) => Buffer.from(changed, "latin1");
@@ -340,11 +335,10 @@ function inAscii(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-// Who a request looks like: a guess for the operator, as nothing in it is signed.
+// Guesses the sender of a request, for the operator: nothing in it is verified.
 
 /**
- * Guesses the sender by the fields that it sends. It never decides: whoever could choose a scheme would choose the
- * weakest one.
+ * Guesses the sender by its header fields. It never selects a scheme: an attacker would choose the weakest one.
  *
  * @param rawHeaders names and values in turn
  */
@@ -360,10 +354,7 @@ function hasFields(group: Readonly<Record<string, string>>, rawHeaders: readonly
   );
 }
 
-/**
- * All senders that have their signature in a field of the request, and begin it so: some fields belong to several, and
- * then they say no more than this. `Authorization` is everybody's.
- */
+/** All senders whose signature field the request has, with the right beginning. `Authorization` says nothing. */
 export function lookalikes(rawHeaders: readonly string[]): SenderId[] {
   return senderIds.filter((id) => {
     const { headers, pick } = senders[id].scheme.sig;

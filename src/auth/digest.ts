@@ -1,4 +1,4 @@
-// What tokens are compared by.
+// Tokens are compared by digest.
 
 import { hash, timingSafeEqual } from "node:crypto";
 
@@ -7,16 +7,16 @@ export function digest(token: string): Buffer {
   return hash("sha256", token, "buffer");
 }
 
-/** Where the digest of each presented token is put: a buffer of its own for each takes longer than the digest. */
+/** Reused: allocating a buffer takes longer than the digest. */
 const presentedDigest = Buffer.alloc(32);
 
-/** The same of a token that a request presents; it holds until this is asked for the next one. */
+/** The digest of a presented token, valid until the next call. */
 export function digestOfPresented(token: string): Buffer {
   presentedDigest.write(hash("sha256", token, "hex"), "hex");
   return presentedDigest;
 }
 
-/** Digests have one length, so comparing them in constant time leaks neither the token nor its length. */
+/** All digests have one length: comparing them in constant time reveals neither a token nor its length. */
 export function isSame(one: Buffer, other: Buffer): boolean {
   return timingSafeEqual(one, other);
 }

@@ -1,4 +1,4 @@
-// Requests of a sender that must be answered and that start no flow.
+// Handshakes: requests that must be answered and start no flow.
 
 import type { Settings } from "../config/fields";
 import { Problem, problems } from "../request/problem";
@@ -9,15 +9,14 @@ import type { Condition, Handshake, Sender, Source } from "./senders/sender";
 import { Fields, type RequestHead, isInBody, parseSource } from "./signature/fields";
 import type { Check, Verifier } from "./signature/verifier";
 
-/** The most bytes that the body of a handshake without a signature has. */
+/** The most bytes of an unsigned handshake's body. */
 export const maxUnsignedBytes = 4096;
 
-/** What a handshake depends on. */
 interface Trusted {
   settings: Settings;
-  /** The token that the operator has typed at the sender (Meta). */
+  /** Entered at the sender by the operator (Meta). */
   verifyToken?: string;
-  /** Nothing while there is no secret. */
+  /** Missing while there is no secret. */
   verifier?: Verifier;
 }
 
@@ -35,17 +34,16 @@ export class Handshakes {
     this.#unsigned = handshakes.filter((each) => !each.signed && isOpen(each));
   }
 
-  /** Whether there are some that are signed. */
   get haveSigned(): boolean {
     return this.#signed.length > 0;
   }
 
-  /** The methods besides POST by which the sender asks something. */
+  /** The methods besides POST. */
   get methods(): string[] {
     return [...new Set(this.#unsigned.map(({ method }) => method))].filter((method) => method !== "POST");
   }
 
-  /** Answers a request that nobody has signed, by its head: `"body"` when it takes its body to know. */
+  /** The reply to an unsigned handshake; `"body"` when it takes the body to decide. */
   meet(head: RequestHead): HandshakeAnswer | "body" | undefined {
     const request = new Fields(head);
     const possible = this.#unsigned.filter(({ method }) => method === head.method);
@@ -55,19 +53,19 @@ export class Handshakes {
     return status === undefined ? undefined : { status, headers: {}, body: "", isFallback: true };
   }
 
-  /** Answers a request that nobody has signed, and whose body is short and here. */
+  /** The reply to an unsigned handshake with a short body. */
   meetWithBody(head: RequestHead, body: Buffer): HandshakeAnswer | undefined {
     return body.length > maxUnsignedBytes ? undefined : this.#find(this.#unsigned, head, body, "first");
   }
 
-  /** Answers a request whose signature fits. */
+  /** The reply to a signed handshake. */
   follow(head: RequestHead, body: Buffer, credential: Credential): HandshakeAnswer | undefined {
     return this.#signed.length === 0 ? undefined : this.#find(this.#signed, head, body, credential);
   }
 
-  /** Whether anybody may have had a body signed: as a challenge whose answer is an HMAC of it. */
+  /** Whether a body may be a challenge that we have signed for a stranger. */
   mayHaveSigned(body: Buffer): boolean {
-    // No text that may be said back is longer.
+    // Echoed texts are shorter.
     if (body.length > maxUnsignedBytes) return false;
     const text = body.toString("latin1");
     return this.#unsigned.some(({ restrict = [], reply }) => {
@@ -134,12 +132,12 @@ function hasOnly({ json }: Fields, members: readonly string[]): boolean {
   return names.length === members.length && members.every((name) => names.includes(name));
 }
 
-// What a request still has to prove by its body.
+// Verification by the body.
 
 /**
- * A request with a signature that is to be verified.
+ * A signature that is to be verified.
  *
- * @param mayBeUnsigned whether it may be a handshake that its sender does not sign
+ * @param mayBeUnsigned whether it may be an unsigned handshake
  */
 export function claimBySignature(
   check: Check,
@@ -161,9 +159,9 @@ export function claimBySignature(
 }
 
 /**
- * What becomes of a request whose head decides, unless its body is a handshake.
+ * The result of the head, unless the body is a handshake.
  *
- * @param mayBeUnsigned whether it may be a handshake that its sender does not sign
+ * @param mayBeUnsigned whether it may be an unsigned handshake
  */
 export function withHandshakes(
   handshakes: Handshakes,

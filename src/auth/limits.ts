@@ -1,4 +1,4 @@
-// Which addresses may send, and how many requests a minute.
+// The allow list and the rate limit.
 
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIPv4, type Socket } from "node:net";
@@ -6,28 +6,28 @@ import { type Block, parseAddress } from "../config/blocks";
 import type { Handling } from "../config/parse";
 import { type Problem, problems } from "../request/problem";
 
-/** How long requests are counted together. */
+/** The window of the rate limit. */
 export const windowMs = 60_000;
-/** How many windows are remembered at once: one takes some 200 bytes. */
+/** How many windows are kept; one takes some 200 bytes. */
 export const maxWindows = 50_000;
 
-/** Counts requests by endpoint and network. A window begins with its first request, and later ones do not extend it. */
+/** Counts requests by endpoint and network. A window begins with its first request and has a fixed length. */
 export interface RateCounter {
   count(key: string): RequestCount;
 }
 
-/** How many requests there were in a window, and how long it lasts. */
+/** The requests of a window, and the time left. */
 export interface RequestCount {
   readonly requests: number;
   readonly leftMs: number;
 }
 
-/** Counts in memory, which stays bounded: when too many networks send at once, the windows that began first are dropped. */
+/** Bounded: with too many networks, the oldest windows are dropped. */
 export class MemoryRateCounter implements RateCounter {
-  /** In the order in which they began. */
+  /** The oldest first. */
   readonly #windows = new Map<string, { requests: number; end: number }>();
 
-  /** @param now a clock in ms that is never set back */
+  /** @param now a monotonic clock in ms */
   constructor(readonly now: () => number = () => performance.now()) {}
 
   count(key: string): RequestCount {
@@ -41,7 +41,7 @@ export class MemoryRateCounter implements RateCounter {
     return { requests: ++current.requests, leftMs: current.end - now };
   }
 
-  /** Others have counted requests, too. */
+  /** Adds requests that other instances have counted. */
   learn(key: string, { requests, leftMs }: RequestCount): void {
     const current = this.#windows.get(key);
     if (!current) return;
@@ -49,33 +49,31 @@ export class MemoryRateCounter implements RateCounter {
     current.end = this.now() + leftMs;
   }
 
-  /** Drops a tenth of them: a Map finds its first key slowly when many were deleted before it. */
+  /** Drops a tenth: a Map finds its first key slowly after many deletions. */
   #dropOldest(): void {
     for (const key of [...this.#windows.keys()].slice(0, maxWindows / 10)) this.#windows.delete(key);
   }
 }
 
-/** What the limits of all endpoints share. */
 export interface LimitServices {
   readonly counter: RateCounter;
-  /** The editor's test requests are not limited. */
+  /** Test requests are not limited. */
   readonly testCredentials: { isFromUs(socket: Socket): boolean };
 }
 
-/** The limits of one endpoint. */
 export interface Limits {
   /**
-   * Says why a request is refused. It is counted once, however often it is judged.
+   * Checks a request, and counts it once however often it is checked.
    *
-   * @param ip the address of its sender
+   * @param ip of the sender
    */
   judge(request: IncomingMessage, ip: string): Problem | undefined;
 }
 
-/** The requests that were counted, with what became of them. */
+/** Counted requests, with the result. */
 const judged = new WeakMap<IncomingMessage, Problem | undefined>();
 
-/** @returns nothing where every address may send any number of requests */
+/** @returns nothing where there are no limits */
 export function createLimits(
   { allowFrom, rateLimit }: Pick<Handling, "allowFrom" | "rateLimit">,
   endpoint: string,
@@ -100,7 +98,7 @@ export function createLimits(
   };
 }
 
-/** As in nginx, blocks of IPv6 addresses such as `::/0` do not hold IPv4 addresses: hence one list for each family. */
+/** As in nginx, IPv6 blocks such as `::/0` do not contain IPv4 addresses: one list per family. */
 function createAllowList(blocks: readonly Block[]): (address: string | undefined) => boolean {
   const lists = { ipv4: new BlockList(), ipv6: new BlockList() };
   for (const { family, address, prefix } of blocks) lists[family].addSubnet(address, prefix, family);
@@ -110,7 +108,7 @@ function createAllowList(blocks: readonly Block[]): (address: string | undefined
   };
 }
 
-/** An IPv4 address, or the /64 of an IPv6 address: its sender can make up the rest (RFC 8981 §3, RFC 6177 §2). */
+/** An IPv4 address, or the /64 of an IPv6 address: the sender chooses the rest (RFC 8981 §3, RFC 6177 §2). */
 function findNetwork(address: string): string {
   if (!address.includes(":")) return address;
   const [before = [], after = []] = address.split("::").map((part) => part.split(":").filter(Boolean));
@@ -119,28 +117,28 @@ function findNetwork(address: string): string {
 }
 
 /**
- * The usual spelling of a sender's address, without the port that a proxy and the zone that the system may have added.
+ * The usual form of an address, without a port or zone that a proxy or the system has added.
  *
- * @returns nothing where it is no address: a proxy may pass on what the sender wrote
+ * @returns nothing where it is no address, as a proxy may pass on what the sender wrote
  */
 export function normaliseAddress(ip: string): string | undefined {
-  // As Node.js gives them.
+  // As Node.js reports them.
   const plain = ip.startsWith("::ffff:") ? ip.slice(7) : ip;
   if (isIPv4(plain)) return plain;
   return parseAddress(ip.replace(/^\[([^\]]*)\](?::\d+)?$|^([^:]*):\d+$/, "$1$2").replace(/%.*$/s, ""));
 }
 
-/** Whether an address is this computer's own (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
+/** Whether an address is a loopback address (RFC 1122 §3.2.1.3, RFC 4291 §2.5.3). */
 export function isLoopback(ip: string): boolean {
   const address = normaliseAddress(ip);
   return address === "::1" || address?.startsWith("127.") === true;
 }
 
-// Bounds how often something is done in a second, and how long it may take.
+// Bounds per second: how often something is done, and how long it may take.
 
 export class RateBound {
   readonly #most: number;
-  /** When the second began in which they are counted, as `performance.now()` tells time. */
+  /** The beginning of the current second (`performance.now()`). */
   #second = -Infinity;
   #taken = 0;
 
@@ -148,7 +146,7 @@ export class RateBound {
     this.#most = most;
   }
 
-  /** Whether one more may be taken; if so, it is. */
+  /** Takes one, if there is one left. */
   take(): boolean {
     const now = performance.now();
     if (now - this.#second >= 1000) [this.#second, this.#taken] = [now, 0];
@@ -158,16 +156,16 @@ export class RateBound {
 
 export class TimeBudget {
   readonly #most: number;
-  /** When the second began in which it is counted, as `performance.now()` tells time. */
+  /** The beginning of the current second (`performance.now()`). */
   #second = -Infinity;
   #spent = 0;
 
-  /** @param most how many ms of a second may be spent; what is begun is not cut off */
+  /** @param most ms per second; work that has begun is not interrupted */
   constructor(most: number) {
     this.#most = most;
   }
 
-  /** Does something, unless too much has been spent in this second. */
+  /** Runs work, unless the time of this second is used up. */
   spend<Done>(act: () => Done): Done | undefined {
     const start = performance.now();
     if (start - this.#second >= 1000) [this.#second, this.#spent] = [start, 0];

@@ -1,19 +1,19 @@
-// How a caller presents what lets it in.
+// How a sender presents a token.
 
 import type { TokenAccess } from "../config/parse";
 
-/** Where a request carries something: in header fields, or in the query of its URL, question mark included. */
+/** Header fields and the query (with its question mark) of a request. */
 export interface Presentation {
   headers: Readonly<Record<string, string>>;
   search: string;
 }
 
-/** The field in which a test request carries its stand-in where requests are signed, in lower case. */
+/** The header field of the test credential where requests are signed, in lower case. */
 export const testField = "x-webhook-trigger-test";
 
 /**
- * How a caller presents a token, so that the gate finds it: the counterpart for test requests and for what the form
- * shows. RFC 6750 §2.1: `Authorization` holds it as a Bearer token; other fields hold it as it is.
+ * How a sender presents a token, for test requests and the form. RFC 6750 §2.1: `Authorization` holds it as a Bearer
+ * token; other fields hold it as it is.
  */
 export function present({ method, name }: Pick<TokenAccess, "method" | "name">, token: string): Presentation {
   if (method === "query") return { headers: {}, search: `?${String(new URLSearchParams([[name, token]]))}` };
@@ -21,11 +21,11 @@ export function present({ method, name }: Pick<TokenAccess, "method" | "name">, 
   return { headers: { [name]: value }, search: "" };
 }
 
-/** What stands in the place of a credential where a delivery is shown. */
+/** Stands for a credential in a shown delivery. */
 export const mask = "•".repeat(8);
 
-/** The body of a test request, as plain text. */
+/** The body of a test request. */
 export const testBody = "hello world";
 
-/** How the answer to a test request tells the id of the message, where it is the flow that answers. */
+/** The header field with the message's id in the reply to a test request, where the flow replies. */
 export const messageField = "X-Webhook-Trigger-Message";

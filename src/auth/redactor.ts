@@ -1,27 +1,28 @@
-// Keeps secrets out of texts that other people may read: messages, logs, stored deliveries, answers of the admin API.
+// Redacts secrets in messages, logs, stored deliveries and the admin API.
 
 import { mask } from "./present";
 import { senders } from "./senders/table";
 
-/** What stands in the place of a secret. */
 export const redacted = "[redacted]";
 
-/** In characters. A shorter secret may stand in any text by chance, so it is replaced only where it is the whole text. */
+/**
+ * In characters. A shorter secret may occur in any text by chance, so it is redacted only where it is the whole text.
+ */
 const minLengthInText = 8;
-/** Of the one-time tokens of test requests. */
+/** Of the test credentials. */
 const tokenLength = 40;
 
-/** Replaces the secrets of an endpoint in texts that other people may read. */
+/** Redacts the secrets of an endpoint. */
 export class Redactor {
   readonly #secrets: readonly string[];
   readonly #temporary: () => Iterable<string>;
   readonly #pattern: RegExp | undefined;
-  /** No text that is shorter, in characters, has a secret in it: most header fields need not be searched. */
+  /** Shorter texts (in characters) contain no secret, so most header fields need not be searched. */
   readonly #shortest: number;
 
   /**
-   * @param secrets empty ones are none
-   * @param temporary the one-time tokens of test requests that are valid at the moment of a call
+   * @param secrets without the empty ones
+   * @param temporary the test credentials that are valid at the time of a call
    */
   constructor(secrets: readonly string[], temporary: () => Iterable<string> = () => []) {
     this.#secrets = secrets;
@@ -37,7 +38,7 @@ export class Redactor {
     return pattern !== undefined && text.search(pattern) !== -1;
   }
 
-  /** A text is cut to its length afterwards: a part of a secret is not found. */
+  /** Redact before cutting: a part of a secret is not found. */
   redact(text: string): string {
     const pattern = this.#currentPattern();
     return pattern ? text.replace(pattern, redacted) : text;
@@ -60,7 +61,7 @@ export class Redactor {
 function createPattern(secrets: readonly string[]): RegExp | undefined {
   const sources = secrets
     .filter((secret) => secret !== "")
-    // Where one secret begins with another, the longer one is replaced.
+    // A longer secret goes before its own beginning.
     .toSorted((one, other) => other.length - one.length)
     .flatMap((secret) => {
       const spellings = listSpellings(secret);
@@ -70,9 +71,8 @@ function createPattern(secrets: readonly string[]): RegExp | undefined {
 }
 
 /**
- * How a secret may be written, as sources of patterns: as it is or in HTML, in a URL, in a form (WHATWG URL §5.2), and in
- * JSON. Most secrets are written in one way only. In the bytes of a body or of a header field, one character stands for
- * each byte of UTF-8.
+ * The spellings of a secret as patterns: plain or HTML, URL, form (WHATWG URL §5.2), JSON. In bytes, one character
+ * stands for each byte of UTF-8.
  */
 function listSpellings(secret: string): string[] {
   const inUrl = encodeURIComponent(secret);
@@ -82,17 +82,14 @@ function listSpellings(secret: string): string[] {
     Array.from(secret, inHtml).join(""),
     escapePattern(inUrl).replace(/%../g, inAnyCase),
     escapePattern(inForm).replace(/%../g, inAnyCase),
-    // PHP writes a solidus with a backslash.
+    // PHP escapes a slash.
     escapePattern(inJson).replaceAll("/", "\\\\?/"),
   ];
   const inBytes = spellings.map((spelling) => Buffer.from(spelling).toString("latin1"));
   return [...new Set([...spellings, ...inBytes])];
 }
 
-/**
- * Patterns of character references, by what they stand for: as they are usual, with the last three those of Mustache, by
- * which Node-RED's template node fills texts in.
- */
+/** Patterns of character references; the last three are those of Mustache, which Node-RED's template node uses. */
 const references = new Map([
   ["&", "amp|#38|#x26"],
   ["<", "lt|#60|#x3[Cc]"],
@@ -118,23 +115,23 @@ function escapePattern(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&");
 }
 
-/** The header fields in which known senders sign, in lower case. */
+/** The header fields of known senders' signatures, in lower case. */
 const signatureFields = new Set(
   Object.values(senders).flatMap(({ scheme }) => scheme.sig.headers.map((name) => name.toLowerCase())),
 );
-/** Names of other header fields with credentials: of keys, all but that of a duplicate. */
+/** Names of other header fields with credentials; an idempotency key is none. */
 const credentialField =
   /auth|cookie|signature|secret|token|passw|credential|hmac|api-?key|(?<!idempotency)(?:^|-)key$|jwt|session/i;
 const credentialParameter = /auth|sig|secret|token|passw|credential|hmac|key|jwt|session|code/i;
 
 type Values = Readonly<Record<string, string | string[]>>;
 
-/** Header fields as they are shown: with a mask for values that may be credentials, by their names in lower case. */
+/** Header fields as shown: values that may be credentials are masked. */
 export function redactHeaders(headers: Values): Record<string, string | string[]> {
   return maskWhere(headers, (name) => signatureFields.has(name) || credentialField.test(name));
 }
 
-/** Parameters of a query as they are shown: with a mask for values that may be credentials, by their names. */
+/** Query parameters as shown: values that may be credentials are masked. */
 export function redactQuery(parameters: Values): Record<string, string | string[]> {
   return maskWhere(parameters, (name) => credentialParameter.test(name));
 }

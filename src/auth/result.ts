@@ -1,15 +1,15 @@
-// Why a request is not let in by its signature: for the operator alone.
+// The result of authentication, and the reasons for a refusal.
 
 import type { Source } from "./senders/sender";
 import type { SenderId } from "./senders/table";
 
-/** What was wrong with a request, with nothing of its secrets in it. Bytes are those of one signature. */
+/** Contains no secret. Bytes are those of one signature. */
 export type RefusalReason =
   | { kind: "missing" | "repeated" | "timeMalformed"; source: Source }
   | { kind: "signatureMalformed"; source: Source }
   | { kind: "signatureLength"; source: Source; bytes: number; expected: number }
   | { kind: "tooManySignatures"; count: number; most: number }
-  /** `seconds` is how long ago it was signed: less than nothing when that is still to come. */
+  /** `seconds` since it was signed; negative when that is in the future. */
   | { kind: "timeOutside"; source: Source; seconds: number; tolerance: number }
   | { kind: "signatureWrong" | "tokenWrong" | "bodyDigestWrong" };
 
@@ -17,28 +17,28 @@ export interface Refusal {
   why: RefusalReason;
 }
 
-/** Which of the two secrets fitted. */
+/** Which of the two credentials was used. */
 export type Credential = "first" | "second";
 
 export interface Authenticated {
   credential: Credential;
-  /** Whether it is a test request of the editor's, which has neither of the two. */
+  /** Whether it is a test request. */
   isTest?: true;
-  /** When it was signed, in ms since the epoch; nothing where that is not told. */
+  /** When it was signed, in ms since the epoch. */
   sentAt?: number;
 }
 
-// What an operator is told of a refused request.
+// The explanation of a refusal.
 
-/** A sentence by its key under `whyNot` in the message catalog, and what stands in it. Never a secret or a token. */
+/** A key under `whyNot` in the message catalog, with its values. Never a secret or a token. */
 export interface Reason {
   key: string;
   values: Record<string, string | number>;
 }
 
 export interface Explanation {
-  /** What was wrong and how to mend it, the surest first. */
+  /** What was wrong and how to fix it, the most certain first. */
   reasons: Reason[];
-  /** The sender that it looks like: a guess that nothing has proven. */
+  /** The sender that it seems to be from. */
   looksLike?: SenderId;
 }

@@ -1,4 +1,4 @@
-// Who may come in by a signature.
+// Authentication by signature.
 
 import type { SignatureAccess } from "../config/parse";
 import { type Problem, problems } from "../request/problem";
@@ -16,11 +16,10 @@ import type { Verifier } from "./signature/verifier";
 import type { TestCredentials } from "./stand-ins";
 import { byTrial } from "./token";
 
-/** How a sender proves that it is the one. */
 interface Signing {
   sender: SenderId;
   scheme: Scheme;
-  /** Nothing while the sender has not brought the secret. */
+  /** Missing until the sender has sent the secret. */
   verifier: Verifier | undefined;
   handshakes: Handshakes;
 }
@@ -28,18 +27,18 @@ interface Signing {
 export class SignatureAuthenticator implements Authenticator {
   readonly missing = problems.signatureMissing;
   readonly methods: readonly string[];
-  /** Where a custom sender has its secret in the query. */
+  /** For a custom sender that sends its secret in the query. */
   readonly parameter: string | undefined;
   readonly #access: SignatureAccess;
   readonly #signing: Signing;
-  /** The fields that hold signatures, in lower case. */
+  /** The header fields of signatures, in lower case. */
   readonly #fields: readonly string[];
   readonly #owner: string;
   readonly #testCredentials: TestCredentials;
   readonly redactor: Redactor;
   readonly scheme: Scheme;
 
-  /** @param owner whose endpoint it is, as the stand-ins know it */
+  /** @param owner the id of the node, for test credentials */
   constructor(access: SignatureAccess, signing: Signing, owner: string, testCredentials: TestCredentials) {
     const { secret, secondSecret, verifyToken } = access;
     this.#access = access;
@@ -71,7 +70,7 @@ export class SignatureAuthenticator implements Authenticator {
     if (!("why" in check) && (check.coversBody || check.readsBody)) {
       return claimBySignature(check, handshakes, head, mayBeUnsigned);
     }
-    // Nothing of the body is proven, so that it is known already.
+    // The signature does not cover the body, so the result is known.
     const verdict = "why" in check ? check : check.verdict(() => Buffer.alloc(0));
     return withHandshakes(handshakes, head, "why" in verdict ? toProblem(verdict.why) : verdict, mayBeUnsigned);
   }
@@ -83,7 +82,7 @@ export class SignatureAuthenticator implements Authenticator {
   explain(refused: RefusedRequestFacts): Explanation {
     const explanation = this.#explain(refused);
     if (explanation.looksLike !== this.#signing.sender) return explanation;
-    // Like the one that is expected: that explains nothing.
+    // The expected sender explains nothing.
     const { reasons } = explanation;
     return { reasons };
   }
@@ -106,10 +105,10 @@ export class SignatureAuthenticator implements Authenticator {
   }
 }
 
-/** Of what signs larger bodies, it is not said why they were refused. */
+/** Refusals of larger signed bodies are not explained. */
 const maxExplainedBytes = 64 * 1024;
 
-/** Why a request is refused, once more: at the time it was, only that it is was of interest. */
+/** Verifies a refused request again, to explain it. */
 function toRefusal(
   verifier: Verifier,
   head: RequestHead,
@@ -118,13 +117,13 @@ function toRefusal(
 ): RefusalReason | undefined {
   const check = verifier.begin(head, at);
   if ("why" in check) return check.why;
-  // To verify it takes as long as it did before.
+  // That would take as long as before.
   if (!body || body.length > maxExplainedBytes) return undefined;
   const verdict = check.verdict(() => body);
   return "why" in verdict ? verdict.why : undefined;
 }
 
-/** What the caller is told: whether it has signed at all, and no more. */
+/** The sender learns only whether there was a signature. */
 function toProblem({ kind }: RefusalReason): Problem {
   return kind === "missing" ? problems.signatureMissing : problems.signatureInvalid;
 }

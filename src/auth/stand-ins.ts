@@ -1,4 +1,4 @@
-// One-time tokens for test requests, so that the endpoint's own goes to nobody who happens to answer.
+// One-time tokens for test requests, so that whatever answers does not get the endpoint's own.
 
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
@@ -8,14 +8,14 @@ import { isLoopback } from "./limits";
 /** A token for one request. */
 export interface TestCredential {
   readonly token: string;
-  /** Its request leaves by a port of this computer. */
+  /** Its request uses this local port. */
   leaveBy(port: number): void;
-  /** From now on it is nobody's token. */
+  /** It is no longer valid. */
   revoke(): void;
 }
 
 interface Issued {
-  /** Whose endpoint it is for; a deploy may put another in its place. */
+  /** The id of the node; a deploy may replace its endpoint. */
   owner: string;
   token: string;
   digest: Buffer;
@@ -25,13 +25,13 @@ interface Issued {
 
 const none: readonly string[] = [];
 
-/** The stand-ins that are valid at this moment: as many as there are test requests on their way, most often none. */
+/** The valid test credentials: as many as there are test requests on their way. */
 export class TestCredentials {
   readonly #issued = new Set<Issued>();
 
-  /** @param owner the id of the node whose endpoint is to accept it */
+  /** @param owner the id of the node that accepts it */
   issue(owner: string): TestCredential {
-    // 30 bytes are 40 characters in base64url (RFC 4648 §5): what a token looks like.
+    // 30 bytes are 40 characters in base64url (RFC 4648 §5).
     const token = randomBytes(30).toString("base64url");
     const issued: Issued = { owner, token, digest: digest(token), port: undefined, usedBy: undefined };
     this.#issued.add(issued);
@@ -39,9 +39,9 @@ export class TestCredentials {
   }
 
   /**
-   * Whether a token is a stand-in that no other request has used.
+   * Whether a token is a test credential that no other request has used.
    *
-   * @param request what stands for the request: after a deploy, the same one is asked for its token once more
+   * @param request identifies the request, which is asked again after a deploy
    */
   accept(owner: string, presented: Buffer, request: object): boolean {
     for (const issued of this.#issued) {
@@ -52,15 +52,15 @@ export class TestCredentials {
     return false;
   }
 
-  /** Whether a connection is that of a test request: while that is on its way, nobody else has its port. */
+  /** Whether a connection is that of a test request: while it is on its way, no one else has its port. */
   isFromUs({ remoteAddress = "", remotePort }: Pick<Socket, "remoteAddress" | "remotePort">): boolean {
     if (this.#issued.size === 0 || remotePort === undefined || !isLoopback(remoteAddress)) return false;
     return [...this.#issued].some(({ port }) => port === remotePort);
   }
 
-  /** The stand-ins for an endpoint, which are to be kept secret as its token is. */
+  /** To be redacted as the token is. */
   tokens(owner: string): readonly string[] {
-    // Asked for each text that is redacted.
+    // Called for each redacted text.
     if (this.#issued.size === 0) return none;
     return Array.from(this.#issued).flatMap((issued) => (issued.owner === owner ? [issued.token] : []));
   }

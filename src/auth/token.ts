@@ -1,4 +1,4 @@
-// Who may come in by a token.
+// Authentication by token.
 
 import type { TokenAccess } from "../config/parse";
 import { Problem, problems } from "../request/problem";
@@ -13,15 +13,15 @@ import { TestCredentials } from "./stand-ins";
 
 const byFirst: Authenticated = { credential: "first" };
 const bySecond: Authenticated = { credential: "second" };
-/** By a stand-in. */
+/** By a test credential. */
 export const byTrial: Authenticated = { credential: "first", isTest: true };
 
-/** What a request must present, and where; prepared, so that a request costs no more than it must. */
+/** Prepared, so that a request costs little. */
 export class TokenAuthenticator implements Authenticator {
   readonly methods: readonly string[];
   readonly missing = problems.tokenMissing;
   readonly #access: TokenAccess;
-  /** The name of the header field, in lower case. */
+  /** In lower case. */
   readonly #field: string;
   readonly #digest: Buffer;
   readonly #secondDigest: Buffer | undefined;
@@ -32,8 +32,8 @@ export class TokenAuthenticator implements Authenticator {
   readonly #handshakes: Handshakes | undefined;
 
   /**
-   * @param owner whose endpoint it is, as the stand-ins know it
-   * @param handshakes what the sender asks besides, where it asks anything
+   * @param owner the id of the node, for test credentials
+   * @param handshakes of the sender, if it has some
    */
   constructor(
     access: TokenAccess,
@@ -68,7 +68,7 @@ export class TokenAuthenticator implements Authenticator {
   #authenticate({ rawHeaders, search }: RequestHead): Authenticated | Problem {
     const presented = this.#presented(rawHeaders, search);
     if (presented.every((token) => token === undefined)) return problems.tokenMissing;
-    // RFC 9110 §5.3: only lists may be repeated. What stands before this endpoint may have looked at another one.
+    // RFC 9110 §5.3: only lists may be repeated. Middleware in front may have looked at another value.
     const [token, ...repeated] = presented;
     if (token === undefined || repeated.length > 0) return problems.tokenInvalid;
     return this.#admit(token, rawHeaders) ?? problems.tokenInvalid;
@@ -89,7 +89,7 @@ export class TokenAuthenticator implements Authenticator {
     return explainFindings(finding ? [finding] : [], head);
   }
 
-  /** @param request what stands for the request, as a stand-in is good for one only */
+  /** @param request identifies the request, as a test credential is valid for one only */
   #admit(presented: string, request: object): Authenticated | undefined {
     const own = digestOfPresented(presented);
     if (isSame(own, this.#digest)) return byFirst;
@@ -97,7 +97,7 @@ export class TokenAuthenticator implements Authenticator {
     return this.#testCredentials.accept(this.#owner, own, request) ? byTrial : undefined;
   }
 
-  /** What each field or parameter of the configured name presents: a token, or something that is none. */
+  /** The token in each field or parameter of the configured name; nothing for one without a token. */
   #presented(rawHeaders: readonly string[], search: string): (string | undefined)[] {
     if (this.#access.method === "query") return new URLSearchParams(search).getAll(this.#access.name);
     return fieldValues(rawHeaders, this.#field).map((value) => extractToken(value, this.#field === "authorization"));
@@ -105,8 +105,8 @@ export class TokenAuthenticator implements Authenticator {
 }
 
 /**
- * RFC 6750 §2.1: credentials = "Bearer" 1*SP b64token, with the scheme in any letter case (RFC 9110 §11.1).
- * Fields other than Authorization may hold the bare token: GitLab and Telegram send it so.
+ * RFC 6750 §2.1: credentials = "Bearer" 1*SP b64token, with the scheme in any letter case (RFC 9110 §11.1). Other
+ * fields may hold the bare token, as GitLab's and Telegram's do.
  */
 function extractToken(value: string, bearerOnly: boolean): string | undefined {
   const bearer = /^bearer +(.+)$/i.exec(value)?.[1];

@@ -1,4 +1,4 @@
-// The bytes of a body, under a limit, their content codings undone.
+// Reads and unpacks bodies within limits.
 
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
@@ -6,16 +6,16 @@ import { getHeapStatistics } from "node:v8";
 import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
 import { Interference, type Problem, problems } from "./problem";
 
-/** How long a body may take to arrive, in ms. */
+/** How long a body may take to arrive. */
 const bodyTimeoutMs = 30_000;
 const firstBufferBytes = 16 * 1024;
 
 /**
- * Reads the body of a request as it was sent.
+ * Reads the body of a request as sent.
  *
- * @param limit the most bytes it may have
- * @param budget what its bytes count against while it is read, where its sender is not verified
- * @throws {Interference} when something else has read of the body already
+ * @param limit in bytes
+ * @param budget counts the bytes of an unverified sender
+ * @throws {Interference} when something else has read a part of it
  */
 export async function readBody(
   request: IncomingMessage,
@@ -24,9 +24,9 @@ export async function readBody(
 ): Promise<Buffer | Problem> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
   if (request.readableDidRead) throw new Interference("bodyRead");
-  // A layer in front that listens as well has set the stream flowing: nothing of it may be missed.
+  // Middleware that listens as well has set the stream flowing.
   if (request.readableFlowing === null) {
-    // Most bodies come together with the head and are here by then: to listen for them costs more than to wait.
+    // Most bodies have arrived with the head: waiting one turn costs less than listening.
     if (!request.complete) await new Promise(setImmediate);
     if (request.destroyed) return problems.bodyIncomplete;
     if (request.complete) return readAvailable(request, limit);
@@ -36,7 +36,7 @@ export async function readBody(
 }
 
 function readAvailable(request: IncomingMessage, limit: number): Buffer | Problem {
-  // From Node 26 on, each call gives one of the chunks that have come, not all of them.
+  // From Node 26 on, each call returns one chunk.
   const chunks: Buffer[] = [];
   for (let chunk: unknown = request.read(); Buffer.isBuffer(chunk); chunk = request.read()) chunks.push(chunk);
   const [only] = chunks;
@@ -44,7 +44,7 @@ function readAvailable(request: IncomingMessage, limit: number): Buffer | Proble
   return bytes.length > limit ? problems.bodyTooLarge : bytes;
 }
 
-/** Collects what comes in one growing buffer: many small chunks take no more memory than a few large ones. */
+/** Collects chunks in one growing buffer: many small chunks take no more memory than a few large ones. */
 async function collect(
   request: IncomingMessage,
   limit: number,
@@ -79,7 +79,7 @@ async function collect(
         if (refusal) settle(refusal);
       };
       const onEnd = () => settle(undefined);
-      // An upload that breaks off emits an error as well, but not where nobody listens for it.
+      // A broken upload emits an error only where there is a listener.
       const onClose = () => settle(problems.bodyIncomplete);
       request.on("data", onData).once("end", onEnd).once("close", onClose);
     });
@@ -91,7 +91,7 @@ async function collect(
 
 type Decompress = (bytes: InputType, options: ZlibOptions) => Promise<Buffer>;
 
-/** RFC 9110 §8.4.1: the content codings, and the alias of gzip that recipients should know. */
+/** RFC 9110 §8.4.1: the content codings, and the alias of gzip. */
 const decompressors = new Map<string, Decompress>([
   ["gzip", promisify<InputType, ZlibOptions, Buffer>(gunzip)],
   ["x-gzip", promisify<InputType, ZlibOptions, Buffer>(gunzip)],
@@ -99,10 +99,10 @@ const decompressors = new Map<string, Decompress>([
   ["br", promisify<InputType, ZlibOptions, Buffer>(brotliDecompress)],
 ]);
 
-/** More codings than this on one body are taken for an attack: each costs an inflation of up to the limit. */
+/** More codings are taken for an attack: each costs an inflation up to the limit. */
 export const maxCodings = 3;
 
-/** How many bodies are unpacked at once: they share the threads, and each may take as much memory as the limit. */
+/** How many bodies are unpacked at once, since they share the threads and the memory. */
 const maxUnpacking = 2;
 let unpacking = 0;
 const waiting: (() => void)[] = [];
@@ -110,8 +110,8 @@ const waiting: (() => void)[] = [];
 /**
  * Undoes the content codings of a body, the last one first (RFC 9110 §8.4).
  *
- * @param contentEncoding the field as it came: codings in the order they were applied
- * @param limit the most bytes the body may have after each step
+ * @param contentEncoding the header field: codings in the order they were applied
+ * @param limit in bytes, after each step
  */
 export async function decodeContent(bytes: Buffer, contentEncoding: string, limit: number): Promise<Buffer | Problem> {
   const steps = parseCodings(contentEncoding).map((coding) => decompressors.get(coding));
@@ -129,7 +129,7 @@ export async function decodeContent(bytes: Buffer, contentEncoding: string, limi
   }
 }
 
-/** The codings that have to be undone, the one first that was applied last. */
+/** The codings in the order in which they are undone. */
 export function parseCodings(contentEncoding: string): string[] {
   const codings = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
   return codings.filter((coding) => coding !== "" && coding !== "identity").reverse();
@@ -152,11 +152,10 @@ function isTooLarge(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
 }
 
-// The memory that bodies may take before they are a message: of strangers, of what waits, of what is unpacked.
+// The memory of bodies that are unverified, held or being unpacked.
 
 const defaultBytes = 64 * 1024 * 1024;
 
-/** Counts bytes against a bound. */
 class MemoryBudget {
   /** In bytes. */
   max = Math.min(defaultBytes, Math.floor(getHeapStatistics().heap_size_limit / 8));
@@ -166,7 +165,7 @@ class MemoryBudget {
     return this.#used;
   }
 
-  /** @returns whether there was room for so many bytes */
+  /** @returns whether there was room */
   take(bytes: number): boolean {
     if (this.#used + bytes > this.max) return false;
     this.#used += bytes;
@@ -178,5 +177,5 @@ class MemoryBudget {
   }
 }
 
-/** It is one process whose memory they share. */
+/** Shared by the process. */
 export const memoryBudget = new MemoryBudget();

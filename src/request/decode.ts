@@ -1,4 +1,4 @@
-// From the bytes of a body to a value: its content codings undone, and decoded by its content type.
+// Decodes a body by its content type.
 
 import { isUtf8 } from "node:buffer";
 import { MIMEType, TextDecoder } from "node:util";
@@ -7,25 +7,24 @@ import { type File, isMultipart, parseMultipart } from "./multipart";
 import { Interference, Problem, problems } from "./problem";
 import { toObject } from "./target";
 
-/** What a body is taken apart by, besides itself. */
 interface Described {
-  /** What a middleware in front has made of it. */
+  /** The value of a body parser in front. */
   parsed?: { readonly value: unknown; readonly files?: File[] } | undefined;
   request: { headers: { "content-type"?: string | undefined; "content-encoding"?: string | undefined } };
 }
 
 export interface Content {
   value: Body;
-  /** The files of a form that may have some. */
+  /** The files of a multipart form. */
   files?: File[];
-  /** The body without its content codings, or what is left of it. */
+  /** The unpacked body. */
   bytes: () => Buffer;
 }
 
 /**
- * @param bytes the body as it came; of no interest where a parser in front has read it
- * @param limit the most bytes that it may have without its content codings
- * @throws {Interference} when a parser in front has left nothing of it
+ * @param bytes as sent; unused where a parser in front has read the body
+ * @param limit of the unpacked body, in bytes
+ * @throws {Interference} when a parser in front has left nothing
  */
 export function parseContentType(
   { request, parsed }: Described,
@@ -63,12 +62,12 @@ function whatIsLeft({ value, files }: NonNullable<Described["parsed"]>, type: st
   return { value: body, ...(files && { files }), bytes };
 }
 
-/** A body as a flow gets it: a JSON value, a string, an object of form fields, or a Buffer. */
+/** The body in a message: JSON value, string, object of form fields, or Buffer. */
 export type Body = Json | Buffer;
 
 type Decode = (bytes: Buffer) => Body | Problem;
 
-/** How bodies are decoded, by media type: the first row whose pattern fits. Where none fits, the bytes stay bytes. */
+/** By media type; the first matching row decodes. Without a match, bytes stay a Buffer. */
 const decoders: readonly (readonly [RegExp, (charset: string) => Decode])[] = [
   // RFC 6839 §3.1: +json; the top-level type does not matter.
   [/^application\/json$|\+json$/, (charset) => decodeText(charset, parseJson)],
@@ -80,15 +79,11 @@ const decoders: readonly (readonly [RegExp, (charset: string) => Decode])[] = [
   ],
 ];
 
-/** Senders use few content types, and each of them over and over: what was parsed once is kept. */
+/** Parsed content types are kept: senders use only a few. */
 const known = new Map<string, Decode>();
 const maxKnown = 100;
 
-/**
- * Decodes a body whose content codings are undone.
- *
- * @param contentType the field as it came
- */
+/** @param contentType the header field */
 export function decodeBody(bytes: Buffer, contentType: string | undefined): Body | Problem {
   if (bytes.length === 0) return "";
   if (contentType === undefined || contentType === "") return textIfUtf8(bytes);
@@ -101,7 +96,7 @@ export function decodeBody(bytes: Buffer, contentType: string | undefined): Body
 }
 
 /**
- * Takes over a body that a parser in front has read: bytes are decoded as ever, anything else is as it left it.
+ * Uses the value of a body parser in front; bytes are decoded.
  *
  * @throws {Interference} when it has left nothing
  */
@@ -135,7 +130,7 @@ function textIfUtf8(bytes: Buffer): string | Buffer {
   return isUtf8(bytes) ? utf8.decode(bytes) : bytes;
 }
 
-/** Decodes by the WHATWG Encoding Standard: its labels, a byte-order mark skipped, malformed bytes as U+FFFD. */
+/** WHATWG Encoding Standard: its labels, no byte-order mark, malformed bytes as U+FFFD. */
 function decodeText(charset: string, parse: (text: string) => Body | Problem): Decode {
   const decoder = textDecoder(charset);
   if (!decoder) return () => problems.charsetUnknown;
@@ -155,7 +150,7 @@ function textDecoder(charset: string): TextDecoder | undefined {
   }
 }
 
-/** Many senders, curl's --data among them, label JSON and plain text as a form: the text itself tells. */
+/** Many senders, and curl's --data, label JSON and plain text as a form. */
 function parseForm(text: string): Body | Problem {
   if (/^\s*[[{]/.test(text)) {
     const value = parseJson(text);
@@ -169,7 +164,7 @@ function parseForm(text: string): Body | Problem {
 /** A value that JSON can express. */
 export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
 
-/** The deepest nesting taken, in levels. Node-RED's own copying of messages fails at some 2,000. */
+/** In levels. Node-RED's own copying of messages fails at some 2,000. */
 const deepest = 256;
 
 /** Parses JSON (RFC 8259) into a value that is safe to copy and to merge in a flow. */
@@ -186,14 +181,14 @@ export function parseJson(text: string): Json | Problem {
   return value;
 }
 
-/** Makes a value that somebody else has parsed as safe as one of ours. */
+/** Makes a value of another parser as safe. */
 function secureJson(value: Json): Json | Problem {
   if (isDeeperThan(deepest, value)) return problems.jsonTooDeep;
   dropPrototypes(value);
   return value;
 }
 
-/** Goes down only as many levels as are allowed, so that no depth can exhaust the stack. */
+/** Descends only as many levels as are allowed: no depth exhausts the stack. */
 export function isDeeperThan(levels: number, value: Json): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
@@ -205,37 +200,36 @@ export function isDeeperThan(levels: number, value: Json): boolean {
   return false;
 }
 
-/** Whether a `__proto__` key can be in JSON: as it stands, or with escaped characters. */
+/** Whether JSON may contain a `__proto__` key, escaped or not. */
 function mayNamePrototype(text: string): boolean {
   return text.includes("__proto__") || text.includes("\\u");
 }
 
-/** JSON.parse makes own keys of them; a copy by assignment would turn those into real prototypes. */
+/** JSON.parse makes own keys of them; a copy by assignment would set real prototypes. */
 function dropPrototypes(value: Json): void {
   if (typeof value !== "object" || value === null) return;
   Reflect.deleteProperty(value, "__proto__");
   for (const child of Object.values(value)) dropPrototypes(child);
 }
 
-// The text in bytes that somebody looks at.
+// Text of bytes, to be shown.
 
 const exactUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** What stands for the rest of a text. */
 const ellipsis = "…";
 
 /**
- * @param isCut whether the last character may be cut in its middle
+ * @param isCut whether the last character may be incomplete
  * @returns nothing where they are no text
  */
 export function decodeIfText(bytes: Uint8Array, isCut = false): string | undefined {
-  // No text that anybody sends has one, and most of what is no text does.
+  // Text contains no zero, and most binary data does.
   if (bytes.includes(0)) return undefined;
   const whole = isCut ? bytes.subarray(0, endOfLast(bytes)) : bytes;
   return isUtf8(whole) ? exactUtf8.decode(whole) : undefined;
 }
 
-/** Where the last character ends that is there as a whole: the first of its bytes says how many it has (RFC 3629 §3). */
+/** The end of the last complete character: its first byte has its length (RFC 3629 §3). */
 function endOfLast(bytes: Uint8Array): number {
   let start = bytes.length - 1;
   while (start > bytes.length - 4 && isContinued(bytes[start])) start--;
@@ -249,8 +243,8 @@ function isContinued(byte = 0): boolean {
 }
 
 /**
- * @param most how many bytes, or characters, of it at most
- * @returns with an ellipsis where there was more; nothing where it is no text
+ * @param most bytes or characters
+ * @returns with an ellipsis where it was longer; nothing where it is no text
  */
 export function shorten(said: string | Uint8Array, most: number): string | undefined {
   const isCut = said.length > most;

@@ -9,13 +9,13 @@ import { type Parameters, toObject } from "./target";
 /** How many parts a form may have. */
 export const maxParts = 1000;
 
-/** RFC 2046 §5.1.1: how long a boundary may be. Not all senders keep to the characters that it may have. */
+/** RFC 2046 §5.1.1, without its limits on characters, which some senders ignore. */
 const boundaryForm = /^[ -~]{1,70}$/;
 
-/** A file of a form, with the names that core's `http in` has for what is known of it. */
+/** A file, with the names that core's `http in` uses. */
 export interface File {
   fieldname: string;
-  /** The last part of its path, in UTF-8; empty where it has none. */
+  /** The last part of its path, in UTF-8. */
   originalname: string;
   /** Its content transfer encoding, which is not undone (RFC 7578 §4.7). */
   encoding: string;
@@ -26,22 +26,20 @@ export interface File {
 }
 
 export interface Form {
-  /** By their names as they stand: brackets in them mean nothing. */
+  /** Brackets in names mean nothing. */
   fields: Parameters;
   files: File[];
 }
 
 /** Whether a body is a form with files, by its content type. */
 export function isMultipart(contentType = ""): boolean {
-  // To parse each of them would take longer than all the rest.
+  // Parsing each content type would take longer than all the rest.
   return /^\s*multipart\//i.test(contentType) && parseType(contentType)?.essence === "multipart/form-data";
 }
 
 /**
- * Reads a form.
- *
- * @param bytes all of the body, its content codings undone
- * @param contentType the field as it came
+ * @param bytes the whole body, unpacked
+ * @param contentType the header field
  */
 export async function parseMultipart(bytes: Buffer, contentType: string | undefined): Promise<Form | Problem> {
   const boundary = parseType(contentType)?.params.get("boundary") ?? "";
@@ -58,13 +56,12 @@ function parseType(contentType = ""): MIMEType | undefined {
   }
 }
 
-/** A file as its bytes come. */
+/** A file while its bytes arrive. */
 interface Growing {
   about: Omit<File, "buffer" | "size">;
   chunks: Buffer[];
 }
 
-/** One form, as it is read. */
 class Reading {
   readonly #boundary: string;
   readonly #fields: [name: string, value: string][] = [];
@@ -74,12 +71,12 @@ class Reading {
     this.#boundary = boundary;
   }
 
-  /** Takes all parts, and tells why the form is refused if it is. The parser and its files may fail more than once. */
+  /** Reads all parts. The parser and its files may fail more than once. */
   async read(bytes: Buffer): Promise<Problem | undefined> {
     const parser = busboy({
       headers: { "content-type": `multipart/form-data; boundary="${this.#boundary.replace(/["\\]/g, "\\$&")}"` },
       defParamCharset: "utf8",
-      // The limit for bodies holds for each part. It tells when there are so many of them, not when there are more.
+      // Parts have the body's limit. The parser reports when there are too many.
       limits: { fieldSize: Infinity, fileSize: Infinity, parts: maxParts + 1 },
     });
     return new Promise((settle) => {
@@ -99,18 +96,18 @@ class Reading {
   }
 
   /**
-   * What has been read, unless a part was passed over: without a name (RFC 7578 §4.2), or because the parser could make
-   * nothing of it, of which it does not tell.
+   * The form, unless a part was skipped: one without a name (RFC 7578 §4.2), or one that the parser could not read,
+   * which it does not report.
    */
   result(bytes: Buffer): Form | Problem {
     if (this.#fields.length + this.#files.length !== countParts(bytes, this.#boundary)) return problems.formMalformed;
-    // What browsers send for an input with no file chosen (HTML Standard §4.10.21.4) is none.
+    // Browsers send such a part for an input without a file (HTML Standard §4.10.21.4).
     const files = this.#files.filter(({ about, chunks }) => about.originalname !== "" || chunks.length > 0);
     return { fields: toObject(this.#fields), files: files.map(readFile) };
   }
 }
 
-/** The bytes of a stream as they come. Where it fails, so does the parser. */
+/** If the stream fails, so does the parser. */
 function readAll(stream: Readable): Buffer[] {
   const chunks: Buffer[] = [];
   stream.on("data", (chunk: Buffer) => chunks.push(chunk));
@@ -122,18 +119,18 @@ function describe(fieldname: string, { filename = "", encoding, mimeType }: File
   return { fieldname, originalname: unescaped(filename), encoding, mimetype: mimeType };
 }
 
-/** In memory of its own: the body's would be kept as long as the smallest of its files. */
+/** Copied, or its memory would keep the whole body. */
 function readFile({ about, chunks }: Growing): File {
   const buffer = Buffer.concat(chunks);
   return { ...about, buffer, size: buffer.length };
 }
 
-/** How browsers write what cannot stand in a name (HTML Standard §4.10.21.8), and core's `http in` reads it. */
+/** How browsers escape names (HTML Standard §4.10.21.8), as core's `http in` reads them. */
 function unescaped(name: string): string {
   return name.replace(/%(0A|0D|22)/gi, (_, code: string) => String.fromCharCode(parseInt(code, 16)));
 }
 
-/** How many parts there are between the first delimiter and the last one (RFC 2046 §5.1.1). */
+/** The parts between the first and the last delimiter (RFC 2046 §5.1.1). */
 function countParts(bytes: Buffer, boundary: string): number {
   const delimiter = Buffer.from(`\r\n--${boundary}`, "latin1");
   const isFirst = bytes.subarray(0, delimiter.length - 2).equals(delimiter.subarray(2));

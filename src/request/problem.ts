@@ -2,14 +2,14 @@
 
 import { STATUS_CODES } from "node:http";
 
-/** Why a request was refused, as the caller is told: an RFC 9457 problem with constant text. */
+/** A refusal: an RFC 9457 problem with constant text. */
 export class Problem {
   /** The `application/problem+json` document. */
   readonly body: string;
 
   /**
-   * @param name what the operator's log and catalog call it
-   * @param detail the caller's text; constant, so that nothing of the request or of this machine gets into it
+   * @param name in log and catalog
+   * @param detail for the sender; constant, so that nothing of the request or of this machine is in it
    */
   constructor(
     readonly name: string,
@@ -21,26 +21,26 @@ export class Problem {
     this.body = JSON.stringify({ type: "about:blank", title: STATUS_CODES[status], status, detail });
   }
 
-  /** Whether it is the address of a request that is against it: the operator wants to know which that is. */
+  /** Whether the sender's address is the reason. */
   get isOfAddress(): boolean {
     return this.status === 403 || this.status === 429;
   }
 
-  /** The same problem for a caller that may try again after some whole seconds (RFC 9110 §10.2.3). */
+  /** The same problem with `Retry-After` (RFC 9110 §10.2.3). */
   retriedAfter(seconds: number): Problem {
     return new Problem(this.name, this.status, this.detail, { ...this.headers, "Retry-After": String(seconds) });
   }
 }
 
-/** Something else in the web server got in the way of a request. */
+/** Something else in the web server has interfered with a request. */
 export class Interference extends Error {
-  /** @param kind what it did: its text is under `interference` in the message catalog */
+  /** @param kind its text is under `interference` in the message catalog */
   constructor(readonly kind: "bodyRead" | "bytesGone" | "answered") {
     super(kind);
   }
 }
 
-/** Every way to refuse a request, declared once. */
+/** Every refusal. */
 export const problems = {
   // RFC 6750 §3: no error code when no credentials came.
   tokenMissing: new Problem("tokenMissing", 401, "This endpoint needs a token, and the request carried none.", {
@@ -49,7 +49,7 @@ export const problems = {
   tokenInvalid: new Problem("tokenInvalid", 401, "The token of the request is not valid for this endpoint.", {
     "WWW-Authenticate": 'Bearer realm="webhook", error="invalid_token"',
   }),
-  // A challenge of RFC 9110 §11.6.1; the scheme has no parameters that would tell a caller anything.
+  // RFC 9110 §11.6.1; the scheme has no parameters.
   signatureMissing: new Problem("signatureMissing", 401, "This endpoint needs a signature, and the request has none.", {
     "WWW-Authenticate": 'Signature realm="webhook"',
   }),
@@ -71,7 +71,7 @@ export const problems = {
   bodyTooLarge: new Problem("bodyTooLarge", 413, "The body of the request is larger than this endpoint takes."),
   bodyIncomplete: new Problem("bodyIncomplete", 400, "The body of the request broke off before its end."),
   codingUnknown: new Problem("codingUnknown", 415, "The content coding of the request is not supported.", {
-    // RFC 9110 §15.5.16: tells the caller which codings it could have used.
+    // RFC 9110 §15.5.16: the codings that it could use.
     "Accept-Encoding": "gzip, deflate, br",
   }),
   codingBroken: new Problem("codingBroken", 400, "The body of the request does not match its content coding."),

@@ -1,27 +1,27 @@
-// What a flow gets to know of a request.
+// The request in a message.
 
 import type { IncomingMessage } from "node:http";
 import type { File } from "./multipart";
 import { type Parameters, toObject } from "./target";
 
-/** Where the credential of a request stands. */
+/** The place of the credential. */
 export interface CredentialPlace {
-  /** Whether a header field carries it; its name in lower case. */
+  /** @param field in lower case */
   hides(field: string): boolean;
-  /** The query parameter that carries it, if one does. */
+  /** The query parameter of the credential, if it is there. */
   readonly parameter: string | undefined;
-  /** Finds the secrets of the endpoint in a text, and replaces them. */
+  /** Redacts the secrets of the endpoint. */
   readonly redactor: { contains(text: string): boolean; redact(text: string): string };
 }
 
-/** A request, with what Express adds to it. */
+/** With the properties that Express adds. */
 type ExpressRequest = IncomingMessage & {
   originalUrl?: string;
   query?: Record<string, unknown>;
   cookies?: Record<string, unknown>;
 };
 
-/** What `msg.req` has: the names of core's `http in`, without the credential. */
+/** `msg.req`, as core's `http in` makes it, without the credential. */
 export interface RequestInfo {
   method: string;
   url: string;
@@ -29,29 +29,29 @@ export interface RequestInfo {
   query: Parameters;
   headers: Record<string, string | string[]>;
   ip: string;
-  /** Those of a form that may have some. */
+  /** The files of a multipart form. */
   files?: File[];
 }
 
 const removed = "[removed]";
 
 /**
- * Removes the credential from a request where it stood, so that neither `msg.req` nor `msg.res.req` shows it, and
- * redacts it in other header fields: proxies repeat the URL in `X-Original-Url` and the like.
+ * Removes the credential from a request, so that neither `msg.req` nor `msg.res.req` shows it, and redacts it in other
+ * header fields, as proxies repeat the URL in `X-Original-Url`.
  *
  * @param isShown whether the flow gets the request itself, by `msg.res`
  */
 export function removeCredential(request: ExpressRequest, place: CredentialPlace, isShown = true): void {
   removeFromHeaders(request, place, isShown);
   const { url = "", originalUrl, query, cookies } = request;
-  // A header field repeats it, and so does what a parser has made of that.
+  // A header field may repeat it, and the parsed cookies.
   for (const [name, value] of Object.entries(cookies ?? {})) {
     if (place.redactor.contains(JSON.stringify(value))) Reflect.deleteProperty(cookies ?? {}, name);
   }
-  // A middleware may have changed the one, but not the other.
+  // Middleware may have changed only one of them.
   if (!url.includes("?") && !originalUrl?.includes("?")) return;
   request.url = withoutCredential(url, place);
-  // What Express has made of the URL: it is made anew where somebody asks.
+  // Express makes them anew when needed.
   for (const name of ["_parsedUrl", "_parsedOriginalUrl"]) Reflect.deleteProperty(request, name);
   if (originalUrl !== undefined) request.originalUrl = withoutCredential(originalUrl, place);
   for (const [name, value] of Object.entries(query ?? {})) {
@@ -74,14 +74,14 @@ function removeFromHeaders(request: IncomingMessage, place: CredentialPlace, isS
     isFound ||= !isSafe;
   }
   if (!isFound) return;
-  // To delete from an object makes it a slow one.
+  // Deleting a property makes an object slow.
   request.headers = kept;
-  // Node counts on the length of this array.
+  // Node relies on the length of this array.
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? "").toLowerCase();
     rawHeaders[index + 1] = place.hides(name) ? removed : redactor.redact(rawHeaders[index + 1] ?? "");
   }
-  // Node.js makes these of the others when somebody asks for them first, which takes its time.
+  // Node.js makes these on first use, which takes time.
   if (!isShown) return;
   const { headersDistinct } = request;
   for (const name of Object.keys(headersDistinct)) {
@@ -90,7 +90,7 @@ function removeFromHeaders(request: IncomingMessage, place: CredentialPlace, isS
   }
 }
 
-/** Without the parameter of the credential; the others are redacted as they were sent, and as they are read. */
+/** Without the parameter of the credential; the other parameters are redacted. */
 function withoutCredential(url: string, { parameter, redactor }: CredentialPlace): string {
   const mark = url.indexOf("?");
   if (mark === -1) return url;
@@ -111,8 +111,8 @@ function withoutCredential(url: string, { parameter, redactor }: CredentialPlace
 /**
  * Describes a request whose credential was removed.
  *
- * @param path below Node-RED's root for nodes, as it was sent
- * @param ip the address of the sender
+ * @param path below `httpNodeRoot`, as sent
+ * @param ip of the sender
  */
 export function describeRequest(request: IncomingMessage, path: string, ip: string): RequestInfo {
   const { method = "", url = "", headers } = request;

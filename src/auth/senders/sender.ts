@@ -1,4 +1,4 @@
-// What is known of a sender: how it signs, how it is told from others, and what it wants to be answered.
+// A sender: its signatures, how to recognise it, its handshakes.
 
 /**
  * Where a value stands in a request:
@@ -38,42 +38,42 @@ export type Encoding = (typeof encodings)[number];
 export const timeUnits = ["s", "ms", "iso8601"] as const;
 export type TimeUnit = (typeof timeUnits)[number];
 
-/** How requests are signed. This is also what a user writes for a sender that has no row, so its names are public. */
+/** How requests are signed. Users write it for a custom sender, so its names are public. */
 export interface Scheme {
-  /** `token` compares what the signature's field holds with the secret; a `code:` is what no row can say. */
+  /** `token` compares the signature's field with the secret; `code:` names an algorithm of its own. */
   readonly alg: Algorithm;
   readonly key: {
     readonly format: KeyFormat;
-    /** What is taken off the front of the secret, where it is there, before it is decoded. */
+    /** A prefix of the secret that is no part of the key. */
     readonly strip?: string | null;
   };
   readonly sig: {
-    /** Each of these fields that is present holds signatures. */
+    /** Each of these fields, where present, holds signatures. */
     readonly headers: readonly string[];
-    /** Where the signature stands instead of in a field. */
+    /** The place of the signature, where it is in no header field. */
     readonly source?: Source | null;
-    /** What stands between the items of a field; one item where there is none. */
+    /** Separates the items of a field. */
     readonly split?: string | null;
-    /** Which items are signatures: those that begin so, without the beginning, or the values of a key. */
+    /** Which items are signatures: those with a prefix, or the values of a key. */
     readonly pick?: { readonly prefix: string } | { readonly kv: string } | null;
     readonly enc?: Encoding | null;
   };
-  /** What is signed: the parts one after the other, with nothing between them. */
+  /** The signed parts, concatenated. */
   readonly content: readonly Source[];
   readonly ts?: {
     readonly source: Source;
     readonly unit: TimeUnit;
-    /** How far from now it may be, before and after, in seconds; any distance where there is none. */
+    /** In seconds before and after now; `null`: any. */
     readonly tolerance: number | null;
   } | null;
 }
 
-/** What a user enters besides the secret. */
+/** Entered besides the secret. */
 type SettingName = "publicUrl" | "signatureHeader" | "timestampHeader" | "topicUrl" | "alg" | "arm" | "verifyToken";
 
 /**
- * What must hold of a value: to be this one, or one of these; or, with `is`, to be a text with something in it, to be
- * there or not to be there, to be an empty list; or to be what is configured.
+ * A condition on a value: equal to one or one of several; with `is`, not empty, present, absent, or an empty list; or
+ * equal to a configured value.
  */
 export type Condition =
   | string
@@ -82,26 +82,26 @@ export type Condition =
   | { readonly is: "text" | "present" | "absent" | "emptyList" }
   | { readonly configured: "topicUrl" | "verifyToken" };
 
-/** An HMAC-SHA256 of a value under the secret, behind a prefix. */
+/** An HMAC-SHA256 of a value under the secret, with a prefix. */
 export interface Mac {
   readonly mac: "hex" | "base64";
   readonly of: Source;
   readonly prefix?: string;
 }
 
-/** A request that must be answered and that starts no flow. */
+/** A request that must be answered and starts no flow. */
 export interface Handshake {
   readonly method: "GET" | "HEAD" | "OPTIONS" | "POST";
-  /** Whether it is answered only after its signature was verified. */
+  /** Whether its signature must be verified first. */
   readonly signed: boolean;
   readonly when: readonly (readonly [Source, Condition])[];
-  /** A form that the bytes of the body have, and its media type. */
+  /** The form of the whole body. */
   readonly form?: RegExp;
   /** The only members of the body's JSON. */
   readonly members?: readonly string[];
-  /** Only while there is no secret, and only while the operator has armed it. */
+  /** Only while there is no secret and the operator has ticked *First contact*. */
   readonly secretMissing?: true;
-  /** What a value must look like; any other is answered with 400, and not said back. */
+  /** Patterns of echoed values; others get 400. */
   readonly restrict?: readonly (readonly [Source, RegExp])[];
   readonly reply: {
     readonly status: number;
@@ -109,34 +109,34 @@ export interface Handshake {
     /** A text, or the members of a JSON object. */
     readonly body?: Source | Readonly<Record<string, Source | number | Mac>>;
   };
-  /** The status for other requests of the method. */
+  /** The status of other requests by the method. */
   readonly otherwise?: number;
-  /** What is shown to the operator. */
+  /** The value for the operator. */
   readonly show?: Source;
 }
 
 export interface Sender {
-  /** Its own name, which is not translated. */
+  /** Not translated. */
   readonly name: string;
-  /** Its own documentation. */
+  /** The sender's documentation. */
   readonly docs: string;
   readonly scheme: Scheme;
-  /** Whether its user makes the secret up and enters it there as well; else the sender has it, and shows or sends it. */
+  /** Whether the user chooses the secret; else the sender shows or sends it. */
   readonly secretIsChosen?: true;
-  /** What its secrets begin with. */
+  /** The prefix of its secrets. */
   readonly secretBegins?: string;
   readonly settings?: readonly SettingName[];
   /**
-   * What tells its requests: fields that are there, each beginning with a text, in any letter case. One group of them is
-   * enough; the strongest comes first.
+   * Groups of header fields with the beginnings of their values, in any letter case; one group identifies the sender.
+   * The strongest comes first.
    */
   readonly recognise?: readonly Readonly<Record<string, string>>[];
-  /** The type of the event. */
+  /** The event type. */
   readonly event?: Source;
-  /** Its own id of the delivery: the first place that has one. `signed` tells whether the signature covers it. */
+  /** The sender's id of the delivery: the first place with a value. `signed`: whether the signature covers it. */
   readonly id?: { readonly from: readonly Source[]; readonly signed: boolean };
   readonly handshakes?: readonly Handshake[];
-  /** Where a body would harm: in a success, or in every reply. */
+  /** Senders that take no body in the reply: of a success, or of any reply. */
   readonly emptyReply?: { readonly to: "accepted" | "all"; readonly status: 200 | 204 };
 }
 
@@ -159,7 +159,7 @@ export function isEncoded(text: string, encoding: Encoding): boolean {
   return length % 4 !== 1 && (padding === -1 || text.length % 4 === 0);
 }
 
-/** A secret without the prefix that is no part of its key. */
+/** A secret without the prefix that is no part of the key. */
 export function stripPrefix(secret: string, { strip }: Pick<Scheme["key"], "strip">): string {
   return strip && secret.startsWith(strip) ? secret.slice(strip.length) : secret;
 }
@@ -180,9 +180,9 @@ export function hasKeyFormat(secret: string, key: Scheme["key"]): boolean {
   }
 }
 
-// What several senders have in common.
+// Shared by several senders.
 
-/** What most senders use. */
+/** The most common algorithm. */
 export const hmacSha256 = { alg: "hmac-sha256", key: { format: "utf8" } } as const;
 /** The secret itself is sent. */
 export const tokenOnly = { alg: "token", key: { format: "utf8" }, content: [] } as const;
@@ -198,16 +198,16 @@ export function standardWebhooks<Prefix extends string>(prefix: Prefix) {
   } as const satisfies Scheme;
 }
 
-/** An echo that no browser takes for a page. */
+/** Browsers do not show this echo as a page. */
 export const plainText = {
   "Content-Type": "lit:text/plain; charset=utf-8",
   "X-Content-Type-Options": "lit:nosniff",
 } as const;
 
-/** A challenge that can be echoed: nothing that is markup, or a signature's content. */
+/** A challenge that may be echoed: no markup, and no signed content. */
 export const challenge = /^[A-Za-z0-9._~-]{1,256}$/;
 
-/** CloudEvents' HTTP 1.1 Web Hooks §4: how a sender asks whether it may come. */
+/** CloudEvents' HTTP 1.1 Web Hooks §4. */
 export const abuseProtection = {
   method: "OPTIONS",
   signed: false,

@@ -1,4 +1,4 @@
-// All senders, by id: a new one is a row in one of these files.
+// All senders by id.
 
 import { carriers } from "./carriers";
 import { chats } from "./chats";
@@ -23,14 +23,14 @@ export function isSenderId(value: unknown): value is SenderId {
   return typeof value === "string" && Object.hasOwn(senders, value);
 }
 
-/** The name of a sender as a sentence can have it: without what tells it from others of that name; nothing of nobody. */
+/** The name of a sender without a part in brackets; empty for any sender. */
 export function shortName(id: unknown): string {
   return isSenderId(id) ? senders[id].name.replace(/ \(.*\)$/, "") : "";
 }
 
 /**
- * In which order senders are tried by what tells their requests: forges send the fields of those that they took after as
- * well as their own, and what has least of its own comes last. Who is not here has no fields that tell.
+ * The order in which senders are recognised: forges send the fields of those that they copy as well as their own, so
+ * the least specific comes last.
  */
 export const recogniseOrder = [
   "forgejo", "gitea", "gogs", "gitlab-signed", "gitlab", "jira", "bitbucket", "github", "stripe", "slack", "shopify",

@@ -1,4 +1,4 @@
-// What of a request counts for its signature, read once and judged as early as it can be.
+// The signed values of a request, each read once.
 
 import { parse, stringify } from "node:querystring";
 import type { Refusal } from "../result";
@@ -6,18 +6,18 @@ import type { Encoding, Scheme, Source, TimeUnit } from "../senders/sender";
 import { Fields, type RequestHead, isInBody, type SourcePlace, parseSource, withoutBlanks } from "./fields";
 import { decodeStrictly, isCanonical } from "./key";
 
-/** A scheme prepared, so that a request costs no more than it must. */
+/** A scheme, prepared so that a request costs little. */
 export class Plan {
   readonly scheme: Scheme;
   readonly format: SignatureFormat;
-  /** What is signed, the timestamp by its place. */
+  /** The signed parts, the timestamp among them. */
   readonly content: readonly SourcePlace[];
   readonly time: SourcePlace | undefined;
   readonly publicUrl: string;
-  /** Fields that may not be repeated: what stands before this endpoint may have looked at another one. */
+  /** Header fields that must not be repeated: middleware in front may have looked at another value. */
   readonly once: readonly SourcePlace[];
 
-  /** @param ids where the sender's id of a delivery stands */
+  /** @param ids the places of the sender's delivery id */
   constructor(scheme: Scheme, publicUrl: string, ids: readonly Source[]) {
     this.scheme = scheme;
     this.publicUrl = publicUrl;
@@ -28,12 +28,12 @@ export class Plan {
   }
 }
 
-/** Node reads fields as Latin-1: this gives their bytes back as they came. */
+/** Node decodes header fields as Latin-1: this restores their bytes. */
 export function toBytes(text: string, isField: boolean): Buffer {
   return Buffer.from(text, isField ? "latin1" : "utf8");
 }
 
-/** One request, in the light of a plan. */
+/** One request. */
 export class Evidence {
   readonly #plan: Plan;
   readonly #head: RequestHead;
@@ -48,7 +48,6 @@ export class Evidence {
     this.#fields = new Fields(head, () => this.#body());
   }
 
-  /** From now on, the body is there to be read. */
   complete(body: () => Buffer): void {
     this.#body = body;
   }
@@ -65,7 +64,7 @@ export class Evidence {
     return this.#fields.isForm;
   }
 
-  /** Why the request is refused by its head alone, if it is. */
+  /** The reason to refuse a request by its head. */
   judgeHead(now: number): Refusal | undefined {
     const { format, once, content, time } = this.#plan;
     for (const place of once) {
@@ -82,7 +81,7 @@ export class Evidence {
     return undefined;
   }
 
-  /** What stands where signatures do, for a scheme that sends the secret itself. */
+  /** The values of a scheme that sends the secret itself. */
   tokens(): string[] | Refusal {
     this.#items ??= this.#plan.format.items(this.#fields);
     return "why" in this.#items ? this.#items : this.#plan.format.signatures(this.#items);
@@ -94,7 +93,7 @@ export class Evidence {
     return (this.#signatures = "why" in texts ? texts : this.#plan.format.decode(texts));
   }
 
-  /** When the request was signed, in ms since the epoch, unless that is too far from now. */
+  /** When it was signed, in ms since the epoch, if that is near enough to now. */
   sentAt(now: number): number | Refusal | undefined {
     const { time } = this.#plan;
     const { ts } = this.#plan.scheme;
@@ -108,21 +107,21 @@ export class Evidence {
     return { why: { kind: "timeOutside", source: time.source, seconds, tolerance: ts.tolerance } };
   }
 
-  /** The bytes of a part of what is signed. */
+  /** The bytes of a signed part. */
   bytesAt(place: SourcePlace): Buffer | Refusal {
     if (place.from === "body") return this.#body();
     const text = this.textAt(place);
     return typeof text === "string" ? toBytes(text, place.from === "header" || place.from === "sig") : text;
   }
 
-  /** The only text at a place, with something in it. */
+  /** The only text at a place; not empty. */
   textAt(place: SourcePlace): string | Refusal {
     const [text = "", ...repeated] = this.#textsAt(place);
     if (repeated.length > 0) return { why: { kind: "repeated", source: place.source } };
     return text === "" ? { why: { kind: "missing", source: place.source } } : text;
   }
 
-  /** All texts at a place, also of what is known without the request. */
+  /** All texts at a place. */
   #textsAt(place: SourcePlace): string[] {
     const { publicUrl, format } = this.#plan;
     switch (place.from) {
@@ -139,11 +138,11 @@ export class Evidence {
   }
 }
 
-// The signatures that a request carries.
+// The signatures of a request.
 
-/** A request with more signatures is refused whole: each may cost a comparison under each secret. */
+/** A request with more signatures is refused: each may cost a comparison with each secret. */
 const maxSignatures = 16;
-/** One text with more items than this is refused without a look at them: who has not signed could send a million. */
+/** A text with more items is refused: a stranger could send a million. */
 const maxItems = 1000;
 
 const lengths: Readonly<Partial<Record<Scheme["alg"], number>>> = {
@@ -155,11 +154,9 @@ const lengths: Readonly<Partial<Record<Scheme["alg"], number>>> = {
   "code:twilio": 20,
 };
 
-/** Where a scheme has its signatures, and how they are written. */
+/** The place and the encoding of a scheme's signatures. */
 class SignatureFormat {
-  /** Whether they stand in the body. */
   readonly isInBody: boolean;
-  /** Whether they stand in header fields. */
   readonly isInFields: boolean;
   readonly #sources: readonly Source[];
   readonly #sig: Scheme["sig"];
@@ -169,26 +166,26 @@ class SignatureFormat {
   constructor({ alg, sig }: Pick<Scheme, "alg" | "sig">) {
     this.#sig = sig;
     this.#length = lengths[alg];
-    // All the tokens of a batch have to fit, so that the first that does not is the last one.
+    // All tokens of a batch must match, so the first wrong one ends the check.
     this.#most = alg === "token" && sig.source ? Infinity : maxSignatures;
     this.#sources = sig.source ? [sig.source] : sig.headers.map((name): Source => `header:${name}`);
     this.isInFields = this.#sources.every((source) => source.startsWith("header:"));
     this.isInBody = this.#sources.some((source) => isInBody(parseSource(source)));
   }
 
-  /** What the operator knows it by. */
+  /** As the operator knows it. */
   get source(): Source {
     return this.#sources[0] ?? "header:";
   }
 
-  /** The items of all that is there: signatures, and what stands beside them. */
+  /** All items: signatures, and what stands beside them. */
   items(fields: Fields): string[] | Refusal {
     const items: string[] = [];
     for (const source of this.#sources) {
       const lines = fields.textsAt(parseSource(source));
       if (lines.length > 1 && !this.#isList(source)) return { why: { kind: "repeated", source } };
       if (source.includes(".*.") && lines.includes("")) return { why: { kind: "missing", source } };
-      // One after the other: a text in the body may have more items than a call takes arguments.
+      // A text in the body may have more items than a call takes arguments.
       for (const line of lines) for (const item of this.#split(line)) items.push(item);
       const count = lines.length === 1 ? items.length : 0;
       if (count > maxItems) return { why: { kind: "tooManySignatures", count, most: maxSignatures } };
@@ -196,7 +193,7 @@ class SignatureFormat {
     return items.length === 0 ? { why: { kind: "missing", source: this.source } } : items;
   }
 
-  /** RFC 9110 §5.3: the lines of a field are one list only where commas stand between its items. */
+  /** RFC 9110 §5.3: several lines of a field are one list only where commas separate its items. */
   #isList(source: Source): boolean {
     const { split, pick } = this.#sig;
     if (source.includes(".*.")) return true;
@@ -209,7 +206,7 @@ class SignatureFormat {
     return pieces.filter((item) => item !== "");
   }
 
-  /** Those of the items that are signatures, as texts. */
+  /** The items that are signatures. */
   signatures(items: readonly string[]): string[] | Refusal {
     const { pick } = this.#sig;
     const texts = !pick ? [...items] : "kv" in pick ? findValues(pick.kv, items) : behind(pick.prefix, items);
@@ -218,7 +215,7 @@ class SignatureFormat {
     return { why: { kind: "tooManySignatures", count: texts.length, most: this.#most } };
   }
 
-  /** The bytes of signatures. Those that are malformed match nothing; the others still count. */
+  /** Malformed signatures match nothing; the others count. */
   decode(texts: readonly string[]): Buffer[] | Refusal {
     const encoding = this.#sig.enc ?? "hex";
     const decoded = texts.flatMap((text) => decodeSignature(text, encoding) ?? []);
@@ -250,14 +247,14 @@ function behind(prefix: string, items: readonly string[]): string[] {
   return items.filter((item) => item.startsWith(prefix)).map((item) => item.slice(prefix.length));
 }
 
-// The URL that a sender has signed: the operator's, as what a request says of its host is the caller's.
+// The signed URL: the configured one, since a sender chooses the Host field.
 
-/** Takes the query of the request in the place of the configured URL's own. */
+/** Replaces the configured query by the request's. */
 function withQuery(publicUrl: string, search: string): string {
   return publicUrl.replace(/[?#][^]*$/, "") + (search === "" ? "" : `?${search}`);
 }
 
-/** HubSpot's documentation of its signature v3 lists the escapes that are decoded: once, and no others. */
+/** The escapes that HubSpot's signature v3 decodes, once. */
 const hubspotEscapes = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
 
 /** The URL as HubSpot signs it. */
@@ -266,8 +263,8 @@ function hubspotUrl(publicUrl: string, search: string): string {
 }
 
 /**
- * The forms in which Twilio may have signed a URL, as its own library tries them: as it came, or as a URL parser or
- * Node.js's `querystring` escapes it; and each as it is, with the port of its scheme, and without any port.
+ * The forms of a URL that Twilio's own library tries: as it came, or escaped by a URL parser or Node.js's
+ * `querystring`; each as it is, with its default port, and without a port.
  */
 export function twilioUrls(publicUrl: string, search: string): Set<string> {
   const url = withQuery(publicUrl, search);
@@ -276,7 +273,7 @@ export function twilioUrls(publicUrl: string, search: string): Set<string> {
   return new Set([url, parsed, escaped].flatMap(withPorts));
 }
 
-/** With no limit to how many parameters: those beyond one would not be signed. */
+/** Without a limit of parameters: those beyond would not be signed. */
 function escapedQuery(query: string): string {
   return stringify(parse(query, "&", "=", { maxKeys: 0 }));
 }
@@ -288,16 +285,16 @@ function withPorts(url: string): string[] {
   return [url, origin + withPort + rest, origin + rest];
 }
 
-// When a request was signed, and whether that is near enough.
+// The time of a signature.
 
 /** RFC 3339 §5.6, with up to nine digits of a fraction. */
 const rfc3339 =
   /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))[Tt]((?:[01]\d|2[0-3]):[0-5]\d:)([0-5]\d|60)(\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
 /**
- * Reads a timestamp strictly: digits only, or RFC 3339.
+ * Parses a timestamp strictly.
  *
- * @returns ms since the epoch, with a fraction where it has one; nothing when it is malformed
+ * @returns ms since the epoch; nothing when it is malformed
  */
 export function parseTime(text: string, unit: TimeUnit): number | undefined {
   if (unit === "iso8601") return parseDate(text);
@@ -308,14 +305,14 @@ function parseDate(text: string): number | undefined {
   const [whole, date = "", minutes = "", seconds = "", fraction = "0", sign, ...offset] = rfc3339.exec(text) ?? [];
   if (whole === undefined) return undefined;
   const start = Date.parse(`${date}T${minutes}00Z`);
-  // A day that its month does not have would become one of the next.
+  // An invalid day would become one of the next month.
   if (Number.isNaN(start) || !new Date(start).toISOString().startsWith(date)) return undefined;
   const [hours = "0", more = "0"] = offset;
   const ahead = (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(more));
   return start + (Number(seconds) + Number(fraction) - 60 * ahead) * 1000;
 }
 
-/** How long ago it was, in seconds; less than nothing when it is still to come. */
+/** In seconds; negative when it is in the future. */
 function age(time: number, now: number): number {
   return (now - time) / 1000;
 }

@@ -1,13 +1,12 @@
-// From secrets to keys.
+// Keys from secrets.
 
 import { createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
 import { type Algorithm, type Encoding, isEncoded, type Scheme, stripPrefix } from "../senders/sender";
 
 /**
- * Makes the key of a secret, which is used as it was typed.
+ * Creates the key of a secret.
  *
- * @returns nothing when the secret is empty, not in the format of the scheme, or no key for its algorithm: then nothing
- *   can be verified with it
+ * @returns nothing when the secret is empty, or has not the format of the scheme
  */
 export function createKey({ alg, key }: Pick<Scheme, "alg" | "key">, secret: string): KeyObject | undefined {
   const text = stripPrefix(secret, key);
@@ -20,12 +19,12 @@ export function createKey({ alg, key }: Pick<Scheme, "alg" | "key">, secret: str
   return bytes && bytes.length > 0 ? createSecretKey(bytes) : undefined;
 }
 
-/** Whether a sender signs with a key of its own, and the secret is its public half. */
+/** Whether the secret is the public key of the sender. */
 export function isAsymmetric(alg: Algorithm): boolean {
   return alg === "ed25519" || alg === "ecdsa-p256-sha256";
 }
 
-/** RFC 8032 §5.1.5: 32 bytes; RFC 8037 §2 is how they are handed over. */
+/** RFC 8032 §5.1.5: 32 bytes; RFC 8037 §2 for the JWK. */
 function ed25519Key(text: string, encoding: Encoding): KeyObject | undefined {
   const bytes = decodeStrictly(text, encoding);
   if (bytes?.length !== 32) return undefined;
@@ -50,7 +49,7 @@ export function decodeStrictly(text: string, encoding: Encoding): Buffer | undef
   return isEncoded(text, encoding) ? Buffer.from(text, encoding) : undefined;
 }
 
-/** Whether base64 has no bits beside the bytes that it stands for (RFC 4648 §3.5): two texts would be one signature. */
+/** Whether base64 has no stray bits (RFC 4648 §3.5), so that each signature has one text. */
 export function isCanonical(text: string, bytes: Buffer, encoding: Encoding): boolean {
   return encoding === "hex" || bytes.toString(encoding).replace(/=+$/, "") === text.replace(/=+$/, "");
 }
