@@ -4,7 +4,7 @@ import { Observers } from "../src/admin/observers";
 import type { Authenticator } from "../src/auth/authenticator";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { MemoryRateCounter } from "../src/auth/limits";
-import { TestCredentials } from "../src/auth/stand-ins";
+import { TestCredentials } from "../src/auth/test-credentials";
 import { defaults } from "../src/config/fields";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { Guarding } from "../src/deliveries/duplicate-guard";

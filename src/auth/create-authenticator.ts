@@ -9,7 +9,7 @@ import { isSenderId, type SenderId, senders } from "./senders/table";
 import { parseScheme, settledScheme } from "./signature/scheme";
 import { Verifier } from "./signature/verifier";
 import { SignatureAuthenticator } from "./signed";
-import { TestCredentials } from "./stand-ins";
+import { TestCredentials } from "./test-credentials";
 import { TokenAuthenticator } from "./token";
 
 /**

@@ -13,7 +13,7 @@ import type { Scheme } from "./senders/sender";
 import type { SenderId } from "./senders/table";
 import { fieldValues, type RequestHead } from "./signature/fields";
 import type { Verifier } from "./signature/verifier";
-import type { TestCredentials } from "./stand-ins";
+import type { TestCredentials } from "./test-credentials";
 import { byTrial } from "./token";
 
 interface Signing {

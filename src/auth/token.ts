@@ -9,7 +9,7 @@ import { type Handshakes, withHandshakes } from "./handshakes";
 import { Redactor } from "./redactor";
 import type { Authenticated, Explanation } from "./result";
 import { fieldValues, type RequestHead } from "./signature/fields";
-import { TestCredentials } from "./stand-ins";
+import { TestCredentials } from "./test-credentials";
 
 const byFirst: Authenticated = { credential: "first" };
 const bySecond: Authenticated = { credential: "second" };

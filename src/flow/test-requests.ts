@@ -6,7 +6,7 @@ import { request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
 import { messageField, present, testBody, testField } from "../auth/present";
-import { type TestCredential, TestCredentials } from "../auth/stand-ins";
+import { type TestCredential, TestCredentials } from "../auth/test-credentials";
 import { permissions } from "../config/host";
 import { getMountPath, getParent, getRoots, getServer } from "../config/node-red";
 import type { WebhookConfig } from "../config/parse";

@@ -1,5 +1,5 @@
 import should from "should";
-import { TestCredentials } from "../../../src/auth/stand-ins";
+import { TestCredentials } from "../../../src/auth/test-credentials";
 import { TokenAuthenticator } from "../../../src/auth/token";
 import { rules } from "../../../src/config/rules";
 import { Problem, problems } from "../../../src/request/problem";
