@@ -235,7 +235,7 @@ if (serverIsHere && nginxIsHere) {
 
     it("refuse what they cannot keep while the server is away, and go on when it is back", async () => {
       await instances.server.kill();
-      await Promise.all(three().map((instance) => instance.status("once", /not reached/)));
+      await Promise.all(three().map((instance) => instance.status("once", /cannot be reached/)));
       for (const node of ["spread", "once"]) {
         const call = { headers: { ...headers, "Idempotency-Key": "refused" }, body: "{}" };
         const reply = await instances.post(`/${node}`, call);
