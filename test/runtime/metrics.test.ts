@@ -138,7 +138,7 @@ describe("metrics", () => {
       of("safe", "queue_deliveries", running).should.eql({ running: 1, queued: 0, retrying: 0, failed: 0 });
       of("safe", "attempts_total", running).should.eql({ succeeded: 0, failed: 0, interrupted: 0 });
       await nodeRed.tell({ end: "hold-safe", error: "broken" }, "hold-safe ended");
-      await nodeRed.status("safe", /waiting/);
+      await nodeRed.status("safe", /retrying/);
       of("safe", "attempts_total", await metricsOf(nodeRed)).should.eql({ succeeded: 0, failed: 1, interrupted: 0 });
     } finally {
       await nodeRed.stop();

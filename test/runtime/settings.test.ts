@@ -116,13 +116,13 @@ inEveryLayout(
     it("must not read the body: the caller gets a 500, the node says why", async () => {
       const reply = await send(nodeRed().node("/by-header?mood=greedy"), { headers: { "X-Token": token }, body: "x" });
       reply.status.should.equal(500);
-      await nodeRed().logged(/\[error\] \[webhook-trigger:header\].*body was read before/);
+      await nodeRed().logged(/\[error\] \[webhook-trigger:header\].*has read the body before/);
     });
     it("may answer by itself after all: then there is no message", async () => {
       const before = nodeRed().messages.length;
       const reply = await send(nodeRed().node("/hasty?mood=hasty"), { headers: bearer, body: "x" });
       [reply.status, reply.body].should.eql([503, "too slow"]);
-      await nodeRed().logged(/\[error\] \[webhook-trigger:hasty\].*something else answered/);
+      await nodeRed().logged(/\[error\] \[webhook-trigger:hasty\].*another layer replied/);
       nodeRed().messages.length.should.equal(before);
     });
     it("must not put the token into the log with an error of its own", async () => {
