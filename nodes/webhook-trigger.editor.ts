@@ -1,4 +1,4 @@
-// The type, as the editor knows it.
+// The node type in the editor.
 
 import { type CredentialName, defaults, type SavedFields } from "../src/config/fields";
 import { addTab, removeTab } from "./editor/deliveries/tab";
@@ -88,7 +88,7 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     breaker: { value: defaults.breaker, validate: validator("breaker") },
     attemptTimeout: { value: defaults.attemptTimeout, validate: validator("attemptTimeout") },
   },
-  // Written out: the flow library reads them from this very text.
+  // Spelled out: the flow library parses this text.
   credentials: {
     token: { type: "password", validate: validator("token") },
     secondToken: { type: "password", validate: validator("secondToken") },
@@ -120,7 +120,7 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     showState(this);
   },
   oneditresize() {
-    // Node-RED would have its tray scroll sideways where it is narrower than the form was at first, or than 500 px.
+    // Node-RED's tray would scroll sideways where it is narrower than the form was at first, or than 500 px.
     form().css("width", "auto").closest(".red-ui-tray-body").css("min-width", 0);
   },
   oneditsave() {
@@ -156,7 +156,7 @@ function prepare(node: WebhookNode): void {
   }
 }
 
-/** The fields that are shown only where they have a meaning. */
+/** Fields that are shown only when they are used. */
 const optional: readonly Field[] = [
   "headerParameter", "queryParameter", "token", "secondToken", "secret", "secondSecret", "verifyToken", "scheme",
   "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm", "replyStatus", "replyBody", "replyType",
@@ -164,7 +164,7 @@ const optional: readonly Field[] = [
   "attemptTimeout", "concurrency", "ratePerMinute", "breaker",
 ]; // prettier-ignore
 
-/** Shows all that follows from what the form holds: every field may bear on the others. */
+/** Every field may affect the others. */
 function showState(node: WebhookNode): void {
   const values = valuesInForm(node);
   for (const field of optional) findRow(field).toggle(isUsed(field, values));

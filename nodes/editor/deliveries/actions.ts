@@ -1,4 +1,4 @@
-// What can be done with one delivery.
+// The buttons of a delivery.
 
 import { type Detail, inARow, isReplayable } from "../../../src/deliveries/summary";
 import { composeUrlOfPath } from "../form/addresses";
@@ -12,10 +12,10 @@ import { getNodeLabel, text, timeText, composeFullPath } from "./texts";
 
 declare const RED: Editor;
 
-/** Has a list show the deliveries of one node alone. Its argument is the id of the node. */
+/** Filters the list by a node. Its argument is the id of the node. */
 export const filterEvent = "webhook-deliveries:filter";
 
-/** By the key of its name under `delivery` in the message catalog. */
+/** A key under `delivery` in the message catalog. */
 type DeliveryAction = "replay" | "replayChanged" | "curl" | "useInTest" | "showNode" | "onlyNode";
 
 export class Actions {
@@ -55,7 +55,7 @@ export class Actions {
   }
 
   async #replay(changed?: { payload: unknown }): Promise<void> {
-    // Twice by accident would start the flow twice.
+    // A second click would start the flow twice.
     if (this.view.attr("aria-busy") === "true") return;
     this.view.attr("aria-busy", "true");
     this.#say("fa-spinner fa-spin", text("trial.sending"));
@@ -104,7 +104,7 @@ export class Actions {
   }
 }
 
-// The form in which the payload of a delivery is changed before it is replayed.
+// The form that edits the payload of a replay.
 
 let count = 0;
 
@@ -124,7 +124,7 @@ function changeForm(detail: Detail, send: (payload: unknown) => void, cancel: ()
     const said = isJson ? "" : text("reply.noJson");
     if (wrong.text() !== said) wrong.text(said);
     field.attr("aria-invalid", String(!isJson));
-    // A button that is disabled says nothing to whoever comes to it by keyboard.
+    // A disabled button could not be reached by keyboard.
     go.attr("aria-disabled", String(!isJson));
     go.find("span").text(text(isJson ? "delivery.replayThis" : "delivery.replayNoJson"));
   };
@@ -136,7 +136,7 @@ function changeForm(detail: Detail, send: (payload: unknown) => void, cancel: ()
   });
   field.on("keydown", (event) => {
     if (event.key !== "Escape") return;
-    // Whoever holds the delivery leaves the key to this.
+    // Escape closes the delivery elsewhere.
     event.preventDefault();
     cancel();
   });
@@ -148,9 +148,9 @@ function changeForm(detail: Detail, send: (payload: unknown) => void, cancel: ()
   return form.attr("aria-label", text("delivery.replayChanged"));
 }
 
-// The payload of a delivery, as JSON that can be changed.
+// The payload as JSON.
 
-/** @returns an empty text where there is no JSON for it */
+/** @returns empty where the delivery has none */
 function payloadText({ payload }: Detail): string {
   return payload === undefined ? "" : JSON.stringify(payload, null, 2);
 }

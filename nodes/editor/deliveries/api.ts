@@ -1,9 +1,9 @@
-// What the tab asks the runtime for, and what may be in the way.
+// The admin API, as the tab uses it.
 
 import { type Detail, obstacles, type Summary, type SummaryPage } from "../../../src/deliveries/summary";
 import { text } from "./texts";
 
-/** Which deliveries are looked at; empty for all. */
+/** Empty: all. */
 export interface Filter {
   readonly node: string;
   readonly state: Summary["state"] | "";
@@ -12,22 +12,21 @@ export interface Filter {
 
 export const everything: Filter = { node: "", state: "", text: "" };
 
-/** How many came in a minute. */
 export interface MinuteCounts {
   readonly accepted: number;
   readonly refused: number;
 }
 
-/** A node whose sender is silent. */
+/** A node with an inactivity alert. */
 export interface Silence {
   readonly node: string;
-  /** How many hours there may be between two requests. */
+  /** The longest expected time between two requests. */
   readonly hours: number;
-  /** When the last one was accepted, or the node started, in ms since the epoch. */
+  /** When the last request was accepted, or the node was started, in ms since the epoch. */
   readonly since: number;
 }
 
-/** What waits for a node with guaranteed delivery. */
+/** The queue of a node with guaranteed delivery. */
 export interface QueueSummary {
   readonly node: string;
   readonly pause: "manual" | "breaker" | null;
@@ -35,13 +34,12 @@ export interface QueueSummary {
   readonly retrying: number;
 }
 
-/** Why there is no answer: its text is under `tab.trouble` in the message catalog. */
+/** A key under `tab.trouble` in the message catalog. */
 export type FetchTrouble = "forbidden" | "notKept" | "unreachable" | "failed";
 
-/** How many deliveries a page has at most. */
 const pageSize = 500;
 
-/** @param before where the page begins; that of the newest ones unless given */
+/** @param before the beginning of the page; missing: the newest */
 export function askForPage(filter: Filter, before?: string): Promise<SummaryPage> {
   return ask("deliveries", { ...filter, limit: String(pageSize), ...(before === undefined ? {} : { before }) });
 }
@@ -64,18 +62,17 @@ export async function askForQueues(): Promise<readonly QueueSummary[]> {
   return (await ask<{ queues: readonly QueueSummary[] }>("queues", {})).queues;
 }
 
-/** @throws what `troubleOf` understands */
+/** @throws an error for `toFetchTrouble` */
 export async function control(node: string, action: "pause" | "resume"): Promise<void> {
   await $.post(`webhook-trigger/${encodeURIComponent(node)}/${action}`);
 }
 
-/** @throws what `troubleOf` understands */
+/** @throws an error for `toFetchTrouble` */
 async function ask<Answer>(what: string, values: Readonly<Record<string, string>>): Promise<Answer> {
   const query = Object.entries(values).filter(([, value]) => value !== "");
   return (await $.getJSON(`webhook-trigger/${what}`, Object.fromEntries(query))) as Answer;
 }
 
-/** What was in the way of an answer. */
 export function toFetchTrouble(error: unknown): FetchTrouble {
   const status = typeof error === "object" && error !== null && "status" in error ? error.status : undefined;
   if (status === 0) return "unreachable";
@@ -83,18 +80,15 @@ export function toFetchTrouble(error: unknown): FetchTrouble {
   return status === 404 ? "notKept" : "failed";
 }
 
-// A delivery is sent to its flow once more.
-
 export interface Failure {
   readonly status: number;
-  /** What is in the way of a replay, by the key of its text under `replay` in the message catalog. */
+  /** A key under `replay` in the message catalog. */
   readonly code?: unknown;
 }
 
-/** The id of the new delivery; or why there is none. */
 type Replayed = { readonly id: string } | Failure;
 
-/** @param changed what the message is to have as its payload; nothing for what came */
+/** @param changed an edited payload */
 export function replay(id: string, changed: { readonly payload?: unknown } = {}): Promise<Replayed> {
   return new Promise((resolve) => {
     void $.ajax({
@@ -112,12 +106,11 @@ function codeIn(answer: unknown): unknown {
   return typeof answer === "object" && answer !== null && "code" in answer ? answer.code : undefined;
 }
 
-/** Whether the next one would fare no better: nobody may, or nobody is reached. */
+/** Whether the next request would fail, too. */
 export function isHopeless({ status }: Failure): boolean {
   return [0, 401, 403].includes(status);
 }
 
-/** Why a request about a delivery has failed. */
 export function failureText({ status, code }: Failure): string {
   if (status === 0) return text("trial.failed");
   if (status === 401 || status === 403) return text("delivery.forbidden");

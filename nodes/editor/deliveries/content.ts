@@ -1,16 +1,16 @@
-// The pieces that the view of a delivery is made of.
+// The parts of a shown delivery.
 
 import { type Attempt, describeError, type Detail, type ShownBody } from "../../../src/deliveries/summary";
 import { type Editor, prepareCopyButton } from "../host";
 import { durationText, momentText, text } from "./texts";
 
-/** What can be folded, by the key of its name under `delivery.section` in the message catalog. */
+/** A key under `delivery.section` in the message catalog. */
 type DetailSection = "headers" | "query" | "body" | "answer" | "attempts";
 
-/** What the user has open stays open with the next delivery. */
+/** Open sections stay open with the next delivery. */
 const open = new Set<DetailSection>(["body"]);
 
-/** @param brief what its heading says of it while it is closed */
+/** @param brief shown in its heading */
 export function createSection(name: DetailSection, brief: string, content: JQuery): JQuery {
   const heading = $("<summary>").append(
     $("<span>").text(text(`delivery.section.${name}`)),
@@ -25,7 +25,7 @@ export function createSection(name: DetailSection, brief: string, content: JQuer
   });
 }
 
-/** @param icon one of Font Awesome's, which says nothing by itself */
+/** @param icon of Font Awesome, decorative */
 export function createIcon(icon: string): JQuery {
   return $("<i>", { class: `fa fa-fw ${icon}`, "aria-hidden": "true" });
 }
@@ -35,7 +35,6 @@ export function createButton(icon: string, name: string): JQuery {
   return button.append(createIcon(icon), " ", $("<span>").text(name));
 }
 
-/** @param name what it copies */
 function copyButton(name: string, copied: () => string): JQuery {
   const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" });
   button.append(createIcon("fa-copy"));
@@ -47,7 +46,7 @@ export function createNote(said: string): JQuery {
   return $("<p>", { class: "webhook-delivery-note" }).text(said);
 }
 
-/** Names and what they have, the one beside the other. */
+/** A definition list. */
 export function createList(rows: readonly (readonly [name: string, value: string | JQuery])[]): JQuery {
   const list = $("<dl>", { class: "webhook-delivery-list" });
   for (const [name, value] of rows)
@@ -60,7 +59,7 @@ function given(value: string | JQuery): JQuery | Text {
   return typeof value === "string" ? document.createTextNode(value) : value;
 }
 
-/** A table of header fields or parameters, a row for each value. */
+/** Header fields or parameters, a row for each value. */
 export function createTable(caption: string, values: Readonly<Record<string, string | string[]>>): JQuery {
   const head = $("<tr>");
   for (const key of ["name", "value"] as const) head.append($("<th>", { scope: "col" }).text(text(`delivery.${key}`)));
@@ -74,11 +73,11 @@ export function createTable(caption: string, values: Readonly<Record<string, str
   return table.append($("<thead>").append(head), body);
 }
 
-// The body of a delivery: JSON that can be unfolded, text, or bytes.
+// Bodies: JSON as a tree, text, or bytes.
 
 declare const RED: Editor;
 
-/** So much is shown at first, and with each press of the button: in bytes of those that are no text, in characters. */
+/** Shown at first, and with each click: bytes, or characters of text. */
 const bytesAtOnce = 4096;
 const charactersAtOnce = 50_000;
 
@@ -91,7 +90,7 @@ export function createBody({ body, size }: Pick<Detail, "body" | "size">): JQuer
   return $("<div>").append(above, isBinary ? createDump(body) : (createObjectView(body) ?? createText(body.data)));
 }
 
-/** What a body that is JSON says; nothing of another one, and of one that is cut. */
+/** Nothing where the body is no JSON, or cut. */
 function jsonIn({ encoding, data, truncated }: ShownBody): { value: unknown } | undefined {
   if (encoding !== "utf8" || truncated) return undefined;
   try {
@@ -125,7 +124,7 @@ function isPlain(json: string): boolean {
   return plain;
 }
 
-/** What the editor unfolds when it is clicked, and by the mouse alone. */
+/** The editor opens these by mouse only. */
 const handles = ".red-ui-debug-msg-expandable";
 
 function unfoldByKeyboard(view: JQuery): void {
@@ -154,7 +153,7 @@ function createDump({ data }: ShownBody): JQuery {
   return growing("webhook-delivery-dump", bytes.length, bytesAtOnce, (from, to) => hexDump(bytes, from, to));
 }
 
-/** What is too long to be shown at once, with a button for more. */
+/** A long text in steps. */
 function growing(style: string, length: number, step: number, part: (from: number, to: number) => string): JQuery {
   const pre = $("<pre>", { class: style, tabindex: "0", role: "group" });
   pre.attr("aria-label", text("delivery.section.body")).append(document.createTextNode(part(0, step)));
@@ -165,22 +164,19 @@ function growing(style: string, length: number, step: number, part: (from: numbe
     pre.append(document.createTextNode(part(shown, shown + step)));
     shown += step;
     if (shown < length) return;
-    // Where the button was, nothing has the focus any more.
+    // The focused button has gone.
     pre.trigger("focus");
     more.remove();
   });
   return $("<div>").append(pre, more);
 }
 
-// Bytes as a hex dump.
-
 const perLine = 16;
 
 /**
- * Writes bytes as `hexdump -C` does, a line for 16 of them.
+ * As `hexdump -C`.
  *
- * @param from where it begins, a multiple of 16
- * @param to where it ends
+ * @param from a multiple of 16
  */
 function hexDump(bytes: Uint8Array, from: number, to: number): string {
   const lines: string[] = [];
@@ -198,9 +194,7 @@ function decodeBase64(base64: string): Uint8Array {
   return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
 }
 
-// What was answered to a delivery.
-
-/** RFC 9110 §15, of what webhooks are answered with. */
+/** RFC 9110 §15, for usual replies to webhooks. */
 const phrases: Readonly<Record<number, string>> = {
   200: "OK",
   201: "Created",
@@ -226,7 +220,7 @@ const phrases: Readonly<Record<number, string>> = {
   504: "Gateway Timeout",
 };
 
-/** A status with what it is called in English, as in the protocol itself. */
+/** With its English phrase, as in the protocol. */
 export function statusText(status: number): string {
   const phrase = phrases[status];
   return phrase === undefined ? String(status) : `${status} ${phrase}`;
@@ -242,13 +236,11 @@ export function createAnswer({ answer }: Pick<Detail, "answer">): JQuery {
   return view.append(createBody({ body: { encoding: "utf8", data: body, truncated: false }, size: body.length }));
 }
 
-// Each start of the flow with a delivery.
-
 export function attemptList({ attempts, state }: Pick<Detail, "attempts" | "state">): JQuery {
   if (attempts.length === 0) return createNote(text("delivery.noAttempts"));
   const list = $("<ol>", { class: "webhook-delivery-attempts" });
   for (const attempt of attempts) {
-    // One that has no end was cut off, unless it is the one that goes on.
+    // One without an end was interrupted, unless it is the running one.
     const goesOn = state === "running" && attempt === attempts.at(-1);
     list.append(
       $("<li>").append(

@@ -1,4 +1,4 @@
-// A delivery as a line for a terminal that sends it again, from wherever one is.
+// A delivery as a curl command.
 
 import { mask, present, type Presentation } from "../../../src/auth/present";
 import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
@@ -10,13 +10,13 @@ import { savedValues, findSender, type WebhookNode } from "../form/fields";
 import { type EditorNode, quoted, quotedAsItIs } from "../host";
 import { text } from "./texts";
 
-/** RFC 9110 §7.6.1 and what else belongs to a connection, to a client or to what stands between it and the node. */
+/** RFC 9110 §7.6.1, and other fields of the connection, the client or a proxy. */
 const ofTheWay =
   /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|content-length|expect|user-agent|accept|accept-.*|via|forwarded|x-forwarded-.*|x-real-ip|cf-.*)$/;
 
 /**
  * @param url without its query
- * @param presented what lets the request in
+ * @param presented the credential
  */
 export function composeCurl(
   detail: Detail,
@@ -24,14 +24,14 @@ export function composeCurl(
   { headers, search, hint, isSigned }: PresentedCredential,
 ): string {
   const { method, body } = detail;
-  // What the editor copies has no carriage returns any more.
+  // Copying drops carriage returns.
   const isPiped = body.encoding === "base64" || /[\0\r]/.test(body.data);
   const parts = [
     "curl",
     ...composeMethod(detail),
     quoted(url + composeSearch(detail, search)),
     ...composeHeaders(detail, headers).map((field) => `-H ${quoted(field)}`),
-    // A token may have characters in it that mean something to a shell.
+    // A token may contain characters of the shell.
     ...Object.entries(headers).map(([name, value]) => `-H ${quotedAsItIs(`${name}: ${value}`)}`),
     ...(method === "HEAD" ? [] : composeData(body.data, isPiped)),
   ];
@@ -52,15 +52,15 @@ function composeSearch({ query }: Detail, search: string): string {
   return parameters.size > 0 ? `?${String(parameters)}` : "";
 }
 
-/** Header fields as curl takes them, but those that let the request in. */
+/** Without the header fields of the credential. */
 function composeHeaders({ headers, body, isJson }: Detail, presented: PresentedCredential["headers"]): string[] {
   const names = Object.keys(presented).map((name) => name.toLowerCase());
   const isType = (name: string) => name.toLowerCase() === "content-type";
   const fields = Object.entries(headers).filter(([name]) => {
     const field = name.toLowerCase();
-    // What is text here is decoded.
+    // Text is decoded here.
     if (field === "content-encoding" && body.encoding === "utf8") return false;
-    // That of the request says nothing of the JSON that is in the place of its body.
+    // The original type does not describe JSON.
     if (isJson && isType(name)) return false;
     return !ofTheWay.test(field) && !names.includes(field);
   });
@@ -68,7 +68,7 @@ function composeHeaders({ headers, body, isJson }: Detail, presented: PresentedC
     known(value).map((each) => (each === "" ? `${name};` : `${name}: ${each}`)),
   );
   if (isJson) return [...sent, "Content-Type: application/json"];
-  // Else curl calls it a form.
+  // curl would send it as a form.
   return fields.some(([name]) => isType(name)) || body.data === "" ? sent : [...sent, "Content-Type:"];
 }
 
@@ -86,14 +86,14 @@ function composeBase64({ body: { encoding, data } }: Detail): string {
   return btoa(String.fromCharCode(...new TextEncoder().encode(data)));
 }
 
-// How a line for a terminal presents what lets a request in, where nobody knows the secret.
+// The credential in a curl command, where the editor does not know it.
 
 type AuthScheme = Exclude<ReturnType<typeof parseScheme>, { rule: unknown }>;
 
 interface PresentedCredential extends Presentation {
-  /** What is left for the user to do. */
+  /** What the user has to do. */
   readonly hint: string;
-  /** Whether that is more than to put something in another's place. */
+  /** Whether a signature is needed. */
   readonly isSigned: boolean;
 }
 
@@ -101,7 +101,7 @@ function isWebhook(node: EditorNode | null): node is WebhookNode {
   return node?.type === "webhook-trigger";
 }
 
-/** @param node what is known of it now, and not when the delivery came */
+/** @param node as it is now, not when the delivery came */
 export function getPresentedCredential(node: EditorNode | null): PresentedCredential {
   if (!isWebhook(node)) return unknown("curlNoNode");
   const { verificationMethod: method, ...saved } = savedValues(node);
@@ -116,7 +116,7 @@ export function getPresentedCredential(node: EditorNode | null): PresentedCreden
   };
 }
 
-/** Why it is not known how requests are let in, by the key of its text under `delivery`. */
+/** A key under `delivery` in the message catalog. */
 type Unknown = "curlNoNode" | "curlPlace" | "curlElsewhere";
 
 function unknown(key: Unknown): PresentedCredential {
@@ -141,7 +141,7 @@ function getScheme(node: WebhookNode): AuthScheme | undefined {
   return "rule" in parsed ? known.scheme : parsed;
 }
 
-/** What stands before a signature, so that the node takes it for one. */
+/** The prefix of a signature. */
 function getPrefix({ sig: { pick } }: AuthScheme): string {
   if (!pick) return "";
   return "prefix" in pick ? pick.prefix : `${pick.kv}=`;

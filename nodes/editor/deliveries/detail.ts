@@ -1,4 +1,4 @@
-// One delivery: what came, what became of it, and what can be done with it.
+// One delivery.
 
 import { senders } from "../../../src/auth/senders/table";
 import { type Detail, formatFix, isReplayable, formatReason, type Summary } from "../../../src/deliveries/summary";
@@ -29,7 +29,7 @@ import {
   composeFullPath,
 } from "./texts";
 
-/** What each section is made of, and how: while that is the same, it stays as it is, with what is unfolded in it. */
+/** The sections, with the properties that they show: an unchanged section stays as it is. */
 const sections: readonly (readonly [of: readonly (keyof Detail)[], make: (detail: Detail) => JQuery])[] = [
   [["headers"], ({ headers }) => tableSection("headers", headers)],
   [["query"], ({ query }) => tableSection("query", query)],
@@ -46,7 +46,7 @@ class DeliveryView {
   readonly #failure = $("<div>", { role: "status" });
   readonly #id: string;
   #detail: Detail | undefined;
-  /** How often it was asked for: only the last answer counts. */
+  /** Only the last answer counts. */
   #asked = 0;
 
   constructor(summary: Summary) {
@@ -82,7 +82,7 @@ class DeliveryView {
     this.#failure.empty();
     this.#detail = detail;
     this.#showHead(detail);
-    // What somebody is about to do is left alone, as long as it can still be done.
+    // The user may be about to use them.
     if (!before || isReplayable(before.state) !== isReplayable(detail.state)) {
       this.#keepFocus(this.#actions, () => this.#actions.empty().append(new Actions(detail).view));
     }
@@ -99,7 +99,7 @@ class DeliveryView {
     this.#keepFocus(this.#head, () => this.#head.empty().append(next));
   }
 
-  /** The focus stays on what stands in the same place as before. */
+  /** Keeps the focus at the same position. */
   #keepFocus(part: JQuery, renew: () => void): void {
     const able = "button, summary, textarea, [tabindex]";
     const at = part.find(able).index($(":focus"));
@@ -108,7 +108,7 @@ class DeliveryView {
   }
 }
 
-/** One delivery in the place of the list, with a way back to it. */
+/** One delivery in place of the list, with a button back. */
 export class OpenDelivery {
   readonly element = $('<div class="webhook-deliveries-opened">');
   readonly #back = $('<button type="button" class="red-ui-button red-ui-button-small">');
@@ -126,7 +126,7 @@ export class OpenDelivery {
     this.element.append(this.#back, this.#place).hide();
     this.element.on("keydown", (event) => {
       if (event.key !== "Escape" || event.isDefaultPrevented()) return;
-      // The editor would cancel the form that is open.
+      // Escape would close the form.
       event.stopPropagation();
       this.close();
     });
@@ -143,7 +143,7 @@ export class OpenDelivery {
     this.#back.trigger("focus");
   }
 
-  /** Shows what has become of it. @returns whether there was an answer */
+  /** @returns whether there was an answer */
   async renew(): Promise<boolean> {
     return (await this.#view?.load()) ?? true;
   }
@@ -178,7 +178,7 @@ function answerBrief({ answer }: Detail): string {
   return milliseconds === null ? statusText(status) : `${statusText(status)} · ${durationText(milliseconds)}`;
 }
 
-// The head of a delivery: what came of it and why, from where it came, and to which node.
+// The head of a delivery.
 
 declare const RED: Editor;
 
@@ -192,7 +192,7 @@ function createDetailHead(summary: Summary): JQuery {
   );
 }
 
-/** Why it was refused or has failed, and what mends it. */
+/** Reason and fix. */
 function createCause({ cause, state, pause }: Summary): JQuery[] {
   if (cause === null) return [];
   const box = $("<div>", { class: "webhook-delivery-cause", role: "group", "aria-label": text("delivery.cause") });
@@ -206,7 +206,7 @@ function createState({ state }: Summary): JQuery {
   return $("<b>", { "data-state": state }).append(icon, " ", $("<span>").text(text(`tab.state.${state}`)));
 }
 
-/** By the key of its name under `delivery` in the message catalog. */
+/** A key under `delivery` in the message catalog. */
 type DetailRow =
   | keyof Pick<
       Summary,
@@ -241,7 +241,7 @@ function listDetailRows(summary: Summary): [name: string, value: string | JQuery
 /** Opens a delivery. Its argument is the delivery. */
 export const openEvent = "webhook-deliveries:open";
 
-/** A button that opens another delivery; it says so where that is not kept any more. */
+/** Opens another delivery, if it is still kept. */
 function createDeliveryLink(id: string): JQuery {
   const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", text: id });
   return button.attr("aria-label", text("delivery.openOther", { id })).on("click", () => {
@@ -254,7 +254,7 @@ function createDeliveryLink(id: string): JQuery {
   });
 }
 
-/** A button that shows the node; its id where it is not there any more. */
+/** Reveals a node, if it still exists. */
 function createNodeLink(id: string): string | JQuery {
   const name = getNodeName(id);
   if (!RED.nodes.node(id)) return text("delivery.deletedNode", { id });

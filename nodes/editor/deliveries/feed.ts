@@ -1,30 +1,28 @@
-// Which deliveries the list has loaded, and when the tab asks the runtime again.
+// The loaded deliveries, and when the tab fetches again.
 
 import type { Summary, SummaryPage } from "../../../src/deliveries/summary";
 import { askForPage, everything, type Filter } from "./api";
 
-/** What the feed tells and asks. */
 interface Reader {
-  /** What is loaded has changed. */
   changed(): void;
-  /** These have come since the last time. */
+  /** New deliveries. */
   came(deliveries: readonly Summary[]): void;
-  /** Whether somebody reads where new rows would move what is read. */
+  /** Whether new rows would move what the user reads. */
   isReading(): boolean;
 }
 
-/** The newest page; and, while somebody reads there, the pages of older ones. */
+/** The newest page and, while the user reads on, older ones. */
 export class Feed {
   readonly #reader: Reader;
   #filter = everything;
   #deliveries: readonly Summary[] = [];
-  /** Where the next page begins; `null` where there is none. */
+  /** `null` on the last page. */
   #next: string | null = null;
   #isLoaded = false;
   #isLoadingMore = false;
-  /** The newest page, as long as somebody reads. */
+  /** The newest page, while the user reads. */
   #held: SummaryPage | undefined;
-  /** The ids of those that were told as new. */
+  /** Deliveries that were reported as new. */
   #told = new Set<string>();
 
   constructor(reader: Reader) {
@@ -35,7 +33,6 @@ export class Feed {
     return this.#filter;
   }
 
-  /** Begins anew with other deliveries. */
   set filter(filter: Filter) {
     this.#filter = filter;
     this.#deliveries = [];
@@ -50,7 +47,7 @@ export class Feed {
     return this.#deliveries;
   }
 
-  /** Whether there has been an answer for this filter. */
+  /** Whether there was an answer for this filter. */
   get isLoaded(): boolean {
     return this.#isLoaded;
   }
@@ -59,12 +56,11 @@ export class Feed {
     return this.#next !== null;
   }
 
-  /** How many are new above what is read. */
+  /** How many new deliveries are above. */
   get waiting(): number {
     return this.#held ? findUnknown(this.#held.deliveries, this.#deliveries).length : 0;
   }
 
-  /** Loads the newest page. */
   async renew(): Promise<void> {
     const filter = this.#filter;
     const page = await askForPage(filter);
@@ -76,7 +72,6 @@ export class Feed {
     else this.#take(page);
   }
 
-  /** Loads a further page of older ones. */
   async more(): Promise<void> {
     const before = this.#next;
     if (before === null || this.#isLoadingMore) return;
@@ -86,7 +81,7 @@ export class Feed {
       if (filter === this.#filter) this.#isLoadingMore = false;
     });
     if (filter !== this.#filter) return;
-    // The list may have begun anew meanwhile: then this page is not what follows its last one.
+    // The list may have begun anew: then this page does not follow.
     if (before === this.#next) {
       this.#deliveries = [...this.#deliveries, ...findUnknown(page.deliveries, this.#deliveries)];
       this.#next = page.next;
@@ -94,7 +89,7 @@ export class Feed {
     this.#reader.changed();
   }
 
-  /** Shows what has come while somebody read. */
+  /** Shows the deliveries that came while the user was reading. */
   release(): void {
     if (this.#held) this.#take(this.#held);
   }
@@ -106,7 +101,7 @@ export class Feed {
     this.#reader.changed();
   }
 
-  /** Begins anew with the newest page: whoever does not read is at the top, and older ones are loaded by scrolling. */
+  /** Begins anew with the newest page; older ones are loaded by scrolling. */
   #take(page: SummaryPage): void {
     this.#deliveries = page.deliveries;
     this.#next = page.next;
@@ -121,27 +116,27 @@ function findUnknown(some: readonly Summary[], known: readonly Summary[]): Summa
   return some.filter(({ id }) => !ids.has(id));
 }
 
-/** The least time between two renewals, in ms; and where the runtime has to search for the answer. */
+/** The shortest time between two fetches, in ms; and where the runtime has to search. */
 const [pause, searchPause] = [1000, 5000];
-/** After what time there is one though nothing has changed, in ms: the picture of the traffic moves on. */
+/** After this time it fetches anyway, in ms: the chart moves on. */
 const rest = 60_000;
 
-/** Soon after something has changed, seldom in vain, and not at all while nobody looks. */
+/** Fetches soon after a change, and never while the tab is hidden. */
 export class Renewals {
   readonly #renew: () => Promise<boolean>;
   readonly #isSearch: () => boolean;
   #isActive = false;
   #isRunning = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** When the next one is to begin, and when the last one has, in ms of the page's clock. */
+  /** The next and the last fetch, by the page's clock in ms. */
   #due = Infinity;
   #last = -Infinity;
-  /** How many in a row were in vain. */
+  /** Failures in a row. */
   #failures = 0;
 
   /**
-   * @param renew answers with whether it was not in vain
-   * @param isSearch whether the runtime has to search for the answer
+   * @param renew resolves with whether there was an answer
+   * @param isSearch whether the runtime has to search
    */
   constructor(renew: () => Promise<boolean>, isSearch: () => boolean) {
     this.#renew = renew;
@@ -164,7 +159,6 @@ export class Renewals {
     this.#plan(performance.now());
   }
 
-  /** Something has changed. */
   soon(): void {
     if (this.#failures === 0) this.#plan(this.#last + this.#pause);
   }

@@ -4,7 +4,7 @@ import type { Summary } from "../../../src/deliveries/summary";
 import { everything, type Filter } from "./api";
 import { namedNodes, states, text } from "./texts";
 
-/** How long after the last key a text is looked for, in ms. */
+/** A search begins so long after the last key, in ms. */
 const patience = 300;
 
 export class Filters {
@@ -31,7 +31,7 @@ export class Filters {
       clearTimeout(this.#typed);
       this.#typed = setTimeout(() => this.#tell(), patience);
     });
-    // The list of nodes may have become an old one.
+    // Nodes may have changed.
     this.#node.on("focus", () => this.showNodes());
     this.showNodes();
     this.#clear.hide();
@@ -49,7 +49,7 @@ export class Filters {
     this.#node.trigger("focus");
   }
 
-  /** @param used the ids of nodes that deliveries came to: they may have been deleted */
+  /** @param used ids of nodes with deliveries, which may have been deleted */
   showNodes(used: Iterable<string> = []): void {
     const named = namedNodes();
     const chosen = String(this.#node.val() ?? "");
@@ -64,7 +64,7 @@ export class Filters {
     if (!isSame) this.#node.empty().append(options).val(chosen);
   }
 
-  /** Has a node in the list, whether or not the editor knows it. */
+  /** Adds a node to the list, even a deleted one. */
   #offer(id: string): void {
     if (id !== "") this.showNodes([id]);
   }
@@ -77,7 +77,7 @@ export class Filters {
       text: String(this.#text.val() ?? "").trim(),
     };
     const isSet = Object.values(filter).some((value) => value !== "");
-    // What is hidden cannot keep the focus.
+    // A hidden button cannot keep the focus.
     if (!isSet && this.#clear.is(":focus")) this.focus();
     this.#clear.toggle(isSet);
     this.#changed(filter);

@@ -1,23 +1,22 @@
-// The list: only the rows in sight are in the page, however many deliveries there are.
+// The list: only visible rows are in the page.
 
 import { formatReason, type Summary } from "../../../src/deliveries/summary";
 import { attemptText, durationText, getStateIcon, getNodeLabel, text, timeText } from "./texts";
 
-/** What the list tells. */
 interface Listener {
   opened(delivery: Summary): void;
   selected(): void;
-  /** Whoever looks has come near the end. */
+  /** The user has scrolled near the end. */
   nearEnd(): void;
-  /** Whoever looks has come back to where the newest one is. */
+  /** The user has scrolled to the top. */
   atTop(): void;
 }
 
-/** The height of a row in one line and in two, and the width from which on one is enough, in px. */
+/** Heights of a row, and the width from which on one line is enough, in px. */
 const oneLine = 26;
 const twoLines = 38;
 const wide = 560;
-/** How many rows there are above and below those in sight. */
+/** Rows above and below the visible ones. */
 const spare = 6;
 
 export class Rows {
@@ -30,7 +29,7 @@ export class Rows {
   #hasMore = false;
   #active: string | undefined;
   #height = twoLines;
-  /** A browser may forget how far a box was scrolled while it is hidden. */
+  /** Browsers may forget the scroll position of a hidden element. */
   #scrolled = 0;
 
   constructor(selection: Selection, listener: Listener) {
@@ -46,7 +45,7 @@ export class Rows {
     return this.#scrolled > 0;
   }
 
-  /** Whether new rows above would move what is read. */
+  /** Whether new rows would move what the user reads. */
   get isRead(): boolean {
     return this.isScrolled || (this.#activeIndex > 0 && this.element.is(":focus"));
   }
@@ -57,7 +56,7 @@ export class Rows {
     this.render();
   }
 
-  /** Takes over the room that there is. */
+  /** Adapts to the available room. */
   resize(): void {
     // The list itself is hidden while it is empty.
     const width = this.element.parent()[0]?.clientWidth ?? 0;
@@ -102,7 +101,7 @@ export class Rows {
     if (this.#hasMore && last > count - inSight * 4) this.#listener.nearEnd();
   }
 
-  /** Has as many rows as are shown: each of them shows one whose place leaves the same rest. */
+  /** Rows are reused: each shows the deliveries with the same remainder. */
   #provide(count: number): void {
     for (const { element } of this.#rows.splice(count)) element.remove();
     while (this.#rows.length < count) {
@@ -113,7 +112,7 @@ export class Rows {
   }
 
   #scroll(): void {
-    // One that is hidden has no height, and is not scrolled by anybody.
+    // A hidden list has no height.
     if (this.#room === 0) return;
     const before = this.#scrolled;
     this.#scrolled = this.element.scrollTop() ?? 0;
@@ -121,7 +120,7 @@ export class Rows {
     this.render();
   }
 
-  /** How much of the list is in sight, in px; none while it is hidden. */
+  /** The visible height in px; 0 while hidden. */
   get #room(): number {
     return this.element[0]?.clientHeight ?? 0;
   }
@@ -148,7 +147,7 @@ export class Rows {
     else if (event.key === " " && active) this.#select(() => this.#selection.toggle(active));
     else return;
     event.preventDefault();
-    // The editor has keys of its own.
+    // The editor has shortcuts of its own.
     event.stopPropagation();
   }
 
@@ -193,14 +192,13 @@ export class Rows {
   }
 }
 
-// A row of the list: one delivery, in one line or two.
+// A row: one delivery, in one line or two.
 
-/** What a row shows. */
 interface ShownRow {
   readonly delivery: Summary;
-  /** Its place in the list, from 0 on. */
+  /** From 0 on. */
   readonly index: number;
-  /** How many there are; -1 where nobody knows yet. */
+  /** -1 while unknown. */
   readonly size: number;
   readonly isActive: boolean;
   readonly isSelected: boolean;
@@ -217,7 +215,7 @@ class ListRow {
   >;
   #shown: ShownRow | undefined;
 
-  /** @param id of the element, by which the list says which row is the active one */
+  /** @param id of the element, for `aria-activedescendant` */
   constructor(id: string) {
     this.element.id = id;
     this.element.className = "webhook-deliveries-row";
@@ -260,12 +258,12 @@ class ListRow {
   }
 }
 
-/** What a delivery was: why it was refused or has failed, else its event, else its first words, else what was called. */
+/** Reason of a failure, event, first words, or method and path. */
 function describeWhat(delivery: Summary): string {
   const { cause, state, event, words, method, path, replayOf, isTest } = delivery;
   const request = `${method} ${path}`;
   const reason = cause && formatReason(cause, text);
-  // Where nothing is open, the path says most.
+  // Without an endpoint, the path says most.
   const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
   const what = why ?? event ?? words ?? request;
   if (state === "retrying") return `${attemptText(delivery) ?? ""}: ${what}`;
@@ -273,11 +271,11 @@ function describeWhat(delivery: Summary): string {
   return replayOf === null ? what : text("tab.replayOf", { what });
 }
 
-// Which deliveries are selected, to be sent again together.
+// The selected deliveries.
 
 export class Selection {
   #selected = new Map<string, Summary>();
-  /** From where a range goes. */
+  /** The beginning of a range. */
   #anchor: string | undefined;
 
   get size(): number {
@@ -297,7 +295,7 @@ export class Selection {
     this.#anchor = delivery.id;
   }
 
-  /** Selects all from the last one that was selected or left to this one. */
+  /** Selects a range from the anchor. */
   extendTo(delivery: Summary, all: readonly Summary[]): void {
     const place = all.findIndex(({ id }) => id === delivery.id);
     const anchor = all.findIndex(({ id }) => id === this.#anchor);
@@ -305,7 +303,7 @@ export class Selection {
     for (const each of all.slice(Math.min(from, place), Math.max(from, place) + 1)) this.#selected.set(each.id, each);
   }
 
-  /** Where a range begins that is selected next. */
+  /** Sets the anchor. */
   leaveAt({ id }: Summary): void {
     this.#anchor = id;
   }

@@ -1,4 +1,4 @@
-// The picture of the traffic: the last hour by minute, what was accepted above the line, what was refused below it.
+// The chart of the last hour: accepted requests above the line, refused ones below.
 
 import { permissions } from "../../../src/config/host";
 import type { Editor } from "../host";
@@ -6,10 +6,10 @@ import { control, type MinuteCounts, type QueueSummary, type Silence, toFetchTro
 import { createButton, createIcon } from "./content";
 import { agoText, getNodeLabel, minuteText, numberText, text } from "./texts";
 
-/** The size of the picture in its own units: a minute is 4 wide, with a gap of 1. */
+/** In units of the chart: a minute is 4 wide, with a gap of 1. */
 const [step, bar] = [4, 3];
 const [above, below] = [36, 16];
-/** What comes at all can be seen. */
+/** One request is visible. */
 const least = 1.5;
 
 const svg = "http://www.w3.org/2000/svg";
@@ -35,7 +35,7 @@ export class TrafficChart {
     this.show([]);
   }
 
-  /** @param minutes the oldest first, the last one is the current one */
+  /** @param minutes the oldest first */
   show(minutes: readonly MinuteCounts[]): void {
     this.#picture.setAttribute("aria-label", describePause(minutes));
     const most = (key: keyof MinuteCounts) => Math.max(0, ...minutes.map((minute) => minute[key]));
@@ -45,7 +45,7 @@ export class TrafficChart {
   }
 }
 
-/** What the picture shows, in words: the sums, the peak, and for how long it has been silent. */
+/** The chart in words: sums, peak, and the time since the last request. */
 function describePause(minutes: readonly MinuteCounts[]): string {
   const sum = (key: keyof MinuteCounts) => minutes.reduce((total, minute) => total + minute[key], 0);
   const counts = minutes.map(({ accepted, refused }) => accepted + refused);
@@ -56,7 +56,7 @@ function describePause(minutes: readonly MinuteCounts[]): string {
   return text("tab.traffic.told", { accepted, refused, peak: numberText(peak), ago });
 }
 
-/** A minute: two bars, and an area over the whole height that tells its numbers. */
+/** Two bars, and an area with the numbers. */
 function createBar({ accepted, refused }: MinuteCounts, index: number, unit: number): SVGElement {
   const group = element("g", {});
   const x = index * step;
@@ -72,7 +72,7 @@ function createBar({ accepted, refused }: MinuteCounts, index: number, unit: num
   return group;
 }
 
-/** What was refused is hatched as well: not everybody tells it by its colour. */
+/** Refused requests are hatched, not only red. */
 function hatching(): SVGElement {
   const id = "webhook-deliveries-hatching";
   const pattern = element("pattern", { id, width: bar, height: 3, patternUnits: "userSpaceOnUse" });
@@ -88,7 +88,7 @@ function element(name: string, attributes: Readonly<Record<string, string | numb
   return made;
 }
 
-// Nodes with guaranteed delivery: a line for each that is paused, and for the one that is looked at.
+// Queues: a line for each paused node, and for the filtered one.
 
 declare const RED: Editor;
 
@@ -100,7 +100,7 @@ export class QueueList {
   readonly #failure = $('<div class="webhook-deliveries-failure" role="alert">').hide();
   readonly #changed: () => void;
   #shown = "";
-  /** What was tried in vain. */
+  /** The action that failed. */
   #failed: { readonly node: string; readonly action: QueueAction } | undefined;
 
   /** @param changed called when a node was paused or resumed */
@@ -109,11 +109,11 @@ export class QueueList {
     this.element.append(this.#lines, this.#failure);
   }
 
-  /** @param node the one that is looked at; empty for all */
+  /** @param node of the filter; empty: all */
   show(queues: readonly QueueSummary[], node: string): void {
     this.#forgetFailure(queues);
     const lines = queues.filter((queue) => queue.pause !== null || queue.node === node);
-    // Said again only when it is new.
+    // Announced only when it is new.
     const shown = JSON.stringify(lines);
     if (shown === this.#shown) return;
     this.#shown = shown;
@@ -142,7 +142,7 @@ export class QueueList {
     return button.on("click", () => void this.#control(button, node, action));
   }
 
-  /** What was tried in vain may have come about all the same, or have no sense any more. */
+  /** The action may have succeeded after all, or be obsolete. */
   #forgetFailure(queues: readonly QueueSummary[]): void {
     if (!this.#failed) return;
     const { node, action } = this.#failed;
@@ -152,7 +152,7 @@ export class QueueList {
   }
 
   async #control(button: JQuery, node: string, action: QueueAction): Promise<void> {
-    // A button that is disabled would lose the focus.
+    // A disabled button would lose the focus.
     if (button.attr("aria-disabled") === "true") return;
     button.attr("aria-disabled", "true");
     this.#failed = undefined;
@@ -173,7 +173,7 @@ function actionOn(pause: QueueSummary["pause"]): QueueAction {
   return pause === null ? "pause" : "resume";
 }
 
-// Whose sender is silent: a line for each.
+// Inactivity alerts: a line for each.
 
 export class Silences {
   readonly element = $('<div role="status">');
@@ -185,7 +185,7 @@ export class Silences {
       name: getNodeLabel(node),
       told: text("tab.silent", { time: minuteText(since), hours: numberText(hours) }),
     }));
-    // Said again only when it is new.
+    // Announced only when it is new.
     const shown = JSON.stringify(lines);
     if (shown === this.#shown) return;
     this.#shown = shown;

@@ -1,4 +1,4 @@
-// What can be done with several deliveries at once: those that are selected, or all that have failed since a time.
+// Replays of several deliveries: the selected ones, or those that failed since a time.
 
 import { isReplayable, type Summary } from "../../../src/deliveries/summary";
 import { askForPage, type Failure, failureText, type Filter, isHopeless, replay, toFetchTrouble } from "./api";
@@ -12,11 +12,11 @@ export class Tools {
   readonly #replay = $(button);
   readonly #unselect = $(button);
   readonly #leftOut = $("<span>");
-  /** Opens and closes what asks since when. */
+  /** Opens the form of failed deliveries. */
   readonly failed = $(button).attr({ "aria-expanded": "false", "aria-controls": "webhook-deliveries-failed" });
   readonly #since: FailedSince;
 
-  /** @param unselected is called when nothing is selected any more */
+  /** @param unselected called when the selection was cleared */
   constructor(selection: Selection, filter: () => Filter, unselected: () => void) {
     this.#selection = selection;
     this.#since = new FailedSince(filter);
@@ -27,7 +27,7 @@ export class Tools {
       unselected();
     };
     this.#replay.on("click", () => {
-      // A second time by accident would start the flows twice.
+      // A second click would start the flows twice.
       void replaySeveral(selection.all).then((hasReplayed) => hasReplayed && unselect());
     });
     this.#unselect.text(text("tab.unselect")).on("click", unselect);
@@ -45,7 +45,7 @@ export class Tools {
     this.show();
   }
 
-  /** Takes over what is selected. */
+  /** Shows the selection. */
   show(): void {
     const count = this.#selection.all.filter(({ state }) => isReplayable(state)).length;
     this.#replay.text(text("tab.replay", { count: numberText(count) })).toggle(count > 0);
@@ -57,9 +57,9 @@ export class Tools {
 
 const button = '<button type="button" class="red-ui-button red-ui-button-small">';
 
-// Several deliveries are replayed, once somebody has seen to which nodes they go.
+// The dialog that confirms a replay of several deliveries.
 
-/** Asks whether deliveries are to be replayed, and does it. Resolves when the dialog is closed: with whether any was. */
+/** Resolves when the dialog is closed: with whether any was replayed. */
 function replaySeveral(deliveries: readonly Summary[]): Promise<boolean> {
   return new Promise((resolve) => new ReplayDialog(deliveries).open(resolve));
 }
@@ -76,7 +76,7 @@ class ReplayDialog {
   readonly #batch: ReplayBatch;
 
   constructor(deliveries: readonly Summary[]) {
-    // In the order in which they came.
+    // The oldest first.
     const chosen = deliveries.filter(({ state }) => isReplayable(state)).sort((one, other) => one.at - other.at);
     this.#ids = chosen.map(({ id }) => id);
     this.#batch = new ReplayBatch(this.#ids);
@@ -98,7 +98,7 @@ class ReplayDialog {
       .appendTo("body");
     if (!(dialog instanceof HTMLDialogElement)) return;
     this.#dialog.on("cancel", (event) => {
-      // The Escape key stops what is under way, and the sum is told.
+      // Escape stops a running replay and shows its result.
       if (!this.#batch.isRunning) return;
       event.preventDefault();
       this.#batch.stop();
@@ -108,7 +108,7 @@ class ReplayDialog {
       this.#dialog.remove();
       closed(this.#batch.replayed > 0);
     });
-    // The editor has keys of its own.
+    // The editor has shortcuts of its own.
     this.#dialog.on("keydown", (event) => event.stopPropagation());
     dialog.showModal();
   }
@@ -142,7 +142,7 @@ class ReplayDialog {
     this.#showSum();
   }
 
-  /** What was replayed, what has failed and why, and what was not sent. */
+  /** The result. */
   #showSum(): void {
     const { replayed, failures, left } = this.#batch;
     this.#title.text(text("delivery.several.sum", { count: numberText(replayed) }));
@@ -160,7 +160,7 @@ class ReplayDialog {
   }
 }
 
-/** To which nodes they go, with how many, where that is more than one. */
+/** The nodes, with counts where there are several. */
 function listNodes(chosen: readonly Summary[]): JQuery[] {
   const counts = new Map<string, number>();
   for (const { node } of chosen) if (node !== null) counts.set(node, (counts.get(node) ?? 0) + 1);
@@ -171,7 +171,7 @@ function listNodes(chosen: readonly Summary[]): JQuery[] {
   return [createNote(text("delivery.several.toNodes", { count: numberText(rows.length) })), createList(rows)];
 }
 
-// Deliveries that are replayed one after the other, so that their flows start in this order.
+// Replays one after the other, so that the flows start in this order.
 
 class ReplayBatch {
   readonly #ids: string[];
@@ -193,17 +193,17 @@ class ReplayBatch {
     return this.#replayed;
   }
 
-  /** How many have failed, by why. */
+  /** Counts by reason. */
   get failures(): ReadonlyMap<string, number> {
     return this.#failures;
   }
 
-  /** How many were not sent, since it was stopped before. */
+  /** Not sent, since it was stopped. */
   get left(): number {
     return this.#ids.length;
   }
 
-  /** Resolves when all are replayed, or the one that was on its way when it was stopped. */
+  /** Resolves when all are replayed, or it was stopped. */
   async run(progress: (ended: number) => void): Promise<void> {
     this.#isRunning = true;
     for (let id = this.#next(); id !== undefined; id = this.#next()) {
@@ -216,7 +216,7 @@ class ReplayBatch {
     this.#isRunning = false;
   }
 
-  /** What is on its way comes to its end. */
+  /** A request on its way is completed. */
   stop(): void {
     this.#isStopped = true;
   }
@@ -232,7 +232,7 @@ class ReplayBatch {
   }
 }
 
-// Sends all again that has failed since a time: asks since when, finds them, and hands them on.
+// The form of failed deliveries.
 
 const day = 24 * 60 * 60_000;
 
@@ -243,7 +243,7 @@ class FailedSince {
   readonly #filter: () => Filter;
   #isBusy = false;
 
-  /** @param filter whose node is looked at; all where it has none */
+  /** @param filter its node limits the search */
   constructor(filter: () => Filter) {
     this.#filter = filter;
     const label = $('<label for="webhook-deliveries-since">').text(text("tab.failed.since"));
@@ -289,7 +289,7 @@ async function failedSince(since: number, node: string): Promise<Summary[]> {
   return found;
 }
 
-/** A time as such a field has it: that of this place, to the minute. */
+/** The value of a `datetime-local` input. */
 function localTime(at: number): string {
   return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

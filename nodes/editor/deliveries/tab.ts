@@ -1,4 +1,4 @@
-// The tab "Webhooks" of the sidebar: each request as it comes.
+// The tab *Webhooks* of the sidebar.
 
 import type { Summary } from "../../../src/deliveries/summary";
 import type { Editor } from "../host";
@@ -24,13 +24,13 @@ declare const RED: Editor;
 
 const id = "webhook-deliveries";
 const action = "webhook-trigger:show-deliveries";
-/** Where the runtime says that deliveries have come or have changed. */
+/** The topic of the runtime's push. */
 const topic = "webhook-trigger/deliveries";
 
-/** There is one, as long as the type is there to be used. */
+/** Exists while the node type is available. */
 let deliveries: Deliveries | undefined;
 
-/** Nothing is loaded while nobody looks. */
+/** Nothing is fetched while the tab is hidden. */
 const observer = new ResizeObserver(([entry]) => {
   if (entry) deliveries?.look(entry.contentRect.width > 0 && !document.hidden);
 });
@@ -95,7 +95,7 @@ function reconnect(): void {
   deliveries?.renew();
 }
 
-// What the tab shows: the filters, what is amiss, the traffic, and the list or one delivery of it.
+// The content of the tab: filters, alerts, chart, and the list or one delivery.
 
 class Deliveries {
   readonly element = $('<div class="webhook-deliveries">');
@@ -133,7 +133,7 @@ class Deliveries {
   #isLookedAt = false;
   /** Whether the form has set the filter. */
   #isVisit = false;
-  /** Whether somebody has just come back to the top of the list, and is to see what has come meanwhile. */
+  /** Whether the user has just returned to the top of the list. */
   #isBack = false;
 
   constructor() {
@@ -154,7 +154,6 @@ class Deliveries {
     this.#show();
   }
 
-  /** Whether somebody looks. */
   look(isLookedAt: boolean): void {
     if (isLookedAt === this.#isLookedAt) return;
     this.#isLookedAt = isLookedAt;
@@ -168,12 +167,10 @@ class Deliveries {
     this.#renewals.start();
   }
 
-  /** A delivery has come or has changed. */
   changed(): void {
     this.#renewals.soon();
   }
 
-  /** Asks at once, as when there may be an answer again. */
   renew(): void {
     this.#renewals.now();
   }
@@ -197,11 +194,11 @@ class Deliveries {
 
   /** @returns whether there was an answer */
   async #ask(): Promise<boolean> {
-    // The list is out of sight.
+    // The list is hidden.
     if (this.#opened.isOpen) return this.#opened.renew();
     const { filter } = this.#feed;
     const asked = [this.#feed.renew(), askForTraffic(filter), askForSilent(), askForQueues()] as const;
-    // Without the picture, or without a word on who is silent or paused, the list is still worth a look.
+    // The list is useful without the chart and the alerts, too.
     const [page, minutes, silences, queues] = await Promise.allSettled(asked);
     this.#isBack = false;
     this.#trouble = page.status === "rejected" ? toFetchTrouble(page.reason) : undefined;
@@ -245,7 +242,7 @@ class Deliveries {
     this.#filters.showNodes(new Set(deliveries.flatMap(({ node }) => node ?? [])));
   }
 
-  /** What there is to say instead of the list, or above it. */
+  /** The notice above the list. */
   #noticed(): string {
     if (this.#trouble) return text(`tab.trouble.${this.#trouble}`);
     if (!this.#feed.isLoaded || this.#feed.deliveries.length > 0) return "";
@@ -255,7 +252,7 @@ class Deliveries {
   }
 }
 
-// A button that shows and hides something above the list, and remembers it: on Node-RED 5 the tab may be a few rows high.
+// A button that folds something above the list, and remembers it: on Node-RED 5 the tab may be low.
 
 class Fold {
   readonly button = $('<button type="button" class="red-ui-button red-ui-button-small">');
@@ -263,9 +260,9 @@ class Fold {
   readonly #key: string;
 
   /**
-   * @param folded has an id, by which it is remembered as well
+   * @param folded has an id, by which its state is remembered
    * @param icon its class
-   * @param label what is shown, in words
+   * @param label of the button
    */
   constructor(folded: JQuery, icon: string, label: string) {
     this.#folded = folded;
@@ -288,9 +285,9 @@ class Fold {
   }
 }
 
-// Tells who cannot see the list what has come: seldom, and in one sentence.
+// Announces new deliveries to screen readers, in one sentence now and then.
 
-/** How long is between two sentences at least, in ms. */
+/** The shortest time between two announcements, in ms. */
 const pause = 5000;
 
 class Announcer {

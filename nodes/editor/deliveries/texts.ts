@@ -1,4 +1,4 @@
-// How the tab puts things: its texts, times and numbers, in the language of the editor.
+// Texts, times and numbers in the language of the editor.
 
 import { normalisePath } from "../../../src/config/rules";
 import type { Summary, Translate } from "../../../src/deliveries/summary";
@@ -8,50 +8,49 @@ import type { Editor, EditorNode } from "../host";
 
 declare const RED: Editor;
 
-/** A text of the type's: the tab belongs to no node. */
+/** A text of the node type: the tab belongs to no node. */
 export const text: Translate = (...asked) => RED.nodes.getType("webhook-trigger")._.call(undefined, ...asked);
 
 export function numberText(value: number): string {
   return formats().number.format(value);
 }
 
-/** The time of the day, and the date where that is not today. */
+/** With the date where that is not today. */
 export function timeText(at: number): string {
   const date = new Date(at);
   const { time, dated } = formats();
   return (date.toDateString() === new Date().toDateString() ? time : dated).format(date);
 }
 
-/** The time of the day without its seconds, and the date where that is not today. */
+/** Without seconds, with the date where that is not today. */
 export function minuteText(at: number): string {
   const date = new Date(at);
   const { minute, datedMinute } = formats();
   return (date.toDateString() === new Date().toDateString() ? minute : datedMinute).format(date);
 }
 
-/** How long something took: in ms below a second. */
+/** In ms below a second. */
 export function durationText(milliseconds: number): string {
   const { milliseconds: small, seconds } = formats();
   return milliseconds < 1000 ? small.format(Math.round(milliseconds)) : seconds.format(milliseconds / 1000);
 }
 
-/** Which attempt it is, and when the next one is, where that is known; nothing without guaranteed delivery. */
+/** Attempt and next attempt; nothing without guaranteed delivery. */
 export function attemptText({ attempt, maxAttempts, nextAt, pause }: Summary): string | undefined {
   if (maxAttempts === null || attempt === 0) return undefined;
   const values = { attempt: numberText(attempt), max: numberText(maxAttempts) };
-  // While its node is paused, it waits longer than that.
+  // A paused node has no next attempt.
   if (nextAt === null || pause !== null) return text("tab.attempt", values);
   return text("tab.retrying", { ...values, time: timeText(nextAt) });
 }
 
-/** How long ago something was. */
 export function agoText(minutes: number): string {
   return formats().relative.format(-minutes, "minute");
 }
 
 let known: ReturnType<typeof getFormats> | undefined;
 
-/** To make a format takes longer than to use it a hundred times. */
+/** Creating a format takes longer than using it a hundred times. */
 function formats() {
   return (known ??= getFormats(RED.i18n.lang()));
 }
@@ -73,9 +72,7 @@ function getFormats(language: string) {
   };
 }
 
-// Moments and sizes, in the language of the editor.
-
-/** The day and the time, to the second. */
+/** Date and time. */
 export function momentText(at: number): string {
   return new Date(at).toLocaleString(RED.i18n.lang(), { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
 }
@@ -84,21 +81,21 @@ export function bytesText(bytes: number): string {
   return bytes.toLocaleString(RED.i18n.lang(), { style: "unit", unit: "byte", unitDisplay: "long" });
 }
 
-// What a person knows nodes by.
+// Names of nodes.
 
-/** The label of a node; its id where the editor does not know it, as one that was deleted. */
+/** Its id where the node was deleted. */
 export function getNodeLabel(id: string): string {
   const node = RED.nodes.node(id);
   return node ? RED.utils.getNodeLabel(node, id) : id;
 }
 
-/** The label of a node and its flow; its id where the editor does not know it. */
+/** With its flow; its id where the node was deleted. */
 export function getNodeName(id: string): string {
   const node = RED.nodes.node(id);
   return node ? inFlow(node) : id;
 }
 
-/** All nodes of the type, by their ids: the label and the flow of each. */
+/** All nodes of the type by id, with their flows. */
 export function namedNodes(): Map<string, string> {
   const named = RED.nodes.filterNodes({ type: "webhook-trigger" }).map((node) => [node.id, inFlow(node)] as const);
   return new Map(named.sort(([, one], [, other]) => one.localeCompare(other)));
@@ -108,11 +105,11 @@ function inFlow(node: EditorNode): string {
   return text("url.rival", { name: RED.utils.getNodeLabel(node, node.id), flow: getFlowName(node) });
 }
 
-// How a state looks: an icon and a colour beside its word.
+// Icons of states.
 
 type StateName = Summary["state"];
 
-/** The icon of each state, in the order in which they are offered, and whether it is good or bad news. */
+/** In the order of the filter, with good or bad news. */
 const looks: Readonly<Record<StateName, readonly [icon: string, news?: "good" | "bad"]>> = {
   refused: ["fa-ban", "bad"],
   failed: ["fa-times-circle", "bad"],
@@ -126,22 +123,21 @@ const looks: Readonly<Record<StateName, readonly [icon: string, news?: "good" | 
 
 export const states = Object.keys(looks) as StateName[];
 
-/** The classes of its icon. */
 export function getStateIcon(state: StateName): string {
   const [icon, news] = looks[state];
   return `fa fa-fw ${icon}${news ? ` webhook-deliveries-${news}` : ""}`;
 }
 
-// Where a delivery was sent to: its whole path, as the sender's URL has it.
+// The path of a delivery as in the sender's URL.
 
 type SentTo = Pick<Summary, "path" | "cause">;
 
-/** Whether it has come to no endpoint: a node is known then by the likeness of its path. */
+/** Whether it reached no endpoint: its node is a guess. */
 export function isElsewhere({ cause }: Pick<SentTo, "cause">): boolean {
   return cause?.problem === "noEndpoint";
 }
 
-/** What has come to no endpoint is told by its whole path anyway, and where HTTP nodes have no root, none has one. */
+/** Missed requests have their whole path already. */
 export function composeFullPath(sent: SentTo): string {
   const { node: root } = roots();
   return isElsewhere(sent) || root === false ? sent.path : normalisePath(root) + sent.path;

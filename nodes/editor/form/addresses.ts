@@ -1,4 +1,4 @@
-// The URL in the form, and who can reach it.
+// The URL of the node, and nodes with the same path.
 
 import { parseBaseUrl } from "../../../src/config/host";
 import { isEnvironmentValue, normalisePath } from "../../../src/config/rules";
@@ -9,7 +9,7 @@ import { inputValue, valuesInForm, type WebhookNode } from "./fields";
 
 declare const RED: Editor;
 
-/** The URL of the path in the form; nothing when nobody can reach the node there, or an environment variable has the path. */
+/** Nothing when the node cannot be reached, or an environment variable has the path. */
 export function composeUrl(node: WebhookNode): string | undefined {
   const path = inputValue("relativePath");
   if (isEnvironmentValue(path) || brokenRule(node, "relativePath", path) !== undefined) return undefined;
@@ -17,12 +17,12 @@ export function composeUrl(node: WebhookNode): string | undefined {
   return nodeRoot === false ? undefined : composeUrlOfPath(normalisePath(nodeRoot) + normalisePath(path));
 }
 
-/** The URL of a path that has Node-RED's root for nodes in it. */
+/** @param path with `httpNodeRoot` */
 export function composeUrlOfPath(path: string): string {
   return (parseBaseUrl(RED.settings.webhookTriggerBaseUrl) ?? location.origin) + path;
 }
 
-/** The URL that the sender is to be given: where it signs that, the one that was entered for it. */
+/** The URL for the sender: the entered one, where the signature covers it. */
 export function urlToGive(node: WebhookNode): string | undefined {
   const entered = inputValue("publicUrl");
   const url = composeUrl(node);
@@ -30,13 +30,13 @@ export function urlToGive(node: WebhookNode): string | undefined {
   return entered === "" || isEnvironmentValue(entered) || brokenRule(node, "publicUrl", entered) ? url : entered;
 }
 
-/** RFC 1122 §3.2.1.3, RFC 4291 §2.5.3 and RFC 6761 §6.3: addresses that lead nowhere but to the machine itself. */
+/** Loopback addresses: RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, RFC 6761 §6.3. */
 const loopback = /^(?:127\.[\d.]+|\[::1\]|(?:.+\.)?localhost)$/;
-/** RFC 1918 §3, RFC 3927 §2.1, RFC 4193 §3.1 and RFC 6762 §3: addresses of a network that has no others in it. */
+/** Local networks: RFC 1918 §3, RFC 3927 §2.1, RFC 4193 §3.1, RFC 6762 §3. */
 const local =
   /^(?:10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|169\.254\.[\d.]+|\[f[cd].*\]|.+\.local)$/;
 
-/** How far an address can be called from; nothing where that is not to be seen. */
+/** From where an address can be reached; nothing where that is unknown. */
 export function classifyReach(url: string): "computer" | "network" | undefined {
   const { hostname } = new URL(url);
   if (loopback.test(hostname)) return "computer";
@@ -47,8 +47,6 @@ export function getHost(url: string): string {
   return new URL(url).hostname;
 }
 
-// Another node that has the same path: found, named, and shown.
-
 export function prepareRival(node: WebhookNode): void {
   $("#webhook-trigger-rival").on("click", () => {
     const rival = findRival(node);
@@ -56,7 +54,7 @@ export function prepareRival(node: WebhookNode): void {
   });
 }
 
-/** Warns of another node that has the same path. */
+/** Warns of another node with the same path. */
 export function showRival(node: WebhookNode): void {
   const rival = findRival(node);
   $("#webhook-trigger-note-taken").toggle(rival !== undefined);
@@ -66,19 +64,16 @@ export function showRival(node: WebhookNode): void {
   $("#webhook-trigger-rival").text(name).attr("aria-label", node._("url.reveal", { name }));
 }
 
-/** What a person knows a node by: its id tells nobody anything. */
 function getName(node: WebhookNode, rival: EditorNode): string {
   const flow = getFlowName(rival);
   const own = rival.type === node.type ? node._("paletteLabel") : rival.type;
   return node._("url.rival", { name: rival.name || own, flow });
 }
 
-/** What a person knows the flow of a node by. */
 export function getFlowName({ z }: EditorNode): string {
   return RED.nodes.workspace(z)?.label ?? RED.nodes.subflow(z)?.name ?? "";
 }
 
-/** Finds another node that has the path of the form. */
 function findRival(node: WebhookNode): EditorNode | undefined {
   const path = inputValue("relativePath");
   const hasPath = (other: EditorNode, itsPath: unknown) =>
@@ -101,11 +96,11 @@ function samePath(one: string, other: string): boolean {
   return getPathKey(normalisePath(one)) === getPathKey(normalisePath(other));
 }
 
-/** What a node and its name take beside the form, in px, and what the form takes at least. */
+/** Widths in px: of a node with its name beside the form, and of the form at least. */
 const roomForNode = 240;
 const roomForForm = 320;
 
-/** Shows a node beside the form, which lies over its flow: where there is no room, the form makes some. */
+/** Reveals a node beside the form, which is narrowed where it needs room. */
 function reveal(node: EditorNode): void {
   RED.view.reveal(node.id);
   const chart = $("#red-ui-workspace-chart").stop(true);

@@ -1,4 +1,4 @@
-// The fields of the form, checked by the rules of the runtime.
+// The rules of the runtime, applied to the form.
 
 import { hasKeyFormat } from "../../../src/auth/senders/sender";
 import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
@@ -34,32 +34,31 @@ import {
 
 declare const RED: Editor;
 
-/** The editor knows `httpNodeRoot` as `/` even if it is `false`, so the runtime half of this node passes the roots on. */
+/** The editor sees `httpNodeRoot: false` as `/`, so the runtime passes the roots on. */
 export function roots(): Roots {
   return RED.settings.webhookTriggerRoots;
 }
 
-/** Where the runtime can keep deliveries. */
+/** Where the runtime can store deliveries. */
 export function keeping(): StoreKind {
   return RED.settings.webhookTriggerGuaranteed;
 }
 
-/** What a node has; while its form is open, what stands there. */
+/** The values of the open form, or the saved ones. */
 function getValues(node: WebhookNode): SavedFields {
   return isOpen(node) ? valuesInForm(node) : savedValues(node);
 }
 
-/** Checks a field by the rule that the runtime uses. */
 export function validator(field: Field): Validator<SavedFields> {
   return function (value, _options) {
     const usual: Partial<Record<Field, unknown>> = defaults;
-    // A node that is older than the field has no value of it.
+    // The node may be older than the field.
     const broken = brokenRule(this, field, value === undefined ? usual[field] : value);
     return broken ? ruleText(this, broken) : true;
   };
 }
 
-/** The settings have a field each, and are saved as one. */
+/** The settings are saved as one property. */
 export function settingsValidator(): Validator<SavedFields> {
   return function (value, _options) {
     const settings = (value ?? {}) as SavedFields["senderSettings"];
@@ -72,7 +71,7 @@ export function settingsValidator(): Validator<SavedFields> {
 
 const checkedSettings = ["publicUrl", "signatureHeader", "timestampHeader", "alg"] as const;
 
-/** What the form says of a broken rule. Which Node.js it is that runs, the runtime alone knows. */
+/** Only the runtime knows the version of Node.js. */
 function ruleText(node: WebhookNode, rule: BrokenRule): string {
   return rule === "storeMissing" ? node._("guaranteed.closed") : node._(`rules.${rule}`);
 }
@@ -84,7 +83,7 @@ export function brokenRule(node: WebhookNode, field: Field, value: unknown): Bro
   return checks[field]?.(value, values);
 }
 
-/** The rules of the fields, with what the form knows besides. */
+/** The rules, with what only the form knows. */
 const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => BrokenRule | undefined>> = {
   ...rules,
   ...handlingRules,
@@ -94,7 +93,7 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
     if (text(value) === "") return verificationMethod === "signature" ? "sender.required" : undefined;
     return findSender(value) ? undefined : "sender.unknown";
   },
-  // Which of the two is needed, an environment variable decides.
+  // An environment variable decides whether it is needed.
   token: (value, { verificationMethod }) =>
     value === "" && isEnvironmentValue(verificationMethod) ? undefined : rules.token(value),
   secret(value, values) {
@@ -120,19 +119,18 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
   },
 };
 
-/** Whether a secret, if there is one, has the format that the sender's key has. */
+/** Whether a secret has the format of the sender's key. */
 function isReadable(secret: unknown, { sender, scheme }: SavedFields): boolean {
   const parsed = sender === "custom" ? parseScheme(scheme) : findSender(sender)?.scheme;
   return text(secret) === "" || !parsed || "rule" in parsed || hasKeyFormat(text(secret), parsed.key);
 }
 
-/** A part of what a user has written may come from the environment as well. */
 function hasEnvironmentValue(value: unknown): boolean {
   if (typeof value !== "object" || value === null) return isEnvironmentValue(value);
   return Object.values(value).some(hasEnvironmentValue);
 }
 
-/** The URL that the settings file tells; empty where it does not. */
+/** From `webhookTriggerBaseUrl`; empty where it is not set. */
 export function composePublicUrl({ relativePath }: Pick<SavedFields, "relativePath">): string {
   const { node } = roots();
   const base = parseBaseUrl(RED.settings.webhookTriggerBaseUrl);
@@ -143,7 +141,7 @@ function hasSetting(sender: string, name: SettingField | "verifyToken"): boolean
   return findSender(sender)?.settings?.includes(name) ?? false;
 }
 
-/** Whether a field has a meaning beside the others; with a method from the environment, those of each have. */
+/** Whether a field is used with the others; with a method from the environment, the fields of all methods. */
 export function isUsed(field: Field, values: SavedFields): boolean {
   const { verificationMethod: method, sender } = values;
   const isOpen = isEnvironmentValue(method);
@@ -180,16 +178,14 @@ export function isUsed(field: Field, values: SavedFields): boolean {
   }
 }
 
-/** Whether the scheme that a user has written needs the URL, or has one. */
+/** Whether a custom scheme needs the URL. */
 function usesSignedUrl({ scheme, senderSettings }: SavedFields): boolean {
   const parsed = parseScheme(scheme);
   return text(senderSettings.publicUrl) !== "" || ("rule" in parsed && parsed.rule === "publicUrl");
 }
 
-/** The fields that have a rule. */
 const checkedFields = Object.keys(checks) as readonly Field[];
 
-/** The fields that have something wrong with them, and what. */
 export function brokenRules(node: WebhookNode): Map<Field, BrokenRule> {
   const found = new Map<Field, BrokenRule>();
   for (const field of checkedFields) {
@@ -199,27 +195,26 @@ export function brokenRules(node: WebhookNode): Map<Field, BrokenRule> {
   return found;
 }
 
-// What is wrong with the fields of the form, said under each.
+// Messages under the fields.
 
-/** Says under each field what is wrong with it, as soon as it is. */
 export function showMessages(node: WebhookNode): void {
   const broken = brokenRules(node);
   for (const field of checkedFields) {
     const rule = broken.get(field);
     input(field).attr("aria-invalid", String(rule !== undefined));
-    // Node-RED marks a field when it changes itself, but others may bear on it.
+    // Node-RED marks a field only when it changes itself.
     input(field).toggleClass("input-error", rule !== undefined);
     $(`#webhook-trigger-message-${field}`).text(rule ? asText(node, rule) : "");
   }
 }
 
-/** In a list, it has to be found first. */
+/** Names the wrong entry of a list. */
 function asText(node: WebhookNode, rule: BrokenRule): string {
   const entry = rule === "allowFrom" ? findUnreadable(inputValue("allowFrom")) : undefined;
   return entry === undefined ? ruleText(node, rule) : node._("limits.unreadable", { entry });
 }
 
-/** Puts under each field where it is said what is wrong with it, and tells those who cannot see it. */
+/** Adds a message element under each field, for screen readers, too. */
 export function prepareMessages(): void {
   for (const field of checkedFields) {
     const id = `webhook-trigger-message-${field}`;
@@ -229,7 +224,7 @@ export function prepareMessages(): void {
       beside.length > 0 ? beside : control,
     );
     const hints = findRow(field).find(".webhook-trigger-hint").toArray();
-    // The form itself names what stands outside of the row.
+    // Descriptions outside of the row.
     const others = control.attr("aria-describedby")?.split(" ") ?? [];
     control.attr("aria-describedby", [id, ...hints.map((hint) => hint.id), ...others].join(" "));
   }

@@ -1,4 +1,4 @@
-// Tokens and secrets in the form: made, shown, and missing.
+// Tokens and secrets in the form.
 
 import { shortName } from "../../../src/auth/senders/table";
 import { type CredentialName, credentialNames } from "../../../src/config/fields";
@@ -9,36 +9,35 @@ import { input, inputValue, keptPassword, findSender, valuesInForm, type Webhook
 
 declare const RED: Editor;
 
-/** What the form knows of a credential: one that is new. Nothing when none is set, or when it is saved and kept. */
+/** A new credential; nothing when none is set, or it is saved. */
 export function knownCredential(name: CredentialName): string | undefined {
   const value = inputValue(name);
   return value === "" || value === keptPassword ? undefined : value;
 }
 
-/** A credential that can be handed over as it stands: the value of an environment variable is known to the runtime alone. */
+/** A new credential that is no environment variable and breaks no rule. */
 export function credentialToGive(name: CredentialName): string | undefined {
   const value = knownCredential(name);
   if (value === undefined || isEnvironmentValue(value)) return undefined;
   return (name === "token" || name === "secondToken") && rules[name](value) ? undefined : value;
 }
 
-/** Whether the form shows a credential as it is. */
+/** Whether a credential is visible. */
 export function isShown(name: CredentialName): boolean {
   return input(name).attr("type") === "text";
 }
 
-/** Happens to a field when it comes to show its credential, or to hide it. */
+/** Triggered when a credential is shown or hidden. */
 export const shownEvent = "webhook-trigger-shown";
 
-/** What the form opened with: the sign for one that is kept, one that is not deployed yet, or none. */
+/** The value with which the form was opened. */
 const openedWith = "opened-with";
 
-/** Whether a credential is another one than when the form was opened. */
 export function isCredentialChanged(name: CredentialName): boolean {
   return inputValue(name) !== input(name).data(openedWith);
 }
 
-/** A credential can be shown only while it is new: once it is deployed, the editor does not know it. */
+/** Only a new credential can be shown: the editor does not know saved ones. */
 export function prepareCredentials(node: WebhookNode): void {
   for (const name of credentialNames) {
     prepareCredential(node, name);
@@ -61,11 +60,11 @@ function prepareCredential(node: WebhookNode, name: CredentialName): void {
   };
   show.on("click", () => {
     update(!isShown(name));
-    // What is handed over is shown with it.
+    // The box shows it, too.
     field.trigger(shownEvent);
   });
   RED.popover.tooltip(show, () => show.attr("aria-label") ?? "");
-  // What is typed replaces a kept one as a whole: it cannot be edited.
+  // A saved credential can only be replaced.
   field.on("focus", () => {
     if (inputValue(name) === keptPassword) field.trigger("select");
   });
@@ -100,7 +99,7 @@ export function dropGenerated(name: CredentialName): void {
     input(name).val("").trigger("change");
 }
 
-/** Makes what a sender is to be told, where its user chooses that and none is set. */
+/** Generates missing credentials that the user chooses. */
 export function enterMissing(node: WebhookNode): void {
   const values = valuesInForm(node);
   const isChosen = findSender(values.sender)?.secretIsChosen ?? false;
@@ -110,13 +109,12 @@ export function enterMissing(node: WebhookNode): void {
   }
 }
 
-/** Which credentials are new, and used: they can be seen until they are deployed. */
+/** New credentials that are used: visible until they are deployed. */
 export function newCredentials(node: WebhookNode): CredentialName[] {
   const values = valuesInForm(node);
   return credentialNames.filter((name) => isUsed(name, values) && credentialToGive(name) !== undefined);
 }
 
-/** Whether a node has no credential at all. */
 export function hasNoCredential(): boolean {
   return credentialNames.every((name) => inputValue(name) === "");
 }
@@ -129,15 +127,14 @@ function makeToken(): string {
     .replaceAll("/", "_");
 }
 
-/** A path that nobody has by chance, and that has no secret in it. */
+/** Random, and without a secret. */
 export function makePath(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(6));
   return `/hook-${Array.from(bytes, (byte) => (byte % 36).toString(36)).join("")}`;
 }
 
-// What there is to do about a token or a secret: where it comes from, and what it looks like.
+// Hints about credentials.
 
-/** Says of each credential what there is to do about it. */
 export function showCredentialHints(node: WebhookNode): void {
   const { sender } = valuesInForm(node);
   const known = findSender(sender);
@@ -163,12 +160,12 @@ export function showCredentialHints(node: WebhookNode): void {
 
 function tokenHint(node: WebhookNode, name: string): string {
   if (inputValue("token") === keptPassword) return node._("credential.kept");
-  // A node that was set up before has lost its token when it was copied or imported.
+  // A copied or imported node has lost its token.
   if (inputValue("token") === "" && !isCredentialChanged("token")) return node._("token.lost");
   return name === "" ? "" : node._("secret.chosen", { name });
 }
 
-/** Who has the secret first. */
+/** Where the secret comes from. */
 function secretKind(sender: string): "chosen" | "shown" | "publicKey" | "brought" | "shared" {
   const known = findSender(sender);
   if (!known || sender === "custom") return "shared";

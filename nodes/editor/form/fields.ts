@@ -1,4 +1,4 @@
-// The fields of the form, and what stands in them.
+// The fields of the form and their values.
 
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
 import {
@@ -15,24 +15,23 @@ export type WebhookNode = EditorNode & SavedFields;
 export type SettingField = keyof Settings;
 export type Field = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | SettingField;
 
-/** What the editor shows in place of a password that is set: it does not know the password itself. */
+/** Node-RED's placeholder for a saved password. */
 export const keptPassword = "__PWRD__";
 
 export function form(): JQuery {
   return $(".webhook-trigger-form");
 }
 
-/** Node-RED itself fills and reads the fields that are saved as they stand. The scheme is not. */
+/** Node-RED fills and reads the fields with these ids; the scheme is ours. */
 export function input(field: Field): JQuery {
   return $(field === "scheme" ? "#node-input-scheme-text" : `#node-input-${field}`);
 }
 
-/** What stands in a field of the open form. */
 export function inputValue(field: Field): string {
   return String(input(field).val() ?? "");
 }
 
-/** The same, or whether the field is ticked. */
+/** The same, or whether a checkbox is ticked. */
 export function fieldValue(field: Field): string | boolean {
   return input(field).is(":checkbox") ? Boolean(input(field).prop("checked")) : inputValue(field);
 }
@@ -41,7 +40,7 @@ export function findRow(field: Field): JQuery {
   return input(field).closest(".form-row");
 }
 
-/** Whether the form that is open is that of a node. */
+/** Whether the open form is that of a node. */
 export function isOpen(node: EditorNode): boolean {
   return form().data("node") === node.id;
 }
@@ -50,60 +49,58 @@ export function isCredential(field: Field): field is CredentialName {
   return credentialNames.some((name) => name === field);
 }
 
-/** What is known of a sender; nothing of anybody, and of the name of an environment variable. */
+/** Nothing for any sender, and for an environment variable. */
 export function findSender(id: unknown): (typeof senders)[SenderId] | undefined {
   return isSenderId(id) ? senders[id] : undefined;
 }
 
 const savedFields = Object.keys(defaults) as (keyof SavedFields)[];
 
-/** The fields that Node-RED itself fills and reads, as they are saved as they stand. */
+/** Filled and read by Node-RED itself. */
 const plainFields = savedFields.filter((field) => field !== "scheme" && field !== "senderSettings");
 
-/** What stands in the open form, as it would be saved. */
+/** As it would be saved. */
 export function valuesInForm(node: WebhookNode): SavedFields {
   const saved = savedValues(node);
   const values = { ...saved, scheme: schemeInForm(node), senderSettings: settingsInForm(node) };
   for (const field of plainFields) {
     const value = fieldValue(field);
-    // A box that is ticked stands for the text `true` as well, and digits for a number.
+    // A ticked box equals the text `true`, and digits equal a number.
     if (String(saved[field]) !== String(value)) Object.assign(values, { [field]: value });
   }
   return values;
 }
 
-/** What a node has saved; one that is older than a field has the field's default. */
+/** With the defaults of fields that are newer than the node. */
 export function savedValues(node: WebhookNode): SavedFields {
   const values: SavedFields = { ...defaults };
   for (const field of savedFields) if (!lacks(node, field)) Object.assign(values, { [field]: node[field] });
   return values;
 }
 
-/** Whether a node is older than a field. */
 function lacks(node: Partial<WebhookNode>, field: keyof SavedFields): boolean {
   return node[field] === undefined;
 }
 
-/** Shows in the fields that a node is older than what holds for it. */
+/** Shows the defaults of fields that are newer than the node. */
 export function fillInDefaults(node: WebhookNode): void {
   for (const field of plainFields) if (lacks(node, field)) input(field).val(String(defaults[field]));
 }
 
-/** Leaves a node without the fields that it is older than, unless they were changed: it would count as changed itself. */
+/** Does not save unchanged fields that are newer than the node: it would count as changed. */
 export function leaveOutDefaults(node: WebhookNode): void {
   const values = valuesInForm(node);
   for (const field of plainFields) {
-    // Node-RED saves what it finds by its id.
+    // Node-RED saves what has this id.
     if (lacks(node, field) && isSame(values[field], defaults[field])) input(field).removeAttr("id");
   }
 }
 
-/** Whether two values that are saved are one. */
 export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
 }
 
-/** How a scheme is written in the form; what is no scheme stays as it was typed. */
+/** Anything but an object stays as typed. */
 export function schemeText(scheme: unknown): string {
   if (typeof scheme !== "object" || scheme === null) return text(scheme);
   const inOneLine = (value: unknown) => JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
@@ -111,7 +108,7 @@ export function schemeText(scheme: unknown): string {
   return `{\n${members.join(",\n")}\n}`;
 }
 
-/** The scheme that a user has written; a text where it is no JSON. That of other senders is left as it is. */
+/** A text where it is no JSON. Other senders' schemes stay unchanged. */
 function schemeInForm(node: WebhookNode): unknown {
   const { scheme } = savedValues(node);
   const typed = inputValue("scheme");
@@ -123,12 +120,11 @@ function schemeInForm(node: WebhookNode): unknown {
   }
 }
 
-/** How a setting is written in the form. */
 export function settingText(value: unknown): string {
   return typeof value === "boolean" ? String(value) : text(value);
 }
 
-/** The settings of the sender; those that only other senders have are left as they are. */
+/** Settings of other senders stay unchanged. */
 function settingsInForm(node: WebhookNode): Readonly<Record<string, unknown>> {
   const { senderSettings } = savedValues(node);
   const names = findSender(inputValue("sender"))?.settings ?? [];
@@ -144,8 +140,8 @@ function settingsInForm(node: WebhookNode): Readonly<Record<string, unknown>> {
 }
 
 /**
- * A select shows only what it lists, and a checkbox no `${NAME}`: the select gets an option for what is saved, the
- * checkbox becomes a text field.
+ * A select cannot show unlisted values, nor a checkbox `${NAME}`: the select gets an option, the checkbox becomes a
+ * text field.
  */
 export function showUnlisted(field: Field, value: unknown): void {
   const control = input(field);
@@ -161,7 +157,7 @@ export function showUnlisted(field: Field, value: unknown): void {
   }
 }
 
-/** The fields that are ticked, and may be texts. */
+/** Checkboxes that may hold a text. */
 type BoxField = "returnQueryParams" | "rawBody" | "ignoreDuplicates" | "guaranteed";
 
 /** Node-RED ticks a box for any text. */
@@ -171,7 +167,7 @@ export function prepareBox(node: WebhookNode, field: BoxField): void {
   showUnlisted(field, value);
 }
 
-/** Whether a box is ticked; an environment variable is not known here. */
+/** Unknown for an environment variable. */
 export function isTicked(field: BoxField): boolean {
   return String(fieldValue(field)) === "true";
 }

@@ -1,4 +1,4 @@
-// Whether deliveries are kept until the flow has finished with them, and where.
+// Guaranteed delivery.
 
 import { shortName } from "../../../src/auth/senders/table";
 import { backoffAfter } from "../../../src/config/parse";
@@ -15,7 +15,6 @@ export function prepareGuaranteed(node: WebhookNode): void {
   $("#webhook-trigger-note-no-store").toggle(keeping() === "none");
 }
 
-/** Says what it means beside the other fields. */
 export function showGuaranteed(node: WebhookNode): void {
   $("#webhook-trigger-guaranteed-by-flow").toggle(inputValue("reply") === "flow");
   showSpan(node);
@@ -26,7 +25,7 @@ export function showGuaranteed(node: WebhookNode): void {
     .text(name === "" ? "" : node._("guaranteed.duplicates", { name }));
 }
 
-/** Says for how long a delivery is tried that fails each time. */
+/** Shows how long a failing delivery is retried. */
 function showSpan(node: WebhookNode): void {
   const [attempts = 0, backoffFirst = 0, backoffLongest = 0] = (
     ["attempts", "backoffFirst", "backoffLongest"] as const
@@ -44,7 +43,6 @@ function hasValidNumber(field: "attempts" | "backoffFirst" | "backoffLongest"): 
   return handlingRules[field](inputValue(field)) === undefined;
 }
 
-/** What the heading says of it. */
 export function guaranteedState(node: WebhookNode): string {
   const value = fieldValue("guaranteed");
   if (isEnvironmentValue(value)) return String(value);
@@ -58,35 +56,35 @@ export function guaranteedState(node: WebhookNode): string {
   ].join(", ");
 }
 
-// Deliveries that come again: whether they are known, and by what.
+// Duplicates.
 
-/** What a delivery may be known by; `none` where it has to be chosen, `written` where it is what nobody can choose. */
+/** Kinds of keys; `none` must be chosen, `written` is typed below. */
 type Kind = "id" | "header" | "json" | "query" | "body" | "none" | "written";
 
-/** Those that are told by a name, which stands behind a colon. */
+/** Kinds with a name behind a colon. */
 const named = /^(header|json|query):(.*)$/s;
 
 export function prepareDuplicates(node: WebhookNode): void {
   prepareBox(node, "ignoreDuplicates");
-  // Whatever is entered anywhere has the form shown anew: by then, the key has to be what was chosen.
+  // Any input renews the form: by then, the key must be set.
   kindChoice().on("input change", () => {
     const kind = kindChoice().val() as Kind;
-    // The second event of the same choice finds what the first one has written.
+    // The second event of the same choice.
     if (kind === "written" || kind === getKeyKind(inputValue("duplicateKey"))) return;
     const beginnings: Partial<Record<Kind, string>> = { id: "", none: "", body: "body" };
-    // The name of a header field is none of a value in the JSON.
+    // The name of one kind is none of another.
     const key = beginnings[kind] ?? `${kind}:`;
     input("duplicateKey").val(key).trigger("change");
   });
   suggestion()
     .find("button")
     .on("click", () => {
-      // The button goes, so the keyboard has to be somewhere else.
+      // The button disappears, so the focus moves.
       input("ignoreDuplicates").prop("checked", true).trigger("change").trigger("focus");
     });
 }
 
-/** Offers what a delivery of the sender may be known by, and to begin with it where the sender has an id for that. */
+/** Offers keys, and suggests the sender's id. */
 export function showDuplicates(node: WebhookNode): void {
   const kind = getKeyKind(inputValue("duplicateKey"));
   const offered = [hasId() ? "id" : "none", "header", "json", "query", "body"] satisfies Kind[];
@@ -108,7 +106,7 @@ export function showDuplicates(node: WebhookNode): void {
   showWithoutKey(node);
 }
 
-/** Says how many requests had nothing by which a repeat of them would be known. */
+/** Shows how many requests had no key. */
 function showWithoutKey(node: WebhookNode): void {
   const { withoutKey } = learnt();
   $("#webhook-trigger-note-without-key")
@@ -119,7 +117,6 @@ function showWithoutKey(node: WebhookNode): void {
 
 const kindsData = "kinds";
 
-/** What the heading says of duplicates. */
 export function duplicatesState(node: WebhookNode): string {
   const value = fieldValue("ignoreDuplicates");
   if (isEnvironmentValue(value)) return String(value);
@@ -149,13 +146,13 @@ function isIgnoring(): boolean {
   return isTicked("ignoreDuplicates") || isEnvironmentValue(fieldValue("ignoreDuplicates"));
 }
 
-/** The sender that may send a delivery again, as long as nothing is done about it; empty for none. */
+/** A sender that repeats deliveries, while duplicates are not ignored; else empty. */
 function suggestedFor(): string {
   const sender = inputValue("sender");
   return isIgnoring() || !findSender(sender)?.id ? "" : shortName(sender);
 }
 
-/** Whether the sender gives each delivery an id; one from the environment may. */
+/** One from the environment may have one. */
 function hasId(): boolean {
   const sender = inputValue("sender");
   return isEnvironmentValue(sender) || findSender(sender)?.id !== undefined;

@@ -1,4 +1,4 @@
-// The box with all that the sender has to be given, and what keeps it from being of use there.
+// The box *Give this to the sender*, and the curl command.
 
 import { present, testBody } from "../../../src/auth/present";
 import type { Scheme } from "../../../src/auth/senders/sender";
@@ -13,7 +13,7 @@ import { inputValue, isSame, findSender, valuesInForm, type WebhookNode } from "
 const items = ["url", "header", "token", "secret", "verifyToken"] as const;
 type Item = (typeof items)[number];
 
-/** What stands in the place of a credential that is hidden. */
+/** Stands for a hidden credential. */
 const bullets = "•".repeat(8);
 
 export function prepareHandover(node: WebhookNode): void {
@@ -24,7 +24,7 @@ export function prepareHandover(node: WebhookNode): void {
   $("#webhook-trigger-reaching").attr("href", docsUrl("reaching-node-red.md"));
 }
 
-/** Shows what is to be handed over, and warns of what keeps callers from reaching this node. */
+/** Shows the values, and what keeps senders from reaching this node. */
 export function showHandover(node: WebhookNode): void {
   const shown = given(node, (name) => !isShown(name));
   for (const item of items) {
@@ -41,11 +41,11 @@ export function showHandover(node: WebhookNode): void {
   showRival(node);
 }
 
-/** What the form can show only until it is deployed. */
+/** Credentials that cannot be shown after the deploy. */
 function seen(node: WebhookNode): string {
   const whole = given(node, hidesNone);
-  // What the sender has shown stands in none of the rows, and can be copied there once more. Nor does a second token,
-  // which comes from here.
+  // A secret that the sender shows can be copied there again.
+  // A second token is ours.
   const isOurs = (name: CredentialName) =>
     name === "secondToken" || !isSame(given(node, (each) => each === name), whole); // prettier-ignore
   const first = newCredentials(node).find(isOurs);
@@ -60,7 +60,7 @@ function note(name: string, text: string): void {
     .text(text);
 }
 
-/** What the form does not know of what the sender needs: it has it already, or the runtime alone knows it. */
+/** Values that the form does not know. */
 function missing(node: WebhookNode, shown: readonly string[]): string {
   if (isEnvironmentValue(inputValue("relativePath"))) return node._("handover.pathFromEnvironment");
   const placeholder = node._("trial.placeholder");
@@ -69,11 +69,7 @@ function missing(node: WebhookNode, shown: readonly string[]): string {
 
 const hidesNone = () => false;
 
-/**
- * What the sender is to be given.
- *
- * @param hides whether bullets stand in the place of a credential
- */
+/** @param hides whether a credential is hidden */
 function given(node: WebhookNode, hides: (name: CredentialName) => boolean): Partial<Record<Item, string>> {
   const values = valuesInForm(node);
   const url = urlToGive(node);
@@ -97,7 +93,7 @@ function given(node: WebhookNode, hides: (name: CredentialName) => boolean): Par
   const token = known ?? node._("trial.placeholder");
   if (isEnvironmentValue(name) || brokenRule(node, placementField[method], name)) return shared;
   if (url !== undefined && method === "query") {
-    // What stands for a hidden token is not to be encoded.
+    // Bullets are not encoded.
     if (token === bullets) return { ...shared, url: url + present({ method, name }, "").search + bullets };
     return { ...shared, url: url + present({ method, name }, token).search };
   }
@@ -106,21 +102,21 @@ function given(node: WebhookNode, hides: (name: CredentialName) => boolean): Par
   return { ...shared, header: `${field}: ${value}` };
 }
 
-/** Whether a sender asks for the token alone, and puts it into that header field. */
+/** Whether a sender needs the token alone, for its own header field. */
 function sendsTokenItself(sender: string, field: string): boolean {
   const scheme: Scheme | undefined = findSender(sender)?.scheme;
   if (scheme?.alg !== "token" || scheme.sig.pick) return false;
   return scheme.sig.headers.some((name) => name.toLowerCase() === field.toLowerCase());
 }
 
-// A line for a terminal that sends a request.
+// The curl command.
 
 export function prepareCommand(node: WebhookNode): void {
   const command = $("#webhook-trigger-command");
   prepareCopyButton(node, $("#webhook-trigger-command-copy"), node._("section.terminal"), () => command.text());
 }
 
-/** Shows the line that sends a request to the node as the form has it, as far as that is known here. */
+/** As far as the form knows its parts. */
 export function showCommand(node: WebhookNode): void {
   const command = composeCommand(node);
   $("#webhook-trigger-command")
@@ -133,7 +129,7 @@ export function showCommand(node: WebhookNode): void {
   $("#webhook-trigger-command-none").text(command === undefined ? node._(`trial.${none}`) : "");
 }
 
-/** What a heading says of the line, by the key of its text under `section` in the message catalog. */
+/** A key under `section` in the message catalog. */
 export function lineState(node: WebhookNode): "line" | "noLine" | "lineUnknown" {
   if (composeCommand(node) !== undefined) return "line";
   return noCommandBecause() === "commandSigned" ? "noLine" : "lineUnknown";

@@ -1,4 +1,4 @@
-// The closed sections of the form: what they hold is in their headings, and what needs a look opens them.
+// The folded sections: their headings summarise them, and problems open them.
 
 import { testBody } from "../../../src/auth/present";
 import { shortName } from "../../../src/auth/senders/table";
@@ -31,7 +31,7 @@ import { learnt, getPreset } from "./sender";
 
 type FormSection = "verification" | "message" | "reply" | "duplicates" | "limits" | "guaranteed" | "terminal";
 
-/** The fields of each section, and what it holds, in a few words. */
+/** The fields of each section, and its summary. */
 const sections: Record<
   FormSection,
   {
@@ -69,7 +69,7 @@ const sections: Record<
 };
 const names = Object.keys(sections) as FormSection[];
 
-/** What each node had when it was last seen without a change. */
+/** The values of a node without changes. */
 const deployed = new WeakMap<WebhookNode, SavedFields>();
 
 export function prepareSections(node: WebhookNode): void {
@@ -80,7 +80,7 @@ export function prepareSections(node: WebhookNode): void {
   }
 }
 
-/** Says in the headings what the sections hold, and opens those that have come to need a look. */
+/** Renews the headings, and opens sections with problems. */
 export function showSections(node: WebhookNode): void {
   const broken = brokenRules(node);
   const changed = changedFields(node);
@@ -89,7 +89,7 @@ export function showSections(node: WebhookNode): void {
     const isBroken = [...saved, ...credentials].some((field) => broken.has(field));
     const needsLook = isBroken || [...saved, ...credentials].some((field) => changed.has(field));
     const heading = composeHeading(name);
-    // One that its user has closed is left alone.
+    // A section that the user has closed stays closed.
     if (needsLook && heading.data(lookData) !== true) setOpen(name, true);
     heading.data(lookData, needsLook);
     const place = $(`#webhook-trigger-state-${name}`).toggleClass("webhook-trigger-broken", isBroken);
@@ -127,14 +127,14 @@ function describeVerification(node: WebhookNode): string {
   return node._(`section.${method}`, { name: values[placementField[method satisfies TokenMethod]] });
 }
 
-/** The fields that hold something else than what is deployed; of a new node, than what its sender fills in. */
+/** Fields that differ from what is deployed; of a new node, from what its sender fills in. */
 function changedFields(node: WebhookNode): Set<Field> {
   const values = valuesInForm(node);
   const { sender, scheme } = values;
   const before = deployed.get(node) ?? {
     ...defaults,
     ...getPreset(sender),
-    // Whoever describes a sender has to look at it.
+    // The user has to see a custom scheme.
     scheme: sender === "custom" ? null : scheme,
   };
   const changed = new Set<Field>();
@@ -147,14 +147,14 @@ function changedFields(node: WebhookNode): Set<Field> {
   return changed;
 }
 
-// What the flow will get of a request.
+// The section *Message*.
 
 export function prepareMessage(node: WebhookNode): void {
   prepareBox(node, "returnQueryParams");
   prepareBox(node, "rawBody");
 }
 
-/** Shows the message that a test request becomes. */
+/** Shows the message of a test request. */
 export function showPicture(): void {
   const payload = isTicked("returnQueryParams") ? { body: testBody, query: {} } : testBody;
   const picture = $("#webhook-trigger-picture").toggle(!isEnvironmentValue(fieldValue("returnQueryParams")));
@@ -163,7 +163,6 @@ export function showPicture(): void {
   picture.text(lines.join("\n"));
 }
 
-/** What the heading says of the message. */
 function messageState(node: WebhookNode): string {
   const query = fieldValue("returnQueryParams");
   const raw = fieldValue("rawBody");
@@ -174,18 +173,18 @@ function messageState(node: WebhookNode): string {
   return parts.join(" · ");
 }
 
-// Who answers the caller, and what it is told.
+// The section *Reply*.
 
-/** Says what the flow has to do where it answers, and whether the body is what its type says. */
+/** Shows what the flow must do, and whether the body fits its type. */
 export function showReply(node: WebhookNode): void {
   $("#webhook-trigger-hint-reply").text(inputValue("reply") === "flow" ? node._("hint.replyByFlow") : "");
   $("#webhook-trigger-note-json").toggle(isBrokenJson(inputValue("replyType"), inputValue("replyBody")));
 }
 
-/** RFC 6839 §3.1: types whose name ends in +json are JSON as well. */
+/** RFC 6839 §3.1: types ending in +json. */
 const jsonType = /^application\/json\b|^[^;]*\+json[\t ]*(?:;|$)/i;
 
-/** @returns false as well where there is nothing, or only the runtime knows it */
+/** @returns `false` also where it is empty or unknown */
 function isBrokenJson(type: string, body: string): boolean {
   if (body === "" || isEnvironmentValue(body) || !jsonType.test(type)) return false;
   try {
@@ -196,41 +195,39 @@ function isBrokenJson(type: string, body: string): boolean {
   }
 }
 
-/** What the heading says of the reply. */
 function replyState(node: WebhookNode): string {
   const reply = fieldValue("reply");
   if (reply === "flow") return node._("section.byFlow", { seconds: inputValue("replyTimeout") });
   return reply === "now" ? node._("section.atOnce", { status: inputValue("replyStatus") }) : String(reply);
 }
 
-// Who may send, and how often; and how often they are expected to.
+// The section *Limits*.
 
 export function prepareLimits(): void {
   $("#webhook-trigger-section-limits .webhook-trigger-note a").attr("href", docsUrl("replies.md#behind-a-proxy"));
 }
 
-/** Whether there is a limit; what comes from the environment may be one. */
+/** A limit from the environment counts. */
 export function hasLimit(): boolean {
   return inputValue("allowFrom").trim() !== "" || !/^0*$/.test(inputValue("rateLimit"));
 }
 
-/** Whether there is a limit by address, and Node-RED has seen no other address than this computer's own. */
+/** Whether there is a limit by address, and all requests came from this computer. */
 function isOnlyLocal(): boolean {
   return hasLimit() && learnt().hasOnlyLoopback === true;
 }
 
-/** Whether there is a limit by address, and any sender can claim any address. */
+/** Whether there is a limit by address, and senders can claim any address. */
 function isForgeable(): boolean {
   return hasLimit() && learnt().trustsEveryProxy === true;
 }
 
-/** Warns of a proxy that Node-RED may not be told of, and of proxies that it must not trust. */
+/** Warns of an unknown proxy, and of trusting every proxy. */
 export function showLimits(): void {
   $("#webhook-trigger-note-loopback").toggle(isOnlyLocal());
   $("#webhook-trigger-note-forgeable").toggle(isForgeable());
 }
 
-/** What the heading says of the limits. */
 function limitsState(node: WebhookNode): string {
   const parts = [listAddresses(node, inputValue("allowFrom")), describeRate(node, inputValue("rateLimit"))];
   const hours = inputValue("alertWhenSilent");

@@ -1,4 +1,4 @@
-// Who sends: the list to choose from, and what a choice fills in.
+// The list of senders, and what a choice fills in.
 
 import type { NodeReport } from "../../../src/admin/node-health";
 import { isSenderId, type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
@@ -19,14 +19,14 @@ import {
   type WebhookNode,
 } from "./fields";
 
-/** Those that most people look for. */
+/** The most frequent senders. */
 const wellKnown = ["github", "gitlab", "gitlab-signed", "stripe", "shopify", "slack", "standard-webhooks"] as const;
 const custom: SenderId = "custom";
 
-/** What a sender's choice says of the other fields. */
+/** What a choice fills in. */
 type Preset = Partial<Pick<SavedFields, "verificationMethod" | "headerParameter">>;
 
-/** What a sender fills in; nothing of one that is not known. */
+/** Empty for an unknown sender. */
 export function getPreset(id: string): Preset {
   const { verificationMethod, headerParameter } = defaults;
   if (id === "") return { verificationMethod, headerParameter };
@@ -49,13 +49,13 @@ export function prepareSender(node: WebhookNode): void {
   input("sender")
     .append(new Option(node._("sender.any"), ""), group(node._("sender.wellKnown"), wellKnown))
     .append(group(node._("sender.others"), rest), new Option(node._("sender.custom"), custom));
-  // An unknown one stays until somebody chooses another.
+  // An unknown sender stays until another is chosen.
   showUnlisted("sender", sender);
   let filledIn = sender;
   let ofAnySender = getPreset("");
   input("sender").on("input change", () => {
     const chosen = inputValue("sender");
-    // A choice makes two events.
+    // A choice triggers two events.
     if (chosen === filledIn) return;
     if (filledIn === "") {
       const [verificationMethod, headerParameter] = [inputValue("verificationMethod"), inputValue("headerParameter")];
@@ -67,7 +67,6 @@ export function prepareSender(node: WebhookNode): void {
   prepareSettings(node);
 }
 
-/** Takes over what is known of the sender. */
 function fillIn(node: WebhookNode, { verificationMethod, headerParameter }: Preset): void {
   const id = inputValue("sender");
   if (verificationMethod !== undefined) input("verificationMethod").val(verificationMethod);
@@ -77,12 +76,11 @@ function fillIn(node: WebhookNode, { verificationMethod, headerParameter }: Pres
   enterMissing(node);
 }
 
-/** Has another sender chosen, as by hand. */
 export function chooseSender(id: SenderId): void {
   input("sender").val(id).trigger("change").trigger("focus");
 }
 
-/** The settings that a sender may have are saved in one property, which Node-RED does not fill in by itself. */
+/** The settings are saved as one property, which Node-RED does not fill in. */
 function prepareSettings(node: WebhookNode): void {
   const { senderSettings } = savedValues(node);
   input("alg").append(new Option(node._("alg.preset"), ""), ...hashes.map((hash) => new Option(hash)));
@@ -94,13 +92,13 @@ function prepareSettings(node: WebhookNode): void {
   }
 }
 
-/** Shows in each setting what holds while it is empty. */
+/** Shows defaults as placeholders. */
 export function showSettings(publicUrl: string): void {
   const { headers, ts } = { headers: [], ts: null, ...schemeParts(inputValue("sender")) };
   input("publicUrl").attr("placeholder", publicUrl);
   input("signatureHeader").attr("placeholder", headers[0] ?? "");
   input("timestampHeader").attr("placeholder", ts?.source.replace(/^header:/, "") ?? "");
-  // A secret that is there is the sender's already.
+  // The secret is there already.
   if (inputValue("secret") !== "" && fieldValue("arm") === false) input("arm").closest(".form-row").hide();
 }
 
@@ -109,7 +107,7 @@ function schemeParts(id: string) {
   return sender && { headers: sender.scheme.sig.headers, ts: "ts" in sender.scheme ? sender.scheme.ts : null };
 }
 
-// How a sender signs that nobody knows yet: written by its user, most easily after one that is known.
+// Custom schemes, copied from a known sender.
 
 export function prepareScheme(node: WebhookNode): void {
   const text = input("scheme").val(schemeText(savedValues(node).scheme));
@@ -123,11 +121,11 @@ export function prepareScheme(node: WebhookNode): void {
   });
 }
 
-// What the runtime has told the open form of its node, as far as it bears on what fields mean.
+// What the runtime has reported about the node.
 
 type Learnt = Pick<NodeReport, "hasOnlyLoopback" | "trustsEveryProxy" | "withoutKey">;
 
-/** Happens to the form when it has come to know something of the node. */
+/** Triggered when the runtime has reported something new. */
 export const learntEvent = "webhook-trigger-learnt";
 
 const learntData = "learnt";
@@ -137,7 +135,7 @@ export function learnt(): Learnt {
   return (form().data(learntData) as Learnt | undefined) ?? nothing;
 }
 
-/** @param standing nothing of a node that is not deployed */
+/** @param standing missing where the node is not deployed */
 export function learn(standing: NodeReport | undefined): void {
   const { hasOnlyLoopback = false, trustsEveryProxy = false, withoutKey } = standing ?? nothing;
   const news: Learnt = { hasOnlyLoopback, trustsEveryProxy, withoutKey };

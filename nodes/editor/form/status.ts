@@ -1,4 +1,4 @@
-// How the node fares, told while its form is open: what came last, and why it was refused.
+// The last request and the counts, while the form is open.
 
 import type { NodeReport } from "../../../src/admin/node-health";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
@@ -9,7 +9,7 @@ import { enter } from "./credentials";
 import { input, inputValue, type WebhookNode } from "./fields";
 import { chooseSender, learn } from "./sender";
 
-/** How often the runtime is asked, in ms. */
+/** In ms. */
 const interval = 2000;
 
 export function prepareStanding(node: WebhookNode): void {
@@ -26,12 +26,12 @@ export function prepareStanding(node: WebhookNode): void {
     .on("click", () => void fetchSecret(node));
   $("#webhook-trigger-deliveries").on("click", () => showDeliveriesOf(node.id));
   const ask = () => {
-    // The form has been closed.
+    // The form was closed.
     if (!line[0]?.isConnected) return;
     void $.getJSON(`webhook-trigger/${node.id}/standing`)
       .done((standing: NodeReport) => show(node, standing))
       .fail(({ status }) => {
-        // Without an answer it is not known whether anything has changed.
+        // Without a connection nothing is known to have changed.
         if (status !== 0) show(node, undefined);
       })
       .always(() => setTimeout(ask, interval));
@@ -41,7 +41,7 @@ export function prepareStanding(node: WebhookNode): void {
 
 const senderData = "sender";
 
-/** @param standing nothing of a node that is not deployed */
+/** @param standing missing where the node is not deployed */
 function show(node: WebhookNode, standing: NodeReport | undefined): void {
   say("#webhook-trigger-standing", standing ? describeLast(node, standing) : "");
   say("#webhook-trigger-refused", standing ? createRefusal(node, standing) : "");
@@ -54,7 +54,7 @@ function show(node: WebhookNode, standing: NodeReport | undefined): void {
   learn(standing);
 }
 
-/** Says something only when it is new, so that nobody is told the same again and again. */
+/** Announced only when it is new. */
 function say(line: string, text: string): void {
   const place = $(line)
     .toggle(text !== "")
@@ -93,7 +93,7 @@ function createRefusal(node: WebhookNode, { lastRefused }: NodeReport): string {
   return inARow([node._("standing.refusedAt", what), ...why]);
 }
 
-/** Takes over the secret that the sender has brought: it is handed out once. */
+/** The secret that the sender has sent can be fetched once. */
 async function fetchSecret(node: WebhookNode): Promise<void> {
   try {
     const { secret } = (await $.post(`webhook-trigger/${node.id}/secret`)) as { secret: string };

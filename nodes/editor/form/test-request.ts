@@ -1,4 +1,4 @@
-// The test request, and what came of it.
+// The test request and its result.
 
 import { credentialNames, type SavedFields } from "../../../src/config/fields";
 import { inARow } from "../../../src/deliveries/summary";
@@ -15,7 +15,7 @@ export function prepareTestRequest(node: WebhookNode): void {
   const send = $("#webhook-trigger-send").prop("disabled", inSubflow);
   prepareBody(node);
   send.on("click", () => {
-    // A button that is disabled loses the focus, and with it who works by keyboard.
+    // A disabled button would lose the focus.
     if (send.attr("aria-disabled") === "true") return;
     send.attr("aria-disabled", "true");
     showResult("fa-spinner fa-spin", "", node._("trial.sending"));
@@ -28,7 +28,7 @@ export function prepareTestRequest(node: WebhookNode): void {
         const hasStarted = isGood || result.outcome === "unanswered";
         const told = [describeOutcome(node, result), ...(hasStarted && hasLimit() ? [node._("trial.unlimited")] : [])];
         showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", inARow(told));
-        // What the flow has sent there tells how far it came.
+        // The debug sidebar may show how far it came.
         $("#webhook-trigger-debug").toggle(hasStarted);
         $("#webhook-trigger-changed").toggle(result.status !== undefined && isChanged(node));
       },
@@ -43,11 +43,11 @@ export function prepareTestRequest(node: WebhookNode): void {
   hideResult();
 }
 
-/** Says what is sent, and gives up a body that was chosen. */
+/** Shows the chosen body, and a button that resets it. */
 function prepareBody(node: WebhookNode): void {
   const usual = $("#webhook-trigger-usual-body").on("click", () => {
     chooseTestBody(node.id, undefined);
-    // The button is gone now.
+    // The button has gone.
     $("#webhook-trigger-send").trigger("focus");
   });
   const show = () => {
@@ -64,13 +64,13 @@ function prepareBody(node: WebhookNode): void {
   show();
 }
 
-/** What the runtime is told of the body, where it is not the usual one. */
+/** Empty for the default body. */
 function createContent(node: WebhookNode) {
   const body = getTestBody(node.id);
   return body && { contentType: "application/json", data: JSON.stringify({ delivery: body.delivery }) };
 }
 
-/** What came of an earlier request says nothing of what the form holds now. */
+/** The result belongs to earlier values. */
 export function hideResult(): void {
   $(".webhook-trigger-result, #webhook-trigger-changed").hide();
 }
@@ -81,21 +81,21 @@ function showResult(icon: string, verdict: "good" | "bad" | "", text: string): v
   $("#webhook-trigger-result").text(text);
   const result = $(".webhook-trigger-result").show().attr("class", `webhook-trigger-result ${verdict}`);
   result.children("i").attr("class", `fa fa-fw ${icon}`);
-  // At the end of a long form, it may be out of sight.
+  // It may be out of sight.
   result[0]?.scrollIntoView({ block: "nearest" });
 }
 
-/** What came of a test request, and what to do about it. */
+/** The result as a sentence. */
 function describeOutcome(node: WebhookNode, { outcome, status = 0, rule, value = "" }: TestResult): string {
   const reason = rule ? node._(`rules.${rule}`, { value }) : "";
   return node._(`trial.${outcome}`, { status: String(status), reason });
 }
 
-/** Whether something is not deployed that may bear on the test: in this form, or anywhere in the editor, as a new wire. */
+/** Whether anything that matters is not deployed: in this form, or in the editor, such as a wire. */
 function isChanged(node: WebhookNode): boolean {
   const saved = savedValues(node);
   const values = valuesInForm(node);
-  // The name is the editor's own.
+  // The name does not matter.
   const fields = (Object.keys(values) as (keyof SavedFields)[]).filter((field) => field !== "name");
   return (
     RED.nodes.dirty() ||
@@ -104,28 +104,28 @@ function isChanged(node: WebhookNode): boolean {
   );
 }
 
-// Which delivery's body the test request of a node has: kept for as long as the editor is open.
+// The chosen body of a node's test request, while the editor is open.
 
 interface TestBody {
-  /** The id of the delivery. */
+  /** Its id. */
   readonly delivery: string;
-  /** When it came, in ms since the epoch. */
+  /** In ms since the epoch. */
   readonly at: number;
 }
 
-/** Happens to the form that is open when a body was chosen, or given up. */
+/** Triggered when a body was chosen or reset. */
 const bodyEvent = "webhook-trigger-body";
 
 const bodies = new Map<string, TestBody>();
 
-/** @param body nothing for the usual one */
+/** @param body missing: the default one */
 export function chooseTestBody(node: string, body: TestBody | undefined): void {
   if (body) bodies.set(node, body);
   else bodies.delete(node);
   form().trigger(bodyEvent);
 }
 
-/** Nothing where it has the usual one. */
+/** Nothing for the default one. */
 function getTestBody(node: string): TestBody | undefined {
   return bodies.get(node);
 }
