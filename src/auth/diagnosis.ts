@@ -5,9 +5,8 @@ import { Problem } from "../request/problem";
 import { digest, isSame } from "./digest";
 import type { Explanation, Reason, RefusalReason } from "./result";
 import type { Scheme, Source } from "./senders/sender";
-import { recogniseOrder, type SenderId, senderIds, senders, shortName } from "./senders/table";
+import { recogniseOrder, type SenderId, senders, shortName } from "./senders/table";
 import { fieldValues, type RequestHead } from "./signature/fields";
-import { createKey } from "./signature/key";
 import { signsUrl } from "./signature/scheme";
 import { type Secrets, Verifier } from "./signature/verifier";
 
@@ -280,12 +279,6 @@ function* respelt(secret: string, begins = ""): Generator<[SecretFlaw, string]> 
   }
 }
 
-/** The error in a secret that has not the format of its scheme, if known. */
-export function findSecretFlaw(scheme: Pick<Scheme, "alg" | "key">, secret: string): SecretFlaw | undefined {
-  for (const [flaw, meant] of respelt(secret)) if (createKey(scheme, meant)) return flaw;
-  return undefined;
-}
-
 // Changes of a body on its way.
 
 type BodyChange = "trailingNewline" | "lineEndings" | "byteOrderMark" | "json";
@@ -352,17 +345,4 @@ function hasFields(group: Readonly<Record<string, string>>, rawHeaders: readonly
       value.toLowerCase().startsWith(beginning.toLowerCase()),
     ),
   );
-}
-
-/** All senders whose signature field the request has, with the right beginning. `Authorization` says nothing. */
-export function lookalikes(rawHeaders: readonly string[]): SenderId[] {
-  return senderIds.filter((id) => {
-    const { headers, pick } = senders[id].scheme.sig;
-    const beginning = pick ? ("kv" in pick ? `${pick.kv}=` : pick.prefix) : "";
-    return headers.some((name) => id !== "custom" && name !== "Authorization" && has(rawHeaders, name, beginning));
-  });
-}
-
-function has(rawHeaders: readonly string[], name: string, text: string): boolean {
-  return fieldValues(rawHeaders, name.toLowerCase()).some((value) => value.includes(text));
 }
