@@ -25,7 +25,14 @@ const surroundings = inFiles(
 );
 const instances = inFiles("runtime/instances");
 const java = inFiles("runtime/java");
-const senders = without(inFolders("runtime"), [...surroundings, ...instances, ...java]);
+const guaranteed = inFiles(
+  "runtime/completion",
+  "runtime/guaranteed",
+  "runtime/keeping",
+  "runtime/pace",
+  "runtime/store-troubles",
+);
+const senders = without(inFolders("runtime"), [...surroundings, ...guaranteed, ...instances, ...java]);
 const differential = inFolders("differential");
 const keeps = inFiles("adversary/kills", "adversary/sqlite");
 const attacks = without(inFolders("adversary"), keeps);
@@ -44,6 +51,8 @@ const contract = inFiles(
   "runtime/front-credentials",
   "runtime/front-deploys",
 );
+// What depends on the version of Node.js besides: its SQLite, and the package itself.
+const versioned = [...inFolders("node"), ...all.filter((path) => path.startsWith("test/unit/deliveries/"))];
 // What depends on the version of the editor.
 const editorInShort = inFiles(
   "editor/form",
@@ -101,8 +110,8 @@ export const matrix = [
   oldest.run("the editor", editorInShort),
   ...[oldest, ...others].map((versions) => versions.run("the contract", contract)),
   oldest.run("compared with http in", differential),
-  oldest.run("what surrounds the node", without(surroundings, contract)),
-  ...[oldest, ...others].map((versions) => versions.run("what runs alone", small)),
+  oldest.run("what surrounds the node", inFiles("runtime/configuration", "runtime/settings")),
+  ...[oldest, ...others].map((versions) => versions.run("what runs alone", versioned)),
 ];
 
 /** All tests. */
@@ -111,6 +120,7 @@ export const everything = [
   latest.run("what people see first", inFolders("demo", "package")),
   latest.run("attacks", attacks),
   latest.run("what senders meet", senders),
+  latest.run("guaranteed delivery", guaranteed),
   latest.run("the fields of the form", fields),
   latest.run("the form and what came of requests", trials),
   latest.run("the form in its editor", editor),

@@ -52,11 +52,11 @@ process.stdout.write(leftOut(missing).join(""));
 let passes = 0;
 /** @type {({ title: string } & Failure)[]} */
 const failures = [];
-// Four more at a time than there are processors, since each waits for its Node-RED and its browser half of the time. The
+// Six more at a time than there are processors, since each waits for its Node-RED and its browser most of the time. The
 // first speaks as it goes, each other one when its turn has come.
 const waiting = runs.map((entry) => ({ entry, output: new PassThrough({ highWaterMark: Number.MAX_SAFE_INTEGER }) }));
 const speaking = speak(waiting.map(({ entry, output }) => ({ title: entry.title, output })));
-await Promise.all(Array.from({ length: availableParallelism() + 4 }, () => runWaiting()));
+await Promise.all(Array.from({ length: availableParallelism() + 6 }, () => runWaiting()));
 await speaking;
 // At the end once more: of a long report, that is what is looked at first.
 for (const { title, test, error } of failures) process.stdout.write(`\n${title}: ${test}\n  ${error}\n`);

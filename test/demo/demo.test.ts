@@ -95,7 +95,6 @@ describe("the demo", () => {
 
   const stops = {
     "Ctrl+C": (demo: Demo) => demo.pressCtrlC(),
-    SIGINT: (demo: Demo) => demo.signal("SIGINT"),
     SIGTERM: (demo: Demo) => demo.signal("SIGTERM"),
     SIGHUP: (demo: Demo) => demo.signal("SIGHUP"),
   };

@@ -203,6 +203,8 @@ describe("the form, for everyone", () => {
       after(() => editor.close());
 
       for (const [what, show] of Object.entries(looks)) {
+        // The senders differ in their fields, not in their colours.
+        if (colorScheme === "dark" && what.startsWith("a sender ")) continue;
         it(`has no fault that axe-core finds, with ${what}`, async () => {
           await show(editor);
           const { violations, texts, unmeasured } = await examine(editor);

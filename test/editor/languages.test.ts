@@ -19,18 +19,19 @@ const fields = [
   ...Object.keys(handlingDefaults).filter((field) => field !== "replyTimeout"),
 ];
 
-describe("the form in each language", () => {
-  let nodeRed: NodeRed;
-  before(async () => {
-    nodeRed = await sharedNodeRed(
-      webhookFlow({ id: "saved", relativePath: "/saved" }, { id: "rival", relativePath: "/rival" }),
-    );
-  });
+for (const locale of languages) {
+  describe(`the editor in ${locale}`, () => {
+    let nodeRed: NodeRed;
+    let editor: Editor;
+    const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, locale);
+    before(async () => {
+      const paths = ["saved", "rival", "orders"].map((id) => ({ id, relativePath: `/${id}` }));
+      nodeRed = await sharedNodeRed(webhookFlow(...paths));
+      editor = await Editor.open(await sharedBrowser(), nodeRed, { locale });
+    });
+    after(() => editor.close());
 
-  for (const locale of languages) {
-    it(`speaks ${locale}, and fits into its column`, async () => {
-      const editor = await Editor.open(await sharedBrowser(), nodeRed, { locale });
-      const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, locale);
+    it("has a form whose labels fit into their column", async () => {
       // One line of text: nothing is so long that it wraps.
       const fits = async (label: Locator, key: string) => {
         should((await label.innerText()).trim()).equal(text(key));
@@ -59,17 +60,10 @@ describe("the form in each language", () => {
         .locator(".red-ui-help .red-ui-help b", { hasText: text("label.returnQueryParams") })
         .first()
         .waitFor();
-      await editor.close();
+      await editor.leave();
     });
-  }
-});
 
-describe("the tab of deliveries in each language", () => {
-  for (const locale of languages) {
-    it(`speaks ${locale}, and fits into 280 px`, async () => {
-      const nodeRed = await sharedNodeRed(webhookFlow({ id: "orders", relativePath: "/orders" }));
-      const editor = await Editor.open(await sharedBrowser(), nodeRed, { locale });
-      const text = (key: string) => catalogText(key, {}, locale);
+    it("has a tab of deliveries that fits into 280 px", async () => {
       const told = new ToldDeliveries();
       const cause = { problem: "tokenMissing", reasons: [], looksLike: null, error: null };
       told.deliveries = [summary({ id: "1", state: "refused", status: 401, cause }), summary({ id: "2" })];
@@ -99,10 +93,9 @@ describe("the tab of deliveries in each language", () => {
       });
       should(wide).eql([]);
       should(cut).eql([]);
-      await editor.close();
     });
-  }
-});
+  });
+}
 
 describe("the runtime in another language", () => {
   for (const lang of ["de", "ja"]) {
