@@ -92,7 +92,7 @@ function prepare(RED: NodeAPI): Common {
   const { lists } = stores;
   const replays = new Replays(RED, opened, deployGate, limit);
   const paused = (node: string) => stores.paused(node);
-  serveDeliveries(RED, { lists, traffic: observers.traffic, replays, paused });
+  serveDeliveries(RED, { lists, replays, paused });
   serveQueueControl(RED, stores);
   const trials = new TestRequests(RED, deployGate, opened, lists);
   const isConfigured = (key: string) => configured.find(key) !== undefined;

@@ -10,13 +10,10 @@ import { type DeliveryQueue, type Query, StoreError } from "../deliveries/queue"
 import type { Detail, Pause, State, SummaryPage } from "../deliveries/summary";
 import type { Changed, Replays } from "../flow/replays";
 import type { NodeQueues } from "../flow/stores";
-import { millisecondsKnown, type Minute, countByMinute, type Traffic } from "./traffic";
 
 const states: readonly State[] = [...unfinished, ...finished];
 export const defaultPageSize = 100;
 export const maxPageSize = 500;
-/** For a chart that is filtered by more than the node, at most so many deliveries of each list are counted. */
-const maxCounted = 2000;
 /** RFC 9110 §15.5.10 */
 const conflict = 409;
 /** From one push to the next, in ms. */
@@ -25,7 +22,6 @@ const pushInterval = 250;
 interface DeliveriesApiServices {
   readonly lists: DeliveryLists;
   readonly replays: Replays;
-  readonly traffic: Traffic;
   readonly paused: (node: string) => Pause | undefined;
 }
 
@@ -48,7 +44,7 @@ export function pushChanges(RED: NodeAPI): () => void {
   };
 }
 
-export function serveDeliveries(RED: NodeAPI, { lists, replays, traffic, paused }: DeliveriesApiServices): void {
+export function serveDeliveries(RED: NodeAPI, { lists, replays, paused }: DeliveriesApiServices): void {
   const { httpAdmin, auth } = RED;
   const means = { translate: RED._, paused };
   const [mayRead, mayWrite] = [auth.needsPermission(permissions.read), auth.needsPermission(permissions.write)];
@@ -84,17 +80,10 @@ export function serveDeliveries(RED: NodeAPI, { lists, replays, traffic, paused 
     return { code: outcome, message: RED._(`replay.${outcome}`) };
   };
 
-  const minutes = async ({ node, state, text }: Query): Promise<{ minutes: readonly Minute[] }> => {
-    if (state === undefined && text === undefined) return { minutes: traffic.last(node) };
-    const since = Date.now() - millisecondsKnown;
-    return { minutes: countByMinute(await lists.since(since, { node, state, text }, maxCounted)) };
-  };
-
   const root = "/webhook-trigger/deliveries";
   httpAdmin.get(root, mayRead, answer(async ({ query }) => page(parseQuery(query)))); // prettier-ignore
   httpAdmin.get(`${root}/:id`, mayRead, answer(async ({ params }) => detail(params.id))); // prettier-ignore
   httpAdmin.post(`${root}/:id/replay`, mayWrite, answer(async ({ params, body }, response) => replay(params.id, parseChanged(body), response))); // prettier-ignore
-  httpAdmin.get("/webhook-trigger/traffic", mayRead, answer(async ({ query }) => minutes(parseQuery(query)))); // prettier-ignore
 }
 
 function fail(RED: NodeAPI, error: unknown, response: Response): void {

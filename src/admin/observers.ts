@@ -12,7 +12,6 @@ import { Metrics } from "./metrics";
 import { NodeHealths, type NodeReport } from "./node-health";
 import { NodeLog } from "./node-log";
 import { NodeStatuses } from "./node-status";
-import { Traffic } from "./traffic";
 
 /** The inactivity alert of a node. */
 interface Expectation {
@@ -24,7 +23,6 @@ interface Expectation {
 
 export class Observers {
   readonly outcomes = new Outcomes();
-  readonly traffic = new Traffic(this.outcomes);
   readonly #RED: NodeAPI;
   readonly #nodes: NodeHealths;
   readonly #metrics: Metrics;

@@ -22,9 +22,6 @@ import {
   type Translate,
 } from "./summary";
 
-/** Deliveries per request to a list. */
-const step = 500;
-
 interface DeliveryPage {
   readonly deliveries: Delivery[];
   /** The `before` of the next page; missing on the last one. */
@@ -46,25 +43,6 @@ export class DeliveryLists {
     found.sort((one, other) => (isBehind(one, other) ? 1 : -1));
     const deliveries = found.slice(0, query.limit);
     return { deliveries, next: found.length > query.limit ? deliveries.at(-1) : undefined };
-  }
-
-  /**
-   * All deliveries since a time.
-   *
-   * @param max per list, the newest
-   * @throws {StoreError}
-   */
-  async since(since: number, query: Pick<Query, "node" | "state" | "text">, max: number): Promise<Delivery[]> {
-    const newestOf = async (list: DeliveryList) => {
-      const found: Delivery[] = [];
-      for (;;) {
-        const limit = Math.min(step, max - found.length);
-        const page = await list.list({ ...query, since, before: found.at(-1), limit });
-        found.push(...page);
-        if (page.length < limit || found.length === max) return found;
-      }
-    };
-    return (await Promise.all(this.#lists().map(newestOf))).flat();
   }
 
   /** @throws {StoreError} */

@@ -74,12 +74,12 @@ export class MemoryLog implements DeliveryList {
     return done;
   }
 
-  list({ node, state, text = "", since = -Infinity, before, limit }: Query): Promise<Delivery[]> {
+  list({ node, state, text = "", before, limit }: Query): Promise<Delivery[]> {
     const folded = text.toLowerCase();
     const found: Delivery[] = [];
     const newestFirst = this.#entriesOf(node).sort((one, other) => (isBehind(one.delivery, other.delivery) ? 1 : -1));
     for (const { delivery, body } of newestFirst) {
-      if (found.length === limit || delivery.at < since) break;
+      if (found.length === limit) break;
       if ((before && !isBehind(delivery, before)) || (state !== undefined && delivery.state !== state)) continue;
       const shown = withWords(delivery, body);
       if (folded === "" || searchedIn(shown).includes(folded)) found.push(shown);

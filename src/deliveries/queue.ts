@@ -50,8 +50,6 @@ export interface Query {
   state?: State | undefined;
   /** A part of what `searchedIn` returns, in any letter case. */
   text?: string | undefined;
-  /** In ms since the epoch. */
-  since?: number | undefined;
   /** Only deliveries older than this one. */
   before?: Position | undefined;
   limit: number;

@@ -2,7 +2,6 @@ import { runInNewContext } from "node:vm";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { maxPageSize, defaultPageSize } from "../../src/admin/deliveries-api";
-import { minutesKnown } from "../../src/admin/traffic";
 import { parseDeliverySettings } from "../../src/config/stores";
 import { finished, unfinished } from "../../src/deliveries/delivery";
 import { maxRecentStarts, maxRefusedPerSecond } from "../../src/deliveries/delivery-log";
@@ -23,7 +22,6 @@ const megabyte = 1024 * 1024;
 describe("the page of deliveries", () => {
   it("has the figures of the code", () => {
     maxRefusedPerSecond.should.equal(10);
-    minutesKnown.should.equal(60);
     for (const figure of [
       `the last ${maxLogPerNode} of each node`,
       `${maxLogBytes / megabyte} MB`,
@@ -31,7 +29,6 @@ describe("the page of deliveries", () => {
       `${maxBytes / megabyte / 1024} GB`,
       `\`limit\`: ${defaultPageSize}, at most ${maxPageSize}`,
       `${maxShownBytes / megabyte} MB at most`,
-      `${minutesKnown} times`,
       `the last ${maxRecentStarts.toLocaleString("en-US")}`,
     ]) {
       page.text.includes(figure).should.be.true(figure);

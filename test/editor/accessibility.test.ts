@@ -149,7 +149,7 @@ const ofItsOwn = { webhookTriggerDeliveries: { keep: 100 } };
 
 /** What the tab can look like: with a list of all states, and with nothing in it. */
 const tabLooks: Record<string, (editor: Editor, told: ToldDeliveries) => Promise<void>> = {
-  "deliveries of each state, one selected, a silent sender and traffic": async (editor, told) => {
+  "deliveries of each state, one selected, a silent sender and a paused queue": async (editor, told) => {
     const states = [
       "refused",
       "failed",
@@ -161,7 +161,6 @@ const tabLooks: Record<string, (editor: Editor, told: ToldDeliveries) => Promise
       "handshake",
     ] as const;
     told.deliveries = [...states.map((state) => summary({ id: state, state })), ...summaries(10)];
-    told.minutes = told.minutes.map(() => ({ accepted: 3, refused: 1 }));
     told.silent = [{ node: "rival", hours: 24, since: 0 }];
     told.queues = [{ node: "rival", pause: "breaker", queued: 3, retrying: 2 }];
     const tab = new DeliveriesTab(editor);

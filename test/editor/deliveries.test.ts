@@ -349,26 +349,6 @@ describe("the tab of deliveries", () => {
     told.asked.length.should.be.belowOrEqual(before + 1);
   });
 
-  it("has a picture of the last hour, which is told in words as well", async () => {
-    told.minutes = told.minutes.map((_, index) => ({ accepted: index < 54 ? 2 : 0, refused: index === 10 ? 3 : 0 }));
-    await show(summaries(1));
-    const ago = new Intl.RelativeTimeFormat("en-US", { numeric: "auto" }).format(-6, "minute");
-    const name = catalogText("tab.traffic.told", { accepted: "108", refused: "3", peak: "5", ago });
-    const picture = tab.element.getByRole("img", { name, exact: true });
-    await picture.waitFor();
-    (await picture.locator(".accepted").count()).should.equal(54);
-    (await picture.locator(".refused").count()).should.equal(1);
-    (await picture.locator("title").nth(10).textContent())?.should.match(/: 2 accepted, 3 refused$/);
-    const [up, down] = [picture.locator(".accepted").nth(10), picture.locator(".refused")];
-    const above = await boxOf(up);
-    (await boxOf(down)).y.should.be.aboveOrEqual(above.y + above.height - 1);
-  });
-
-  it("says that nothing came, where nothing did", async () => {
-    await tab.open();
-    await tab.element.getByRole("img", { name: catalogText("tab.traffic.none"), exact: true }).waitFor();
-  });
-
   it("warns of each sender that is silent, and shows its node", async () => {
     const since = new Date(2024, 1, 3, 4, 5).getTime();
     told.silent = [{ node: "payments", hours: 24, since }];
@@ -492,30 +472,6 @@ describe("the tab of deliveries", () => {
     };
     const room = async () => Math.floor((await boxOf(tab.list)).height / 38);
     afterEach(() => tab.element.evaluate((element) => Object.assign(element.style, { width: "", height: "" })));
-
-    it("has five rows in sight, and more without the picture, which is remembered", async () => {
-      await show(summaries(100));
-      await shrink();
-      (await room()).should.equal(5);
-      const picture = tab.element.locator(".webhook-deliveries-traffic");
-      const fold = button(catalogText("tab.traffic.title"));
-      await fold.click();
-      (await picture.isVisible()).should.be.false();
-      (await fold.getAttribute("aria-expanded"))?.should.equal("false");
-      (await room()).should.be.above(5);
-      // An editor that is opened in a test has nothing in its storage.
-      const stored = await editor.page.evaluate(() => Object.fromEntries(Object.entries(localStorage)));
-      const restoring = await editor.page.addInitScript((items) => Object.assign(localStorage, items), stored);
-      await editor.page.reload();
-      await editor.loaded();
-      await tab.open();
-      await fold.waitFor();
-      await restoring.dispose();
-      (await picture.isVisible()).should.be.false();
-      await fold.click();
-      (await picture.isVisible()).should.be.true();
-      (await fold.getAttribute("aria-expanded"))?.should.equal("true");
-    });
 
     it("has five rows in sight also while failed deliveries are searched, and nothing overlaps", async () => {
       told.silent = ["orders", "payments", "gone"].map((node) => ({ node, hours: 24, since: 0 }));

@@ -67,7 +67,6 @@ for (const locale of languages) {
       const told = new ToldDeliveries();
       const cause = { problem: "tokenMissing", reasons: [], looksLike: null, error: null };
       told.deliveries = [summary({ id: "1", state: "refused", status: 401, cause }), summary({ id: "2" })];
-      told.minutes = told.minutes.map(() => ({ accepted: 1, refused: 1 }));
       told.silent = [{ node: "orders", hours: 24, since: 0 }];
       await told.serve(editor.page);
       const tab = new DeliveriesTab(editor);

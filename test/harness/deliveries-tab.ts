@@ -46,7 +46,6 @@ export function summaries(count: number, given: Partial<Summary> = {}): Summary[
 export class ToldDeliveries {
   /** The newest first. */
   deliveries: Summary[] = [];
-  minutes: { accepted: number; refused: number }[] = Array.from({ length: 60 }, () => ({ accepted: 0, refused: 0 }));
   silent: { node: string; hours: number; since: number }[] = [];
   queues: { node: string; pause: "manual" | "breaker" | null; queued: number; retrying: number }[] = [];
   /** What was paused and resumed, as the ends of the URLs. */
@@ -70,7 +69,6 @@ export class ToldDeliveries {
       await held?.released;
       return route.fulfill({ json });
     });
-    await page.route("**/webhook-trigger/traffic*", (route) => route.fulfill({ json: { minutes: this.minutes } }));
     await page.route("**/webhook-trigger/silent", (route) => route.fulfill({ json: { nodes: this.silent } }));
     await page.route("**/webhook-trigger/queues", (route) => route.fulfill({ json: { queues: this.queues } }));
     await page.route(/webhook-trigger\/\w+\/(pause|resume)$/, (route) => {

@@ -91,8 +91,6 @@ export class TellingRuntime {
   static async standInFor(editor: Editor): Promise<TellingRuntime> {
     const runtime = new TellingRuntime(editor);
     const { page } = editor;
-    const minutes = Array.from({ length: 60 }, () => ({ accepted: 0, refused: 0 }));
-    await page.route("**/webhook-trigger/traffic*", (route) => route.fulfill({ json: { minutes } }));
     await page.route("**/webhook-trigger/silent", (route) => route.fulfill({ json: { nodes: [] } }));
     await page.route(/\/webhook-trigger\/deliveries\?/, (route) =>
       route.fulfill({ json: { deliveries: runtime.#deliveries, next: null } }),

@@ -22,10 +22,6 @@ export class ShownDeliveries {
     return (await this.#get(`deliveries/${id}`)) as Detail;
   }
 
-  async traffic(query = ""): Promise<{ accepted: number; refused: number }[]> {
-    return ((await this.#get(`traffic?${query}`)) as { minutes: { accepted: number; refused: number }[] }).minutes;
-  }
-
   async replay(id: string, body: unknown = {}): Promise<Reply> {
     return send(this.#nodeRed.admin(`/webhook-trigger/deliveries/${id}/replay`), {
       headers: { "Content-Type": "application/json", ...this.#headers },

@@ -420,28 +420,6 @@ describe("the deliveries of a Node-RED", () => {
     (await send(nodeRed.admin("/webhook-trigger/deliveries/nobody"), { method: "GET" })).status.should.equal(404);
   });
 
-  it("are counted by the minute", async () => {
-    const sums = async (query: string): Promise<{ accepted: number; refused: number }> => {
-      const minutes = await shown.traffic(query);
-      minutes.should.have.length(60);
-      const sum = (outcome: "accepted" | "refused") => minutes.reduce((all, each) => all + each[outcome], 0);
-      return { accepted: sum("accepted"), refused: sum("refused") };
-    };
-    const before = await sums("node=both");
-    await post("/both");
-    await post("/both", {});
-    should(await sums("node=both")).eql({ accepted: before.accepted + 1, refused: before.refused + 1 });
-    const all = await sums("");
-    for (let number = 0; number < 20; number++) await post("/nothing-like-it");
-    // Whoever was answered may ask before that is counted.
-    await until(async () => (await sums("")).refused >= all.refused + 20, "all of them to be counted");
-    should(await sums("")).eql({ accepted: all.accepted, refused: all.refused + 20 });
-    const ofRefused = await sums("node=both&state=refused");
-    ofRefused.accepted.should.equal(0);
-    ofRefused.refused.should.be.above(0);
-    should(await sums("node=nobody")).eql({ accepted: 0, refused: 0 });
-  });
-
   describe("replayed", () => {
     it("start the flow of their node with what they were, and say so", async () => {
       const { json: told } = await post("/both?x=1", { ...bearer, "X-Kind": "order" }, '{"a":[1]}');

@@ -14,7 +14,6 @@ const read: Record<string, number> = {
   deliveries: 200,
   "deliveries/:id": 200,
   "deliveries/nobody": 404,
-  traffic: 200,
   silent: 200,
   metrics: 200,
   "orders/standing": 200,

@@ -12,11 +12,6 @@ export interface Filter {
 
 export const everything: Filter = { node: "", state: "", text: "" };
 
-export interface MinuteCounts {
-  readonly accepted: number;
-  readonly refused: number;
-}
-
 /** A node with an inactivity alert. */
 export interface Silence {
   readonly node: string;
@@ -47,11 +42,6 @@ export function askForPage(filter: Filter, before?: string): Promise<SummaryPage
 /** Rejects with the `jqXHR`: `failureText` says why. */
 export async function askForDelivery(id: string): Promise<Detail> {
   return ask(`deliveries/${encodeURIComponent(id)}`, {});
-}
-
-/** @returns 60 minutes, the oldest first */
-export async function askForTraffic(filter: Filter): Promise<readonly MinuteCounts[]> {
-  return (await ask<{ minutes: readonly MinuteCounts[] }>("traffic", { ...filter })).minutes;
 }
 
 export async function askForSilent(): Promise<readonly Silence[]> {

@@ -3,20 +3,12 @@
 import type { Summary } from "../../../src/deliveries/summary";
 import type { Editor } from "../host";
 import { filterEvent } from "./actions";
-import {
-  askForQueues,
-  askForSilent,
-  askForTraffic,
-  everything,
-  type Filter,
-  type FetchTrouble,
-  toFetchTrouble,
-} from "./api";
+import { askForQueues, askForSilent, everything, type Filter, type FetchTrouble, toFetchTrouble } from "./api";
 import { OpenDelivery, openEvent } from "./detail";
 import { Feed, Renewals } from "./feed";
 import { Filters } from "./filters";
 import { Rows, Selection } from "./list";
-import { QueueList, Silences, TrafficChart } from "./overview";
+import { QueueList, Silences } from "./overview";
 import { Tools } from "./replay";
 import { numberText, text } from "./texts";
 
@@ -104,7 +96,6 @@ class Deliveries {
   readonly #new = $('<button type="button" class="red-ui-button red-ui-button-small webhook-deliveries-new">');
   readonly #silences = new Silences();
   readonly #queues = new QueueList(() => this.#renewals.now());
-  readonly #traffic = new TrafficChart();
   readonly #announcer = new Announcer();
   readonly #selection = new Selection();
   readonly #renewals = new Renewals(
@@ -138,11 +129,8 @@ class Deliveries {
 
   constructor() {
     const list = $('<div class="webhook-deliveries-body">').append(this.#rows.element, this.#new);
-    const fold = new Fold(this.#traffic.element, "fa fa-bar-chart", text("tab.traffic.title"));
-    this.#filters.element.append(fold.button, this.#tools.failed);
-    const above = [this.#filters, this.#tools, this.#silences, this.#queues, this.#traffic].map(
-      ({ element }) => element,
-    );
+    this.#filters.element.append(this.#tools.failed);
+    const above = [this.#filters, this.#tools, this.#silences, this.#queues].map(({ element }) => element);
     this.#pane.append(...above, this.#notice, list);
     this.element.append(this.#pane, this.#opened.element, this.#announcer.element);
     this.#new.on("click", () => {
@@ -197,12 +185,11 @@ class Deliveries {
     // The list is hidden.
     if (this.#opened.isOpen) return this.#opened.renew();
     const { filter } = this.#feed;
-    const asked = [this.#feed.renew(), askForTraffic(filter), askForSilent(), askForQueues()] as const;
-    // The list is useful without the chart and the alerts, too.
-    const [page, minutes, silences, queues] = await Promise.allSettled(asked);
+    const asked = [this.#feed.renew(), askForSilent(), askForQueues()] as const;
+    // The list is useful without queues and alerts, too.
+    const [page, silences, queues] = await Promise.allSettled(asked);
     this.#isBack = false;
     this.#trouble = page.status === "rejected" ? toFetchTrouble(page.reason) : undefined;
-    if (minutes.status === "fulfilled" && filter === this.#feed.filter) this.#traffic.show(minutes.value);
     if (silences.status === "fulfilled") this.#silences.show(silences.value);
     if (queues.status === "fulfilled") this.#queues.show(queues.value, filter.node);
     this.#show();
@@ -249,39 +236,6 @@ class Deliveries {
     const isAll = Object.values(this.#feed.filter).every((value) => value === "");
     if (!isAll) return text("tab.noMatch");
     return text(RED.settings.webhookTriggerDeliveries?.keep === 0 ? "tab.trouble.notKept" : "tab.empty");
-  }
-}
-
-// A button that folds something above the list, and remembers it: on Node-RED 5 the tab may be low.
-
-class Fold {
-  readonly button = $('<button type="button" class="red-ui-button red-ui-button-small">');
-  readonly #folded: JQuery;
-  readonly #key: string;
-
-  /**
-   * @param folded has an id, by which its state is remembered
-   * @param icon its class
-   * @param label of the button
-   */
-  constructor(folded: JQuery, icon: string, label: string) {
-    this.#folded = folded;
-    const id = String(folded.attr("id"));
-    this.#key = `${id}-shown`;
-    this.button.attr({ "aria-controls": id, "aria-label": label });
-    this.button.append($('<i aria-hidden="true">').addClass(icon));
-    RED.popover.tooltip(this.button, label);
-    this.button.on("click", () => {
-      const isShown = this.button.attr("aria-expanded") !== "true";
-      RED.settings.setLocal(this.#key, String(isShown));
-      this.#show(isShown);
-    });
-    this.#show(RED.settings.getLocal(this.#key) !== "false");
-  }
-
-  #show(isShown: boolean): void {
-    this.button.attr("aria-expanded", String(isShown));
-    this.#folded.toggle(isShown);
   }
 }
 

@@ -44,10 +44,6 @@ export function attemptText({ attempt, maxAttempts, nextAt, pause }: Summary): s
   return text("tab.retrying", { ...values, time: timeText(nextAt) });
 }
 
-export function agoText(minutes: number): string {
-  return formats().relative.format(-minutes, "minute");
-}
-
 let known: ReturnType<typeof getFormats> | undefined;
 
 /** Creating a format takes longer than using it a hundred times. */
@@ -68,7 +64,6 @@ function getFormats(language: string) {
     datedMinute: new Intl.DateTimeFormat(language, { ...day, ...minute }),
     milliseconds: new Intl.NumberFormat(language, { ...unit, unit: "millisecond" }),
     seconds: new Intl.NumberFormat(language, { ...unit, unit: "second", maximumFractionDigits: 1 }),
-    relative: new Intl.RelativeTimeFormat(language, { numeric: "auto" }),
   };
 }
 

@@ -150,12 +150,12 @@ export class DeliveryIndex implements DeliveryList {
     return delivery;
   }
 
-  async list({ node, state, text = "", since, before, limit }: Query): Promise<Delivery[]> {
+  async list({ node, state, text = "", before, limit }: Query): Promise<Delivery[]> {
     const looked = text.toLowerCase();
     const found: Delivery[] = [];
     let size = looked ? step : Math.min(limit, step);
     for (let from = before; found.length < limit;) {
-      const { positions, isEnd } = await this.#positions(this.#sets(node, state), size, from, since);
+      const { positions, isEnd } = await this.#positions(this.#sets(node, state), size, from);
       for (const delivery of await this.#lookAll(positions.map(({ id }) => id))) {
         if (!delivery || (state && delivery.state !== state)) continue;
         if (looked && !searchedIn(delivery).includes(looked)) continue;
@@ -229,11 +229,10 @@ export class DeliveryIndex implements DeliveryList {
     sets: string[],
     size: number,
     before?: Position,
-    since?: number,
   ): Promise<{ positions: Position[]; isEnd: boolean }> {
     const found = await this.#server.pipeline((commands) => {
       for (const set of sets) {
-        commands.zrevrangebyscore(set, before?.at ?? "+inf", since ?? "-inf", "WITHSCORES", "LIMIT", 0, size);
+        commands.zrevrangebyscore(set, before?.at ?? "+inf", "-inf", "WITHSCORES", "LIMIT", 0, size);
       }
     });
     const all = new Map<string, Position>();

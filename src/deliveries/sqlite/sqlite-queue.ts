@@ -180,10 +180,10 @@ export class SqliteQueue implements DeliveryQueue {
   }
 
   /** Step by step, between which others have their turn. */
-  async list({ node, state, text = "", since, before, limit }: Query): Promise<Delivery[]> {
+  async list({ node, state, text = "", before, limit }: Query): Promise<Delivery[]> {
     const deliveries: Delivery[] = [];
     for (let from: Position | undefined = before; ;) {
-      const step = { node, state, text: text.toLowerCase(), since, before: from, limit: limit - deliveries.length };
+      const step = { node, state, text: text.toLowerCase(), before: from, limit: limit - deliveries.length };
       const { found, next } = await this.#ask.ask("list", step);
       deliveries.push(...found.map(toDelivery).filter((delivery) => delivery !== undefined));
       if (next === undefined || deliveries.length >= limit) return deliveries;

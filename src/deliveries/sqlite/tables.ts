@@ -53,8 +53,6 @@ interface Step {
   /** In lower case. */
   readonly text: string;
   readonly before: Position | undefined;
-  /** In ms since the epoch. */
-  readonly since: number | undefined;
   readonly limit: number;
 }
 
@@ -216,9 +214,9 @@ export class Tables {
   }
 
   /** A step of a list, the newest first. @returns where the next step begins */
-  list({ node, state, text, before, since, limit }: Step): { found: DeliveryRow[]; next: Position | undefined } {
+  list({ node, state, text, before, limit }: Step): { found: DeliveryRow[]; next: Position | undefined } {
     const most = text ? maxScanned : limit;
-    const { where, values } = selectNewest({ node, state, before, since }, most);
+    const { where, values } = selectNewest({ node, state, before }, most);
     const matching = text ? "WHERE instr(searched, ?) OR instr(searched_error, ?)" : "";
     const sought = text ? [text, text] : [];
     const sql = `SELECT ${columns} FROM (${where}) ${matching} ORDER BY at DESC, id DESC LIMIT ?`;
@@ -344,15 +342,17 @@ export class Tables {
 
 /** The newest of a node and a state behind a position; indexes begin with a state. */
 function selectNewest(
-  { node, state, before, since }: Pick<Step, "node" | "state" | "before" | "since">,
+  { node, state, before }: Pick<Step, "node" | "state" | "before">,
   most: number,
 ): { where: string; values: Value[] } {
   const behind = before ? [before.at, before.id] : [];
   const each = node !== undefined && state === undefined ? states : [state];
   const parts = each.map((one) => {
-    const conditions = [node !== undefined && "node = ?", one && "state = ?", before && "(at, id) < (?, ?)", since !== undefined && "at >= ?"].filter(Boolean); // prettier-ignore
+    const conditions = [node !== undefined && "node = ?", one && "state = ?", before && "(at, id) < (?, ?)"].filter(
+      Boolean,
+    );
     const where = conditions.length > 0 ? `WHERE ${conditions.join(" AND ")}` : "";
-    const values = [node, one, ...behind, since, most].filter((value) => value !== undefined);
+    const values = [node, one, ...behind, most].filter((value) => value !== undefined);
     return { sql: `SELECT * FROM (SELECT * FROM deliveries ${where} ORDER BY at DESC, id DESC LIMIT ?)`, values };
   });
   const where = `SELECT * FROM (${parts.map(({ sql }) => sql).join(" UNION ALL ")}) ORDER BY at DESC, id DESC LIMIT ?`;

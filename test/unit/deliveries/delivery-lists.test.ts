@@ -60,17 +60,6 @@ describe("DeliveryLists", () => {
     [...page.deliveries, ...rest.deliveries].map(({ id }) => id).should.eql(["5", "3", "1"]);
   });
 
-  it("has what came since a time in each of them, the newest, and asks for no more than that", async () => {
-    const recent = Array.from({ length: 1200 }, (_, number) => 1000 + number);
-    logs = [new MemoryLog(undefined, 10_000), new MemoryLog()];
-    add(0, ...Array.from({ length: 700 }, (_, number) => number), ...recent);
-    add(1, 900, 901, 5000);
-    const found = await lists.since(1000, {}, 2000);
-    found.map(({ at }) => at).should.eql([...recent.toReversed(), 5000]);
-    (await lists.since(1000, { node: "even" }, 2000)).should.have.length(601);
-    (await lists.since(0, {}, 600)).should.have.length(603);
-  });
-
   it("finds one in whichever it is", async () => {
     add(1, 7);
     should((await lists.find("7"))?.list).equal(logs[1]);

@@ -447,7 +447,6 @@ function testQueue(engine: QueueEngine): void {
       ["a node", { node: "n" }, ["e", "c", "b", "a"]],
       ["a state", { state: "succeeded" }, ["c", "a"]],
       ["both", { node: "n", state: "failed" }, ["b"]],
-      ["a time", { since: 3 }, ["e", "d", "c"]],
       ["words", { text: "GRÜSSE AN".replace("SS", "ß") }, ["a"]],
       ["an event", { text: "pus" }, ["c"]],
       ["the sender's id", { text: "7D1C" }, ["c"]],
