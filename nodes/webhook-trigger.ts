@@ -136,7 +136,9 @@ function prepare(RED: NodeAPI): Common {
     deployGate,
     front,
     stores,
-    completion: new Completion(RED),
+    completion: new Completion(RED, (id, error, by) => {
+      stores.starts.failed(id, (redactor) => redactor.redact(describeError(by, error)).slice(0, maxErrorLength));
+    }),
     opened,
     trials,
     limiting: { testCredentials: trials.testCredentials, counter: stores.rates ?? new MemoryRateCounter() },
@@ -188,9 +190,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const endpoint = createEndpoint(RED, node, { ...whole, guarding, guaranteed, records: log });
   if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
   whole.opened.note(node, { node, config, endpoint, recorder });
-  completion.onError(node, (id, error, by) => {
-    stores.starts.failed(id, (redactor) => redactor.redact(describeError(by, error)).slice(0, maxErrorLength));
-  });
+  completion.watchErrors(node);
   const expectation = { hours: config.alertWhenSilent, store: stores.lastingOf(config.guaranteed) };
   const leave = flow && stores.process(node.id, flow, config.guaranteed);
   const unregister = registry.register({

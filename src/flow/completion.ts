@@ -27,23 +27,13 @@ type ErrorListener = (id: string, error: unknown, node: Node) => void;
 /** How many characters of an error are kept. */
 export const maxErrorLength = 200;
 const label = "webhook-trigger-completion";
-/** Hooks cost every message of every flow: they are removed when nothing was followed for so long, in ms. */
-export const idleMs = 10_000;
-
-/** One node's part in a followed message, from when it is sent there until the node has completed. */
-interface Visit {
-  readonly attempt: FollowedAttempt;
-  readonly node: Node;
-  /** Whether the node has completed, perhaps before its handler has returned. */
-  isOver: boolean;
-}
 
 /** A message, and all messages with the same id that follow from it. */
 interface FollowedAttempt {
-  readonly id: string;
-  readonly open: Set<Visit>;
+  /** The messages that nodes have, or are about to receive, with these nodes. */
+  readonly open: Map<NodeMessage, Set<Node>>;
   readonly redact: (error: string) => string;
-  resolve(result: AttemptResult): void;
+  end(result: AttemptResult): void;
   failure?: { error: string; retryAfterMs?: number };
   isInterrupted?: boolean;
 }
@@ -65,18 +55,20 @@ interface FollowOptions {
 export class Completion {
   /** Node-RED's test helper has no hooks. */
   readonly #hooks: NodeAPI["hooks"] | undefined;
+  readonly #listener: ErrorListener;
   readonly #attempts = new Map<string, FollowedAttempt>();
   /** By the message: a node may change its id before it completes. */
-  readonly #visits = new WeakMap<NodeMessage, Visit[]>();
+  readonly #received = new WeakMap<NodeMessage, FollowedAttempt>();
   #isDeploying = false;
   #hasHooks = false;
-  #idle: NodeJS.Timeout | undefined;
-  #listener: ErrorListener = () => undefined;
+  #hasErrors = false;
 
-  constructor(RED: NodeAPI) {
+  /** @param listener receives the errors that nodes report about any message */
+  constructor(RED: NodeAPI, listener: ErrorListener) {
     this.#hooks = RED.hooks;
+    this.#listener = listener;
     RED.events.on("flows:stopping", () => (this.#isDeploying = true));
-    RED.events.on("flows:started", () => this.#deployed());
+    RED.events.on("flows:started", () => this.#endStopped());
   }
 
   get size(): number {
@@ -88,139 +80,110 @@ export class Completion {
     if (!this.#hooks) return delivered();
     this.#addHooks(this.#hooks);
     // Two messages with one id cannot be told apart.
-    this.#attempts.get(id)?.resolve({ as: "interrupted" });
+    this.#attempts.get(id)?.end({ as: "interrupted" });
     return new Promise((resolve) => {
-      const timer = setTimeout(() => {
-        this.#attempts.delete(id);
-        this.#idleLater();
-        resolve({ as: "failed", error: timedOut });
-      }, timeoutMs).unref();
-      const attempt: FollowedAttempt = {
-        ...{ id, open: new Set(), redact },
-        resolve: (result) => {
-          clearTimeout(timer);
-          resolve(result);
-        },
+      const end = (result: AttemptResult) => {
+        clearTimeout(timer);
+        if (this.#attempts.get(id) === attempt) this.#attempts.delete(id);
+        resolve(result);
       };
+      const timer = setTimeout(() => end({ as: "failed", error: timedOut }), timeoutMs).unref();
+      const attempt: FollowedAttempt = { open: new Map(), redact, end };
       this.#attempts.set(id, attempt);
-      this.#concludeLater(attempt);
+      concludeLater(attempt);
     });
   }
 
-  /** Receives the errors of all nodes. @param node any node */
-  onError(node: Node, listener: ErrorListener): void {
-    this.#listener = listener;
-    wrapNodeError(node, (id, error, reporter, message) => {
-      this.#reported(message, reporter, error);
-      this.#listener(id, error, reporter);
-    });
+  /**
+   * Wraps `node.error` of all nodes, since there is no hook: core's `http request` reports errors with it, and so does
+   * Node-RED when a handler throws.
+   *
+   * @param node any node
+   */
+  watchErrors(node: Node): void {
+    if (this.#hasErrors) return;
+    this.#hasErrors = true;
+    let common = Object.getPrototypeOf(node) as { error: ReportError };
+    while (!Object.hasOwn(common, "error")) common = Object.getPrototypeOf(common) as typeof common;
+    const report = common.error;
+    const hear = (reporter: Node, error: unknown, message: unknown) => this.#hear(reporter, error, message);
+    common.error = function error(this: Node, reported, message) {
+      hear(this, reported, message);
+      return report.call(this, reported, message);
+    };
   }
 
+  /** Only where deliveries are followed: hooks cost every message of every flow. */
   #addHooks(hooks: NodeAPI["hooks"]): void {
-    clearTimeout(this.#idle);
     if (this.#hasHooks) return;
     this.#hasHooks = true;
-    hooks.add(`preDeliver.${label}`, ({ msg, destination: { node } }: SendEvent) => {
-      if (node) this.#visit(msg, node);
-    });
+    const open = ({ msg, destination: { node } }: SendEvent) => {
+      if (node) this.#open(msg, node);
+    };
+    hooks.add(`preDeliver.${label}`, open);
+    // Some nodes receive a message that was not sent, as `catch` and `link in` do.
+    hooks.add(`onReceive.${label}`, open);
     hooks.add(`postReceive.${label}`, ({ msg, destination: { node } }: SendEvent) => {
-      if (node) this.#handled(msg, node);
+      const completes = (node as CountingNode | undefined)?._expectedDoneCount;
+      if (node && !completes) this.#close(this.#received.get(msg), msg, node);
     });
-    hooks.add(`onComplete.${label}`, ({ msg, node: { node } }: CompleteEvent) => this.#completed(msg, node));
+    hooks.add(`onComplete.${label}`, ({ msg, node: { node } }: CompleteEvent) => {
+      this.#close(this.#received.get(msg), msg, node);
+    });
   }
 
-  #removeHooks(hooks: NodeAPI["hooks"]): void {
-    this.#hasHooks = false;
-    for (const stage of ["preDeliver", "postReceive", "onComplete"]) hooks.remove(`${stage}.${label}`);
-  }
-
-  #visit(msg: NodeMessage, node: Node): Visit | undefined {
+  #open(msg: NodeMessage, node: Node): void {
     const attempt = this.#attempts.get(msg._msgid ?? "");
-    if (!attempt) return undefined;
-    const visit = { attempt, node, isOver: false };
-    attempt.open.add(visit);
-    this.#visits.set(msg, [...(this.#visits.get(msg) ?? []), visit]);
-    return visit;
+    if (!attempt) return;
+    this.#received.set(msg, attempt);
+    attempt.open.set(msg, (attempt.open.get(msg) ?? new Set()).add(node));
   }
 
-  #find(msg: NodeMessage, node: Node): Visit | undefined {
-    return this.#visits.get(msg)?.find((visit) => visit.node === node);
-  }
-
-  /** A handler has returned. Some nodes receive a message that was not sent, as `catch` and `link in` do. */
-  #handled(msg: NodeMessage, node: Node): void {
-    const completes = Boolean((node as Node & CountingNode)._expectedDoneCount);
-    const visit = this.#find(msg, node) ?? (completes ? this.#visit(msg, node) : undefined);
-    if (!visit) return;
-    if (!completes) this.#end(visit);
-    if (visit.isOver) this.#forget(msg, visit);
-  }
-
-  #completed(msg: NodeMessage, node: Node): void {
-    const visit = this.#find(msg, node) ?? this.#visit(msg, node);
-    if (visit) this.#end(visit);
+  /** A node has completed with a message. */
+  #close(attempt: FollowedAttempt | undefined, msg: NodeMessage, node: Node): void {
+    const nodes = attempt?.open.get(msg);
+    if (!attempt || !nodes?.delete(node)) return;
+    // A node that is being stopped may complete what it drops.
+    if (this.#isDeploying && !isRunning(node)) attempt.isInterrupted = true;
+    if (nodes.size === 0) attempt.open.delete(msg);
+    if (attempt.open.size === 0) concludeLater(attempt);
   }
 
   /** A node has reported an error about the message that it has, or a copy of it. */
-  #reported(msg: NodeMessage, node: Node, error: unknown): void {
-    const attempt = this.#find(msg, node)?.attempt ?? this.#attempts.get(msg._msgid ?? "");
-    if (!attempt) return;
-    const retryAfterMs = getRetryAfterMs(msg);
-    // The first error is kept: later ones follow from it.
-    const { error: first = attempt.redact(describeError(node, error)).slice(0, maxErrorLength) } =
-      attempt.failure ?? {};
-    attempt.failure = { ...attempt.failure, error: first, ...(retryAfterMs !== undefined && { retryAfterMs }) };
-    const visit = this.#find(msg, node) ?? [...attempt.open].find((each) => each.node === node);
-    if (visit) this.#end(visit);
-  }
-
-  #end(visit: Visit): void {
-    visit.isOver = true;
-    const { attempt, node } = visit;
-    if (!attempt.open.delete(visit)) return;
-    // A node that is being stopped may complete what it drops.
-    if (this.#isDeploying && !isRunning(node)) attempt.isInterrupted = true;
-    if (attempt.open.size === 0) this.#concludeLater(attempt);
-  }
-
-  #forget(msg: NodeMessage, visit: Visit): void {
-    const left = (this.#visits.get(msg) ?? []).filter((each) => each !== visit);
-    if (left.length > 0) this.#visits.set(msg, left);
-    else this.#visits.delete(msg);
-  }
-
-  /** A node may send in the turn in which it completes. */
-  #concludeLater(attempt: FollowedAttempt): void {
-    setImmediate(() => {
-      const { id, open, failure, isInterrupted } = attempt;
-      if (open.size > 0 || this.#attempts.get(id) !== attempt) return;
-      this.#attempts.delete(id);
-      this.#idleLater();
-      // A failure matters more than an interruption.
-      if (failure) attempt.resolve({ as: "failed", ...failure });
-      else attempt.resolve({ as: isInterrupted ? "interrupted" : "succeeded" });
-    });
-  }
-
-  #idleLater(): void {
-    clearTimeout(this.#idle);
-    this.#idle = setTimeout(() => {
-      if (this.size > 0) this.#idleLater();
-      else if (this.#hooks) this.#removeHooks(this.#hooks);
-    }, idleMs).unref();
+  #hear(node: Node, error: unknown, message: unknown): void {
+    const id = isObject(message) ? (message as Partial<NodeMessage>)._msgid : undefined;
+    if (typeof id !== "string") return;
+    const msg = message as NodeMessage;
+    const attempt = this.#received.get(msg) ?? this.#attempts.get(id);
+    if (attempt) {
+      const retryAfterMs = getRetryAfterMs(msg);
+      // The first error is kept: later ones follow from it.
+      const first = attempt.failure?.error ?? attempt.redact(describeError(node, error)).slice(0, maxErrorLength);
+      attempt.failure = { ...attempt.failure, error: first, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+      const copied = [...attempt.open].find(([, nodes]) => nodes.has(node))?.[0] ?? msg;
+      this.#close(attempt, attempt.open.get(msg)?.has(node) ? msg : copied, node);
+    }
+    this.#listener(id, error, node);
   }
 
   /** Messages in nodes that were stopped, or on their way there, are lost. */
-  #deployed(): void {
-    this.#isDeploying = false;
+  #endStopped(): void {
     for (const attempt of this.#attempts.values()) {
-      for (const visit of attempt.open) {
-        if (isRunning(visit.node)) continue;
-        attempt.isInterrupted = true;
-        this.#end(visit);
-      }
+      const open = [...attempt.open].flatMap(([msg, nodes]) => [...nodes].map((node) => ({ msg, node })));
+      for (const { msg, node } of open) if (!isRunning(node)) this.#close(attempt, msg, node);
     }
+    this.#isDeploying = false;
   }
+}
+
+/** A node may send in the turn in which it completes. */
+function concludeLater(attempt: FollowedAttempt): void {
+  setImmediate(() => {
+    if (attempt.open.size > 0) return;
+    // A failure matters more than an interruption.
+    if (attempt.failure) attempt.end({ as: "failed", ...attempt.failure });
+    else attempt.end({ as: attempt.isInterrupted ? "interrupted" : "succeeded" });
+  });
 }
 
 /** The flow of a stopped node no longer returns it. */
@@ -257,33 +220,6 @@ function errorText(error: unknown): string {
     // Anything may be thrown, even what throws when it is inspected.
     return typeof error;
   }
-}
-
-type WrappedListener = (id: string, error: unknown, node: Node, message: NodeMessage) => void;
-
-/** The listener at the common prototype of all nodes; a process has one Node-RED. */
-const listeners = new WeakMap<object, WrappedListener>();
-
-/**
- * Wraps `node.error` of all nodes, since there is no hook: core's `http request` reports errors with it, and so does
- * Node-RED when a handler throws.
- *
- * @param node any node
- */
-function wrapNodeError(node: Node, listener: WrappedListener): void {
-  let common: unknown = Object.getPrototypeOf(node);
-  while (isObject(common) && !Object.hasOwn(common, "error")) common = Object.getPrototypeOf(common);
-  if (!isObject(common)) return;
-  const isWrapped = listeners.has(common);
-  listeners.set(common, listener);
-  if (isWrapped) return;
-  const prototype = common as { error: ReportError };
-  const report = prototype.error;
-  prototype.error = function error(this: Node, reported, message) {
-    const id = isObject(message) ? (message as Partial<NodeMessage>)._msgid : undefined;
-    if (typeof id === "string") listeners.get(prototype)?.(id, reported, this, message as NodeMessage);
-    return report.call(this, reported, message);
-  };
 }
 
 function isObject(value: unknown): value is object {

@@ -9,7 +9,7 @@ const plugin = (dist: string) => `
 const dist = ${JSON.stringify(dist)};
 const { Completion } = require(dist + "/src/flow/completion.js");
 module.exports = (RED) => {
-  const completion = new Completion(RED);
+  const completion = new Completion(RED, () => undefined);
   const tell = (trace) => process.send({ trace });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
 
@@ -51,7 +51,7 @@ module.exports = (RED) => {
   const acts = {
     async send({ from, id, payload, rest, timeoutMs = 60_000 }) {
       const node = RED.nodes.getNode(from);
-      completion.onError(node, () => undefined);
+      completion.watchErrors(node);
       completion.follow(id, { redact: (error) => error, timeoutMs }).then((ending) => tell("ending of " + id + " " + JSON.stringify(ending)));
       node.send({ _msgid: id, payload, ...rest });
     },

@@ -2,14 +2,11 @@ import { hooks } from "@node-red/util";
 import fc from "fast-check";
 import type { Node, NodeAPI } from "node-red";
 import { EventEmitter } from "node:events";
-import { mock } from "node:test";
 import { setImmediate as turn } from "node:timers/promises";
 import should from "should";
 import type { AttemptResult } from "../../../src/deliveries/queue";
-import { Completion, idleMs } from "../../../src/flow/completion";
+import { Completion } from "../../../src/flow/completion";
 import { seed } from "../../harness/property";
-
-const own = ["preDeliver", "postReceive", "onComplete"].map((stage) => `${stage}.webhook-trigger-completion`);
 
 /** A node that runs until it is stopped. */
 class FakeNode {
@@ -65,7 +62,7 @@ describe("Completion", () => {
   let events: EventEmitter;
   let completion: Completion;
   const options = { redact: (error: string) => error, timeoutMs: 60_000 };
-  const added = () => own.filter((hook) => hooks.has(hook)).map((hook) => hook.replace(/\..*/, ""));
+  let heard: string[];
   const red = (more: object) => ({ hooks, events, ...more }) as unknown as NodeAPI;
   const follow = (id: string) => {
     const seen: { result?: AttemptResult } = {};
@@ -75,12 +72,13 @@ describe("Completion", () => {
 
   beforeEach(() => {
     events = new EventEmitter();
-    completion = new Completion(red({}));
-    completion.onError(nodeOf("any"), () => undefined);
+    const errors: string[] = [];
+    heard = errors;
+    completion = new Completion(red({}), (id, error) => errors.push(`${id} ${String(error).length}`));
+    completion.watchErrors(nodeOf("any"));
   });
   afterEach(() => {
     hooks.remove("*.webhook-trigger-completion");
-    mock.timers.reset();
   });
 
   it("has an end after the last node has completed, whatever comes first, in any flow", async () => {
@@ -147,29 +145,8 @@ describe("Completion", () => {
     should(seen.result).eql({ as: "interrupted" });
   });
 
-  it("has hooks while something is followed, and until nothing was for a while", async () => {
-    mock.timers.enable({ apis: ["setTimeout"] });
-    added().should.eql([]);
-    const [node, seen, msg] = [nodeOf("node"), follow("id"), { _msgid: "id" }];
-    send(msg, node);
-    await settled();
-    mock.timers.tick(3 * idleMs);
-    added().should.eql(["preDeliver", "postReceive", "onComplete"]);
-    handled(msg, node);
-    complete(msg, node);
-    await settled();
-    should(seen.result).eql({ as: "succeeded" });
-    added().should.eql(["preDeliver", "postReceive", "onComplete"]);
-    mock.timers.tick(idleMs);
-    added().should.eql([]);
-    follow("again");
-    added().should.eql(["preDeliver", "postReceive", "onComplete"]);
-  });
-
   it("redacts an error before it shortens it, and passes it on", async () => {
     const node = nodeOf("node");
-    const heard: string[] = [];
-    completion.onError(node, (id, error) => heard.push(`${id} ${String(error).length}`));
     const redact = (error: string) => error.replaceAll("secret", "…");
     const result = completion.follow("id", { ...options, redact });
     const msg = { _msgid: "id" };
@@ -182,7 +159,7 @@ describe("Completion", () => {
   });
 
   it("has a flow succeed once the message is delivered where there are no hooks", async () => {
-    completion = new Completion(red({ hooks: undefined }));
+    completion = new Completion(red({ hooks: undefined }), () => undefined);
     const seen = follow("id");
     let isDelivered = false;
     setImmediate(() => (isDelivered = seen.result === undefined));
