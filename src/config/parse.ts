@@ -13,37 +13,39 @@ import {
 import { adminRule, type Roots } from "./host";
 import {
   type Breach,
+  type BrokenRule,
   type DuplicateKey,
-  type HandlingRule,
-  handlingRules,
+  isDuplicateKey,
   isEnvironmentValue,
+  isHandlingUsed,
+  isTrue,
+  isWithoutContent,
   normalisePath,
-  parseDuplicateKey,
   rules,
   text,
 } from "./rules";
 
-/** A configuration that keeps every rule of its fields. Whether a sender is known, and its secret a key, tells the gate. */
+/** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */
 export interface WebhookConfig extends Handling {
   /** With its leading slash and without a trailing one, in the letter case it was given. */
   path: string;
   returnQueryParams: boolean;
-  /** Who sends: empty for anybody. */
+  /** Empty for any sender. */
   sender: string;
   access: TokenAccess | SignatureAccess;
 }
 
-/** Whoever has the token may come in. */
+/** Authentication by a token. */
 export interface TokenAccess {
   method: TokenMethod;
-  /** The one place where the token is looked for: a header field, or a query parameter. */
+  /** The header field, or the query parameter, that has the token. */
   name: string;
   token: string;
   /** Accepted as well; empty for none. */
   secondToken: string;
 }
 
-/** What the sender has signed may come in. */
+/** Authentication by the sender's signature. */
 export interface SignatureAccess {
   method: "signature";
   scheme: unknown;
@@ -58,12 +60,12 @@ export interface SignatureAccess {
 /** What a configuration depends on beside its own fields. */
 interface Host {
   roots: Roots;
-  /** The address that callers use, without a slash at its end; nothing where it is not known. */
+  /** The address that senders use, without a slash at its end; missing where it is not known. */
   baseUrl?: string | undefined;
 }
 
 /**
- * Turns saved fields into a configuration, or names the first rule that they break.
+ * Turns saved fields into a configuration, or returns the first rule that they break.
  *
  * @param saved the fields with their environment variables resolved
  * @param credentials those with their environment variables resolved
@@ -74,12 +76,11 @@ export function parseConfig(
   host: Host,
 ): WebhookConfig | Breach {
   const { relativePath, returnQueryParams, verificationMethod, sender } = saved;
+  const isAdminPath = adminRule(text(relativePath), host.roots);
   const breach =
-    findBreach("relativePath", relativePath) ??
-    adminBreach(text(relativePath), host.roots) ??
-    findBreach("verificationMethod", verificationMethod) ??
-    unresolved(sender) ??
-    findBreach("returnQueryParams", returnQueryParams);
+    findBreach({ relativePath }) ??
+    (isAdminPath && { rule: isAdminPath, value: "" }) ??
+    findBreach({ verificationMethod, sender, returnQueryParams });
   if (breach) return breach;
   const path = normalisePath(text(relativePath));
   const access =
@@ -89,7 +90,7 @@ export function parseConfig(
   if ("rule" in access) return access;
   const handling = parseHandling(saved);
   if ("rule" in handling) return handling;
-  return { path, returnQueryParams: String(returnQueryParams) === "true", sender: text(sender), access, ...handling };
+  return { path, returnQueryParams: isTrue(returnQueryParams), sender: text(sender), access, ...handling };
 }
 
 function tokenAccess(
@@ -98,79 +99,54 @@ function tokenAccess(
   method: TokenMethod,
 ): TokenAccess | Breach {
   const field = placementField[method];
-  const breach =
-    findBreach("token", token) ?? findBreach("secondToken", secondToken) ?? findBreach(field, saved[field]);
+  const breach = findBreach({ token, secondToken, [field]: saved[field] });
   return breach ?? { method, name: text(saved[field]), token: text(token), secondToken: text(secondToken) };
 }
-
-/** The names of the settings that are texts. */
-const settingNames = ["publicUrl", "signatureHeader", "timestampHeader", "alg"] as const;
 
 function signatureAccess(
   { scheme, senderSettings }: Readonly<SavedFields>,
   credentials: SavedCredentials,
-  publicUrl: string,
+  usualUrl: string,
 ): SignatureAccess | Breach {
   const { secret, secondSecret, verifyToken } = credentials;
   // A flow file may have been written by hand.
   const given = (senderSettings as SavedFields["senderSettings"] | null | undefined) ?? {};
-  for (const value of [secret, secondSecret, verifyToken, given.topicUrl, given.arm]) {
-    const breach = unresolved(value);
-    if (breach) return breach;
-  }
-  for (const name of settingNames) {
-    const breach = findBreach(name, given[name]);
-    if (breach) return breach;
-  }
+  const { publicUrl, signatureHeader, timestampHeader, topicUrl, alg, arm } = given;
+  const breach =
+    [secret, secondSecret, verifyToken].map(findUnresolved).find((each) => each !== undefined) ??
+    findBreach({ publicUrl, signatureHeader, timestampHeader, topicUrl, alg, arm });
+  if (breach) return breach;
   const settings = {
-    publicUrl: text(given.publicUrl) || publicUrl,
-    signatureHeader: text(given.signatureHeader),
-    timestampHeader: text(given.timestampHeader),
-    topicUrl: text(given.topicUrl),
-    alg: text(given.alg),
-    arm: String(given.arm) === "true",
+    publicUrl: text(publicUrl) || usualUrl,
+    signatureHeader: text(signatureHeader),
+    timestampHeader: text(timestampHeader),
+    topicUrl: text(topicUrl),
+    alg: text(alg),
+    arm: isTrue(arm),
   };
   const secrets = { secret: text(secret), secondSecret: text(secondSecret), verifyToken: text(verifyToken) };
   return { method: "signature", scheme, settings, ...secrets };
 }
 
-/** The URL that a sender was given, as far as the settings file tells it; empty where that does not. */
+/** The URL that a sender was given, by the settings file; empty where it is not there. */
 function composePublicUrl(path: string, { roots, baseUrl }: Host): string {
   return baseUrl === undefined || roots.node === false ? "" : baseUrl + normalisePath(roots.node) + path;
 }
 
-function findBreach(field: keyof typeof rules, value: unknown): Breach | undefined {
-  const breach = unresolved(value);
-  if (breach) return breach;
-  const rule = rules[field](value);
-  return rule && { rule, value: "" };
-}
-
-function unresolved(value: unknown): Breach | undefined {
-  return isEnvironmentValue(value) ? { rule: "environment", value: String(value) } : undefined;
-}
-
-function adminBreach(path: string, roots: Roots): Breach | undefined {
-  const rule = adminRule(path, roots);
-  return rule && { rule, value: "" };
-}
-
-// From the saved fields that say what becomes of requests, to what cannot be wrong.
-
 /** What becomes of requests. */
 export interface Handling {
   reply: ReplyNow | ReplyByFlow;
-  /** Nothing where a repeated delivery is as good as the first. */
+  /** Missing where duplicates start the flow. */
   duplicates: DuplicatePolicy | undefined;
-  /** Which addresses may send; empty for all. */
+  /** Allowed addresses; empty for all. */
   allowFrom: readonly Block[];
-  /** The most requests a minute from one address; 0 for any number. */
+  /** The maximum of requests per minute from one address; 0 for any number. */
   rateLimit: number;
-  /** How long it is expected at most until the next request is accepted, in hours; 0 for any time. */
+  /** After how many hours without an accepted request there is an alert; 0 for never. */
   alertWhenSilent: number;
   /** Whether the message has the bytes of the body as they were sent. */
   rawBody: boolean;
-  /** Whether a delivery is kept before its sender is answered, and until the flow has finished with it. */
+  /** Whether a delivery is stored before the reply, and until the flow has finished with it. */
   guaranteed: boolean;
   /** How fast, how often and for how long the flow is started with stored deliveries. */
   pace: Pace;
@@ -178,18 +154,18 @@ export interface Handling {
   attemptTimeoutMs: number;
 }
 
-/** This node answers, at once. */
+/** This node replies, at once. */
 export interface ReplyNow {
   by: "now";
   /** 200 to 299; 204 and 205 have no content. */
   status: number;
-  /** Empty for the reply that tells the id, or for what the sender wants; and where there is no content. */
+  /** Empty for the reply with the id, or for the one that the sender expects; and where there is no content. */
   body: string;
   /** The media type of the body. */
   type: string;
 }
 
-/** The flow answers. */
+/** The flow replies. */
 export interface ReplyByFlow {
   by: "flow";
   /** How long it may take, in ms. */
@@ -224,85 +200,53 @@ export function backoffAfter(
   return Math.min(backoffLongest, backoffFirst * 2 ** (failures - 1));
 }
 
-/** How repeated deliveries are known. */
+/** How duplicates are recognized. */
 export interface DuplicatePolicy {
   key: DuplicateKey;
-  /** How long a delivery is known, in ms. */
+  /** How long a delivery is remembered, in ms. */
   keptFor: number;
 }
 
 /**
- * Turns saved fields into what becomes of requests, or names the first rule that they break. Fields that are not used
- * beside the others may hold anything.
+ * Turns saved fields into what becomes of requests, or returns the first rule that they break. Fields that are not used
+ * beside the others may have any value.
  *
  * @param given those that the node has, with their environment variables resolved
  */
 export function parseHandling(given: Partial<HandlingFields>): Handling | Breach {
-  const saved = withDefaults(given);
-  for (const field of fields) {
-    const breach = isHandlingUsed(field, saved) ? findHandlingBreach(field, saved[field]) : undefined;
-    if (breach) return breach;
-  }
+  const saved: HandlingFields = { ...handlingDefaults };
+  for (const name of handlingNames) if (given[name] !== undefined) Object.assign(saved, { [name]: given[name] });
+  const used = handlingNames.filter((name) => isHandlingUsed(name, saved)).map((name) => [name, saved[name]] as const);
+  const breach = findBreach(Object.fromEntries(used));
+  if (breach) return breach;
+  const guaranteed = isTrue(saved.guaranteed);
+  // What was stored before is started at the usual pace.
+  const paced = guaranteed ? saved : handlingDefaults;
+  const { duplicateKey: key } = saved;
   return {
     reply: parseReply(saved),
-    duplicates: isTrue(saved.ignoreDuplicates) ? parseDuplicatePolicy(saved) : undefined,
+    duplicates:
+      isTrue(saved.ignoreDuplicates) && isDuplicateKey(key)
+        ? { key, keptFor: Number(saved.duplicateWindow) * 3_600_000 }
+        : undefined,
     allowFrom: parseBlocks(saved.allowFrom) ?? [],
     rateLimit: Number(saved.rateLimit),
     alertWhenSilent: Number(saved.alertWhenSilent),
     rawBody: isTrue(saved.rawBody),
-    guaranteed: isTrue(saved.guaranteed),
-    // What was stored before is started at the usual pace.
-    pace: parsePace(isTrue(saved.guaranteed) ? saved : handlingDefaults),
-    attemptTimeoutMs: Number((isTrue(saved.guaranteed) ? saved : handlingDefaults).attemptTimeout) * 1000,
+    guaranteed,
+    pace: {
+      attempts: Number(paced.attempts),
+      backoffFirst: Number(paced.backoffFirst) * 1000,
+      backoffLongest: Number(paced.backoffLongest) * 1000,
+      concurrency: Number(paced.concurrency),
+      ratePerMinute: Number(paced.ratePerMinute),
+      breaker: Number(paced.breaker),
+    },
+    attemptTimeoutMs: Number(paced.attemptTimeout) * 1000,
   };
 }
 
-const fields = Object.keys(handlingDefaults) as (keyof HandlingFields)[];
-
-/** Whether a field has a meaning beside the others; where an environment variable decides, those of each choice have. */
-export function isHandlingUsed(
-  field: keyof HandlingFields,
-  {
-    reply,
-    replyStatus,
-    ignoreDuplicates,
-    guaranteed,
-  }: Pick<HandlingFields, "reply" | "replyStatus" | "ignoreDuplicates" | "guaranteed">,
-): boolean {
-  switch (field) {
-    case "replyStatus":
-      return reply === "now" || isEnvironmentValue(reply);
-    case "replyBody":
-    case "replyType":
-      return (reply === "now" || isEnvironmentValue(reply)) && !isWithoutContent(replyStatus);
-    case "replyTimeout":
-      return reply === "flow" || isEnvironmentValue(reply);
-    case "duplicateKey":
-    case "duplicateWindow":
-      return isTrue(ignoreDuplicates) || isEnvironmentValue(ignoreDuplicates);
-    case "attempts":
-    case "backoffFirst":
-    case "backoffLongest":
-    case "concurrency":
-    case "ratePerMinute":
-    case "breaker":
-    case "attemptTimeout":
-      return isTrue(guaranteed) || isEnvironmentValue(guaranteed);
-    default:
-      return true;
-  }
-}
-
-/** RFC 9110 §15.3.5 and §15.3.6: 204 and 205 have no content. */
-export function isWithoutContent(status: unknown): boolean {
-  return ["204", "205"].includes(text(status));
-}
-
-function withDefaults(given: Partial<HandlingFields>): HandlingFields {
-  const saved: HandlingFields = { ...handlingDefaults };
-  for (const name of fields) if (given[name] !== undefined) Object.assign(saved, { [name]: given[name] });
-  return saved;
-}
+const handlingNames = Object.keys(handlingDefaults) as (keyof HandlingFields)[];
 
 function parseReply({ reply, replyStatus, replyBody, replyType, replyTimeout }: HandlingFields): Handling["reply"] {
   if (reply === "flow") return { by: "flow", timeout: Number(replyTimeout) * 1000 };
@@ -311,31 +255,18 @@ function parseReply({ reply, replyStatus, replyBody, replyType, replyTimeout }: 
   return { by: "now", status, body: text(replyBody), type: replyType };
 }
 
-function parseDuplicatePolicy({ duplicateKey, duplicateWindow }: HandlingFields): DuplicatePolicy {
-  return { key: parseDuplicateKey(duplicateKey) ?? "", keptFor: Number(duplicateWindow) * 60 * 60 * 1000 };
+/** The first rule that fields, credentials or settings break. */
+function findBreach(values: Readonly<Record<string, unknown>>): Breach | undefined {
+  const byName: Partial<Record<string, (value: unknown) => BrokenRule | undefined>> = rules;
+  for (const [name, value] of Object.entries(values)) {
+    const unresolved = findUnresolved(value);
+    if (unresolved) return unresolved;
+    const rule = byName[name]?.(value);
+    if (rule) return { rule, value: "" };
+  }
+  return undefined;
 }
 
-function parsePace(saved: Omit<{ [Name in keyof Pace]: number | string }, never>): Pace {
-  return {
-    attempts: Number(saved.attempts),
-    backoffFirst: Number(saved.backoffFirst) * 1000,
-    backoffLongest: Number(saved.backoffLongest) * 1000,
-    concurrency: Number(saved.concurrency),
-    ratePerMinute: Number(saved.ratePerMinute),
-    breaker: Number(saved.breaker),
-  };
-}
-
-function findHandlingBreach(field: keyof HandlingFields, value: unknown): Breach | undefined {
-  if (isEnvironmentValue(value)) return { rule: "environment", value: String(value) };
-  const rule = hasRule(field) ? handlingRules[field](value) : undefined;
-  return rule && { rule, value: "" };
-}
-
-function hasRule(field: keyof HandlingFields): field is HandlingRule {
-  return field in handlingRules;
-}
-
-function isTrue(value: unknown): boolean {
-  return value === true || value === "true";
+function findUnresolved(value: unknown): Breach | undefined {
+  return isEnvironmentValue(value) ? { rule: "environment", value: String(value) } : undefined;
 }

@@ -1,47 +1,112 @@
-// One rule for each saved field. The runtime and the editor's form both ask here.
+// The saved fields: the default and the rule of each. The runtime and the editor's form both read them here.
 
 import { parseBlocks } from "./blocks";
-import type { HandlingFields } from "./fields";
 
 /** The exact length of a token, in characters. */
 export const tokenLength = 40;
 /** The longest relative path, in characters, its leading slash included. */
 export const maxPathLength = 255;
+/** The hash functions of HMAC that a sender may be set to (WebSub §7.1.1). */
+export const hashes = ["sha1", "sha256", "sha384", "sha512"] as const;
+
+/** The fields that decide whether others are used. */
+interface Choices {
+  readonly reply: unknown;
+  readonly replyStatus: unknown;
+  readonly ignoreDuplicates: unknown;
+  readonly guaranteed: unknown;
+}
+
+interface SavedField {
+  readonly default: unknown;
+  /** Whether it takes a value whose environment variables are resolved; missing where it takes any, or has rules of its own. */
+  readonly accepts?: (value: unknown) => boolean;
+  /** Whether it is used; missing where it always is. Where an environment variable decides, the fields of each choice are used. */
+  readonly isUsed?: (choices: Choices) => boolean;
+}
+
+const byNode = ({ reply }: Choices) => reply === "now" || isEnvironmentValue(reply);
+const byFlow = ({ reply }: Choices) => reply === "flow" || isEnvironmentValue(reply);
+const withContent = (choices: Choices) => byNode(choices) && !isWithoutContent(choices.replyStatus);
+const withoutDuplicates = ({ ignoreDuplicates: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
+const withGuarantee = ({ guaranteed: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
+
+/** The fields that say what becomes of requests. Flows that are older have none of them: then their defaults hold. */
+export const handlingFields = {
+  /** Who replies: `now` this node, at once, or `flow` its flow. */
+  reply: oneOf("now", "flow"),
+  /** The successful statuses (RFC 9110 §15.3). */
+  replyStatus: { ...wholeNumber(200, 200, 299), isUsed: byNode },
+  /** Empty for the reply with the id, or for the one that the sender expects. */
+  replyBody: { default: "", isUsed: withContent },
+  /** The media type of `replyBody`. */
+  replyType: { default: "application/json", accepts: isMediaType, isUsed: withContent },
+  /** How long the flow may take to reply, in seconds. */
+  replyTimeout: { ...wholeNumber(10, 1, 300), isUsed: byFlow },
+  ignoreDuplicates: flag(),
+  duplicateKey: { default: "", accepts: isDuplicateKey, isUsed: withoutDuplicates },
+  /** How long a delivery is remembered, in hours. */
+  duplicateWindow: { ...wholeNumber(72, 1, 720), isUsed: withoutDuplicates },
+  /** Addresses and blocks of them, separated by commas or lines; empty for all. */
+  allowFrom: { default: "", accepts: (value) => parseBlocks(value) !== undefined },
+  /** The maximum of requests per minute from one address; 0 for any number. */
+  rateLimit: wholeNumber(0, 0, 1_000_000_000),
+  /** After how many hours without an accepted request there is an alert, with decimals; 0 for never. */
+  alertWhenSilent: { default: 0, accepts: (value) => isWithin(value, 0, 8760) },
+  /** Whether the message has the bytes of the body as they were sent. */
+  rawBody: flag(),
+  /** Whether a delivery is stored before the sender gets a reply, and until the flow has finished with it. */
+  guaranteed: flag(),
+  /** Starts of the flow for a delivery in all, the first one included. */
+  attempts: { ...wholeNumber(10, 1, 50), isUsed: withGuarantee },
+  /** The time from the first failure to the next start, in seconds; it doubles with each failure. */
+  backoffFirst: { ...wholeNumber(10, 1, 3600), isUsed: withGuarantee },
+  /** The longest that this time becomes, in seconds. */
+  backoffLongest: { ...wholeNumber(3600, 1, 86_400), isUsed: withGuarantee },
+  /** How many flows run at once; 0 for any number. */
+  concurrency: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee },
+  /** How many attempts start per minute; 0 for any number. */
+  ratePerMinute: { ...wholeNumber(0, 0, 6000), isUsed: withGuarantee },
+  /** After how many failed attempts in a row the node is paused; 0 for never. */
+  breaker: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee },
+  /** After how long an attempt without an end has failed, in seconds. */
+  attemptTimeout: { ...wholeNumber(300, 1, 86_400), isUsed: withGuarantee },
+} satisfies Record<string, SavedField>;
+
+export const fields = {
+  name: { default: "" },
+  relativePath: { default: "" },
+  returnQueryParams: flag(),
+  verificationMethod: oneOf("header", "query", "signature"),
+  queryParameter: { default: "state", accepts: (value) => text(value) !== "" },
+  headerParameter: { default: "Authorization", accepts: (value) => isFieldName(text(value)) },
+  /** Empty for any sender, the id of a known one, or `custom`. */
+  sender: { default: "" },
+  /** How a custom sender signs; `null` for all others. */
+  scheme: { default: null },
+  /** What a sender needs besides secrets. */
+  senderSettings: { default: {} },
+  ...handlingFields,
+} satisfies Record<string, SavedField>;
+
+type Fields = typeof fields;
+type FieldWithRule = { [Name in keyof Fields]: Fields[Name] extends { accepts: unknown } ? Name : never }[keyof Fields];
 
 /** A broken rule, by the key of its text under `rules` in the message catalog. */
 export type BrokenRule =
+  | FieldWithRule
   | "environment"
-  | "relativePath.required"
-  | "relativePath.length"
-  | "relativePath.characters"
-  | "relativePath.segments"
-  | "relativePath.admin"
-  | "returnQueryParams"
-  | "token.required"
-  | "token.length"
-  | "token.characters"
-  | "secondToken.length"
-  | "secondToken.characters"
-  | "verificationMethod"
-  | "queryParameter"
-  | "headerParameter"
-  | "sender.required"
-  | "sender.unknown"
-  | "secret.required"
-  | "secret.format"
+  | `relativePath.${"required" | "length" | "characters" | "segments" | "admin"}`
+  | `token.${"required" | "length" | "characters"}`
+  | `secondToken.${"length" | "characters"}`
+  | `sender.${"required" | "unknown"}`
+  | `secret.${"required" | "format"}`
   | "secondSecret.format"
   | "publicUrl"
   | "signatureHeader"
   | "timestampHeader"
   | "alg"
-  | "scheme.required"
-  | "scheme.alg"
-  | "scheme.key"
-  | "scheme.sig"
-  | "scheme.enc"
-  | "scheme.content"
-  | "scheme.ts"
-  | HandlingRule
+  | `scheme.${"required" | "alg" | "key" | "sig" | "enc" | "content" | "ts"}`
   | "httpNodeMiddleware"
   | "storeMissing"
   | "storeMisunderstood";
@@ -56,11 +121,52 @@ export interface Breach {
   value: string;
 }
 
-/** Answers which rule a value breaks, or nothing when it keeps them all. */
+/** Returns the rule that a value breaks. */
 type Rule = (value: unknown) => BrokenRule | undefined;
 
-/** The hash functions of HMAC that a sender may be set to (WebSub §7.1.1). */
-export const hashes = ["sha1", "sha256", "sha384", "sha512"] as const;
+const fieldRules = Object.fromEntries(
+  Object.entries<SavedField>(fields).flatMap(([name, { accepts }]) =>
+    accepts ? [[name, (value: unknown) => (accepts(value) ? undefined : name)]] : [],
+  ),
+) as Record<FieldWithRule, Rule>;
+
+/** The rules of fields, credentials and settings, for values whose environment variables are already resolved. */
+export const rules = {
+  ...fieldRules,
+  relativePath(value) {
+    const path = normalisePath(text(value));
+    if (path === "") return "relativePath.required";
+    if (path.length > maxPathLength) return "relativePath.length";
+    // RFC 3986 §2.3: the unreserved characters. All others are patterns to a router, or need encoding.
+    if (!/^[A-Za-z0-9\-._~/]+$/.test(path)) return "relativePath.characters";
+    const segments = path.slice(1).split("/");
+    return segments.some((segment) => ["", ".", ".."].includes(segment)) ? "relativePath.segments" : undefined;
+  },
+  token(value) {
+    return text(value) === "" ? "token.required" : tokenRule("token", text(value));
+  },
+  secondToken(value) {
+    return text(value) === "" ? undefined : tokenRule("secondToken", text(value));
+  },
+  secret: (value) => (text(value) === "" ? "secret.required" : undefined),
+  publicUrl: (value) => (text(value) === "" || /^https?:\/\/[^\s/?#]+/i.test(text(value)) ? undefined : "publicUrl"),
+  signatureHeader: (value) => (text(value) === "" || isFieldName(text(value)) ? undefined : "signatureHeader"),
+  timestampHeader: (value) => (text(value) === "" || isFieldName(text(value)) ? undefined : "timestampHeader"),
+  alg: (value) => (text(value) === "" || hashes.some((hash) => hash === value) ? undefined : "alg"),
+} satisfies Record<string, Rule>;
+
+function tokenRule(field: "token" | "secondToken", token: string): BrokenRule | undefined {
+  if (token.length !== tokenLength) return `${field}.length`;
+  return /^[\x21-\x7e]+$/.test(token) ? undefined : `${field}.characters`;
+}
+
+/** Whether a field is used with the values of the others. */
+export function isHandlingUsed(field: keyof typeof handlingFields, choices: Choices): boolean {
+  const { isUsed }: SavedField = handlingFields[field];
+  return isUsed?.(choices) ?? true;
+}
+
+// Values.
 
 /** The name of the environment variable that Node-RED puts in the place of a value when it starts a node. */
 export function environmentName(value: unknown): string | undefined {
@@ -73,67 +179,18 @@ export function isEnvironmentValue(value: unknown): boolean {
   return environmentName(value) !== undefined;
 }
 
+/** Environment variables may resolve to numbers; everything else that is no string counts as not given. */
+export function text(value: unknown): string {
+  return typeof value === "number" ? String(value) : typeof value === "string" ? value : "";
+}
+
+export function isTrue(value: unknown): boolean {
+  return value === true || value === "true";
+}
+
 /** Adds a missing leading slash and drops one trailing slash. */
 export function normalisePath(path: string): string {
   return path.replace(/^(?!\/)/, "/").replace(/\/$/, "");
-}
-
-/** The rule of each field, for values whose environment variables are already resolved. */
-export const rules = {
-  relativePath(value) {
-    const path = normalisePath(text(value));
-    if (path === "") return "relativePath.required";
-    if (path.length > maxPathLength) return "relativePath.length";
-    // RFC 3986 §2.3: the unreserved characters. All others are patterns to a router, or need encoding.
-    if (!/^[A-Za-z0-9\-._~/]+$/.test(path)) return "relativePath.characters";
-    const segments = path.slice(1).split("/");
-    if (segments.some((segment) => ["", ".", ".."].includes(segment))) return "relativePath.segments";
-    return undefined;
-  },
-  returnQueryParams(value) {
-    return isBoolean(value) ? undefined : "returnQueryParams";
-  },
-  token(value) {
-    const token = text(value);
-    if (token === "") return "token.required";
-    if (token.length !== tokenLength) return "token.length";
-    return isVisible(token) ? undefined : "token.characters";
-  },
-  secondToken(value) {
-    const token = text(value);
-    if (token === "") return undefined;
-    if (token.length !== tokenLength) return "secondToken.length";
-    return isVisible(token) ? undefined : "secondToken.characters";
-  },
-  verificationMethod(value) {
-    return value === "header" || value === "query" || value === "signature" ? undefined : "verificationMethod";
-  },
-  queryParameter(value) {
-    return text(value) === "" ? "queryParameter" : undefined;
-  },
-  headerParameter(value) {
-    return isFieldName(text(value)) ? undefined : "headerParameter";
-  },
-  secret(value) {
-    return text(value) === "" ? "secret.required" : undefined;
-  },
-  publicUrl(value) {
-    return text(value) === "" || /^https?:\/\/[^\s/?#]+/i.test(text(value)) ? undefined : "publicUrl";
-  },
-  signatureHeader(value) {
-    return text(value) === "" || isFieldName(text(value)) ? undefined : "signatureHeader";
-  },
-  timestampHeader(value) {
-    return text(value) === "" || isFieldName(text(value)) ? undefined : "timestampHeader";
-  },
-  alg(value) {
-    return text(value) === "" || hashes.some((hash) => hash === value) ? undefined : "alg";
-  },
-} satisfies Record<string, Rule>;
-
-/** A boolean, or what an environment variable resolves to. */
-function isBoolean(value: unknown): boolean {
-  return [true, false, "true", "false"].some((choice) => choice === value);
 }
 
 /** RFC 9110 §5.6.2: field-name = token = 1*tchar */
@@ -141,93 +198,38 @@ export function isFieldName(name: string): boolean {
   return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name);
 }
 
-function isVisible(token: string): boolean {
-  return /^[\x21-\x7e]+$/.test(token);
+/** RFC 9110 §15.3.5 and §15.3.6: 204 and 205 have no content. */
+export function isWithoutContent(status: unknown): boolean {
+  return ["204", "205"].includes(text(status));
 }
 
-/** Environment variables may resolve to numbers; everything else that is no string counts as not given. */
-export function text(value: unknown): string {
-  return typeof value === "number" ? String(value) : typeof value === "string" ? value : "";
+/** A boolean, or what an environment variable resolves to. */
+function flag() {
+  return { default: false, accepts: (value: unknown) => [true, false, "true", "false"].some((each) => each === value) };
 }
 
-// One rule for each field that says what becomes of requests.
-
-/** Numbers that a field takes, the ends included. */
-interface Range {
-  readonly min: number;
-  readonly max: number;
+function oneOf(usual: string, ...others: readonly string[]) {
+  return { default: usual, accepts: (value: unknown) => [usual, ...others].some((each) => each === value) };
 }
 
-/** The successful statuses (RFC 9110 §15.3). */
-export const replyStatuses: Range = { min: 200, max: 299 };
-/** In seconds. */
-export const replyTimeouts: Range = { min: 1, max: 300 };
-/** In hours. */
-export const duplicateWindows: Range = { min: 1, max: 720 };
-/** In requests a minute. */
-const rateLimits: Range = { min: 0, max: 1_000_000_000 };
-
-/** Starts of the flow. */
-export const attempts: Range = { min: 1, max: 50 };
-/** In seconds. */
-export const firstBackoffs: Range = { min: 1, max: 3600 };
-export const longestBackoffRange: Range = { min: 1, max: 86_400 };
-export const concurrencies: Range = { min: 0, max: 1000 };
-export const ratesPerMinute: Range = { min: 0, max: 6000 };
-export const breakers: Range = { min: 0, max: 1000 };
-/** In seconds. */
-export const attemptTimeouts: Range = { min: 1, max: 86_400 };
-/** In hours, with decimals: up to a year. */
-const silences: Range = { min: 0, max: 8760 };
-
-/** The fields whose value may be anything have no rule. */
-export type HandlingRule = Exclude<keyof HandlingFields, "replyBody">;
-
-/** The rule of each field, for values whose environment variables are already resolved. */
-export const handlingRules = {
-  reply: (value) => (value === "now" || value === "flow" ? undefined : "reply"),
-  replyStatus: (value) => (isWithin(replyStatuses, value) ? undefined : "replyStatus"),
-  replyType: (value) => (typeof value === "string" && isMediaType(value) ? undefined : "replyType"),
-  replyTimeout: (value) => (isWithin(replyTimeouts, value) ? undefined : "replyTimeout"),
-  ignoreDuplicates: (value) => (isBoolean(value) ? undefined : "ignoreDuplicates"),
-  duplicateKey: (value) => (parseDuplicateKey(value) === undefined ? "duplicateKey" : undefined),
-  duplicateWindow: (value) => (isWithin(duplicateWindows, value) ? undefined : "duplicateWindow"),
-  allowFrom: (value) => (parseBlocks(value) ? undefined : "allowFrom"),
-  rateLimit: (value) => (isWithin(rateLimits, value) ? undefined : "rateLimit"),
-  alertWhenSilent: (value) => (isDecimalWithin(silences, value) ? undefined : "alertWhenSilent"),
-  rawBody: (value) => (isBoolean(value) ? undefined : "rawBody"),
-  guaranteed: (value) => (isBoolean(value) ? undefined : "guaranteed"),
-  attempts: (value) => (isWithin(attempts, value) ? undefined : "attempts"),
-  backoffFirst: (value) => (isWithin(firstBackoffs, value) ? undefined : "backoffFirst"),
-  backoffLongest: (value) => (isWithin(longestBackoffRange, value) ? undefined : "backoffLongest"),
-  concurrency: (value) => (isWithin(concurrencies, value) ? undefined : "concurrency"),
-  ratePerMinute: (value) => (isWithin(ratesPerMinute, value) ? undefined : "ratePerMinute"),
-  breaker: (value) => (isWithin(breakers, value) ? undefined : "breaker"),
-  attemptTimeout: (value) => (isWithin(attemptTimeouts, value) ? undefined : "attemptTimeout"),
-} satisfies Record<HandlingRule, Rule>;
-
-/** Whether a value is such a number, and a whole one. */
-function isWithin(range: Range, value: unknown): boolean {
-  return isDecimalWithin(range, value) && /^\d+$/.test(String(value));
+function wholeNumber(usual: number, min: number, max: number) {
+  const accepts = (value: unknown) => isWithin(value, min, max) && /^\d+$/.test(String(value));
+  return { default: usual, min, max, accepts };
 }
 
-/** Environment variables resolve to texts. What `Number` makes of other texts, such as blanks and `0x10`, is not taken. */
-function isDecimalWithin({ min: least, max: most }: Range, value: unknown): boolean {
+/** Environment variables resolve to texts. What `Number` makes of other texts, such as blanks and `0x10`, is refused. */
+function isWithin(value: unknown, min: number, max: number): boolean {
   const number = typeof value === "string" && /^\d{1,10}(?:\.\d{1,10})?$/.test(value) ? Number(value) : value;
-  return typeof number === "number" && number >= least && number <= most;
+  return typeof number === "number" && number >= min && number <= max;
 }
 
-/** RFC 9110 §5.6.2 and §5.6.4: what a parameter's value is written as. */
-const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
-const quoted = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`;
-/** RFC 9110 §8.3.1: media-type = type "/" subtype parameters */
-const mediaType = new RegExp(`^${token}/${token}(?:[\\t ]*;[\\t ]*${token}=(?:${token}|${quoted}))*$`);
-
-function isMediaType(text: string): boolean {
-  return mediaType.test(text);
+/** RFC 9110 §8.3.1: media-type = type "/" subtype parameters, with tokens and quoted strings of §5.6. */
+function isMediaType(value: unknown): boolean {
+  const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
+  const quoted = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`;
+  const mediaType = new RegExp(`^${token}/${token}(?:[\\t ]*;[\\t ]*${token}=(?:${token}|${quoted}))*$`);
+  return typeof value === "string" && mediaType.test(value);
 }
-
-// By what a repeated delivery is known.
 
 /**
  * What all duplicates of a delivery have in common:
@@ -240,12 +242,8 @@ function isMediaType(text: string): boolean {
  */
 export type DuplicateKey = "" | "body" | `${"header" | "query" | "json"}:${string}`;
 
-/** @returns nothing where it is none */
-export function parseDuplicateKey(value: unknown): DuplicateKey | undefined {
-  return typeof value === "string" && isDuplicateKey(value) ? value : undefined;
-}
-
-function isDuplicateKey(key: string): key is DuplicateKey {
+export function isDuplicateKey(key: unknown): key is DuplicateKey {
+  if (typeof key !== "string") return false;
   const [, from, name = ""] = /^(header|query|json):(.+)$/s.exec(key) ?? [];
   if (from === "header") return isFieldName(name);
   // An asterisk would stand for every element of an array, and two values are no key.

@@ -6,7 +6,7 @@ import { Socket } from "node:net";
 import { types } from "node:util";
 import type { Authenticator } from "../auth/authenticator";
 import { messageField } from "../auth/present";
-import { isWithoutContent } from "../config/parse";
+import { isWithoutContent } from "../config/rules";
 import { DeliveryLog } from "../deliveries/delivery-log";
 import { type FirstAnswer, maxAnswerBytes, type Reservation } from "../deliveries/duplicates";
 import type { AttemptResult } from "../deliveries/queue";

@@ -3,8 +3,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Redactor } from "../auth/redactor";
 import type { Sender } from "../auth/senders/sender";
-import type { ReplyByFlow } from "../config/parse";
-import { isWithoutContent, type ReplyNow } from "../config/parse";
+import type { ReplyByFlow, ReplyNow } from "../config/parse";
+import { isWithoutContent } from "../config/rules";
 import type { Delivery } from "../deliveries/delivery";
 import type { FirstAnswer } from "../deliveries/duplicates";
 import { shorten } from "../request/decode";

@@ -7,10 +7,8 @@ import { getSettings } from "../config/node-red";
 import type { Breach } from "../config/rules";
 import {
   type DeliverySettings,
-  isMisunderstood,
   type StoreKind,
   chooseStore,
-  keepingRule,
   parseDeliverySettings,
   parseStoreSettings,
   type StoreSettings,
@@ -86,8 +84,8 @@ export class DeliveryStores implements NodeQueues {
 
   /** The rule that keeps a node closed, where guaranteed delivery cannot be stored. */
   breachOf(isGuaranteed: boolean): Breach | undefined {
-    const rule = keepingRule(isGuaranteed, this.keeping);
-    return rule && (this.#misunderstood ?? { rule, value: process.versions.node });
+    if (!isGuaranteed || this.keeping !== "none") return undefined;
+    return this.#misunderstood ?? { rule: "storeMissing", value: process.versions.node };
   }
 
   hold(): void {
@@ -167,7 +165,7 @@ export class DeliveryStores implements NodeQueues {
 
   #deliverySettings(given: unknown): DeliverySettings {
     const settings = parseDeliverySettings(given);
-    if (!isMisunderstood(settings)) return settings;
+    if (!("field" in settings)) return settings;
     this.#RED.log.warn(this.#RED._("settings.deliveries", { field: settings.field }));
     return parseDeliverySettings(undefined) as DeliverySettings;
   }

@@ -5,15 +5,7 @@ import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { handlingDefaults } from "../../src/config/fields";
 import { backoffAfter } from "../../src/config/parse";
-import {
-  attempts,
-  attemptTimeouts,
-  breakers,
-  concurrencies,
-  firstBackoffs,
-  longestBackoffRange,
-  ratesPerMinute,
-} from "../../src/config/rules";
+import { handlingFields } from "../../src/config/rules";
 import { parseStoreSettings, type StoreSettings } from "../../src/config/stores";
 import { clientPackages } from "../../src/deliveries/bullmq/server";
 import { unfinished } from "../../src/deliveries/delivery";
@@ -40,19 +32,11 @@ const [check = ""] = page.blocks("js").filter((code) => code.includes("statusCod
 
 describe("the guide of guaranteed delivery", () => {
   it("has the fields of the form, with their defaults and values", () => {
-    const ranges = {
-      attempts,
-      backoffFirst: firstBackoffs,
-      backoffLongest: longestBackoffRange,
-      attemptTimeout: attemptTimeouts,
-      concurrency: concurrencies,
-      ratePerMinute: ratesPerMinute,
-      breaker: breakers,
-    };
     const rows = page.source.replace(/ +/g, " ");
-    for (const name of Object.keys(ranges) as (keyof typeof ranges)[]) {
-      const { min: least, max: most } = ranges[name];
-      rows.should.containEql(`\n| **${catalog.label[name]}** | ${handlingDefaults[name]} | ${least} to ${most} |`);
+    const names = ["attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker"] as const; // prettier-ignore
+    for (const name of names) {
+      const { default: usual, min, max } = handlingFields[name];
+      rows.should.containEql(`\n| **${catalog.label[name]}** | ${usual} | ${min} to ${max} |`);
     }
   });
 

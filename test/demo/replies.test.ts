@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import should from "should";
 import { maxWindows } from "../../src/auth/limits";
-import { handlingDefaults } from "../../src/config/fields";
-import { duplicateWindows, replyStatuses, replyTimeouts } from "../../src/config/rules";
+import { handlingFields } from "../../src/config/rules";
 import { maxWaitingDuplicateBytes, maxWaitingDuplicates } from "../../src/deliveries/duplicate-guard";
 import { maxAnswerBytes, maxAnswersBytes, maxKeys } from "../../src/deliveries/duplicates";
 import { maxParts } from "../../src/request/multipart";
@@ -27,11 +26,12 @@ const byFlow = { reply: "flow", replyTimeout: 1 };
 
 describe("the page of replies", () => {
   it("has the figures of the code", () => {
+    const { replyStatus, replyTimeout, duplicateWindow } = handlingFields;
     const number = (value: number) => value.toLocaleString("en-US");
     for (const figure of [
-      `${replyStatuses.min} to ${replyStatuses.max}`,
-      `${handlingDefaults.replyTimeout} seconds, unless you set ${replyTimeouts.min} to ${replyTimeouts.max}`,
-      `${handlingDefaults.duplicateWindow} hours unless you set ${duplicateWindows.min} to ${duplicateWindows.max}`,
+      `${replyStatus.min} to ${replyStatus.max}`,
+      `${replyTimeout.default} seconds, unless you set ${replyTimeout.min} to ${replyTimeout.max}`,
+      `${duplicateWindow.default} hours unless you set ${duplicateWindow.min} to ${duplicateWindow.max}`,
       `There are ${number(maxKeys)} at most`,
       `more than ${maxAnswerBytes / 1024} kB, or beyond ${maxAnswersBytes / megabyte} MB of all together`,
       `At most ${number(maxWaitingDuplicates)} duplicates wait, with ${maxWaitingDuplicateBytes / megabyte} MB`,

@@ -5,16 +5,16 @@ import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
 import { findUnreadable } from "../../../src/config/blocks";
 import { defaults, placementField, type SavedFields, type TokenMethod } from "../../../src/config/fields";
 import { adminRule, parseBaseUrl, type Roots } from "../../../src/config/host";
-import { isHandlingUsed } from "../../../src/config/parse";
 import {
   type BrokenRule,
-  handlingRules,
   isEnvironmentValue,
+  isHandlingUsed,
+  isTrue,
   normalisePath,
   rules,
   text,
 } from "../../../src/config/rules";
-import { type StoreKind, keepingRule } from "../../../src/config/stores";
+import type { StoreKind } from "../../../src/config/stores";
 import type { Editor, Validator } from "../host";
 import {
   type Field,
@@ -86,8 +86,8 @@ export function brokenRule(node: WebhookNode, field: Field, value: unknown): Bro
 /** The rules, with what only the form knows. */
 const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => BrokenRule | undefined>> = {
   ...rules,
-  ...handlingRules,
-  guaranteed: (value) => handlingRules.guaranteed(value) ?? keepingRule(String(value) === "true", keeping()),
+  guaranteed: (value) =>
+    rules.guaranteed(value) ?? (isTrue(value) && keeping() === "none" ? "storeMissing" : undefined),
   relativePath: (value) => rules.relativePath(value) ?? adminRule(text(value), roots()),
   sender(value, { verificationMethod }) {
     if (text(value) === "") return verificationMethod === "signature" ? "sender.required" : undefined;

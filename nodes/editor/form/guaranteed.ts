@@ -2,7 +2,7 @@
 
 import { shortName } from "../../../src/auth/senders/table";
 import { backoffAfter } from "../../../src/config/parse";
-import { handlingRules, isEnvironmentValue } from "../../../src/config/rules";
+import { isEnvironmentValue, rules } from "../../../src/config/rules";
 import { formatDuration } from "../host";
 import { keeping } from "./checks";
 import { fieldValue, input, inputValue, isTicked, prepareBox, findSender, type WebhookNode } from "./fields";
@@ -40,7 +40,7 @@ function showSpan(node: WebhookNode): void {
 }
 
 function hasValidNumber(field: "attempts" | "backoffFirst" | "backoffLongest"): boolean {
-  return handlingRules[field](inputValue(field)) === undefined;
+  return rules[field](inputValue(field)) === undefined;
 }
 
 export function guaranteedState(node: WebhookNode): string {
