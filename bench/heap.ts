@@ -10,7 +10,7 @@ import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { Guarding } from "../src/deliveries/duplicate-guard";
 import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { EndpointRegistry } from "../src/flow/endpoints";
-import { describeNode, createEndpoint } from "../src/flow/message";
+import { createEndpoint } from "../src/flow/message";
 import { token } from "../test/harness/flow";
 
 const count = 10_000;
@@ -56,7 +56,6 @@ const authenticator = measure("its authenticator", (index) => createAuthenticato
 measure("its counts and its health", (index) => {
   const own = nodeAt(index);
   observers.begin(own);
-  observers.run(describeNode(own, config(index), authenticator(index)));
   return own;
 });
 measure("the endpoint, its functions and its place in the map", (index) => {

@@ -24,7 +24,7 @@ import { Completion, describeError, maxErrorLength } from "../src/flow/completio
 import { DeployGate } from "../src/flow/deploy-gate";
 import { ConfiguredPaths, EndpointRegistry, OpenNodes } from "../src/flow/endpoints";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
-import { createEndpoint, describeNode, type EndpointParts } from "../src/flow/message";
+import { createEndpoint, type EndpointParts } from "../src/flow/message";
 import { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
 import { TestRequests } from "../src/flow/test-requests";
@@ -177,11 +177,9 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
 type Whole = Common & Pick<EndpointParts, "config" | "authenticator" | "outcomes"> & { recorder: Recorder };
 
 function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
-  const { config, authenticator, observers, recorder, registry, stores, completion } = whole;
+  const { config, observers, recorder, registry, stores, completion } = whole;
   const { path } = config;
   const log = stores.logOf(recorder, path, config.guaranteed);
-  const running = describeNode(node, config, authenticator, log);
-  observers.run(running);
   // Deliveries stored before are started, also where guaranteed delivery is off by now.
   const flow =
     config.guaranteed || stores.hasQueue ? new GuaranteedFlow(RED, node, { ...whole, queue: stores.queue }) : undefined;
@@ -189,13 +187,14 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const guarding = guaranteed ? stores.guarding : whole.guarding;
   const endpoint = createEndpoint(RED, node, { ...whole, guarding, guaranteed, records: log });
   if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
-  whole.opened.note(node, { node, config, endpoint, recorder });
+  const running = { node, config, endpoint, recorder };
+  whole.opened.note(node, running);
+  observers.run(running);
   completion.watchErrors(node);
-  const expectation = { hours: config.alertWhenSilent, store: stores.lastingOf(config.guaranteed) };
   const leave = flow && stores.process(node.id, flow, config.guaranteed);
   const unregister = registry.register({
     endpoint,
-    onActive: () => observers.open(running, expectation),
+    onActive: () => observers.open(running, stores.lastingOf(config.guaranteed)),
     onBlocked: () => observers.showBlocked(running),
   });
   const close = whole.front?.open(endpoint);

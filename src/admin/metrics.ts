@@ -5,6 +5,7 @@ import type { NodeAPI } from "node-red";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { permissions } from "../config/host";
 import type { Outcomes } from "../flow/outcomes";
+import { problems } from "../request/problem";
 import type { NodeHealth, NodeHealths } from "./node-health";
 
 /** The help text of each metric, in English only. */
@@ -27,13 +28,8 @@ const buckets = [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1,
 const outcomeLabels = ["accepted", "duplicate", "handshake"] as const;
 const attemptLabels = ["succeeded", "failed", "interrupted"] as const;
 
-export interface NodeCounts {
-  accepted: number;
-  duplicate: number;
-  handshake: number;
-  refused: number;
-  unanswered: number;
-}
+export const noCounts = { accepted: 0, duplicate: 0, handshake: 0, refused: 0, unanswered: 0 };
+export type NodeCounts = typeof noCounts;
 
 export class Metrics {
   /** Not the library's default registry, which other packages may use. */
@@ -47,22 +43,31 @@ export class Metrics {
   readonly #attempts = new Counter({ ...this.#about("attempts_total"), labelNames: ["node", "outcome"] as const });
   readonly #givenUp = new Counter({ ...this.#about("given_up_total"), labelNames: ["node"] as const });
   readonly #nodes: NodeHealths;
-  /** By node: the names of the problems that it refused requests with. */
-  readonly #problems = new Map<string, Set<string>>();
 
   constructor({ httpAdmin, auth }: NodeAPI, outcomes: Outcomes, nodes: NodeHealths) {
     this.#nodes = nodes;
-    for (const outcome of outcomeLabels)
-      outcomes.on(outcome, ({ node }: { node: string }) => this.#count(node, outcome));
-    outcomes.on("refused", ({ node, problem }) => this.#count(node, "refused", problem.name));
-    outcomes.on("unanswered", ({ node }) => nodes.get(node) && this.#unanswered.inc({ node }));
-    outcomes.on("replied", ({ node, milliseconds }) => {
-      if (nodes.get(node)) this.#replies.observe({ node }, milliseconds / 1000);
+    // Events of a deleted node are not counted.
+    const exists = ({ node }: { readonly node: string }) => nodes.get(node) !== undefined;
+    for (const outcome of outcomeLabels) {
+      outcomes.on(outcome, (event: { readonly node: string }) => {
+        if (exists(event)) this.#deliveries.inc({ node: event.node, outcome });
+      });
+    }
+    outcomes.on("refused", (event) => {
+      const labels = { node: event.node, outcome: "refused", problem: event.problem.name };
+      if (exists(event)) this.#deliveries.inc(labels);
     });
-    outcomes.on("attempt:succeeded", ({ node }) => this.#countAttempt(node, "succeeded"));
-    outcomes.on("attempt:failed", ({ node }) => this.#countAttempt(node, "failed"));
-    outcomes.on("attempt:interrupted", ({ node }) => this.#countAttempt(node, "interrupted"));
-    outcomes.on("failed", ({ node }) => nodes.get(node) && this.#givenUp.inc({ node }));
+    outcomes.on("unanswered", (event) => exists(event) && this.#unanswered.inc({ node: event.node }));
+    outcomes.on("replied", (event) => {
+      if (exists(event)) this.#replies.observe({ node: event.node }, event.milliseconds / 1000);
+    });
+    for (const outcome of attemptLabels) {
+      // Flows that are not followed report only failures.
+      outcomes.on(`attempt:${outcome}`, ({ node }: { readonly node: string }) => {
+        if (nodes.get(node)?.running?.config.guaranteed) this.#attempts.inc({ node, outcome });
+      });
+    }
+    outcomes.on("failed", (event) => exists(event) && this.#givenUp.inc({ node: event.node }));
     outcomes.on("removed", ({ node }) => this.#forget(node));
     this.#showGauges(nodes);
     const metrics: RequestHandler = (_request, response, next) => {
@@ -77,26 +82,12 @@ export class Metrics {
     httpAdmin.get("/webhook-trigger/metrics", auth.needsPermission(permissions.read), metrics);
   }
 
-  /** Events of a deleted node are not counted. */
-  #count(node: string, outcome: string, problem?: string): void {
-    if (!this.#nodes.get(node)) return;
-    if (problem === undefined) return this.#deliveries.inc({ node, outcome });
-    const problems = this.#problems.get(node) ?? new Set();
-    this.#problems.set(node, problems.add(problem));
-    this.#deliveries.inc({ node, outcome, problem });
-  }
-
-  /** Flows that are not followed report only failures. */
-  #countAttempt(node: string, outcome: (typeof attemptLabels)[number]): void {
-    if (this.#nodes.get(node)?.running?.isGuaranteed) this.#attempts.inc({ node, outcome });
-  }
-
   /** Prometheus expects a counter to start at 0. */
   #beginAtZero(): void {
     for (const [node, { running }] of this.#nodes.all) {
       for (const outcome of outcomeLabels) this.#deliveries.inc({ node, outcome }, 0);
       this.#unanswered.inc({ node }, 0);
-      if (!running?.isGuaranteed) continue;
+      if (!running?.config.guaranteed) continue;
       for (const outcome of attemptLabels) this.#attempts.inc({ node, outcome }, 0);
       this.#givenUp.inc({ node }, 0);
     }
@@ -104,11 +95,10 @@ export class Metrics {
 
   #forget(node: string): void {
     for (const outcome of outcomeLabels) this.#deliveries.remove({ node, outcome });
-    for (const problem of this.#problems.get(node) ?? [])
-      this.#deliveries.remove({ node, outcome: "refused", problem });
+    for (const { name } of Object.values(problems))
+      this.#deliveries.remove({ node, outcome: "refused", problem: name });
     for (const outcome of attemptLabels) this.#attempts.remove({ node, outcome });
     for (const metric of [this.#unanswered, this.#givenUp, this.#replies]) metric.remove({ node });
-    this.#problems.delete(node);
   }
 
   #about(metric: keyof typeof helpTexts): { name: string; help: string; registers: [Registry] } {
@@ -127,9 +117,9 @@ export class Metrics {
     );
     this.#showGauge("node_info", ["name", "path"], nodes, ({ running }) => {
       if (!running) return [];
-      const { node, path, redactor } = running;
-      const redact = (text = "") => redactor.redact(text).slice(0, maxLabel);
-      return [[{ name: redact(node.name), path: redact(path) }, 1]];
+      const { node, config, recorder } = running;
+      const redact = (text = "") => recorder.redactor.redact(text).slice(0, maxLabel);
+      return [[{ name: redact(node.name), path: redact(config.path) }, 1]];
     });
   }
 
@@ -154,15 +144,11 @@ export class Metrics {
   /** Reads the counts of some nodes. It goes through all counters, so ask for many nodes at once. */
   async read(nodes: ReadonlySet<string>): Promise<Map<string, NodeCounts>> {
     const [deliveries, unanswered] = await Promise.all([this.#deliveries.get(), this.#unanswered.get()]);
-    const counts = new Map<string, NodeCounts>();
-    for (const node of nodes) counts.set(node, { accepted: 0, duplicate: 0, handshake: 0, refused: 0, unanswered: 0 });
-    for (const { labels, value } of deliveries.values) {
+    const counts = new Map([...nodes].map((node) => [node, { ...noCounts }]));
+    const unansweredToo = unanswered.values.map(({ labels, value }) => ({ labels: { ...labels, outcome: "unanswered" }, value })); // prettier-ignore
+    for (const { labels, value } of [...deliveries.values, ...unansweredToo]) {
       const ofNode = counts.get(String(labels.node));
       if (ofNode) ofNode[labels.outcome as keyof NodeCounts] += value;
-    }
-    for (const { labels, value } of unanswered.values) {
-      const ofNode = counts.get(String(labels.node));
-      if (ofNode) ofNode.unanswered = value;
     }
     return counts;
   }

@@ -3,8 +3,9 @@
 import type { Node, NodeAPI } from "node-red";
 import { isLoopback } from "../auth/limits";
 import type { Credential, Explanation } from "../auth/result";
+import { hasTwoCredentials } from "../config/parse";
 import type { Load } from "../deliveries/queue";
-import type { RunningNode } from "../flow/endpoint";
+import type { OpenNode } from "../flow/endpoint";
 import type { AcceptedEvent, Outcomes } from "../flow/outcomes";
 
 /** After so many refused requests in a row, none older than this (in ms), everything is refused. */
@@ -14,15 +15,13 @@ const refusedWithin = 600_000;
 const failedInARow = 3;
 /** An attempt that is not followed has succeeded when no error came for so long, in ms. */
 const successAfter = 10_000;
-/** How many such attempts are watched at once. */
-const maxPending = 100;
 
 /** Most of ten thousand nodes have nothing to remember. */
 const none: readonly never[] = [];
 
 export class NodeHealth {
   /** The node as it was last deployed; missing where its configuration breaks a rule. */
-  running: RunningNode | undefined;
+  running: OpenNode | undefined;
   isOpen = false;
   /** The name of the node whose route gets its requests; may be empty. */
   shadowedBy: string | undefined;
@@ -34,26 +33,25 @@ export class NodeHealth {
   acceptedAt: number | undefined;
   /** When each of two credentials was last used since the deploy. */
   used: Partial<Record<Credential, number>> = {};
+  /** The secret that the sender has brought, until it is shown. */
+  secret: string | undefined;
   /** Failed attempts since the last one that succeeded. */
   failures = 0;
   #last: NodeReport["last"];
   #credential: Credential | undefined;
   #withoutKey = 0;
-  #secret: string | undefined;
-  /** Whether requests came from this computer itself, and from others. */
-  readonly #seen = { here: false, elsewhere: false };
-  #lastIp = "";
+  /** Whether all requests came from this computer itself; missing before the first one. */
+  #hasOnlyLoopback: boolean | undefined;
   /** The times of refused requests since the last accepted one. */
   #refusals: readonly number[] = none;
   /** The first ids of attempts that failed since the last one that succeeded. */
   #failed: readonly string[] = none;
-  /** Attempts that are not followed and began after the last failure, with their times. */
-  #pending: Map<string, number> | undefined;
+  /** The first attempt after a failure, where attempts are not followed. */
+  #trial: { readonly id: string; readonly at: number } | undefined;
 
   /** Forgets what depends on the configuration; the history stays. */
   begin(): void {
-    this.running = this.shadowedBy = this.load = undefined;
-    this.#credential = this.#secret = undefined;
+    this.running = this.shadowedBy = this.load = this.secret = this.#credential = undefined;
     this.isOpen = false;
     this.used = {};
     this.#withoutKey = 0;
@@ -65,55 +63,51 @@ export class NodeHealth {
     this.#last = { at, outcome };
     this.#refusals = none;
     if (lacksKey) this.#withoutKey++;
-    if (!authenticated.isTest) this.#use(authenticated, ip, at);
-    if (outcome === "accepted" && this.#pending && this.#pending.size < maxPending) this.#pending.set(id, at);
-  }
-
-  #use({ credential }: AcceptedEvent["authenticated"], ip: string, at: number): void {
-    this.acceptedAt = at;
-    this.used[credential] = at;
-    this.#credential = credential;
-    this.#see(ip);
-  }
-
-  #see(ip: string): void {
-    if (ip === this.#lastIp) return;
-    this.#lastIp = ip;
-    this.#seen[isLoopback(ip) ? "here" : "elsewhere"] = true;
+    if (!authenticated.isTest) {
+      this.acceptedAt = at;
+      this.used[authenticated.credential] = at;
+      this.#credential = authenticated.credential;
+      this.#see(ip);
+    }
+    const { config } = this.running ?? {};
+    const isFollowed = config?.guaranteed || config?.reply.by === "flow";
+    if (outcome === "accepted" && this.failures > 0 && !isFollowed) this.#trial ??= { id, at };
   }
 
   /** @param ip missing where the reply to an accepted request went wrong */
   refuse(ip: string | undefined, isRequest: boolean): void {
-    const at = Date.now();
-    this.#last = { at, outcome: "refused" };
+    this.note("refused");
     if (ip !== undefined) this.#see(ip);
-    if (!isRequest) return;
-    this.#refusals = [...this.#refusals.slice(1 - refusedInARow), at];
+    if (isRequest) this.#refusals = [...this.#refusals.slice(1 - refusedInARow), Date.now()];
   }
 
-  handshake(): void {
-    this.#last = { at: Date.now(), outcome: "handshake" };
-    this.#refusals = none;
+  #see(ip: string): void {
+    if (this.#hasOnlyLoopback !== false) this.#hasOnlyLoopback = isLoopback(ip);
   }
 
-  missReply(): void {
-    this.#last = { at: Date.now(), outcome: "unanswered" };
+  note(outcome: "refused" | "handshake" | "unanswered"): void {
+    this.#last = { at: Date.now(), outcome };
+    if (outcome === "handshake") this.#refusals = none;
   }
 
   endAttempt(id: string, attempt: number, hasFailed: boolean): void {
     if (!hasFailed) return this.#succeed();
+    this.#endTrial(Date.now());
     this.failures++;
     const key = `${id} ${attempt}`;
     const isNew = this.#failed.length < failedInARow && !this.#failed.includes(key);
     if (isNew) this.#failed = [...this.#failed, key];
-    if (this.running?.isFollowed === false) this.#pending ??= new Map();
-    this.#pending?.delete(id);
+    if (this.#trial?.id === id) this.#trial = undefined;
+  }
+
+  #endTrial(now: number): void {
+    if (this.#trial && this.#trial.at <= now - successAfter) this.#succeed();
   }
 
   #succeed(): void {
     this.failures = 0;
     this.#failed = none;
-    this.#pending = undefined;
+    this.#trial = undefined;
   }
 
   isRefusingAll(now: number): boolean {
@@ -122,54 +116,27 @@ export class NodeHealth {
   }
 
   isFailingAlways(now: number): boolean {
-    const oldest = this.#oldestPending ?? Infinity;
-    if (oldest <= now - successAfter) this.#succeed();
+    this.#endTrial(now);
     return this.#failed.length === failedInARow;
   }
 
-  get #oldestPending(): number | undefined {
-    return this.#pending?.values().next().value;
-  }
-
-  /** In how many ms the status may change without a request; nothing where it cannot. */
-  changesIn(now: number): number | undefined {
-    const times: number[] = [];
+  /** In how many ms the status may change without a request; infinite where it cannot. */
+  changesIn(now: number): number {
     const [first = 0] = this.#refusals;
-    if (this.isRefusingAll(now)) times.push(first + refusedWithin - now);
-    const oldest = this.#oldestPending;
-    if (oldest !== undefined) times.push(oldest + successAfter - now);
-    return times.length > 0 ? Math.max(0, Math.min(...times)) : undefined;
-  }
-
-  get hasSecret(): boolean {
-    return this.#secret !== undefined;
-  }
-
-  /**
-   * Keeps the secret that the sender has brought; a second one may be a stranger's. @returns whether it is the first
-   */
-  bringSecret(secret: string): boolean {
-    const isFirst = this.#secret === undefined;
-    this.#secret ??= secret;
-    return isFirst;
-  }
-
-  /** Returns the secret that the sender has brought, once. */
-  takeSecret(): string | undefined {
-    const secret = this.#secret;
-    this.#secret = undefined;
-    return secret;
+    const refusals = this.isRefusingAll(now) ? first + refusedWithin : Infinity;
+    return Math.max(0, Math.min(refusals, (this.#trial?.at ?? Infinity) + successAfter) - now);
   }
 
   /** What the form shows besides the counts. */
   get report(): Omit<NodeReport, "accepted" | "refused" | "handshakes" | "duplicates" | "unanswered"> {
+    const hasTwo = this.running !== undefined && hasTwoCredentials(this.running.config.access);
     return {
       withoutKey: this.#withoutKey,
-      hasSecret: this.hasSecret,
-      hasOnlyLoopback: this.#seen.here && !this.#seen.elsewhere,
+      hasSecret: this.secret !== undefined,
+      hasOnlyLoopback: this.#hasOnlyLoopback === true,
       ...(this.#last && { last: this.#last }),
       ...(this.lastRefused && { lastRefused: this.lastRefused }),
-      ...(this.running?.hasTwo && this.#credential && { credential: this.#credential }),
+      ...(hasTwo && this.#credential && { credential: this.#credential }),
     };
   }
 }
@@ -189,18 +156,12 @@ export class NodeHealths {
     outcomes.on("accepted", (event) => this.get(event.node)?.accept(event, "accepted"));
     outcomes.on("duplicate", (event) => this.get(event.node)?.accept(event, "repeated"));
     outcomes.on("refused", ({ node, request }) => this.get(node)?.refuse(request?.ip, request !== undefined));
-    outcomes.on("handshake", ({ node }) => this.get(node)?.handshake());
-    outcomes.on("unanswered", ({ node }) => this.get(node)?.missReply());
+    outcomes.on("handshake", ({ node }) => this.get(node)?.note("handshake"));
+    outcomes.on("unanswered", ({ node }) => this.get(node)?.note("unanswered"));
     outcomes.on("attempt:succeeded", ({ node, id, attempt }) => this.get(node)?.endAttempt(id, attempt, false));
     outcomes.on("attempt:failed", ({ node, id, attempt }) => this.get(node)?.endAttempt(id, attempt, true));
-    outcomes.on("load", ({ node, load }) => {
-      const health = this.get(node);
-      if (health) health.load = load;
-    });
-    outcomes.on("shadowed", ({ node, by }) => {
-      const health = this.get(node);
-      if (health) health.shadowedBy = by;
-    });
+    outcomes.on("load", ({ node, load }) => Object.assign(this.get(node) ?? {}, { load }));
+    outcomes.on("shadowed", ({ node, by }) => Object.assign(this.get(node) ?? {}, { shadowedBy: by }));
   }
 
   get(node: string): NodeHealth | undefined {
@@ -227,9 +188,9 @@ export interface NodeReport {
   refused: number;
   handshakes: number;
   duplicates: number;
-  /** Requests without the key that duplicates are known by. */
+  /** Requests without the duplicate key. */
   withoutKey: number;
-  /** Accepted requests that the flow did not answer in time. */
+  /** Accepted requests to which the flow did not reply in time. */
   unanswered: number;
   /** Missing before the first request. */
   last?: { at: number; outcome: "accepted" | "refused" | "handshake" | "repeated" | "unanswered" };

@@ -6,7 +6,7 @@ import type { Explanation, Reason } from "../auth/result";
 import { type SenderId, shortName } from "../auth/senders/table";
 import type { RefusalCause } from "../deliveries/delivery-log";
 import { describeError, type Translate } from "../deliveries/summary";
-import type { RunningNode } from "../flow/endpoint";
+import type { OpenNode } from "../flow/endpoint";
 import type { Outcomes, RefusedEvent } from "../flow/outcomes";
 import { Interference, problems } from "../request/problem";
 import type { NodeHealths, RefusedRequest } from "./node-health";
@@ -105,14 +105,18 @@ export class NodeLog {
       if (this.#mayLog(node, "warn")) running(node)?.node.warn(translate(`refused.${problems.flowLate.name}`));
     });
     outcomes.on("handshake", ({ node, secret, request, status }) => {
-      const found = running(node);
-      found?.records?.greeted(request, status);
-      const isFirst = secret !== undefined && nodes.get(node)?.bringSecret(secret);
-      if (found && isFirst) found.node.warn(translate("status.secretBrought", { path: found.path }));
+      const health = nodes.get(node);
+      if (!health?.running) return;
+      const { node: found, config, endpoint } = health.running;
+      endpoint.records?.greeted(request, status);
+      // A second secret may be a stranger's.
+      if (secret === undefined || health.secret !== undefined) return;
+      health.secret = secret;
+      found.warn(translate("status.secretBrought", { path: config.path }));
     });
     outcomes.on("shadowed", ({ node, by }) => {
       const found = running(node);
-      found?.node.warn(describeShadow(found.path, by, translate));
+      found?.node.warn(describeShadow(found.config.path, by, translate));
     });
     outcomes.on("failed", ({ node, id, attempts, error }) => {
       const text = describeError(error, translate);
@@ -140,11 +144,11 @@ export class NodeLog {
     if (this.#mayLog(node, cause === undefined ? "warn" : "error")) {
       health.lastRefused = this.#log(health.running, event, refusal) ?? health.lastRefused;
     }
-    health.running.records?.refused(problem, request, () => refusal.why);
+    health.running.endpoint.records?.refused(problem, request, () => refusal.why);
   }
 
   /** @returns what was logged, for the form; nothing for an error, which is for the log alone */
-  #log({ node, sender }: RunningNode, event: RefusedEvent, refusal: LoggedRefusal): RefusedRequest | undefined {
+  #log({ node, endpoint }: OpenNode, event: RefusedEvent, refusal: LoggedRefusal): RefusedRequest | undefined {
     const { problem, request } = event;
     const text = this.#translate(`refused.${problem.name}`);
     const { cause, explanation } = refusal;
@@ -153,7 +157,7 @@ export class NodeLog {
       return undefined;
     }
     const ip = problem.isOfAddress ? normaliseAddress(request?.ip ?? "") : undefined;
-    node.warn([ip ? `${text}: ${ip}` : text, ...this.#describe(explanation, sender)].join(". "));
+    node.warn([ip ? `${text}: ${ip}` : text, ...this.#describe(explanation, endpoint.sender?.id)].join(". "));
     return { at: Date.now(), problem: problem.name, ...(ip && { ip }), ...explanation };
   }
 

@@ -3,7 +3,8 @@
 import type { NodeAPI, NodeStatus } from "node-red";
 import type { StoreTrouble } from "../deliveries/queue";
 import type { Translate } from "../deliveries/summary";
-import type { RunningNode } from "../flow/endpoint";
+import { hasTwoCredentials } from "../config/parse";
+import type { OpenNode } from "../flow/endpoint";
 import type { Outcomes } from "../flow/outcomes";
 import { StoreHealth } from "../flow/stores";
 import type { Inactivity } from "./inactivity";
@@ -17,8 +18,14 @@ const intervalMs = 500;
 /** The counts in a status, in this order, where they are not 0. */
 const numbers = ["handshakes", "duplicates", "unanswered", "running", "queued", "retrying", "failed"] as const;
 
+/** The events that may change a status. */
+const shownEvents = [
+  ...(["accepted", "duplicate", "handshake", "refused", "unanswered", "shadowed"] as const),
+  ...(["attempt:succeeded", "attempt:failed", "load", "silent", "heard"] as const),
+];
+
 interface ShownStatus {
-  readonly running: RunningNode;
+  readonly open: OpenNode;
   readonly health: NodeHealth;
   readonly counts: NodeCounts;
   readonly trouble: StoreTrouble | undefined;
@@ -45,15 +52,9 @@ export class NodeStatuses {
     this.#metrics = metrics;
     this.#inactivity = inactivity;
     this.#store = new StoreHealth(RED, outcomes, () => {
-      for (const [node, { running }] of nodes.all) if (running?.isGuaranteed) this.renew(node);
+      for (const [node, { running }] of nodes.all) if (running?.config.guaranteed) this.renew(node);
     });
-    const renew = ({ node }: { readonly node: string }) => this.renew(node);
-    for (const event of ["accepted", "duplicate", "handshake", "refused", "unanswered", "shadowed"] as const) {
-      outcomes.on(event, renew);
-    }
-    for (const event of ["attempt:succeeded", "attempt:failed", "load", "silent", "heard"] as const) {
-      outcomes.on(event, renew);
-    }
+    for (const event of shownEvents) outcomes.on(event, ({ node }: { readonly node: string }) => this.renew(node));
   }
 
   /** Shows the status of a node: at once or, shortly after another, when the interval is over. */
@@ -79,16 +80,12 @@ export class NodeStatuses {
   #showNode(node: string, counts: NodeCounts): void {
     const health = this.#nodes.get(node);
     if (!health?.isOpen || !health.running) return;
-    const { running } = health;
-    const trouble = running.isGuaranteed ? this.#store.trouble : undefined;
+    const { running: open } = health;
+    const trouble = open.config.guaranteed ? this.#store.trouble : undefined;
     const silentFor = this.#inactivity.find(node)?.hours;
-    running.node.status(describeStatus({ running, health, counts, trouble, silentFor }, this.#translate));
-    this.#recheck(node, health);
-  }
-
-  #recheck(node: string, health: NodeHealth): void {
+    open.node.status(describeStatus({ open, health, counts, trouble, silentFor }, this.#translate));
     const wait = health.changesIn(Date.now());
-    if (wait === undefined || this.#rechecks.has(node)) return;
+    if (wait === Infinity || this.#rechecks.has(node)) return;
     const recheck = () => {
       this.#rechecks.delete(node);
       this.renew(node);
@@ -98,15 +95,16 @@ export class NodeStatuses {
 }
 
 function describeStatus(shown: ShownStatus, translate: Translate): NodeStatus {
-  const { running, health, trouble } = shown;
-  const { path } = running;
+  const { health, trouble } = shown;
+  const { path, access } = shown.open.config;
   if (trouble) return { fill: "red", shape: "ring", text: translate(`status.store.${trouble}`) };
   if (health.shadowedBy !== undefined) {
     return { fill: "yellow", shape: "ring", text: describeShadow(path, health.shadowedBy, translate) };
   }
-  if (running.isArmed) {
-    const text = translate(health.hasSecret ? "status.secretBrought" : "status.armed", { path });
-    return { fill: "yellow", shape: health.hasSecret ? "dot" : "ring", text };
+  // The sender brings the secret.
+  if (access.method === "signature" && access.secret === "") {
+    const text = translate(health.secret === undefined ? "status.armed" : "status.secretBrought", { path });
+    return { fill: "yellow", shape: health.secret === undefined ? "ring" : "dot", text };
   }
   const warnings = describeWarnings(shown, translate);
   const text = [describeCounts(shown, translate), ...warnings].join(" · ");
@@ -116,31 +114,27 @@ function describeStatus(shown: ShownStatus, translate: Translate): NodeStatus {
   return { fill: isYellow ? "yellow" : "green", shape: "dot", text };
 }
 
-function describePause({ running, health }: ShownStatus, translate: Translate): string | undefined {
+function describePause({ open, health }: ShownStatus, translate: Translate): string | undefined {
   const { pause, queued = 0, retrying = 0 } = health.load ?? {};
   const number = queued + retrying;
   if (pause === "manual") return translate("status.paused", { number });
   // Failures of an earlier process are not counted here.
-  const failures = Math.max(health.failures, running.breaker);
+  const failures = Math.max(health.failures, open.config.pace.breaker);
   return pause === "breaker" ? translate("status.breaker", { failures, number }) : undefined;
 }
 
-function describeCounts({ running, health, counts }: ShownStatus, translate: Translate): string {
+function describeCounts({ open: { config }, health, counts }: ShownStatus, translate: Translate): string {
   const { accepted, refused, handshake: handshakes, duplicate: duplicates, unanswered } = counts;
-  const { pause, running: runningFlows = 0, queued = 0, retrying = 0, failed = 0 } = health.load ?? {};
+  const { pause, running = 0, queued = 0, retrying = 0, failed = 0 } = health.load ?? {};
   // The text of a pause has its own count of waiting deliveries.
   const waiting = pause === undefined ? { queued, retrying } : { queued: 0, retrying: 0 };
-  const values = { handshakes, duplicates, unanswered, running: runningFlows, ...waiting, failed };
+  const values = { handshakes, duplicates, unanswered, running, ...waiting, failed };
   const parts = numbers
     .filter((name) => values[name] > 0)
     .map((name) => translate(`status.${name}`, { [name]: values[name] }));
-  if (running.hasTwo) parts.push(translate("status.lastUsed", describeUse(health)));
-  const open = translate(refused > 0 ? "status.openRefusing" : "status.open", {
-    path: running.path,
-    accepted,
-    refused,
-  });
-  return [open, ...parts].join(", ");
+  if (hasTwoCredentials(config.access)) parts.push(translate("status.lastUsed", describeUse(health)));
+  const key = refused > 0 ? "status.openRefusing" : "status.open";
+  return [translate(key, { path: config.path, accepted, refused }), ...parts].join(", ");
 }
 
 function describeWarnings({ health, silentFor }: ShownStatus, translate: Translate): string[] {

@@ -4,22 +4,14 @@ import type { RequestHandler } from "express";
 import type { Node, NodeAPI } from "node-red";
 import { permissions } from "../config/host";
 import type { Breach } from "../config/rules";
-import type { RunningNode } from "../flow/endpoint";
+import type { OpenNode } from "../flow/endpoint";
 import { Outcomes } from "../flow/outcomes";
 import { trustsEveryProxy } from "../http/express";
 import { Inactivity, type StoredDeliveries } from "./inactivity";
-import { Metrics } from "./metrics";
+import { Metrics, noCounts } from "./metrics";
 import { NodeHealths, type NodeReport } from "./node-health";
 import { NodeLog } from "./node-log";
 import { NodeStatuses } from "./node-status";
-
-/** The inactivity alert of a node. */
-interface Expectation {
-  /** 0: no alert. */
-  readonly hours: number;
-  /** Where its deliveries are stored; missing where they end with the process. */
-  readonly store: StoredDeliveries | undefined;
-}
 
 export class Observers {
   readonly outcomes = new Outcomes();
@@ -42,31 +34,30 @@ export class Observers {
 
   #serveForm(): void {
     const { httpAdmin, auth, httpNode } = this.#RED;
-    const standing: RequestHandler<{ id: string }> = ({ params: { id } }, response, next) => {
+    const report: RequestHandler<{ id: string }> = ({ params: { id } }, response, next) => {
       response.set("Cache-Control", "no-store");
-      this.#describe(id)
-        .then((told) =>
-          told ? response.json({ ...told, trustsEveryProxy: trustsEveryProxy(httpNode) }) : response.sendStatus(404),
-        )
+      const health = this.#nodes.get(id);
+      if (!health?.running) return void response.sendStatus(404);
+      this.#metrics
+        .read(new Set([id]))
+        .then((counts) => {
+          const { handshake: handshakes, duplicate: duplicates, ...others } = counts.get(id) ?? noCounts;
+          const told: NodeReport = { ...others, handshakes, duplicates, ...health.report };
+          response.json({ ...told, trustsEveryProxy: trustsEveryProxy(httpNode) });
+        })
         .catch(next);
     };
     const secret: RequestHandler<{ id: string }> = ({ params: { id } }, response) => {
-      const brought = this.#nodes.get(id)?.takeSecret();
+      const health = this.#nodes.get(id);
+      const brought = health?.secret;
       response.set("Cache-Control", "no-store");
-      if (brought === undefined) response.sendStatus(404);
-      else response.json({ secret: brought });
+      if (!health || brought === undefined) return void response.sendStatus(404);
+      // It is shown once.
+      health.secret = undefined;
+      response.json({ secret: brought });
     };
-    httpAdmin.get("/webhook-trigger/:id/standing", auth.needsPermission(permissions.read), standing);
+    httpAdmin.get("/webhook-trigger/:id/standing", auth.needsPermission(permissions.read), report);
     httpAdmin.post("/webhook-trigger/:id/secret", auth.needsPermission(permissions.write), secret);
-  }
-
-  async #describe(id: string): Promise<NodeReport | undefined> {
-    const health = this.#nodes.get(id);
-    if (!health?.running) return undefined;
-    const counts = (await this.#metrics.read(new Set([id]))).get(id);
-    if (!counts) return undefined;
-    const { handshake: handshakes, duplicate: duplicates, ...others } = counts;
-    return { ...others, handshakes, duplicates, ...health.report };
   }
 
   /** A node is being deployed. */
@@ -75,38 +66,35 @@ export class Observers {
   }
 
   showBreach(node: Node, { rule, value }: Breach): void {
-    const text = this.#RED._(`rules.${rule}`, { value });
-    node.status({ fill: "red", shape: "ring", text });
-    node.error(text);
+    this.#showClosed(node, "error", "red", this.#RED._(`rules.${rule}`, { value }));
   }
 
   showSwitchedOff(node: Node): void {
-    const text = this.#RED._("status.switchedOff");
-    node.status({ fill: "red", shape: "ring", text });
-    node.warn(text);
+    this.#showClosed(node, "warn", "red", this.#RED._("status.switchedOff"));
   }
 
-  run(running: RunningNode): void {
-    const health = this.#nodes.get(running.node.id);
-    if (health) health.running = running;
+  showBlocked({ node, config: { path } }: OpenNode): void {
+    this.#showClosed(node, "warn", "yellow", this.#RED._("status.waiting", { path }));
   }
 
-  showBlocked({ node, path }: RunningNode): void {
-    const text = this.#RED._("status.waiting", { path });
-    node.status({ fill: "yellow", shape: "ring", text });
-    node.warn(text);
+  #showClosed(node: Node, level: "warn" | "error", fill: "red" | "yellow", text: string): void {
+    node.status({ fill, shape: "ring", text });
+    node[level](text);
   }
 
-  open({ node: { id } }: RunningNode, { hours, store }: Expectation): void {
-    const health = this.#nodes.get(id);
-    if (health) health.isOpen = true;
-    this.#inactivity.begin(id, hours, store);
+  run(open: OpenNode): void {
+    Object.assign(this.#nodes.get(open.node.id) ?? {}, { running: open });
+  }
+
+  /** @param store where its deliveries are stored; missing where they end with the process */
+  open({ node: { id }, config }: OpenNode, store: StoredDeliveries | undefined): void {
+    Object.assign(this.#nodes.get(id) ?? {}, { isOpen: true });
+    this.#inactivity.begin(id, config.alertWhenSilent, store);
     this.#statuses.renew(id);
   }
 
-  close({ node: { id } }: RunningNode): void {
-    const health = this.#nodes.get(id);
-    if (health) health.isOpen = false;
+  close({ node: { id } }: OpenNode): void {
+    Object.assign(this.#nodes.get(id) ?? {}, { isOpen: false });
     this.#inactivity.end(id);
   }
 }

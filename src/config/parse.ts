@@ -57,6 +57,10 @@ export interface SignatureAccess {
   verifyToken: string;
 }
 
+export function hasTwoCredentials(access: WebhookConfig["access"]): boolean {
+  return (access.method === "signature" ? access.secondSecret : access.secondToken) !== "";
+}
+
 /** What a configuration depends on beside its own fields. */
 interface Host {
   roots: Roots;

@@ -3,14 +3,13 @@
 import type { Node } from "node-red";
 import type { Authenticator } from "../auth/authenticator";
 import type { Limits } from "../auth/limits";
-import { Redactor } from "../auth/redactor";
 import type { Sender } from "../auth/senders/sender";
 import type { SenderId } from "../auth/senders/table";
-import type { ReplyByFlow, ReplyNow } from "../config/parse";
+import type { ReplyByFlow, ReplyNow, WebhookConfig } from "../config/parse";
 import type { IncomingDelivery } from "../deliveries/delivery";
 import type { DeliveryLog } from "../deliveries/delivery-log";
 import type { DuplicateGuard } from "../deliveries/duplicate-guard";
-import type { GuaranteedDelivery } from "../deliveries/recorder";
+import type { GuaranteedDelivery, Recorder } from "../deliveries/recorder";
 import type { FlowReply } from "./flow-reply";
 import type { Outcomes } from "./outcomes";
 
@@ -22,7 +21,7 @@ export interface Endpoint {
   readonly path: string;
   readonly authenticator: Authenticator;
   readonly sender: { readonly id: SenderId; readonly row: Sender } | undefined;
-  /** The most bytes a body may have, before and after decoding. */
+  /** How many bytes a body may have, before and after decoding. */
   readonly limit: number;
   /** Allowed addresses and rate; missing: no limits. */
   readonly limits: Limits | undefined;
@@ -46,20 +45,9 @@ export interface Endpoint {
 }
 
 /** A node whose endpoint is open or waits for its path, from one deploy to the next. */
-export interface RunningNode {
+export interface OpenNode {
   readonly node: Node;
-  readonly path: string;
-  /** For its name and path, which may contain a secret. */
-  readonly redactor: Redactor;
-  readonly sender: SenderId | undefined;
-  /** Whether there are two tokens or secrets. */
-  readonly hasTwo: boolean;
-  /** Whether it waits for the sender to bring the secret. */
-  readonly isArmed: boolean;
-  readonly isGuaranteed: boolean;
-  /** Whether the end of its flow is known: by guaranteed delivery, or by the flow's reply. */
-  readonly isFollowed: boolean;
-  /** Failed attempts in a row that pause it; 0: never. */
-  readonly breaker: number;
-  readonly records: DeliveryLog | undefined;
+  readonly config: WebhookConfig;
+  readonly endpoint: Endpoint;
+  readonly recorder: Recorder;
 }

@@ -1,11 +1,9 @@
 // Paths and their endpoints.
 
 import type { Node, NodeAPI } from "node-red";
-import type { WebhookConfig } from "../config/parse";
 import { type Breach, environmentName, normalisePath, rules, text } from "../config/rules";
-import type { Recorder } from "../deliveries/recorder";
 import { getPathKey } from "../request/target";
-import type { Endpoint } from "./endpoint";
+import type { Endpoint, OpenNode } from "./endpoint";
 
 /** An endpoint that wants its path. */
 interface Registration {
@@ -90,15 +88,8 @@ export class EndpointRegistry {
 
 // The state of each running node.
 
-/** A node whose endpoint is open or waits for its path. */
-export interface Open {
-  readonly node: Node;
-  readonly config: WebhookConfig;
-  readonly endpoint: Endpoint;
-  readonly recorder: Recorder;
-}
-
-export type OpenResult = Open | Breach | "switchedOff";
+/** A running node, or why it has no endpoint. */
+export type OpenResult = OpenNode | Breach | "switchedOff";
 
 export class OpenNodes {
   readonly #RED: NodeAPI;
@@ -121,7 +112,7 @@ export class OpenNodes {
   }
 
   /** The node, if its endpoint has its path. */
-  serving(id: string): Open | undefined {
+  serving(id: string): OpenNode | undefined {
     const opened = this.of(id);
     if (opened === undefined || opened === "switchedOff" || "rule" in opened) return undefined;
     return this.#registry.find(opened.config.path) === opened.endpoint ? opened : undefined;

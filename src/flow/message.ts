@@ -10,7 +10,7 @@ import type { IncomingDelivery } from "../deliveries/delivery";
 import type { DeliveryLog } from "../deliveries/delivery-log";
 import { DuplicateGuard, type Guarding, isIdLoose } from "../deliveries/duplicate-guard";
 import type { GuaranteedDelivery } from "../deliveries/recorder";
-import type { Endpoint, RunningNode } from "./endpoint";
+import type { Endpoint } from "./endpoint";
 import { type FlowReply, wrapResponse } from "./flow-reply";
 import type { Outcomes } from "./outcomes";
 
@@ -87,26 +87,4 @@ export function composePayload(
   { returnQueryParams }: Pick<WebhookConfig, "returnQueryParams">,
 ): unknown {
   return returnQueryParams && !isPayload ? { body, query: req.query } : body;
-}
-
-export function describeNode(
-  node: Node,
-  config: WebhookConfig,
-  { redactor }: Authenticator,
-  records?: DeliveryLog,
-): RunningNode {
-  const { path, sender, access, guaranteed: isGuaranteed, reply } = config;
-  const isSigned = access.method === "signature";
-  return {
-    node,
-    path,
-    redactor,
-    sender: isSenderId(sender) ? sender : undefined,
-    hasTwo: (isSigned ? access.secondSecret : access.secondToken) !== "",
-    isArmed: isSigned && access.secret === "",
-    isGuaranteed,
-    isFollowed: isGuaranteed || reply.by === "flow",
-    breaker: config.pace.breaker,
-    records,
-  };
 }

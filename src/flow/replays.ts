@@ -8,7 +8,8 @@ import type { AttemptResult, Change, DeliveryList } from "../deliveries/queue";
 import { isReplayable, lateAnswer, type Obstacle } from "../deliveries/summary";
 import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
-import type { Open, OpenNodes } from "./endpoints";
+import type { OpenNode } from "./endpoint";
+import type { OpenNodes } from "./endpoints";
 import { FlowReply } from "./flow-reply";
 import { createMessage, composePayload } from "./message";
 
@@ -72,7 +73,7 @@ export class Replays {
     return open.recorder.redactor.contains(JSON.stringify(payload)) ? undefined : { payload };
   }
 
-  async #start({ node, config, endpoint, recorder }: Open, stored: StoredDelivery): Promise<Obstacle | undefined> {
+  async #start({ node, config, endpoint, recorder }: OpenNode, stored: StoredDelivery): Promise<Obstacle | undefined> {
     // A redacted number makes it invalid JSON.
     const restored = await recorder.restore(stored, this.#limit, config.rawBody).catch(() => undefined);
     if (!restored || restored instanceof Problem) return "unreadable";

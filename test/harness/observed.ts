@@ -7,8 +7,9 @@ import type { StoredDeliveries } from "../../src/admin/inactivity";
 import { Observers } from "../../src/admin/observers";
 import type { RefusedRequestFacts } from "../../src/auth/authenticator";
 import { TokenAuthenticator } from "../../src/auth/token";
+import type { DeliveryLog } from "../../src/deliveries/delivery-log";
 import type { Load } from "../../src/deliveries/queue";
-import type { RunningNode } from "../../src/flow/endpoint";
+import type { OpenNode } from "../../src/flow/endpoint";
 import { type Problem, problems } from "../../src/request/problem";
 import { token } from "./flow";
 import { parseMetrics } from "./prometheus";
@@ -20,6 +21,16 @@ export const refusedRequest: RefusedRequestFacts = {
   head: { method: "POST", rawHeaders: [], search: "" },
   at: 0,
   ip: "192.0.2.1",
+};
+
+/** A node, unless a test wants it otherwise. */
+const usual = {
+  path: "/hook",
+  isGuaranteed: false,
+  byFlow: false,
+  breaker: 0,
+  hasTwo: false,
+  records: undefined as DeliveryLog | undefined,
 };
 
 type Handler = (request: unknown, response: unknown, next: (error: unknown) => void) => void;
@@ -55,7 +66,7 @@ export class Observed {
   }
 
   /** Deploys a node, maybe again. */
-  deploy(wanted: Partial<RunningNode> = {}, hours = 0, store?: StoredDeliveries, name = ""): void {
+  deploy(wanted: Partial<typeof usual> = {}, hours = 0, store?: StoredDeliveries, name = ""): void {
     this.#close?.();
     const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
     const node = {
@@ -64,13 +75,14 @@ export class Observed {
       status: (status: Observed["statuses"][number]) => this.statuses.push(status),
       ...{ log: line("log"), warn: line("warn"), error: line("error"), metric: () => false },
     } as unknown as Node;
-    const running: RunningNode = {
-      ...{ node, path: "/hook", redactor: tokenGate.redactor, sender: undefined, hasTwo: false, isArmed: false },
-      ...{ isGuaranteed: false, isFollowed: false, breaker: 0, records: undefined, ...wanted },
-    };
+    const { path, isGuaranteed: guaranteed, byFlow, breaker, hasTwo, records } = { ...usual, ...wanted };
+    const reply = { by: byFlow ? "flow" : "now" };
+    const access = { method: "header", secondToken: hasTwo ? token : "" };
+    const config = { path, guaranteed, reply, access, pace: { breaker }, alertWhenSilent: hours };
+    const running = { node, config, endpoint: { records }, recorder: tokenGate } as unknown as OpenNode;
     this.observers.begin(node);
     this.observers.run(running);
-    this.observers.open(running, { hours, store });
+    this.observers.open(running, store);
     this.#close = () => this.observers.close(running);
     this.#events.emit("flows:started");
   }

@@ -109,7 +109,7 @@ describe("the status of a node", () => {
     const yellow = /^yellow .*status.allFailing/;
 
     it("three attempts in a row with guaranteed delivery, until one succeeds", async () => {
-      observed.deploy({ isGuaranteed: true, isFollowed: true });
+      observed.deploy({ isGuaranteed: true });
       observed.fail("a", 1);
       observed.fail("a", 2);
       (await shown()).should.startWith("green");
