@@ -5,6 +5,7 @@ import { pushChanges, serveDeliveries, serveQueueControl } from "../src/admin/de
 import { Observers } from "../src/admin/observers";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
+import { TestCredentials } from "../src/auth/test-credentials";
 import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
 import { adminRule, parseBaseUrl, type Roots } from "../src/config/host";
 import {
@@ -27,7 +28,7 @@ import { GuaranteedFlow } from "../src/flow/guaranteed";
 import { createEndpoint, type EndpointParts } from "../src/flow/message";
 import { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
-import { TestRequests } from "../src/flow/test-requests";
+import { serveTestRequests } from "../src/flow/test-requests";
 import { clientAddress, getMountPath, trustsEveryProxy } from "../src/http/express";
 import { HttpFront } from "../src/http/front";
 import { MissedRequests } from "../src/http/missed-requests";
@@ -46,7 +47,7 @@ interface Common {
   /** Missing where `httpNodeRoot` is `false`. */
   front: HttpFront | undefined;
   opened: OpenNodes;
-  trials: TestRequests;
+  testCredentials: TestCredentials;
   limiting: LimitServices;
   guarding: Guarding;
   observers: Observers;
@@ -94,7 +95,8 @@ function prepare(RED: NodeAPI): Common {
   const paused = (node: string) => stores.paused(node);
   serveDeliveries(RED, { lists, replays, paused });
   serveQueueControl(RED, stores);
-  const trials = new TestRequests(RED, deployGate, opened, lists);
+  const testCredentials = new TestCredentials();
+  serveTestRequests(RED, { deployGate, opened, lists, testCredentials });
   const isConfigured = (key: string) => configured.find(key) !== undefined;
   const missed = new MissedRequests({
     registry,
@@ -140,8 +142,8 @@ function prepare(RED: NodeAPI): Common {
       stores.starts.failed(id, (redactor) => redactor.redact(describeError(by, error)).slice(0, maxErrorLength));
     }),
     opened,
-    trials,
-    limiting: { testCredentials: trials.testCredentials, counter: stores.rates ?? new MemoryRateCounter() },
+    testCredentials,
+    limiting: { testCredentials, counter: stores.rates ?? new MemoryRateCounter() },
     guarding: new Guarding(new MemoryDuplicates()),
     observers,
     roots,
@@ -152,7 +154,7 @@ function prepare(RED: NodeAPI): Common {
 
 /** Opens the endpoint of a node, or returns the rule that keeps it closed. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { opened, trials, observers, roots, baseUrl, stores } = common;
+  const { opened, testCredentials, observers, roots, baseUrl, stores } = common;
   observers.begin(node);
   const close = (breach: Breach) => {
     opened.note(node, breach);
@@ -167,7 +169,7 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   if ("rule" in config) return close(config);
   const breach = stores.breachOf(config.guaranteed);
   if (breach) return close(breach);
-  const authenticator = createAuthenticator(config, node.id, trials.testCredentials);
+  const authenticator = createAuthenticator(config, node.id, testCredentials);
   if ("rule" in authenticator) return close(authenticator);
   const recorder = new Recorder(node.id, authenticator.redactor);
   open(RED, node, { ...common, outcomes: observers.outcomes, config, authenticator, recorder });

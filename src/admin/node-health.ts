@@ -70,7 +70,7 @@ export class NodeHealth {
       this.#see(ip);
     }
     const { config } = this.running ?? {};
-    const isFollowed = config?.guaranteed || config?.reply.by === "flow";
+    const isFollowed = config?.guaranteed === true || config?.reply.by === "flow";
     if (outcome === "accepted" && this.failures > 0 && !isFollowed) this.#trial ??= { id, at };
   }
 
