@@ -1,13 +1,13 @@
 // Registers the node type, and opens and closes an endpoint for each node.
 
 import type { Node, NodeAPI, NodeDef } from "node-red";
-import { pushChanges, serveDeliveries, serveQueueControl } from "../src/admin/deliveries-api";
+import { pushChanges, serveDeliveries } from "../src/admin/deliveries-api";
 import { Observers } from "../src/admin/observers";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { TestCredentials } from "../src/auth/test-credentials";
 import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
-import { adminRule, parseBaseUrl, type Roots } from "../src/config/host";
+import { adminRule, parseBaseUrl } from "../src/config/host";
 import {
   getBodyLimitBytes,
   getMemoryBytes,
@@ -39,23 +39,8 @@ type WebhookTriggerNode = Node<SavedCredentials>;
 /** Core's `http in` nodes do not open then, either. */
 const brokenMiddleware: Breach = { rule: "httpNodeMiddleware", value: "" };
 
-interface Common {
-  registry: EndpointRegistry;
-  deployGate: DeployGate;
-  stores: DeliveryStores;
-  completion: Completion;
-  /** Missing where `httpNodeRoot` is `false`. */
-  front: HttpFront | undefined;
-  opened: OpenNodes;
-  testCredentials: TestCredentials;
-  limiting: LimitServices;
-  guarding: Guarding;
-  observers: Observers;
-  roots: Roots;
-  /** The base URL that senders use, where the settings file has it. */
-  baseUrl: string | undefined;
-  limit: number;
-}
+/** What all nodes share. */
+type Common = ReturnType<typeof prepare>;
 
 export = function webhookTrigger(RED: NodeAPI): void {
   const common = prepare(RED);
@@ -81,7 +66,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
   });
 };
 
-function prepare(RED: NodeAPI): Common {
+function prepare(RED: NodeAPI) {
   const configured = new ConfiguredPaths(RED);
   const observers = new Observers(RED);
   const registry = new EndpointRegistry();
@@ -92,9 +77,7 @@ function prepare(RED: NodeAPI): Common {
   const limit = getBodyLimitBytes(RED);
   const { lists } = stores;
   const replays = new Replays(RED, opened, deployGate, limit);
-  const paused = (node: string) => stores.paused(node);
-  serveDeliveries(RED, { lists, replays, paused });
-  serveQueueControl(RED, stores);
+  serveDeliveries(RED, stores, replays);
   const testCredentials = new TestCredentials();
   serveTestRequests(RED, { deployGate, opened, lists, testCredentials });
   const isConfigured = (key: string) => configured.find(key) !== undefined;
@@ -143,7 +126,7 @@ function prepare(RED: NodeAPI): Common {
     }),
     opened,
     testCredentials,
-    limiting: { testCredentials, counter: stores.rates ?? new MemoryRateCounter() },
+    limiting: { testCredentials, counter: stores.rates ?? new MemoryRateCounter() } satisfies LimitServices,
     guarding: new Guarding(new MemoryDuplicates()),
     observers,
     roots,
@@ -152,7 +135,7 @@ function prepare(RED: NodeAPI): Common {
   };
 }
 
-/** Opens the endpoint of a node, or returns the rule that keeps it closed. */
+/** Opens the endpoint of a node, unless its configuration breaks a rule. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
   const { opened, testCredentials, observers, roots, baseUrl, stores } = common;
   observers.begin(node);

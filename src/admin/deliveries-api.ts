@@ -1,15 +1,15 @@
 // The admin API of deliveries and of queues, and the push that makes open editors fetch them again.
 
-import type { RequestHandler, Response } from "express";
+import type { Request, RequestHandler } from "express";
 import type { Node, NodeAPI } from "node-red";
 import { permissions } from "../config/host";
 import { getServer } from "../config/node-red";
 import { finished, unfinished } from "../deliveries/delivery";
-import { type DeliveryLists, describeDelivery, formatPosition, parsePosition, summarize } from "../deliveries/lists";
+import { describeDelivery, formatPosition, parsePosition, summarize } from "../deliveries/lists";
 import { type DeliveryQueue, type Query, StoreError } from "../deliveries/queue";
-import type { Detail, Pause, State, SummaryPage } from "../deliveries/summary";
+import type { Detail, State, SummaryPage } from "../deliveries/summary";
 import type { Changed, Replays } from "../flow/replays";
-import type { NodeQueues } from "../flow/stores";
+import type { DeliveryStores } from "../flow/stores";
 
 const states: readonly State[] = [...unfinished, ...finished];
 export const defaultPageSize = 100;
@@ -18,12 +18,6 @@ export const maxPageSize = 500;
 const conflict = 409;
 /** From one push to the next, in ms. */
 const pushInterval = 250;
-
-interface DeliveriesApiServices {
-  readonly lists: DeliveryLists;
-  readonly replays: Replays;
-  readonly paused: (node: string) => Pause | undefined;
-}
 
 class BadRequest extends Error {}
 
@@ -44,57 +38,88 @@ export function pushChanges(RED: NodeAPI): () => void {
   };
 }
 
-export function serveDeliveries(RED: NodeAPI, { lists, replays, paused }: DeliveriesApiServices): void {
+/** What a route answers; without a body its status only. */
+interface Answer {
+  readonly status?: number;
+  readonly body?: object;
+}
+
+const notFound: Answer = { status: 404 };
+
+type Stores = Pick<DeliveryStores, "lists" | "loads" | "queue" | "paused">;
+
+/** Serves the deliveries, and pauses and resumes nodes. */
+export function serveDeliveries(RED: NodeAPI, stores: Stores, replays: Replays): void {
   const { httpAdmin, auth } = RED;
-  const means = { translate: RED._, paused };
+  const { lists } = stores;
+  const means = { translate: RED._, paused: (node: string) => stores.paused(node) };
   const [mayRead, mayWrite] = [auth.needsPermission(permissions.read), auth.needsPermission(permissions.write)];
 
   const answer =
-    (act: (...asked: Parameters<RequestHandler<{ id: string }>>) => Promise<unknown>): RequestHandler<{ id: string }> =>
-    (request, response, next) => {
+    (act: (request: Request<{ id: string }>) => Promise<Answer>): RequestHandler<{ id: string }> =>
+    (request, response) => {
       response.set("Cache-Control", "no-store");
-      act(request, response, next)
-        .then((told) => (told === undefined ? response.sendStatus(404) : response.json(told)))
-        .catch((error: unknown) => fail(RED, error, response));
+      act(request)
+        .catch((error: unknown) => describeFailure(RED, error))
+        .then(({ status = 200, body }) => (body ? response.status(status).json(body) : response.sendStatus(status)))
+        .catch((error: unknown) => RED.log.error(error));
     };
 
-  const page = async (query: Query): Promise<SummaryPage> => {
-    const { deliveries, next } = await lists.page(query);
-    return {
+  const control = (act: (queue: DeliveryQueue, node: string) => Promise<void>) =>
+    answer(async ({ params: { id } }) => {
+      if (!(RED.nodes.getNode(id) as Node | null)) return notFound;
+      if (!stores.loads.has(id)) {
+        return { status: conflict, body: { code: "notGuaranteed", message: RED._("queue.notGuaranteed") } };
+      }
+      await act(stores.queue, id);
+      return { status: 204 };
+    });
+
+  const root = "/webhook-trigger/deliveries";
+  const page = answer(async ({ query }) => {
+    const { deliveries, next } = await lists.page(parseQuery(query));
+    const body: SummaryPage = {
       deliveries: deliveries.map((delivery) => summarize(delivery, means)),
       next: next ? formatPosition(next) : null,
     };
-  };
-
-  const detail = async (id: string): Promise<Detail | undefined> => {
+    return { body };
+  });
+  const detail = answer(async ({ params: { id } }) => {
     const found = await lists.find(id);
-    return found && { ...describeDelivery(found.stored, means), ...(await replays.payloadToShow(found.stored)) };
-  };
-
-  const replay = async (id: string, changed: Changed | undefined, response: Response): Promise<unknown> => {
+    if (!found) return notFound;
+    const body: Detail = { ...describeDelivery(found.stored, means), ...(await replays.payloadToShow(found.stored)) };
+    return { body };
+  });
+  const replay = answer(async ({ params: { id }, body }) => {
+    const changed = parseChanged(body);
     const found = await lists.find(id);
-    if (!found) return undefined;
+    if (!found) return notFound;
     const outcome = await replays.replay(found.stored, found.list, changed);
-    if (typeof outcome === "object") return outcome;
-    response.status(conflict);
-    return { code: outcome, message: RED._(`replay.${outcome}`) };
+    if (typeof outcome === "object") return { body: outcome };
+    return { status: conflict, body: { code: outcome, message: RED._(`replay.${outcome}`) } };
+  });
+  const queues: RequestHandler = (_request, response) => {
+    // The load of a node may be older than its pause.
+    const all = [...stores.loads].map(([node, load]) => ({ node, ...load, pause: stores.paused(node) ?? null }));
+    response.set("Cache-Control", "no-store").json({ queues: all });
   };
-
-  const root = "/webhook-trigger/deliveries";
-  httpAdmin.get(root, mayRead, answer(async ({ query }) => page(parseQuery(query)))); // prettier-ignore
-  httpAdmin.get(`${root}/:id`, mayRead, answer(async ({ params }) => detail(params.id))); // prettier-ignore
-  httpAdmin.post(`${root}/:id/replay`, mayWrite, answer(async ({ params, body }, response) => replay(params.id, parseChanged(body), response))); // prettier-ignore
+  httpAdmin.get(root, mayRead, page);
+  httpAdmin.get(`${root}/:id`, mayRead, detail);
+  httpAdmin.post(`${root}/:id/replay`, mayWrite, replay);
+  httpAdmin.get("/webhook-trigger/queues", mayRead, queues);
+  const pause = control((queue, node) => queue.pause(node));
+  const resume = control((queue, node) => queue.resume(node));
+  httpAdmin.post("/webhook-trigger/:id/pause", mayWrite, pause);
+  httpAdmin.post("/webhook-trigger/:id/resume", mayWrite, resume);
 }
 
-function fail(RED: NodeAPI, error: unknown, response: Response): void {
-  if (error instanceof BadRequest) {
-    response.status(400).json({ code: "badRequest", message: error.message });
-  } else if (error instanceof StoreError) {
-    response.status(503).json({ code: error.trouble, message: RED._(`status.store.${error.trouble}`) });
-  } else {
-    RED.log.error(error);
-    response.status(500).json({ code: "unforeseen", message: RED._("refused.unforeseen") });
+function describeFailure(RED: NodeAPI, error: unknown): Answer {
+  if (error instanceof BadRequest) return { status: 400, body: { code: "badRequest", message: error.message } };
+  if (error instanceof StoreError) {
+    return { status: 503, body: { code: error.trouble, message: RED._(`status.store.${error.trouble}`) } };
   }
+  RED.log.error(error);
+  return { status: 500, body: { code: "unforeseen", message: RED._("refused.unforeseen") } };
 }
 
 function parseQuery(query: Readonly<Record<string, unknown>>): Query {
@@ -120,32 +145,4 @@ function parseChanged(body: unknown): Changed | undefined {
   if (body === undefined) return undefined;
   if (typeof body !== "object" || body === null || Array.isArray(body)) throw new BadRequest("{} | { payload }");
   return "payload" in body ? { payload: body.payload } : undefined;
-}
-
-// The admin API that pauses and resumes nodes, and lists their queues.
-
-export function serveQueueControl(RED: NodeAPI, queues: NodeQueues): void {
-  const { httpAdmin, auth } = RED;
-  const [mayRead, mayWrite] = [auth.needsPermission(permissions.read), auth.needsPermission(permissions.write)];
-
-  const control =
-    (act: (queue: DeliveryQueue, node: string) => Promise<void>): RequestHandler<{ id: string }> =>
-    ({ params: { id } }, response) => {
-      response.set("Cache-Control", "no-store");
-      if (!(RED.nodes.getNode(id) as Node | null)) return void response.sendStatus(404);
-      if (!queues.loads.has(id)) {
-        return void response.status(conflict).json({ code: "notGuaranteed", message: RED._("queue.notGuaranteed") });
-      }
-      act(queues.queue, id)
-        .then(() => response.sendStatus(204))
-        .catch((error: unknown) => fail(RED, error, response));
-    };
-
-  httpAdmin.get("/webhook-trigger/queues", mayRead, (_request, response) => {
-    // The load of a node may be older than its pause.
-    const all = [...queues.loads].map(([node, load]) => ({ node, ...load, pause: queues.paused(node) ?? null }));
-    response.set("Cache-Control", "no-store").json({ queues: all });
-  });
-  httpAdmin.post("/webhook-trigger/:id/pause", mayWrite, control((queue, node) => queue.pause(node))); // prettier-ignore
-  httpAdmin.post("/webhook-trigger/:id/resume", mayWrite, control((queue, node) => queue.resume(node))); // prettier-ignore
 }

@@ -159,9 +159,14 @@ export class ConfiguredPaths {
     return this.#nodes?.get(key);
   }
 
+  /** @returns nothing while the flows are not loaded */
   #read(): Map<string, string> | undefined {
-    const saved = this.#saved();
-    if (!saved) return undefined;
+    const saved = new Map<string, Saved>();
+    try {
+      this.#RED.nodes.eachNode((node) => saved.set(node.id, node));
+    } catch {
+      return undefined;
+    }
     const nodes = new Map<string, string>();
     for (const node of saved.values()) {
       if (node.type !== "webhook-trigger" || node.d || saved.get(node.z ?? "")?.disabled) continue;
@@ -171,17 +176,6 @@ export class ConfiguredPaths {
       if (!nodes.has(key)) nodes.set(key, node.id);
     }
     return nodes;
-  }
-
-  #saved(): Map<string, Saved> | undefined {
-    const saved = new Map<string, Saved>();
-    try {
-      this.#RED.nodes.eachNode((node) => saved.set(node.id, node));
-      return saved;
-    } catch {
-      // The flows are not loaded yet.
-      return undefined;
-    }
   }
 }
 

@@ -11,7 +11,6 @@ import {
   chooseStore,
   parseDeliverySettings,
   parseStoreSettings,
-  type StoreSettings,
 } from "../config/stores";
 import { BullQueue } from "../deliveries/bullmq/bull-queue";
 import { clientPackages } from "../deliveries/bullmq/server";
@@ -35,24 +34,25 @@ import type { Pause } from "../deliveries/summary";
 import { problems } from "../request/problem";
 import type { Outcomes } from "./outcomes";
 
-const emptyLoad = { running: 0, queued: 0, retrying: 0, failed: 0 };
-
 /** A file is opened when a node needs it; a shared store as soon as there is a node. */
-export class DeliveryStores implements NodeQueues {
+export class DeliveryStores {
   /** Where guaranteed delivery can be stored. */
   readonly keeping: StoreKind;
   /** Counts over all instances that share a store; missing otherwise. */
   readonly rates: RateCounter | undefined;
   readonly lists = new DeliveryLists(() => [this.#log, this.#opened].filter((list) => list !== undefined));
   readonly starts: RecentStarts;
+  /** The load of each open node with guaranteed delivery. */
   readonly loads = new Map<string, Load>();
   readonly #RED: NodeAPI;
   readonly #events: StoreEvents;
-  readonly #settings: DeliverySettings;
   readonly #misunderstood: Breach | undefined;
+  /** Whether bodies are listed without guaranteed delivery. */
+  readonly #keepsBodies: boolean;
   /** Missing where the settings switch the list off. */
   readonly #log: MemoryLog | undefined;
   readonly #queue: DeliveryQueue;
+  /** Whether the settings name a store, which then has the deliveries of all nodes. */
   readonly #isNamed: boolean;
   #opened: DeliveryQueue | undefined;
   #guarding: Guarding | undefined;
@@ -61,7 +61,13 @@ export class DeliveryStores implements NodeQueues {
   /** @param changed called whenever a delivery or a load is new or has changed */
   constructor(RED: NodeAPI, outcomes: Outcomes, changed: () => void) {
     this.#RED = RED;
-    this.#events = emitStoreEvents(outcomes, changed);
+    this.#events = {
+      down: (trouble, cause) => outcomes.emit("store:down", { trouble, cause }),
+      up: () => outcomes.emit("store:up"),
+      movedAside: (path, cause) => outcomes.emit("store:moved-aside", { path, cause }),
+      warned: (warning) => outcomes.emit("store:warning", { warning }),
+      changed,
+    };
     this.starts = new RecentStarts((node, id, error) =>
       outcomes.emit("attempt:failed", { node, id, attempt: 1, error }),
     );
@@ -70,16 +76,23 @@ export class DeliveryStores implements NodeQueues {
       this.loads.set(node, load);
       changed();
     });
-    const { webhookTriggerStore, webhookTriggerDeliveries } = getSettings(RED);
-    const settings = parseStoreSettings(webhookTriggerStore);
-    if ("field" in settings) this.#misunderstood = { rule: "storeMisunderstood", value: settings.field };
-    this.keeping = chooseStore(settings, sqliteIsHere());
-    this.#settings = this.#deliverySettings(webhookTriggerDeliveries);
-    const { keep, bytes } = this.#settings;
-    if (keep !== 0) this.#log = new MemoryLog(changed, keep, bytes);
-    this.#queue = this.#createQueue("field" in settings ? { type: "sqlite" } : settings);
+    const { webhookTriggerStore, webhookTriggerDeliveries, userDir = process.cwd() } = getSettings(RED);
+    const store = parseStoreSettings(webhookTriggerStore);
+    if ("field" in store) this.#misunderstood = { rule: "storeMisunderstood", value: store.field };
+    this.keeping = chooseStore(store, sqliteIsHere());
     this.#isNamed = webhookTriggerStore !== undefined && this.keeping !== "none";
-    if (this.#queue instanceof BullQueue) this.rates = this.#queue.rates;
+    const { keep, bytes, bodies } = parseDeliveries(RED, webhookTriggerDeliveries);
+    this.#keepsBodies = bodies;
+    if (keep !== 0) this.#log = new MemoryLog(changed, keep, bytes);
+    const limits = bytes === undefined ? {} : { maxBytes: bytes };
+    if ("type" in store && store.type === "bullmq") {
+      const queue = new BullQueue({ ...store, ...limits });
+      this.rates = queue.rates;
+      this.#queue = queue;
+    } else {
+      const folder = "folder" in store ? store.folder : undefined;
+      this.#queue = new SqliteQueue(folder ?? userDir, limits);
+    }
   }
 
   /** The rule that keeps a node closed, where guaranteed delivery cannot be stored. */
@@ -106,11 +119,15 @@ export class DeliveryStores implements NodeQueues {
   logOf(recorder: Recorder, path: string, isGuaranteed: boolean): DeliveryLog | undefined {
     const target = this.#target(isGuaranteed);
     if (!target) return undefined;
-    const { bodies } = this.#settings;
-    const { starts } = this;
-    const newId = () => this.#RED.util.generateId();
-    const keeps = { keepsBodies: isGuaranteed || bodies, keepsAnswers: bodies };
-    return new DeliveryLog(target, { recorder, path, ...keeps, isQueue: target === this.#opened, starts, newId });
+    return new DeliveryLog(target, {
+      recorder,
+      path,
+      keepsBodies: isGuaranteed || this.#keepsBodies,
+      keepsAnswers: this.#keepsBodies,
+      isQueue: target === this.#opened,
+      starts: this.starts,
+      newId: () => this.#RED.util.generateId(),
+    });
   }
 
   /** Records a request that reached no endpoint. */
@@ -137,7 +154,8 @@ export class DeliveryStores implements NodeQueues {
    */
   process(node: string, consumer: Consumer, isGuaranteed: boolean): () => void {
     const leave = this.queue.process(node, consumer);
-    if (isGuaranteed) this.loads.set(node, { ...emptyLoad, pause: this.queue.paused(node) });
+    const load = { running: 0, queued: 0, retrying: 0, failed: 0, pause: this.queue.paused(node) };
+    if (isGuaranteed) this.loads.set(node, load);
     return () => {
       leave();
       this.loads.delete(node);
@@ -163,21 +181,6 @@ export class DeliveryStores implements NodeQueues {
     return this.#log && (isGuaranteed || this.#isNamed) ? this.queue : this.#log;
   }
 
-  #deliverySettings(given: unknown): DeliverySettings {
-    const settings = parseDeliverySettings(given);
-    if (!("field" in settings)) return settings;
-    this.#RED.log.warn(this.#RED._("settings.deliveries", { field: settings.field }));
-    return parseDeliverySettings(undefined) as DeliverySettings;
-  }
-
-  #createQueue(settings: StoreSettings): DeliveryQueue {
-    const { bytes } = this.#settings;
-    const limits = bytes === undefined ? {} : { maxBytes: bytes };
-    const folder = getSettings(this.#RED).userDir ?? process.cwd();
-    if (settings.type === "bullmq") return new BullQueue({ ...settings, ...limits });
-    return new SqliteQueue(settings.folder ?? folder, limits);
-  }
-
   #open(): DeliveryQueue {
     // It reports its troubles and goes on trying.
     this.#queue.open(this.#events).catch((error: unknown) => {
@@ -188,22 +191,36 @@ export class DeliveryStores implements NodeQueues {
   }
 }
 
-// The health of the store, for the log and the statuses.
+function parseDeliveries(RED: NodeAPI, given: unknown): DeliverySettings {
+  const settings = parseDeliverySettings(given);
+  if (!("field" in settings)) return settings;
+  RED.log.warn(RED._("settings.deliveries", { field: settings.field }));
+  return { keep: undefined, bytes: undefined, bodies: true };
+}
 
 /** A full store works again when it has refused nothing for so long (ms): small bodies fit where large ones do not. */
 const fullForMs = 60_000;
 
+/** The trouble of the store, for the log and the statuses. */
 export class StoreHealth {
   trouble: StoreTrouble | undefined;
-  readonly #changed: () => void;
-  readonly #logUp: () => void;
   #timer: NodeJS.Timeout | undefined;
 
   /** @param changed called when the trouble has changed or ended */
   constructor(RED: NodeAPI, outcomes: Outcomes, changed: () => void) {
-    this.#changed = changed;
-    this.#logUp = () => RED.log.info(RED._("store.mended"));
-    const folder = getSettings(RED).userDir ?? process.cwd();
+    const { userDir: folder = process.cwd() } = getSettings(RED);
+    const end = () => {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      if (this.trouble === undefined) return;
+      this.trouble = undefined;
+      RED.log.info(RED._("store.mended"));
+      changed();
+    };
+    const waitForRefusals = () => {
+      clearTimeout(this.#timer);
+      this.#timer = setTimeout(end, fullForMs).unref();
+    };
     outcomes.on("store:down", ({ trouble, cause }) => {
       clearTimeout(this.#timer);
       if (trouble === this.trouble) return;
@@ -211,53 +228,17 @@ export class StoreHealth {
       RED.log.error(RED._(`store.${trouble}`, { cause: getMessage(cause), client: clientPackages, folder }));
       changed();
     });
-    outcomes.on("store:up", () => {
-      if (this.trouble === "full") this.#waitForRefusals();
-      else this.#end();
-    });
+    outcomes.on("store:up", () => (this.trouble === "full" ? waitForRefusals() : end()));
     outcomes.on("refused", ({ problem }) => {
-      if (this.#timer && problem === problems.storeTroubled) this.#waitForRefusals();
+      if (this.#timer && problem === problems.storeTroubled) waitForRefusals();
     });
     outcomes.on("store:moved-aside", ({ path, cause }) => {
       RED.log.error([RED._("store.movedAside", { path }), getMessage(cause)].join(" ").trim());
     });
     outcomes.on("store:warning", ({ warning }) => RED.log.warn(RED._(`store.${warning}`)));
   }
-
-  #waitForRefusals(): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#end(), fullForMs).unref();
-  }
-
-  #end(): void {
-    clearTimeout(this.#timer);
-    this.#timer = undefined;
-    if (this.trouble === undefined) return;
-    this.trouble = undefined;
-    this.#logUp();
-    this.#changed();
-  }
 }
 
 function getMessage(cause: unknown): string {
   return cause instanceof Error ? cause.message : "";
-}
-
-/** Turns the callbacks of a store into events. */
-function emitStoreEvents(outcomes: Outcomes, changed: StoreEvents["changed"]): StoreEvents {
-  return {
-    down: (trouble, cause) => outcomes.emit("store:down", { trouble, cause }),
-    up: () => outcomes.emit("store:up"),
-    movedAside: (path, cause) => outcomes.emit("store:moved-aside", { path, cause }),
-    warned: (warning) => outcomes.emit("store:warning", { warning }),
-    changed,
-  };
-}
-
-export interface NodeQueues {
-  /** The load of each open node. */
-  readonly loads: ReadonlyMap<string, Load>;
-  readonly queue: DeliveryQueue;
-  /** Nothing where it is not paused. */
-  paused(node: string): Pause | undefined;
 }

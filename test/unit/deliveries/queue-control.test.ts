@@ -4,9 +4,9 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { NodeAPI } from "node-red";
 import should from "should";
-import { serveQueueControl } from "../../../src/admin/deliveries-api";
+import { serveDeliveries } from "../../../src/admin/deliveries-api";
 import { StoreError } from "../../../src/deliveries/queue";
-import type { NodeQueues } from "../../../src/flow/stores";
+import type { DeliveryStores } from "../../../src/flow/stores";
 import { send } from "../../harness/http";
 
 describe("pausing a node over the admin API", () => {
@@ -21,7 +21,7 @@ describe("pausing a node over the admin API", () => {
       _: (key: string) => key,
     } as unknown as NodeAPI;
     const queue = { pause: () => Promise.reject(error) };
-    serveQueueControl(RED, { loads: new Map([["n", {}]]), queue } as unknown as NodeQueues);
+    serveDeliveries(RED, { loads: new Map([["n", {}]]), queue } as unknown as DeliveryStores, {} as never);
     const server = createServer(httpAdmin).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
