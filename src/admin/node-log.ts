@@ -4,7 +4,6 @@ import { inspect } from "node:util";
 import { normaliseAddress, TimeBudget } from "../auth/limits";
 import type { Explanation, Reason } from "../auth/result";
 import { type SenderId, shortName } from "../auth/senders/table";
-import type { RefusalCause } from "../deliveries/delivery-log";
 import { describeError, type Translate } from "../deliveries/summary";
 import type { OpenNode } from "../flow/endpoint";
 import type { Outcomes, RefusedEvent } from "../flow/outcomes";
@@ -20,46 +19,9 @@ const maxValue = 300;
 /** How many ms of each second may be spent on explaining refusals, for all nodes together. */
 const examination = new TimeBudget(100);
 
-/** The explanation of a refusal, found when it is first needed. Secrets are redacted. */
-class LoggedRefusal {
-  readonly #event: RefusedEvent;
-  readonly #translate: Translate;
-  #explanation: Explanation | undefined;
-  #cause: string | undefined;
-
-  constructor(event: RefusedEvent, translate: Translate) {
-    this.#event = event;
-    this.#translate = translate;
-  }
-
-  get explanation(): Explanation {
-    const { authenticator, problem, request, cause } = this.#event;
-    const mayBeKnown = request && problem.status === 401 && cause === undefined;
-    return (this.#explanation ??= mayBeKnown ? explain(authenticator, request) : { reasons: [] });
-  }
-
-  /** The error behind it, with its stack. */
-  get cause(): string | undefined {
-    const { authenticator, cause } = this.#event;
-    if (cause === undefined) return undefined;
-    return (this.#cause ??= authenticator.redactor
-      .redact(describeCause(cause, this.#translate))
-      .slice(0, maxLoggedCause));
-  }
-
-  /** For the list of deliveries. Within the time budget: not each request of a flood is explained. */
-  get why(): RefusalCause {
-    const error = this.cause?.split("\n", 1)[0]?.slice(0, maxNotedCause);
-    const explanation = this.#explanation ?? examination.spend(() => this.explanation) ?? { reasons: [] };
-    return { explanation, error };
-  }
-}
-
-/** Whatever a request contains, its refusal is reported. */
-function explain(
-  authenticator: RefusedEvent["authenticator"],
-  request: NonNullable<RefusedEvent["request"]>,
-): Explanation {
+/** Why a request was refused, without secrets. Whatever it contains, its refusal is reported. */
+function explain({ authenticator, problem, request, cause }: RefusedEvent): Explanation {
+  if (!request || problem.status !== 401 || cause !== undefined) return { reasons: [] };
   // A stranger may have chosen the name of a header field or parameter.
   const redact = (value: string | number) =>
     typeof value === "string" ? authenticator.redactor.redact(value).slice(0, maxValue) : value;
@@ -136,26 +98,30 @@ export class NodeLog {
   }
 
   #refuse(event: RefusedEvent): void {
-    const { node, problem, request, cause } = event;
+    const { node, authenticator, problem, request, cause } = event;
     const health = this.#nodes.get(node);
     if (!health?.running) return;
-    const refusal = new LoggedRefusal(event, this.#translate);
+    const { running } = health;
+    const text = cause === undefined ? undefined : describeCause(cause, this.#translate);
+    const redact = () => text && authenticator.redactor.redact(text).slice(0, maxLoggedCause);
+    let explanation: Explanation | undefined;
     // Warnings that a stranger causes must not hide errors: each level has its own interval.
-    if (this.#mayLog(node, cause === undefined ? "warn" : "error")) {
-      health.lastRefused = this.#log(health.running, event, refusal) ?? health.lastRefused;
+    if (cause === undefined && this.#mayLog(node, "warn")) {
+      explanation = explain(event);
+      health.lastRefused = this.#warn(running, event, explanation);
+    } else if (cause !== undefined && this.#mayLog(node, "error")) {
+      running.node.error(`${this.#translate(`refused.${problem.name}`)}: ${redact()}`);
     }
-    health.running.endpoint.records?.refused(problem, request, () => refusal.why);
+    running.endpoint.records?.refused(problem, request, () => ({
+      // Not each request of a flood is explained.
+      explanation: explanation ?? examination.spend(() => explain(event)) ?? { reasons: [] },
+      error: redact()?.split("\n", 1)[0]?.slice(0, maxNotedCause),
+    }));
   }
 
-  /** @returns what was logged, for the form; nothing for an error, which is for the log alone */
-  #log({ node, endpoint }: OpenNode, event: RefusedEvent, refusal: LoggedRefusal): RefusedRequest | undefined {
-    const { problem, request } = event;
+  /** @returns what was logged, for the form */
+  #warn({ node, endpoint }: OpenNode, { problem, request }: RefusedEvent, explanation: Explanation): RefusedRequest {
     const text = this.#translate(`refused.${problem.name}`);
-    const { cause, explanation } = refusal;
-    if (cause !== undefined) {
-      node.error(`${text}: ${cause}`);
-      return undefined;
-    }
     const ip = problem.isOfAddress ? normaliseAddress(request?.ip ?? "") : undefined;
     node.warn([ip ? `${text}: ${ip}` : text, ...this.#describe(explanation, endpoint.sender?.id)].join(". "));
     return { at: Date.now(), problem: problem.name, ...(ip && { ip }), ...explanation };

@@ -30,6 +30,9 @@ interface WaitingSender {
   readonly isTest?: boolean;
 }
 
+/** The flow has replied, it has not, or the sender has gone. */
+type Ending = "answered" | "failed" | "gone";
+
 /** The endpoint whose flow replies. */
 interface Owner {
   readonly nodeId: string;
@@ -156,50 +159,34 @@ export class FlowReply {
     this.#length += bytes.length;
   }
 
-  #settle(how: "answered" | "failed" | "gone", problem?: Problem, cause?: unknown): void {
+  #settle(how: Ending, problem?: Problem, cause?: unknown): void {
     if (this.#isSettled) return;
     this.#isSettled = true;
     clearTimeout(this.#timer);
-    const { id, start, response } = this.#waiting;
-    const milliseconds = performance.now() - start;
-    if (how === "answered") {
-      void this.#reservation?.settle(this.#answer);
-      this.#owner?.outcomes.emit("replied", {
-        node: this.#owner.nodeId,
-        id,
-        milliseconds,
-        contentLength: this.#length,
-      });
-    } else {
-      void this.#reservation?.release();
-      if (problem) this.#emitFailure(problem, cause);
-    }
-    const result = toResult(how, problem?.status ?? response.statusCode, this.#owner !== undefined);
-    const told = { milliseconds, ...(how !== "gone" && { status: response.statusCode }) };
+    const status = problem?.status ?? this.response.statusCode;
+    const result = toResult(how, status, this.#owner !== undefined);
+    if (how === "answered") void this.#reservation?.settle(this.#answer);
+    else void this.#reservation?.release();
+    if (this.#owner) this.#report(this.#owner, how, result, problem, cause);
     this.#end(result);
-    this.#emitAttempt(result);
-    const state = this.#owner?.guaranteed
-      ? {}
-      : ({ state: result.as === "succeeded" ? "succeeded" : "failed" } as const);
-    const noted = how === "gone" ? {} : this.#note(problem);
-    this.#owner?.records?.answered(id, { ...told, ...noted, ...state });
   }
 
-  #emitFailure(problem: Problem, cause: unknown): void {
-    if (!this.#owner) return;
-    const { outcomes, nodeId: node, authenticator } = this.#owner;
-    const isLate = problem === problems.flowLate && cause === undefined;
-    if (isLate) outcomes.emit("unanswered", { node, id: this.#waiting.id });
-    else outcomes.emit("refused", { node, authenticator, problem, cause });
-  }
-
-  /** Guaranteed delivery emits its own. */
-  #emitAttempt(result: AttemptResult): void {
-    if (!this.#owner || this.#owner.guaranteed) return;
-    const { outcomes, nodeId: node } = this.#owner;
-    const attempt = { node, id: this.#waiting.id, attempt: 1 };
-    if (result.as === "succeeded") outcomes.emit("attempt:succeeded", attempt);
-    else if (result.as === "failed") outcomes.emit("attempt:failed", { ...attempt, error: result.error });
+  #report(owner: Owner, how: Ending, result: AttemptResult, problem?: Problem, cause?: unknown): void {
+    const { outcomes, nodeId: node, authenticator, records, guaranteed } = owner;
+    const { id, start } = this.#waiting;
+    const milliseconds = performance.now() - start;
+    if (how === "answered") outcomes.emit("replied", { node, id, milliseconds, contentLength: this.#length });
+    else if (problem === problems.flowLate && cause === undefined) outcomes.emit("unanswered", { node, id });
+    else if (problem) outcomes.emit("refused", { node, authenticator, problem, cause });
+    // Guaranteed delivery emits its own.
+    const attempt = { node, id, attempt: 1 };
+    if (!guaranteed && result.as === "succeeded") outcomes.emit("attempt:succeeded", attempt);
+    if (!guaranteed && result.as === "failed") outcomes.emit("attempt:failed", { ...attempt, error: result.error });
+    records?.answered(id, {
+      milliseconds,
+      ...(how !== "gone" && { status: this.response.statusCode, ...this.#note(authenticator, problem) }),
+      ...(!guaranteed && { state: result.as === "succeeded" ? "succeeded" : "failed" }),
+    });
   }
 
   /** The whole reply, for duplicates. */
@@ -208,15 +195,14 @@ export class FlowReply {
     return this.#head && { ...this.#head, body: isWhole ? Buffer.concat(this.#chunks) : undefined };
   }
 
-  #note(problem: Problem | undefined): ReturnType<typeof noteAnswer> {
-    const { redactor } = this.#owner?.authenticator ?? {};
-    if (!redactor || isWithoutContent(this.response.statusCode)) return {};
+  #note({ redactor }: Authenticator, problem: Problem | undefined): ReturnType<typeof noteAnswer> {
+    if (isWithoutContent(this.response.statusCode)) return {};
     return noteAnswer(problem?.body ?? Buffer.concat(this.#chunks), redactor);
   }
 }
 
 /** RFC 9110 §15.6: the sender sends the delivery again. */
-function toResult(how: "answered" | "failed" | "gone", status: number, isTold: boolean): AttemptResult {
+function toResult(how: Ending, status: number, isTold: boolean): AttemptResult {
   if (how === "answered" && status < 500) return { as: "succeeded" };
   const error = how === "gone" ? gone : statusError(status);
   return isTold ? { as: "failed", error, isTold } : { as: "failed", error };
