@@ -22,46 +22,33 @@ export function parseMetrics(text: string): Map<string, Family> {
   if (!text.endsWith("\n")) throw new Error("the last line has no end");
   const families = new Map<string, Family>();
   const said = new Set<string>();
-  let help: { name: string; text: string } | undefined;
-  let current: { name: string; family: Family } | undefined;
-  for (const line of text.slice(0, -1).split("\n")) {
-    const [, aboutName, about] = /^# HELP (\S+) (.*)$/.exec(line) ?? [];
-    const [, typeName, type] = /^# TYPE (\S+) (counter|gauge|histogram)$/.exec(line) ?? [];
-    if (line === "") continue;
-    if (aboutName !== undefined && about !== undefined) {
-      help = { name: aboutName, text: about };
-    } else if (typeName !== undefined && type !== undefined) {
-      if (help?.name !== typeName || families.has(typeName)) throw new Error(`${typeName} is not told once: ${line}`);
-      current = { name: typeName, family: { type, help: help.text, samples: [] } };
-      families.set(typeName, current.family);
+  let [help, current] = ["", ""];
+  for (const line of text.split("\n").filter((each) => each !== "")) {
+    const [, word, name = "", rest = ""] = /^# (HELP|TYPE) (\S+) (.*)$/.exec(line) ?? [];
+    const family = families.get(current);
+    if (word === "HELP") {
+      [help, current] = [rest, name];
+    } else if (word === "TYPE") {
+      if (current !== name || families.has(name)) throw new Error(`${name} is not described once: ${line}`);
+      families.set(name, { type: rest, help, samples: [] });
     } else {
-      const sample = sampleIn(line);
+      const sample = parseSample(line);
       const key = JSON.stringify([sample.name, Object.entries(sample.labels).sort()]);
-      if (said.has(key)) throw new Error(`said twice: ${line}`);
+      const parts = family?.type === "histogram" ? ["_bucket", "_sum", "_count"] : [""];
+      const isStray = !parts.some((part) => sample.name === current + part);
+      if (!family || isStray || said.has(key)) throw new Error(`stray, or said twice: ${line}`);
       said.add(key);
-      const parts = current?.family.type === "histogram" ? ["_bucket", "_sum", "_count"] : [""];
-      if (!current || !parts.some((part) => sample.name === `${current?.name}${part}`))
-        throw new Error(`stray: ${line}`);
-      current.family.samples.push(sample);
+      family.samples.push(sample);
     }
   }
   return families;
 }
 
-function sampleIn(line: string): Sample {
+function parseSample(line: string): Sample {
   const [, name, written = ""] = sampleLine.exec(line) ?? [];
-  const value = line.slice(line.lastIndexOf(" ") + 1);
-  if (name === undefined || !/^(?:[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?|[+-]Inf|NaN)$/i.test(value)) {
-    throw new Error(`not understood: ${line}`);
-  }
+  const value = line.slice(line.lastIndexOf(" ") + 1).replace("Inf", "Infinity");
+  if (name === undefined || Number.isNaN(Number(value))) throw new Error(`not understood: ${line}`);
+  const unescape = (text: string) => text.replace(/\\(.)/g, (_all, character: string) => (character === "n" ? "\n" : character)); // prettier-ignore
   const labels = [...written.matchAll(new RegExp(label, "g"))].map(([, key = "", text = ""]) => [key, unescape(text)]);
-  return { name, labels: Object.fromEntries(labels) as Record<string, string>, value: numberIn(value) };
-}
-
-function unescape(text: string): string {
-  return text.replace(/\\(.)/g, (_all, character: string) => (character === "n" ? "\n" : character));
-}
-
-function numberIn(text: string): number {
-  return Number(text.replace("Inf", "Infinity"));
+  return { name, labels: Object.fromEntries(labels) as Record<string, string>, value: Number(value) };
 }

@@ -108,29 +108,16 @@ describe("the log", () => {
     const fails = () => {
       throw new Error(`asked for ${token}`);
     };
-    const circular: Record<string, unknown> = { token };
-    circular.self = circular;
-    const traps = ["get", "has", "ownKeys", "getPrototypeOf", "getOwnPropertyDescriptor"] as const;
     const revoked = Proxy.revocable({ token }, {});
     revoked.revoke();
     for (const [what, cause] of [
       ["a string", `failed at ${token}`],
       ["null", null],
-      ["a number", 42n],
-      ["a symbol", Symbol(token)],
-      ["a function", Object.assign(() => undefined, { token })],
       ["an object without a prototype", Object.assign(Object.create(null) as object, { token })],
-      ["an object in itself", circular],
       ["an object that refuses to be looked at", { token, [inspect.custom]: fails }],
-      ["an object that refuses to be a text", { token, toString: fails, [Symbol.toPrimitive]: fails }],
-      ["a proxy that refuses everything", new Proxy({ token }, Object.fromEntries(traps.map((trap) => [trap, fails])))],
       ["a proxy that is revoked", revoked.proxy],
-      ["an error whose stack is a number", Object.assign(new Error(token), { stack: 42 })],
-      ["an error whose stack is an object", Object.assign(new Error(token), { stack: { token } })],
-      ["an error whose stack refuses to be a text", Object.assign(new Error(token), { stack: { token, toString: fails } })],
-      ["an error without a stack", Object.assign(new Error(token), { stack: undefined })],
+      ["an error whose stack is an object", Object.assign(new Error(token), { stack: { token, toString: fails } })],
       ["an error whose stack refuses to be read", Object.defineProperty(new Error(token), "stack", { get: fails })],
-      ["a text that is cut where the token is", { url: `${"x".repeat(9_980)}${token}` }],
     ] as const) {
       it(`such as ${what}`, () => {
         refuse(problems.unforeseen, cause);
@@ -140,26 +127,19 @@ describe("the log", () => {
     }
   }); // prettier-ignore
 
-  describe("has no more of an error than can be read, and nothing of a token that is cut", () => {
-    const backslashes = "\\".repeat(500_000);
-    for (const [what, cause] of [
-      ["an error that quotes a long body", new Error(`Unexpected token in ${"body ".repeat(100_000)}`)],
-      ["an error that quotes rows of escapes", new Error(`Unexpected token in ${backslashes}${token}`)],
-      ["an error with a token in rows of escapes", new Error(`Unexpected token in ${token}${backslashes}${token}`)],
-      ["a long text", `${"x".repeat(500_000)}${token}`],
-      ["a long text of escapes", backslashes],
-      ["an object with a long text", { body: `${"x".repeat(500_000)}${token}` }],
-      ...Array.from({ length: 60 }, (_, index) => [
-        `an object with a token ${9_950 + index} characters from its beginning`,
-        { body: `${"x".repeat(9_950 + index)}${token}` },
-      ] as const),
-    ] as const) {
-      it(`such as ${what}`, () => {
-        refuse(problems.unforeseen, cause);
-        logs.should.have.length(1);
-        logs[0]?.length.should.be.belowOrEqual(10_100);
-        logs[0]?.should.not.containEql(token.slice(0, 5));
-      });
+  it("has no more of an error than can be read, and nothing of a token that is cut", () => {
+    const causes = [
+      new Error(`Unexpected token in ${"body ".repeat(100_000)}`),
+      new Error(`Unexpected token in ${token}${"\\".repeat(500_000)}${token}`),
+      { body: `${"x".repeat(500_000)}${token}` },
+      ...Array.from({ length: 60 }, (_, index) => ({ body: `${"x".repeat(9_950 + index)}${token}` })),
+    ];
+    for (const cause of causes) {
+      refuse(problems.unforeseen, cause);
+      now += 1000;
+      const [line = ""] = logs.splice(0);
+      line.length.should.be.within(100, 10_100);
+      line.should.not.containEql(token.slice(0, 5));
     }
-  }); // prettier-ignore
+  });
 });
