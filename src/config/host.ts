@@ -1,4 +1,4 @@
-// Where Node-RED's two apps are, and which paths that leaves for endpoints.
+// Where Node-RED's two apps are mounted, which paths endpoints may have, and the permissions of the admin API.
 
 import { type BrokenRule, normalisePath } from "./rules";
 
@@ -25,10 +25,8 @@ export function adminRule(path: string, roots: Roots): BrokenRule | undefined {
   return adminSegments.includes(segment) ? "relativePath.admin" : undefined;
 }
 
-// The address that callers use.
-
 /**
- * Reads `webhookTriggerBaseUrl`, the address that callers use when it is not the one that the browser uses.
+ * Parses `webhookTriggerBaseUrl`: the address that senders use, where it is not the one of the browser.
  *
  * @returns the address without a slash at its end; nothing when it is not that of a web server
  */
@@ -47,11 +45,10 @@ function parseUrl(text: string): URL | undefined {
   }
 }
 
-// What a user of the editor needs.
-
+/** The permissions that users of the admin API need. */
 export const permissions = {
-  /** To see how the nodes fare, and what came to them. */
+  /** To see deliveries, counts and metrics. */
   read: "webhook-trigger.read",
-  /** To start a flow, and to fetch what a sender has brought. */
+  /** To start a flow, to pause a node, and to fetch a secret that a sender has brought. */
   write: "webhook-trigger.write",
 } as const;

@@ -27,13 +27,13 @@ interface HostSettings {
   apiMaxLength?: string | number;
   /** Where the files of this Node-RED are. */
   userDir?: string;
-  /** Our own: how many deliveries are kept, and what of them. */
+  /** Our own: how many deliveries are kept, and whether with their bodies. */
   webhookTriggerDeliveries?: unknown;
-  /** Our own: the address that callers use, for the form in the editor. */
+  /** Our own: the address that senders use, for the form. */
   webhookTriggerBaseUrl?: unknown;
   /** Our own: the memory that bodies may take before they are a message, in bytes or such as "32mb". */
   webhookTriggerMemory?: unknown;
-  /** Our own: where deliveries are kept. It may hold a password, so nothing of it may reach the editor. */
+  /** Our own: where deliveries are stored. It may have a password, so the editor must not get it. */
   webhookTriggerStore?: unknown;
 }
 
@@ -44,21 +44,21 @@ export function getSettings(RED: NodeAPI): HostSettings {
   return RED.settings as HostSettings;
 }
 
-/** What the operator lets HTTP nodes go through now, as Express takes it; like `http in`, anything else is left aside. */
+/** `httpNodeMiddleware`, as it is now; like `http in`, any other value is ignored. */
 export function getMiddleware(RED: NodeAPI): RequestHandler[] {
   const { httpNodeMiddleware } = getSettings(RED);
   if (typeof httpNodeMiddleware === "function") return [httpNodeMiddleware as RequestHandler];
   return Array.isArray(httpNodeMiddleware) ? [...(httpNodeMiddleware as RequestHandler[])] : [];
 }
 
-/** Whether Express would refuse to take what is to be gone through: an `http in` node never opens then. */
+/** Whether Express refuses `httpNodeMiddleware`: then an `http in` node never opens, either. */
 export function isMiddlewareBroken(RED: NodeAPI): boolean {
   return getMiddleware(RED)
     .flat(Infinity)
     .some((middleware) => typeof middleware !== "function");
 }
 
-/** The runtime's web server: a host application that runs Node-RED without an editor need not tell it. */
+/** The runtime's web server; a host application that runs Node-RED without an editor may not pass it. */
 export function getServer(RED: NodeAPI): Server | undefined {
   return (RED as { server?: Server | null }).server ?? undefined;
 }
@@ -69,8 +69,8 @@ export function getParent(app: Express): Express | undefined {
 }
 
 /**
- * Where an app was mounted, without a slash at its end. Express tells an app of the app that it is mounted in, but not
- * of a router; there it is most likely at its root in the settings.
+ * Where an app was mounted, without a slash at its end. Express sets the parent of an app in an app, but not of one in a
+ * router; there it is most likely at its root in the settings.
  */
 export function getMountPath(app: Express, root: string | false): string {
   return normalisePath(getParent(app) ? app.path() : root || "/");
@@ -82,12 +82,12 @@ export function getRoots(RED: NodeAPI): Roots {
   return { admin: httpAdminRoot, node: httpNodeRoot };
 }
 
-/** The most bytes that a body may have, read as Node-RED's own parsers read the setting. */
+/** How many bytes a body may have, parsed as Node-RED's own parsers parse the setting. */
 export function getBodyLimitBytes(RED: NodeAPI): number {
   return bytes.parse(getSettings(RED).apiMaxLength ?? defaultLimit) ?? Number(bytes.parse(defaultLimit));
 }
 
-/** The memory that bodies may take before they are a message, in bytes; nothing where the setting says nothing that is understood. */
+/** The memory that bodies may take before they are a message, in bytes; missing where the setting is missing or not understood. */
 export function getMemoryBytes(RED: NodeAPI): number | undefined {
   const { webhookTriggerMemory: given } = getSettings(RED);
   const parsed = typeof given === "string" || typeof given === "number" ? bytes.parse(given) : null;

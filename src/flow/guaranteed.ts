@@ -35,16 +35,16 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   readonly pace: Pace;
   readonly #RED: NodeAPI;
   readonly #node: Node;
-  readonly #means: GuaranteedServices;
+  readonly #services: GuaranteedServices;
   readonly #messages = new Map<string, { delivery: IncomingDelivery; bytes: number }>();
   #messageBytes = 0;
   #triedAt = -Infinity;
 
-  constructor(RED: NodeAPI, node: Node, means: GuaranteedServices) {
-    this.pace = means.config.pace;
+  constructor(RED: NodeAPI, node: Node, services: GuaranteedServices) {
+    this.pace = services.config.pace;
     this.#RED = RED;
     this.#node = node;
-    this.#means = means;
+    this.#services = services;
   }
 
   async store(
@@ -52,7 +52,7 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
     sent: SentRequest,
     answer: { answer?: string },
   ): Promise<Problem | undefined> {
-    const stored = this.#means.recorder.record(delivery, sent, { state: "queued", ...answer });
+    const stored = this.#services.recorder.record(delivery, sent, { state: "queued", ...answer });
     const bytes = stored.delivery.size;
     this.#messages.set(delivery.id, { delivery, bytes });
     this.#messageBytes += bytes;
@@ -61,13 +61,13 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
       if (this.#messages.size <= maxMessages && this.#messageBytes <= maxMessageBytes) break;
       this.#takeMessage(id);
     }
-    const problem = await this.#add(() => this.#means.queue.add({ ...stored.delivery, attempt: 0 }, stored.body));
+    const problem = await this.#add(() => this.#services.queue.add({ ...stored.delivery, attempt: 0 }, stored.body));
     if (problem) this.#takeMessage(delivery.id);
     return problem;
   }
 
   async storeStarted(delivery: IncomingDelivery, sent: SentRequest): Promise<Problem | undefined> {
-    const { queue, recorder, config, outcomes } = this.#means;
+    const { queue, recorder, config, outcomes } = this.#services;
     const pause = queue.paused(this.#node.id);
     if (pause === "manual" || (pause === "breaker" && !this.#mayTry())) return problems.paused;
     const stored = recorder.record(delivery, sent, { state: "running" });
@@ -80,16 +80,16 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   }
 
   end(id: string, result: AttemptResult): void {
-    this.#means.queue.end(id, result).catch(() => undefined);
+    this.#services.queue.end(id, result).catch(() => undefined);
   }
 
   async replay({ delivery, body }: StoredDelivery): Promise<Problem | undefined> {
-    return this.#add(() => this.#means.queue.add({ ...delivery, state: "queued", attempt: 0 }, body));
+    return this.#add(() => this.#services.queue.add({ ...delivery, state: "queued", attempt: 0 }, body));
   }
 
   async start(stored: StoredDelivery): Promise<AttemptResult> {
     const { id, attempt } = stored.delivery;
-    this.#means.outcomes.emit("attempt:started", { node: this.#node.id, id, attempt });
+    this.#services.outcomes.emit("attempt:started", { node: this.#node.id, id, attempt });
     try {
       return await this.#run(stored);
     } catch (error) {
@@ -98,7 +98,7 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   }
 
   ended({ id, state, attempt, error = "" }: Delivery, result: AttemptResult): void {
-    const { outcomes } = this.#means;
+    const { outcomes } = this.#services;
     const { id: node } = this.#node;
     if (result.as === "failed") outcomes.emit("attempt:failed", { node, id, attempt, error: result.error });
     else outcomes.emit(`attempt:${result.as}`, { node, id, attempt });
@@ -107,11 +107,11 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   }
 
   loaded(load: Load): void {
-    this.#means.outcomes.emit("load", { node: this.#node.id, load });
+    this.#services.outcomes.emit("load", { node: this.#node.id, load });
   }
 
   async #run(stored: StoredDelivery): Promise<AttemptResult> {
-    const { config, limit, deployGate, recorder, completion } = this.#means;
+    const { config, limit, deployGate, recorder, completion } = this.#services;
     const { id, head, attempt } = stored.delivery;
     const known = this.#takeMessage(id);
     // Another instance may have made the first attempt.
@@ -161,6 +161,6 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   }
 
   #redact(error: string): string {
-    return this.#means.authenticator.redactor.redact(error);
+    return this.#services.authenticator.redactor.redact(error);
   }
 }

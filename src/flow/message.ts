@@ -20,7 +20,7 @@ const maxWaitMs = 10_000;
 export interface EndpointParts {
   config: WebhookConfig;
   authenticator: Authenticator;
-  /** The most bytes of a body. */
+  /** How many bytes a body may have. */
   limit: number;
   outcomes: Outcomes;
   limiting: LimitServices;
