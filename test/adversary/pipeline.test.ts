@@ -5,57 +5,41 @@ const kept = (body: string | Uint8Array, ...fields: string[]): (string | Uint8Ar
   head("POST", "/hook", authorised, ...fields, `Content-Length: ${body.length}`),
   body,
 ];
-const refused = (body: string) => [head("POST", "/hook", `Content-Length: ${body.length}`), body];
 const long = "x".repeat(1_000_000);
 
 /** RFC 9112 §9.3.2: a server sends the responses in the order of the requests. */
 besiege("requests that do not wait for replies", (siege) => {
   withstand(siege, [
     {
-      name: "a hundred requests at once, in their order",
+      name: "100 requests at once, in their order",
       sends: [...Array.from({ length: 99 }, (_, index) => kept(`${index}`)).flat(), ...post("99")],
       statuses: Array.from({ length: 100 }, () => 200),
       payloads: Array.from({ length: 100 }, (_, index) => `${index}`),
     },
     {
-      name: "refusals between accepted requests",
+      name: "refused and chunked requests between others",
       sends: [
         ...kept("1"),
-        ...refused("2"),
+        ...[head("POST", "/hook", "Content-Length: 1"), "2"],
         ...kept("{", "Content-Type: application/json"),
-        head("PUT", "/hook", "Content-Length: 1"), "x",
-        head("POST", "/other", authorised, "Content-Length: 1"), "x",
+        ...[head("PUT", "/hook", "Content-Length: 1"), "x"],
+        ...[head("POST", "/other", authorised, "Content-Length: 1"), "x"],
         ...kept("6", "Content-Encoding: compress"),
-        ...kept("7", "Content-Encoding: gzip"),
+        ...[head("POST", "/hook", authorised, "Transfer-Encoding: chunked"), "1\r\n7\r\n0\r\nX: y\r\n\r\n"],
         ...post("8"),
       ],
-      statuses: [200, 401, 400, 405, 404, 415, 400, 200],
-      payloads: ["1", "8"],
+      statuses: [200, 401, 400, 405, 404, 415, 200, 200],
+      payloads: ["1", "7", "8"],
     },
     {
-      name: "chunked bodies between others",
-      sends: [
-        head("POST", "/hook", authorised, "Transfer-Encoding: chunked"), "1\r\n1\r\n0\r\n\r\n",
-        ...kept("2"),
-        head("POST", "/hook", authorised, "Transfer-Encoding: chunked"), "1\r\n3\r\n0\r\nX: y\r\n\r\n",
-        ...post("4"),
-      ],
-      statuses: [200, 200, 200, 200],
-      payloads: ["1", "2", "3", "4"],
-    },
-    {
-      name: "requests after the last one, which are nobody's (RFC 9112 §9.6)",
+      name: "requests after the last one, which are dropped (RFC 9112 §9.6)",
       sends: [...post("1"), afterReply, ...kept("2"), ...kept("3")],
       statuses: [200],
       payloads: ["1"],
     },
     {
-      name: "requests after a refused one with an unread body, which the server ends the connection for (RFC 9112 §9.6)",
-      sends: [
-        ...kept("1"),
-        head("POST", "/hook", `Content-Length: ${long.length}`), long,
-        ...kept("3"),
-      ],
+      name: "requests after a refused one with an unread body, which ends the connection (RFC 9112 §9.6)",
+      sends: [...kept("1"), head("POST", "/hook", `Content-Length: ${long.length}`), long, ...kept("3")],
       statuses: [200, 401],
       payloads: ["1"],
     },
@@ -65,11 +49,5 @@ besiege("requests that do not wait for replies", (siege) => {
       statuses: [200, 400],
       payloads: ["1"],
     },
-    {
-      name: "empty lines between requests, which a server should ignore (RFC 9112 §2.2)",
-      sends: [...kept("1"), "\r\n\r\n", ...post("2")],
-      statuses: [200, 200],
-      payloads: ["1", "2"],
-    },
   ]);
-}); // prettier-ignore
+});

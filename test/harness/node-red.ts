@@ -518,11 +518,6 @@ export class NodeRed {
     while ((await this.measure()).connections !== count);
   }
 
-  /** Fires every timer that is set for so many ms now, or else the next one. Needs `hastyTimers` in the settings. */
-  expire(milliseconds: number): void {
-    this.#child.send({ expire: milliseconds });
-  }
-
   async stop(): Promise<void> {
     if (this.running) {
       const exit = once(this.#child, "exit");

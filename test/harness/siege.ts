@@ -1,19 +1,40 @@
 import should from "should";
+import { withClock } from "./clock";
 import { tab, token, webhook } from "./flow";
 import { exchange, type Part, type RawReply, repliesIn } from "./http";
-import { onBothWays, type Way } from "./layouts";
-import type { NodeRed } from "./node-red";
+import { behindGuards, layouts } from "./layouts";
+import { NodeRed, type Options } from "./node-red";
 
 const flow = tab(
-  webhook("plain", "/hook"),
   // Two wires, so that Node-RED copies every message.
-  webhook("copied", "/copied", { wires: [["sink", "other"]] }),
+  webhook("plain", "/hook", { wires: [["sink", "other"]] }),
   { id: "other", type: "count", wires: [] },
   webhook("by-query", "/by-query", { verificationMethod: "query", returnQueryParams: true }),
   webhook("by-header", "/by-header", { headerParameter: "X-Token" }),
+  webhook("elsewhere", "/elsewhere", { allowFrom: "203.0.113.0/24" }),
   webhook("throwing", "/throwing", { wires: [["thrower"]] }),
   { id: "thrower", type: "function", func: "throw new Error('thrown by the flow')", outputs: 1, libs: [] },
-);
+  webhook("inspecting", "/inspecting", { reply: "flow", wires: [["inspector"]] }),
+  webhook("inspecting-query", "/inspecting-query", { reply: "flow", verificationMethod: "query", wires: [["inspector"]] }),
+  { id: "core", type: "http in", method: "post", url: "/core", wires: [["inspector"]] },
+  { id: "inspector", type: "function", func: "msg.payload = global.get('inspect')(msg.res); return msg;", wires: [["answer"]] },
+  { id: "answer", type: "http response", statusCode: "200", headers: {}, wires: [] },
+); // prettier-ignore
+
+/** All that can be reached from an object, private properties included. */
+const inspect =
+  "inspect: (value) => require('node:util').inspect(value, { showHidden: true, getters: true, depth: 12, maxStringLength: null, maxArrayLength: null })";
+const code = `functionGlobalContext: { ${inspect} }`;
+
+/** The ways that a request can take; with equal roots, the admin app and its body parsers come before every node. */
+const ways: Record<string, Options> = {
+  "with separate roots": { settings: layouts["separate roots"], code },
+  "with equal roots and behind guards": {
+    settings: layouts["equal roots"],
+    code: `${code}, ${behindGuards.code ?? ""}`,
+  },
+};
+const sieges = new Map<string, Promise<Siege>>();
 
 export const authorised = `Authorization: Bearer ${token}`;
 /** RFC 9112 §9.6: after the reply to a request with this field the server ends the connection. */
@@ -29,31 +50,6 @@ export function post(body: string | Uint8Array, ...fields: string[]): (string | 
   return [head("POST", "/hook", authorised, last, ...fields, `Content-Length: ${body.length}`), body];
 }
 
-/**
- * Code of a settings file that lets a test fire long timers at its command, by `expire`, so that it need not wait. Where
- * there is none yet, the next one fires at once. A timer that is cleared stays cleared.
- */
-export const hastyTimers = `...(() => {
-  const { setTimeout: set, clearTimeout: clear } = globalThis;
-  const pending = new Map();
-  const early = new Set();
-  globalThis.setTimeout = Object.assign((callback, delay, ...values) => {
-    const timer = set(() => { pending.delete(timer); callback(...values); }, early.delete(delay) ? 0 : delay);
-    pending.set(timer, { callback, delay });
-    return timer;
-  }, set);
-  globalThis.clearTimeout = (timer) => { pending.delete(timer); clear(timer); };
-  process.on("message", ({ expire }) => {
-    const due = [...pending].filter(([, { delay }]) => delay === expire);
-    if (expire && due.length === 0) early.add(expire);
-    for (const [timer, { callback }] of due) {
-      clearTimeout(timer);
-      callback();
-    }
-  });
-  return {};
-})()`;
-
 /** An attack over one connection, and what must come of it. */
 export interface Attack {
   /** What is sent, and the rule that makes the answer right. */
@@ -65,6 +61,16 @@ export interface Attack {
   payloads?: unknown[];
   /** What the replies must say as well. */
   says?: RegExp;
+}
+
+/** An attack that starts a flow. */
+export function accepted(name: string, sends: Part[], payload: unknown): Attack {
+  return { name, sends, statuses: [200], payloads: [payload] };
+}
+
+/** An attack that starts no flow. */
+export function refused(name: string, sends: Part[], status: number, says?: RegExp): Attack {
+  return { name, sends, statuses: [status], ...(says && { says }) };
 }
 
 /** A runtime under attack, with a record of what it must have accepted. */
@@ -88,7 +94,7 @@ export class Siege {
     return this.note(await exchange(this.nodeRed.origin, ...parts.map((part) => this.wire(part))));
   }
 
-  /** Takes down what replies say. */
+  /** Notes the ids of accepted requests, and checks what no reply may have. */
   note(received: string): RawReply[] {
     const replies = repliesIn(received);
     for (const { status, body } of replies) {
@@ -113,9 +119,9 @@ export class Siege {
 
   async withstands({ sends, statuses, payloads = [], says }: Attack): Promise<void> {
     const replies = await this.replies(...sends);
-    const told = replies.map(({ head, body }) => head + body).join("\n");
-    should(replies.map(({ status }) => status)).eql(statuses, told);
-    if (says) told.should.match(says);
+    const text = replies.map(({ head, body }) => head + body).join("\n");
+    should(replies.map(({ status }) => status)).eql(statuses, text);
+    if (says) text.should.match(says);
     should(await this.payloads()).eql(payloads);
   }
 
@@ -123,33 +129,40 @@ export class Siege {
   async isUnharmed(): Promise<void> {
     await this.nodeRed.connections(0);
     should(await this.payloads()).eql([]);
-    // No flow's messages but those of accepted requests; what a flow threw away it cannot show.
     const strangers = this.nodeRed.messages.filter(({ _msgid }) => !this.#accepted.includes(_msgid));
     should(strangers).eql([]);
     should((await this.nodeRed.measure()).polluted).eql([]);
     should(this.nodeRed.starts).have.length(1);
     should(this.nodeRed.running).be.true();
     this.nodeRed.log.should.not.match(/uncaught|unhandled|warning: possible/i);
-    const told = [this.nodeRed.log, JSON.stringify([...this.nodeRed.messages, ...this.nodeRed.statuses])].join("\n");
-    for (const form of [token, encodeURIComponent(token)]) should(told.includes(form)).be.false();
+    const shown = [this.nodeRed.log, JSON.stringify([...this.nodeRed.messages, ...this.nodeRed.statuses])].join("\n");
+    for (const form of [token, encodeURIComponent(token)]) should(shown.includes(form)).be.false();
   }
 }
 
-/** Attacks a runtime in each layout and on both ways, and looks afterwards whether it is unharmed. */
-export function besiege(title: string, describeIt: (siege: () => Siege, way: Way) => void, code = ""): void {
-  onBothWays(title, { flow, code }, (nodeRed, way) => {
-    let siege: Siege;
-    before(() => {
-      siege = new Siege(nodeRed());
+after(async () => {
+  for (const siege of sieges.values()) await (await siege).nodeRed.stop();
+});
+
+/** Attacks a runtime on each way that a request can take, and looks afterwards whether it is unharmed. */
+export function besiege(title: string, describeIt: (siege: () => Siege) => void): void {
+  for (const [way, options] of Object.entries(ways)) {
+    describe(`${title}, ${way},`, () => {
+      let siege: Siege;
+      before(async () => {
+        const started = sieges.get(way) ?? NodeRed.start({ flow, env: withClock, ...options }).then((nodeRed) => new Siege(nodeRed)); // prettier-ignore
+        sieges.set(way, started);
+        siege = await started;
+      });
+      describeIt(() => siege);
+      it("leave the runtime unharmed: no other message, no secret in log or status, no open connection", () => siege.isUnharmed()); // prettier-ignore
     });
-    describeIt(() => siege, way);
-    it("leaves the runtime unharmed", () => siege.isUnharmed());
-  });
+  }
 }
 
 /** Describes attacks by what is sent and what is answered. */
 export function withstand(siege: () => Siege, attacks: readonly Attack[]): void {
   for (const attack of attacks) {
-    it(`${attack.statuses.join(", ") || "nothing"} for ${attack.name}`, () => siege().withstands(attack));
+    it(`get ${attack.statuses.join(", ") || "no answer"} for ${attack.name}`, () => siege().withstands(attack));
   }
 }
