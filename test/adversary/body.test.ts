@@ -3,7 +3,8 @@ import { accepted, type Attack, besiege, post, refused, withstand } from "../har
 
 const json = (text: string | Uint8Array) => post(Buffer.from(text), "Content-Type: application/json");
 const form = (text: string) => post(Buffer.from(text), "Content-Type: application/x-www-form-urlencoded");
-const coded = (coding: string, body: Uint8Array) => post(body, "Content-Type: text/plain", `Content-Encoding: ${coding}`);
+const coded = (coding: string, body: Uint8Array) =>
+  post(body, "Content-Type: text/plain", `Content-Encoding: ${coding}`);
 
 const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
 /** Four times what an endpoint takes. */
@@ -57,7 +58,7 @@ besiege("requests with a body that is not what it seems", (siege) => {
     accepted("names that every object has", json('{"toString":1,"hasOwnProperty":2,"":4}'), { toString: 1, hasOwnProperty: 2, "": 4 }),
     accepted("names that messages have", json('{"_msgid":"x","req":1,"res":2}'), { _msgid: "x", req: 1, res: 2 }),
     accepted("bytes that are no UTF-8 (the Encoding Standard: U+FFFD)", json(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), "\ufffd\ufffd\ufffd"),
-    ...[deep(257), `${"[".repeat(256)}{}${"]".repeat(256)}`, deep(1_000_000), "[".repeat(1_000_000)].map((sent) =>
+    ...[deep(257), `${"[".repeat(256)}{}${"]".repeat(256)}`, "[".repeat(1_000_000)].map((sent) =>
       refused(`${sent.length} characters of too many levels`, json(sent), 400),
     ),
     ...[1, 100].flatMap((levels) =>

@@ -2,7 +2,7 @@ import should from "should";
 import { posix, win32 } from "node:path";
 import { gzipSync } from "node:zlib";
 import { maxParts } from "../../src/request/multipart";
-import { accepted, besiege, post, refused, withstand } from "../harness/siege";
+import { accepted, besiege, last, post, refused, withstand } from "../harness/siege";
 
 const boundary = "b0undary";
 const contentType = `Content-Type: multipart/form-data; boundary=${boundary}`;
@@ -40,7 +40,7 @@ besiege("requests with a form of files", (siege) => {
     ["filename*", starred],
   ] as const) {
     it(`get names of files without folders, in ${way}`, async () => {
-      const [reply] = await siege().replies(...post(Buffer.from(formOf(...paths.map(made))), contentType));
+      const [reply] = await siege().replies(...post(Buffer.from(formOf(...paths.map(made))), contentType, last));
       const { id } = JSON.parse(reply?.body ?? "") as { id: string };
       const { req } = await siege().nodeRed.message(id);
       await siege().payloads();

@@ -42,15 +42,12 @@ const attempts: Record<string, (secrets: Secrets) => string[]> = {
   "broken JSON": byHeader(json + ofLength("{")),
   "an unknown coding": byHeader(`${json}Content-Encoding: compress\r\n${ofLength("{}")}`),
   "too large a body": byHeader(`${json}Content-Length: 9000000\r\n\r\n`),
-  "a body that waits for 100": byHeader("Expect: 100-continue\r\nContent-Length: 1\r\n\r\n"),
+  "a body that waits for 100": byHeader(`Expect: 100-continue\r\n${last}\r\nContent-Length: 1\r\n\r\n`),
   "a handshake by GET": (secrets) => ["GET", "/meta", "\r\n", hub(secrets)],
 };
 
-/** What is sent after the reply, so that the connection ends at once. */
-const afterwards: Record<string, Part[]> = {
-  "too large a body": [afterReply, hangUp],
-  "a body that waits for 100": [afterReply, "x"],
-};
+/** What is sent after the first reply, where that does not end the exchange. */
+const afterwards: Record<string, Part[]> = { "a body that waits for 100": ["x"] };
 
 /** The second has a guard of the operator's that looks into bodies, and waits for them. */
 const ways = {
@@ -76,8 +73,8 @@ for (const [where, { settings, code }] of Object.entries(ways)) {
       const [method, path = "", rest = "", search] = attempts[attempt]?.(secrets) ?? [];
       const { pathname } = new URL(nodeRed.node(path + end));
       const target = search === undefined ? pathname : `${pathname}?${search}`;
-      const head = [`${method} ${target} HTTP/1.1`, "Host: x", last, `X-Forwarded-For: ${ip}`, ...more].join("\r\n");
-      const received = await exchange(nodeRed.origin, `${head}\r\n${rest}`, ...(afterwards[attempt] ?? []));
+      const head = [`${method} ${target} HTTP/1.1`, "Host: x", `X-Forwarded-For: ${ip}`, ...more].join("\r\n");
+      const received = await exchange(nodeRed.origin, `${head}\r\n${rest}`, afterReply, ...(afterwards[attempt] ?? [hangUp]));
       return received.replace(/^Date: .*\r$/m, "").replace(/^Retry-After: ([1-9]|[1-5]\d|60)\r$/m, "Retry-After: soon");
     } // prettier-ignore
     const statusOf = (answer: string) =>

@@ -32,12 +32,15 @@ async function crowd(siege: Siege, part: string): Promise<Socket[]> {
   return sockets;
 }
 
-/** Puts the clock forward until the connection ends: the sender gets some time to notice its refusal first. */
-async function outwait({ nodeRed }: Siege, socket: Socket): Promise<void> {
+/** Puts the clock forward until something has come of it: the timer may be set a moment later. */
+async function outwait<Result>({ nodeRed }: Siege, milliseconds: number, coming: Promise<Result>): Promise<Result> {
+  let isOver = false;
+  const result = coming.finally(() => (isOver = true));
   await until(async () => {
-    await putForward(nodeRed, lingerMs);
-    return socket.closed;
-  }, "the connection to end");
+    await putForward(nodeRed, milliseconds);
+    return isOver;
+  }, "the end of the connection");
+  return result;
 }
 
 besiege("senders without haste or manners", (siege) => {
@@ -49,7 +52,7 @@ besiege("senders without haste or manners", (siege) => {
   it("are served when the request comes byte by byte", async () => {
     const socket = dial(siege().nodeRed.origin).setNoDelay();
     const received = text(socket);
-    const bytes = Buffer.concat(post("slow", "X-Slow: yes").map((part) => bytesOf(siege().wire(part))));
+    const bytes = Buffer.concat(post("slow", last).map((part) => bytesOf(siege().wire(part))));
     for (const byte of bytes) await new Promise((resolve) => socket.write(Buffer.of(byte), resolve));
     siege().note(await received).map(({ status }) => status).should.eql([200]);
     should(await siege().payloads()).eql(["slow"]);
@@ -68,7 +71,7 @@ besiege("senders without haste or manners", (siege) => {
     ["a chunked body without an end", [expecting("Transfer-Encoding: chunked"), afterReply, "1\r\nx\r\n"]],
   ] as const) {
     it(`get 408 after 30 s for ${name}, and the connection ends (RFC 9110 §15.5.9)`, async () => {
-      const replies = await siege().replies(...sends, () => void putForward(siege().nodeRed, maxReadMs));
+      const replies = await outwait(siege(), maxReadMs, siege().replies(...sends));
       replies.map(({ status }) => status).should.eql([100, 408]);
       should(replies[1]?.head).match(/^Connection: close\r$/im);
       should(await siege().payloads()).eql([]);
@@ -127,13 +130,14 @@ besiege("senders without haste or manners", (siege) => {
   ] as const) {
     it(`lose the connection 2 s after ${status} when they never stop sending chunks ${name}`, async () => {
       const socket = dial(siege().nodeRed.origin).on("error", () => undefined);
+      const closed = new Promise((resolve) => socket.once("close", resolve));
       await write(socket, siege().wire(head("POST", "/hook", field, "Transfer-Encoding: chunked")));
       await write(socket, chunks);
       const [reply] = (await once(socket.setEncoding("latin1"), "data")) as [string];
       repliesIn(reply)
         .map((each) => each.status)
         .should.eql([status]);
-      await outwait(siege(), socket);
+      await outwait(siege(), lingerMs, closed);
       await siege().nodeRed.connections(0);
       should(await siege().payloads()).eql([]);
     });

@@ -1,5 +1,5 @@
 import { afterReply } from "../harness/http";
-import { authorised, besiege, head, post, withstand } from "../harness/siege";
+import { authorised, besiege, head, last, post, withstand } from "../harness/siege";
 
 const kept = (body: string | Uint8Array, ...fields: string[]): (string | Uint8Array)[] => [
   head("POST", "/hook", authorised, ...fields, `Content-Length: ${body.length}`),
@@ -12,7 +12,7 @@ besiege("requests that do not wait for replies", (siege) => {
   withstand(siege, [
     {
       name: "100 requests at once, in their order",
-      sends: [...Array.from({ length: 99 }, (_, index) => kept(`${index}`)).flat(), ...post("99")],
+      sends: [...Array.from({ length: 99 }, (_, index) => kept(`${index}`)).flat(), ...post("99", last)],
       statuses: Array.from({ length: 100 }, () => 200),
       payloads: Array.from({ length: 100 }, (_, index) => `${index}`),
     },
@@ -26,14 +26,14 @@ besiege("requests that do not wait for replies", (siege) => {
         ...[head("POST", "/other", authorised, "Content-Length: 1"), "x"],
         ...kept("6", "Content-Encoding: compress"),
         ...[head("POST", "/hook", authorised, "Transfer-Encoding: chunked"), "1\r\n7\r\n0\r\nX: y\r\n\r\n"],
-        ...post("8"),
+        ...post("8", last),
       ],
       statuses: [200, 401, 400, 405, 404, 415, 200, 200],
       payloads: ["1", "7", "8"],
     },
     {
       name: "requests after the last one, which are dropped (RFC 9112 §9.6)",
-      sends: [...post("1"), afterReply, ...kept("2"), ...kept("3")],
+      sends: [...post("1", last), afterReply, ...kept("2"), ...kept("3")],
       statuses: [200],
       payloads: ["1"],
     },

@@ -1,7 +1,7 @@
 import should from "should";
 import { withClock } from "./clock";
 import { tab, token, webhook } from "./flow";
-import { exchange, type Part, type RawReply, repliesIn } from "./http";
+import { afterReply, exchange, hangUp, type Part, type RawReply, repliesIn } from "./http";
 import { behindGuards, layouts } from "./layouts";
 import { NodeRed, type Options } from "./node-red";
 
@@ -45,9 +45,9 @@ export function head(method: string, path: string, ...fields: string[]): string 
   return [`${method} {root}${path} HTTP/1.1`, "Host: x", ...fields, "", ""].join("\r\n");
 }
 
-/** A POST to `/hook` with the token and a body of the length that it declares, the last one on its connection. */
+/** A POST to `/hook` with the token and a body of the length that it declares. */
 export function post(body: string | Uint8Array, ...fields: string[]): (string | Uint8Array)[] {
-  return [head("POST", "/hook", authorised, last, ...fields, `Content-Length: ${body.length}`), body];
+  return [head("POST", "/hook", authorised, ...fields, `Content-Length: ${body.length}`), body];
 }
 
 /** An attack over one connection, and what must come of it. */
@@ -63,14 +63,14 @@ export interface Attack {
   says?: RegExp;
 }
 
-/** An attack that starts a flow. */
+/** An attack that starts a flow; its sender hangs up after the reply. */
 export function accepted(name: string, sends: Part[], payload: unknown): Attack {
-  return { name, sends, statuses: [200], payloads: [payload] };
+  return { name, sends: [...sends, afterReply, hangUp], statuses: [200], payloads: [payload] };
 }
 
-/** An attack that starts no flow. */
+/** An attack that starts no flow; its sender hangs up after the reply, so that the server need not wait for it. */
 export function refused(name: string, sends: Part[], status: number, says?: RegExp): Attack {
-  return { name, sends, statuses: [status], ...(says && { says }) };
+  return { name, sends: [...sends, afterReply, hangUp], statuses: [status], ...(says && { says }) };
 }
 
 /** A runtime under attack, with a record of what it must have accepted. */
@@ -108,7 +108,7 @@ export class Siege {
 
   /** The payloads that arrived since the last time, once a further request has been accepted and has arrived. */
   async payloads(): Promise<unknown[]> {
-    const [reply] = await this.replies(...post("a request like any other"));
+    const [reply] = await this.replies(...post("a request like any other"), afterReply, hangUp);
     should(reply?.status).equal(200, reply?.body);
     await this.nodeRed.message(this.#accepted.at(-1));
     const arrived = this.nodeRed.messages.slice(this.#seen);

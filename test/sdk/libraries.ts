@@ -1,9 +1,161 @@
-import { carriers } from "./carriers";
-import { chats } from "./chats";
-import { commerce } from "./commerce";
-import type { Library } from "./library";
-import { open } from "./open";
-import { work } from "./work";
-
 /** The libraries that senders publish for those who receive their webhooks. */
-export const libraries: readonly Library[] = [...commerce, ...open, ...work, ...chats, ...carriers];
+import { validateSignature } from "@line/bot-sdk";
+import { LinearWebhookClient } from "@linear/sdk/webhooks";
+import { signWebhookPayload, verifyWebhookSignature } from "@notionhq/client";
+import { NodeRuntime, Webhooks } from "@paddle/paddle-node-sdk";
+import { EventWebhook } from "@sendgrid/eventwebhook";
+import { isValidSlackRequest } from "@slack/bolt";
+import { verifyKey } from "discord-interactions";
+import { parse } from "node:querystring";
+import { Webhook as StandardWebhook } from "standardwebhooks";
+import Stripe from "stripe";
+import { Webhook as SvixWebhook } from "svix";
+import twilio from "twilio";
+import type { SenderId } from "../../src/auth/senders/table";
+import { signers, type Unsigned } from "../harness/signers";
+
+NodeRuntime.initialize();
+// It cannot be required.
+const octokit = import("@octokit/webhooks-methods");
+
+/** A request as it is sent, with its fields as they are. */
+export interface Sent {
+  fields: [string, string][];
+  /** The query of its URL, without a question mark. */
+  search: string;
+  body: Buffer;
+}
+
+/** What a sender's own library makes of signatures. */
+export interface Library {
+  /** Its package. */
+  name: string;
+  sender: Exclude<SenderId, "custom">;
+  /** Whether it is given the bytes of a body. The others are given text, and some of them read it as JSON. */
+  takesBytes?: true;
+  /** The fields with which the sender signs, where the library can tell. */
+  sign?: (request: Unsigned, secret: string) => [string, string][] | Promise<[string, string][]>;
+  /** Refuses with an error, or with `false`. */
+  verify: (request: Sent, secret: string) => unknown;
+  /** What it accepts though it was signed at another time, and the node does not: all that could be sent again. */
+  ignores?: readonly ("past" | "future")[];
+}
+
+const valueOf = ({ fields }: Sent, name: string) => fields.find(([field]) => field === name)?.[1] ?? "";
+const twilioForm = (body: Buffer) => parse(body.toString()) as Record<string, unknown>;
+const twilioUrl = (search: string) => `${signers.twilio.publicUrl ?? ""}?${search}`;
+
+/** Standard Webhooks and Svix sign alike, with fields of their own. */
+function standard(name: string, sender: "standard-webhooks" | "svix", prefix: string, Webhook: typeof StandardWebhook | typeof SvixWebhook): Library {
+  return {
+    name,
+    sender,
+    sign: ({ id, at, body }, secret) => [
+      [`${prefix}-id`, id],
+      [`${prefix}-timestamp`, String(at)],
+      [`${prefix}-signature`, new Webhook(secret).sign(id, new Date(at * 1000), body.toString())],
+    ],
+    verify: ({ fields, body }, secret) => void new Webhook(secret).verify(body.toString(), Object.fromEntries(fields)),
+  };
+} // prettier-ignore
+
+export const libraries: readonly Library[] = [
+  {
+    name: "stripe",
+    sender: "stripe",
+    sign: ({ body, at }, secret) => [
+      [
+        "Stripe-Signature",
+        Stripe.webhooks.generateTestHeaderString({ payload: body.toString(), secret, timestamp: at }),
+      ],
+    ],
+    verify: (sent, secret) =>
+      void Stripe.webhooks.constructEvent(sent.body.toString(), valueOf(sent, "Stripe-Signature"), secret),
+    ignores: ["future"],
+  },
+  {
+    name: "@paddle/paddle-node-sdk",
+    sender: "paddle",
+    verify: (sent, secret) =>
+      new Webhooks().isSignatureValid(sent.body.toString(), secret, valueOf(sent, "Paddle-Signature")),
+    ignores: ["future"],
+  },
+  standard("standardwebhooks", "standard-webhooks", "webhook", StandardWebhook),
+  standard("svix", "svix", "svix", SvixWebhook),
+  {
+    name: "@octokit/webhooks-methods",
+    sender: "github",
+    sign: async ({ body }, secret) => [["X-Hub-Signature-256", await (await octokit).sign(secret, body.toString())]],
+    verify: async (sent, secret) =>
+      (await octokit).verify(secret, sent.body.toString(), valueOf(sent, "X-Hub-Signature-256")),
+  },
+  {
+    name: "@notionhq/client",
+    sender: "notion",
+    takesBytes: true,
+    sign: async ({ body }, secret) => [
+      ["X-Notion-Signature", await signWebhookPayload({ body, verificationToken: secret })],
+    ],
+    verify: (sent, secret) =>
+      verifyWebhookSignature({
+        body: sent.body,
+        signature: valueOf(sent, "X-Notion-Signature"),
+        verificationToken: secret,
+      }),
+  },
+  {
+    name: "@linear/sdk",
+    sender: "linear",
+    takesBytes: true,
+    verify: (sent, secret) => new LinearWebhookClient(secret).verify(sent.body, valueOf(sent, "Linear-Signature")),
+  },
+  {
+    name: "@slack/bolt",
+    sender: "slack",
+    verify: (sent, secret) =>
+      isValidSlackRequest({
+        signingSecret: secret,
+        body: sent.body.toString(),
+        headers: {
+          "x-slack-signature": valueOf(sent, "X-Slack-Signature"),
+          "x-slack-request-timestamp": Number(valueOf(sent, "X-Slack-Request-Timestamp")),
+        },
+      }),
+    ignores: ["future"],
+  },
+  {
+    name: "discord-interactions",
+    sender: "discord",
+    takesBytes: true,
+    verify: (sent, secret) =>
+      verifyKey(sent.body, valueOf(sent, "X-Signature-Ed25519"), valueOf(sent, "X-Signature-Timestamp"), secret),
+    ignores: ["past", "future"],
+  },
+  {
+    name: "@line/bot-sdk",
+    sender: "line",
+    takesBytes: true,
+    verify: (sent, secret) => validateSignature(sent.body, secret, valueOf(sent, "x-line-signature")),
+  },
+  {
+    name: "twilio",
+    sender: "twilio",
+    verify: (sent, secret) =>
+      twilio.validateRequest(
+        secret,
+        valueOf(sent, "X-Twilio-Signature"),
+        twilioUrl(sent.search),
+        twilioForm(sent.body),
+      ),
+  },
+  {
+    name: "@sendgrid/eventwebhook",
+    sender: "sendgrid",
+    verify: (sent, secret) => {
+      const library = new EventWebhook();
+      const field = (name: string) => valueOf(sent, `X-Twilio-Email-Event-Webhook-${name}`);
+      const key = library.convertPublicKeyToECDSA(secret);
+      return library.verifySignature(key, sent.body.toString(), field("Signature"), field("Timestamp"));
+    },
+  },
+];
