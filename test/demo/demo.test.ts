@@ -4,152 +4,122 @@ import { networkInterfaces } from "node:os";
 import should from "should";
 import { paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
-import { built, type Command, Demo } from "../harness/demo";
+import { type Command, Demo } from "../harness/demo";
+import { readme } from "../harness/pages";
 
 describe("the demo", () => {
   const demos: Demo[] = [];
-
-  async function start(command?: Command, dist = built): Promise<Demo> {
-    const demo = new Demo(0, command, dist);
-    demos.push(demo);
-    await demo.isReady();
-    return demo;
-  }
-
   afterEach(async () => {
     await Promise.all(demos.splice(0).map((demo) => demo.end()));
   });
 
-  it("serves what its printed curl line sends, and the debug sidebar shows it", async () => {
-    const demo = await start(["npm", "run", "demo"], "");
-    demo.output.should.containEql("Building");
-    const sidebar = await DebugSidebar.open(demo.editor);
-    const { status, json } = await paste([demo.curl]);
-    status.should.equal(200);
-    json.should.have.property("status", "accepted");
-    const message = await sidebar.message(json.id);
-    sidebar.close();
-    message.should.have.property("payload", "hello world");
-    message.should.have.property("req").with.property("method", "POST");
-    JSON.stringify(message).should.not.containEql(demo.token);
-  });
+  /** Runs one, and ends it after the test by force. */
+  function run(port: number | string = 0, command?: Command, dist?: string): Demo {
+    const demo = new Demo(port, command, dist);
+    demos.push(demo);
+    return demo;
+  }
+
+  async function started(): Promise<Demo> {
+    const demo = run();
+    await demo.isReady();
+    return demo;
+  }
+
+  /** Waits until nothing of a demo is left: no process, no folder, no open port. */
+  async function isGone(demo: Demo): Promise<void> {
+    await demo.gone();
+    demo.folders.should.be.empty();
+    (await reaches("127.0.0.1", demo.port)).should.be.false();
+  }
 
   describe("while it runs", () => {
     let demo: Demo;
-    before(async () => (demo = await Demo.start()));
-    after(() => demo.end());
-
-    it("serves curl lines that say $TOKEN after its printed export line", async () => {
-      const line = demo.curl.replace(demo.token, "$TOKEN");
-      (await paste([demo.exportToken, line])).status.should.equal(200);
-      (await paste(["unset TOKEN", line])).status.should.equal(401);
+    let sidebar: DebugSidebar;
+    before(async () => {
+      demo = await Demo.start(["npm", "run", "demo"], "");
+      sidebar = await DebugSidebar.open(demo.editor);
+    });
+    after(async () => {
+      sidebar.close();
+      demo.signal("SIGTERM");
+      await isGone(demo);
     });
 
-    it("serves the editor at the address that it prints", async () => {
-      const response = await fetch(demo.editor);
-      response.status.should.equal(200);
-      (await response.text()).should.containEql("Node-RED");
+    it("has built the package, runs Node-RED 5 and shows no request before there was one", async () => {
+      demo.output.should.containEql("Building");
+      const settings = await fetch(`${demo.editor}settings`);
+      ((await settings.json()) as { version: string }).version.should.startWith("5.");
+      sidebar.statuses.should.deepEqual(["/orders · 0 accepted"]);
     });
 
-    it("runs Node-RED 5", async () => {
-      const response = await fetch(`${demo.editor}settings`);
-      ((await response.json()) as { version: string }).version.should.startWith("5.");
-    });
-
-    it("prints the token where it is meant to be copied, and nowhere else", async () => {
-      (await paste([demo.curl])).status.should.equal(200);
+    it("shows in the debug sidebar what its printed curl line sends, without the token", async () => {
+      const { status, json } = await paste([demo.curl]);
+      should([status, json.status]).eql([200, "accepted"]);
+      const message = await sidebar.message(json.id);
+      message.should.have.property("payload", "hello world");
+      JSON.stringify(message).should.not.containEql(demo.token);
+      // Once in the curl line, and once in the line that exports it.
       demo.output.split(demo.token).should.have.length(3);
     });
+
+    const lines = readme.source.split("\n").filter((line) => line.startsWith("curl "));
+    for (const line of lines) {
+      it(`takes this line of the README word for word, after its printed export line: ${line}`, async () => {
+        lines.length.should.be.above(1);
+        // This demo listens on a port that the system chose; the line names the usual one.
+        const detour = `connect-to = "127.0.0.1:1880:127.0.0.1:${demo.port}"\n`;
+        const { status, json } = await paste([demo.exportToken, line], detour);
+        status.should.equal(200);
+        await sidebar.message(json.id);
+        (await paste(["unset TOKEN", line], detour)).status.should.equal(401);
+      });
+    }
 
     it("is reached by this machine alone", async () => {
       (await reaches("127.0.0.1", demo.port)).should.be.true();
       for (const address of otherAddresses()) (await reaches(address, demo.port)).should.be.false(address);
     });
-  });
 
-  it("shows no request, accepted or refused, before there was one", async () => {
-    const demo = await start();
-    const sidebar = await DebugSidebar.open(demo.editor);
-    sidebar.close();
-    sidebar.statuses.should.deepEqual(["/orders · 0 accepted"]);
-  });
-
-  it("makes another token at each start", async () => {
-    const first = await start();
-    first.pressCtrlC();
-    await first.exit;
-    const second = await start();
-    second.token.should.match(/^[\w-]{40}$/).and.not.equal(first.token);
-    (await paste([second.curl])).status.should.equal(200);
-    (await paste([second.curl.replace(second.token, first.token)])).status.should.equal(401);
-  });
-
-  it("runs beside another one", async () => {
-    const [first, second] = await Promise.all([start(), start()]);
-    (await paste([first.curl])).status.should.equal(200);
-    (await paste([second.curl])).status.should.equal(200);
-    first.signal("SIGTERM");
-    await first.gone();
-    (await paste([second.curl])).status.should.equal(200);
-  });
-
-  const stops = {
-    "Ctrl+C": (demo: Demo) => demo.pressCtrlC(),
-    SIGTERM: (demo: Demo) => demo.signal("SIGTERM"),
-    SIGHUP: (demo: Demo) => demo.signal("SIGHUP"),
-  };
-  for (const [name, stop] of Object.entries(stops)) {
-    it(`leaves nothing running, and no files, when ${name} stops it`, async () => {
-      const demo = await start();
-      demo.folders.should.have.length(1);
-      stop(demo);
-      should(await demo.exit).equal(0);
-      demo.processes().should.be.empty();
-      (await reaches("127.0.0.1", demo.port)).should.be.false();
-      demo.folders.should.be.empty();
+    it("lets another one run beside it with another token, which leaves nothing behind when Ctrl+C stops it", async () => {
+      const other = await started();
+      other.token.should.match(/^[\w-]{40}$/).and.not.equal(demo.token);
+      (await paste([other.curl])).status.should.equal(200);
+      (await paste([other.curl.replace(other.token, demo.token)])).status.should.equal(401);
+      other.folders.should.have.length(1);
+      other.pressCtrlC();
+      should(await other.exit).equal(0);
+      await isGone(other);
+      (await paste([demo.curl])).status.should.equal(200);
     });
-  }
-
-  it("leaves nothing running, and no files, when it is killed", async () => {
-    const demo = await start();
-    demo.folders.should.have.length(1);
-    demo.signal("SIGKILL");
-    await demo.gone();
-    (await reaches("127.0.0.1", demo.port)).should.be.false();
-    demo.folders.should.be.empty();
   });
 
-  it("leaves nothing running when it has something to tell and nobody reads it any more", async () => {
-    const demo = await start();
+  it("leaves nothing behind when it is killed", async () => {
+    const demo = await started();
+    demo.signal("SIGKILL");
+    await isGone(demo);
+  });
+
+  it("leaves nothing behind when its terminal is gone", async () => {
+    const demo = await started();
     demo.hangUp();
     await paste([demo.curl.replace(demo.token, "another")]);
     should(await demo.exit).equal(0);
     demo.output.should.not.containEql("EPIPE");
-    demo.processes().should.be.empty();
+    await isGone(demo);
   });
 
-  // A SIGINT to npm alone reaches nobody: npm and its shell take it for the terminal's, which all get.
-  for (const name of ["Ctrl+C", "SIGTERM"] as const) {
-    it(`leaves nothing running when ${name} stops the npm that runs it`, async () => {
-      const demo = await start(["npm", "run", "demo"]);
-      stops[name](demo);
-      await demo.gone();
-      (await reaches("127.0.0.1", demo.port)).should.be.false();
-    });
-  }
-
-  it("leaves nothing running when it is stopped before Node-RED is up", async () => {
-    const demo = new Demo(0);
-    demos.push(demo);
+  it("leaves nothing behind when it is stopped before Node-RED is up", async () => {
+    const demo = run(0, undefined, "");
     await demo.says(/Building/);
     demo.pressCtrlC();
     await demo.exit;
-    demo.processes().should.be.empty();
+    await demo.gone();
     demo.folders.should.be.empty();
   });
 
-  it("fails, and shows Node-RED's log, when Node-RED ends by itself", async () => {
-    const demo = await start();
+  it("fails when Node-RED ends by itself, and says so", async () => {
+    const demo = await started();
     const nodeRed = demo.processes().find(({ name }) => name.startsWith("node-red"));
     process.kill(Number(nodeRed?.pid), "SIGKILL");
     should(await demo.exit).equal(1);
@@ -160,48 +130,25 @@ describe("the demo", () => {
     const other = createServer().listen(0, "127.0.0.1");
     await once(other, "listening");
     const { port } = other.address() as AddressInfo;
-    const demo = new Demo(port);
-    demos.push(demo);
+    const demo = run(port);
     should(await demo.exit).equal(1);
     other.close();
-    demo.output
-      .trim()
-      .should.equal(
-        `Port ${port} is in use by another program. End that one, or choose another one: PORT=1881 npm run demo`,
-      );
+    const fix = "End that one, or choose another one: PORT=1881 npm run demo";
+    demo.output.trim().should.equal(`Port ${port} is in use by another program. ${fix}`);
   });
 
-  it("says what to install for several instances, before it does anything", async () => {
+  it("says what is no port, what is no number of instances, and what several instances need", async () => {
+    const instances = ["node", "scripts/demo.mjs", "--instances"];
     const nowhere = ["NGINX_PATH=/nowhere", "REDIS_PATH=/nowhere"];
-    const demo = new Demo(0, ["env", ...nowhere, "node", "scripts/demo.mjs", "--instances", "3"]);
-    demos.push(demo);
-    should(await demo.exit).equal(1);
-    demo.output.should.equal(
-      [
-        "There is no nginx here. Install it (apt-get install nginx), or set NGINX_PATH to the path of one.",
-        "There is no Valkey or Redis here. Install it (apt-get install redis-server), or set REDIS_PATH to the path of one.",
-        "",
-      ].join("\n"),
-    );
-  });
-
-  for (const wanted of ["--instances 1x", "--instances 10", "--instances=0", "three"]) {
-    it(`says that it does not understand ${wanted}`, async () => {
-      const demo = new Demo(0, ["node", "scripts/demo.mjs", ...wanted.split(" ")]);
-      demos.push(demo);
+    for (const [demo, reason] of [
+      [run("65536"), "PORT is no port number: 65536."],
+      [run(0, ["node", ...instances.slice(1), "10"]), "--instances 10 is not understood."],
+      [run(0, ["env", ...nowhere, ...instances, "3"]), "There is no nginx here. Install it (apt-get install nginx), or set NGINX_PATH to the path of one.\nThere is no Valkey or Redis here."],
+    ] as const) {
       should(await demo.exit).equal(1);
-      demo.output.trim().should.startWith(`${wanted} is not understood.`);
-    });
-  }
-
-  for (const port of ["65536", "-1", "http"]) {
-    it(`says that ${port} is no port number`, async () => {
-      const demo = new Demo(port);
-      demos.push(demo);
-      should(await demo.exit).equal(1);
-      demo.output.trim().should.startWith(`PORT is no port number: ${port}.`);
-    });
-  }
+      demo.output.should.startWith(reason);
+    }
+  }); // prettier-ignore
 });
 
 function otherAddresses(): string[] {

@@ -7,8 +7,9 @@ import { until } from "./until";
 
 export type Command = [command: string, ...args: string[]];
 
+const standard: Command = ["node", "scripts/demo.mjs"];
 /** The dist/ that is tested, which a demo need not build again. */
-export const built = join(root, "dist");
+const built = join(root, "dist");
 
 /** A demo and all the processes that it starts, in a process group of their own, as a terminal starts it. */
 export class Demo {
@@ -16,8 +17,8 @@ export class Demo {
   readonly exit: Promise<number | null>;
   readonly #process: ChildProcess;
 
-  /** @param dist the dist/ that it takes instead of building one */
-  constructor(port: number | string, [command, ...args]: Command = ["node", "scripts/demo.mjs"], dist = "") {
+  /** @param dist the dist/ that it takes instead of building one; empty to have it build one */
+  constructor(port: number | string, [command, ...args] = standard, dist = built) {
     this.#process = spawn(command, args, {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
@@ -30,9 +31,9 @@ export class Demo {
     this.exit = once(this.#process, "close").then(([code]) => code as number | null);
   }
 
-  /** Starts a demo of what is built on a port that the system chooses, and waits until it has printed all. */
-  static async start(): Promise<Demo> {
-    const demo = new Demo(0, undefined, built);
+  /** Starts a demo on a port that the system chooses, and waits until it has printed all. */
+  static async start(command = standard, dist = built): Promise<Demo> {
+    const demo = new Demo(0, command, dist);
     await demo.isReady();
     return demo;
   }

@@ -2,15 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./package";
 
-/** A page of `docs/`. */
+/** A page of the documentation. */
 export class Page {
   readonly source: string;
-  /** With a single space for each stretch of white space. */
-  readonly text: string;
 
+  /** @param name its path in `docs/` */
   constructor(readonly name: string) {
     this.source = readFileSync(join(root, "docs", name), "utf8");
-    this.text = this.source.replace(/\s+/g, " ");
   }
 
   /** The blocks of code in a language. */
@@ -26,4 +24,13 @@ export class Page {
     if (block === undefined || others.length > 0) throw new Error(`${this.name} needs one block of ${language}`);
     return block;
   }
+
+  /** The text under a heading. */
+  section(title: string): string {
+    const [, after] = this.source.split(`\n## ${title}\n`);
+    if (after === undefined) throw new Error(`${this.name} has no section ${title}`);
+    return after.split("\n## ")[0] ?? "";
+  }
 }
+
+export const readme = new Page("../README.md");
