@@ -7,16 +7,15 @@ import { disk } from "./disk";
 import { durable } from "./durable";
 import { manyEndpoints } from "./endpoints";
 import { writeTable } from "./figures";
-import { files } from "./files";
 import { handling } from "./handling";
-import { installationNames, measureInstallations } from "./installations";
+import { measureInstallations } from "./installations";
 import { memory } from "./memory";
 import { processorTime } from "./processor-time";
 import { signatures } from "./signatures";
 import { tab } from "./tab";
 import { generatorCpu, throughput } from "./throughput";
 
-const parts: Record<string, (rows?: string[]) => Promise<void>> = {
+const parts: Record<string, () => Promise<void>> = {
   throughput,
   signatures,
   "processor-time": processorTime,
@@ -28,16 +27,13 @@ const parts: Record<string, (rows?: string[]) => Promise<void>> = {
   memory,
   tab,
   installations: measureInstallations,
-  files,
 };
 
 async function main(chosen: string[]): Promise<void> {
-  // Behind `installations`, those can be named that are measured.
-  const isInstallation = (name: string) => chosen.includes("installations") && installationNames.includes(name);
-  const unknown = chosen.filter((name) => !(name in parts) && !isInstallation(name));
+  const unknown = chosen.filter((name) => !(name in parts));
   if (unknown.length > 0) throw new Error(`no part ${unknown.join(", ")}: there are ${Object.keys(parts).join(", ")}`);
   for (const [name, measure] of Object.entries(parts)) {
-    if (chosen.length === 0 || chosen.includes(name)) await measure(chosen.filter(isInstallation));
+    if (chosen.length === 0 || chosen.includes(name)) await measure();
   }
   if (chosen.length === 0) writeTable(generatorCpu);
 }

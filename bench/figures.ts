@@ -17,11 +17,6 @@ export function report(figure: string, target: string, result: string): void {
   process.stdout.write(`${figure}: ${result} (${target})\n`);
 }
 
-/** A figure that is printed, and not in the table. */
-export function detail(figure: string, result: string): void {
-  process.stdout.write(`${figure}: ${result}\n`);
-}
-
 /**
  * Takes measurements in turns, round after round, after one round to warm up: so whatever else the machine does hits
  * all of them.

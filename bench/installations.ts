@@ -10,17 +10,15 @@ import { tab, token, webhook } from "../test/harness/flow";
 import { type Flow, NodeRed } from "../test/harness/node-red";
 import { installedModules, packageName, temporaryFolder } from "../test/harness/package";
 
-import { connections, detail, inTurns, median, ratios, report, spread } from "./figures";
+import { connections, inTurns, median, ratios, report, spread } from "./figures";
 import { fullLoad, requestBytes } from "./load";
 import { small } from "./requests";
-import { baseline, httpInWithCheck } from "./subjects";
+import { httpInWithCheck } from "./subjects";
 
 /** How long each flow is loaded in its turn: short, so that both of a pair meet the same machine. */
 const turnMs = Math.min(800, Number(process.env.MILLISECONDS ?? 800));
 /** How long a turn may take in all, when a server does not answer. */
 const maxTurnMs = turnMs + 10_000;
-/** The largest share of a core that the load generator used. */
-let generatorCpu = 0;
 
 interface Installation {
   title: string;
@@ -71,28 +69,28 @@ const basicAuth = `Basic ${Buffer.from("user:password").toString("base64")}`;
 /** A layer that lets everybody pass, and shows that it has run. */
 const passOn = '(request, response, next) => { response.setHeader("X-Passed", "1"); next(); }';
 
-const installations: Record<string, Installation> = {
-  plain: { title: "plain", target: 5 },
-  secured: {
+const installations: Installation[] = [
+  { title: "plain", target: 5 },
+  {
     title: "secured editor",
     target: 5,
     settings: { adminAuth: { type: "credentials", users: [{ ...user, permissions: "*" }] } },
     proof: ["/flows", 401],
   },
-  cors: {
+  {
     title: "CORS",
     target: 5,
     settings: { httpNodeCors: { origin: "*", methods: "GET,PUT,POST,DELETE" } },
     answerField: "Access-Control-Allow-Origin",
   },
-  "dashboard-2": {
+  {
     title: "FlowFuse dashboard in use",
     target: 5,
     package: ["flowfuse-dashboard", "@flowfuse/node-red-dashboard", "1.31.0"],
     nodes: dashboard2,
     proof: ["/dashboard/_setup", 200],
   },
-  uibuilder: {
+  {
     title: "uibuilder in use",
     target: 5,
     package: ["uibuilder", "node-red-contrib-uibuilder", "7.7.4"],
@@ -101,51 +99,48 @@ const installations: Record<string, Installation> = {
     nodes: [{ ...onTab, id: "uib", type: "uibuilder", url: "uib", templateFolder: "blank" }],
     proof: ["/uib/", 200],
   },
-  static: { title: "static files", target: 5, settings: { httpStatic: staticFolder }, proof: ["/file.txt", 200] },
-  "static-path": {
+  { title: "static files", target: 5, settings: { httpStatic: staticFolder }, proof: ["/file.txt", 200] },
+  {
     title: "static files at a path of their own",
     target: 5,
     settings: { httpStatic: [{ path: staticFolder, root: "/files/" }] },
     proof: ["/files/file.txt", 200],
   },
-  middleware: {
+  {
     title: "`httpNodeMiddleware`",
     target: 2,
     code: `httpNodeMiddleware: ${passOn}`,
     answerField: "X-Passed",
   },
-  auth: {
+  {
     title: "`httpNodeAuth` by user and password",
     target: 2,
     settings: { httpNodeAuth: { user: user.username, pass: user.password } },
     basicAuth,
     proof: ["/nothing", 401],
   },
-  "auth-function": {
+  {
     title: "`httpNodeAuth` by a function",
     target: 2,
     code: `httpNodeAuth: ${passOn}`,
     answerField: "X-Passed",
   },
-  "dashboard-1": {
+  {
     title: "node-red-dashboard in use",
     target: 2,
     package: ["node-red-dashboard", "node-red-dashboard", "3.6.6"],
     nodes: dashboard1,
     proof: ["/ui/", 200],
   },
-};
+];
 
-export const installationNames = Object.keys(installations);
-
-/** @param chosen the names of those to measure; all of them if there are none */
-export async function measureInstallations(chosen: string[] = []): Promise<void> {
+export async function measureInstallations(): Promise<void> {
   process.stdout.write(`installations on Node ${process.versions.node}\n`);
   const lowest = new Map<number, { title: string; found: number[] }>();
-  for (const [name, installation] of Object.entries(installations)) {
-    if (chosen.length > 0 && !chosen.includes(name)) continue;
+  for (const installation of installations) {
     const { title, target } = installation;
     const found = await measure(installation);
+    process.stdout.write(`${title}, vs the \`http in\` flow: ${spread(found)} (≥ ${target})\n`);
     const before = lowest.get(target);
     if (!before || median(found) < median(before.found)) lowest.set(target, { title, found });
   }
@@ -153,18 +148,15 @@ export async function measureInstallations(chosen: string[] = []): Promise<void>
     const kind = target > 2 ? "nothing in front" : "a guard in front";
     report(`installations with ${kind}, the lowest (${title}), vs the \`http in\` flow`, `≥ ${target}`, spread(found));
   }
-  detail("processor core used by the load generator, at most", `${(generatorCpu * 100).toFixed(0)} %`);
 }
 
 /**
- * Measures both flows of an installation; the plain one next to a bare `node:http`, too.
+ * Measures both flows of an installation.
  *
  * @returns how many times the requests of the `http in` flow, round by round
  */
 async function measure(installation: Installation): Promise<number[]> {
-  const { title, target } = installation;
   const nodeRed = await startInstallation(installation);
-  const bare = installation === installations.plain ? await baseline() : undefined;
   try {
     await prove(nodeRed, installation);
     const load = (path: string, messagesPerRequest: number) => async () => {
@@ -177,15 +169,9 @@ async function measure(installation: Installation): Promise<number[]> {
       }
       return requestsPerSecond;
     };
-    const turns: Record<string, () => Promise<number>> = { webhook: load("/hook", 1), httpIn: load("/plain", 0) };
-    if (bare) turns.nodeHttp = async () => (await loadFor(bare.port, installation, "/hook")).requestsPerSecond;
-    const { webhook: own = [], httpIn = [], nodeHttp = [] } = await inTurns("requests/s", turns);
-    const found = ratios(own, httpIn);
-    detail(`${title}, vs the \`http in\` flow (≥ ${target})`, spread(found));
-    if (bare) detail(`${title}, vs \`node:http\` (≥ 0.7)`, spread(ratios(own, nodeHttp)));
-    return found;
+    const rates = await inTurns("requests/s", { webhook: load("/hook", 1), httpIn: load("/plain", 0) });
+    return ratios(rates.webhook, rates.httpIn);
   } finally {
-    await bare?.stop();
     await nodeRed.stop();
   }
 }
@@ -246,7 +232,6 @@ async function loadFor(port: number, { basicAuth: auth }: Installation, path: st
     const { "200": served = 0, ...others } = load.statuses;
     const wrong = Object.keys(others).join(", ");
     if (served === 0 || wrong) throw new Error(`${path} is answered ${wrong}, not 200`);
-    generatorCpu = Math.max(generatorCpu, load.generatorCpu);
     return { requestsPerSecond: load.rate, served };
   } finally {
     deadline.abort();

@@ -1,6 +1,5 @@
 /** How many requests are served at full speed, and how fast at half of it. */
-import { behindLayer, behindMiddleware } from "../test/harness/layouts";
-import { connections, detail, inTurns, median, milliseconds, ratios, report, spread } from "./figures";
+import { connections, inTurns, median, milliseconds, ratios, report, spread } from "./figures";
 import { fullLoad, steadyLoad } from "./load";
 import { accepted, large, small, withWrongToken } from "./requests";
 import { baseline, nodeRed, oneHttpIn, oneWebhook, type Subject } from "./subjects";
@@ -12,25 +11,19 @@ export async function throughput(): Promise<void> {
   const subjects = {
     http: await baseline(),
     fast: await nodeRed(oneWebhook),
-    layer: await nodeRed(oneWebhook, behindLayer),
-    middleware: await nodeRed(oneWebhook, behindMiddleware),
     httpIn: await nodeRed(oneHttpIn),
   };
-  const { http, fast, layer, middleware, httpIn } = subjects;
+  const { http, fast, httpIn } = subjects;
 
   process.stdout.write("100 B of JSON, accepted\n");
   const request = accepted(small);
   const one = await inTurns("/s", {
     http: () => rateOf(http, request),
     fast: () => rateOf(fast, request),
-    layer: () => rateOf(layer, request),
-    middleware: () => rateOf(middleware, request),
     httpIn: () => rateOf(httpIn, request),
   });
   report("accepted, 100 B JSON, vs `node:http`", "≥ 0.7", spread(ratios(one.fast, one.http)));
   report("the same vs the `http in` flow", "≥ 5", spread(ratios(one.fast, one.httpIn)));
-  detail("behind an `httpNodeAuth` vs `node:http`", spread(ratios(one.layer, one.http)));
-  detail("behind an `httpNodeMiddleware` vs `node:http`", spread(ratios(one.middleware, one.http)));
 
   process.stdout.write(`${large.length} B of JSON, accepted\n`);
   const six = await inTurns("/s", {
@@ -62,9 +55,9 @@ export async function throughput(): Promise<void> {
   for (const subject of Object.values(subjects)) await subject.stop();
 }
 
-/** How many requests a subject answers in a second at full speed. @param over how many connections */
-export async function rateOf({ port }: Subject, request: Buffer, status = "200", over = connections): Promise<number> {
-  const load = await fullLoad(port, request, over, milliseconds);
+/** How many requests a subject answers in a second at full speed. */
+export async function rateOf({ port }: Subject, request: Buffer, status = "200"): Promise<number> {
+  const load = await fullLoad(port, request, connections, milliseconds);
   const others = Object.keys(load.statuses).filter((other) => other !== status);
   if (others.length > 0) throw new Error(`answered ${others.join(", ")} instead of ${status}`);
   generatorCpu = Math.max(generatorCpu, load.generatorCpu);

@@ -5,15 +5,14 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildSync, transformSync } from "esbuild";
-import { commandOf, root, run } from "./setup.mjs";
+import { commandOf, root, runAtOnce } from "./setup.mjs";
 
 const dist = resolve(root, process.argv[2] ?? "dist");
 const html = join("nodes", "webhook-trigger.html");
 
 rmSync(dist, { recursive: true, force: true });
-for (const project of ["tsconfig.json", "tsconfig.editor.json"]) {
-  run(process.execPath, [commandOf("typescript", "bin/tsc"), "-p", project, "--outDir", dist]);
-}
+const tsc = commandOf("typescript", "bin/tsc");
+await runAtOnce(["tsconfig.json", "tsconfig.editor.json"].map((project) => [tsc, "-p", project, "--outDir", dist]));
 
 const { outputFiles } = buildSync({
   absWorkingDir: root,

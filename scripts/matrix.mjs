@@ -14,6 +14,8 @@ const without = (/** @type {string[]} */ specs, /** @type {string[]} */ left) =>
   specs.filter((spec) => !left.includes(spec));
 
 const small = inFolders("unit", "node");
+// Each engine that keeps deliveries, with all that it promises: they take longer than all others of the small ones.
+const slow = inFiles("unit/deliveries/queue", "unit/deliveries/duplicates");
 const alone = [...small, ...inFolders("property", "sdk")];
 const surroundings = inFiles(
   "runtime/configuration",
@@ -62,85 +64,60 @@ const editorInShort = inFiles(
   "editor/deliveries-story",
 );
 
-/** The versions on which a part runs. */
-class Versions {
-  /**
-   * @param {string} name
-   * @param {() => string} node the path of a Node.js
-   * @param {() => string} nodeRed the folder of a Node-RED
-   */
-  constructor(name, node, nodeRed) {
-    this.name = name;
-    this.node = node;
-    this.nodeRed = nodeRed;
-  }
+/** Versions, by the paths of a Node.js and a Node-RED, which are fetched when they are needed. */
+const oldest = { versions: "Node-RED 4.1 on Node 20", node: () => nodeBinary(20), nodeRed: () => nodeRedFolder(4) };
+const others = /** @type {const} */ ([22, 24, 26]).map((major) => ({
+  versions: `Node-RED 5 on Node ${major}`,
+  node: () => nodeBinary(major),
+  nodeRed: () => nodeRedFolder(5),
+}));
+const latest = { versions: "Node-RED 5", node: modernNode, nodeRed: () => nodeRedFolder(5) };
 
-  /**
-   * A part that runs on them, in a process of its own.
-   *
-   * @param {string} what
-   * @param {string[]} specs
-   * @param {boolean} hasOtherFonts whether texts have other widths there
-   */
-  run(what, specs, hasOtherFonts = false) {
-    const { name: versions, node, nodeRed } = this;
-    return { title: `${versions}, ${what}`, versions, node, nodeRed, specs, hasOtherFonts };
-  }
+/**
+ * A part of the tests, which runs in a process of its own.
+ *
+ * @param {typeof oldest} on
+ * @param {string} what
+ * @param {string[]} specs
+ * @param {boolean} hasOtherFonts whether texts have other widths there
+ */
+function part(on, what, specs, hasOtherFonts = false) {
+  return { ...on, title: `${on.versions}, ${what}`, specs, hasOtherFonts };
 }
-
-const oldest = new Versions(
-  "Node-RED 4.1 on Node 20",
-  () => nodeBinary(20),
-  () => nodeRedFolder(4),
-);
-const others = /** @type {const} */ ([22, 24, 26]).map(
-  (major) =>
-    new Versions(
-      `Node-RED 5 on Node ${major}`,
-      () => nodeBinary(major),
-      () => nodeRedFolder(5),
-    ),
-);
-const latest = new Versions("Node-RED 5", modernNode, () => nodeRedFolder(5));
 
 // Those parts come first that take longest, so that at the end none is left alone with one processor.
 
 /** What runs on each of the supported versions: the contract, and on the oldest what depends on Node-RED's version. */
 export const matrix = [
-  oldest.run("the editor", editorInShort),
-  ...[oldest, ...others].map((versions) => versions.run("the contract", contract)),
-  oldest.run("compared with http in", differential),
-  oldest.run("what surrounds the node", inFiles("runtime/configuration", "runtime/settings")),
-  ...[oldest, ...others].map((versions) => versions.run("what runs alone", versioned)),
+  part(oldest, "the editor", editorInShort),
+  ...[oldest, ...others].map((versions) => part(versions, "the contract", contract)),
+  part(oldest, "compared with http in", differential),
+  part(oldest, "what surrounds the node", inFiles("runtime/configuration", "runtime/settings")),
+  ...[oldest, ...others].map((versions) => part(versions, "what runs alone", versioned)),
 ];
 
 /** All tests. */
 export const everything = [
-  latest.run("stores and instances that fail", [...keeps, ...instances]),
-  latest.run("what people see first", inFolders("demo", "package")),
-  latest.run("attacks", attacks),
-  latest.run("what senders meet", senders),
-  latest.run("guaranteed delivery", guaranteed),
-  latest.run("the fields of the form", fields),
-  latest.run("the form and what came of requests", trials),
-  latest.run("the form in its editor", editor),
-  latest.run("the tab of deliveries", tab),
-  latest.run("compared with http in", differential),
-  latest.run("what surrounds the node", [...surroundings, ...java]),
-  latest.run("what runs alone", alone),
+  part(latest, "stores and instances that fail", [...keeps, ...instances]),
+  part(latest, "what people see first", inFolders("demo", "package")),
+  part(latest, "attacks", attacks),
+  part(latest, "what senders meet", senders),
+  part(latest, "guaranteed delivery", guaranteed),
+  part(latest, "the fields of the form", fields),
+  part(latest, "the form and what came of requests", trials),
+  part(latest, "the form in its editor", editor),
+  part(latest, "the tab of deliveries", tab),
+  part(latest, "compared with http in", differential),
+  part(latest, "what surrounds the node", [...surroundings, ...java]),
+  part(latest, "what runs alone", alone),
 ];
 
-/** What tells within a minute whether a change is on the way. */
+/** What tells in less than a minute whether a change is on the way. */
 export const quick = [
-  latest.run("in small", [
-    ...small,
-    ...inFolders("property"),
-    ...inFiles("runtime/admin-paths", "runtime/trial", "package/imports"),
-  ]),
-  latest.run("the first webhook", inFiles("editor/story")),
+  part(latest, "the first webhook", inFiles("editor/story")),
+  part(latest, "the contract", inFiles("runtime/contract")),
+  part(latest, "in small", without([...small, ...inFiles("package/imports")], slow)),
 ];
 
 /** What depends on how wide a text is. */
-export const layout = [
-  latest.run("the layout of texts", inFiles("editor/languages", "editor/window", "demo/examples"), true),
-];
+export const layout = [part(latest, "the layout of texts", inFiles("editor/languages", "editor/window"), true)];

@@ -1,25 +1,17 @@
 import Mocha from "mocha";
 
-/** @typedef {{ test: string, error: string }} Failure */
-/** @typedef {{ passes: number, failures: Failure[] }} Result */
+/** @typedef {{ passes: number, failures: { test: string, error: string }[] }} Result */
 
-/** Mocha's own report, its totals on a line of their own at the end; they go to the parent process as well. */
+/** Mocha's own report, which goes to the parent process in short as well. */
 export default class Reporter extends Mocha.reporters.Spec {
   /** @override */
   epilogue() {
     super.epilogue();
-    const { passes, failures } = this.stats;
-    process.stdout.write(`${passes} passed, ${failures} failed\n`);
     /** @type {Result} */
-    const result = { passes, failures: this.failures.map(failureOf) };
+    const result = {
+      passes: this.stats.passes,
+      failures: this.failures.map((test) => ({ test: test.titlePath().join(": "), error: test.err?.message ?? "" })),
+    };
     process.send?.(result);
   }
-}
-
-/**
- * @param {Mocha.Test} test
- * @returns {Failure}
- */
-function failureOf(test) {
-  return { test: test.titlePath().join(": "), error: test.err?.message ?? "" };
 }

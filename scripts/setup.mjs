@@ -180,23 +180,34 @@ export function run(command, args, options) {
 }
 
 /**
+ * Does something for all items, for so many of them at once.
+ *
+ * @template Item
+ * @param {number} count
+ * @param {readonly Item[]} items
+ * @param {(item: Item) => Promise<void>} act
+ */
+export async function atOnce(count, items, act) {
+  const waiting = [...items];
+  const actInTurn = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) await act(next);
+  };
+  await Promise.all(Array.from({ length: count }, actInTurn));
+}
+
+/**
  * Runs scripts of Node.js, as many at once as there are processors, and exits when one has failed and all have ended.
  *
  * @param {string[][]} scripts each with its arguments
  */
 export async function runAtOnce(scripts) {
-  const waiting = [...scripts];
   /** @type {(number | null)[]} */
   const statuses = [];
-  const runWaiting = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) {
-      const child = spawn(process.execPath, next, { cwd: root, stdio: "inherit" });
-      const closed = /** @type {Promise<[number | null]>} */ (once(child, "close"));
-      const [status] = await closed;
-      statuses.push(status);
-    }
-  };
-  await Promise.all(Array.from({ length: availableParallelism() }, runWaiting));
+  await atOnce(availableParallelism(), scripts, async (script) => {
+    const child = spawn(process.execPath, script, { cwd: root, stdio: "inherit" });
+    await once(child, "close");
+    statuses.push(child.exitCode);
+  });
   if (statuses.some((status) => status !== 0)) process.exit(1);
 }
 

@@ -22,17 +22,6 @@ export type FormField = Exclude<keyof SavedFields, "senderSettings"> | Credentia
 export const sections = ["verification", "message", "reply", "duplicates", "limits", "guaranteed", "terminal"] as const;
 export type Section = (typeof sections)[number];
 
-/** The place of a node on the canvas: its middle and its edges, in px from the canvas's own. */
-export interface Box {
-  id: string;
-  x: number;
-  y: number;
-  left: number;
-  right: number;
-  top: number;
-  bottom: number;
-}
-
 /** Starts the Chromium of `CHROMIUM_PATH`, else the one that Debian installs. */
 export function startBrowser(): Promise<Browser> {
   return chromium.launch({
@@ -164,37 +153,6 @@ export class Editor {
     );
     await this.page.locator("#red-ui-header-button-deploy").click();
     await saved;
-  }
-
-  /** Imports an example of a package by the import dialog, and shows the flow that it brings. */
-  async importExample(packageName: string, name: string): Promise<void> {
-    await this.invoke("core:show-examples-import-dialog");
-    const list = this.page.locator("#red-ui-clipboard-dialog-import-tab-examples");
-    await list.getByText(packageName, { exact: true }).click();
-    const ok = this.page.locator("#red-ui-clipboard-dialog-ok");
-    // The dialog looks at its first tab a moment after it has opened, and disables the button of all.
-    for (let isDone = false; !isDone;) {
-      await list.getByText(name, { exact: true }).click();
-      isDone = await ok.click({ timeout: 1000 }).then(() => true, () => false);
-    } // prettier-ignore
-  }
-
-  /** Shows a flow, as soon as the editor has it. */
-  async showFlow(id: string): Promise<void> {
-    await this.page.locator(`#red-ui-tab-${id}`).click();
-  }
-
-  /** Where nodes of the flow that is shown stand on its canvas, in px. */
-  async boxesOf(ids: string[]): Promise<Box[]> {
-    for (const id of ids) await this.page.locator(`[id="${id}"] .red-ui-flow-node`).waitFor();
-    return this.page.evaluate(
-      (wanted) =>
-        wanted.map((id) => {
-          const { x, y, w, h } = RED.nodes.node(id) as Record<"x" | "y" | "w" | "h", number>;
-          return { id, x, y, left: x - w / 2, right: x + w / 2, top: y - h / 2, bottom: y + h / 2 };
-        }),
-      ids,
-    );
   }
 
   /** A message in the debug sidebar, by the name of the debug node that shows it and a part of its text. */

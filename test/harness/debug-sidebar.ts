@@ -4,8 +4,10 @@ import { once } from "node:events";
 interface Packet {
   topic: string;
   data: {
-    /** A debug message, as JSON. */
+    /** What a debug node shows: an object as JSON. */
     msg: string;
+    /** The name of that node. */
+    name: string;
     /** The text of a node's status. */
     text: string;
   };
@@ -14,7 +16,7 @@ interface Packet {
 /** What an open editor would show in its debug sidebar and below its nodes. */
 export class DebugSidebar {
   readonly #socket: WebSocket;
-  readonly #messages: Record<string, unknown>[] = [];
+  readonly #messages: { name: string; text: string }[] = [];
   readonly statuses: string[] = [];
 
   /** Connects as the editor does, and waits until the debug messages to come will be heard. */
@@ -32,7 +34,7 @@ export class DebugSidebar {
     this.#socket = socket;
     socket.addEventListener("message", ({ data: packets }) => {
       for (const { topic, data } of JSON.parse(String(packets)) as Packet[]) {
-        if (topic === "debug") this.#messages.push(JSON.parse(data.msg) as Record<string, unknown>);
+        if (topic === "debug") this.#messages.push({ name: data.name, text: data.msg });
         if (topic.startsWith("status/")) this.statuses.push(data.text);
       }
     });
@@ -40,7 +42,13 @@ export class DebugSidebar {
 
   /** Waits for a whole message with an id. */
   async message(id: unknown): Promise<Record<string, unknown>> {
-    return this.#until(() => this.#messages.find(({ _msgid }) => _msgid === id));
+    const { text } = await this.#until(() => this.#messages.find((each) => each.text.includes(`"_msgid":"${String(id)}"`)));
+    return JSON.parse(text) as Record<string, unknown>;
+  }
+
+  /** Waits for a debug node to show a text. */
+  async shown(name: string, text: string): Promise<void> {
+    await this.#until(() => this.#messages.find((each) => each.name === name && each.text.includes(text)));
   }
 
   close(): void {
