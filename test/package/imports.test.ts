@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
+import "should";
 import ts from "typescript";
 import { root } from "../harness/package";
 
