@@ -1,11 +1,12 @@
 /**
- * Several Node-REDs with the same flow behind nginx, which keep deliveries in one server: started by the demo, with how
- * many there are, the port, a folder and a Node.js for them. All ends when the process that has started this one ends.
+ * What the demo starts: a Node-RED, or several with the same flow behind nginx, which keep deliveries in one server. It is
+ * told how many there are, the port, a folder and a Node.js for them. All ends when the process that has started this one
+ * ends.
  */
 import { spawn } from "node:child_process";
-import { mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { nodeRedFolder, pathOf, programsOfInstances } from "../setup.mjs";
+import { nodeRedFolder, pathOf, programsOfInstances, root } from "../setup.mjs";
 import {
   host,
   installPackage,
@@ -16,6 +17,7 @@ import {
   startLimit,
   stopLimit,
   stopped,
+  windows,
   writeFlow,
   writeSettings,
 } from "./node-red.mjs";
@@ -25,6 +27,7 @@ import {
 const [count = "", port = "", folder = "", node = ""] = process.argv.slice(2);
 const [nginxPath = "", serverPath = ""] = programsOfInstances.map((program) => pathOf(program));
 const path = "/orders";
+const example = join(root, "examples", "Token in the header.json");
 /** How long the flow works on an order, in seconds: long enough to end an instance meanwhile. */
 const workTime = 20;
 const token = newToken();
@@ -36,7 +39,9 @@ process.on("disconnect", () => stopping.abort());
 process.on("exit", () => rmSync(folder, removal));
 stopping.signal.addEventListener("abort", () => void stopAll());
 try {
-  await runAll();
+  installPackage(folder);
+  if (count === "1") await runOne();
+  else await runSeveral();
 } catch (error) {
   if (!stopping.signal.aborted) {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
@@ -45,8 +50,17 @@ try {
   }
 }
 
-async function runAll() {
-  installPackage(folder);
+async function runOne() {
+  const parsed = /** @type {unknown} */ (JSON.parse(readFileSync(example, "utf8")));
+  writeSettings(folder, Number(port));
+  writeFlow(folder, /** @type {{ id: string, type: string }[]} */ (parsed), token);
+  const { found, ended } = await started("Node-RED", node, redJs(folder), folder, originIn, "");
+  process.stdout.write(instructionsForOne(found));
+  await ended;
+  throw new Error("Node-RED has ended by itself.");
+}
+
+async function runSeveral() {
   const url = await startServer();
   const numbers = Array.from({ length: Number(count) }, (_, index) => index + 1);
   const nodeReds = await Promise.all(numbers.map((number) => startNodeRed(number, url)));
@@ -75,9 +89,13 @@ async function startNodeRed(number, url) {
   symlinkSync(join(folder, "node_modules"), join(userDir, "node_modules"));
   writeSettings(userDir, 0, { webhookTriggerStore: { type: "bullmq", url } });
   writeFlow(userDir, flow(), token);
-  const args = [join(nodeRedFolder(5), "red.js"), "--userDir", userDir];
-  const program = await started(`Instance ${number}`, node, args, userDir, originIn, `[${number}] `);
+  const program = await started(`Instance ${number}`, node, redJs(userDir), userDir, originIn, `[${number}] `);
   return { ...program, number, origin: program.found };
+}
+
+/** @param {string} userDir */
+function redJs(userDir) {
+  return [join(nodeRedFolder(5), "red.js"), "--userDir", userDir];
 }
 
 /** @param {string[]} origins */
@@ -163,7 +181,7 @@ async function started(name, command, args, cwd, readyIn, prefix) {
  * @param {boolean} isInstance
  */
 function hasEnded(name, isInstance) {
-  if (stopping.signal.aborted) return;
+  if (stopping.signal.aborted || count === "1") return;
   process.stdout.write(`\n${name} has ended. `);
   if (isInstance) return void process.stdout.write("Within 30 seconds the others take over what it had.\n\n");
   process.exitCode = 1;
@@ -241,6 +259,26 @@ http {
     }
   }
 }
+`;
+}
+
+/** @param {string} origin */
+function instructionsForOne(origin) {
+  return `
+Node-RED is running. Its editor, with a debug sidebar (the tab with the bug):
+
+  ${origin}/
+
+Paste this line into another terminal, and the message appears in the sidebar:
+
+  ${windows ? "curl.exe" : "curl"} ${origin}${path} -H "Authorization: Bearer ${token}" --data "hello world"
+
+The README's examples say $TOKEN. Paste this line before them:
+
+  ${windows ? `$TOKEN = "${token}"` : `export TOKEN='${token}'`}
+
+Stop it with Ctrl+C.
+
 `;
 }
 
