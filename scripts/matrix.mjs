@@ -115,7 +115,7 @@ export const everything = [
 /** What tells in less than a minute whether a change is on the way. */
 export const quick = [
   part(latest, "the first webhook", inFiles("editor/story")),
-  part(latest, "the contract", inFiles("runtime/contract")),
+  part(latest, "tokens", inFiles("adversary/token")),
   part(latest, "in small", without([...small, ...inFiles("package/imports")], slow)),
 ];
 

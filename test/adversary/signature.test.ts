@@ -26,7 +26,6 @@ function gateFor(sender: SenderId, access: Partial<SignatureAccess> = {}): Authe
   return authenticator;
 }
 
-/** What becomes of a request with a body. */
 function verdictOn(
   authenticator: Authenticator,
   rawHeaders: string[],
@@ -37,7 +36,7 @@ function verdictOn(
   return entry.verdict(body);
 }
 
-describe("a stranger with a body that takes long to read", () => {
+describe("a request with a wrong signature and a body that takes long to read", () => {
   const twilio = gateFor("twilio", { settings: { publicUrl: "https://hooks.example/hook" } });
   const signed = ["Content-Type", "application/x-www-form-urlencoded", "X-Twilio-Signature", `${"A".repeat(27)}=`];
   const fields = (count: number) => Buffer.from(Array.from({ length: count }, (_, index) => `a${index}`).join("&"));
@@ -60,7 +59,7 @@ describe("a stranger with a body that takes long to read", () => {
       (count: number) => Buffer.from(`{"s":"${"a,".repeat(count)}"}`),
     ],
   ] as const) {
-    it(`is refused and explained in a time that grows with its length and no faster: ${what}`, async () => {
+    it(`is refused and explained in a time that grows no faster than its length: ${what}`, async () => {
       const head = { method: "POST", rawHeaders: [...rawHeaders], search: "" };
       await shouldGrowEvenly((count) => {
         const body = bodyOf(count);
@@ -71,8 +70,8 @@ describe("a stranger with a body that takes long to read", () => {
   }
 });
 
-describe("what a stranger can have signed", () => {
-  it("by X's challenge starts no flow", () => {
+describe("a signature from the handshake of X, which answers any question", () => {
+  it("starts no flow when it is sent as that of a request", () => {
     const authenticator = gateFor("x");
     for (const text of ["1", "null", "a=1"]) {
       const asked = authenticator.begin(
@@ -92,8 +91,8 @@ describe("what a stranger can have signed", () => {
   });
 });
 
-describe("a short secret in the query", () => {
-  it("is in no message", () => {
+describe("a parameter with a short secret", () => {
+  it("is left out of the message, as the secret alone is too short to be replaced", () => {
     const scheme = { alg: "token", sig: { headers: [], source: "query:key" } };
     const authenticator = gateFor("custom", { scheme });
     authenticator.redactor.contains("key=s3cret").should.be.false();

@@ -48,7 +48,7 @@ function answersOn(socket: Socket): () => string {
   return () => received;
 }
 
-describe("a flood of large bodies that nobody has verified", () => {
+describe("a flood of large bodies whose signature is not verified yet", () => {
   let reception: Reception;
   let peak = 0;
   /** Whether there is no memory for the next part, as others have taken it. */
@@ -70,7 +70,7 @@ describe("a flood of large bodies that nobody has verified", () => {
     mock.restoreAll();
   });
 
-  it(`takes no more than the budget of memory; who comes then is told to try again`, async () => {
+  it("takes no more than the memory budget, and gets 503 with Retry-After beyond it", async () => {
     const sockets = Array.from({ length: callers }, () => dial(reception.origin));
     const answers = sockets.map(answersOn);
     // All but the last byte: nobody can be verified yet.
@@ -85,7 +85,7 @@ describe("a flood of large bodies that nobody has verified", () => {
     reception.payloads.should.be.empty();
   });
 
-  it("holds nobody up afterwards, and takes no memory for what is verified or refused", async () => {
+  it("leaves the memory to later requests, which are verified or refused", async () => {
     for (const [key, status] of [
       [secret, 200],
       ["another", 401],
@@ -102,7 +102,7 @@ describe("a flood of large bodies that nobody has verified", () => {
     reception.payloads.should.have.length(1);
   });
 
-  it("takes no memory for what comes of a body after its refusal", async () => {
+  it("takes no memory for the rest of a body after its refusal", async () => {
     isFull = true;
     const socket = dial(reception.origin);
     const received = answersOn(socket);

@@ -107,9 +107,7 @@ describe("the documentation of settings, commands and flows", () => {
 
   it("has a form in docs/replies.md whose file becomes the payload by the function node there", async () => {
     const picture = { name: "Bild ½.png", mimeType: "image/png", buffer: Buffer.from([137, 80, 0, 255]) };
-    const payload = await openForm(replies.block("html"), (page) =>
-      page.getByLabel("Picture").setInputFiles(picture),
-    );
+    const payload = await openForm(replies.block("html"), (page) => page.getByLabel("Picture").setInputFiles(picture));
     should(payload).eql(picture.buffer);
   });
 

@@ -42,7 +42,9 @@ export class DebugSidebar {
 
   /** Waits for a whole message with an id. */
   async message(id: unknown): Promise<Record<string, unknown>> {
-    const { text } = await this.#until(() => this.#messages.find((each) => each.text.includes(`"_msgid":"${String(id)}"`)));
+    const { text } = await this.#until(() =>
+      this.#messages.find((each) => each.text.includes(`"_msgid":"${String(id)}"`)),
+    );
     return JSON.parse(text) as Record<string, unknown>;
   }
 

@@ -47,7 +47,7 @@ describe("the package", () => {
   it("opens no store on a server without the client that it does not bring, and names what is missing", async () => {
     const path = join(installedModules(), packageName, "dist/src/deliveries/bullmq/bull-queue.js");
     const { BullQueue } = createRequire(path)(path) as typeof import("../../src/deliveries/bullmq/bull-queue");
-    const store = new BullQueue({ type: "bullmq", url: "redis://127.0.0.1" });
+    const store = new BullQueue({ url: "redis://127.0.0.1" });
     const listener = new Listener();
     await should(store.open(listener)).be.rejectedWith({ trouble: "clientMissing" });
     await store.close();
