@@ -122,7 +122,7 @@ inEveryLayout(
       const before = nodeRed().messages.length;
       const reply = await send(nodeRed().node("/hasty?mood=hasty"), { headers: bearer, body: "x" });
       [reply.status, reply.body].should.eql([503, "too slow"]);
-      await nodeRed().logged(/\[error\] \[webhook-trigger:hasty\].*another layer replied/);
+      await nodeRed().logged(/\[error\] \[webhook-trigger:hasty\].*another middleware replied/);
       nodeRed().messages.length.should.equal(before);
     });
     it("must not put the token into the log with an error of its own", async () => {
