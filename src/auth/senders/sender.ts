@@ -99,7 +99,7 @@ export interface Handshake {
   readonly form?: RegExp;
   /** The only members of the body's JSON. */
   readonly members?: readonly string[];
-  /** Only while there is no secret and the operator has ticked *First contact*. */
+  /** Only while there is no secret and the operator has ticked *Accept secret*. */
   readonly secretMissing?: true;
   /** Patterns of echoed values; others get 400. */
   readonly restrict?: readonly (readonly [Source, RegExp])[];
