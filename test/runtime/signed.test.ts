@@ -87,7 +87,7 @@ onBothWays("a signed webhook", { ...options, flow }, (nodeRed, way) => {
       (await nodeRed().message(json.id)).webhook.should.eql({ credential });
     }
     (await standing("two")).should.have.property("credential", "second");
-    await nodeRed().status("two", /first: \d\d:\d\d, of the second: \d\d:\d\d$/);
+    await nodeRed().status("two", /first secret or token: \d\d:\d\d, of the second: \d\d:\d\d$/);
   });
 
   it("lets the editor's test request in without a signature", async () => {
