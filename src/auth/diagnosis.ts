@@ -2,169 +2,117 @@
 
 import { isDeeperThan, type Json, parseJson } from "../request/decode";
 import { Problem } from "../request/problem";
+import type { RefusedRequestFacts } from "./authenticator";
 import { digest, isSame } from "./digest";
 import type { Explanation, Reason, RefusalReason } from "./result";
 import type { Scheme, Source } from "./senders/sender";
 import { recogniseOrder, type SenderId, senders, shortName } from "./senders/table";
 import { fieldValues, type RequestHead } from "./signature/fields";
-import { signsUrl } from "./signature/scheme";
+import { coversBody, signsUrl } from "./signature/scheme";
 import { type Secrets, Verifier } from "./signature/verifier";
 
-export type Finding =
-  | TokenFinding
-  | SecretFlaw
-  /** The request has the header fields of another sender. */
-  | { kind: "otherSender"; sender: SenderId }
-  /** Seconds between the clocks; negative when the sender's is ahead. */
-  | { kind: "clock"; seconds: number; tolerance: number }
-  | { kind: "bodyChanged"; change: BodyChange }
-  /** The public URL that was signed. */
-  | { kind: "publicUrl"; url: string }
-  /** The signature covers the public URL, which may differ. */
-  | { kind: "signedUrl" };
-
-export interface Verification {
+/** How an endpoint verifies signatures. */
+export interface SignatureSetup {
   sender: SenderId;
   scheme: Scheme;
   secrets: Secrets;
-  publicUrl?: string;
+  publicUrl: string;
 }
 
-interface RefusedHead {
-  why: RefusalReason;
-  head: RequestHead;
-  /** As sent; missing when it was not read. */
-  body?: Buffer;
-  /** When it came, in ms since the epoch. */
-  at: number;
-}
-
-/** Larger bodies are not tried in other forms: each of some forty tries costs a verification. */
-const maxTriedBytes = 65_536;
+/** Refusals of larger signed bodies are not explained: each of some forty tries costs a verification. */
+const maxExplainedBytes = 65_536;
 
 /**
- * Finds out why a request was refused. Takes as long as some forty verifications; the caller limits how often.
- *
- * @returns the most certain first; empty when nothing was found
+ * Explains why a signed request was refused. Takes as long as some forty verifications; the caller limits how often.
  */
-export function whyNot(verification: Verification, refused: RefusedHead): Finding[] {
-  const { why, head, body = Buffer.alloc(0) } = refused;
-  const findings: Finding[] = [];
-  if (why.kind === "timeOutside") findings.push({ kind: "clock", seconds: why.seconds, tolerance: why.tolerance });
-  const isWrong = why.kind === "signatureWrong" || why.kind === "tokenWrong";
-  if (isWrong && body.length <= maxTriedBytes) findings.push(...remedies(verification, refused, body));
-  if (verification.scheme.alg === "token") findings.push(...tokenFindings(verification, head));
-  const sender = recognise(head.rawHeaders);
-  if (sender && sender !== verification.sender) findings.push({ kind: "otherSender", sender });
-  return findings;
+export function explainSignature(setup: SignatureSetup, refused: RefusedRequestFacts): Explanation {
+  const { head } = refused;
+  const looksLike = recognise(head.rawHeaders);
+  const isOther = looksLike !== undefined && looksLike !== setup.sender;
+  const why = verifyAgain(setup, refused);
+  if (!why) return { reasons: [], ...(isOther && { looksLike }) };
+  const reasons: Reason[] = why.kind === "timeOutside" ? [toReason(why)] : [];
+  if (why.kind === "signatureWrong" || why.kind === "tokenWrong") reasons.push(...findErrors(setup, refused));
+  const [field] = setup.scheme.sig.headers;
+  if (setup.scheme.alg === "token" && field !== undefined) {
+    const { first, second = "" } = setup.secrets;
+    reasons.push(...findToken([first, second], `header:${field}`, head));
+  }
+  if (isOther) reasons.push({ key: "otherSender", values: { sender: shortName(looksLike) } });
+  if (reasons.length === 0) reasons.push(toReason(why));
+  return { reasons, ...(isOther && { looksLike }) };
 }
 
-function tokenFindings({ scheme, secrets }: Verification, head: RequestHead): TokenFinding[] {
-  const [name] = scheme.sig.headers;
-  const tokens = [secrets.first, secrets.second ?? ""].filter((secret) => secret !== "");
-  const finding = name === undefined ? undefined : explainToken(tokens, `header:${name}`, head);
-  return finding ? [finding] : [];
+/** The reason of the verifier; nothing where that cannot be found out. */
+function verifyAgain(
+  { sender, scheme, secrets, publicUrl }: SignatureSetup,
+  { head, body, at }: RefusedRequestFacts,
+): RefusalReason | undefined {
+  const verifier = Verifier.of(scheme, secrets, publicUrl, senders[sender].id?.from);
+  if ("rule" in verifier) return undefined;
+  const check = verifier.begin(head, at);
+  if ("kind" in check) return check;
+  if (verifier.readsBody && (!body || body.length > maxExplainedBytes)) return undefined;
+  const verdict = check.verify(body ?? Buffer.alloc(0));
+  return "kind" in verdict ? verdict : undefined;
 }
 
 /** The first change of the body, the secrets or the URL with which the request verifies. */
-function remedies(verification: Verification, { head, at }: RefusedHead, body: Buffer): Finding[] {
-  const { secrets, sender, publicUrl = "" } = verification;
-  const verifies = (changed: Partial<Verification>, bytes = body) =>
-    fits({ ...verification, ...changed }, head, bytes, at);
-  for (const [change, original] of originals(body)) {
-    if (verifies({}, original)) return [{ kind: "bodyChanged", change }];
+function findErrors(setup: SignatureSetup, { head, body, at }: RefusedRequestFacts): Reason[] {
+  const { secrets, sender, publicUrl, scheme } = setup;
+  const verifies = (changed: Partial<SignatureSetup>, bytes = body ?? Buffer.alloc(0)) => {
+    const other = { ...setup, ...changed };
+    const verifier = Verifier.of(scheme, other.secrets, other.publicUrl);
+    if ("rule" in verifier) return false;
+    const check = verifier.begin(head, at);
+    return !("kind" in check || "kind" in check.verify(bytes));
+  };
+  if (body && coversBody(scheme)) {
+    for (const [change, original] of originals(body)) {
+      if (verifies({}, original)) return [{ key: `bodyChanged.${change}`, values: {} }];
+    }
   }
   for (const secret of [secrets.first, secrets.second ?? ""]) {
     if (secret === "") continue;
-    for (const [flaw, first] of respelt(secret, senders[sender].secretBegins)) {
-      if (verifies({ secrets: { first } })) return [flaw];
+    for (const [reason, first] of respell(secret, senders[sender].secretBegins)) {
+      if (verifies({ secrets: { first } })) return [reason];
     }
   }
-  if (!signsUrl(verification.scheme)) return [];
-  const url = otherUrls(publicUrl).find((other) => verifies({ publicUrl: other }));
-  return [url === undefined ? { kind: "signedUrl" } : { kind: "publicUrl", url }];
-}
-
-function fits({ scheme, secrets, publicUrl }: Verification, head: RequestHead, body: Buffer, at: number): boolean {
-  const verifier = Verifier.of(scheme, secrets, publicUrl);
-  if (!(verifier instanceof Verifier)) return false;
-  const check = verifier.begin(head, at);
-  if ("why" in check) return false;
-  return !("why" in check.verdict(() => body));
+  if (!signsUrl(scheme)) return [];
+  const url = listOtherUrls(publicUrl).find((other) => verifies({ publicUrl: other }));
+  return [
+    url === undefined ? { key: "signedUrl", values: {} } : { key: "publicUrl", values: { url: withoutSecrets(url) } },
+  ];
 }
 
 /** The same URL with the other scheme, and with or without a slash at its end. */
-function otherUrls(url: string): string[] {
+function listOtherUrls(url: string): string[] {
   const secure = url.replace(/^http:/i, "https:");
   const plain = url.replace(/^https:/i, "http:");
   return [secure, plain].flatMap((each) => [each.replace(/\/$/, ""), each.replace(/\/?$/, "/")]);
 }
 
-// Findings as sentences for the operator.
-
-export function explainFindings(findings: readonly Finding[], { rawHeaders }: RequestHead): Explanation {
-  const looksLike = recognise(rawHeaders);
-  return { reasons: findings.map(toReason), ...(looksLike && { looksLike }) };
+/** User information, query and fragment may be secret. */
+function withoutSecrets(url: string): string {
+  return url.replace(/^(https?:\/\/)(?:[^/?#]*@)?([^?#]*)[^]*$/i, "$1$2");
 }
 
-/** From the failed check, where nothing more was found. */
-export function explainedByWhy(why: RefusalReason, head: RequestHead): Explanation {
-  return { ...explainFindings([], head), reasons: [reasonOfWhy(why)] };
-}
+// Sentences for the operator.
 
-function toReason(finding: Finding): Reason {
-  switch (finding.kind) {
-    case "tokenElsewhere":
-      return { key: "tokenElsewhere", values: { place: placeText(finding.source) } };
-    case "tokenLength":
-      return { key: "tokenLength", values: { length: finding.length, expected: finding.expected } };
-    case "secretPrefixTooMuch":
-    case "secretPrefixMissing":
-      return { key: finding.kind, values: { prefix: finding.prefix } };
-    case "otherSender":
-      return { key: "otherSender", values: { sender: shortName(finding.sender) } };
-    case "clock":
-      return clockReason(finding.seconds, finding.tolerance);
-    case "bodyChanged":
-      return { key: `bodyChanged.${finding.change}`, values: {} };
-    case "publicUrl":
-      return { key: "publicUrl", values: { url: shownUrl(finding.url) } };
-    case "signedUrl":
-    case "tokenBlank":
-    case "tokenScheme":
-    case "secretBlank":
-      return { key: finding.kind, values: {} };
+function toReason(why: RefusalReason): Reason {
+  if (why.kind === "timeOutside") {
+    const values = { distance: toDuration(Math.abs(why.seconds)), tolerance: toDuration(why.tolerance) };
+    return { key: why.seconds < 0 ? "clockAhead" : "clockBehind", values };
   }
-}
-
-function reasonOfWhy(why: RefusalReason): Reason {
-  switch (why.kind) {
-    case "timeOutside":
-      return clockReason(why.seconds, why.tolerance);
-    case "signatureLength":
-      return { key: why.kind, values: { place: placeText(why.source), bytes: why.bytes, expected: why.expected } };
-    case "tooManySignatures":
-      return { key: why.kind, values: { count: why.count, most: why.most } };
-    case "missing":
-    case "repeated":
-    case "timeMalformed":
-    case "signatureMalformed":
-      return { key: why.kind, values: { place: placeText(why.source) } };
-    case "signatureWrong":
-    case "tokenWrong":
-    case "bodyDigestWrong":
-      return { key: why.kind, values: {} };
-  }
-}
-
-function clockReason(seconds: number, tolerance: number): Reason {
-  const values = { distance: duration(Math.abs(seconds)), tolerance: duration(tolerance) };
-  return { key: seconds < 0 ? "clockAhead" : "clockBehind", values };
+  const { kind: key, ...facts } = why;
+  if (!("source" in facts)) return { key, values: facts };
+  const { source, ...values } = facts;
+  return { key, values: { place: toPlaceText(source), ...values } };
 }
 
 /** In SI symbols, which need no translation. */
-function duration(seconds: number): string {
-  const [size, symbol] = units.find(([most]) => seconds >= 2 * most) ?? [1, "s"];
+function toDuration(seconds: number): string {
+  const [size, symbol] = units.find(([unit]) => seconds >= 2 * unit) ?? [1, "s"];
   return `${Math.round(seconds / size)} ${symbol}`;
 }
 
@@ -175,29 +123,14 @@ const units = [
 ] as const;
 
 /** A place as written in a request, or in JSON. */
-function placeText(source: Source): string {
-  const colon = source.indexOf(":");
-  const from = source.slice(0, Math.max(colon, 0));
-  const name = source.slice(colon + 1);
+function toPlaceText(source: Source): string {
+  const [, from, name = ""] = /^(\w+):([^]*)$/.exec(source) ?? [];
   return from === "query" ? `?${name}=` : name;
-}
-
-/** User information, query and fragment may be secret. */
-function shownUrl(url: string): string {
-  return url.replace(/^(https?:\/\/)(?:[^/?#]*@)?([^?#]*)[^]*$/i, "$1$2");
 }
 
 // Tokens in another place, or of a wrong length.
 
-/** Lengths are in characters. */
-type TokenFinding =
-  | { kind: "tokenElsewhere"; source: Source }
-  | { kind: "tokenLength"; length: number; expected: number }
-  | { kind: "tokenBlank" }
-  /** In `Authorization`, without a scheme or with another one (RFC 6750 §2.1). */
-  | { kind: "tokenScheme" };
-
-/** A longer text is no mistyped token. */
+/** In characters. A longer text is no mistyped token. */
 const maxTokenLength = 1000;
 /** How many values are searched. */
 const maxValues = 100;
@@ -205,30 +138,37 @@ const maxValues = 100;
 /**
  * Explains a wrong token, without revealing anything of it.
  *
- * @param tokens the valid ones
+ * @param tokens the valid ones; an empty one is none
  * @param expected the configured place
  */
-export function explainToken(tokens: readonly string[], expected: Source, head: RequestHead): TokenFinding | undefined {
+export function explainToken(tokens: readonly string[], expected: Source, head: RequestHead): Explanation {
+  const looksLike = recognise(head.rawHeaders);
+  return { reasons: findToken(tokens, expected, head), ...(looksLike && { looksLike }) };
+}
+
+function findToken(given: readonly string[], expected: Source, head: RequestHead): Reason[] {
+  const tokens = given.filter((token) => token !== "");
   const accepted = tokens.map((token) => digest(token));
   const isOurs = (text: string) => accepted.map((own) => isSame(digest(text), own)).includes(true);
-  const values = [...presentedValues(head)].slice(0, maxValues);
+  const values = listValues(head).slice(0, maxValues);
   const elsewhere = values.find(({ source, text }) => !isAt(source, expected) && isOurs(text));
-  if (elsewhere) return { kind: "tokenElsewhere", source: elsewhere.source };
+  if (elsewhere) return [{ key: "tokenElsewhere", values: { place: toPlaceText(elsewhere.source) } }];
   const here = values.find(({ source }) => isAt(source, expected));
   const [token] = tokens;
-  if (!here || token === undefined) return undefined;
-  if (here.text !== here.text.trim() && isOurs(here.text.trim())) return { kind: "tokenBlank" };
-  if (here.text !== "" && !here.isBearer && isAt(here.source, "header:Authorization")) {
-    return [here.text, readBasicPassword(here.text)].some(isOurs) ? { kind: "tokenScheme" } : undefined;
+  if (!here || token === undefined) return [];
+  const { text, isBearer } = here;
+  if (text !== text.trim() && isOurs(text.trim())) return [{ key: "tokenBlank", values: {} }];
+  // Without a scheme, or with another one (RFC 6750 §2.1).
+  if (text !== "" && !isBearer && isAt(here.source, "header:Authorization")) {
+    return [text, readBasicPassword(text)].some(isOurs) ? [{ key: "tokenScheme", values: {} }] : [];
   }
-  const { length } = here.text;
-  const isLength = !tokens.some((each) => each.length === length);
-  return isLength ? { kind: "tokenLength", length, expected: token.length } : undefined;
+  if (tokens.some(({ length }) => length === text.length)) return [];
+  return [{ key: "tokenLength", values: { length: text.length, expected: token.length } }];
 }
 
 /** The password of the scheme `Basic` (RFC 7617 §2). */
-function readBasicPassword(credentials: string): string {
-  return Buffer.from(credentials, "base64")
+function readBasicPassword(text: string): string {
+  return Buffer.from(text, "base64")
     .toString()
     .replace(/^[^:]*:/, "");
 }
@@ -238,28 +178,26 @@ function isAt(source: Source, expected: Source): boolean {
   return expected.startsWith("header:") ? source.toLowerCase() === expected.toLowerCase() : source === expected;
 }
 
-/** The values of header fields, without their authentication scheme (RFC 9110 §11.4), and of the query. */
-function* presentedValues({ rawHeaders, search }: RequestHead): Generator<PresentedToken> {
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    const [value = "", source] = [rawHeaders[index + 1], `header:${rawHeaders[index] ?? ""}` as const];
-    const text = value.replace(/^(?:bearer|basic|token) +/i, "");
-    if (text.length <= maxTokenLength) yield { source, text, isBearer: /^bearer /i.test(value) };
-  }
-  for (const [name, text] of new URLSearchParams(search)) {
-    if (text.length <= maxTokenLength) yield { source: `query:${name}`, text, isBearer: false };
-  }
-}
-
-interface PresentedToken {
+interface PresentedValue {
   readonly source: Source;
   readonly text: string;
-  /** Whether it had the scheme Bearer. */
   readonly isBearer: boolean;
 }
 
-// Typing errors in secrets.
+/** The values of header fields, without their authentication scheme (RFC 9110 §11.4), and of the query. */
+function listValues({ rawHeaders, search }: RequestHead): PresentedValue[] {
+  const values: PresentedValue[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const value = rawHeaders[index + 1] ?? "";
+    const text = value.replace(/^(?:bearer|basic|token) +/i, "");
+    values.push({ source: `header:${rawHeaders[index] ?? ""}`, text, isBearer: /^bearer /i.test(value) });
+  }
+  for (const [name, text] of new URLSearchParams(search))
+    values.push({ source: `query:${name}`, text, isBearer: false });
+  return values.filter(({ text }) => text.length <= maxTokenLength);
+}
 
-type SecretFlaw = { kind: "secretBlank" } | { kind: "secretPrefixTooMuch" | "secretPrefixMissing"; prefix: string };
+// Typing errors in secrets.
 
 /** Prefixes of secrets, signatures and tokens. */
 const prefixes = ["whsec_", "whpk_", "v1,", "sha256=", "Bearer "];
@@ -269,13 +207,14 @@ const prefixes = ["whsec_", "whpk_", "v1,", "sha256=", "Bearer "];
  *
  * @param begins the prefix of the sender's secrets
  */
-function* respelt(secret: string, begins = ""): Generator<[SecretFlaw, string]> {
+function* respell(secret: string, begins = ""): Generator<[Reason, string]> {
   const bare = secret.trim();
-  if (bare !== secret) yield [{ kind: "secretBlank" }, bare];
+  if (bare !== secret) yield [{ key: "secretBlank", values: {} }, bare];
   for (const prefix of new Set([begins, ...prefixes])) {
     if (prefix === "") continue;
-    if (bare.startsWith(prefix)) yield [{ kind: "secretPrefixTooMuch", prefix }, bare.slice(prefix.length)];
-    else yield [{ kind: "secretPrefixMissing", prefix }, prefix + bare];
+    const values = { prefix };
+    if (bare.startsWith(prefix)) yield [{ key: "secretPrefixTooMuch", values }, bare.slice(prefix.length)];
+    else yield [{ key: "secretPrefixMissing", values }, prefix + bare];
   }
 }
 
@@ -328,10 +267,9 @@ function inAscii(json: string): string {
   return json.replace(/[\u0080-\uffff]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-// Guesses the sender of a request, for the operator: nothing in it is verified.
-
 /**
- * Guesses the sender by its header fields. It never selects a scheme: an attacker would choose the weakest one.
+ * Guesses the sender by its header fields, for the operator. It never selects a scheme: an attacker would choose the
+ * weakest one.
  *
  * @param rawHeaders names and values in turn
  */

@@ -3,7 +3,7 @@
 import { hash, timingSafeEqual } from "node:crypto";
 
 /** The SHA-256 digest of a token. */
-export function digest(token: string): Buffer {
+export function digest(token: string | Buffer): Buffer {
   return hash("sha256", token, "buffer");
 }
 

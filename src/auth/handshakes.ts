@@ -2,12 +2,12 @@
 
 import type { Settings } from "../config/fields";
 import { Problem, problems } from "../request/problem";
-import { type HandshakeAnswer, createHandshakeAnswer, type PendingVerification } from "./authenticator";
+import type { AuthResult, HandshakeAnswer, PendingVerification } from "./authenticator";
 import { digest, isSame } from "./digest";
 import type { Authenticated, Credential } from "./result";
-import type { Condition, Handshake, Sender, Source } from "./senders/sender";
-import { Fields, type RequestHead, isInBody, parseSource } from "./signature/fields";
-import type { Check, Verifier } from "./signature/verifier";
+import type { Condition, Handshake, Mac, Sender, Source } from "./senders/sender";
+import { Fields, type RequestHead, isInBody } from "./signature/fields";
+import type { Verifier } from "./signature/verifier";
 
 /** The most bytes of an unsigned handshake's body. */
 export const maxUnsignedBytes = 4096;
@@ -17,7 +17,7 @@ interface Trusted {
   /** Entered at the sender by the operator (Meta). */
   verifyToken?: string;
   /** Missing while there is no secret. */
-  verifier?: Verifier;
+  verifier?: Verifier | undefined;
 }
 
 /** The handshakes of a sender with one endpoint. */
@@ -25,6 +25,8 @@ export class Handshakes {
   readonly #trusted: Trusted;
   readonly #signed: readonly Handshake[];
   readonly #unsigned: readonly Handshake[];
+  /** The methods besides POST. */
+  readonly methods: readonly string[];
 
   constructor({ handshakes = [] }: Pick<Sender, "handshakes">, trusted: Trusted) {
     this.#trusted = trusted;
@@ -32,39 +34,44 @@ export class Handshakes {
     const isOpen = (each: Handshake) => !each.secretMissing || (verifier === undefined && settings.arm === true);
     this.#signed = handshakes.filter(({ signed }) => signed);
     this.#unsigned = handshakes.filter((each) => !each.signed && isOpen(each));
+    const methods = new Set(this.#unsigned.map(({ method }) => method));
+    this.methods = [...methods].filter((method) => method !== "POST");
   }
 
-  get haveSigned(): boolean {
-    return this.#signed.length > 0;
-  }
-
-  /** The methods besides POST. */
-  get methods(): string[] {
-    return [...new Set(this.#unsigned.map(({ method }) => method))].filter((method) => method !== "POST");
-  }
-
-  /** The reply to an unsigned handshake; `"body"` when it takes the body to decide. */
-  meet(head: RequestHead): HandshakeAnswer | "body" | undefined {
+  /**
+   * Authenticates a request, unless it is a handshake.
+   *
+   * @param authenticate the result for a request that is none
+   */
+  begin(head: RequestHead, authenticate: () => Authenticated | PendingVerification | Problem): AuthResult {
     const request = new Fields(head);
     const possible = this.#unsigned.filter(({ method }) => method === head.method);
     const met = possible.find((handshake) => this.#holds(handshake, request, "head"));
-    if (met) return readsBody(met) ? "body" : this.#answer(met, request, "first");
-    const status = possible.find(({ otherwise }) => otherwise !== undefined)?.otherwise;
-    return status === undefined ? undefined : { status, headers: {}, body: "", isFallback: true };
+    if (met && !readsBody(met)) return this.#answer(met, request, "first");
+    const status = met ? undefined : possible.find(({ otherwise }) => otherwise !== undefined)?.otherwise;
+    if (status !== undefined) return { status, headers: {}, body: "", isFallback: true };
+    if (head.method !== "POST") return problems.methodNotAllowed;
+    const result = authenticate();
+    const isResult = result instanceof Problem || ("credential" in result && this.#signed.length === 0);
+    return isResult && !met ? result : this.#withBody(head, result);
   }
 
-  /** The reply to an unsigned handshake with a short body. */
-  meetWithBody(head: RequestHead, body: Buffer): HandshakeAnswer | undefined {
-    return body.length > maxUnsignedBytes ? undefined : this.#find(this.#unsigned, head, body, "first");
-  }
-
-  /** The reply to a signed handshake. */
-  follow(head: RequestHead, body: Buffer, credential: Credential): HandshakeAnswer | undefined {
-    return this.#signed.length === 0 ? undefined : this.#find(this.#signed, head, body, credential);
+  /** The same, where the body decides. */
+  #withBody(head: RequestHead, result: Authenticated | PendingVerification | Problem): PendingVerification {
+    const isPending = "verify" in result;
+    const verify: PendingVerification["verify"] = (body) => {
+      const unsigned = body.length > maxUnsignedBytes ? undefined : this.#find(this.#unsigned, head, body, "first");
+      const verdict = unsigned ?? (isPending ? result.verify(body) : result);
+      if (!("credential" in verdict)) return verdict;
+      if (isPending && this.#mayHaveSigned(body)) return problems.signatureInvalid;
+      return this.#find(this.#signed, head, body, verdict.credential) ?? verdict;
+    };
+    const limit = result instanceof Problem ? { bytes: maxUnsignedBytes, otherwise: result } : undefined;
+    return { isUnverified: !("credential" in result), needsBytes: isPending && result.needsBytes, limit, verify };
   }
 
   /** Whether a body may be a challenge that we have signed for a stranger. */
-  mayHaveSigned(body: Buffer): boolean {
+  #mayHaveSigned(body: Buffer): boolean {
     // Echoed texts are shorter.
     if (body.length > maxUnsignedBytes) return false;
     const text = body.toString("latin1");
@@ -91,13 +98,12 @@ export class Handshakes {
 
   #holds({ when }: Handshake, request: Fields, part: "head" | "all"): boolean {
     return when.every(([source, condition]) => {
-      return (part === "head" && isInBody(parseSource(source))) || this.#meets(request, source, condition);
+      return (part === "head" && isInBody(source)) || this.#meets(request, source, condition);
     });
   }
 
   #meets(request: Fields, source: Source, condition: Condition): boolean {
-    const place = parseSource(source);
-    const [value, ...more] = place.from === "json" ? request.valuesAt(place.name) : request.textsAt(place);
+    const [value, ...more] = request.values(source);
     if (typeof condition === "object" && "is" in condition && condition.is === "absent") return value === undefined;
     if (value === undefined || more.length > 0) return false;
     if (typeof condition !== "object") return value === condition;
@@ -113,13 +119,33 @@ export class Handshakes {
     return own !== "" && isSame(digest(own), digest(value));
   }
 
-  #answer(handshake: Handshake, request: Fields, credential: Credential): HandshakeAnswer {
-    return createHandshakeAnswer(handshake, request, (text) => this.#trusted.verifier?.mac(text, credential));
+  /** 400 where the request lacks an echoed value, or it has a wrong form. */
+  #answer({ restrict = [], reply, show }: Handshake, request: Fields, credential: Credential): HandshakeAnswer {
+    const refusal = { status: 400, headers: {}, body: "" };
+    if (!restrict.every(([source, pattern]) => pattern.test(readText(request, source) ?? ""))) return refusal;
+    const resolve = (piece: Source | Mac) =>
+      typeof piece === "object" ? this.#computeMac(piece, request, credential) : readText(request, piece);
+    const headers = resolveAll(reply.headers ?? {}, resolve);
+    const { body: form = "lit:" } = reply;
+    const isJson = typeof form === "object";
+    const members = resolveAll(isJson ? form : {}, (piece) => (typeof piece === "number" ? piece : resolve(piece)));
+    const body = isJson ? members && JSON.stringify(members) : resolve(form);
+    const shown = show === undefined ? "" : readText(request, show);
+    if (!headers || body === undefined || shown === undefined) return refusal;
+    const type = isJson ? { "Content-Type": "application/json" } : {};
+    return { status: reply.status, headers: { ...type, ...headers }, body, ...(shown !== "" && { show: shown }) };
+  }
+
+  /** Only of values that may be echoed. */
+  #computeMac({ mac: encoding, of, prefix = "" }: Mac, request: Fields, credential: Credential): string | undefined {
+    const text = readText(request, of);
+    const digest = text === undefined ? undefined : this.#trusted.verifier?.mac(text, credential);
+    return digest && prefix + digest.toString(encoding);
   }
 }
 
 function readsBody({ when, form, members }: Handshake): boolean {
-  return form !== undefined || members !== undefined || when.some(([source]) => isInBody(parseSource(source)));
+  return form !== undefined || members !== undefined || when.some(([source]) => isInBody(source));
 }
 
 function hasForm(request: Fields, body: Buffer, form: RegExp | undefined): boolean {
@@ -132,51 +158,21 @@ function hasOnly({ json }: Fields, members: readonly string[]): boolean {
   return names.length === members.length && members.every((name) => names.includes(name));
 }
 
-// Verification by the body.
-
-/**
- * A signature that is to be verified.
- *
- * @param mayBeUnsigned whether it may be an unsigned handshake
- */
-export function claimBySignature(
-  check: Check,
-  handshakes: Handshakes,
-  head: RequestHead,
-  mayBeUnsigned: boolean,
-): PendingVerification {
-  return {
-    isUnverified: true,
-    needsBytes: check.coversBody,
-    verdict(body) {
-      const handshake = mayBeUnsigned ? handshakes.meetWithBody(head, body) : undefined;
-      if (handshake) return handshake;
-      const verdict = check.verdict(() => body);
-      if ("why" in verdict || handshakes.mayHaveSigned(body)) return problems.signatureInvalid;
-      return handshakes.follow(head, body, verdict.credential) ?? verdict;
-    },
-  };
+/** Resolves all members of a reply; nothing where the request lacks one. */
+function resolveAll<Piece, Value>(
+  members: Readonly<Record<string, Piece>>,
+  resolve: (piece: Piece) => Value | undefined,
+): Record<string, Value> | undefined {
+  const values: Record<string, Value> = {};
+  for (const [name, piece] of Object.entries(members)) {
+    const value = resolve(piece);
+    if (value === undefined) return undefined;
+    values[name] = value;
+  }
+  return values;
 }
 
-/**
- * The result of the head, unless the body is a handshake.
- *
- * @param mayBeUnsigned whether it may be an unsigned handshake
- */
-export function withHandshakes(
-  handshakes: Handshakes,
-  head: RequestHead,
-  entry: Authenticated | Problem,
-  mayBeUnsigned: boolean,
-): Authenticated | PendingVerification | Problem {
-  if (entry instanceof Problem) {
-    if (!mayBeUnsigned) return entry;
-    const longest = { bytes: maxUnsignedBytes, otherwise: entry };
-    const verdict: PendingVerification["verdict"] = (body) => handshakes.meetWithBody(head, body) ?? entry;
-    return { isUnverified: true, needsBytes: false, limit: longest, verdict };
-  }
-  if (!mayBeUnsigned && !handshakes.haveSigned) return entry;
-  const verdict: PendingVerification["verdict"] = (body) =>
-    handshakes.meetWithBody(head, body) ?? handshakes.follow(head, body, entry.credential) ?? entry;
-  return { isUnverified: false, needsBytes: false, verdict };
+/** A literal may be empty. */
+function readText(request: Fields, source: Source): string | undefined {
+  return source === "lit:" ? "" : request.onlyText(source);
 }

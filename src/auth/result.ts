@@ -5,17 +5,12 @@ import type { SenderId } from "./senders/table";
 
 /** Contains no secret. Bytes are those of one signature. */
 export type RefusalReason =
-  | { kind: "missing" | "repeated" | "timeMalformed"; source: Source }
-  | { kind: "signatureMalformed"; source: Source }
+  | { kind: "missing" | "repeated" | "timeMalformed" | "signatureMalformed"; source: Source }
   | { kind: "signatureLength"; source: Source; bytes: number; expected: number }
   | { kind: "tooManySignatures"; count: number; most: number }
   /** `seconds` since it was signed; negative when that is in the future. */
   | { kind: "timeOutside"; source: Source; seconds: number; tolerance: number }
   | { kind: "signatureWrong" | "tokenWrong" | "bodyDigestWrong" };
-
-export interface Refusal {
-  why: RefusalReason;
-}
 
 /** Which of the two credentials was used. */
 export type Credential = "first" | "second";
@@ -28,14 +23,13 @@ export interface Authenticated {
   sentAt?: number;
 }
 
-// The explanation of a refusal.
-
 /** A key under `whyNot` in the message catalog, with its values. Never a secret or a token. */
 export interface Reason {
   key: string;
   values: Record<string, string | number>;
 }
 
+/** The explanation of a refusal. */
 export interface Explanation {
   /** What was wrong and how to fix it, the most certain first. */
   reasons: Reason[];

@@ -3,9 +3,9 @@
 import type { TokenAccess } from "../config/parse";
 import { Problem, problems } from "../request/problem";
 import type { AuthResult, Authenticator, ReceivedFields, RefusedRequestFacts } from "./authenticator";
-import { explainFindings, explainToken } from "./diagnosis";
+import { explainToken } from "./diagnosis";
 import { digest, digestOfPresented, isSame } from "./digest";
-import { type Handshakes, withHandshakes } from "./handshakes";
+import type { Handshakes } from "./handshakes";
 import { Redactor } from "./redactor";
 import type { Authenticated, Explanation } from "./result";
 import { fieldValues, type RequestHead } from "./signature/fields";
@@ -13,8 +13,7 @@ import { TestCredentials } from "./test-credentials";
 
 const byFirst: Authenticated = { credential: "first" };
 const bySecond: Authenticated = { credential: "second" };
-/** By a test credential. */
-export const byTrial: Authenticated = { credential: "first", isTest: true };
+export const byTest: Authenticated = { credential: "first", isTest: true };
 
 /** Prepared, so that a request costs little. */
 export class TokenAuthenticator implements Authenticator {
@@ -58,11 +57,7 @@ export class TokenAuthenticator implements Authenticator {
   }
 
   begin(head: RequestHead): AuthResult {
-    const met = this.#handshakes?.meet(head);
-    if (typeof met === "object") return met;
-    if (this.#handshakes && head.method !== "POST") return problems.methodNotAllowed;
-    const entry = this.#authenticate(head);
-    return this.#handshakes ? withHandshakes(this.#handshakes, head, entry, met === "body") : entry;
+    return this.#handshakes?.begin(head, () => this.#authenticate(head)) ?? this.#authenticate(head);
   }
 
   #authenticate({ rawHeaders, search }: RequestHead): Authenticated | Problem {
@@ -84,9 +79,7 @@ export class TokenAuthenticator implements Authenticator {
 
   explain({ head }: RefusedRequestFacts): Explanation {
     const { method, name, token, secondToken } = this.#access;
-    const tokens = secondToken === "" ? [token] : [token, secondToken];
-    const finding = explainToken(tokens, `${method}:${name}`, head);
-    return explainFindings(finding ? [finding] : [], head);
+    return explainToken([token, secondToken], `${method}:${name}`, head);
   }
 
   /** @param request identifies the request, as a test credential is valid for one only */
@@ -94,7 +87,7 @@ export class TokenAuthenticator implements Authenticator {
     const own = digestOfPresented(presented);
     if (isSame(own, this.#digest)) return byFirst;
     if (this.#secondDigest && isSame(own, this.#secondDigest)) return bySecond;
-    return this.#testCredentials.accept(this.#owner, own, request) ? byTrial : undefined;
+    return this.#testCredentials.accept(this.#owner, own, request) ? byTest : undefined;
   }
 
   /** The token in each field or parameter of the configured name; nothing for one without a token. */

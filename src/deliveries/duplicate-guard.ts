@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import type { Scheme, Sender } from "../auth/senders/sender";
-import { Fields, type RequestHead, parseSource } from "../auth/signature/fields";
+import { Fields, type RequestHead } from "../auth/signature/fields";
 import { coversBody } from "../auth/signature/scheme";
 import type { DuplicatePolicy } from "../config/parse";
 import type { DuplicateKey } from "../config/rules";
@@ -170,7 +170,7 @@ export function composeDuplicateKey(kind: DuplicateKey, delivery: Known): string
 
 function toKeyText(kind: DuplicateKey, { head, bytes, content, id, isIdLoose }: Known): string | undefined {
   if (kind === "body") return bytes.length === 0 ? undefined : digestKey(bytes);
-  if (kind !== "") return new Fields(head, content).onlyTextAt(parseSource(kind));
+  if (kind !== "") return new Fields(head, content).onlyText(kind);
   return id === undefined || !isIdLoose ? id : `${digestKey(bytes)} ${id}`;
 }
 

@@ -1,8 +1,8 @@
 // A request for an endpoint: authenticate, read, verify, decode, deduplicate, store, dispatch, reply.
 
-import { type HandshakeAnswer, readSenderDelivery, type RefusedRequestFacts } from "../auth/authenticator";
+import type { HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator";
 import type { Authenticated } from "../auth/result";
-import type { RequestHead } from "../auth/signature/fields";
+import { readSenderDelivery, type RequestHead } from "../auth/signature/fields";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { DuplicateGuard, DuplicateVerdict } from "../deliveries/duplicate-guard";
 import type { KnownDuplicate, Reservation } from "../deliveries/duplicates";

@@ -1,12 +1,7 @@
 // From the head of a request to a verified body.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-  type HandshakeAnswer,
-  type PendingVerification,
-  type AuthResult,
-  isPendingVerification,
-} from "../auth/authenticator";
+import type { AuthResult, HandshakeAnswer, PendingVerification } from "../auth/authenticator";
 import type { Authenticated } from "../auth/result";
 import type { Endpoint } from "../flow/endpoint";
 import { memoryBudget, readBody } from "../request/body";
@@ -137,7 +132,7 @@ export function isHandshake(exchange: Exchange, endpoint: Endpoint): boolean {
 export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<Received> {
   const entry = judgeHead(exchange, endpoint);
   if (entry instanceof Problem || "status" in entry) return { endpoint, verdict: entry };
-  const claim = isPendingVerification(entry) ? entry : undefined;
+  const claim = "verify" in entry ? entry : undefined;
   const { request } = exchange;
   const limit = Math.min(endpoint.limit, claim?.limit?.bytes ?? Infinity);
   const parsed = getParsedBody(exchange);
@@ -147,7 +142,7 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
   if (bytes instanceof Problem) {
     return { endpoint, verdict: bytes === problems.bodyTooLarge ? (claim?.limit?.otherwise ?? bytes) : bytes };
   }
-  const verdict = claim ? claim.verdict(bytes) : (entry as Authenticated);
+  const verdict = "verify" in entry ? entry.verify(bytes) : entry;
   const isPacked = request.headers["content-encoding"] !== undefined;
   return { endpoint, verdict, bytes, hasBytes: !parsed || (Buffer.isBuffer(parsed.value) && !isPacked), parsed };
 }

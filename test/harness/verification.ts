@@ -43,17 +43,15 @@ export function schemeOf(sender: string, publicUrl = ""): Scheme {
 
 /**
  * Takes a request to its verdict.
- *
- * @param cuts where the body is cut into chunks
  */
 export function verdictOn(setup: Setup, { head, body, at }: Came): Authenticated | string {
   const { scheme, secrets, publicUrl, sender } = setup;
   const verifier = Verifier.of(scheme, secrets, publicUrl, sender && senders[sender].id?.from);
   if (!(verifier instanceof Verifier)) return verifier.rule;
   const check = verifier.begin(head, at * 1000);
-  if ("why" in check) return check.why.kind;
-  const verdict = check.verdict(() => body);
-  return "why" in verdict ? verdict.why.kind : verdict;
+  if ("kind" in check) return check.kind;
+  const verdict = check.verify(body);
+  return "kind" in verdict ? verdict.kind : verdict;
 }
 
 /** The same, without when it was signed. */

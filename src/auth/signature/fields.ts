@@ -1,7 +1,7 @@
 // Reads values of a request by their places.
 
 import type { Json } from "../../request/decode";
-import type { Source } from "../senders/sender";
+import type { Sender, Source } from "../senders/sender";
 
 /** The head of a request. */
 export interface RequestHead {
@@ -12,24 +12,8 @@ export interface RequestHead {
   search: string;
 }
 
-/** A parsed `Source`. */
-export interface SourcePlace {
-  source: Source;
-  from: string;
-  /** Field names are in lower case. */
-  name: string;
-}
-
-export function parseSource(source: Source): SourcePlace {
-  const colon = source.indexOf(":");
-  if (colon === -1) return { source, from: source, name: "" };
-  const from = source.slice(0, colon);
-  const name = source.slice(colon + 1);
-  return { source, from, name: from === "header" ? name.toLowerCase() : name };
-}
-
-export function isInBody({ from }: SourcePlace): boolean {
-  return from === "json" || from === "form";
+export function isInBody(source: Source): boolean {
+  return source.startsWith("json:") || source.startsWith("form:");
 }
 
 const text = new TextDecoder();
@@ -82,21 +66,36 @@ export class Fields {
     this.#body = body;
   }
 
+  /** All values at a place: texts, or those of JSON. */
+  values(source: Source): Json[] {
+    const colon = source.indexOf(":");
+    const name = source.slice(colon + 1);
+    switch (source.slice(0, Math.max(colon, 0))) {
+      case "header":
+        return fieldValues(this.#head.rawHeaders, name.toLowerCase());
+      case "query":
+        return new URLSearchParams(this.#head.search).getAll(name);
+      case "form":
+        this.#form ??= [readForm(text.decode(this.#body()))];
+        return this.#form[0]?.getAll(name) ?? [];
+      case "json":
+        return this.json === undefined ? [] : valuesIn(this.json, name.split("."));
+      case "lit":
+        return [name];
+      default:
+        return source === "method" ? [this.#head.method] : [];
+    }
+  }
+
   /** All texts at a place; an empty one stands for a value that is no text. */
-  textsAt(place: SourcePlace): string[] {
-    if (place.from === "json") return this.valuesAt(place.name).map((value) => jsonToText(value) ?? "");
-    return this.#parametersAt(place);
+  texts(source: Source): string[] {
+    return this.values(source).map(toText);
   }
 
   /** The only text at a place; not empty. */
-  onlyTextAt(place: SourcePlace): string | undefined {
-    const [text = "", ...repeated] = this.textsAt(place);
-    return text === "" || repeated.length > 0 ? undefined : text;
-  }
-
-  /** All JSON values at a path in the body. */
-  valuesAt(path: string): Json[] {
-    return this.json === undefined ? [] : valuesIn(this.json, path.split("."));
+  onlyText(source: Source): string | undefined {
+    const [only = "", ...repeated] = this.texts(source);
+    return only === "" || repeated.length > 0 ? undefined : only;
   }
 
   /** Nothing when the body is no JSON. */
@@ -109,41 +108,50 @@ export class Fields {
     const [type = "", ...repeated] = fieldValues(this.#head.rawHeaders, "content-type");
     return repeated.length === 0 && /^application\/x-www-form-urlencoded *(?:;|$)/i.test(type);
   }
-
-  #parametersAt({ from, name }: SourcePlace): string[] {
-    if (from === "header") return fieldValues(this.#head.rawHeaders, name);
-    if (from === "query") return new URLSearchParams(this.#head.search).getAll(name);
-    if (from === "form") return this.#formValues(name);
-    return from === "lit" ? [name] : [];
-  }
-
-  #formValues(name: string): string[] {
-    this.#form ??= [readForm(text.decode(this.#body()))];
-    return this.#form[0]?.getAll(name) ?? [];
-  }
 }
 
 /** Own members only, and elements by position: `length` is no member. */
 function valuesIn(value: Json, [step, ...rest]: string[]): Json[] {
   if (step === undefined) return [value];
   if (typeof value !== "object" || value === null) return [];
-  if (Array.isArray(value)) {
-    if (step === "*") return value.flatMap((element) => orNull(valuesIn(element, rest)));
-    const element = /^\d+$/.test(step) ? value[Number(step)] : undefined;
-    return element === undefined ? [] : valuesIn(element, rest);
+  if (Array.isArray(value) && step === "*") {
+    // A missing element must not go unnoticed.
+    return value.flatMap((element) => {
+      const values = valuesIn(element, rest);
+      return values.length === 0 ? [null] : values;
+    });
   }
-  const member = Object.hasOwn(value, step) ? value[step] : undefined;
+  const isMember = Object.hasOwn(value, step) && (!Array.isArray(value) || /^\d+$/.test(step));
+  const member = isMember ? (value as Record<string, Json>)[step] : undefined;
   return member === undefined ? [] : valuesIn(member, rest);
 }
 
-/** A missing element must not go unnoticed. */
-function orNull(values: Json[]): Json[] {
-  return values.length === 0 ? [null] : values;
-}
-
-/** A string or number of JSON as text. Not whole numbers beyond 2^53: parsing has rounded them (RFC 8259 §6). */
-function jsonToText(value: Json): string | undefined {
+/** Whole numbers beyond 2^53 are no text: parsing has rounded them (RFC 8259 §6). */
+function toText(value: Json): string {
   if (typeof value === "string") return value;
   const isExact = typeof value === "number" && (Number.isSafeInteger(value) || !Number.isInteger(value));
-  return isExact ? String(value) : undefined;
+  return isExact ? String(value) : "";
+}
+
+/** A number in JSON becomes text. */
+interface SenderDelivery {
+  event?: string;
+  /** The sender's own id. */
+  id?: string;
+}
+
+/** @param content the decoded body, read only where the sender has a value there */
+export function readSenderDelivery(
+  { event, id }: Pick<Sender, "event" | "id">,
+  head: RequestHead,
+  content: () => Buffer,
+): SenderDelivery {
+  const fields = new Fields(head, content);
+  const delivery: SenderDelivery = {};
+  const told = event && fields.onlyText(event);
+  if (told !== undefined) delivery.event = told;
+  let own: string | undefined;
+  for (const source of id?.from ?? []) own ??= fields.onlyText(source);
+  if (own !== undefined) delivery.id = own;
+  return delivery;
 }

@@ -1,4 +1,4 @@
-// The scheme of a sender that has no row, as a user has written it.
+// Schemes that a user has written, or filled in.
 
 import type { Settings } from "../../config/fields";
 import { type BrokenRule, isFieldName, rules } from "../../config/rules";
@@ -13,21 +13,18 @@ import {
   timeUnits,
 } from "../senders/sender";
 
-/** What is wrong with a scheme, by the part that is. */
+/** The rule that a part of a scheme breaks. */
 type SchemeRule = Extract<BrokenRule, `scheme.${string}` | "publicUrl">;
 
-/** A JSON object that may be anything. */
-type SchemeParts = Readonly<Record<string, unknown>>;
-
 /**
- * Reads a scheme; members that are `null` or absent are not given, and others than those of a scheme are passed over.
+ * Reads the scheme of a custom sender. Members may be `null` or absent; unknown ones are ignored.
  *
  * @param publicUrl the URL that the sender was given
- * @returns which rule it breaks, if it breaks one
+ * @returns the rule that it breaks, if it breaks one
  */
 export function parseScheme(value: unknown, publicUrl = ""): Scheme | { rule: SchemeRule } {
   if (!isParts(value)) return { rule: "scheme.required" };
-  const alg = algorithms.find((each) => each === value.alg);
+  const alg = findOne(algorithms, value.alg);
   if (!alg) return { rule: "scheme.alg" };
   const key = parseKey(value.key ?? { format: "utf8" });
   if (!key) return { rule: "scheme.key" };
@@ -37,7 +34,8 @@ export function parseScheme(value: unknown, publicUrl = ""): Scheme | { rule: Sc
   const hasKeys = sig.pick ? "kv" in sig.pick : false;
   const ts = parseTime(value.ts ?? undefined, hasKeys);
   if (ts === undefined) return { rule: "scheme.ts" };
-  const content = parseContent(value.content ?? [], hasKeys);
+  const isPart = (source: unknown): source is Source => isSource(source, hasKeys ? anywhere : anywhereWithoutKeys);
+  const content = asList(value.content, isPart);
   if (!content || (content.length === 0 && alg !== "token" && alg !== "code:twilio")) return { rule: "scheme.content" };
   if (content.includes("ts") && !ts) return { rule: "scheme.ts" };
   return signsUrl({ alg, content }) && !isPublicUrl(publicUrl) ? { rule: "publicUrl" } : { alg, key, sig, content, ts };
@@ -45,29 +43,21 @@ export function parseScheme(value: unknown, publicUrl = ""): Scheme | { rule: Sc
 
 function parseKey(key: unknown): Scheme["key"] | undefined {
   if (!isParts(key)) return undefined;
-  const format = keyFormats.find((each) => each === key.format);
+  const format = findOne(keyFormats, key.format);
   const strip = asText(key.strip);
   return format && strip !== undefined ? { format, strip } : undefined;
 }
 
 function parseSig(sig: unknown): Scheme["sig"] | undefined {
   if (!isParts(sig)) return undefined;
-  const headers = listNames(sig.headers ?? []);
+  const headers = asList(sig.headers, (name): name is string => typeof name === "string" && isFieldName(name));
   const source = sig.source ?? null;
   const split = asText(sig.split);
   const pick = parsePick(sig.pick ?? null);
-  const enc = sig.enc ?? null;
-  if (!headers || split === undefined || pick === undefined) return undefined;
-  if (enc !== null && !isOneOf(encodings, enc)) return undefined;
+  const enc = findOne(encodings, sig.enc) ?? null;
+  if (!headers || split === undefined || pick === undefined || enc !== (sig.enc ?? null)) return undefined;
   if (source !== null) return isSource(source, carrying) ? { headers, source, split, pick, enc } : undefined;
   return headers.length > 0 ? { headers, split, pick, enc } : undefined;
-}
-
-function listNames(names: unknown): string[] | undefined {
-  if (!Array.isArray(names)) return undefined;
-  const all: unknown[] = names;
-  const known = all.filter((name) => typeof name === "string");
-  return known.length === all.length && known.every(isFieldName) ? known : undefined;
 }
 
 function parsePick(pick: unknown): Scheme["sig"]["pick"] | undefined {
@@ -85,27 +75,21 @@ function parseTime(ts: unknown, hasKeys: boolean): NonNullable<Scheme["ts"]> | n
   if (ts === undefined) return null;
   if (!isParts(ts)) return undefined;
   const { source, tolerance = null } = ts;
-  const unit = timeUnits.find((each) => each === ts.unit);
+  const unit = findOne(timeUnits, ts.unit);
   const isTolerance = tolerance === null || (typeof tolerance === "number" && tolerance >= 0);
-  if (!unit || !isTolerance || !isSource(source, hasKeys ? carryingWithKeys : carrying)) return undefined;
-  return { source, unit, tolerance };
-}
-
-function parseContent(content: unknown, hasKeys: boolean): Source[] | undefined {
-  if (!Array.isArray(content)) return undefined;
-  const all: unknown[] = content;
-  const known = all.filter((source) => isSource(source));
-  const isRead = hasKeys || !known.some((source) => source.startsWith("sig:"));
-  return isRead && known.length === all.length ? known : undefined;
+  return unit && isTolerance && isSource(source, hasKeys ? carryingWithKeys : carrying)
+    ? { source, unit, tolerance }
+    : undefined;
 }
 
 const carrying = /^(?:header|json|form|query):/;
 const carryingWithKeys = /^(?:header|json|form|query|sig):/;
+const anywhere = /^/;
+const anywhereWithoutKeys = /^(?!sig:)/;
 
-function isSource(value: unknown, kind = /^/): value is Source {
+function isSource(value: unknown, kind: RegExp): value is Source {
   if (typeof value !== "string" || !kind.test(value)) return false;
-  const [, name] = /^header:([^]*)$/.exec(value) ?? [];
-  if (name !== undefined) return isFieldName(name);
+  if (value.startsWith("header:")) return isFieldName(value.slice(7));
   return /^(?:(?:sig|json|form|query|lit):[^]+|body|ts|method|url|url:hubspot)$/.test(value);
 }
 
@@ -115,23 +99,27 @@ function asText(value: unknown): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-function isOneOf<Value extends string>(values: readonly Value[], value: unknown): value is Value {
-  return values.some((each) => each === value);
+/** A list that may be absent; nothing where an item is wrong. */
+function asList<Item>(value: unknown, isItem: (item: unknown) => item is Item): Item[] | undefined {
+  const list: unknown = value ?? [];
+  return Array.isArray(list) && list.every(isItem) ? list : undefined;
 }
 
-function isParts(value: unknown): value is SchemeParts {
+function findOne<Value extends string>(values: readonly Value[], value: unknown): Value | undefined {
+  return values.find((each) => each === value);
+}
+
+function isParts(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-// A sender's scheme, filled in by what its user has entered.
-
-/** A setting that breaks its rule. */
+/** The rule that a setting breaks. */
 type SettingRule = "publicUrl" | "signatureHeader" | "timestampHeader" | "alg";
 
 /**
- * Fills the settings into the scheme of a sender; those that it does not have are passed over.
+ * Fills the settings into the scheme of a sender; those that it does not have are ignored.
  *
- * @returns which rule a setting breaks, if one does
+ * @returns the rule that a setting breaks, if one does
  */
 export function settledScheme(
   { scheme, settings = [] }: Pick<Sender, "scheme" | "settings">,
@@ -160,7 +148,7 @@ export function signsUrl({ alg, content }: Pick<Scheme, "alg" | "content">): boo
   return alg === "code:twilio" || content.some((source) => source === "url" || source === "url:hubspot");
 }
 
-/** Whether a signature covers the body; where it does not, whoever has seen one can send any event with it. */
+/** Whether a signature covers the body; where it does not, one signature is good for any event. */
 export function coversBody({ alg, content }: Pick<Scheme, "alg" | "content">): boolean {
   return alg === "code:twilio" || content.includes("body");
 }

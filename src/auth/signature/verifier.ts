@@ -1,13 +1,18 @@
-// Who may come in by a signature.
+// Verifies the signatures of requests.
 
-import { createHash, createHmac, type KeyObject, timingSafeEqual, verify } from "node:crypto";
+import { createHash, createHmac, type KeyObject } from "node:crypto";
 import { isSame } from "../digest";
-import type { Authenticated, Credential, Refusal } from "../result";
-import type { Algorithm, Scheme, Source } from "../senders/sender";
-import { toBytes, Evidence, Plan, twilioUrls } from "./evidence";
-import { type RequestHead, isInBody, parseSource, readForm } from "./fields";
-import { decodeStrictly, isAsymmetric, createKey } from "./key";
+import type { Authenticated, Credential, RefusalReason } from "../result";
+import type { Scheme, Source, TimeUnit } from "../senders/sender";
+import { createKey, decodeSignature, decodeStrictly, signatureAlgorithms } from "./algorithms";
+import { Fields, isInBody, type RequestHead, withoutBlanks } from "./fields";
 import { coversBody } from "./scheme";
+import { listTwilioMessages, toHubspotUrl } from "./urls";
+
+/** A request with more signatures is refused: each may cost a comparison with each secret. */
+const maxSignatures = 16;
+/** A text with more items is refused: a stranger could send a million. */
+const maxItems = 1000;
 
 /** Why a configuration can verify nothing. */
 type SecretRule = "secret.required" | "secret.format" | "secondSecret.format";
@@ -18,20 +23,37 @@ export interface Secrets {
   second?: string;
 }
 
-/** A scheme with its secrets, which judges requests. */
-export class Verifier {
-  readonly #plan: Plan;
-  readonly #keys: readonly KeyObject[];
+const credentials: readonly Credential[] = ["first", "second"];
 
-  private constructor(plan: Plan, keys: readonly KeyObject[]) {
-    this.#plan = plan;
-    this.#keys = keys;
+/** A scheme with its secrets. */
+export class Verifier {
+  /** Whether the result depends on the body. */
+  readonly readsBody: boolean;
+  /** Whether it needs the bytes of the body as sent. */
+  readonly coversBody: boolean;
+  /** Where signatures stand. */
+  readonly sources: readonly Source[];
+  /** The signed parts, the timestamp among them. */
+  readonly content: readonly Source[];
+
+  private constructor(
+    readonly scheme: Scheme,
+    readonly keys: readonly KeyObject[],
+    readonly publicUrl: string,
+    /** The places of the sender's delivery id. */
+    readonly ids: readonly Source[],
+  ) {
+    const { sig, content, ts } = scheme;
+    this.sources = sig.source ? [sig.source] : sig.headers.map((name): Source => `header:${name}`);
+    this.content = content.map((source) => (source === "ts" && ts ? ts.source : source));
+    this.coversBody = coversBody(scheme);
+    this.readsBody = this.coversBody || [...this.sources, ...this.content, ts?.source ?? "ts"].some(isInBody);
   }
 
   /**
    * @param publicUrl the URL that the sender was given, where the scheme signs it
-   * @param ids where the sender's id of a delivery stands
-   * @returns which rule a secret breaks, if one does
+   * @param ids the places of the sender's delivery id
+   * @returns the rule that a secret breaks, if one does
    */
   static of(
     scheme: Scheme,
@@ -42,251 +64,245 @@ export class Verifier {
     if (first === "") return { rule: "secret.required" };
     const key = createKey(scheme, first);
     if (!key) return { rule: "secret.format" };
-    if (second === "") return new Verifier(new Plan(scheme, publicUrl, ids), [key]);
-    const secondKey = createKey(scheme, second);
-    if (!secondKey) return { rule: "secondSecret.format" };
-    return new Verifier(new Plan(scheme, publicUrl, ids), [key, secondKey]);
+    const secondKey = second === "" ? undefined : createKey(scheme, second);
+    if (second !== "" && !secondKey) return { rule: "secondSecret.format" };
+    return new Verifier(scheme, secondKey ? [key, secondKey] : [key], publicUrl, ids);
   }
 
   /**
-   * Judges a request by its head: whether it has a signature that is well-formed, and a time that is near enough.
+   * Checks a request by its head: whether it has a well-formed signature, and a time that is near enough.
    *
    * @param now in ms since the epoch
-   * @returns the check that is to get the body, or why the request is refused without it
+   * @returns the check that needs the body, or the reason to refuse the request without it
    */
-  begin(head: RequestHead, now: number): Check | Refusal {
-    const evidence = new Evidence(this.#plan, head);
-    const refusal = evidence.judgeHead(now);
-    if (refusal) return refusal;
-    const { alg } = this.#plan.scheme;
-    if (alg === "code:twilio") return new TwilioCheck(this.#plan, evidence, this.#keys);
-    if (alg !== "token") return new ContentCheck(this.#plan, evidence, this.#keys, now);
-    const check = new TokenCheck(this.#plan, evidence, this.#keys);
-    const verdict = check.readsBody ? undefined : check.verdict(() => Buffer.alloc(0));
-    return verdict && "why" in verdict ? verdict : check;
+  begin(head: RequestHead, now: number): SignatureCheck | RefusalReason {
+    const check = new SignatureCheck(this, head, now);
+    return check.judgeHead() ?? check;
   }
 
   /**
-   * HMAC-SHA256 (RFC 2104) of a text, as handshakes want it. It is a signature of what a caller has chosen: the text is
-   * to be restricted, or its sender verified.
+   * HMAC-SHA256 (RFC 2104) of a text, for handshakes. It is a signature of a text that a stranger may choose: the text
+   * must be restricted, or its sender verified.
    *
    * @returns nothing where the sender has a key of its own
    */
   mac(text: string, credential: Credential): Buffer | undefined {
-    const key = this.#keys[credential === "second" ? 1 : 0];
-    if (!key || isAsymmetric(this.#plan.scheme.alg)) return undefined;
+    const key = this.keys[credentials.indexOf(credential)];
+    if (!key || signatureAlgorithms[this.scheme.alg].isAsymmetric) return undefined;
     return createHmac("sha256", key).update(text).digest();
   }
 }
 
-// The checks of one request: begun by its head, and ended by a verdict once its body is here.
-
-/** One request whose head has nothing against it. */
-export interface Check {
-  /** Whether the verdict reads the body: then all of it is to be kept, even where nothing else will read it. */
-  readonly readsBody: boolean;
-  /** Whether it takes the bytes of the body as they came. */
-  readonly coversBody: boolean;
-  /** @param body all of what came, in one piece */
-  verdict(body: () => Buffer): Authenticated | Refusal;
-}
-
-const credentials: readonly Credential[] = ["first", "second"];
-
-/** Which of the secrets fits, by those that do. */
-function toAuthenticated(fitting: readonly boolean[]): Authenticated | undefined {
-  const credential = credentials[fitting.indexOf(true)];
-  return credential && { credential };
-}
-
-/** For a scheme whose content a row can say. */
-class ContentCheck implements Check {
-  readonly readsBody: boolean;
-  readonly coversBody: boolean;
-  readonly #plan: Plan;
-  readonly #evidence: Evidence;
+/** The check of one request. Each of its values is read once. */
+class SignatureCheck {
+  readonly #verifier: Verifier;
+  readonly #head: RequestHead;
   readonly #now: number;
-  readonly #comparisons: readonly Comparison[];
+  readonly #fields: Fields;
+  #body: Buffer = Buffer.alloc(0);
+  #items: string[] | RefusalReason | undefined;
+  #signatures: Buffer[] | RefusalReason | undefined;
 
-  constructor(plan: Plan, evidence: Evidence, keys: readonly KeyObject[], now: number) {
-    this.#plan = plan;
-    this.#evidence = evidence;
+  constructor(verifier: Verifier, head: RequestHead, now: number) {
+    this.#verifier = verifier;
+    this.#head = head;
     this.#now = now;
-    this.#comparisons = keys.map((key) => createComparison(plan.scheme.alg, key));
-    this.coversBody = coversBody(plan.scheme);
-    const places = plan.time ? [...plan.content, plan.time] : plan.content;
-    this.readsBody = plan.format.isInBody || places.some((place) => place.from === "body" || isInBody(place));
+    this.#fields = new Fields(head, () => this.#body);
   }
 
-  verdict(body: () => Buffer): Authenticated | Refusal {
-    this.#evidence.complete(body);
-    const signatures = this.#evidence.signatures();
-    if ("why" in signatures) return signatures;
-    for (const place of this.#plan.content) {
-      const bytes = this.#evidence.bytesAt(place);
-      if ("why" in bytes) return bytes;
-      for (const comparison of this.#comparisons) comparison.update(bytes);
+  judgeHead(): RefusalReason | undefined {
+    const { scheme, ids, sources, content } = this.#verifier;
+    // Middleware in front may have looked at another value.
+    const repeated = ids.find((id) => id.startsWith("header:") && this.#fields.texts(id).length > 1);
+    if (repeated) return { kind: "repeated", source: repeated };
+    if (!sources.some(isInBody)) {
+      const signatures = scheme.alg === "token" ? this.#pickSignatures() : this.#decodeSignatures();
+      if ("kind" in signatures) return signatures;
     }
-    const accepted = toAuthenticated(
-      this.#comparisons.map((each) => signatures.some((signature) => each.fits(signature))),
-    );
-    if (!accepted) return { why: { kind: "signatureWrong" } };
-    const sentAt = this.#evidence.sentAt(this.#now);
+    const sentAt = scheme.ts && !isInBody(scheme.ts.source) ? this.#readTime() : undefined;
     if (typeof sentAt === "object") return sentAt;
-    return sentAt === undefined ? accepted : { ...accepted, sentAt };
-  }
-}
-
-/** For a scheme that sends the secret itself, in a field or in each element of the body. */
-class TokenCheck implements Check {
-  readonly readsBody: boolean;
-  readonly coversBody = false;
-  readonly #isInFields: boolean;
-  readonly #evidence: Evidence;
-  readonly #digests: readonly Buffer[];
-
-  constructor(plan: Plan, evidence: Evidence, keys: readonly KeyObject[]) {
-    this.readsBody = plan.format.isInBody;
-    this.#isInFields = plan.format.isInFields;
-    this.#evidence = evidence;
-    this.#digests = keys.map((key) => sha256(key.export()));
+    const texts = content
+      .filter((source) => source !== "body" && !isInBody(source))
+      .map((source) => this.#text(source));
+    return texts.find((text) => typeof text === "object");
   }
 
-  verdict(body: () => Buffer): Authenticated | Refusal {
-    this.#evidence.complete(body);
-    const tokens = this.#evidence.tokens();
-    if ("why" in tokens) return tokens;
-    // Of a batch, the first that is wrong decides: a stranger's may have hundreds of thousands.
-    const isOwn = (token: string, own: Buffer) => isSame(sha256(toBytes(token, this.#isInFields)), own);
-    const fitting = this.#digests.map((own) => tokens.every((token) => isOwn(token, own)));
-    return toAuthenticated(fitting) ?? { why: { kind: "tokenWrong" } };
-  }
-}
-
-function sha256(bytes: Buffer): Buffer {
-  return createHash("sha256").update(bytes).digest();
-}
-
-// Twilio's signature, which covers the URL and the sorted fields of a form.
-
-const bodyDigest = parseSource("query:bodySHA256");
-
-/**
- * Of a form, name and value of each field follow the URL; of another body, the URL has the SHA-256.
- * https://www.twilio.com/docs/usage/webhooks/webhooks-security
- */
-class TwilioCheck implements Check {
-  readonly readsBody = true;
-  readonly coversBody = true;
-  readonly #plan: Plan;
-  readonly #evidence: Evidence;
-  readonly #keys: readonly KeyObject[];
-
-  constructor(plan: Plan, evidence: Evidence, keys: readonly KeyObject[]) {
-    this.#plan = plan;
-    this.#evidence = evidence;
-    this.#keys = keys;
+  /** @param body the whole body */
+  verify(body: Buffer): Authenticated | RefusalReason {
+    this.#body = body;
+    const { scheme } = this.#verifier;
+    if (scheme.alg === "token") return this.#verifyTokens();
+    const signatures = this.#decodeSignatures();
+    if ("kind" in signatures) return signatures;
+    const messages = scheme.alg === "code:twilio" ? this.#listTwilioMessages() : this.#composeMessage();
+    if ("kind" in messages) return messages;
+    const algorithm = signatureAlgorithms[scheme.alg];
+    const credential = this.#findCredential((key) =>
+      messages.some((message) => signatures.some(algorithm.compare(key, message))),
+    );
+    if (!credential) return { kind: "signatureWrong" };
+    const sentAt = this.#judgeTwilioDigest() ?? this.#readTime();
+    if (typeof sentAt === "object") return sentAt;
+    return sentAt === undefined ? { credential } : { credential, sentAt };
   }
 
-  verdict(body: () => Buffer): Authenticated | Refusal {
-    this.#evidence.complete(body);
-    const signatures = this.#evidence.signatures();
-    if ("why" in signatures) return signatures;
-    const { isForm } = this.#evidence;
-    const fields = isForm ? sortedFields(this.#evidence.body.toString()) : Buffer.alloc(0);
-    if (!fields) return { why: { kind: "signatureWrong" } };
-    const fitting = this.#keys.map((key) => signatures.some((signature) => this.#fits(key, fields, signature)));
-    const accepted = toAuthenticated(fitting);
-    if (!accepted) return { why: { kind: "signatureWrong" } };
-    return (isForm ? undefined : this.#judgeDigest()) ?? accepted;
+  #verifyTokens(): Authenticated | RefusalReason {
+    const tokens = this.#pickSignatures();
+    if ("kind" in tokens) return tokens;
+    const isInFields = this.#verifier.sources.every((source) => source.startsWith("header:"));
+    const credential = this.#findCredential((key) => {
+      const isOwn = signatureAlgorithms.token.compare(key, []);
+      // Of a batch, the first that is wrong decides: a stranger's may have hundreds of thousands.
+      return tokens.every((token) => isOwn(toBytes(token, isInFields)));
+    });
+    return credential ? { credential } : { kind: "tokenWrong" };
   }
 
-  #fits(key: KeyObject, fields: Buffer, signature: Buffer): boolean {
-    for (const url of twilioUrls(this.#plan.publicUrl, this.#evidence.search)) {
-      const comparison = createComparison(this.#plan.scheme.alg, key);
-      comparison.update(Buffer.from(url));
-      comparison.update(fields);
-      if (comparison.fits(signature)) return true;
+  #findCredential(fits: (key: KeyObject) => boolean): Credential | undefined {
+    return credentials[this.#verifier.keys.findIndex(fits)];
+  }
+
+  #composeMessage(): Buffer[][] | RefusalReason {
+    const message: Buffer[] = [];
+    for (const source of this.#verifier.content) {
+      const text = source === "body" ? this.#body : this.#text(source);
+      if (typeof text !== "string" && "kind" in text) return text;
+      message.push(typeof text === "string" ? toBytes(text, /^(?:header|sig):/.test(source)) : text);
     }
-    return false;
+    return [message];
   }
 
-  #judgeDigest(): Refusal | undefined {
-    const text = this.#evidence.textAt(bodyDigest);
+  #listTwilioMessages(): Buffer[][] {
+    const form = this.#fields.isForm ? this.#body.toString() : undefined;
+    return listTwilioMessages(this.#verifier.publicUrl, this.#head.search, form);
+  }
+
+  /** Of a body that is no form, Twilio signs the SHA-256 in the URL. */
+  #judgeTwilioDigest(): RefusalReason | undefined {
+    if (this.#verifier.scheme.alg !== "code:twilio" || this.#fields.isForm) return undefined;
+    const text = this.#text("query:bodySHA256");
     if (typeof text !== "string") return text;
     const told = decodeStrictly(text, "hex");
-    const own = createHash("sha256").update(this.#evidence.body).digest();
-    return told?.length === own.length && isSame(told, own) ? undefined : { why: { kind: "bodyDigestWrong" } };
+    const own = createHash("sha256").update(this.#body).digest();
+    return told?.length === own.length && isSame(told, own) ? undefined : { kind: "bodyDigestWrong" };
+  }
+
+  /** All items at the place of the signatures: these, and what stands beside them. */
+  #readItems(): string[] | RefusalReason {
+    if (this.#items) return this.#items;
+    const { sources, scheme } = this.#verifier;
+    const { split, pick } = scheme.sig;
+    const items: string[] = [];
+    for (const source of sources) {
+      const isBatch = source.includes(".*.");
+      // RFC 9110 §5.3: several lines of a field are one list only where commas separate its items.
+      const isList = isBatch || (source.startsWith("header:") && split === "," && !(pick && "kv" in pick));
+      const lines = this.#fields.texts(source);
+      if (lines.length > 1 && !isList) return (this.#items = { kind: "repeated", source });
+      if (isBatch && lines.includes("")) return (this.#items = { kind: "missing", source });
+      for (const line of lines) {
+        const pieces = split ? line.split(split, 2 * maxItems).map(withoutBlanks) : [line];
+        // A text in the body may have more items than a call takes arguments.
+        for (const piece of pieces) if (piece !== "") items.push(piece);
+      }
+      if (lines.length === 1 && items.length > maxItems) {
+        return (this.#items = { kind: "tooManySignatures", count: items.length, most: maxSignatures });
+      }
+    }
+    return (this.#items = items.length === 0 ? { kind: "missing", source: this.#source } : items);
+  }
+
+  /** As the operator knows it. */
+  get #source(): Source {
+    return this.#verifier.sources[0] ?? "header:";
+  }
+
+  /** The items that are signatures. */
+  #pickSignatures(): string[] | RefusalReason {
+    const items = this.#readItems();
+    if ("kind" in items) return items;
+    const { alg, sig } = this.#verifier.scheme;
+    const { pick, source } = sig;
+    const texts = pick ? findValues("kv" in pick ? `${pick.kv}=` : pick.prefix, items) : items;
+    if (texts.length === 0) return { kind: "signatureMalformed", source: this.#source };
+    const isBatch = alg === "token" && source;
+    if (texts.length <= maxSignatures || isBatch) return texts;
+    return { kind: "tooManySignatures", count: texts.length, most: maxSignatures };
+  }
+
+  /** Malformed signatures match nothing; the others count. */
+  #decodeSignatures(): Buffer[] | RefusalReason {
+    if (this.#signatures) return this.#signatures;
+    const texts = this.#pickSignatures();
+    if ("kind" in texts) return texts;
+    const { alg, sig } = this.#verifier.scheme;
+    const { bytes: expected } = signatureAlgorithms[alg];
+    const decoded = texts.flatMap((text) => decodeSignature(text, sig.enc ?? "hex") ?? []);
+    const wellFormed = decoded.filter(({ length }) => length === (expected ?? length));
+    if (wellFormed.length > 0) return (this.#signatures = wellFormed);
+    const [first] = decoded;
+    if (!first || expected === undefined) return { kind: "signatureMalformed", source: this.#source };
+    return { kind: "signatureLength", source: this.#source, bytes: first.length, expected };
+  }
+
+  /** When it was signed, in ms since the epoch, if that is near enough to now. */
+  #readTime(): number | RefusalReason | undefined {
+    const { ts } = this.#verifier.scheme;
+    if (!ts) return undefined;
+    const { source, unit, tolerance } = ts;
+    const text = this.#text(source);
+    if (typeof text !== "string") return text;
+    const sentAt = parseTime(text, unit);
+    if (sentAt === undefined) return { kind: "timeMalformed", source };
+    const seconds = (this.#now - sentAt) / 1000;
+    const isNear = tolerance === null || Math.abs(seconds) <= tolerance;
+    return isNear ? sentAt : { kind: "timeOutside", source, seconds, tolerance };
+  }
+
+  /** The only text at a place; not empty. */
+  #text(source: Source): string | RefusalReason {
+    const [text = "", ...repeated] = this.#texts(source);
+    if (repeated.length > 0) return { kind: "repeated", source };
+    return text === "" ? { kind: "missing", source } : text;
+  }
+
+  #texts(source: Source): string[] {
+    const { publicUrl } = this.#verifier;
+    if (source === "url") return [publicUrl];
+    if (source === "url:hubspot") return [toHubspotUrl(publicUrl, this.#head.search)];
+    if (!source.startsWith("sig:")) return this.#fields.texts(source);
+    const items = this.#readItems();
+    return "kind" in items ? [] : findValues(`${source.slice(4)}=`, items);
   }
 }
 
-/** Fields by their names; the values of a repeated one sorted, each once. Nothing for a form that is not read. */
-function sortedFields(text: string): Buffer | undefined {
-  const form = readForm(text);
-  if (!form) return undefined;
-  const fields = new Map<string, Set<string>>();
-  for (const [name, value] of form) fields.set(name, (fields.get(name) ?? new Set()).add(value));
-  const names = [...fields.keys()].sort();
-  const sorted = names.flatMap((name) => [...(fields.get(name) ?? [])].sort().map((value) => name + value));
-  return Buffer.from(sorted.join(""));
+/** What follows a prefix in items that have it. */
+function findValues(prefix: string, items: readonly string[]): string[] {
+  return items.filter((item) => item.startsWith(prefix)).map((item) => item.slice(prefix.length));
 }
 
-// What a signature is compared with: the digest of what was signed, or the message itself.
-
-/** Takes what was signed as it comes, then tells which signatures are its own. */
-interface Comparison {
-  update(bytes: Buffer): void;
-  fits(signature: Buffer): boolean;
+/** Node decodes header fields as Latin-1: this restores their bytes. */
+function toBytes(text: string, isField: boolean): Buffer {
+  return Buffer.from(text, isField ? "latin1" : "utf8");
 }
 
-/** Begins a comparison under a key that was made for the algorithm. */
-function createComparison(alg: Algorithm, key: KeyObject): Comparison {
-  return isAsymmetric(alg) ? new MessageComparison(key) : new MacComparison(hashes[alg] ?? "sha256", key);
-}
+/** RFC 3339 §5.6, with up to nine digits of a fraction. */
+const rfc3339 =
+  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))[Tt]((?:[01]\d|2[0-3]):[0-5]\d:)([0-5]\d|60)(\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
-const hashes: Readonly<Partial<Record<Algorithm, string>>> = {
-  "hmac-sha1": "sha1",
-  "hmac-sha256": "sha256",
-  "hmac-sha384": "sha384",
-  "hmac-sha512": "sha512",
-  "code:twilio": "sha1",
-};
-
-/** RFC 2104. */
-class MacComparison implements Comparison {
-  readonly #hmac: ReturnType<typeof createHmac>;
-  #digest: Buffer | undefined;
-
-  constructor(hash: string, key: KeyObject) {
-    this.#hmac = createHmac(hash, key);
-  }
-
-  update(bytes: Buffer): void {
-    this.#hmac.update(bytes);
-  }
-
-  fits(signature: Buffer): boolean {
-    const digest = (this.#digest ??= this.#hmac.digest());
-    return signature.length === digest.length && timingSafeEqual(signature, digest);
-  }
-}
-
-/** Ed25519 reads a message twice (RFC 8032 §5.1.7), so what comes is kept. ECDSA is FIPS 186-5 with SHA-256, in DER. */
-class MessageComparison implements Comparison {
-  readonly #key: KeyObject;
-  #message: Buffer[] = [];
-
-  constructor(key: KeyObject) {
-    this.#key = key;
-  }
-
-  update(bytes: Buffer): void {
-    this.#message.push(bytes);
-  }
-
-  fits(signature: Buffer): boolean {
-    const message = Buffer.concat(this.#message);
-    this.#message = [message];
-    return verify(this.#key.asymmetricKeyType === "ed25519" ? null : "sha256", message, this.#key, signature);
-  }
+/**
+ * Parses a timestamp strictly.
+ *
+ * @returns ms since the epoch; nothing when it is malformed
+ */
+export function parseTime(text: string, unit: TimeUnit): number | undefined {
+  if (unit !== "iso8601") return /^[0-9]{1,16}$/.test(text) ? Number(text) * (unit === "s" ? 1000 : 1) : undefined;
+  const [whole, date = "", minutes = "", seconds = "", fraction = "0", sign, ...offset] = rfc3339.exec(text) ?? [];
+  if (whole === undefined) return undefined;
+  const start = Date.parse(`${date}T${minutes}00Z`);
+  // An invalid day would become one of the next month.
+  if (Number.isNaN(start) || !new Date(start).toISOString().startsWith(date)) return undefined;
+  const [hours = "0", more = "0"] = offset;
+  const ahead = (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(more));
+  return start + (Number(seconds) + Number(fraction) - 60 * ahead) * 1000;
 }

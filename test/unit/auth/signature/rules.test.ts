@@ -2,9 +2,8 @@ import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
 import should from "should";
 import type { Scheme } from "../../../../src/auth/senders/sender";
 import { senders } from "../../../../src/auth/senders/table";
-import { parseTime } from "../../../../src/auth/signature/evidence";
 import { settledScheme } from "../../../../src/auth/signature/scheme";
-import { Verifier } from "../../../../src/auth/signature/verifier";
+import { parseTime, Verifier } from "../../../../src/auth/signature/verifier";
 import { outcomeOf, schemeOf, type Setup, verdictOn } from "../../../harness/verification";
 
 const at = 1_767_225_600;
@@ -148,7 +147,7 @@ describe("a signature's rules", () => {
       for (const seconds of [420, -420]) {
         const head = { method: "POST", rawHeaders: headers("1", String(at - seconds), "any"), search: "" };
         const why = { kind: "timeOutside", source: "header:X-Time", seconds, tolerance: 10 };
-        should(verifier.begin(head, at * 1000)).eql({ why });
+        should(verifier.begin(head, at * 1000)).eql(why);
       }
     });
 
@@ -282,13 +281,6 @@ describe("a signature's rules", () => {
     it("are known by their bytes", () => {
       const sent = Buffer.from("sécret").toString("latin1");
       outcome(token, ["X-Token", sent], { first: "sécret" }).should.equal("first");
-    });
-
-    it("are refused before the body", () => {
-      const verifier = Verifier.of(token, { first: "secret" });
-      if (!(verifier instanceof Verifier)) throw new Error(verifier.rule);
-      const head = { method: "POST", rawHeaders: ["X-Token", "wrong"], search: "" };
-      should(verifier.begin(head, 0)).eql({ why: { kind: "tokenWrong" } });
     });
 
     it("must fit in each element of a body that has several, however many", () => {

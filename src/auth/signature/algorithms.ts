@@ -1,0 +1,105 @@
+// The algorithms of signatures, and their keys.
+
+import { createHmac, createPublicKey, createSecretKey, type KeyObject, timingSafeEqual, verify } from "node:crypto";
+import { digest, isSame } from "../digest";
+import { type Algorithm, type Encoding, isEncoded, type Scheme, stripPrefix } from "../senders/sender";
+
+interface SignatureAlgorithm {
+  /** Of a signature; missing where it varies. */
+  readonly bytes?: number;
+  takesKey(key: KeyObject): boolean;
+  /** Whether the key is the sender's own, which signs nothing here. */
+  readonly isAsymmetric?: true;
+  /**
+   * @param message its parts in order
+   * @returns whether a signature is the message's
+   */
+  compare(key: KeyObject, message: readonly Buffer[]): (signature: Buffer) => boolean;
+}
+
+const isSecret = (key: KeyObject) => key.type === "secret";
+
+/** RFC 2104. */
+function hmac(hash: string, bytes: number): SignatureAlgorithm {
+  return {
+    bytes,
+    takesKey: isSecret,
+    compare(key, message) {
+      const mac = createHmac(hash, key);
+      for (const part of message) mac.update(part);
+      const digest = mac.digest();
+      return (signature) => signature.length === digest.length && timingSafeEqual(signature, digest);
+    },
+  };
+}
+
+function asymmetric(hash: string | null, takesKey: SignatureAlgorithm["takesKey"]): SignatureAlgorithm {
+  return {
+    takesKey,
+    isAsymmetric: true,
+    compare(key, message) {
+      const whole = Buffer.concat(message);
+      return (signature) => verify(hash, whole, key, signature);
+    },
+  };
+}
+
+export const signatureAlgorithms: Readonly<Record<Algorithm, SignatureAlgorithm>> = {
+  "hmac-sha1": hmac("sha1", 20),
+  "hmac-sha256": hmac("sha256", 32),
+  "hmac-sha384": hmac("sha384", 48),
+  "hmac-sha512": hmac("sha512", 64),
+  "code:twilio": hmac("sha1", 20),
+  // RFC 8032 §5.1.
+  ed25519: { ...asymmetric(null, (key) => key.asymmetricKeyType === "ed25519"), bytes: 64 },
+  // FIPS 186-5, in DER.
+  "ecdsa-p256-sha256": asymmetric("sha256", (key) => key.asymmetricKeyDetails?.namedCurve === "prime256v1"),
+  // The signature is the secret itself.
+  token: {
+    takesKey: isSecret,
+    compare(key) {
+      const own = digest(key.export());
+      return (token) => isSame(digest(token), own);
+    },
+  },
+};
+
+/**
+ * Creates the key of a secret.
+ *
+ * @returns nothing when the secret is empty, or has not the format of the scheme
+ */
+export function createKey({ alg, key: form }: Pick<Scheme, "alg" | "key">, secret: string): KeyObject | undefined {
+  try {
+    const key = parseKey(stripPrefix(secret, form), form.format);
+    return key && signatureAlgorithms[alg].takesKey(key) ? key : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** @throws where the bytes are no key */
+function parseKey(text: string, format: Scheme["key"]["format"]): KeyObject | undefined {
+  if (format === "utf8") return text === "" ? undefined : createSecretKey(Buffer.from(text));
+  const bytes = decodeStrictly(text, format.endsWith("hex") ? "hex" : "base64");
+  if (!bytes || bytes.length === 0) return undefined;
+  if (format === "hex" || format === "base64") return createSecretKey(bytes);
+  if (format === "spki-base64") return createPublicKey({ format: "der", type: "spki", key: bytes });
+  // RFC 8032 §5.1.5: 32 bytes; RFC 8037 §2 for the JWK.
+  if (bytes.length !== 32) return undefined;
+  return createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") } });
+}
+
+/** @returns nothing when the text is not in this encoding: see `isEncoded` */
+export function decodeStrictly(text: string, encoding: Encoding): Buffer | undefined {
+  return isEncoded(text, encoding) ? Buffer.from(text, encoding) : undefined;
+}
+
+/**
+ * @returns nothing where base64 has stray bits (RFC 4648 §3.5), so that each signature has one text
+ */
+export function decodeSignature(text: string, encoding: Encoding): Buffer | undefined {
+  const bytes = text === "" ? undefined : decodeStrictly(text, encoding);
+  const isCanonical = encoding === "hex" || bytes?.toString(encoding).replace(/=+$/, "") === text.replace(/=+$/, "");
+  return isCanonical ? bytes : undefined;
+}
