@@ -1,7 +1,7 @@
 // The log lines of a node's requests and flows. Refusals are limited in rate, so that strangers cannot fill the log.
 
 import { inspect } from "node:util";
-import { normaliseAddress, TimeBudget } from "../auth/limits";
+import { normaliseAddress, RateBound } from "../auth/limits";
 import type { Explanation, Reason } from "../auth/result";
 import { type SenderId, shortName } from "../auth/senders/table";
 import { describeError, type Translate } from "../deliveries/summary";
@@ -17,7 +17,7 @@ const maxLoggedCause = 10_000;
 const maxNotedCause = 500;
 const maxValue = 300;
 /** How many ms of each second may be spent on explaining refusals, for all nodes together. */
-const examination = new TimeBudget(100);
+const examination = new RateBound(100);
 
 /** Why a request was refused, without secrets. Whatever it contains, its refusal is reported. */
 function explain({ authenticator, problem, request, cause }: RefusedEvent): Explanation {

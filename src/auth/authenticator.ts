@@ -19,7 +19,7 @@ export interface Authenticator extends CredentialPlace {
   /**
    * Checks the head of a request.
    *
-   * @param at when it came, in ms since the epoch
+   * @param at when it arrived, in ms since the epoch
    */
   begin(head: RequestHead, at: number): AuthResult;
   /** Redacts the credentials of the endpoint. */
@@ -64,7 +64,7 @@ export interface HandshakeAnswer {
 export interface RefusedRequestFacts {
   head: RequestHead;
   body?: Buffer | undefined;
-  /** When it came, in ms since the epoch. */
+  /** When it arrived, in ms since the epoch. */
   at: number;
   /** Missing where unknown. */
   ip?: string | undefined;

@@ -134,44 +134,37 @@ export function isLoopback(ip: string): boolean {
   return address === "::1" || address?.startsWith("127.") === true;
 }
 
-// Bounds per second: how often something is done, and how long it may take.
-
+/** Bounds how often something is done in each second, or how long it takes. */
 export class RateBound {
-  readonly #most: number;
+  readonly #max: number;
   /** The beginning of the current second (`performance.now()`). */
   #second = -Infinity;
-  #taken = 0;
+  #used = 0;
 
-  constructor(most: number) {
-    this.#most = most;
+  /** @param max times, or ms of work, per second */
+  constructor(max: number) {
+    this.#max = max;
   }
 
   /** Takes one, if there is one left. */
   take(): boolean {
-    const now = performance.now();
-    if (now - this.#second >= 1000) [this.#second, this.#taken] = [now, 0];
-    return this.#taken++ < this.#most;
-  }
-}
-
-export class TimeBudget {
-  readonly #most: number;
-  /** The beginning of the current second (`performance.now()`). */
-  #second = -Infinity;
-  #spent = 0;
-
-  /** @param most ms per second; work that has begun is not interrupted */
-  constructor(most: number) {
-    this.#most = most;
+    if (!this.#isLeft()) return false;
+    this.#used++;
+    return true;
   }
 
-  /** Runs work, unless the time of this second is used up. */
-  spend<Done>(act: () => Done): Done | undefined {
+  /** Does work, unless the time of this second is used up. Work that has begun is not interrupted. */
+  spend<Done>(work: () => Done): Done | undefined {
+    if (!this.#isLeft()) return undefined;
     const start = performance.now();
-    if (start - this.#second >= 1000) [this.#second, this.#spent] = [start, 0];
-    if (this.#spent >= this.#most) return undefined;
-    const done = act();
-    this.#spent += performance.now() - start;
+    const done = work();
+    this.#used += performance.now() - start;
     return done;
+  }
+
+  #isLeft(): boolean {
+    const now = performance.now();
+    if (now - this.#second >= 1000) [this.#second, this.#used] = [now, 0];
+    return this.#used < this.#max;
   }
 }

@@ -16,11 +16,11 @@ export interface TestCredential {
 
 interface Issued {
   /** The id of the node; a deploy may replace its endpoint. */
-  owner: string;
-  token: string;
-  digest: Buffer;
-  port: number | undefined;
-  usedBy: object | undefined;
+  readonly owner: string;
+  readonly token: string;
+  readonly digest: Buffer;
+  port?: number;
+  usedBy?: object;
 }
 
 const none: readonly string[] = [];
@@ -33,7 +33,7 @@ export class TestCredentials {
   issue(owner: string): TestCredential {
     // 30 bytes are 40 characters in base64url (RFC 4648 §5).
     const token = randomBytes(30).toString("base64url");
-    const issued: Issued = { owner, token, digest: digest(token), port: undefined, usedBy: undefined };
+    const issued: Issued = { owner, token, digest: digest(token) };
     this.#issued.add(issued);
     return { token, leaveBy: (port) => (issued.port = port), revoke: () => this.#issued.delete(issued) };
   }

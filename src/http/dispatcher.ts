@@ -97,7 +97,7 @@ export class Dispatcher {
   #moveLastWord(): void {
     const { nodes } = this.#options;
     if (this.#lastWord) removeLayer(nodes, this.#lastWord);
-    this.#lastWord = insertLayer(nodes, this.#conclude, ({ length }) => length);
+    this.#lastWord = insertLayer(nodes, this.#conclude, getLayers(nodes).length);
   }
 
   #add(middleware: readonly RequestHandler[]): LayerPlace {

@@ -14,7 +14,7 @@ export interface Layer {
 }
 
 interface Router {
-  /** Requests iterate over the array as it was when they came: never change it in place. */
+  /** Requests iterate over the array as it was when they arrived: never change it in place. */
   stack: Layer[];
   readonly caseSensitive?: boolean;
   readonly strict?: boolean;
@@ -51,14 +51,12 @@ export function matches({ regexp, route }: Layer, path: string, method?: string)
   return Boolean(regexp.fast_slash) || Boolean(regexp.fast_star) || regexp.test(path);
 }
 
-/** @param findIndex the position among the present layers */
-export function insertLayer(
-  app: Express,
-  handler: RequestHandler,
-  findIndex: (layers: readonly Layer[]) => number,
-): Layer | undefined {
-  const index = findIndex(getLayers(app));
+export function insertLayer(app: Express, handler: RequestHandler, index: number): Layer | undefined {
   app.use(handler);
+  return moveLastLayer(app, index);
+}
+
+export function moveLastLayer(app: Express, index: number): Layer | undefined {
   const router = getRouter(app);
   const layer = router?.stack.at(-1);
   if (router && layer) router.stack = router.stack.slice(0, -1).toSpliced(index, 0, layer);

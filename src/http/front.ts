@@ -75,7 +75,7 @@ export class HttpFront {
   #addEntry(root: Express, options: Omit<Parameters<typeof makeEntry>[0], "mountPath" | "isShadowed">): void {
     const mountPath = getMountPath(this.#apps.nodes) ?? "";
     const isShadowed = (endpoint: Endpoint) => this.#shadowed.has(endpoint);
-    this.#add(insertLayer(root, makeEntry({ ...options, mountPath, isShadowed }), () => 0));
+    this.#add(insertLayer(root, makeEntry({ ...options, mountPath, isShadowed }), 0));
   }
 
   #addRawBody(): void {

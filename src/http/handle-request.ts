@@ -2,9 +2,8 @@
 
 import type { HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator";
 import type { Authenticated } from "../auth/result";
-import { readSenderDelivery, type RequestHead } from "../auth/signature/fields";
+import { readSenderDelivery } from "../auth/signature/fields";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
-import type { DuplicateGuard, DuplicateVerdict } from "../deliveries/duplicate-guard";
 import type { KnownDuplicate, Reservation } from "../deliveries/duplicates";
 import type { Change } from "../deliveries/queue";
 import type { SentRequest } from "../deliveries/recorder";
@@ -18,7 +17,7 @@ import { memoryBudget } from "../request/body";
 import { type Content, parseContentType } from "../request/decode";
 import { Interference, Problem, problems } from "../request/problem";
 import { describeRequest, removeCredential } from "../request/request-info";
-import { type Exchange, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
+import { type Exchange, getHead, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
 
 export interface Services {
   readonly registry: EndpointRegistry;
@@ -29,11 +28,13 @@ export interface Services {
 interface Accepted {
   readonly exchange: Exchange;
   readonly endpoint: Endpoint;
-  readonly received: Received;
   readonly authenticated: Authenticated;
-  readonly content: Content;
-  readonly id: string;
-  readonly webhook: Webhook;
+  readonly isTest: boolean;
+  readonly delivery: IncomingDelivery;
+  readonly sent: SentRequest;
+  /** Missing where duplicates are not ignored, or the request has no value for the key. */
+  readonly reservation: Reservation | undefined;
+  readonly lacksKey: boolean;
 }
 
 /**
@@ -97,10 +98,17 @@ async function accept(
   const decoded = parseContentType({ request, parsed }, bytes, endpoint.limit);
   const content = decoded instanceof Promise ? await decoded : decoded;
   if (content instanceof Problem) return content;
+  const isTest = authenticated.isTest === true;
+  // Test requests are all alike.
+  const guard = isTest ? undefined : endpoint.duplicates;
+  // Uploaded files that another parser has read cannot be stored.
+  const hasFiles = endpoint.guaranteed !== undefined && parsed?.files !== undefined;
+  const needsBytes = endpoint.rawBody || guard?.needsBytes === true || hasFiles;
+  if (needsBytes && !received.hasBytes) throw new Interference("bytesGone");
   const webhook = describeWebhook(exchange, endpoint, authenticated, content);
-  const accepted = { exchange, endpoint, received: { ...received, parsed }, authenticated, content, id: endpoint.newId(), webhook }; // prettier-ignore
-  if (needsBytes(accepted) && !received.hasBytes) throw new Interference("bytesGone");
-  const duplicate = await deduplicate(accepted);
+  const id = endpoint.newId();
+  const known = { head: getHead(exchange), bytes, content: content.bytes, id: webhook.id };
+  const duplicate = guard && (await guard.judge(known, id, response));
   if (duplicate instanceof Problem) return hasGone(exchange) ? undefined : duplicate;
   if (hasGone(exchange)) {
     // The sender will try again.
@@ -108,12 +116,22 @@ async function accept(
     return undefined;
   }
   removeCredential(request, endpoint.authenticator, endpoint.reply.by === "flow");
+  const accepted: Accepted = {
+    exchange,
+    endpoint,
+    authenticated,
+    isTest,
+    delivery: makeDelivery(exchange, endpoint, content, { id, bytes, webhook }),
+    sent: { content, bytes: parsed ? undefined : received.bytes, isTest },
+    reservation: duplicate?.isFirst ? duplicate : undefined,
+    lacksKey: guard !== undefined && !duplicate,
+  };
   if (duplicate?.isFirst === false) return replyToDuplicate(accepted, duplicate);
   let problem: Problem | undefined = problems.unforeseen;
   try {
     if (response.headersSent) throw new Interference("answered");
     const act = endpoint.reply.by === "flow" ? startForReply : endpoint.guaranteed ? store : start;
-    problem = await act(accepted, duplicate, services);
+    problem = await act(accepted, services);
   } finally {
     if (problem) void duplicate?.release();
   }
@@ -137,100 +155,59 @@ function hasGone({ request, response }: Exchange): boolean {
 
 /** The value of `msg.webhook`. */
 function describeWebhook(
-  { request, search }: Exchange,
+  exchange: Exchange,
   { sender, authenticator, guaranteed }: Endpoint,
   { credential, sentAt }: Authenticated,
   { bytes }: Content,
 ): Webhook {
   const proof = { credential, ...(sentAt !== undefined && { sentAt }), ...(guaranteed && { attempt: 1 }) };
   if (!sender) return proof;
-  const told = Object.entries<string>({ ...readSenderDelivery(sender.row, toRequestHead(request, search), bytes) });
+  const values = Object.entries<string>({ ...readSenderDelivery(sender.row, getHead(exchange), bytes) });
   // An id with a secret in it cannot be used: redacted, all of them would be the same.
-  const safe = told.filter(([, text]) => !authenticator.redactor.contains(text));
+  const safe = values.filter(([, text]) => !authenticator.redactor.contains(text));
   return { sender: sender.id, ...(Object.fromEntries(safe) as Pick<Webhook, "event" | "id">), ...proof };
 }
 
-function toRequestHead({ method = "", rawHeaders }: Exchange["request"], search: string): RequestHead {
-  return { method, rawHeaders, search };
-}
-
-/** Test requests are all alike. */
-function getDuplicateGuard({ authenticated, endpoint }: Accepted): DuplicateGuard | undefined {
-  return authenticated.isTest ? undefined : endpoint.duplicates;
-}
-
-/** Whether it needs the bytes of the body as sent. */
-function needsBytes(accepted: Accepted): boolean {
-  const { endpoint, received } = accepted;
-  // Uploaded files that another parser has read cannot be stored.
-  const hasFiles = endpoint.guaranteed !== undefined && received.parsed?.files !== undefined;
-  return endpoint.rawBody || getDuplicateGuard(accepted)?.needsBytes === true || hasFiles;
-}
-
-/** Nothing where duplicates are not ignored. */
-async function deduplicate(accepted: Accepted): Promise<DuplicateVerdict | undefined> {
-  const guard = getDuplicateGuard(accepted);
-  if (!guard) return undefined;
-  const { exchange, received, content, webhook, id } = accepted;
-  const { request, search, response } = exchange;
-  const delivery = { head: toRequestHead(request, search), bytes: received.bytes ?? Buffer.alloc(0), content: content.bytes, id: webhook.id }; // prettier-ignore
-  return guard.judge(delivery, id, response);
-}
-
 /** Starts the flow and replies. */
-async function start(
-  accepted: Accepted,
-  reservation: Reservation | undefined,
-  services: Services,
-): Promise<Problem | undefined> {
-  const { endpoint, id } = accepted;
-  const delivery = makeDelivery(accepted);
+async function start(accepted: Accepted, services: Services): Promise<Problem | undefined> {
+  const { endpoint, delivery, sent, isTest, reservation } = accepted;
   const problem = await dispatch(delivery, endpoint, services);
   if (problem) return problem;
-  const success = composeSuccess(endpoint, isTest(accepted), { status: "accepted", id });
+  const success = composeSuccess(endpoint, isTest, { status: "accepted", id: delivery.id });
   void reservation?.settle();
-  reportAccepted(accepted, reservation);
-  const told = tryReply(accepted, success, id);
-  endpoint.records?.came(delivery, describeSent(accepted), {
-    ...told,
-    ...noteAnswer(success.body),
-    state: "succeeded",
-  });
+  reportAccepted(accepted);
+  const replied = tryReply(accepted, success);
+  endpoint.records?.came(delivery, sent, { ...replied, ...noteAnswer(success.body), state: "succeeded" });
   return undefined;
 }
 
 /** Starts a flow that replies. With guaranteed delivery, the delivery is stored first. */
-async function startForReply(
-  accepted: Accepted,
-  reservation: Reservation | undefined,
-  services: Services,
-): Promise<Problem | undefined> {
-  const { endpoint, id } = accepted;
+async function startForReply(accepted: Accepted, services: Services): Promise<Problem | undefined> {
+  const { endpoint, delivery, sent } = accepted;
   const { guaranteed, records } = endpoint;
-  const delivery = makeDelivery(accepted);
-  const problem = await guaranteed?.storeStarted(delivery, describeSent(accepted));
+  const problem = await guaranteed?.storeStarted(delivery, sent);
   if (problem) return problem;
-  const flowReply = oweReply(accepted, reservation);
-  if (guaranteed) void flowReply.ending.then((result) => guaranteed.end(id, result));
-  else records?.came(delivery, describeSent(accepted), { state: "running" });
-  reportAccepted(accepted, reservation);
+  const flowReply = oweReply(accepted);
+  if (guaranteed) void flowReply.ending.then((result) => guaranteed.end(delivery.id, result));
+  else records?.came(delivery, sent, { state: "running" });
+  reportAccepted(accepted);
   const failure = await dispatch(delivery, endpoint, services, flowReply);
   if (failure) flowReply.fail(failure);
   return undefined;
 }
 
 /** Stores the delivery and replies; the queue starts the flow. */
-async function store(accepted: Accepted, reservation: Reservation | undefined): Promise<Problem | undefined> {
-  const { endpoint, id } = accepted;
+async function store(accepted: Accepted): Promise<Problem | undefined> {
+  const { endpoint, delivery, sent, isTest, reservation } = accepted;
   const { guaranteed, records } = endpoint;
-  const success = composeSuccess(endpoint, isTest(accepted), { status: "accepted", id });
+  const success = composeSuccess(endpoint, isTest, { status: "accepted", id: delivery.id });
   const answer = records?.keepsAnswers ? noteAnswer(success.body) : {};
-  const problem = await guaranteed?.store(makeDelivery(accepted), describeSent(accepted), answer);
+  const problem = await guaranteed?.store(delivery, sent, answer);
   if (problem) return problem;
   // After a power cut, a duplicate finds the key in the store.
   await reservation?.settle();
-  reportAccepted(accepted, reservation);
-  records?.answered(id, tryReply(accepted, success, id));
+  reportAccepted(accepted);
+  records?.answered(delivery.id, tryReply(accepted, success));
   return undefined;
 }
 
@@ -258,67 +235,58 @@ async function dispatch(
 
 /** Replies to a duplicate as to the first delivery. */
 function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): undefined {
-  const { endpoint } = accepted;
-  const reply = answer
-    ? composeEarlier(answer)
-    : composeSuccess(endpoint, isTest(accepted), { status: "duplicate", id });
-  const told = tryReply(accepted, reply, id);
+  const { endpoint, delivery, sent, isTest } = accepted;
+  const reply = answer ? composeEarlier(answer) : composeSuccess(endpoint, isTest, { status: "duplicate", id });
+  const replied = tryReply(accepted, reply, id);
   endpoint.outcomes.emit("duplicate", { ...toEvent(accepted), id });
   const noted = noteAnswer(reply.body, endpoint.authenticator.redactor);
-  const outcome = { ...told, ...noted, state: "duplicate", duplicateOf: id } as const;
-  endpoint.records?.came(makeDelivery(accepted), describeSent(accepted), outcome);
+  endpoint.records?.came(delivery, sent, { ...replied, ...noted, state: "duplicate", duplicateOf: id });
 }
 
 /** Replies when it is too late to refuse: where a middleware in front makes that fail, the connection is closed. */
-function tryReply({ exchange, endpoint }: Accepted, reply: Reply, id: string): Pick<Change, "status" | "milliseconds"> {
+function tryReply(
+  { exchange, endpoint, delivery }: Accepted,
+  reply: Reply,
+  id = delivery.id,
+): Pick<Change, "status" | "milliseconds"> {
   const { request, response, start: began } = exchange;
-  const milliseconds = () => performance.now() - began;
   try {
     sendReply(request, response, reply);
-    const told = { status: response.statusCode, milliseconds: milliseconds() };
-    endpoint.outcomes.emit("replied", { node: endpoint.nodeId, id, milliseconds: told.milliseconds, contentLength: reply.body.length }); // prettier-ignore
-    return told;
+    const milliseconds = performance.now() - began;
+    endpoint.outcomes.emit("replied", { node: endpoint.nodeId, id, milliseconds, contentLength: reply.body.length });
+    return { status: response.statusCode, milliseconds };
   } catch (error) {
     request.socket.destroy();
     emitRefused(endpoint, problems.unforeseen, undefined, error);
-    return { milliseconds: milliseconds() };
+    return { milliseconds: performance.now() - began };
   }
 }
 
-function oweReply(
-  { exchange, endpoint, authenticated, content, id }: Accepted,
-  reservation: Reservation | undefined,
-): FlowReply {
+function oweReply({ exchange, endpoint, delivery, isTest, reservation }: Accepted): FlowReply {
   const { request, response, start: began } = exchange;
   const timeoutMs = endpoint.reply.by === "flow" ? endpoint.reply.timeout : 0;
-  handToFlow(exchange, content.value);
-  return new FlowReply({ id, request, response, start: began, isTest: authenticated.isTest === true }, endpoint, timeoutMs, reservation); // prettier-ignore
+  handToFlow(exchange, delivery.body);
+  const owed = { id: delivery.id, request, response, start: began, isTest };
+  return new FlowReply(owed, endpoint, timeoutMs, reservation);
 }
 
-function makeDelivery({ exchange, endpoint, received, content, id, webhook }: Accepted): IncomingDelivery {
-  const { request, path, ip } = exchange;
+function makeDelivery(
+  { request, path, ip }: Exchange,
+  endpoint: Endpoint,
+  content: Content,
+  { id, bytes, webhook }: { id: string; bytes: Buffer; webhook: Webhook },
+): IncomingDelivery {
   const req = describeRequest(request, path, ip);
   if (content.files) req.files = content.files;
-  const rawBody = endpoint.rawBody ? received.bytes : undefined;
-  return { id, body: content.value, req, webhook, ...(rawBody && { rawBody }) };
+  return { id, body: content.value, req, webhook, ...(endpoint.rawBody && { rawBody: bytes }) };
 }
 
-function describeSent({ received, content, authenticated }: Accepted): SentRequest {
-  const bytes = received.parsed ? undefined : received.bytes;
-  return { content, bytes, isTest: authenticated.isTest ?? false };
+function reportAccepted(accepted: Accepted): void {
+  accepted.endpoint.outcomes.emit("accepted", toEvent(accepted));
 }
 
-function isTest({ authenticated }: Accepted): boolean {
-  return authenticated.isTest === true;
-}
-
-function reportAccepted(accepted: Accepted, reservation: Reservation | undefined): void {
-  const lacksKey = getDuplicateGuard(accepted) !== undefined && !reservation;
-  accepted.endpoint.outcomes.emit("accepted", toEvent(accepted, lacksKey));
-}
-
-function toEvent({ endpoint, exchange, authenticated, id }: Accepted, lacksKey = false): AcceptedEvent {
-  return { node: endpoint.nodeId, id, authenticated, ip: exchange.ip, lacksKey, at: Date.now() };
+function toEvent({ endpoint, exchange, authenticated, delivery, lacksKey }: Accepted): AcceptedEvent {
+  return { node: endpoint.nodeId, id: delivery.id, authenticated, ip: exchange.ip, lacksKey, at: Date.now() };
 }
 
 function emitRefused(
@@ -360,6 +328,6 @@ export function refuse(
   emitRefused(endpoint, error === undefined ? problem : problems.unforeseen, refused, error);
 }
 
-function describeRefused({ request, search, at, ip }: Exchange, body: Buffer | undefined): RefusedRequestFacts {
-  return { head: toRequestHead(request, search), body, at, ip };
+function describeRefused(exchange: Exchange, body: Buffer | undefined): RefusedRequestFacts {
+  return { head: getHead(exchange), body, at: exchange.at, ip: exchange.ip };
 }

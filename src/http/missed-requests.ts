@@ -2,7 +2,6 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { normaliseAddress, RateBound } from "../auth/limits";
-import type { Redactor } from "../auth/redactor";
 import type { Reason } from "../auth/result";
 import type { Delivery } from "../deliveries/delivery";
 import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";
@@ -25,47 +24,40 @@ interface MissedOptions {
   readonly outcomes: Outcomes;
 }
 
-interface Missed {
-  /** As shown: with `httpNodeRoot`, if it has that. */
-  readonly path: string;
-  /** The id of the node that was meant; empty where none is similar. */
-  readonly node: string;
-  readonly problem: "noEndpoint" | "inFront";
-  readonly reason: Reason;
-}
-
 const maxShownPath = 200;
 /** A longer segment of a path may be a token. */
 const maxShownSegment = 30;
 /** A missed request is redacted with the secrets of at most so many endpoints. */
 const maxRedactors = 200;
 
+type Incoming = IncomingMessage & { originalUrl?: string };
+
 export class MissedRequests {
   readonly #options: MissedOptions;
   readonly #bound = new RateBound(maxRefusedPerSecond);
   /** Of methods other than POST: browsers request much that is no webhook. */
   readonly #otherBound = new RateBound(maxRefusedPerSecond);
-  readonly #watched = new WeakSet<ServerResponse>();
-  readonly #ignored = new WeakSet<ServerResponse>();
+  /** Responses that are watched, and whether to ignore them. */
+  readonly #watched = new WeakMap<ServerResponse, boolean>();
 
   constructor(options: MissedOptions) {
     this.#options = options;
   }
 
   /** Reports a request if it was meant for an endpoint and something else answers it. */
-  watch(request: IncomingMessage & { originalUrl?: string }, response: ServerResponse): void {
+  watch(request: Incoming, response: ServerResponse): void {
     if (this.#watched.has(response)) return;
-    this.#watched.add(response);
+    this.#watched.set(response, false);
     response.once("finish", () => {
-      if (response.statusCode >= 400 && !this.#ignored.has(response)) this.#check(request, response.statusCode);
+      if (response.statusCode >= 400 && !this.#watched.get(response)) this.#check(request, response.statusCode);
     });
   }
 
   ignore(response: ServerResponse): void {
-    this.#ignored.add(response);
+    this.#watched.set(response, true);
   }
 
-  #check(request: IncomingMessage & { originalUrl?: string }, status: number): void {
+  #check(request: Incoming, status: number): void {
     const { registry, getMountPath, isAdminPath, outcomes } = this.#options;
     const { path, search } = parseTarget(request.originalUrl ?? request.url ?? "");
     const mountPath = getMountPath();
@@ -80,57 +72,50 @@ export class MissedRequests {
       if (isPost || endpoint) outcomes.emit("missed", { node: endpoint?.nodeId ?? "" });
       return;
     }
-    const missed = endpoint ? findLayerInFront(endpoint, path, status) : this.#explain(method, path, mountPath, below);
-    if (!isPost && missed.node === "") return;
-    outcomes.emit("missed", { node: missed.node });
-    this.#report(missed, request, search, status);
+    const inFront = status === 401 ? "frontAuth" : status === 413 ? "frontTooLarge" : "frontOther";
+    const [node, key, values = {}] = endpoint
+      ? [endpoint.nodeId, inFront]
+      : this.#explain(method, path, mountPath, below);
+    if (!isPost && node === "") return;
+    outcomes.emit("missed", { node });
+    const outcome = { status, problem: endpoint ? "inFront" : "noEndpoint", reasons: [{ key, values }] } as const;
+    this.#report({ node, ...outcome }, request, path, search);
   }
 
-  #explain(method: string, path: string, mountPath: string, below = path): Missed {
+  /** The id of the node that was meant (empty where none is similar), and the reason. */
+  #explain(method: string, path: string, mountPath: string, below = path): [string, string, Reason["values"]?] {
     const { registry, findConfigured } = this.#options;
     const atRoot = registry.find(path);
     if (mountPath !== "" && atRoot && takes(atRoot, method)) {
-      const reason = { key: "pathRootMissing", values: { root: mountPath, path: mountPath + path } };
-      return { path, node: atRoot.nodeId, problem: "noEndpoint", reason };
+      return [atRoot.nodeId, "pathRootMissing", { root: mountPath, path: mountPath + path }];
     }
     const closed = findConfigured(getPathKey(below));
-    if (closed !== undefined) {
-      return { path, node: closed, problem: "noEndpoint", reason: { key: "pathClosed", values: {} } };
-    }
+    if (closed !== undefined) return [closed, "pathClosed"];
     const candidates = registry.endpoints.filter((each) => takes(each, method));
     const meant = findSimilar(below, candidates);
-    const reason = meant
-      ? { key: "pathNear", values: { path: mountPath + getPathKey(meant.path) } }
-      : { key: "pathUnknown", values: {} };
-    return { path, node: meant?.nodeId ?? "", problem: "noEndpoint", reason };
+    return meant ? [meant.nodeId, "pathNear", { path: mountPath + getPathKey(meant.path) }] : ["", "pathUnknown"];
   }
 
-  #report({ path, node, problem, reason }: Missed, request: IncomingMessage, search: string, status: number): void {
-    const { newId, report, getAddress } = this.#options;
+  #report(
+    refused: Pick<Delivery, "node" | "status" | "problem" | "reasons">,
+    request: Incoming,
+    path: string,
+    search: string,
+  ): void {
+    const { newId, report, getAddress, registry } = this.#options;
     const { method = "", rawHeaders } = request;
-    const redactor = this.#redactor;
+    // The request may contain the secret of any endpoint.
+    const redactors = registry.endpoints.slice(0, maxRedactors).map(({ authenticator }) => authenticator.redactor);
+    const redactor = {
+      contains: (text: string) => redactors.some((each) => each.contains(text)),
+      redact: (text: string) => redactors.reduce((rest, each) => each.redact(rest), text),
+    };
     const segments = redactor.redact(path).split("/");
     const shown = segments.map((segment) => (segment.length > maxShownSegment ? "…" : segment)).join("/");
     const ip = normaliseAddress(getAddress(request)) ?? "";
-    report({
-      id: newId(),
-      node,
-      at: Date.now(),
-      ...{ state: "refused", status, problem, reasons: [reason], attempt: 0 },
-      head: { method, path: shown.slice(0, maxShownPath), ...describeShape({ rawHeaders, search }, redactor), ip },
-      size: countCharacters({ rawHeaders }),
-    });
-  }
-
-  /** A missed request may contain the secret of any endpoint. */
-  get #redactor(): Pick<Redactor, "contains" | "redact"> {
-    const redactors = this.#options.registry.endpoints
-      .slice(0, maxRedactors)
-      .map(({ authenticator }) => authenticator.redactor);
-    return {
-      contains: (text) => redactors.some((redactor) => redactor.contains(text)),
-      redact: (text) => redactors.reduce((rest, redactor) => redactor.redact(rest), text),
-    };
+    const head = { method, path: shown.slice(0, maxShownPath), ...describeShape({ rawHeaders, search }, redactor), ip };
+    const size = countCharacters({ rawHeaders });
+    report({ ...refused, id: newId(), at: Date.now(), state: "refused", attempt: 0, head, size });
   }
 }
 
@@ -139,51 +124,34 @@ function takes({ authenticator }: Endpoint, method: string): boolean {
   return method === "POST" || authenticator.methods.includes(method);
 }
 
-/** What may have answered in front of an endpoint. */
-function findLayerInFront(meant: Endpoint, path: string, status: number): Missed {
-  const key = status === 401 ? "frontAuth" : status === 413 ? "frontTooLarge" : "frontOther";
-  return { path, node: meant.nodeId, problem: "inFront", reason: { key, values: {} } };
-}
-
-/** How many characters may be missing, added or different. */
-const maxDistance = 2;
+/** How many characters in one place may be missing, added or different. */
+const maxDifferent = 2;
 /** Shorter paths resemble too many others. */
 const minLength = 4;
 
-/** Finds the endpoint with the most similar path: a part of it, its reverse, or a few characters different. */
+/** Finds the endpoint with the most similar path: a part of it, the whole of which it is a part, or a typing error. */
 export function findSimilar<Candidate extends { readonly path: string }>(
   path: string,
   candidates: readonly Candidate[],
 ): Candidate | undefined {
   const key = getPathKey(path);
   let nearest: Candidate | undefined;
-  let least = maxDistance + 1;
+  let least = maxDifferent + 1;
   for (const candidate of candidates) {
-    const other = getPathKey(candidate.path);
-    const isLong = Math.min(key.length, other.length) >= minLength;
-    const distance = isPart(key, other) ? 0 : isLong ? countChanges(key, other) : Infinity;
-    if (distance < least) [nearest, least] = [candidate, distance];
+    const different = countDifferent(key, getPathKey(candidate.path));
+    if (different < least) [nearest, least] = [candidate, different];
   }
   return nearest;
 }
 
-/** Whether one lacks whole segments at its beginning or end. */
-function isPart(one: string, other: string): boolean {
+/** The characters between the same beginning and the same end; none where whole segments are missing. */
+function countDifferent(one: string, other: string): number {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  return short.length > 1 && (long.startsWith(`${short}/`) || long.endsWith(short));
-}
-
-/** The Levenshtein distance, up to a limit, which keeps it linear. */
-function countChanges(one: string, other: string, max = maxDistance): number {
-  if (Math.abs(one.length - other.length) > max) return Infinity;
-  let place = 0;
-  while (place < one.length && one.charCodeAt(place) === other.charCodeAt(place)) place++;
-  const [rest, otherRest] = [one.slice(place), other.slice(place)];
-  if (rest === otherRest) return 0;
-  if (max === 0) return Infinity;
-  const [next, otherNext] = [rest.slice(1), otherRest.slice(1)];
-  const changed = countChanges(next, otherNext, max - 1);
-  const missing = countChanges(next, otherRest, max - 1);
-  const tooMany = countChanges(rest, otherNext, max - 1);
-  return 1 + Math.min(changed, missing, tooMany);
+  if (short.length > 1 && (long.startsWith(`${short}/`) || long.endsWith(short))) return 0;
+  if (short.length < minLength || long.length - short.length > maxDifferent) return Infinity;
+  let start = 0;
+  while (start < short.length && short[start] === long[start]) start++;
+  let end = 0;
+  while (end < short.length - start && short.at(-1 - end) === long.at(-1 - end)) end++;
+  return long.length - start - end;
 }

@@ -2,10 +2,9 @@
 
 import type { Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
-import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
 import type { DeployGate } from "../flow/deploy-gate";
 import type { Endpoint } from "../flow/endpoint";
-import { maxCodings, parseCodings } from "../request/body";
+import { decodeContentSync } from "../request/body";
 import { decodeBody } from "../request/decode";
 import { Problem } from "../request/problem";
 import { getLayers, insertLayer, type Layer } from "./express";
@@ -35,7 +34,7 @@ export function addRawBodyLayer(options: RawBodyOptions): Layer | undefined {
   const isParsers = (name: string, index: number) =>
     name === "jsonParser" && layers[index + 1]?.name === "urlencodedParser";
   const index = layers.findLastIndex(({ name }, at) => isParsers(name, at));
-  return index === -1 ? undefined : insertLayer(options.admin, makeHandler(options), () => index);
+  return index === -1 ? undefined : insertLayer(options.admin, makeHandler(options), index);
 }
 
 /**
@@ -55,7 +54,7 @@ export function addHandshakeLayer({ admin, find, makeExchange, mayLeaveAdmin }: 
       isHandshake(makeExchange(request, response, endpoint), endpoint);
     next(leaves ? "router" : undefined);
   };
-  return insertLayer(admin, handler, () => index);
+  return insertLayer(admin, handler, index);
 }
 
 function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): RequestHandler {
@@ -135,28 +134,13 @@ function readForMiddleware(request: Request, exchange: Exchange): NonNullable<Ex
   return { value, json: JSON.stringify(value) };
 }
 
-const decompressors = new Map([
-  ["gzip", gunzipSync],
-  ["x-gzip", gunzipSync],
-  ["deflate", inflateSync],
-  ["br", brotliDecompressSync],
-]);
-
-/** @returns nothing where a coding is unknown or broken */
-function decompress(bytes: Buffer, contentEncoding: string, maxOutputLength: number): Buffer | undefined {
-  const codings = parseCodings(contentEncoding);
-  let content: Buffer | undefined = codings.length > maxCodings ? undefined : bytes;
-  for (const coding of codings) content = content && decompressors.get(coding)?.(content, { maxOutputLength });
-  return content;
-}
-
 /** Parses a body as Node-RED's parsers do. */
 function parseForMiddleware(request: Request, bytes: Buffer, limit: number): unknown {
   const { "content-type": type = "", "content-encoding": coding = "" } = request.headers;
   const isForm = isMediaType(type, /x-www-form-urlencoded/i);
   if (!isForm && !isMediaType(type, /json/i)) return {};
   try {
-    const content = decompress(bytes, coding, limit);
+    const content = decodeContentSync(bytes, coding, limit);
     const value = content && decodeBody(content, type);
     if (!content || value instanceof Problem) return {};
     const text = String(content);

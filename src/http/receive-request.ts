@@ -3,6 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthResult, HandshakeAnswer, PendingVerification } from "../auth/authenticator";
 import type { Authenticated } from "../auth/result";
+import type { RequestHead } from "../auth/signature/fields";
 import type { Endpoint } from "../flow/endpoint";
 import { memoryBudget, readBody } from "../request/body";
 import type { File } from "../request/multipart";
@@ -105,15 +106,19 @@ export interface Received {
   readonly parsed?: ParsedBody | undefined;
 }
 
+export function getHead({ request, search }: Exchange): RequestHead {
+  const { method = "", rawHeaders } = request;
+  return { method, rawHeaders, search };
+}
+
 /**
  * Checks the head of a request: address, rate and credential. All layers get the same result, so that a request counts
  * once.
  */
 export function judgeHead(exchange: Exchange, endpoint: Endpoint): AuthResult {
-  const { request, search, ip, at, judged } = exchange;
+  const { request, ip, at, judged } = exchange;
   if (judged?.endpoint === endpoint) return judged.entry;
-  const { method = "", rawHeaders } = request;
-  const entry = endpoint.limits?.judge(request, ip) ?? endpoint.authenticator.begin({ method, rawHeaders, search }, at);
+  const entry = endpoint.limits?.judge(request, ip) ?? endpoint.authenticator.begin(getHead(exchange), at);
   exchange.judged = { endpoint, entry };
   return entry;
 }
@@ -132,43 +137,34 @@ export function isHandshake(exchange: Exchange, endpoint: Endpoint): boolean {
 export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<Received> {
   const entry = judgeHead(exchange, endpoint);
   if (entry instanceof Problem || "status" in entry) return { endpoint, verdict: entry };
-  const claim = "verify" in entry ? entry : undefined;
-  const { request } = exchange;
-  const limit = Math.min(endpoint.limit, claim?.limit?.bytes ?? Infinity);
-  const parsed = getParsedBody(exchange);
-  const before = parsed ? getBytes(parsed, request, claim) : getBytesBefore(request);
-  const read = before ?? (await readBody(request, limit, claim?.isUnverified ? memoryBudget : undefined));
+  const pending = "verify" in entry ? entry : undefined;
+  const limit = Math.min(endpoint.limit, pending?.limit?.bytes ?? Infinity);
+  const front = takeFromFront(exchange, pending);
+  const budget = pending?.isUnverified ? memoryBudget : undefined;
+  const read = front?.bytes ?? (await readBody(exchange.request, limit, budget));
   const bytes = Buffer.isBuffer(read) && read.length > limit ? problems.bodyTooLarge : read;
-  if (bytes instanceof Problem) {
-    return { endpoint, verdict: bytes === problems.bodyTooLarge ? (claim?.limit?.otherwise ?? bytes) : bytes };
-  }
+  if (bytes === problems.bodyTooLarge) return { endpoint, verdict: pending?.limit?.otherwise ?? bytes };
+  if (bytes instanceof Problem) return { endpoint, verdict: bytes };
   const verdict = "verify" in entry ? entry.verify(bytes) : entry;
-  const isPacked = request.headers["content-encoding"] !== undefined;
-  return { endpoint, verdict, bytes, hasBytes: !parsed || (Buffer.isBuffer(parsed.value) && !isPacked), parsed };
+  return { endpoint, verdict, bytes, hasBytes: front?.hasBytes ?? true, parsed: front?.parsed };
 }
 
-/** The bytes as sent, kept by our own layer or another one. */
-function getBytesBefore({ rawBody }: ParsedRequest): Buffer | undefined {
-  return Buffer.isBuffer(rawBody) ? rawBody : undefined;
-}
-
-/** The value that a middleware in front has parsed; nothing where the bytes are there. */
-function getParsedBody(exchange: Exchange): ParsedBody | undefined {
-  const { request } = exchange;
-  if (getBytesBefore(request) || !(request._body || request.readableDidRead)) return undefined;
-  const { body: value, files } = request;
-  const { emptyBody } = exchange;
+/** The body, where a layer in front has read it: the bytes as sent, or a parsed value. */
+function takeFromFront(
+  { request, emptyBody }: Exchange,
+  pending: PendingVerification | undefined,
+): { bytes: Buffer; hasBytes: boolean; parsed?: ParsedBody } | undefined {
+  const { rawBody, body: value, files, headers } = request;
+  if (Buffer.isBuffer(rawBody)) return { bytes: rawBody, hasBytes: true };
+  if (!request._body && !request.readableDidRead) return undefined;
   // Some parsers fill the object that they find.
-  const isLeftEmpty = value === undefined || (value === emptyBody && Object.keys(emptyBody).length === 0);
-  if (isLeftEmpty && !Array.isArray(files)) throw new Interference("bodyRead");
-  return Array.isArray(files) ? { value, files: files as File[] } : { value };
-}
-
-function getBytes({ value }: ParsedBody, { headers }: IncomingMessage, claim: PendingVerification | undefined): Buffer {
-  const isPacked = headers["content-encoding"] !== undefined;
-  if (Buffer.isBuffer(value) && !(claim?.needsBytes && isPacked)) return value;
-  if (claim?.needsBytes) throw new Interference("bytesGone");
-  return Buffer.from(claim ? JSON.stringify(value ?? "") : "");
+  const isEmpty = value === undefined || (value === emptyBody && Object.keys(emptyBody).length === 0);
+  if (isEmpty && !Array.isArray(files)) throw new Interference("bodyRead");
+  const parsed = Array.isArray(files) ? { value, files: files as File[] } : { value };
+  const hasBytes = Buffer.isBuffer(value) && headers["content-encoding"] === undefined;
+  if (pending?.needsBytes && !hasBytes) throw new Interference("bytesGone");
+  const bytes = Buffer.isBuffer(value) ? value : Buffer.from(pending ? JSON.stringify(value ?? "") : "");
+  return { bytes, hasBytes, parsed };
 }
 
 /**

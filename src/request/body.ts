@@ -3,7 +3,16 @@
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
 import { getHeapStatistics } from "node:v8";
-import { brotliDecompress, gunzip, inflate, type InputType, type ZlibOptions } from "node:zlib";
+import {
+  brotliDecompress,
+  brotliDecompressSync,
+  gunzip,
+  gunzipSync,
+  inflate,
+  inflateSync,
+  type InputType,
+  type ZlibOptions,
+} from "node:zlib";
 import { Interference, type Problem, problems } from "./problem";
 
 /** How long a body may take to arrive. */
@@ -45,62 +54,54 @@ function readAvailable(request: IncomingMessage, limit: number): Buffer | Proble
 }
 
 /** Collects chunks in one growing buffer: many small chunks take no more memory than a few large ones. */
-async function collect(
-  request: IncomingMessage,
-  limit: number,
-  budget: MemoryBudget | undefined,
-): Promise<Buffer | Problem> {
+function collect(request: IncomingMessage, limit: number, budget?: MemoryBudget): Promise<Buffer | Problem> {
   let buffer = Buffer.allocUnsafeSlow(Math.min(limit, firstBufferBytes));
   let length = 0;
-  let counted = 0;
-  const append = (chunk: Buffer): Problem | undefined => {
-    const needed = length + chunk.length;
-    if (needed > limit) return problems.bodyTooLarge;
-    if (budget && !budget.take(chunk.length)) return problems.memoryFull;
-    counted += chunk.length;
-    if (needed > buffer.length) {
-      const larger = Buffer.allocUnsafeSlow(Math.min(limit, Math.max(needed, 2 * buffer.length)));
-      buffer.copy(larger, 0, 0, length);
-      buffer = larger;
-    }
-    length += chunk.copy(buffer, length);
-    return undefined;
-  };
-  try {
-    const problem = await new Promise<Problem | undefined>((resolve) => {
-      const timer = setTimeout(() => settle(problems.bodyLate), bodyTimeoutMs);
-      const settle = (outcome: Problem | undefined) => {
-        clearTimeout(timer);
-        request.off("data", onData).off("end", onEnd).off("close", onClose);
-        resolve(outcome);
-      };
-      const onData = (chunk: Buffer) => {
-        const refusal = append(chunk);
-        if (refusal) settle(refusal);
-      };
-      const onEnd = () => settle(undefined);
-      // A broken upload emits an error only where there is a listener.
-      const onClose = () => settle(problems.bodyIncomplete);
-      request.on("data", onData).once("end", onEnd).once("close", onClose);
-    });
-    return problem ?? buffer.subarray(0, length);
-  } finally {
-    budget?.release(counted);
-  }
+  return new Promise((resolve) => {
+    const timer = setTimeout(() => settle(problems.bodyLate), bodyTimeoutMs);
+    const settle = (problem?: Problem) => {
+      clearTimeout(timer);
+      request.off("data", onData).off("end", onEnd).off("close", onClose);
+      budget?.release(length);
+      resolve(problem ?? buffer.subarray(0, length));
+    };
+    const onData = (chunk: Buffer) => {
+      const needed = length + chunk.length;
+      if (needed > limit) return settle(problems.bodyTooLarge);
+      if (budget?.take(chunk.length) === false) return settle(problems.memoryFull);
+      if (needed > buffer.length) {
+        const larger = Buffer.allocUnsafeSlow(Math.min(limit, Math.max(needed, 2 * buffer.length)));
+        buffer.copy(larger, 0, 0, length);
+        buffer = larger;
+      }
+      length += chunk.copy(buffer, length);
+    };
+    const onEnd = () => settle();
+    // A broken upload emits an error only where there is a listener.
+    const onClose = () => settle(problems.bodyIncomplete);
+    request.on("data", onData).once("end", onEnd).once("close", onClose);
+  });
 }
 
-type Decompress = (bytes: InputType, options: ZlibOptions) => Promise<Buffer>;
+type Decompress<Result> = (bytes: InputType, options: ZlibOptions) => Result;
+
+interface ContentCoding {
+  readonly undo: Decompress<Promise<Buffer>>;
+  readonly undoSync: Decompress<Buffer>;
+}
+
+const gzip: ContentCoding = { undo: promisify<InputType, ZlibOptions, Buffer>(gunzip), undoSync: gunzipSync };
 
 /** RFC 9110 §8.4.1: the content codings, and the alias of gzip. */
-const decompressors = new Map<string, Decompress>([
-  ["gzip", promisify<InputType, ZlibOptions, Buffer>(gunzip)],
-  ["x-gzip", promisify<InputType, ZlibOptions, Buffer>(gunzip)],
-  ["deflate", promisify<InputType, ZlibOptions, Buffer>(inflate)],
-  ["br", promisify<InputType, ZlibOptions, Buffer>(brotliDecompress)],
+const contentCodings = new Map<string, ContentCoding>([
+  ["gzip", gzip],
+  ["x-gzip", gzip],
+  ["deflate", { undo: promisify<InputType, ZlibOptions, Buffer>(inflate), undoSync: inflateSync }],
+  ["br", { undo: promisify<InputType, ZlibOptions, Buffer>(brotliDecompress), undoSync: brotliDecompressSync }],
 ]);
 
 /** More codings are taken for an attack: each costs an inflation up to the limit. */
-export const maxCodings = 3;
+const maxCodings = 3;
 
 /** How many bodies are unpacked at once, since they share the threads and the memory. */
 const maxUnpacking = 2;
@@ -114,13 +115,17 @@ const waiting: (() => void)[] = [];
  * @param limit in bytes, after each step
  */
 export async function decodeContent(bytes: Buffer, contentEncoding: string, limit: number): Promise<Buffer | Problem> {
-  const steps = parseCodings(contentEncoding).map((coding) => decompressors.get(coding));
-  if (steps.length > maxCodings || steps.includes(undefined)) return problems.codingUnknown;
+  const codings = parseCodings(contentEncoding);
+  if (!codings) return problems.codingUnknown;
   if (!memoryBudget.take(bytes.length)) return problems.memoryFull;
   try {
     if (unpacking >= maxUnpacking) await new Promise<void>((resolve) => waiting.push(resolve));
     else unpacking++;
-    return await undo(steps, bytes, limit);
+    let content = bytes;
+    for (const { undo } of codings) if (content.length > 0) content = await undo(content, { maxOutputLength: limit });
+    return content;
+  } catch (error) {
+    return isTooLarge(error) ? problems.bodyTooLarge : problems.codingBroken;
   } finally {
     memoryBudget.release(bytes.length);
     const next = waiting.shift();
@@ -129,23 +134,27 @@ export async function decodeContent(bytes: Buffer, contentEncoding: string, limi
   }
 }
 
-/** The codings in the order in which they are undone. */
-export function parseCodings(contentEncoding: string): string[] {
-  const codings = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
-  return codings.filter((coding) => coding !== "" && coding !== "identity").reverse();
+/**
+ * The same, for middleware that reads the body.
+ *
+ * @returns nothing where a coding is unknown
+ * @throws where it is broken or too large
+ */
+export function decodeContentSync(bytes: Buffer, contentEncoding: string, limit: number): Buffer | undefined {
+  const codings = parseCodings(contentEncoding);
+  return codings?.reduce((content, { undoSync }) => undoSync(content, { maxOutputLength: limit }), bytes);
 }
 
-async function undo(steps: (Decompress | undefined)[], bytes: Buffer, limit: number): Promise<Buffer | Problem> {
-  let content = bytes;
-  for (const decompress of steps) {
-    if (!decompress || content.length === 0) continue;
-    try {
-      content = await decompress(content, { maxOutputLength: limit });
-    } catch (error) {
-      return isTooLarge(error) ? problems.bodyTooLarge : problems.codingBroken;
-    }
-  }
-  return content;
+/**
+ * The codings in the order in which they are undone.
+ *
+ * @returns nothing where one is unknown, or there are too many
+ */
+function parseCodings(contentEncoding: string): ContentCoding[] | undefined {
+  const names = contentEncoding.split(",").map((coding) => coding.trim().toLowerCase());
+  const applied = names.filter((coding) => coding !== "" && coding !== "identity");
+  const codings = applied.map((coding) => contentCodings.get(coding)).filter((coding) => coding !== undefined);
+  return codings.length === applied.length && applied.length <= maxCodings ? codings.reverse() : undefined;
 }
 
 function isTooLarge(error: unknown): boolean {

@@ -32,7 +32,7 @@ export function parseContentType(
   limit: number,
 ): Content | Problem | Promise<Content | Problem> {
   const { "content-type": type, "content-encoding": codings } = request.headers;
-  if (parsed) return whatIsLeft(parsed, type);
+  if (parsed) return takeParsed(parsed, type);
   if (codings === undefined && !isMultipart(type)) return plain(bytes, type);
   return unpacked(bytes, type, codings, limit);
 }
@@ -55,8 +55,9 @@ async function unpacked(
   return form instanceof Problem ? form : { value: form.fields, files: form.files, bytes: () => bytes };
 }
 
-function whatIsLeft({ value, files }: NonNullable<Described["parsed"]>, type: string | undefined): Content | Problem {
-  const body = decodeParsed(value, type);
+function takeParsed({ value, files }: NonNullable<Described["parsed"]>, type: string | undefined): Content | Problem {
+  if (value === undefined) throw new Interference("bodyRead");
+  const body = Buffer.isBuffer(value) ? decodeBody(value, type) : secureJson(value as Json);
   if (body instanceof Problem) return body;
   const bytes = () => (Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(body)));
   return { value: body, ...(files && { files }), bytes };
@@ -95,20 +96,10 @@ export function decodeBody(bytes: Buffer, contentType: string | undefined): Body
   return decode(bytes);
 }
 
-/**
- * Uses the value of a body parser in front; bytes are decoded.
- *
- * @throws {Interference} when it has left nothing
- */
-function decodeParsed(value: unknown, contentType: string | undefined): Body | Problem {
-  if (value === undefined) throw new Interference("bodyRead");
-  return Buffer.isBuffer(value) ? decodeBody(value, contentType) : secureJson(value as Json);
-}
-
 function decoderFor(contentType: string): Decode {
   const type = parseMediaType(contentType);
   const [, decoderWith] = (type && decoders.find(([pattern]) => pattern.test(type.essence))) ?? [];
-  return decoderWith?.(type?.params.get("charset") ?? "utf-8") ?? asBuffer;
+  return decoderWith?.(type?.params.get("charset") ?? "utf-8") ?? ((bytes) => bytes);
 }
 
 function parseMediaType(contentType: string): MIMEType | undefined {
@@ -117,10 +108,6 @@ function parseMediaType(contentType: string): MIMEType | undefined {
   } catch {
     return undefined;
   }
-}
-
-function asBuffer(bytes: Buffer): Buffer {
-  return bytes;
 }
 
 const utf8 = new TextDecoder();
@@ -214,8 +201,6 @@ function dropPrototypes(value: Json): void {
 
 // Text of bytes, to be shown.
 
-const exactUtf8 = new TextDecoder("utf-8", { ignoreBOM: true });
-
 const ellipsis = "…";
 
 /**
@@ -225,21 +210,11 @@ const ellipsis = "…";
 export function decodeIfText(bytes: Uint8Array, isCut = false): string | undefined {
   // Text contains no zero, and most binary data does.
   if (bytes.includes(0)) return undefined;
-  const whole = isCut ? bytes.subarray(0, endOfLast(bytes)) : bytes;
-  return isUtf8(whole) ? exactUtf8.decode(whole) : undefined;
-}
-
-/** The end of the last complete character: its first byte has its length (RFC 3629 §3). */
-function endOfLast(bytes: Uint8Array): number {
-  let start = bytes.length - 1;
-  while (start > bytes.length - 4 && isContinued(bytes[start])) start--;
-  const first = bytes[start] ?? 0;
-  const length = first < 0xc0 || first > 0xf4 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-  return start + length > bytes.length ? start : bytes.length;
-}
-
-function isContinued(byte = 0): boolean {
-  return byte >= 0x80 && byte < 0xc0;
+  try {
+    return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes, { stream: isCut });
+  } catch {
+    return undefined;
+  }
 }
 
 /**

@@ -1,7 +1,6 @@
 // Forms with files: multipart/form-data (RFC 7578).
 
 import busboy, { type FileInfo } from "busboy";
-import type { Readable } from "node:stream";
 import { MIMEType } from "node:util";
 import { type Problem, problems } from "./problem";
 import { type Parameters, toObject } from "./target";
@@ -44,8 +43,37 @@ export function isMultipart(contentType = ""): boolean {
 export async function parseMultipart(bytes: Buffer, contentType: string | undefined): Promise<Form | Problem> {
   const boundary = parseType(contentType)?.params.get("boundary") ?? "";
   if (!boundaryForm.test(boundary)) return problems.formMalformed;
-  const reading = new Reading(boundary);
-  return (await reading.read(bytes)) ?? reading.result(bytes);
+  const fields: [name: string, value: string][] = [];
+  const files: { info: Omit<File, "buffer" | "size">; chunks: Buffer[] }[] = [];
+  const parser = busboy({
+    headers: { "content-type": `multipart/form-data; boundary="${boundary.replace(/["\\]/g, "\\$&")}"` },
+    defParamCharset: "utf8",
+    // Parts have the body's limit. The parser reports when there are too many.
+    limits: { fieldSize: Infinity, fileSize: Infinity, parts: maxParts + 1 },
+  });
+  // The parser and its files may fail more than once.
+  const problem = await new Promise<Problem | undefined>((settle) => {
+    parser.on("field", (name: string | undefined, value: string | undefined) => {
+      if (value === undefined) settle(problems.charsetUnknown);
+      else if (name !== undefined) fields.push([name, value]);
+    });
+    parser.on("file", (name: string | undefined, stream, info) => {
+      const chunks: Buffer[] = [];
+      // If the stream fails, so does the parser.
+      stream.on("data", (chunk: Buffer) => chunks.push(chunk)).on("error", () => undefined);
+      if (name !== undefined) files.push({ info: describe(name, info), chunks });
+    });
+    parser.on("partsLimit", () => settle(problems.partsTooMany));
+    parser.on("error", () => settle(problems.formMalformed));
+    parser.on("close", () => settle(undefined));
+    parser.end(bytes);
+  });
+  if (problem) return problem;
+  // The parser skips parts without a name (RFC 7578 §4.2), and those that it cannot read.
+  if (fields.length + files.length !== countParts(bytes, boundary)) return problems.formMalformed;
+  // Browsers send an empty part for an input without a file (HTML Standard §4.10.21.4).
+  const sent = files.filter(({ info, chunks }) => info.originalname !== "" || chunks.length > 0);
+  return { fields: toObject(fields), files: sent.map(({ info, chunks }) => readFile(info, chunks)) };
 }
 
 function parseType(contentType = ""): MIMEType | undefined {
@@ -56,73 +84,14 @@ function parseType(contentType = ""): MIMEType | undefined {
   }
 }
 
-/** A file while its bytes arrive. */
-interface Growing {
-  about: Omit<File, "buffer" | "size">;
-  chunks: Buffer[];
-}
-
-class Reading {
-  readonly #boundary: string;
-  readonly #fields: [name: string, value: string][] = [];
-  readonly #files: Growing[] = [];
-
-  constructor(boundary: string) {
-    this.#boundary = boundary;
-  }
-
-  /** Reads all parts. The parser and its files may fail more than once. */
-  async read(bytes: Buffer): Promise<Problem | undefined> {
-    const parser = busboy({
-      headers: { "content-type": `multipart/form-data; boundary="${this.#boundary.replace(/["\\]/g, "\\$&")}"` },
-      defParamCharset: "utf8",
-      // Parts have the body's limit. The parser reports when there are too many.
-      limits: { fieldSize: Infinity, fileSize: Infinity, parts: maxParts + 1 },
-    });
-    return new Promise((settle) => {
-      parser.on("field", (name: string | undefined, value: string | undefined) => {
-        if (value === undefined) settle(problems.charsetUnknown);
-        else if (name !== undefined) this.#fields.push([name, value]);
-      });
-      parser.on("file", (name: string | undefined, stream, info) => {
-        const chunks = readAll(stream);
-        if (name !== undefined) this.#files.push({ about: describe(name, info), chunks });
-      });
-      parser.on("partsLimit", () => settle(problems.partsTooMany));
-      parser.on("error", () => settle(problems.formMalformed));
-      parser.on("close", () => settle(undefined));
-      parser.end(bytes);
-    });
-  }
-
-  /**
-   * The form, unless a part was skipped: one without a name (RFC 7578 §4.2), or one that the parser could not read,
-   * which it does not report.
-   */
-  result(bytes: Buffer): Form | Problem {
-    if (this.#fields.length + this.#files.length !== countParts(bytes, this.#boundary)) return problems.formMalformed;
-    // Browsers send such a part for an input without a file (HTML Standard §4.10.21.4).
-    const files = this.#files.filter(({ about, chunks }) => about.originalname !== "" || chunks.length > 0);
-    return { fields: toObject(this.#fields), files: files.map(readFile) };
-  }
-}
-
-/** If the stream fails, so does the parser. */
-function readAll(stream: Readable): Buffer[] {
-  const chunks: Buffer[] = [];
-  stream.on("data", (chunk: Buffer) => chunks.push(chunk));
-  stream.on("error", () => undefined);
-  return chunks;
-}
-
-function describe(fieldname: string, { filename = "", encoding, mimeType }: FileInfo): Growing["about"] {
+function describe(fieldname: string, { filename = "", encoding, mimeType }: FileInfo): Omit<File, "buffer" | "size"> {
   return { fieldname, originalname: unescaped(filename), encoding, mimetype: mimeType };
 }
 
 /** Copied, or its memory would keep the whole body. */
-function readFile({ about, chunks }: Growing): File {
+function readFile(info: Omit<File, "buffer" | "size">, chunks: readonly Buffer[]): File {
   const buffer = Buffer.concat(chunks);
-  return { ...about, buffer, size: buffer.length };
+  return { ...info, buffer, size: buffer.length };
 }
 
 /** How browsers escape names (HTML Standard §4.10.21.8), as core's `http in` reads them. */

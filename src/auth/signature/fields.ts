@@ -148,8 +148,8 @@ export function readSenderDelivery(
 ): SenderDelivery {
   const fields = new Fields(head, content);
   const delivery: SenderDelivery = {};
-  const told = event && fields.onlyText(event);
-  if (told !== undefined) delivery.event = told;
+  const type = event && fields.onlyText(event);
+  if (type !== undefined) delivery.event = type;
   let own: string | undefined;
   for (const source of id?.from ?? []) own ??= fields.onlyText(source);
   if (own !== undefined) delivery.id = own;

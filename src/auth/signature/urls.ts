@@ -28,7 +28,7 @@ export function listTwilioMessages(publicUrl: string, search: string, form: stri
 }
 
 /**
- * The forms of a URL that Twilio's own library tries: as it came, or escaped by a URL parser or Node.js's
+ * The forms of a URL that Twilio's own library tries: as sent, or escaped by a URL parser or Node.js's
  * `querystring`; each as it is, with its default port, and without a port.
  */
 function listTwilioUrls(publicUrl: string, search: string): Set<string> {

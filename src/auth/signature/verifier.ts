@@ -182,9 +182,9 @@ class SignatureCheck {
     if (this.#verifier.scheme.alg !== "code:twilio" || this.#fields.isForm) return undefined;
     const text = this.#text("query:bodySHA256");
     if (typeof text !== "string") return text;
-    const told = decodeStrictly(text, "hex");
+    const signed = decodeStrictly(text, "hex");
     const own = createHash("sha256").update(this.#body).digest();
-    return told?.length === own.length && isSame(told, own) ? undefined : { kind: "bodyDigestWrong" };
+    return signed?.length === own.length && isSame(signed, own) ? undefined : { kind: "bodyDigestWrong" };
   }
 
   /** All items at the place of the signatures: these, and what stands beside them. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
+import { mock } from "node:test";
 import should from "should";
 import {
   createLimits,
@@ -8,6 +9,7 @@ import {
   maxWindows,
   MemoryRateCounter,
   normaliseAddress,
+  RateBound,
   type RateCounter,
   windowMs,
 } from "../../../src/auth/limits";
@@ -212,4 +214,31 @@ describe("an address", () => {
       isLoopback(ip).should.equal(isOwn);
     });
   }
+});
+
+describe("a bound per second", () => {
+  let now: number;
+  beforeEach(() => {
+    now = 0;
+    mock.method(performance, "now", () => now);
+  });
+  afterEach(() => mock.restoreAll());
+
+  it("allows so many in each second", () => {
+    const bound = new RateBound(2);
+    [bound.take(), bound.take(), bound.take()].should.eql([true, true, false]);
+    now = 999;
+    bound.take().should.be.false();
+    now = 1000;
+    bound.take().should.be.true();
+  });
+
+  it("allows so much time of work in each second, and lets work that has begun end", () => {
+    const bound = new RateBound(100);
+    const work = (milliseconds: number) => bound.spend(() => (now += milliseconds));
+    [work(60), work(60)].should.eql([60, 120]);
+    should(work(1)).be.undefined();
+    now = 1000;
+    should(work(1)).equal(1001);
+  });
 });
