@@ -1,23 +1,18 @@
 import express from "express";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import type { AddressInfo } from "node:net";
 import type { Authenticator } from "../../src/auth/authenticator";
-import type { Limits } from "../../src/auth/limits";
 import { type SenderId, senders } from "../../src/auth/senders/table";
 import { TokenAuthenticator } from "../../src/auth/token";
 import type { ReplyByFlow, ReplyNow } from "../../src/config/parse";
-import type { Webhook } from "../../src/deliveries/delivery";
-import type { DeliveryLog } from "../../src/deliveries/delivery-log";
-import type { DuplicateGuard } from "../../src/deliveries/duplicate-guard";
-import type { GuaranteedDelivery } from "../../src/deliveries/recorder";
+import type { DuplicateGuard } from "../../src/deliveries/duplicates";
 import { DeployGate } from "../../src/flow/deploy-gate";
 import type { Endpoint } from "../../src/flow/endpoint";
 import { EndpointRegistry } from "../../src/flow/endpoints";
 import type { FlowReply } from "../../src/flow/flow-reply";
-import { Outcomes, type RepliedEvent } from "../../src/flow/outcomes";
+import { Outcomes } from "../../src/flow/outcomes";
 import { handleRequest } from "../../src/http/handle-request";
-import type { ParsedRequest } from "../../src/http/receive-request";
 import { type Problem, problems } from "../../src/request/problem";
 import { parseTarget } from "../../src/request/target";
 import { token } from "./flow";
@@ -25,65 +20,35 @@ import { token } from "./flow";
 /** A flow answers by Express's responses. */
 const app = express();
 
-/** What stands between the server and the endpoints. */
-export type Layer = (request: ParsedRequest, response: ServerResponse) => void;
-
-/** A server with an endpoint at `/hook`, and a record of what became of its requests. */
+/** A server with an endpoint at `/hook`, without Node-RED. */
 export class Reception {
   readonly #registry = new EndpointRegistry();
   readonly #deployGate = new DeployGate();
+  readonly #outcomes = new Outcomes();
   /** The payloads of all messages. */
   readonly payloads: unknown[] = [];
-  /** What is known of who sent them. */
-  readonly webhooks: Webhook[] = [];
-  /** The secrets that handshakes brought, or did not. */
-  readonly greetings: (string | undefined)[] = [];
-  /** Why requests were refused, as the operator was told. */
+  /** The problems of refused requests, with their causes. */
   readonly refusals: { problem: Problem; cause: unknown }[] = [];
-  limits: Limits | undefined;
   duplicates: DuplicateGuard | undefined;
-  guaranteed: GuaranteedDelivery | undefined;
-  records: DeliveryLog | undefined;
   reply: ReplyNow | ReplyByFlow = { by: "now", status: 200, body: "", type: "" };
-  rawBody = false;
-  readonly rawBodies: (Buffer | undefined)[] = [];
   /** The replies that flows owed, in the order of their messages. */
   readonly owed: FlowReply[] = [];
-  readonly replies: RepliedEvent[] = [];
-  /** The ids of the messages whose deliveries came again. */
-  readonly repeated: string[] = [];
-  /** What delivering does, besides. */
   onDelivery: (payload: unknown) => void = () => undefined;
-  layer: Layer = () => undefined;
-  /** Makes the ids of messages. */
-  newId: () => string = () => `${++this.#ids}`;
   readonly #server: Server;
   #ids = 0;
   #unregister: (() => void) | undefined;
 
-  static async open(layer: Layer = () => undefined): Promise<Reception> {
+  static async open(): Promise<Reception> {
     const reception = new Reception();
-    reception.layer = layer;
     reception.deploy();
     reception.#server.listen(0, "127.0.0.1");
     await once(reception.#server, "listening");
     return reception;
   }
 
-  readonly outcomes = new Outcomes();
-
   private constructor() {
-    this.outcomes.on("replied", (replied) => this.replies.push(replied));
-    this.outcomes.on("unanswered", () => this.refusals.push({ problem: problems.flowLate, cause: undefined }));
-    this.outcomes.on("duplicate", ({ id }) => this.repeated.push(id));
-    this.outcomes.on("handshake", ({ secret, request, status }) => {
-      this.greetings.push(secret);
-      this.records?.greeted(request, status);
-    });
-    this.outcomes.on("refused", ({ problem, request, cause }) => {
-      this.refusals.push({ problem, cause });
-      this.records?.refused(problem, request, () => ({ explanation: { reasons: [] }, error: undefined }));
-    });
+    this.#outcomes.on("unanswered", () => this.refusals.push({ problem: problems.flowLate, cause: undefined }));
+    this.#outcomes.on("refused", ({ problem, cause }) => this.refusals.push({ problem, cause }));
     this.#server = createServer((request, response) => this.#meet(request, response));
   }
 
@@ -91,7 +56,6 @@ export class Reception {
     Object.assign(Object.setPrototypeOf(request, app.request) as object, { res: response, query: {} });
     Object.assign(Object.setPrototypeOf(response, app.response) as object, { req: request, locals: {} });
     const { path, search } = parseTarget(request.url ?? "");
-    this.layer(request, response);
     const endpoint = this.#registry.find(path);
     if (!endpoint) return void response.writeHead(404).end();
     const exchange = { request, response, path, search, ip: "192.0.2.1", at: Date.now(), start: performance.now() };
@@ -130,36 +94,28 @@ export class Reception {
       authenticator,
       sender: sender && { id: sender, row: senders[sender] },
       limit,
-      limits: this.limits,
+      limits: undefined,
       duplicates: this.duplicates,
-      guaranteed: this.guaranteed,
-      records: this.records,
+      guaranteed: undefined,
+      records: undefined,
       reply: this.reply,
-      rawBody: this.rawBody,
-      newId: this.newId,
-      deliver: ({ body, rawBody, webhook }, owed) => {
+      rawBody: false,
+      newId: () => `${++this.#ids}`,
+      deliver: ({ body }, owed) => {
         this.payloads.push(body);
-        this.rawBodies.push(rawBody);
         if (owed) this.owed.push(owed);
-        this.webhooks.push(webhook);
         this.onDelivery(body);
       },
-      outcomes: this.outcomes,
+      outcomes: this.#outcomes,
     };
     const ignore = () => undefined;
     this.#unregister = this.#registry.register({ endpoint, onActive: ignore, onBlocked: ignore });
   }
 
-  /** Waits until so many requests have met the server since the last time, the last ones' bodies included. */
+  /** Waits for so many requests and their bodies. */
   async met(count: number): Promise<void> {
     for (let met = 0; met < count; met++) await once(this.#server, "request");
     await new Promise(setImmediate);
-  }
-
-  /** Waits for the next request, and answers with its connection. */
-  async connection(): Promise<Socket> {
-    const [{ socket }] = (await once(this.#server, "request")) as [IncomingMessage];
-    return socket;
   }
 
   close(): void {

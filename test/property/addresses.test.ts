@@ -105,15 +105,6 @@ describe("for any list of addresses", () => {
     );
   });
 
-  it("an address by itself allows itself alone", () => {
-    holds(fc.tuple(address, address, spelling, spelling), ([one, other, how, otherHow]) => {
-      const allowed = allowedBy(written(one, how));
-      allowed(written(one, otherHow)).should.be.true();
-      const same = one.bits === other.bits && one.value === other.value;
-      allowed(written(other, otherHow)).should.equal(same);
-    });
-  });
-
   it("what Node reads as an address is read, and nothing else", () => {
     const likely = fc.string({ unit: fc.constantFrom(...Array.from("0019afF::..%-/g ")), maxLength: 24 });
     holds(fc.oneof(likely, address.map((each) => written(each, { upper: false, shorten: true, dots: true, asMapped: false }))), (text) => {
@@ -121,12 +112,5 @@ describe("for any list of addresses", () => {
       if (text.trim() === text && !/[,/]/.test(text) && text !== "") should(parseBlocks(text) !== undefined).equal(isAddress, text);
       should(parseAddress(text) !== undefined).equal(isAddress, text);
     }); // prettier-ignore
-  });
-
-  it("any sender gets an answer, whatever a proxy has passed on as its address", () => {
-    const allowed = allowedBy("0.0.0.0/0, ::/0");
-    holds(fc.string({ unit: "binary", maxLength: 60 }), (ip) => {
-      allowed(ip).should.be.a.Boolean();
-    });
   });
 });

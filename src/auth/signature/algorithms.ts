@@ -2,7 +2,7 @@
 
 import { createHmac, createPublicKey, createSecretKey, type KeyObject, timingSafeEqual, verify } from "node:crypto";
 import { digest, isSame } from "../digest";
-import { type Algorithm, type Encoding, isEncoded, type Scheme, stripPrefix } from "../senders/sender";
+import { type Algorithm, type Encoding, hasKeyFormat, isEncoded, type Scheme, stripPrefix } from "../senders/sender";
 
 interface SignatureAlgorithm {
   /** Of a signature; missing where it varies. */
@@ -70,23 +70,21 @@ export const signatureAlgorithms: Readonly<Record<Algorithm, SignatureAlgorithm>
  * @returns nothing when the secret is empty, or has not the format of the scheme
  */
 export function createKey({ alg, key: form }: Pick<Scheme, "alg" | "key">, secret: string): KeyObject | undefined {
+  if (!hasKeyFormat(secret, form)) return undefined;
   try {
     const key = parseKey(stripPrefix(secret, form), form.format);
-    return key && signatureAlgorithms[alg].takesKey(key) ? key : undefined;
+    return signatureAlgorithms[alg].takesKey(key) ? key : undefined;
   } catch {
     return undefined;
   }
 }
 
 /** @throws where the bytes are no key */
-function parseKey(text: string, format: Scheme["key"]["format"]): KeyObject | undefined {
-  if (format === "utf8") return text === "" ? undefined : createSecretKey(Buffer.from(text));
-  const bytes = decodeStrictly(text, format.endsWith("hex") ? "hex" : "base64");
-  if (!bytes || bytes.length === 0) return undefined;
-  if (format === "hex" || format === "base64") return createSecretKey(bytes);
+function parseKey(text: string, format: Scheme["key"]["format"]): KeyObject {
+  const bytes = Buffer.from(text, format === "utf8" ? "utf8" : format.endsWith("hex") ? "hex" : "base64");
   if (format === "spki-base64") return createPublicKey({ format: "der", type: "spki", key: bytes });
+  if (!format.startsWith("ed25519")) return createSecretKey(bytes);
   // RFC 8032 §5.1.5: 32 bytes; RFC 8037 §2 for the JWK.
-  if (bytes.length !== 32) return undefined;
   return createPublicKey({ format: "jwk", key: { kty: "OKP", crv: "Ed25519", x: bytes.toString("base64url") } });
 }
 

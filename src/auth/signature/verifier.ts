@@ -93,7 +93,7 @@ export class Verifier {
   }
 }
 
-/** The check of one request. Each of its values is read once. */
+/** The check of one request. */
 class SignatureCheck {
   readonly #verifier: Verifier;
   readonly #head: RequestHead;
@@ -101,7 +101,6 @@ class SignatureCheck {
   readonly #fields: Fields;
   #body: Buffer = Buffer.alloc(0);
   #items: string[] | RefusalReason | undefined;
-  #signatures: Buffer[] | RefusalReason | undefined;
 
   constructor(verifier: Verifier, head: RequestHead, now: number) {
     this.#verifier = verifier;
@@ -115,59 +114,43 @@ class SignatureCheck {
     // Middleware in front may have looked at another value.
     const repeated = ids.find((id) => id.startsWith("header:") && this.#fields.texts(id).length > 1);
     if (repeated) return { kind: "repeated", source: repeated };
-    if (!sources.some(isInBody)) {
-      const signatures = scheme.alg === "token" ? this.#pickSignatures() : this.#decodeSignatures();
-      if ("kind" in signatures) return signatures;
-    }
+    const signatures = sources.some(isInBody) ? undefined : this.#readSignatures();
+    if (isReason(signatures)) return signatures;
     const sentAt = scheme.ts && !isInBody(scheme.ts.source) ? this.#readTime() : undefined;
-    if (typeof sentAt === "object") return sentAt;
-    const texts = content
-      .filter((source) => source !== "body" && !isInBody(source))
-      .map((source) => this.#text(source));
-    return texts.find((text) => typeof text === "object");
+    if (isReason(sentAt)) return sentAt;
+    const inHead = content.filter((source) => source !== "body" && !isInBody(source));
+    return inHead.map((source) => this.#readText(source)).find(isReason);
   }
 
   /** @param body the whole body */
   verify(body: Buffer): Authenticated | RefusalReason {
     this.#body = body;
-    const { scheme } = this.#verifier;
-    if (scheme.alg === "token") return this.#verifyTokens();
-    const signatures = this.#decodeSignatures();
-    if ("kind" in signatures) return signatures;
-    const messages = scheme.alg === "code:twilio" ? this.#listTwilioMessages() : this.#composeMessage();
-    if ("kind" in messages) return messages;
+    const { scheme, keys } = this.#verifier;
     const algorithm = signatureAlgorithms[scheme.alg];
-    const credential = this.#findCredential((key) =>
-      messages.some((message) => signatures.some(algorithm.compare(key, message))),
+    const signatures = this.#readSignatures();
+    if (isReason(signatures)) return signatures;
+    const messages = scheme.alg === "code:twilio" ? this.#listTwilioMessages() : this.#composeMessage();
+    if (isReason(messages)) return messages;
+    const place = keys.findIndex((key) =>
+      messages.some((message) => {
+        const isOwn = algorithm.compare(key, message);
+        // Each item of a batch has the token.
+        return scheme.alg === "token" ? signatures.every(isOwn) : signatures.some(isOwn);
+      }),
     );
-    if (!credential) return { kind: "signatureWrong" };
+    const credential = credentials[place];
+    if (!credential) return { kind: scheme.alg === "token" ? "tokenWrong" : "signatureWrong" };
     const sentAt = this.#judgeTwilioDigest() ?? this.#readTime();
-    if (typeof sentAt === "object") return sentAt;
+    if (isReason(sentAt)) return sentAt;
     return sentAt === undefined ? { credential } : { credential, sentAt };
-  }
-
-  #verifyTokens(): Authenticated | RefusalReason {
-    const tokens = this.#pickSignatures();
-    if ("kind" in tokens) return tokens;
-    const isInFields = this.#verifier.sources.every((source) => source.startsWith("header:"));
-    const credential = this.#findCredential((key) => {
-      const isOwn = signatureAlgorithms.token.compare(key, []);
-      // Of a batch, the first that is wrong decides: a stranger's may have hundreds of thousands.
-      return tokens.every((token) => isOwn(toBytes(token, isInFields)));
-    });
-    return credential ? { credential } : { kind: "tokenWrong" };
-  }
-
-  #findCredential(fits: (key: KeyObject) => boolean): Credential | undefined {
-    return credentials[this.#verifier.keys.findIndex(fits)];
   }
 
   #composeMessage(): Buffer[][] | RefusalReason {
     const message: Buffer[] = [];
     for (const source of this.#verifier.content) {
-      const text = source === "body" ? this.#body : this.#text(source);
-      if (typeof text !== "string" && "kind" in text) return text;
-      message.push(typeof text === "string" ? toBytes(text, /^(?:header|sig):/.test(source)) : text);
+      const text = source === "body" ? this.#body : this.#readText(source);
+      if (isReason(text)) return text;
+      message.push(typeof text === "string" ? toBytes(text, source) : text);
     }
     return [message];
   }
@@ -180,7 +163,7 @@ class SignatureCheck {
   /** Of a body that is no form, Twilio signs the SHA-256 in the URL. */
   #judgeTwilioDigest(): RefusalReason | undefined {
     if (this.#verifier.scheme.alg !== "code:twilio" || this.#fields.isForm) return undefined;
-    const text = this.#text("query:bodySHA256");
+    const text = this.#readText("query:bodySHA256");
     if (typeof text !== "string") return text;
     const signed = decodeStrictly(text, "hex");
     const own = createHash("sha256").update(this.#body).digest();
@@ -217,32 +200,28 @@ class SignatureCheck {
     return this.#verifier.sources[0] ?? "header:";
   }
 
-  /** The items that are signatures. */
-  #pickSignatures(): string[] | RefusalReason {
-    const items = this.#readItems();
-    if ("kind" in items) return items;
-    const { alg, sig } = this.#verifier.scheme;
-    const { pick, source } = sig;
-    const texts = pick ? findValues("kv" in pick ? `${pick.kv}=` : pick.prefix, items) : items;
-    if (texts.length === 0) return { kind: "signatureMalformed", source: this.#source };
-    const isBatch = alg === "token" && source;
-    if (texts.length <= maxSignatures || isBatch) return texts;
-    return { kind: "tooManySignatures", count: texts.length, most: maxSignatures };
-  }
-
   /** Malformed signatures match nothing; the others count. */
-  #decodeSignatures(): Buffer[] | RefusalReason {
-    if (this.#signatures) return this.#signatures;
-    const texts = this.#pickSignatures();
-    if ("kind" in texts) return texts;
+  #readSignatures(): Buffer[] | RefusalReason {
+    const items = this.#readItems();
+    if (isReason(items)) return items;
     const { alg, sig } = this.#verifier.scheme;
+    const { pick, source: elsewhere, enc } = sig;
+    const source = this.#source;
+    const texts = pick ? findValues("kv" in pick ? `${pick.kv}=` : pick.prefix, items) : items;
+    const isBatch = alg === "token" && elsewhere;
+    if (texts.length > maxSignatures && !isBatch) {
+      return { kind: "tooManySignatures", count: texts.length, most: maxSignatures };
+    }
     const { bytes: expected } = signatureAlgorithms[alg];
-    const decoded = texts.flatMap((text) => decodeSignature(text, sig.enc ?? "hex") ?? []);
+    const decoded =
+      alg === "token"
+        ? texts.map((text) => toBytes(text, source))
+        : texts.flatMap((text) => decodeSignature(text, enc ?? "hex") ?? []);
     const wellFormed = decoded.filter(({ length }) => length === (expected ?? length));
-    if (wellFormed.length > 0) return (this.#signatures = wellFormed);
+    if (wellFormed.length > 0) return wellFormed;
     const [first] = decoded;
-    if (!first || expected === undefined) return { kind: "signatureMalformed", source: this.#source };
-    return { kind: "signatureLength", source: this.#source, bytes: first.length, expected };
+    if (!first || expected === undefined) return { kind: "signatureMalformed", source };
+    return { kind: "signatureLength", source, bytes: first.length, expected };
   }
 
   /** When it was signed, in ms since the epoch, if that is near enough to now. */
@@ -250,7 +229,7 @@ class SignatureCheck {
     const { ts } = this.#verifier.scheme;
     if (!ts) return undefined;
     const { source, unit, tolerance } = ts;
-    const text = this.#text(source);
+    const text = this.#readText(source);
     if (typeof text !== "string") return text;
     const sentAt = parseTime(text, unit);
     if (sentAt === undefined) return { kind: "timeMalformed", source };
@@ -260,7 +239,7 @@ class SignatureCheck {
   }
 
   /** The only text at a place; not empty. */
-  #text(source: Source): string | RefusalReason {
+  #readText(source: Source): string | RefusalReason {
     const [text = "", ...repeated] = this.#texts(source);
     if (repeated.length > 0) return { kind: "repeated", source };
     return text === "" ? { kind: "missing", source } : text;
@@ -272,7 +251,7 @@ class SignatureCheck {
     if (source === "url:hubspot") return [toHubspotUrl(publicUrl, this.#head.search)];
     if (!source.startsWith("sig:")) return this.#fields.texts(source);
     const items = this.#readItems();
-    return "kind" in items ? [] : findValues(`${source.slice(4)}=`, items);
+    return isReason(items) ? [] : findValues(`${source.slice(4)}=`, items);
   }
 }
 
@@ -282,8 +261,12 @@ function findValues(prefix: string, items: readonly string[]): string[] {
 }
 
 /** Node decodes header fields as Latin-1: this restores their bytes. */
-function toBytes(text: string, isField: boolean): Buffer {
-  return Buffer.from(text, isField ? "latin1" : "utf8");
+function toBytes(text: string, source: Source): Buffer {
+  return Buffer.from(text, /^(?:header|sig):/.test(source) ? "latin1" : "utf8");
+}
+
+function isReason(value: unknown): value is RefusalReason {
+  return typeof value === "object" && value !== null && "kind" in value;
 }
 
 /** RFC 3339 §5.6, with up to nine digits of a fraction. */

@@ -148,7 +148,7 @@ describe("handshakes of senders", () => {
       should(asana).eql({ status: 200, headers, body: "", show: "0123456789abcdef" });
     });
 
-    it("are none unless armed, and while there is a secret", () => {
+    it("are refused without First contact, and while there is a secret", () => {
       for (const configured of [{}, { settings: { arm: false } }, { ...armed, first: "secret" }]) {
         should(notion({ verification_token: token }, configured)).be.undefined();
         should(answerTo("asana", configured, { headers: ["X-Hook-Secret", "0123456789abcdef"] })).be.undefined();

@@ -3,8 +3,6 @@ import { mask } from "../../../src/auth/present";
 import { redactHeaders, Redactor, redactQuery } from "../../../src/auth/redactor";
 
 const secret = `Aa/+=&<>"'\\ß 0`;
-const json = (text: string) => JSON.stringify(text).slice(1, -1);
-const lowerCase = (text: string) => text.replace(/%../g, (escape) => escape.toLowerCase());
 const inForm = (text: string) => new URLSearchParams({ a: text }).toString().slice(2);
 const inHtml = (references: Record<string, string>) =>
   secret.replace(/[&<>"'/=`]/g, (character) => references[character] ?? character);
@@ -12,12 +10,7 @@ const inHtml = (references: Record<string, string>) =>
 describe("Redactor", () => {
   for (const [how, written] of [
     ["as it is", secret],
-    ["percent-encoded", encodeURIComponent(secret)],
-    ["percent-encoded in lower case", lowerCase(encodeURIComponent(secret))],
     ["as a form has it", inForm(secret)],
-    ["as a form has it in lower case", lowerCase(inForm(secret))],
-    ["in JSON", json(secret)],
-    ["in PHP's JSON", json(secret).replaceAll("/", "\\/")],
     ["in HTML by names", inHtml({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;" })],
     ["in HTML as Express writes it", inHtml({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" })],
     ["in HTML as PHP writes it", inHtml({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#039;" })],

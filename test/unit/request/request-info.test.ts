@@ -51,18 +51,6 @@ describe("what a message has of its request", () => {
     [url, rest].should.eql(["/Hook/?x=1&y=[redacted]", { x: "1", y: "[redacted]" }]);
   });
 
-  for (const [ip, told] of [
-    ["192.0.2.1", "192.0.2.1"],
-    ["192.0.2.1:4711", "192.0.2.1:4711"],
-    ["2001:db8::1", "2001:db8::1"],
-    ["::ffff:192.0.2.1", "::ffff:192.0.2.1"],
-    ["[2001:db8::1]:4711", "[2001:db8::1]:4711"],
-  ] as const) {
-    it(`takes ${ip} for the sender's address`, () => {
-      summary(header, "", {}, { ip }).ip.should.equal(told);
-    });
-  }
-
   it("leaves a header alone that only has the name of the query parameter", () => {
     summary(query, "", { state: "x" }).headers.should.eql({ state: "x" });
   });
@@ -71,19 +59,6 @@ describe("what a message has of its request", () => {
     const everyByte = Array.from(token, (character) => `%${character.charCodeAt(0).toString(16)}`).join("");
     const { url, query: rest } = summary(query, `a=1&copy=${everyByte}`);
     [url, rest].should.eql(["/Hook/?a=1&copy=%5Bredacted%5D", { a: "1", copy: "[redacted]" }]);
-  });
-
-  it("redacts a short secret where it is all of a value", () => {
-    const { query: rest, headers } = summary(
-      header,
-      "a=short&b=shorts",
-      { c: "short", d: "shorts" },
-      { secret: "short" },
-    );
-    [rest, headers].should.eql([
-      { a: "[redacted]", b: "shorts" },
-      { c: "[redacted]", d: "shorts" },
-    ]);
   });
 
   describe("redacts the token where something repeats it", () => {

@@ -30,13 +30,6 @@ describe("signatures of senders", () => {
         outcomeOf(setup, came).should.equal("first");
       });
 
-      it("is refused with a byte more or less", () => {
-        if (["token", "code:twilio"].includes(setup.scheme.alg) || !setup.scheme.content.includes("body")) return;
-        for (const body of [Buffer.concat([came.body, Buffer.from("\n")]), came.body.subarray(0, -1)]) {
-          outcomeOf(setup, { ...came, body }).should.equal("signatureWrong");
-        }
-      });
-
       it("is refused without each of its fields that the scheme reads, and with it twice", () => {
         const { sig, content, ts } = setup.scheme;
         const read = [...sig.headers.map((name) => `header:${name}`), ...content, ts?.source ?? ""]
