@@ -18,8 +18,7 @@ import {
 } from "../src/config/node-red";
 import { parseConfig } from "../src/config/parse";
 import type { Breach } from "../src/config/rules";
-import { Guarding } from "../src/deliveries/duplicate-guard";
-import { MemoryDuplicates } from "../src/deliveries/duplicates";
+import { Guarding, MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Recorder } from "../src/deliveries/recorder";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
 import { DeployGate } from "../src/flow/deploy-gate";

@@ -5,7 +5,7 @@ import { normaliseAddress, RateBound } from "../auth/limits";
 import { mask } from "../auth/present";
 import type { Redactor } from "../auth/redactor";
 import type { Explanation } from "../auth/result";
-import type { RequestHead as RequestHead } from "../auth/signature/fields";
+import type { RequestHead } from "../auth/signature/fields";
 import type { Problem } from "../request/problem";
 import type { Delivery, StoredHead, IncomingDelivery, StoredDelivery } from "./delivery";
 import type { Change } from "./queue";
@@ -70,13 +70,7 @@ export class DeliveryLog {
     this.#update(id, this.#withoutAnswer(change));
   }
 
-  /**
-   * A node has reported an error about the message.
-   *
-   * @param isAnswered whether the flow replies: then the reply decides
-   * @param describe returns the redacted error
-   * @returns the error
-   */
+  /** A node has reported an error about the message. Where the flow replies, the reply decides. @returns the error */
   failed(id: string, isAnswered: boolean, describe: (redactor: Redactor) => string): string {
     const error = describe(this.#options.recorder.redactor);
     this.#update(id, isAnswered ? { error } : { state: "failed", error });
@@ -113,12 +107,8 @@ export class DeliveryLog {
   #note(request: RefusedRequestFacts, outcome: Pick<Delivery, "state"> & Partial<Delivery>): void {
     const { recorder, path, newId } = this.#options;
     const { head, at, ip = "", body } = request;
-    const noted = {
-      method: head.method,
-      path,
-      ...describeShape(head, recorder.redactor),
-      ip: normaliseAddress(ip) ?? "",
-    };
+    const shape = describeShape(head, recorder.redactor);
+    const noted = { method: head.method, path, ...shape, ip: normaliseAddress(ip) ?? "" };
     const size = body?.length ?? countCharacters(head);
     this.#add({ ...recorder.base(newId()), at, ...outcome, attempt: 0, head: noted, size }, nothing);
   }
@@ -154,27 +144,26 @@ interface Start {
 /** The last starts of flows that are not followed, by the ids of their messages. */
 export class RecentStarts {
   readonly #report: (node: string, id: string, error: string) => void;
-  #newer = new Map<string, Start>();
-  #older = new Map<string, Start>();
+  readonly #starts = new Map<string, Start>();
 
   /** @param report receives failures of flows that do not reply */
   constructor(report: (node: string, id: string, error: string) => void) {
     this.#report = report;
   }
 
-  /** Between one and two times as many are known, at constant cost. */
   add(id: string, start: Start): void {
-    if (this.#newer.size >= maxRecentStarts) [this.#older, this.#newer] = [this.#newer, new Map<string, Start>()];
-    this.#newer.set(id, start);
+    const [oldest] = this.#starts.size < maxRecentStarts ? [] : this.#starts.keys();
+    if (oldest !== undefined) this.#starts.delete(oldest);
+    this.#starts.set(id, start);
   }
 
   /** A node has reported an error about any message. */
   failed(id: string, describe: (redactor: Redactor) => string): void {
     // A flow may fail before the delivery is recorded.
     setImmediate(() => {
-      const start = this.#newer.get(id) ?? this.#older.get(id);
+      const start = this.#starts.get(id);
       // Only the first error of a delivery is recorded: later ones follow from it.
-      if (!this.#newer.delete(id)) this.#older.delete(id);
+      this.#starts.delete(id);
       if (!start) return;
       const error = start.log.failed(id, start.isAnswered, describe);
       // The reply shows how the flow ended.

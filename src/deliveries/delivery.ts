@@ -106,25 +106,19 @@ export function readEvent({ webhook }: Delivery): { event: string | undefined; s
 /**
  * The lower-case text that a search looks through: method, path, event or first words, ids, address, header fields,
  * error. Masked values are left out: a search must not reveal them letter by letter.
- *
- * @see Query
  */
 export function searchedIn(delivery: Delivery): string {
   const { id, head, words, error } = delivery;
   const fields = Object.entries(redactHeaders(head.headers)).map(([name, value]) => `${name}: ${String(value)}`);
   const { event, senderId } = readEvent(delivery);
   const texts = [id, senderId, event, words, `${head.method} ${head.path}`, head.ip, error, ...fields];
-  return texts.filter((text) => text !== undefined).join("\n").toLowerCase(); // prettier-ignore
+  return texts.join("\n").toLowerCase();
 }
-
-export type Kept = StoredDelivery;
 
 // The first words of a body describe a delivery without an event.
 
-/** Bytes that are read. */
-const looked = 120;
-/** Characters that are shown. */
-const longest = 80;
+const maxWordsBytes = 120;
+const maxWordsLength = 80;
 /** Stands for bytes that are no text. */
 const replacement = "\uFFFD";
 
@@ -137,13 +131,10 @@ export function withWords(delivery: Delivery, body: Buffer): Delivery {
 /** @returns nothing where it is empty, or no text */
 export function listWords(body: Buffer): string | undefined {
   // The last character may be incomplete.
-  const text = body.toString("utf8", 0, looked).replace(new RegExp(`${replacement}+$`), "");
-  const words = text.replace(/\s+/g, " ").trim().slice(0, longest);
-  return words === "" || Array.from(words).some(isNoText) ? undefined : words;
-}
-
-function isNoText(character: string): boolean {
-  return character < " " || character === replacement;
+  const text = body.toString("utf8", 0, maxWordsBytes).replace(new RegExp(`${replacement}+$`), "");
+  const words = text.replace(/\s+/g, " ").trim().slice(0, maxWordsLength);
+  const isText = Array.from(words).every((character) => character >= " " && character !== replacement);
+  return words === "" || !isText ? undefined : words;
 }
 
 /** A small slice would keep its whole buffer in memory. */

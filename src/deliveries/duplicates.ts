@@ -1,66 +1,29 @@
-// Duplicate keys: which delivery starts the flow, and what the others are told.
+// Duplicates: which delivery starts the flow, and what the others are told.
 
+import { hash } from "node:crypto";
+import type { ServerResponse } from "node:http";
+import type { Scheme, Sender } from "../auth/senders/sender";
+import { Fields, type RequestHead } from "../auth/signature/fields";
+import { coversBody } from "../auth/signature/scheme";
+import type { DuplicatePolicy } from "../config/parse";
+import type { DuplicateKey } from "../config/rules";
+import { Problem, problems } from "../request/problem";
 import { ownMemory } from "./delivery";
+import {
+  type Candidate,
+  type Duplicates,
+  type Earlier,
+  type FirstAnswer,
+  type Reservation,
+  type ReservationEnd,
+  type SettledKey,
+  StoreError,
+} from "./queue";
 
-/** A delivery with a key. */
-export interface Candidate {
-  /** The id of its node: keys outlive a deploy. */
-  endpoint: string;
-  key: string;
-  /** Of its message. */
-  id: string;
-  /** How long the key is kept after the reply, in ms. */
-  keptFor: number;
-}
-
-/** The flow's reply to the first delivery. */
-export interface FirstAnswer {
-  status: number;
-  /** The header fields that the body needs to be understood. */
-  fields: Readonly<Record<string, string>>;
-  /** Missing where it was too long, or dropped. */
-  body: Buffer | undefined;
-}
-
-/** A longer reply is not kept. */
-export const maxAnswerBytes = 64 * 1024;
-
-/**
- * Reserves keys: of all deliveries with one key, one at a time starts the flow, and none after it was answered. In
- * memory, in a file, or shared by several instances.
- */
-export interface Duplicates {
-  /** Called before the flow is started. */
-  reserve(candidate: Candidate): Found | Promise<Found>;
-}
-
-export type Found = Reservation | Earlier;
-
-/** The delivery has the key and starts the flow. Only the first call of `settle` or `release` counts. */
-export interface Reservation {
-  readonly isFirst: true;
-  /**
-   * It was answered, and the key is kept. After a failure (RFC 9110 §15.6) senders try again: then the key is free,
-   * and only waiting duplicates get the reply.
-   *
-   * @param answer by the flow; missing where the node replied
-   */
-  settle(answer?: FirstAnswer): void | Promise<void>;
-  /** It has not started the flow: another delivery may. */
-  release(): void | Promise<void>;
-}
-
-/** Another delivery has the key. */
-export interface Earlier {
-  readonly isFirst: false;
-  /** Of its message. */
-  readonly id: string;
-  /** A promise while it is not known. */
-  readonly outcome: ReservationEnd | Promise<ReservationEnd>;
-}
-
-/** The flow's reply, missing where the node replied; `released` where the key is free again. */
-export type ReservationEnd = "released" | { readonly answer: FirstAnswer | undefined };
+/** How many duplicates wait at most for the first delivery, over all endpoints. */
+export const maxWaitingDuplicates = 1000;
+/** The bytes of their bodies, all together. */
+export const maxWaitingDuplicateBytes = 64 * 1024 * 1024;
 
 export interface KnownDuplicate {
   readonly isFirst: false;
@@ -69,25 +32,171 @@ export interface KnownDuplicate {
   readonly answer: FirstAnswer | undefined;
 }
 
-/**
- * Reserves the key of a delivery or, while another has it, waits for its outcome. If that is refused, one of the
- * waiting takes its place. Whoever gets the key and cannot use it, since its sender has gone, releases it.
- */
-export async function reserveOrWait<Other extends object = never>(
-  duplicates: Duplicates,
-  candidate: Candidate,
-  wait: (outcome: Promise<ReservationEnd>) => Promise<ReservationEnd | Other> = async (outcome) => outcome,
-): Promise<Reservation | KnownDuplicate | Other> {
-  for (;;) {
-    const found = await duplicates.reserve(candidate);
-    if (found.isFirst) return found;
-    const outcome = found.outcome instanceof Promise ? await wait(found.outcome) : found.outcome;
-    if (outcome === "released") continue;
-    return "answer" in outcome ? { isFirst: false, id: found.id, answer: outcome.answer } : outcome;
+export type DuplicateVerdict = Reservation | KnownDuplicate | Problem;
+
+/** A sender that goes closes its response, while its connection may stay. */
+type WaitingResponse = Pick<ServerResponse, "destroyed" | "once" | "off">;
+
+/** Shared by all endpoints, since waiting duplicates take the memory of the whole process. */
+export class Guarding {
+  readonly #duplicates: Duplicates;
+  readonly #most: number;
+  readonly #mostBytes: number;
+  #waiting = 0;
+  #bytes = 0;
+
+  constructor(duplicates: Duplicates, most = maxWaitingDuplicates, mostBytes = maxWaitingDuplicateBytes) {
+    this.#duplicates = duplicates;
+    this.#most = most;
+    this.#mostBytes = mostBytes;
+  }
+
+  /**
+   * Reserves the key of a delivery. While another has it, it waits for what comes of that one, so that none is lost: if
+   * that is refused, one of those that wait takes its place. A reservation that cannot be used is to be released.
+   *
+   * @param size how much memory it takes, in bytes; asked when it has to wait
+   * @param patience how long it waits at most, in ms
+   * @param caller who waits: when it goes, its place is free
+   * @returns why nobody can tell, where the store is in trouble: its sender has to keep it
+   */
+  async judge(
+    candidate: Candidate,
+    size: () => number,
+    patience: number,
+    caller: WaitingResponse,
+  ): Promise<DuplicateVerdict> {
+    const deadline = performance.now() + patience;
+    try {
+      for (;;) {
+        const found = await this.#duplicates.reserve(candidate);
+        if (found.isFirst) return found;
+        const { id, outcome } = found;
+        const end = outcome instanceof Promise ? await this.#wait(outcome, size(), deadline, caller) : outcome;
+        if (end instanceof Problem) return end;
+        if (end !== "released") return { isFirst: false, id, answer: end.answer };
+      }
+    } catch (error) {
+      if (error instanceof StoreError) return problems.storeTroubled;
+      throw error;
+    }
+  }
+
+  async #wait(
+    outcome: Promise<ReservationEnd>,
+    bytes: number,
+    deadline: number,
+    caller: WaitingResponse,
+  ): Promise<ReservationEnd | Problem> {
+    if (this.#waiting >= this.#most || this.#bytes + bytes > this.#mostBytes) return problems.duplicatesWaiting;
+    this.#waiting++;
+    this.#bytes += bytes;
+    let giveUp: () => void = () => undefined;
+    const late = new Promise<Problem>((settle) => (giveUp = () => settle(problems.flowLate)));
+    const timer = setTimeout(giveUp, deadline - performance.now());
+    caller.once("close", giveUp);
+    if (caller.destroyed) giveUp();
+    const settled = await Promise.race([outcome, late]);
+    clearTimeout(timer);
+    caller.off("close", giveUp);
+    this.#waiting--;
+    this.#bytes -= bytes;
+    return settled;
   }
 }
 
+/** The settings of an endpoint. */
+interface Recognition extends DuplicatePolicy {
+  /** The id of its node: keys outlive a deploy. */
+  endpoint: string;
+  /** See `isIdLoose`. */
+  isIdLoose: boolean;
+  /** How long a duplicate waits for the first delivery, in ms. */
+  patience: number;
+}
+
+export class DuplicateGuard {
+  readonly #how: Recognition;
+  readonly #common: Guarding;
+
+  constructor(how: Recognition, common: Guarding) {
+    this.#how = how;
+    this.#common = common;
+  }
+
+  /** Whether it needs the bytes of the body as sent. */
+  get needsBytes(): boolean {
+    return this.#how.key === "body" || (this.#how.key === "" && this.#how.isIdLoose);
+  }
+
+  /**
+   * Decides what becomes of a delivery.
+   *
+   * @param id of its message
+   * @param caller its response
+   * @returns nothing where it has no key
+   */
+  async judge(
+    delivery: Omit<Known, "isIdLoose">,
+    id: string,
+    caller: WaitingResponse,
+  ): Promise<DuplicateVerdict | undefined> {
+    const { endpoint, key: kind, keptFor, isIdLoose, patience } = this.#how;
+    const key = composeDuplicateKey(kind, { ...delivery, isIdLoose });
+    if (key === undefined) return undefined;
+    // A waiting delivery is unpacked, which may be a thousand times what came.
+    const size = () => Math.max(delivery.bytes.length, delivery.content().length);
+    return this.#common.judge({ endpoint, key, id, keptFor }, size, patience, caller);
+  }
+}
+
+// The key of a delivery.
+
+export interface Known {
+  head: RequestHead;
+  /** As sent. */
+  bytes: Buffer;
+  /** The body without its content codings; read only if the key is in it. */
+  content: () => Buffer;
+  /** The sender's own id. */
+  id: string | undefined;
+  /** See `isIdLoose`. */
+  isIdLoose: boolean;
+}
+
+/**
+ * Whether a sender signs bodies but not ids. Then the id alone is no key: an old delivery, sent again with the id of a
+ * new one, would keep the new one out. The time of the signature is no part of the key, as senders sign retries anew.
+ */
+export function isIdLoose({ id }: Pick<Sender, "id">, scheme: Scheme | undefined): boolean {
+  return id?.signed === false && scheme !== undefined && coversBody(scheme);
+}
+
+/**
+ * 43 characters, unique for a delivery to the endpoint.
+ *
+ * @returns nothing where the delivery has no value for it, or several
+ */
+export function composeDuplicateKey(kind: DuplicateKey, delivery: Known): string | undefined {
+  const text = toKeyText(kind, delivery);
+  // With its kind, so that a changed setting does not match old keys.
+  return text === undefined ? undefined : hash("sha256", `${kind}\n${text}`, "base64url");
+}
+
+function toKeyText(kind: DuplicateKey, { head, bytes, content, id, isIdLoose }: Known): string | undefined {
+  if (kind === "body") return bytes.length === 0 ? undefined : digestKey(bytes);
+  if (kind !== "") return new Fields(head, content).onlyText(kind);
+  return id === undefined || !isIdLoose ? id : `${digestKey(bytes)} ${id}`;
+}
+
+function digestKey(bytes: Buffer): string {
+  return hash("sha256", bytes, "base64url");
+}
+
 // Duplicate keys in the memory of this process.
+
+/** A longer reply is not kept. */
+export const maxAnswerBytes = 64 * 1024;
 
 /** Over all endpoints; a key takes some 400 bytes. */
 export const maxKeys = 100_000;
@@ -101,121 +210,127 @@ export interface MemoryReservation extends Reservation {
   release(): void;
 }
 
-/** From when it is reserved until it is forgotten. */
-interface DuplicateEntry extends Candidate {
-  readonly place: string;
-  /** When it expires, by the clock of the class. */
-  end: number;
-  /** Missing while it is reserved. */
-  outcome?: { readonly answer: FirstAnswer | undefined };
+interface ReservedKey {
+  readonly id: string;
   /** Duplicates that wait for the first delivery. */
   readonly waiting: ((outcome: ReservationEnd) => void)[];
 }
 
+interface AnsweredKey {
+  readonly id: string;
+  /** When it expires, by the clock of the class. */
+  readonly end: number;
+  answer: FirstAnswer | undefined;
+}
+
 /**
- * Bounded in keys and bytes: the oldest go first, reserved ones last. When full, it drops some more than needed,
+ * Bounded in keys and bytes: the oldest go first, but reserved ones never. When full, it drops some more than needed,
  * because finding the first key of a `Map` takes as long as the number of deleted keys before it.
  */
 export class MemoryDuplicates implements Duplicates {
-  readonly #reserved = new Map<string, DuplicateEntry>();
-  /** In the order in which they were settled. */
-  readonly #settled = new Map<string, DuplicateEntry>();
-  /** Keys whose reply's body is kept, in the same order. */
-  readonly #answered = new Set<DuplicateEntry>();
+  readonly #reserved = new Map<string, ReservedKey>();
+  /** In the order in which they were answered. */
+  readonly #answered = new Map<string, AnsweredKey>();
   #bytes = 0;
   #lastSweep: number;
   readonly #now: () => number;
-  readonly #most: number;
-  readonly #mostBytes: number;
+  readonly #maxKeys: number;
+  readonly #maxBytes: number;
 
   /** @param now a monotonic clock in ms: a computer that learns the time late keeps its keys */
-  constructor(now: () => number = () => performance.now(), most = maxKeys, mostBytes = maxAnswersBytes) {
+  constructor(now: () => number = () => performance.now(), keys = maxKeys, bytes = maxAnswersBytes) {
     this.#now = now;
     this.#lastSweep = now();
-    this.#most = most;
-    this.#mostBytes = mostBytes;
+    this.#maxKeys = keys;
+    this.#maxBytes = bytes;
   }
 
   get size(): number {
-    return this.#reserved.size + this.#settled.size;
+    return this.#reserved.size + this.#answered.size;
   }
 
   get bytes(): number {
     return this.#bytes;
   }
 
-  reserve(candidate: Candidate): MemoryReservation | Earlier {
-    const now = this.#now();
-    const place = `${candidate.endpoint} ${candidate.key}`;
+  /** @param settled called with a key that is kept */
+  reserve(
+    { endpoint, key, id, keptFor }: Candidate,
+    settled: (key: SettledKey) => void = () => undefined,
+  ): MemoryReservation | Earlier {
+    const place = findPlace({ endpoint, key });
     const reserved = this.#reserved.get(place);
-    if (reserved)
-      return { isFirst: false, id: reserved.id, outcome: new Promise((tell) => reserved.waiting.push(tell)) };
-    const settled = this.#settled.get(place);
-    if (settled?.outcome && settled.end > now) return { isFirst: false, id: settled.id, outcome: settled.outcome };
-    if (settled) this.#forget(settled);
-    this.#makeRoom(now);
-    const entry: DuplicateEntry = { ...candidate, place, end: Infinity, waiting: [] };
+    if (reserved) return { isFirst: false, id: reserved.id, outcome: new Promise((tell) => reserved.waiting.push(tell)) }; // prettier-ignore
+    const answered = this.#answered.get(place);
+    if (answered && answered.end > this.#now())
+      return { isFirst: false, id: answered.id, outcome: { answer: answered.answer } };
+    this.#forget(place);
+    this.#makeRoom();
+    const entry: ReservedKey = { id, waiting: [] };
     this.#reserved.set(place, entry);
-    let isOpen = true;
-    const once = (act: () => void) => {
-      if (isOpen) act();
-      isOpen = false;
+    const end = (outcome: ReservationEnd) => {
+      if (this.#reserved.get(place) !== entry) return false;
+      for (const tell of entry.waiting) tell(outcome);
+      return this.#reserved.delete(place);
     };
     return {
       isFirst: true,
-      settle: (answer) => once(() => this.#settle(entry, answer)),
-      release: () => once(() => this.#end(entry, "released")),
+      settle: (answer) => {
+        // Waiting duplicates get the reply even where it is too long to be kept.
+        if (!end({ answer }) || (answer && answer.status >= 500)) return;
+        const body = answer?.body && answer.body.length <= maxAnswerBytes ? ownMemory(answer.body) : undefined;
+        const known = { endpoint, key, id, until: Date.now() + keptFor, answer: answer && { ...answer, body } };
+        this.#remember(known, keptFor);
+        settled(known);
+      },
+      release: () => void end("released"),
     };
   }
 
-  #settle(entry: DuplicateEntry, answer: FirstAnswer | undefined): void {
-    // Waiting duplicates get the reply even where it is too long to be kept.
-    const hasKey = this.#end(entry, { answer });
-    if (!hasKey || (answer && answer.status >= 500)) return;
-    entry.end = this.#now() + entry.keptFor;
-    const body = answer?.body && answer.body.length <= maxAnswerBytes ? ownMemory(answer.body) : undefined;
-    entry.outcome = { answer: answer && { ...answer, body } };
-    this.#settled.set(entry.place, entry);
-    if (!body) return;
-    this.#answered.add(entry);
-    this.#bytes += body.length;
-    if (this.#bytes <= this.#mostBytes) return;
-    for (const each of this.#answered) {
+  /** A key of a process before this one. */
+  restore(key: SettledKey): void {
+    this.#remember(key, key.until - Date.now());
+  }
+
+  #remember({ id, answer, ...place }: SettledKey, keptFor: number): void {
+    const entry: AnsweredKey = { id, end: this.#now() + keptFor, answer };
+    this.#answered.set(findPlace(place), entry);
+    if (!answer?.body) return;
+    this.#bytes += answer.body.length;
+    if (this.#bytes <= this.#maxBytes) return;
+    for (const each of this.#answered.values()) {
       this.#dropBody(each);
-      if (this.#bytes <= this.#mostBytes * (15 / 16)) return;
+      if (this.#bytes <= this.#maxBytes * (15 / 16)) return;
     }
   }
 
-  /** @returns whether it still had its key */
-  #end(entry: DuplicateEntry, outcome: ReservationEnd): boolean {
-    for (const tell of entry.waiting) tell(outcome);
-    return this.#reserved.get(entry.place) === entry && this.#reserved.delete(entry.place);
-  }
-
-  #makeRoom(now: number): void {
+  #makeRoom(): void {
+    const now = this.#now();
     if (now - this.#lastSweep >= sweepInterval) {
       this.#lastSweep = now;
-      for (const entry of this.#settled.values()) if (entry.end <= now) this.#forget(entry);
+      for (const [place, { end }] of this.#answered) if (end <= now) this.#forget(place);
     }
-    if (this.size < this.#most) return;
-    const room = Math.ceil(this.#most / 16);
-    for (const entries of [this.#settled, this.#reserved]) {
-      for (const entry of entries.values()) {
-        if (this.size <= this.#most - room) return;
-        this.#forget(entry);
-      }
+    if (this.size < this.#maxKeys) return;
+    const room = Math.ceil(this.#maxKeys / 16);
+    for (const place of this.#answered.keys()) {
+      if (this.size <= this.#maxKeys - room) return;
+      this.#forget(place);
     }
   }
 
-  #forget(entry: DuplicateEntry): void {
-    (entry.outcome ? this.#settled : this.#reserved).delete(entry.place);
-    this.#dropBody(entry);
+  #forget(place: string): void {
+    const entry = this.#answered.get(place);
+    this.#answered.delete(place);
+    if (entry) this.#dropBody(entry);
   }
 
-  #dropBody(entry: DuplicateEntry): void {
-    if (!this.#answered.delete(entry) || !entry.outcome?.answer) return;
-    const { answer } = entry.outcome;
-    this.#bytes -= answer.body?.length ?? 0;
-    entry.outcome = { answer: { ...answer, body: undefined } };
+  #dropBody(entry: AnsweredKey): void {
+    if (!entry.answer?.body) return;
+    this.#bytes -= entry.answer.body.length;
+    entry.answer = { ...entry.answer, body: undefined };
   }
+}
+
+function findPlace({ endpoint, key }: Pick<Candidate, "endpoint" | "key">): string {
+  return `${endpoint} ${key}`;
 }

@@ -4,7 +4,7 @@ import { redactHeaders, redactQuery } from "../auth/redactor";
 import { decodeIfText } from "../request/decode";
 import { type Problem, problems } from "../request/problem";
 import { toObject } from "../request/target";
-import { type Delivery, type Kept, type StoredDelivery, readEvent } from "./delivery";
+import { type Delivery, type StoredDelivery, readEvent } from "./delivery";
 import { type DeliveryList, isBehind, type Position, type Query } from "./queue";
 import {
   type Cause,
@@ -22,12 +22,6 @@ import {
   type Translate,
 } from "./summary";
 
-interface DeliveryPage {
-  readonly deliveries: Delivery[];
-  /** The `before` of the next page; missing on the last one. */
-  readonly next: Position | undefined;
-}
-
 export class DeliveryLists {
   readonly #lists: () => readonly DeliveryList[];
 
@@ -36,8 +30,8 @@ export class DeliveryLists {
     this.#lists = lists;
   }
 
-  /** @throws {StoreError} */
-  async page(query: Query): Promise<DeliveryPage> {
+  /** @returns as `next` the `before` of the next page; nothing on the last one @throws {StoreError} */
+  async page(query: Query): Promise<{ deliveries: Delivery[]; next: Position | undefined }> {
     const oneMore = { ...query, limit: query.limit + 1 };
     const found = (await Promise.all(this.#lists().map((list) => list.list(oneMore)))).flat();
     found.sort((one, other) => (isBehind(one, other) ? 1 : -1));
@@ -103,7 +97,7 @@ export function summarize(delivery: Delivery, { translate, paused }: SummaryOpti
   };
 }
 
-export function describeDelivery(kept: Kept, means: SummaryOptions): Detail {
+export function describeDelivery(kept: StoredDelivery, means: SummaryOptions): Detail {
   const { delivery, attempts } = kept;
   const { head } = delivery;
   const summary = summarize(delivery, means);
@@ -139,7 +133,7 @@ function answerError({ status, replayOf }: Delivery): string {
   return replayOf === undefined ? gone : lateAnswer;
 }
 
-function shownBody({ delivery: { size }, body }: Kept): ShownBody {
+function shownBody({ delivery: { size }, body }: StoredDelivery): ShownBody {
   const isCut = body.length > maxShownBytes;
   const shown = body.subarray(0, maxShownBytes);
   const truncated = isCut || (body.length === 0 && size > 0);

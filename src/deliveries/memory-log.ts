@@ -16,22 +16,18 @@ const startedNoFlow: readonly State[] = ["refused", "duplicate", "handshake"];
 interface LogEntry {
   delivery: Delivery;
   readonly body: Buffer;
-  readonly of: NodeDeliveries;
+  /** Those of its node that have started a flow as well, or none; the oldest first. */
+  readonly among: LogEntry[];
   bytes: number;
   /** When its attempt ended, in ms since the epoch, if known. */
   ended: number | undefined;
 }
 
-/** The oldest first. */
-interface NodeDeliveries {
-  readonly started: LogEntry[];
-  readonly startedNoFlow: LogEntry[];
-}
-
 /** Every request passes it, so nothing is serialized, and only small parts of large buffers are copied. */
 export class MemoryLog implements DeliveryList {
+  /** The oldest first. */
   readonly #entries = new Map<string, LogEntry>();
-  readonly #nodes = new Map<string, NodeDeliveries>();
+  readonly #nodes = new Map<string, { readonly started: LogEntry[]; readonly others: LogEntry[] }>();
   readonly #changed: () => void;
   readonly #maxPerNode: number;
   readonly #maxBytes: number;
@@ -50,12 +46,21 @@ export class MemoryLog implements DeliveryList {
     const bytes = measure(delivery, own);
     if (bytes > this.#maxBytes || this.#entries.has(delivery.id)) return;
     this.#makeRoom(bytes);
-    const of = this.#nodeLog(delivery.node);
-    const entry: LogEntry = { delivery, body: own, of, bytes, ended: undefined };
+    const node = this.#nodes.get(delivery.node) ?? { started: [], others: [] };
+    this.#nodes.set(delivery.node, node);
+    const { started, others } = node;
+    const among = startedNoFlow.includes(delivery.state) ? others : started;
+    const entry: LogEntry = { delivery, body: own, among, bytes, ended: undefined };
     this.#entries.set(delivery.id, entry);
     this.#bytes += bytes;
-    (startedNoFlow.includes(delivery.state) ? of.startedNoFlow : of.started).push(entry);
-    if (of.started.length + of.startedNoFlow.length > this.#maxPerNode) this.#drop(this.#nextOf(of));
+    among.push(entry);
+    if (started.length + others.length > this.#maxPerNode) {
+      const [[first], [other]] = [started, others];
+      // The oldest; but of more than half that have started no flow, the oldest of these: a flood displaces only itself.
+      const isOther =
+        other && (!first || others.length > this.#maxPerNode / 2 || other.delivery.at < first.delivery.at);
+      this.#drop(isOther ? other : first);
+    }
     this.#changed();
   }
 
@@ -75,55 +80,24 @@ export class MemoryLog implements DeliveryList {
   }
 
   list({ node, state, text = "", before, limit }: Query): Promise<Delivery[]> {
-    const folded = text.toLowerCase();
+    const looked = text.toLowerCase();
     const found: Delivery[] = [];
-    const newestFirst = this.#entriesOf(node).sort((one, other) => (isBehind(one.delivery, other.delivery) ? 1 : -1));
-    for (const { delivery, body } of newestFirst) {
+    const all = [...this.#entries.values()].sort((one, other) => (isBehind(one.delivery, other.delivery) ? 1 : -1));
+    for (const { delivery, body } of all) {
       if (found.length === limit) break;
+      if (node !== undefined && delivery.node !== node) continue;
       if ((before && !isBehind(delivery, before)) || (state !== undefined && delivery.state !== state)) continue;
       const shown = withWords(delivery, body);
-      if (folded === "" || searchedIn(shown).includes(folded)) found.push(shown);
+      if (looked === "" || searchedIn(shown).includes(looked)) found.push(shown);
     }
     return Promise.resolve(found);
   }
 
-  async find(id: string): Promise<StoredDelivery | undefined> {
-    const delivery = await this.look(id);
+  find(id: string): Promise<StoredDelivery | undefined> {
     const entry = this.#entries.get(id);
-    return entry && delivery && { delivery, body: entry.body, attempts: listAttempts(entry) };
-  }
-
-  look(id: string): Promise<Delivery | undefined> {
-    const entry = this.#entries.get(id);
-    return Promise.resolve(entry && withWords(entry.delivery, entry.body));
-  }
-
-  counts(node: string): Promise<Partial<Record<State, number>>> {
-    const counts: Partial<Record<State, number>> = {};
-    for (const { delivery } of this.#entriesOf(node)) counts[delivery.state] = (counts[delivery.state] ?? 0) + 1;
-    return Promise.resolve(counts);
-  }
-
-  #entriesOf(node: string | undefined): LogEntry[] {
-    if (node === undefined) return [...this.#entries.values()];
-    const { started = [], startedNoFlow = [] } = this.#nodes.get(node) ?? {};
-    return [...started, ...startedNoFlow];
-  }
-
-  #nodeLog(node: string): NodeDeliveries {
-    let known = this.#nodes.get(node);
-    if (!known) this.#nodes.set(node, (known = { started: [], startedNoFlow: [] }));
-    return known;
-  }
-
-  /** The oldest; but where more than half have started no flow, the oldest of these: a flood displaces only itself. */
-  #nextOf({
-    started: [started],
-    startedNoFlow: [other],
-    startedNoFlow: { length },
-  }: NodeDeliveries): LogEntry | undefined {
-    if (!started || !other) return started ?? other;
-    return length > this.#maxPerNode / 2 || other.delivery.at < started.delivery.at ? other : started;
+    if (!entry) return Promise.resolve(undefined);
+    const { delivery, body } = entry;
+    return Promise.resolve({ delivery: withWords(delivery, body), body, attempts: listAttempts(entry) });
   }
 
   /** Drops more than needed: finding the first key of a `Map` takes as long as the number of deleted keys before it. */
@@ -138,11 +112,9 @@ export class MemoryLog implements DeliveryList {
   /** The oldest of all is also the oldest of its node. */
   #drop(entry: LogEntry | undefined): void {
     if (!entry) return;
-    const { delivery, of, bytes } = entry;
-    this.#entries.delete(delivery.id);
-    this.#bytes -= bytes;
-    (of.started[0] === entry ? of.started : of.startedNoFlow).shift();
-    if (of.started.length + of.startedNoFlow.length === 0) this.#nodes.delete(delivery.node);
+    entry.among.shift();
+    this.#entries.delete(entry.delivery.id);
+    this.#bytes -= entry.bytes;
   }
 }
 

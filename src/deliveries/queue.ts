@@ -2,7 +2,6 @@
 
 import { backoffAfter, type Pace } from "../config/parse";
 import type { Delivery, StoredDelivery } from "./delivery";
-import type { Duplicates } from "./duplicates";
 import type { Pause, State } from "./summary";
 export type { Pace } from "../config/parse";
 
@@ -10,6 +9,16 @@ export type { Pause } from "./summary";
 
 /** How often a node with an open circuit breaker is tried, in ms. */
 export const breakerIntervalMs = 60_000;
+
+/** How long finished deliveries are kept, in ms. */
+export const maxAge = 7 * 24 * 3_600_000;
+/** How many bytes all deliveries may take. */
+export const maxBytes = 1024 ** 3;
+
+export interface Retention {
+  readonly maxAge: number;
+  readonly maxBytes: number;
+}
 
 export type AttemptResult =
   | { readonly as: "succeeded" }
@@ -70,10 +79,6 @@ export interface DeliveryList {
   /** The newest first; fewer than the limit only at the end. */
   list(query: Query): Promise<Delivery[]>;
   find(id: string): Promise<StoredDelivery | undefined>;
-  /** Without body and attempts. */
-  look(id: string): Promise<Delivery | undefined>;
-  /** How many deliveries of each state a node has. */
-  counts(node: string): Promise<Partial<Record<State, number>>>;
   /** Ignored where the delivery is gone. Does not fail for lack of room. */
   update(id: string, change: Change): Promise<void>;
 }
@@ -90,6 +95,8 @@ export interface DeliveryQueue extends DeliveryList {
   readonly isShared: boolean;
   /** Duplicate keys that survive a restart. */
   readonly duplicates: Duplicates;
+  /** How many deliveries of each state a node has. */
+  counts(node: string): Promise<Partial<Record<State, number>>>;
   /** Called once, first. In trouble it rejects, goes on trying, and calls `up`; until then everything rejects. */
   open(events: StoreEvents): Promise<void>;
   /** Ends running work, and closes the file or the connections. */
@@ -121,29 +128,82 @@ export interface DeliveryQueue extends DeliveryList {
   paused(node: string): Pause | undefined;
 }
 
-export type StoreTrouble =
-  /** Disk or memory is full, or unfinished deliveries take all the room. */
-  | "full"
-  /** Not writable. */
-  | "readOnly"
-  /** Not reachable, or its folder is gone. */
-  | "unreachable"
-  /** Wrong password. */
-  | "denied"
-  /** More waits to be stored than fits into memory. */
-  | "busy"
-  /** The optional packages are not installed. */
-  | "clientMissing"
-  | "broken";
+// Duplicate keys.
 
-/** The store works, but may lose what it has accepted. */
-export type Warning =
-  /** It writes nothing to a disk: when it ends, deliveries are lost. */
-  | "notPersistent"
-  /** It writes to disk after it has answered: a power cut loses a second. */
-  | "everySecond"
-  /** When its memory is full, it drops any key. */
-  | "evicts";
+/** A delivery with a key. */
+export interface Candidate {
+  /** The id of its node: keys outlive a deploy. */
+  endpoint: string;
+  key: string;
+  /** Of its message. */
+  id: string;
+  /** How long the key is kept after the reply, in ms. */
+  keptFor: number;
+}
+
+/** The flow's reply to the first delivery. */
+export interface FirstAnswer {
+  status: number;
+  /** The header fields that the body needs to be understood. */
+  fields: Readonly<Record<string, string>>;
+  /** Missing where it was too long, or dropped. */
+  body: Buffer | undefined;
+}
+
+/** A key whose delivery was answered, as stores keep it. */
+export interface SettledKey extends Omit<Candidate, "keptFor"> {
+  /** In ms since the epoch. */
+  until: number;
+  answer: FirstAnswer | undefined;
+}
+
+/**
+ * Reserves keys: of all deliveries with one key, one at a time starts the flow, and none after it was answered. In
+ * memory, in a file, or shared by several instances.
+ */
+export interface Duplicates {
+  /** Called before the flow is started. */
+  reserve(candidate: Candidate): Found | Promise<Found>;
+}
+
+export type Found = Reservation | Earlier;
+
+/** The delivery has the key and starts the flow. Only the first call of `settle` or `release` counts. */
+export interface Reservation {
+  readonly isFirst: true;
+  /**
+   * It was answered, and the key is kept. After a failure (RFC 9110 §15.6) senders try again: then the key is free,
+   * and only waiting duplicates get the reply.
+   *
+   * @param answer by the flow; missing where the node replied
+   */
+  settle(answer?: FirstAnswer): void | Promise<void>;
+  /** It has not started the flow: another delivery may. */
+  release(): void | Promise<void>;
+}
+
+/** Another delivery has the key. */
+export interface Earlier {
+  readonly isFirst: false;
+  /** Of its message. */
+  readonly id: string;
+  /** A promise while it is not known. */
+  readonly outcome: ReservationEnd | Promise<ReservationEnd>;
+}
+
+/** The flow's reply, missing where the node replied; `released` where the key is free again. */
+export type ReservationEnd = "released" | { readonly answer: FirstAnswer | undefined };
+
+// Troubles.
+
+/**
+ * `full` also where unfinished deliveries take all the room, `unreachable` also where the folder is gone, `denied` by a
+ * wrong password, `busy` where more waits to be stored than fits into memory, `clientMissing` without the packages.
+ */
+export type StoreTrouble = "full" | "readOnly" | "unreachable" | "denied" | "busy" | "clientMissing" | "broken";
+
+/** What may lose deliveries: no disk, a disk that is written to after the answer, keys that are dropped for room. */
+export type Warning = "notPersistent" | "everySecond" | "evicts";
 
 export class StoreError extends Error {
   constructor(
@@ -166,25 +226,69 @@ export interface StoreEvents {
   changed(id: string, node?: string): void;
 }
 
-// The end of an attempt.
+// What both engines do alike.
 
 /**
- * The delivery after an attempt.
+ * A delivery after an attempt.
  *
+ * @param pace missing where the node is closed
  * @param now in ms since the epoch
  */
 export function afterAttempt(
-  delivery: Delivery,
+  { delivery, attempts }: Pick<StoredDelivery, "delivery" | "attempts">,
   result: AttemptResult,
-  pace: Pick<Pace, "attempts" | "backoffFirst" | "backoffLongest">,
+  pace: Pace | undefined,
   now: number,
-): Delivery {
+): Pick<StoredDelivery, "delivery" | "attempts"> {
   const { nextAt: _, error: __, ...rest } = delivery;
-  const { attempt } = delivery;
-  if (result.as === "succeeded") return { ...rest, state: "succeeded" };
-  if (result.as === "interrupted") return { ...rest, state: "queued", attempt: attempt - 1 };
+  const { attempt, maxAttempts = 1 } = delivery;
+  const earlier = attempts.slice(0, -1);
+  const ended = { at: now, ...attempts.at(-1), ended: now };
+  if (result.as === "interrupted") return { delivery: { ...rest, state: "queued", attempt: attempt - 1 }, attempts: earlier }; // prettier-ignore
+  if (result.as === "succeeded") return { delivery: { ...rest, state: "succeeded" }, attempts: [...earlier, ended] };
   const { error, retryAfterMs, isTold = false } = result;
-  if (isTold || attempt >= pace.attempts) return { ...rest, state: "failed", error };
-  const nextAt = now + (retryAfterMs ?? backoffAfter(pace, attempt));
-  return { ...rest, state: "retrying", error, nextAt, maxAttempts: pace.attempts };
+  const all = [...earlier, { ...ended, error }];
+  const max = pace?.attempts ?? maxAttempts;
+  if (isTold || attempt >= max) return { delivery: { ...rest, state: "failed", error }, attempts: all };
+  const nextAt = now + (retryAfterMs ?? (pace ? backoffAfter(pace, attempt) : 0));
+  return { delivery: { ...rest, state: "retrying", error, nextAt, maxAttempts: max }, attempts: all };
+}
+
+/** Loads are reported at most this often, in ms. */
+const loadIntervalMs = 250;
+
+/** Reports the load of a node when it has changed. */
+export class LoadReporter {
+  readonly #consumer: () => Consumer | undefined;
+  readonly #read: () => Promise<Partial<Load>>;
+  #timer: NodeJS.Timeout | undefined;
+  #last: { consumer: Consumer; text: string } | undefined;
+
+  /** @param read where it rejects, nothing is reported */
+  constructor(consumer: () => Consumer | undefined, read: () => Promise<Partial<Load>>) {
+    this.#consumer = consumer;
+    this.#read = read;
+  }
+
+  soon(): void {
+    if (!this.#consumer()) return;
+    this.#timer ??= setTimeout(() => {
+      this.#timer = undefined;
+      this.#report().catch(() => undefined);
+    }, loadIntervalMs).unref();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+
+  async #report(): Promise<void> {
+    const { running = 0, queued = 0, retrying = 0, failed = 0, pause } = await this.#read();
+    const consumer = this.#consumer();
+    const load = { running, queued, retrying, failed, pause };
+    const text = JSON.stringify(load);
+    if (!consumer || (this.#last?.consumer === consumer && this.#last.text === text)) return;
+    this.#last = { consumer, text };
+    consumer.loaded(load);
+  }
 }

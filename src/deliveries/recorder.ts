@@ -5,7 +5,7 @@ import { type Content, parseContentType } from "../request/decode";
 import { Problem } from "../request/problem";
 import type { RequestInfo } from "../request/request-info";
 import { toObject } from "../request/target";
-import type { Delivery, IncomingDelivery, Kept, StoredDelivery, Webhook } from "./delivery";
+import type { Delivery, IncomingDelivery, StoredDelivery } from "./delivery";
 import type { AttemptResult } from "./queue";
 
 /** The request, besides its message. */
@@ -21,8 +21,6 @@ export type RequestOutcome = Pick<Delivery, "state" | "status" | "milliseconds" 
 
 const codings = "content-encoding";
 const type = "content-type";
-/** The first start of the flow. */
-const begun = { state: "running", attempt: 1 } as const;
 /** Credentials for guards in front, such as `httpNodeAuth` (RFC 9110 §11.6.2, §11.7.2, RFC 6265 §4.2). */
 const neverKept = ["authorization", "proxy-authorization", "cookie"];
 
@@ -41,7 +39,7 @@ export class Recorder {
   }
 
   /** At its first start of the flow. */
-  record({ id, req, webhook }: IncomingDelivery, sent: SentRequest, outcome: RequestOutcome): Kept {
+  record({ id, req, webhook }: IncomingDelivery, sent: SentRequest, outcome: RequestOutcome): StoredDelivery {
     const at = Date.now();
     const { body, isUnpacked } = this.#bodyOf(sent, req.headers[codings] !== undefined);
     const { method, path, url, ip } = req;
@@ -50,46 +48,59 @@ export class Recorder {
     if (isUnpacked) Reflect.deleteProperty(headers, codings);
     const head = { method, path, search: url.slice(path.length + 1), headers, ip };
     const size = sent.bytes?.length ?? body.length;
-    const delivery = { ...outcome, id, node: this.#node, at, head, webhook: withoutAttempt(webhook), size, attempt: 1 };
+    const delivery = { ...outcome, id, node: this.#node, at, head, webhook, size, attempt: 1 };
     const isJson = sent.bytes === undefined && !Buffer.isBuffer(sent.content.value);
-    // Most deliveries end here.
-    if (!isJson && !sent.isTest) return { delivery, body, attempts: [{ at }] };
     const more = { ...(isJson && { isJson }), ...(sent.isTest && { isTest: true }) };
     return { delivery: { ...delivery, ...more }, body, attempts: [{ at }] };
   }
 
-  /**
-   * Makes a message of a stored delivery.
-   *
-   * @param limit bytes of the decoded body
-   * @param rawBody whether the message has the raw body
-   */
-  async restore({ delivery: kept, body }: Kept, limit: number, rawBody: boolean): Promise<IncomingDelivery | Problem> {
-    const delivery = await remade(kept, body, limit);
-    return rawBody && !(delivery instanceof Problem) ? { ...delivery, rawBody: body } : delivery;
+  /** Makes a message of a stored delivery. @param limit bytes of the decoded body */
+  async restore(
+    { delivery, body }: StoredDelivery,
+    limit: number,
+    rawBody: boolean,
+  ): Promise<IncomingDelivery | Problem> {
+    const { id, head, webhook, attempt, isJson, isPayload } = delivery;
+    const { method, path, search, headers, ip } = head;
+    const parsed = isJson ? { value: JSON.parse(body.toString()) as unknown } : undefined;
+    const request = { headers: { [type]: asString(headers[type]), [codings]: asString(headers[codings]) } };
+    const content = await parseContentType({ request, parsed }, body, limit);
+    if (content instanceof Problem) return content;
+    const req: RequestInfo = {
+      method,
+      url: search === "" ? path : `${path}?${search}`,
+      path,
+      query: toObject(new URLSearchParams(search)),
+      headers: { ...headers },
+      ip,
+      ...(content.files && { files: content.files }),
+    };
+    return {
+      id,
+      body: content.value,
+      ...(rawBody && { rawBody: body }),
+      ...(isPayload && { isPayload }),
+      req,
+      // A delivery may be older than the node's present sender.
+      webhook: { credential: "first", ...webhook, attempt },
+    };
   }
 
-  /**
-   * Makes a new delivery of a stored one.
-   *
-   * @param id of its message
-   * @param changed an edited payload; missing: the original one
-   */
-  replay({ delivery, body }: Kept, id: string, changed: { payload: unknown } | undefined): Kept {
+  /** Makes a new delivery of a stored one. @param changed an edited payload; missing: the original one */
+  replay({ delivery, body }: StoredDelivery, id: string, changed: { payload: unknown } | undefined): StoredDelivery {
     const { node, head, size, isJson, isPayload } = delivery;
     const at = Date.now();
     const webhook = { credential: "first" as const, ...delivery.webhook, replay: true as const };
-    const own = { ...begun, id, node, at, head, webhook, replayOf: delivery.id };
-    const attempts = [{ at }];
-    if (!changed)
-      return { delivery: { ...own, size, ...(isJson && { isJson }), ...(isPayload && { isPayload }) }, body, attempts };
-    const written = Buffer.from(JSON.stringify(changed.payload));
-    const how = { size: written.length, isJson: true, isPayload: true };
-    return { delivery: { ...own, ...how }, body: this.redactor.redactBytes(written), attempts };
+    const own = { state: "running" as const, attempt: 1, id, node, at, head, webhook, replayOf: delivery.id };
+    const written = changed && this.redactor.redactBytes(Buffer.from(JSON.stringify(changed.payload)));
+    const how = written
+      ? { size: written.length, isJson: true, isPayload: true }
+      : { size, ...(isJson && { isJson }), ...(isPayload && { isPayload }) };
+    return { delivery: { ...own, ...how }, body: written ?? body, attempts: [{ at }] };
   }
 
   /** As sent, redacted. A packed body is searched unpacked, and stored unpacked where it has a secret in it. */
-  #bodyOf({ content, bytes }: SentRequest, isPacked: boolean): Pick<Kept, "body"> & { isUnpacked?: boolean } {
+  #bodyOf({ content, bytes }: SentRequest, isPacked: boolean): Pick<StoredDelivery, "body"> & { isUnpacked?: boolean } {
     if (bytes === undefined) return { body: this.redactor.redactBytes(content.bytes()) };
     if (!isPacked) return { body: this.redactor.redactBytes(bytes) };
     const unpacked = content.bytes();
@@ -98,45 +109,13 @@ export class Recorder {
   }
 }
 
-async function remade(kept: Delivery, bytes: Buffer, limit: number): Promise<IncomingDelivery | Problem> {
-  const { id, head, webhook, attempt, isJson = false, isPayload = false } = kept;
-  const parsed = isJson ? { value: JSON.parse(bytes.toString()) as unknown } : undefined;
-  const request = { headers: { [type]: asString(head.headers[type]), [codings]: asString(head.headers[codings]) } };
-  const content = await parseContentType({ request, parsed }, bytes, limit);
-  if (content instanceof Problem) return content;
-  const { method, path, search, headers, ip } = head;
-  const req: RequestInfo = {
-    method,
-    url: search === "" ? path : `${path}?${search}`,
-    path,
-    query: search === "" ? {} : toObject(new URLSearchParams(search)),
-    headers: { ...headers },
-    ip,
-    ...(content.files && { files: content.files }),
-  };
-  // A delivery may be older than the node's present sender.
-  const known = { credential: "first" as const, ...webhook, attempt };
-  return { id, body: content.value, ...(isPayload && { isPayload }), req, webhook: known };
-}
-
-/** Counted for each start anew. */
-function withoutAttempt(webhook: Webhook): Webhook {
-  if (webhook.attempt === undefined) return webhook;
-  const { attempt: _, ...rest } = webhook;
-  return rest;
-}
-
 function asString(field: string | string[] | undefined): string | undefined {
   return field === undefined ? undefined : String(field);
 }
 
 /** Stores deliveries before the reply. Returns a problem where that fails. */
 export interface GuaranteedDelivery {
-  /**
-   * Stores a delivery; the queue starts its flow.
-   *
-   * @param answer of the reply
-   */
+  /** Stores a delivery; the queue starts its flow. */
   store(delivery: IncomingDelivery, sent: SentRequest, answer: { answer?: string }): Promise<Problem | undefined>;
   /** Stores a delivery whose flow the caller starts, since the sender waits for its reply; `end` follows. */
   storeStarted(delivery: IncomingDelivery, sent: SentRequest): Promise<Problem | undefined>;

@@ -3,49 +3,36 @@
 import type { Reason } from "../auth/result";
 import { type SenderId, shortName } from "../auth/senders/table";
 
-/** A delivery in a list. Unknown values are `null`. */
+/** A delivery in a list: as `Delivery` has it, with `null` for unknown values. */
 export interface Summary {
-  /** The id of its message. */
   readonly id: string;
   /** `null` where it reached no endpoint, and none has a similar path. */
   readonly node: string | null;
-  /** When it came, in ms since the epoch. */
   readonly at: number;
   readonly state: State;
-  /** Of the reply. */
   readonly status: number | null;
-  /** Why it was refused or has failed, in the language of the runtime. */
+  /** Why it was refused or has failed, and what to do about that, in the language of the runtime. */
   readonly reason: string | null;
-  /** What to do about that, in the language of the runtime. */
   readonly fix: string | null;
   readonly method: string;
   /** Without the query; below `httpNodeRoot` where it reached an endpoint. */
   readonly path: string;
-  /** Of the sender; empty where unknown. */
+  /** Empty where unknown. */
   readonly ip: string;
   readonly sender: SenderId | null;
   readonly event: string | null;
-  /** The first words of its body, where no event is known. */
   readonly words: string | null;
-  /** The sender's own id. */
   readonly senderId: string | null;
-  /** Bytes of the body as sent. */
   readonly size: number;
-  /** From the head of the request to the reply. */
   readonly milliseconds: number | null;
-  /** How often the flow was started. */
   readonly attempt: number;
   /** `null` without guaranteed delivery. */
   readonly maxAttempts: number | null;
-  /** When it is started again, in ms since the epoch. */
   readonly nextAt: number | null;
   /** Why it waits; `null` where its node is not paused. */
   readonly pause: Pause | null;
-  /** The id of the replayed delivery. */
   readonly replayOf: string | null;
-  /** The id of the delivery that came before with the same key. */
   readonly duplicateOf: string | null;
-  /** Whether it is a test request. */
   readonly isTest: boolean;
   readonly cause: Cause | null;
 }
@@ -103,23 +90,8 @@ export interface SummaryPage {
 
 // States and attempts.
 
-export type State =
-  /** Not authenticated, or unreadable. */
-  | "refused"
-  /** Another delivery with the same key came before. */
-  | "duplicate"
-  /** A question of the sender, which was answered. */
-  | "handshake"
-  /** Waits for its first attempt, or for another after an interruption. */
-  | "queued"
-  /** In the flow. */
-  | "running"
-  /** The flow has failed, and is started again. */
-  | "retrying"
-  /** The flow has finished. */
-  | "succeeded"
-  /** All attempts have failed. */
-  | "failed";
+/** The first three start no flow. `queued` waits for its first attempt, or for another after an interruption. */
+export type State = "refused" | "duplicate" | "handshake" | "queued" | "running" | "retrying" | "succeeded" | "failed";
 
 /** Paused by a person, or by the circuit breaker. */
 export type Pause = "manual" | "breaker";

@@ -8,7 +8,7 @@ import type { SenderId } from "../auth/senders/table";
 import type { ReplyByFlow, ReplyNow, WebhookConfig } from "../config/parse";
 import type { IncomingDelivery } from "../deliveries/delivery";
 import type { DeliveryLog } from "../deliveries/delivery-log";
-import type { DuplicateGuard } from "../deliveries/duplicate-guard";
+import type { DuplicateGuard } from "../deliveries/duplicates";
 import type { GuaranteedDelivery, Recorder } from "../deliveries/recorder";
 import type { FlowReply } from "./flow-reply";
 import type { Outcomes } from "./outcomes";

@@ -8,7 +8,7 @@ import { isSenderId, senders } from "../auth/senders/table";
 import type { WebhookConfig } from "../config/parse";
 import type { IncomingDelivery } from "../deliveries/delivery";
 import type { DeliveryLog } from "../deliveries/delivery-log";
-import { DuplicateGuard, type Guarding, isIdLoose } from "../deliveries/duplicate-guard";
+import { DuplicateGuard, type Guarding, isIdLoose } from "../deliveries/duplicates";
 import type { GuaranteedDelivery } from "../deliveries/recorder";
 import type { Endpoint } from "./endpoint";
 import { type FlowReply, wrapResponse } from "./flow-reply";

@@ -6,7 +6,7 @@ import type { Sender } from "../auth/senders/sender";
 import type { ReplyByFlow, ReplyNow } from "../config/parse";
 import { isWithoutContent } from "../config/rules";
 import type { Delivery } from "../deliveries/delivery";
-import type { FirstAnswer } from "../deliveries/duplicates";
+import type { FirstAnswer } from "../deliveries/queue";
 import { shorten } from "../request/decode";
 import type { Problem } from "../request/problem";
 

@@ -16,9 +16,7 @@ import { BullQueue } from "../deliveries/bullmq/bull-queue";
 import { clientPackages } from "../deliveries/bullmq/server";
 import type { Delivery } from "../deliveries/delivery";
 import { DeliveryLog, ignoreTrouble, type LogTarget, RecentStarts } from "../deliveries/delivery-log";
-import { Guarding } from "../deliveries/duplicate-guard";
-import { DeliveryLists } from "../deliveries/lists";
-import { MemoryLog } from "../deliveries/memory-log";
+import { Guarding } from "../deliveries/duplicates";
 import {
   type Consumer,
   type DeliveryQueue,
@@ -27,6 +25,8 @@ import {
   type StoreEvents,
   type StoreTrouble,
 } from "../deliveries/queue";
+import { DeliveryLists } from "../deliveries/lists";
+import { MemoryLog } from "../deliveries/memory-log";
 import type { Recorder } from "../deliveries/recorder";
 import { SqliteQueue } from "../deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../deliveries/sqlite/tables";

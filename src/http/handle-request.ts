@@ -4,8 +4,8 @@ import type { HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator
 import type { Authenticated } from "../auth/result";
 import { readSenderDelivery } from "../auth/signature/fields";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
-import type { KnownDuplicate, Reservation } from "../deliveries/duplicates";
-import type { Change } from "../deliveries/queue";
+import type { KnownDuplicate } from "../deliveries/duplicates";
+import type { Change, Reservation } from "../deliveries/queue";
 import type { SentRequest } from "../deliveries/recorder";
 import type { DeployGate } from "../flow/deploy-gate";
 import type { Endpoint } from "../flow/endpoint";

@@ -1,7 +1,6 @@
 import { gzipSync } from "node:zlib";
 import should from "should";
-import { DuplicateGuard, Guarding } from "../../src/deliveries/duplicate-guard";
-import { maxAnswerBytes, MemoryDuplicates } from "../../src/deliveries/duplicates";
+import { DuplicateGuard, Guarding, maxAnswerBytes, MemoryDuplicates } from "../../src/deliveries/duplicates";
 import { answerTo } from "../harness/answering";
 import { bearer, token } from "../harness/flow";
 import { dial, type Reply, send } from "../harness/http";

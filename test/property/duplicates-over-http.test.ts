@@ -1,8 +1,7 @@
 import fc from "fast-check";
 import { Agent } from "node:http";
 import "should";
-import { DuplicateGuard, Guarding } from "../../src/deliveries/duplicate-guard";
-import { MemoryDuplicates } from "../../src/deliveries/duplicates";
+import { DuplicateGuard, Guarding, MemoryDuplicates } from "../../src/deliveries/duplicates";
 import { answerTo } from "../harness/answering";
 import { bearer, token } from "../harness/flow";
 import { dial, send } from "../harness/http";

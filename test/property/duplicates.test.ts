@@ -1,5 +1,9 @@
 import fc from "fast-check";
-import { type Duplicates, type Found, MemoryDuplicates, reserveOrWait } from "../../src/deliveries/duplicates";
+import { EventEmitter } from "node:events";
+import type { ServerResponse } from "node:http";
+import { Guarding, MemoryDuplicates } from "../../src/deliveries/duplicates";
+import type { Duplicates, Found } from "../../src/deliveries/queue";
+import { Problem } from "../../src/request/problem";
 import { seed } from "../harness/property";
 
 /** What comes of a delivery if it starts the flow; `refused` before it has. */
@@ -25,17 +29,19 @@ class Crowd {
   readonly #running = new Map<string, string>();
   /** The keys of which a delivery has been answered with no failure. */
   readonly #answered = new Map<string, string>();
-  readonly #duplicates: Duplicates;
+  readonly #guarding: Guarding;
   readonly #step: (name: string) => Promise<unknown>;
 
   constructor(duplicates: Duplicates, step: (name: string) => Promise<unknown>) {
-    this.#duplicates = duplicates;
+    this.#guarding = new Guarding(duplicates);
     this.#step = step;
   }
 
   async send(id: string, { key, fate }: Sent): Promise<void> {
     await this.#step(`${id} comes`);
-    const found = await reserveOrWait(this.#duplicates, { endpoint: "n", key, id, keptFor: 1000 });
+    const caller = new EventEmitter() as unknown as ServerResponse;
+    const found = await this.#guarding.judge({ endpoint: "n", key, id, keptFor: 1000 }, () => 1, 600_000, caller);
+    if (found instanceof Problem) throw new Error(found.name);
     if (!found.isFirst) {
       this.ends.set(id, { is: "told", by: found.id, status: found.answer?.status });
       return;

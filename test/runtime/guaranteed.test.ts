@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import should from "should";
-import type { Kept } from "../../src/deliveries/delivery";
+import type { StoredDelivery } from "../../src/deliveries/delivery";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { bytesOf, guaranteed, type Keep, keeps, lookInto } from "../harness/guaranteed";
@@ -123,7 +123,7 @@ for (const kind of keeps.filter(({ isHere }) => isHere)) {
     });
 
     describe("after a power cut", () => {
-      const failed: { id?: string; kept?: Kept | undefined } = {};
+      const failed: { id?: string; kept?: StoredDelivery | undefined } = {};
       const firsts: Received[] = [];
       let answeredId: string;
       let asked: Received;

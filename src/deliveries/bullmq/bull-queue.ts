@@ -4,7 +4,7 @@ import type { IRedisTransaction, Job, Queue, Worker } from "bullmq";
 import type { ChainableCommander } from "ioredis";
 import type { Pace } from "../../config/parse";
 import type { ConnectionSettings } from "../../config/stores";
-import type { Delivery, StoredDelivery } from "../delivery";
+import { type Delivery, type StoredDelivery, unfinished } from "../delivery";
 import {
   afterAttempt,
   type AttemptResult,
@@ -12,13 +12,15 @@ import {
   type Change,
   type Consumer,
   type DeliveryQueue,
-  type Load,
+  LoadReporter,
+  maxAge,
+  maxBytes,
   type Query,
+  type Retention,
   type StoreEvents,
 } from "../queue";
-import type { Attempt, Pause, State } from "../summary";
-import { interrupted } from "../summary";
-import { DeliveryIndex, type IndexOptions } from "./delivery-index";
+import { type Attempt, interrupted, type Pause, type State } from "../summary";
+import { DeliveryIndex } from "./delivery-index";
 import { maxRetryDelayMs, Server } from "./server";
 import { SharedDuplicates, SharedRates } from "./shared-keys";
 
@@ -38,20 +40,20 @@ interface Timing {
   readonly tidyInterval: number;
 }
 
-export interface BullOptions extends ConnectionSettings, Partial<IndexOptions>, Partial<Timing> {
+export interface BullOptions extends ConnectionSettings, Partial<Retention>, Partial<Timing> {
   /** Separates the deliveries of several Node-REDs on one server. */
   readonly namespace?: string;
 }
 
-const defaults: Timing & IndexOptions = {
+const defaults: Timing & Retention = {
   timeLimit: 5000,
   lockDuration: 20_000,
   stalledInterval: 4000,
   breakerInterval: breakerIntervalMs,
   pollInterval: 2000,
   tidyInterval: 60_000,
-  maxAge: 7 * 24 * 3_600_000,
-  maxBytes: 1024 ** 3,
+  maxAge,
+  maxBytes,
 };
 
 /** How many attempts of a node run at once in a process without a limit of concurrency: their bodies are in memory. */
@@ -63,15 +65,14 @@ const unlimited = 1_000_000;
 
 interface Line {
   readonly node: string;
-  readonly queue: Queue;
+  queue?: Queue;
   worker?: Worker;
   consumer?: Consumer;
   pace?: Pace;
   /** Settled when the server knows the pace. */
   paced?: Promise<unknown>;
-  load?: Load;
+  readonly load: LoadReporter;
   running: number;
-  refreshing?: NodeJS.Timeout;
 }
 
 /** An attempt of this process. */
@@ -82,7 +83,7 @@ interface Running {
   readonly written: Promise<Delivery>;
   readonly settle: (delivery: Delivery) => void;
   /** The lock of its job; missing where its request started it. */
-  token?: string;
+  token: string | undefined;
 }
 
 /**
@@ -94,12 +95,11 @@ export class BullQueue implements DeliveryQueue {
   /** The rate limits of all instances. */
   readonly rates: SharedRates;
   readonly duplicates: SharedDuplicates;
-  readonly #options: BullOptions & Timing & IndexOptions;
+  readonly #options: BullOptions & Timing & Retention;
   readonly #root: string;
   readonly #server: Server;
   readonly #index: DeliveryIndex;
   readonly #lines = new Map<string, Line>();
-  readonly #consumers = new Map<string, Consumer>();
   /** Deliveries on their way to the server. */
   readonly #adding = new Map<string, Promise<unknown>>();
   readonly #running = new Map<string, Running>();
@@ -112,17 +112,15 @@ export class BullQueue implements DeliveryQueue {
     this.#options = { ...defaults, ...options };
     const { namespace, timeLimit } = this.#options;
     this.#root = `{webhook-trigger${namespace === undefined ? "" : `:${namespace}`}}`;
-    const events: StoreEvents = {
-      down: (trouble, cause) => this.#events?.down(trouble, cause),
-      up: () => this.#events?.up(),
-      movedAside: () => undefined,
-      warned: (warning) => this.#events?.warned(warning),
-      changed: (id, node) => this.#events?.changed(id, node),
-    };
-    this.#server = new Server(this.#options, timeLimit, events, async () => this.#resume());
+    this.#server = new Server(
+      this.#options,
+      timeLimit,
+      () => this.#events,
+      async () => this.#resume(),
+    );
     this.#index = new DeliveryIndex(this.#server, this.#root, this.#options, (id, node) => {
-      events.changed(id, node);
-      this.#refreshSoon(node);
+      this.#events?.changed(id, node);
+      this.#lines.get(node)?.load.soon();
     });
     this.duplicates = new SharedDuplicates(this.#server, this.#root);
     this.rates = new SharedRates(this.#server, this.#root);
@@ -145,10 +143,10 @@ export class BullQueue implements DeliveryQueue {
     if (running.length > 0) await Promise.race([Promise.all(running), new Promise((resolve) => setTimeout(resolve, closePatience))]); // prettier-ignore
     this.duplicates.close();
     const lines = [...this.#lines.values()];
-    for (const { refreshing } of lines) clearTimeout(refreshing);
+    for (const { load } of lines) load.stop();
     await Promise.all(lines.map(async ({ worker }) => worker?.close(true)));
     await this.#server.close();
-    await Promise.all(lines.map(async ({ queue }) => queue.close()));
+    await Promise.all(lines.map(async ({ queue }) => queue?.close()));
   }
 
   async add(delivery: Delivery, body: Buffer): Promise<void> {
@@ -169,19 +167,17 @@ export class BullQueue implements DeliveryQueue {
     const running = this.#running.get(id);
     const stored = await this.#server.persist(async () => this.#index.find(id));
     if (!running || !stored) return;
-    const after = await this.#settle(running, stored.delivery, stored.attempts, result);
+    const after = await this.#finish(running, stored, result);
     await this.#server.persist(async () => this.#reschedule(running.line, after));
-    this.#finish(id, running, after, result);
   }
 
   process(node: string, consumer: Consumer): () => void {
-    this.#consumers.set(node, consumer);
-    if (this.#server.isUp) this.#open(node, consumer);
+    const line = this.#line(node);
+    line.consumer = consumer;
+    line.pace = consumer.pace;
+    if (this.#server.isUp) this.#open(line);
     return () => {
-      if (this.#consumers.get(node) !== consumer) return;
-      this.#consumers.delete(node);
-      const line = this.#lines.get(node);
-      if (!line) return;
+      if (line.consumer !== consumer) return;
       delete line.consumer;
       void line.worker?.pause(true);
     };
@@ -204,7 +200,7 @@ export class BullQueue implements DeliveryQueue {
 
   async pause(node: string): Promise<void> {
     await this.#server.ask((redis) => redis.hset(this.#key("pauses"), node, "manual"));
-    await this.#command(this.#line(node).queue.pause());
+    await this.#command(this.#queue(this.#line(node)).pause());
     this.#setPause(node, "manual");
   }
 
@@ -215,9 +211,9 @@ export class BullQueue implements DeliveryQueue {
     });
     await this.#setPace(line);
     const interval = startInterval(line.pace);
-    if (interval) await this.#command(line.queue.rateLimit(interval));
-    else await this.#command(line.queue.removeRateLimitKey());
-    await this.#command(line.queue.resume());
+    if (interval) await this.#command(this.#queue(line).rateLimit(interval));
+    else await this.#command(this.#queue(line).removeRateLimitKey());
+    await this.#command(this.#queue(line).resume());
     this.#setPause(node, undefined);
   }
 
@@ -231,10 +227,6 @@ export class BullQueue implements DeliveryQueue {
 
   async find(id: string): Promise<StoredDelivery | undefined> {
     return this.#index.find(id);
-  }
-
-  async look(id: string): Promise<Delivery | undefined> {
-    return this.#index.look(id);
   }
 
   async counts(node: string): Promise<Partial<Record<State, number>>> {
@@ -271,7 +263,7 @@ export class BullQueue implements DeliveryQueue {
       await this.#index.add(delivery, body, attempts, () => undefined);
       return;
     }
-    const { queue } = this.#line(delivery.node);
+    const queue = this.#queue(this.#line(delivery.node));
     const options = { removeOnComplete: true, removeOnFail: true, attempts: unlimited, backoff: 1000, delay };
     const job = new this.#server.bull.Job(queue, "delivery", {}, options, delivery.id);
     const backend = queue.getBackend();
@@ -291,35 +283,41 @@ export class BullQueue implements DeliveryQueue {
   #line(node: string): Line {
     const known = this.#lines.get(node);
     if (known) return known;
+    const load = new LoadReporter(
+      () => line.consumer,
+      async () => ({ ...(await this.#index.counts(node)), running: line.running, pause: this.paused(node) }),
+    );
+    const line: Line = { node, load, running: 0 };
+    this.#lines.set(node, line);
+    return line;
+  }
+
+  #queue(line: Line): Queue {
+    if (line.queue) return line.queue;
     const { bull, redis } = this.#server;
-    const queue = new bull.Queue(encodeURIComponent(node), {
+    const queue = new bull.Queue(encodeURIComponent(line.node), {
       connection: redis,
       prefix: this.#key("bull"),
       skipVersionCheck: true,
       streams: { events: { maxLen: 10 } },
     });
     queue.on("error", () => undefined);
-    const line: Line = { node, queue, running: 0 };
-    this.#lines.set(node, line);
-    return line;
+    return (line.queue = queue);
   }
 
   /** Begins to process a node, or continues after a pause. */
-  #open(node: string, consumer: Consumer): void {
-    const line = this.#line(node);
-    line.consumer = consumer;
-    line.pace = consumer.pace;
+  #open(line: Line): void {
     line.paced = this.#server.persist(async () => this.#setPace(line)).catch(() => undefined);
     line.worker ??= this.#createWorker(line);
-    line.worker.concurrency = consumer.pace.concurrency || maxRunning;
-    delete line.load;
-    this.#refreshSoon(node);
+    const { concurrency = 0 } = line.pace ?? {};
+    line.worker.concurrency = concurrency === 0 ? maxRunning : concurrency;
+    line.load.soon();
     this.#run(line);
   }
 
   #createWorker(line: Line): Worker {
     const { lockDuration, stalledInterval } = this.#options;
-    const worker = new this.#server.bull.Worker(line.queue.name, async (job, token = "") => this.#work(line, job, token), {
+    const worker = new this.#server.bull.Worker(this.#queue(line).name, async (job, token = "") => this.#work(line, job, token), {
       connection: this.#server.patient,
       prefix: this.#key("bull"),
       autorun: false,
@@ -346,7 +344,10 @@ export class BullQueue implements DeliveryQueue {
   /** A job that BullMQ hands over: its flow is started, or it is put where it belongs. */
   async #work(line: Line, job: Job, token: string): Promise<void> {
     const { id = "" } = job;
-    const delivery = await this.#outcome(line, id, token);
+    const own = this.#running.get(id);
+    // Its lock was lost: the server was away, or this process was busy.
+    if (own) own.token = token;
+    const delivery = await (own ? own.written : this.#attempt(line, id, token));
     if (delivery?.state === "retrying") {
       await job.moveToDelayed(delivery.nextAt ?? Date.now(), token);
       throw new this.#server.bull.DelayedError();
@@ -356,105 +357,83 @@ export class BullQueue implements DeliveryQueue {
     throw new this.#server.bull.WaitingError();
   }
 
-  /**
-   * Starts the flow, if it is time. @returns the delivery afterwards; `queued` or `running` where another instance has
-   * it
-   */
-  async #outcome(line: Line, id: string, token: string): Promise<Delivery | undefined> {
-    const own = this.#running.get(id);
-    if (own) {
-      // Its lock was lost: the server was away, or this process was busy.
-      own.token = token;
-      return own.written;
-    }
+  /** Starts the flow, if it is time. @returns the delivery afterwards */
+  async #attempt(line: Line, id: string, token: string): Promise<Delivery | undefined> {
     const stored = await this.#server.persist(async () => this.#index.find(id));
-    if (!stored) return undefined;
-    const { state, nextAt = 0 } = stored.delivery;
-    const isDue = state === "queued" || state === "running" || (state === "retrying" && nextAt <= Date.now());
     const { consumer } = line;
-    if (!isDue || this.#isHeld || !consumer) return stored.delivery;
-    return this.#attempt(line, consumer, stored, token);
-  }
-
-  async #attempt(line: Line, consumer: Consumer, stored: StoredDelivery, token: string): Promise<Delivery> {
+    if (!stored || !consumer || this.#isHeld) return stored?.delivery;
     const { delivery: before, body } = stored;
-    const running = this.#begin(before.id, line, token);
+    const { nextAt = 0, maxAttempts: _, ...rest } = before;
+    const isDue = before.state === "retrying" ? nextAt <= Date.now() : unfinished.includes(before.state);
+    if (!isDue) return before;
     if (before.attempt >= consumer.pace.attempts) {
       // The process ended during the last attempt, or the node has fewer attempts by now.
       const { error = interrupted } = before.state === "running" ? {} : before;
-      const result: AttemptResult = { as: "failed", error };
-      const after = await this.#settle(running, before, stored.attempts, result);
-      this.#finish(before.id, running, after, result);
+      const after: Delivery = { ...rest, state: "failed", error };
+      await this.#server.persist(async () => this.#index.write(before, after));
+      consumer.ended(after, { as: "failed", error });
       return after;
     }
-    const { nextAt: _, maxAttempts: __, ...rest } = before;
-    const started: Delivery = { ...rest, state: "running", attempt: before.attempt + 1 };
+    const running = this.#begin(id, line, token);
+    const delivery: Delivery = { ...rest, state: "running", attempt: before.attempt + 1 };
     const attempts = [...stored.attempts, { at: Date.now() }];
-    await this.#server.persist(async () => this.#index.write(before, started, attempts));
-    const result: AttemptResult = this.#isHeld
-      ? { as: "interrupted" }
-      : await consumer.start({ delivery: started, body, attempts });
-    const after = await this.#settle(running, started, attempts, result);
-    this.#finish(before.id, running, after, result);
-    return after;
+    await this.#server.persist(async () => this.#index.write(before, delivery, attempts));
+    // Flows may have been stopped meanwhile.
+    const canStart = !(this.#isHeld as boolean);
+    const result = canStart ? await consumer.start({ delivery, body, attempts }) : ({ as: "interrupted" } as const);
+    return this.#finish(running, { delivery, attempts }, result);
   }
 
   #begin(id: string, line: Line, token?: string): Running {
     let settle: (delivery: Delivery) => void = () => undefined;
     const written = new Promise<Delivery>((resolve) => (settle = resolve));
-    const running: Running = { line, consumer: line.consumer, written, settle, ...(token !== undefined && { token }) };
+    const running: Running = { line, consumer: line.consumer, written, settle, token };
     this.#running.set(id, running);
     line.running++;
     return running;
   }
 
-  #finish(id: string, { line, consumer, settle }: Running, after: Delivery, result: AttemptResult): void {
-    this.#running.delete(id);
-    line.running--;
-    settle(after);
-    consumer?.ended(after, result);
-    this.#refreshSoon(line.node);
-  }
-
   /** Stores the end of an attempt as soon as the server is there. @returns the delivery afterwards */
-  async #settle(
-    { line }: Running,
-    before: Delivery,
-    attempts: readonly Attempt[],
+  async #finish(
+    { line, consumer, settle }: Running,
+    stored: Pick<StoredDelivery, "delivery" | "attempts">,
     result: AttemptResult,
   ): Promise<Delivery> {
-    const { node } = before;
-    const now = Date.now();
-    const pace = line.pace ?? { attempts: 1, backoffFirst: 0, backoffLongest: 0, concurrency: 0, ratePerMinute: 0, breaker: 0 }; // prettier-ignore
-    const after = afterAttempt(before, result, pace, now);
-    const last = attempts.at(-1) ?? { at: now };
-    const isCrash = result.as === "failed" && result.error === interrupted;
-    const ended: Attempt = { ...last, ...(!isCrash && { ended: now }), ...(result.as === "failed" && { error: result.error }) }; // prettier-ignore
+    const { id, node } = stored.delivery;
+    const { breaker = 0 } = line.pace ?? {};
+    const { delivery: after, attempts } = afterAttempt(stored, result, line.pace, Date.now());
     const results = await this.#server.persist(async () =>
-      this.#index.write(before, after, [...attempts.slice(0, -1), ended], (multi) => {
+      this.#index.write(stored.delivery, after, attempts, (multi) => {
         if (result.as === "succeeded") multi.hdel(this.#key("failures"), node);
         else multi.hincrby(this.#key("failures"), node, result.as === "failed" ? 1 : 0);
         multi.hget(this.#key("pauses"), node);
       }),
     );
     const [failures, pause] = results.slice(-2);
-    if (result.as === "failed" && pace.breaker > 0 && Number(failures) >= pace.breaker && pause === null) {
+    if (result.as === "failed" && breaker > 0 && Number(failures) >= breaker && pause === null) {
       await this.#openBreaker(line);
     }
     if (result.as === "succeeded" && pause === "breaker") await this.#server.persist(async () => this.resume(node));
+    this.#running.delete(id);
+    line.running--;
+    settle(after);
+    consumer?.ended(after, result);
+    line.load.soon();
     return after;
   }
 
   async #openBreaker(line: Line): Promise<void> {
     const open = async () => this.#server.ask((redis) => redis.hsetnx(this.#key("pauses"), line.node, "breaker"));
     if (!(await this.#server.persist(open))) return;
-    await this.#server.persist(async () => this.#command(line.queue.rateLimit(this.#options.breakerInterval)));
+    await this.#server.persist(async () => this.#command(this.#queue(line).rateLimit(this.#options.breakerInterval)));
     await this.#server.persist(async () => this.#setPace(line));
     this.#setPause(line.node, "breaker");
   }
 
-  async #setPace({ node, queue, pace }: Line): Promise<void> {
+  async #setPace(line: Line): Promise<void> {
+    const { node, pace } = line;
     if (!pace) return;
+    const queue = this.#queue(line);
     const { concurrency, breaker } = pace;
     const pause = await this.#server.ask((redis) => redis.hget(this.#key("pauses"), node));
     if (pause === "breaker" && breaker === 0) return this.resume(node);
@@ -464,7 +443,8 @@ export class BullQueue implements DeliveryQueue {
   }
 
   /** Its job still waits for the request that started the delivery. */
-  async #reschedule({ queue }: Line, { id, state, nextAt }: Delivery): Promise<void> {
+  async #reschedule(line: Line, { id, state, nextAt }: Delivery): Promise<void> {
+    const queue = this.#queue(line);
     if (state !== "retrying" && state !== "queued") {
       await this.#command(queue.remove(id));
       return;
@@ -482,17 +462,17 @@ export class BullQueue implements DeliveryQueue {
   async #resume(): Promise<void> {
     await this.#keepLocks();
     await this.#loadPauses();
-    for (const [node, consumer] of this.#consumers) this.#open(node, consumer);
+    for (const line of this.#lines.values()) if (line.consumer) this.#open(line);
   }
 
   /** Their locks expired while the server was away, but they still run here. */
   async #keepLocks(): Promise<void> {
     const held = [...this.#running].filter(([, { token }]) => token !== undefined);
-    await this.#server.pipeline((commands) => {
+    await this.#server.transact((multi) => {
       for (const [id, { line, token = "" }] of held) {
-        const { queue } = line;
-        commands.set(`${queue.toKey(id)}:lock`, token, "PX", this.#options.lockDuration, "NX");
-        commands.srem(queue.toKey("stalled"), id);
+        const queue = this.#queue(line);
+        multi.set(`${queue.toKey(id)}:lock`, token, "PX", this.#options.lockDuration, "NX");
+        multi.srem(queue.toKey("stalled"), id);
       }
     });
   }
@@ -505,9 +485,9 @@ export class BullQueue implements DeliveryQueue {
   }
 
   async #poll(): Promise<void> {
-    if (this.#server.refusal && (await this.#index.hasRoom())) this.#server.accept();
+    if (this.#server.refusal) await this.#index.probe().then(() => this.#server.accept());
     await this.#loadPauses();
-    for (const node of this.#consumers.keys()) this.#refreshSoon(node);
+    for (const { load } of this.#lines.values()) load.soon();
   }
 
   async #loadPauses(): Promise<void> {
@@ -518,25 +498,7 @@ export class BullQueue implements DeliveryQueue {
   #setPause(node: string, pause: Pause | undefined): void {
     if (pause) this.#pauses.set(node, pause);
     else this.#pauses.delete(node);
-    this.#refreshSoon(node);
-  }
-
-  /** Reports the load of a node, once for all changes of a turn. */
-  #refreshSoon(node: string): void {
-    const line = this.#lines.get(node);
-    if (!line?.consumer || line.refreshing) return;
-    line.refreshing = setTimeout(() => {
-      delete line.refreshing;
-      this.#refresh(line).catch(() => undefined);
-    }, 50).unref();
-  }
-
-  async #refresh(line: Line): Promise<void> {
-    const { queued = 0, retrying = 0, failed = 0 } = await this.#index.counts(line.node);
-    const load: Load = { running: line.running, queued, retrying, failed, pause: this.paused(line.node) };
-    if (JSON.stringify(load) === JSON.stringify(line.load)) return;
-    line.load = load;
-    line.consumer?.loaded(load);
+    this.#lines.get(node)?.load.soon();
   }
 }
 

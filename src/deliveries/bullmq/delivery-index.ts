@@ -12,7 +12,7 @@ import {
   unfinished,
   withWords,
 } from "../delivery";
-import { type Change, type DeliveryList, isBehind, type Position, type Query } from "../queue";
+import { type Change, type DeliveryList, isBehind, type Query, type Retention } from "../queue";
 import type { Attempt, State } from "../summary";
 import type { Server } from "./server";
 
@@ -20,47 +20,32 @@ import type { Server } from "./server";
 const step = 500;
 /** Bytes of a delivery besides its texts and body: sorted sets, job, keys. */
 const overhead = 1024;
+/** A server that takes so many bytes is not full. */
+const probeBytes = 64 * 1024;
 /** How long one instance alone drops deliveries, in ms. */
 const dropTime = 10_000;
-const states = [...unfinished, ...finished];
-
-/** The fields that attempts and replies change; each part is stored by itself. */
-const parts = {
-  progress: ["state", "attempt", "nextAt", "maxAttempts", "error"],
-  reply: ["status", "milliseconds", "answer"],
-} as const;
-
-type Part = keyof typeof parts;
-
-export interface IndexOptions {
-  /** Retention of finished deliveries, in ms. */
-  readonly maxAge: number;
-  /** The bytes that all deliveries may take. */
-  readonly maxBytes: number;
-}
 
 /**
  * Below the root:
  *
- *   delivery:<id>                         a hash: `request`, `progress` and `reply` as JSON, `attempts`, `body`, `bytes`
- *   all, in:<state>, in:<state>:<node>    sorted sets of ids by the time of arrival, and then by id
- *   bytes                                 how much all of them take
+ *   delivery:<id>                            a hash: `delivery`, `reply` and `attempts` as JSON, `body`, `bytes`
+ *   all, of:<node>,
+ *   in:<state>, in:<state>:<node>            sorted sets of ids by the time of arrival, and then by id
+ *   bytes                                    how much all of them take
  */
 export class DeliveryIndex implements DeliveryList {
   readonly #server: Server;
   readonly #root: string;
-  readonly #options: IndexOptions;
+  readonly #retention: Retention;
   readonly #changed: (id: string, node: string) => void;
   /** The bytes that they take, as far as this instance knows. */
   #bytes = 0;
   #makingRoom: Promise<unknown> = Promise.resolve();
-  /** The bytes of the largest delivery that did not fit. */
-  #refused = 0;
 
-  constructor(server: Server, root: string, options: IndexOptions, changed: (id: string, node: string) => void) {
+  constructor(server: Server, root: string, retention: Retention, changed: (id: string, node: string) => void) {
     this.#server = server;
     this.#root = root;
-    this.#options = options;
+    this.#retention = retention;
     this.#changed = changed;
   }
 
@@ -77,22 +62,21 @@ export class DeliveryIndex implements DeliveryList {
     isTolerable?: (error: Error) => boolean,
   ): Promise<unknown[] | undefined> {
     const delivery = withWords(given, body);
-    const key = this.#key("delivery", delivery.id);
+    const { id, node, at } = delivery;
+    const key = this.#key("delivery", id);
     if (await this.#server.ask((redis) => redis.exists(key))) return undefined;
     const texts = { ...split(delivery), attempts: JSON.stringify(attempts) };
     const bytes = overhead + body.length + Object.values(texts).reduce((sum, text) => sum + text.length, 0);
     await this.#makeRoom(bytes);
-    const results = await this.#server.transact((multi) => {
+    const add = (multi: ChainableCommander) => {
       multi.incrby(this.#key("bytes"), bytes).hset(key, { ...texts, body, bytes });
-      multi.zadd(this.#key("all"), delivery.at, delivery.id);
+      multi.zadd(this.#key("all"), at, id).zadd(this.#key("of", node), at, id);
       this.#place(multi, delivery);
       also(multi);
-    }, isTolerable).catch((error: unknown) => {
-      this.#refused = Math.max(this.#refused, bytes);
-      throw error;
-    }); // prettier-ignore
+    };
+    const results = await this.#server.transact(add, isTolerable);
     this.#bytes = Number(results[0]);
-    this.#changed(delivery.id, delivery.node);
+    this.#changed(id, node);
     return results;
   }
 
@@ -104,15 +88,14 @@ export class DeliveryIndex implements DeliveryList {
     also: (multi: ChainableCommander) => void = () => undefined,
   ): Promise<unknown[]> {
     const { id, node } = after;
-    const [old, { progress, reply }] = [split(before), split(after)];
     const key = this.#key("delivery", id);
-    const grown = progress.length + reply.length - old.progress.length - old.reply.length + (attempts ? (after.error?.length ?? 0) : 0); // prettier-ignore
-    // The parts are changed by different processes: unchanged parts are not written.
+    const [old, { delivery, reply }] = [split(before), split(after)];
     const fields = {
-      ...(progress !== old.progress && { progress }),
+      ...(delivery !== old.delivery && { delivery }),
       ...(reply !== old.reply && { reply }),
       ...(attempts && { attempts: JSON.stringify(attempts) }),
     };
+    const grown = delivery.length + reply.length - old.delivery.length - old.reply.length + (attempts ? (after.error?.length ?? 0) : 0); // prettier-ignore
     const results = await this.#server.transact((multi) => {
       if (Object.keys(fields).length > 0) multi.hset(key, fields);
       if (grown > 0) multi.hincrby(key, "bytes", grown).incrby(this.#key("bytes"), grown);
@@ -127,93 +110,71 @@ export class DeliveryIndex implements DeliveryList {
   }
 
   async update(id: string, change: Change): Promise<void> {
-    const delivery = await this.look(id);
+    const [delivery] = await this.#lookAll([id]);
     if (delivery) await this.write(delivery, { ...delivery, ...change });
   }
 
   async find(id: string): Promise<StoredDelivery | undefined> {
-    const fields = ["request", "progress", "reply", "attempts", "body"];
+    const fields = ["delivery", "reply", "attempts", "body"];
     const found = await this.#server.ask((redis) => redis.hmgetBuffer(this.#key("delivery", id), ...fields));
-    const [request = null, progress = null, reply = null, attempts, body] = found;
-    const delivery = join([request, progress, reply]);
-    return (
-      delivery && {
-        delivery,
-        body: body ?? Buffer.alloc(0),
-        attempts: JSON.parse(String(attempts ?? "[]")) as Attempt[],
-      }
-    );
-  }
-
-  async look(id: string): Promise<Delivery | undefined> {
-    const [delivery] = await this.#lookAll([id]);
-    return delivery;
+    const [delivery, reply, attempts, body] = found;
+    if (!delivery || !reply || !attempts || !body) return undefined;
+    return { delivery: join(delivery, reply), body, attempts: JSON.parse(String(attempts)) as Attempt[] };
   }
 
   async list({ node, state, text = "", before, limit }: Query): Promise<Delivery[]> {
+    const names = [...(state ? ["in", state] : [node === undefined ? "all" : "of"]), ...(node === undefined ? [] : [node])]; // prettier-ignore
+    const set = this.#key(...names);
     const looked = text.toLowerCase();
     const found: Delivery[] = [];
     let size = looked ? step : Math.min(limit, step);
     for (let from = before; found.length < limit;) {
-      const { positions, isEnd } = await this.#positions(this.#sets(node, state), size, from);
-      for (const delivery of await this.#lookAll(positions.map(({ id }) => id))) {
-        if (!delivery || (state && delivery.state !== state)) continue;
-        if (looked && !searchedIn(delivery).includes(looked)) continue;
-        if (found.length < limit) found.push(delivery);
-      }
-      if (isEnd) break;
-      const last = positions.at(-1);
+      const max = from?.at ?? "+inf";
+      const ids = await this.#server.ask((redis) => redis.zrevrangebyscore(set, max, "-inf", "LIMIT", 0, size));
+      const next = (await this.#lookAll(ids)).filter((each) => !from || isBehind(each, from));
+      found.push(...next.filter((each) => !looked || searchedIn(each).includes(looked)));
+      if (ids.length < size) break;
+      const last = next.at(-1);
       // All of them came at the same time as the one before.
-      if (last) from = { at: last.at, id: last.id };
+      if (last) from = last;
       else size *= 2;
     }
-    return found;
+    return found.slice(0, limit);
   }
 
   async counts(node: string): Promise<Partial<Record<State, number>>> {
-    const found = await this.#server.pipeline((commands) => {
-      for (const state of states) commands.zcard(this.#key("in", state, node));
+    const states = [...unfinished, ...finished];
+    const found = await this.#server.transact((multi) => {
+      for (const state of states) multi.zcard(this.#key("in", state, node));
     });
-    const counts: Partial<Record<State, number>> = {};
-    for (const [index, state] of states.entries()) if (found[index]) counts[state] = Number(found[index]);
-    return counts;
+    const counts = states.map((state, index) => [state, Number(found[index])] as const);
+    return Object.fromEntries(counts.filter(([, number]) => number > 0));
   }
 
   /** Drops deliveries that are too old. */
   async tidy(): Promise<void> {
-    const { maxAge } = this.#options;
+    const { maxAge } = this.#retention;
     if (maxAge === Infinity) return;
     await this.#alone(async () => {
       for (const state of droppable) {
         const set = this.#key("in", state);
-        for (;;) {
-          const old = await this.#server.ask((redis) => redis.zrangebyscore(set, "-inf", Date.now() - maxAge, "LIMIT", 0, step)); // prettier-ignore
-          await this.#drop(old, Infinity);
+        for (let old: string[] = []; ;) {
+          old = await this.#server.ask((redis) => redis.zrangebyscore(set, "-inf", Date.now() - maxAge, "LIMIT", 0, step)); // prettier-ignore
+          await this.#drop(await this.#lookAll(old), Infinity);
           if (old.length < step) break;
         }
       }
     });
   }
 
-  /** Whether the largest delivery that did not fit would fit now. */
-  async hasRoom(): Promise<boolean> {
-    try {
-      await this.#makeRoom(this.#refused);
-      await this.#server.ask((redis) => redis.set(this.#key("probe"), Buffer.alloc(this.#refused), "PX", 1));
-    } catch {
-      return false;
-    }
-    this.#refused = 0;
-    return true;
+  /** Checks that more can be stored. @throws {StoreError} */
+  async probe(): Promise<void> {
+    await this.#makeRoom(probeBytes);
+    await this.#server.ask((redis) => redis.set(this.#key("probe"), Buffer.alloc(probeBytes), "PX", 1));
   }
 
   #key(...names: string[]): string {
     return [this.#root, ...names].join(":");
-  }
-
-  #sets(node: string | undefined, state: State | undefined): string[] {
-    if (node === undefined) return [state ? this.#key("in", state) : this.#key("all")];
-    return (state ? [state] : states).map((each) => this.#key("in", each, node));
   }
 
   #place(multi: ChainableCommander, { id, node, state, at }: Delivery): void {
@@ -224,59 +185,32 @@ export class DeliveryIndex implements DeliveryList {
     multi.zrem(this.#key("in", state), id).zrem(this.#key("in", state, node), id);
   }
 
-  /** The next positions in sorted sets, the newest first. */
-  async #positions(
-    sets: string[],
-    size: number,
-    before?: Position,
-  ): Promise<{ positions: Position[]; isEnd: boolean }> {
-    const found = await this.#server.pipeline((commands) => {
-      for (const set of sets) {
-        commands.zrevrangebyscore(set, before?.at ?? "+inf", "-inf", "WITHSCORES", "LIMIT", 0, size);
-      }
+  /** Those that were not dropped meanwhile. */
+  async #lookAll(ids: readonly string[]): Promise<Delivery[]> {
+    const found = await this.#server.transact((multi) => {
+      for (const id of ids) multi.hmget(this.#key("delivery", id), "delivery", "reply");
     });
-    const all = new Map<string, Position>();
-    for (const row of found as string[][]) {
-      for (let index = 0; index + 1 < row.length; index += 2) {
-        const id = row[index] ?? "";
-        all.set(id, { id, at: Number(row[index + 1]) });
-      }
-    }
-    const sorted = [...all.values()].sort((one, other) => (isBehind(one, other) ? 1 : -1)).slice(0, size);
-    return {
-      positions: before ? sorted.filter((each) => isBehind(each, before)) : sorted,
-      isEnd: sorted.length < size,
-    };
-  }
-
-  async #lookAll(ids: readonly string[]): Promise<(Delivery | undefined)[]> {
-    if (ids.length === 0) return [];
-    const found = await this.#server.pipeline((commands) => {
-      for (const id of ids) commands.hmget(this.#key("delivery", id), "request", "progress", "reply");
-    });
-    return (found as (string | null)[][]).map(join);
+    return (found as (string | null)[][]).flatMap(([delivery, reply]) => (delivery && reply ? [join(delivery, reply)] : [])); // prettier-ignore
   }
 
   /** One after the other, so that no more is dropped than needed. */
   async #makeRoom(wanted: number): Promise<void> {
-    if (this.#bytes + wanted <= this.#options.maxBytes) return;
+    if (this.#bytes + wanted <= this.#retention.maxBytes) return;
     const made = this.#makingRoom.then(async () => this.#free(wanted));
     this.#makingRoom = made.catch(() => undefined);
     await made;
   }
 
   async #free(wanted: number): Promise<void> {
+    const { maxBytes } = this.#retention;
     for (;;) {
       this.#bytes = Number(await this.#server.ask((redis) => redis.get(this.#key("bytes"))));
-      const missing = this.#bytes + wanted - this.#options.maxBytes;
+      const missing = this.#bytes + wanted - maxBytes;
       if (missing <= 0) return;
-      const dropped = wanted <= this.#options.maxBytes && (await this.#alone(async () => this.#drop(await this.#oldest(), missing))); // prettier-ignore
+      const dropped = wanted <= maxBytes && (await this.#alone(async () => this.#drop(await this.#oldest(), missing)));
       // Another instance is dropping.
       if (dropped === undefined) await scheduler.wait(20);
-      else if (!dropped) {
-        this.#refused = Math.max(this.#refused, wanted);
-        throw this.#server.refuse("full", new Error(`${this.#bytes} of ${this.#options.maxBytes} bytes are taken`));
-      }
+      else if (!dropped) throw this.#server.refuse("full", new Error(`${this.#bytes} of ${maxBytes} bytes are taken`));
     }
   }
 
@@ -292,35 +226,32 @@ export class DeliveryIndex implements DeliveryList {
   }
 
   /** The oldest finished deliveries; failed ones only where there are no others. */
-  async #oldest(): Promise<string[]> {
-    const find = async (sets: readonly State[]) => {
-      const found = await this.#server.pipeline((commands) => {
-        for (const state of sets) commands.zrange(this.#key("in", state), 0, step - 1, "WITHSCORES");
+  async #oldest(): Promise<Delivery[]> {
+    const find = async (states: readonly State[]) => {
+      const ids = await this.#server.transact((multi) => {
+        for (const state of states) multi.zrange(this.#key("in", state), 0, step - 1);
       });
-      const pairs = (found as string[][]).flatMap((row) => row.flatMap((id, index) => (index % 2 ? [] : [{ id, at: Number(row[index + 1]) }]))); // prettier-ignore
-      return pairs.sort((one, other) => (isBehind(one, other) ? -1 : 1)).map(({ id }) => id);
+      const found = await this.#lookAll((ids as string[][]).flat());
+      return found.sort((one, other) => (isBehind(one, other) ? -1 : 1));
     };
     const oldest = await find(droppable);
     return oldest.length > 0 ? oldest : find([lastToGo]);
   }
 
   /** Drops deliveries until so many bytes are free. @returns how many were dropped */
-  async #drop(ids: readonly string[], wanted: number): Promise<number> {
-    const found = await this.#lookAll(ids);
-    const sizes = await this.#server.pipeline((commands) => {
-      for (const id of ids) commands.hget(this.#key("delivery", id), "bytes");
+  async #drop(deliveries: readonly Delivery[], wanted: number): Promise<number> {
+    const sizes = await this.#server.transact((multi) => {
+      for (const { id } of deliveries) multi.hget(this.#key("delivery", id), "bytes");
     });
     let freed = 0;
     let dropped = 0;
     await this.#server.transact((multi) => {
-      for (const [index, id] of ids.entries()) {
+      for (const delivery of deliveries) {
         if (freed >= wanted) break;
-        const delivery = found[index];
-        for (const state of delivery ? [delivery.state] : finished) multi.zrem(this.#key("in", state), id);
-        if (delivery) this.#displace(multi, delivery);
-        multi.zrem(this.#key("all"), id).del(this.#key("delivery", id));
-        freed += Number(sizes[index]);
-        dropped++;
+        const { id, node } = delivery;
+        this.#displace(multi, delivery);
+        multi.zrem(this.#key("all"), id).zrem(this.#key("of", node), id).del(this.#key("delivery", id));
+        freed += Number(sizes[dropped++]);
       }
       multi.decrby(this.#key("bytes"), freed);
     });
@@ -328,19 +259,11 @@ export class DeliveryIndex implements DeliveryList {
   }
 }
 
-function split(delivery: Delivery): Record<"request" | Part, string> {
-  const changing: readonly string[] = Object.values(parts).flat();
-  const take = (isTaken: (name: string) => boolean) => JSON.stringify(Object.fromEntries(Object.entries(delivery).filter(([name]) => isTaken(name)))); // prettier-ignore
-  const takePart = (part: Part) => take((name) => parts[part].some((each) => each === name));
-  return {
-    request: take((name) => !changing.includes(name)),
-    progress: takePart("progress"),
-    reply: takePart("reply"),
-  };
+/** A reply and the end of an attempt are written by different processes, each its part. */
+function split({ status, milliseconds, answer, ...delivery }: Delivery): { delivery: string; reply: string } {
+  return { delivery: JSON.stringify(delivery), reply: JSON.stringify({ status, milliseconds, answer }) };
 }
 
-/** @returns nothing where it was dropped */
-function join(texts: readonly (string | Buffer | null)[]): Delivery | undefined {
-  if (texts.length === 0 || texts.some((text) => text === null)) return undefined;
-  return Object.assign({}, ...texts.map((text) => JSON.parse(String(text)) as object)) as Delivery;
+function join(delivery: string | Buffer, reply: string | Buffer): Delivery {
+  return Object.assign({}, ...[delivery, reply].map((text) => JSON.parse(String(text)) as object)) as Delivery;
 }

@@ -1,6 +1,7 @@
 // The connections to the server that instances share, and the meaning of its errors.
 
 import type { ChainableCommander, Cluster, ClusterOptions, Redis, RedisOptions } from "ioredis";
+import { setTimeout as delay } from "node:timers/promises";
 import type { ConnectionSettings } from "../../config/stores";
 import { StoreError, type StoreEvents, type StoreTrouble, type Warning } from "../queue";
 
@@ -8,16 +9,11 @@ import { StoreError, type StoreEvents, type StoreTrouble, type Warning } from ".
 export const clientPackages = "bullmq ioredis";
 
 type Client = Redis | Cluster;
-type Results = [error: Error | null, result: unknown][];
-
-/** The transactions of one turn. */
-interface CommandBatch {
-  readonly pipeline: ChainableCommander & { multi(): unknown };
-  readonly results: Promise<Results>;
-}
 
 /** After a lost connection, all instances are back within so many ms. */
 export const maxRetryDelayMs = 1000;
+/** In ms, between two tries of what has to be written. */
+const persistMs = 250;
 /** A blocking command of BullMQ takes up to 10 s. */
 const maxSilenceMs = 15_000;
 
@@ -44,6 +40,12 @@ function findTrouble(error: Error): StoreTrouble {
   return error.name === "ReplyError" ? "broken" : "unreachable";
 }
 
+/** A transaction is discarded because of a command before: that one says why. */
+function throwFirst(error: unknown): never {
+  const { previousErrors } = error as { previousErrors?: readonly Error[] };
+  throw previousErrors?.[0] ?? error;
+}
+
 /** Optional peers. */
 async function loadPackages(): Promise<{ bull: typeof import("bullmq"); redis: typeof import("ioredis") }> {
   const [bull, redis] = await Promise.all([import("bullmq"), import("ioredis")]);
@@ -54,11 +56,9 @@ async function loadPackages(): Promise<{ bull: typeof import("bullmq"); redis: t
 export class Server {
   readonly #settings: ConnectionSettings;
   readonly #timeLimit: number;
-  readonly #events: StoreEvents;
+  readonly #events: () => StoreEvents | undefined;
   readonly #onUp: () => Promise<void>;
-  readonly #waiting = new Set<() => void>();
   readonly #warned = new Set<Warning>();
-  #batch: CommandBatch | undefined;
   #bull: typeof import("bullmq") | undefined;
   #redis: Client | undefined;
   #patient: Client | undefined;
@@ -69,7 +69,12 @@ export class Server {
   #isClosed = false;
 
   /** @param onUp called before `up`, each time the server is there again */
-  constructor(settings: ConnectionSettings, timeLimit: number, events: StoreEvents, onUp: () => Promise<void>) {
+  constructor(
+    settings: ConnectionSettings,
+    timeLimit: number,
+    events: () => StoreEvents | undefined,
+    onUp: () => Promise<void>,
+  ) {
     this.#settings = settings;
     this.#timeLimit = timeLimit;
     this.#events = events;
@@ -143,7 +148,6 @@ export class Server {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#wake();
     const wasUp = this.#isUp;
     this.#isUp = false;
     this.#patient?.disconnect();
@@ -161,37 +165,15 @@ export class Server {
     }
   }
 
-  /**
-   * A transaction. Those of one turn are sent together, since a round trip costs more than the commands.
-   *
-   * @returns the results, errors only if `isTolerable`
-   */
+  /** A transaction. @returns the results, errors only if `isTolerable` */
   async transact(add: (multi: ChainableCommander) => void, isTolerable = (_: Error) => false): Promise<unknown[]> {
     return this.ask(async (redis) => {
-      const batch = (this.#batch ??= this.#createBatch(redis));
-      const first = batch.pipeline.length;
-      batch.pipeline.multi();
-      add(batch.pipeline);
-      void batch.pipeline.exec();
-      const last = batch.pipeline.length;
-      const own = (await batch.results).slice(first, last);
-      const values = own.at(-1)?.[1];
-      if (!Array.isArray(values)) throw own.find(([error]) => error)?.[0] ?? new Error("no transaction");
-      const known: unknown[] = values;
-      for (const value of known) if (value instanceof Error && !isTolerable(value)) throw value;
-      return known;
-    });
-  }
-
-  /** Commands that are sent together. */
-  async pipeline(add: (commands: ChainableCommander) => void): Promise<unknown[]> {
-    return this.ask(async (redis) => {
-      const commands = redis.pipeline();
-      add(commands);
-      const results = (await commands.exec()) ?? [];
+      const multi = redis.multi();
+      add(multi);
+      const results = (await multi.exec().catch(throwFirst)) ?? [];
       return results.map(([error, result]) => {
-        if (error) throw error;
-        return result;
+        if (error && !isTolerable(error)) throw error;
+        return error ?? result;
       });
     });
   }
@@ -203,7 +185,7 @@ export class Server {
         return await work();
       } catch (error) {
         if (!(error instanceof StoreError) || this.#isClosed) throw error;
-        await this.#nextChance();
+        await delay(persistMs, undefined, { ref: false });
       }
     }
   }
@@ -212,7 +194,7 @@ export class Server {
   refuse(trouble: StoreTrouble, cause: unknown): StoreError {
     if (this.#trouble !== trouble && !this.#isClosed) {
       this.#trouble = trouble;
-      this.#events.down(trouble, cause);
+      this.#events()?.down(trouble, cause);
     }
     return new StoreError(trouble, cause);
   }
@@ -220,19 +202,7 @@ export class Server {
   accept(): void {
     if (this.#trouble === undefined) return;
     this.#trouble = undefined;
-    this.#events.up();
-  }
-
-  #createBatch(redis: Client): CommandBatch {
-    // Missing in its types.
-    const pipeline = redis.pipeline() as CommandBatch["pipeline"];
-    const results = new Promise<Results>((resolve, reject) => {
-      setImmediate(() => {
-        this.#batch = undefined;
-        pipeline.exec().then((found) => resolve(found ?? []), reject);
-      });
-    });
-    return { pipeline, results };
+    this.#events()?.up();
   }
 
   #connect(redis: typeof import("ioredis"), own: RedisOptions): Client {
@@ -278,29 +248,12 @@ export class Server {
     await this.#warn();
     await this.#onUp();
     this.accept();
-    this.#wake();
   }
 
   #failed(error: unknown): StoreError {
     if (error instanceof StoreError) return error;
     const known = error instanceof Error ? error : new Error(String(error));
     return this.refuse(findTrouble(known), known);
-  }
-
-  async #nextChance(): Promise<void> {
-    await new Promise<void>((resolve) => {
-      const settle = () => {
-        clearTimeout(timer);
-        this.#waiting.delete(settle);
-        resolve();
-      };
-      const timer = setTimeout(settle, maxRetryDelayMs);
-      this.#waiting.add(settle);
-    });
-  }
-
-  #wake(): void {
-    for (const settle of this.#waiting) settle();
   }
 
   /** Whether the server keeps what it has acknowledged; some do not show their configuration. */
@@ -321,6 +274,6 @@ export class Server {
   #say(warning: Warning): void {
     if (this.#warned.has(warning)) return;
     this.#warned.add(warning);
-    this.#events.warned(warning);
+    this.#events()?.warned(warning);
   }
 }

@@ -1,17 +1,15 @@
-// The main thread's side of the worker: sends calls, waits for results, restarts the worker.
+// The main thread's side of the worker that owns the file.
 
 import { Worker } from "node:worker_threads";
 import { StoreError, type StoreEvents, type StoreTrouble } from "../queue";
 import type { Tables } from "./tables";
-import type { WorkerAnswer, Message, Method, Question, Setup } from "./worker";
+import type { Method, WorkerAnswer, WorkerCall, WorkerMessage, WorkerSetup } from "./worker";
 
-/** The bytes that wait to be stored, unless one delivery alone is larger. */
+/** The bytes of the bodies that wait to be stored, unless one delivery alone is larger. */
 export const maxWaitingBytes = 64 * 1024 * 1024;
-/** Results are delivered in batches, so that other work has its turn. */
-const maxAnswersAtOnce = 50;
-/** In ms, between two starts of the worker. */
-const restartAfterMs = 1000;
-/** Bytes of a call besides its body. */
+/** In ms, between two tries while the store is in trouble. */
+const retryAfterMs = 1000;
+/** Bytes of a delivery besides its body. */
 const frame = 512;
 
 interface WaitingCall {
@@ -20,141 +18,184 @@ interface WaitingCall {
   readonly reject: (error: StoreError) => void;
 }
 
+type Opened = ReturnType<Tables["open"]>;
+
+/** Restarts the worker and opens the file again when either has failed. */
 export class FileThread {
   readonly #script: string;
-  readonly #setup: Setup;
+  readonly #setup: WorkerSetup;
   readonly #events: Pick<StoreEvents, "down" | "up" | "movedAside">;
+  readonly #opened: (found: Opened) => void;
+  readonly #running: () => ReadonlySet<string>;
   readonly #waiting = new Map<number, WaitingCall>();
   /** All calls of a turn go in one message. */
-  #questions: Question[] = [];
-  #worker: Worker | undefined;
-  #answers: WorkerAnswer[] = [];
-  #bytes = 0;
+  #calls: WorkerCall[] = [];
   #last = 0;
-  /** The trouble of each part: file, thread, waiting calls. */
-  readonly #troubles = new Map<"file" | "thread" | "room", StoreTrouble>();
-  #restart: NodeJS.Timeout | undefined;
-  #closed: { promise: Promise<void>; resolve: () => void } | undefined;
+  #bytes = 0;
+  #worker: Worker | undefined;
+  #firstOpening: Promise<unknown> | undefined;
+  #wasOpen = false;
+  #isOpen = false;
+  #trouble: StoreTrouble | undefined;
+  #retrying: NodeJS.Timeout | undefined;
+  #closed: Promise<unknown> | undefined;
 
-  /** @param script of the worker */
-  constructor(script: string, setup: Setup, events: Pick<StoreEvents, "down" | "up" | "movedAside">) {
+  /**
+   * @param script of the worker
+   * @param opened called each time the file was opened
+   * @param running the ids of the deliveries whose attempts run in this process
+   */
+  constructor(
+    script: string,
+    setup: WorkerSetup,
+    events: Pick<StoreEvents, "down" | "up" | "movedAside">,
+    opened: (found: Opened) => void,
+    running: () => ReadonlySet<string>,
+  ) {
     this.#script = script;
     this.#setup = setup;
     this.#events = events;
-    this.#start();
+    this.#opened = opened;
+    this.#running = running;
   }
 
-  /**
-   * Calls a method of the tables in the worker.
-   *
-   * @throws {StoreError} `busy` where too much waits
-   */
-  ask<M extends Method>(method: M, ...args: Parameters<Tables[M]>): Promise<ReturnType<Tables[M]>> {
-    if (this.#closed || !this.#worker) return Promise.reject(new StoreError(this.#closed ? "unreachable" : "broken"));
-    const bytes = frame + args.reduce((sum: number, arg) => sum + measure(arg), 0);
-    if (method === "add" && this.#bytes > 0 && this.#bytes + bytes > maxWaitingBytes) {
-      const error = new StoreError("busy");
-      this.#isDown("room", "busy", error);
-      return Promise.reject(error);
+  /** Rejects in trouble, and goes on trying. */
+  async open(): Promise<void> {
+    const opening = this.#open();
+    this.#firstOpening = opening.catch(() => undefined);
+    try {
+      await opening;
+    } catch (error) {
+      this.#isDown(error);
+      throw error;
     }
+  }
+
+  /** @throws {StoreError} until the file was open */
+  async wasOpened(): Promise<void> {
+    if (!this.#wasOpen) await this.#firstOpening;
+    if (!this.#wasOpen) throw new StoreError(this.#trouble ?? "unreachable");
+  }
+
+  /** Calls a method of the tables in the worker. @throws {StoreError} */
+  async ask<M extends Method>(method: M, ...args: Parameters<Tables[M]>): Promise<ReturnType<Tables[M]>> {
+    // Requests right after the start wait for the file.
+    if (!this.#isOpen) await this.#firstOpening;
+    if (!this.#isOpen || this.#closed) throw new StoreError(this.#trouble ?? "unreachable");
+    const bytes = frame + args.reduce((sum: number, arg) => sum + (arg instanceof Uint8Array ? arg.length : 0), 0);
+    try {
+      if (method === "add" && this.#bytes > 0 && this.#bytes + bytes > maxWaitingBytes) throw new StoreError("busy");
+      return await this.#call(bytes, method, args);
+    } catch (error) {
+      if (error instanceof StoreError && ["full", "busy"].includes(error.trouble)) this.#isDown(error);
+      throw error;
+    }
+  }
+
+  /** Asks until the store works; never fulfilled once this is closed. */
+  async insist<M extends Method>(method: M, ...args: Parameters<Tables[M]>): Promise<ReturnType<Tables[M]>> {
+    for (;;) {
+      try {
+        return await this.ask(method, ...args);
+      } catch (error) {
+        if (!(error instanceof StoreError) || this.#closed) return new Promise(() => undefined);
+        await new Promise((resolve) => setTimeout(resolve, retryAfterMs).unref());
+      }
+    }
+  }
+
+  /** Ends running work, and the worker. */
+  async close(): Promise<void> {
+    this.#closed ??= new Promise<void>((resolve) => {
+      clearTimeout(this.#retrying);
+      this.#post();
+      if (!this.#worker) return resolve();
+      this.#worker.once("exit", resolve);
+      this.#worker.postMessage("close");
+    });
+    await this.#closed;
+  }
+
+  async #open(): Promise<void> {
+    this.#worker ??= this.#start();
+    const found = await this.#call(0, "open", this.#wasOpen ? [this.#running()] : []);
+    this.#wasOpen = true;
+    this.#isOpen = true;
+    this.#opened(found);
+  }
+
+  #start(): Worker {
+    const worker = new Worker(this.#script, { name: "webhook-trigger", workerData: this.#setup });
+    let cause: unknown;
+    worker.on("message", (message: WorkerMessage) => this.#hear(message));
+    worker.on("error", (error) => (cause = error));
+    worker.on("exit", (code) => this.#died(cause ?? new Error(`the worker ended with ${code}`)));
+    return worker;
+  }
+
+  async #call<M extends Method>(bytes: number, method: M, args: Parameters<Tables[M]>): Promise<ReturnType<Tables[M]>> {
     this.#bytes += bytes;
     return new Promise((resolve, reject) => {
       const number = ++this.#last;
       this.#waiting.set(number, { bytes, resolve: (value) => resolve(value as ReturnType<Tables[M]>), reject });
-      if (this.#questions.length === 0) setImmediate(() => this.#post());
-      this.#questions.push({ number, method, args });
+      if (this.#calls.length === 0) setImmediate(() => this.#post());
+      // A `Buffer` may share its memory with others, which would be copied as well.
+      const copies = args.map((arg: unknown) => (Buffer.isBuffer(arg) ? Uint8Array.from(arg) : arg));
+      this.#calls.push({ number, method, args: copies as Parameters<Tables[M]> });
     });
   }
 
-  /** Ends running work, and the worker. */
-  close(): Promise<void> {
-    if (this.#closed) return this.#closed.promise;
-    let resolve: () => void = () => undefined;
-    const promise = new Promise<void>((settle) => (resolve = settle));
-    this.#closed = { promise, resolve };
-    clearTimeout(this.#restart);
-    this.#post();
-    if (this.#worker) this.#worker.postMessage("close");
-    else resolve();
-    return promise;
-  }
-
-  #start(): void {
-    const worker = new Worker(this.#script, { name: "webhook-trigger", workerData: this.#setup });
-    let cause: unknown;
-    worker.on("message", (message: Message) => this.#hear(message));
-    worker.on("error", (error) => (cause = error));
-    worker.on("exit", (code) => this.#died(cause ?? new Error(`the worker ended with ${code}`)));
-    this.#worker = worker;
-  }
-
-  /** Bytes are copied and transferred: a `Buffer` may share its memory. */
   #post(): void {
-    const copies: ArrayBuffer[] = [];
-    const questions = this.#questions.splice(0).map(({ number, method, args }) => ({
-      ...(number !== undefined && { number }),
-      method,
-      args: args.map((arg) => {
-        if (!(arg instanceof Uint8Array)) return arg;
-        const copy = Uint8Array.from(arg);
-        copies.push(copy.buffer);
-        return copy;
-      }),
-    }));
-    if (questions.length > 0) this.#worker?.postMessage(questions, copies);
+    const calls = this.#calls.splice(0);
+    if (calls.length > 0) this.#worker?.postMessage(calls);
   }
 
-  #hear(message: Message): void {
-    if (message.says === "down") this.#isDown("file", message.trouble, message.cause);
-    else if (message.says === "up") this.#isUp("file");
-    else if (message.says === "movedAside") this.#events.movedAside(message.path, message.cause);
+  #hear(message: WorkerMessage): void {
+    if (message.says === "movedAside") this.#events.movedAside(message.path, message.cause);
+    else if (message.says === "answers") message.answers.forEach((answer) => this.#settle(answer));
     else {
-      this.#isUp("thread");
-      const isAnswering = this.#answers.length > 0;
-      this.#answers.push(...message.answers);
-      if (!isAnswering) this.#answerSome();
+      this.#isOpen = false;
+      this.#isDown(new StoreError(message.trouble, message.cause));
     }
   }
 
-  #answerSome(): void {
-    for (const answer of this.#answers.splice(0, maxAnswersAtOnce)) {
-      const waiting = this.#waiting.get(answer.number ?? 0);
-      this.#waiting.delete(answer.number ?? 0);
-      this.#bytes -= waiting?.bytes ?? 0;
-      if ("trouble" in answer) waiting?.reject(new StoreError(answer.trouble, answer.cause));
-      else waiting?.resolve(answer.value);
-    }
-    if (this.#bytes < maxWaitingBytes / 2) this.#isUp("room");
-    if (this.#answers.length > 0) setImmediate(() => this.#answerSome());
+  #settle(answer: WorkerAnswer): void {
+    const call = this.#waiting.get(answer.number);
+    this.#waiting.delete(answer.number);
+    this.#bytes -= call?.bytes ?? 0;
+    if ("trouble" in answer) call?.reject(new StoreError(answer.trouble, answer.cause));
+    else call?.resolve(answer.value);
   }
 
-  /** Unknown whether it was stored: senders send it again. */
+  /** Unknown whether its calls were done: senders send their deliveries again. */
   #died(cause: unknown): void {
     this.#worker = undefined;
-    while (this.#answers.length > 0) this.#answerSome();
-    for (const { reject } of this.#waiting.values()) reject(new StoreError("broken", cause));
-    this.#waiting.clear();
-    this.#questions = [];
-    this.#bytes = 0;
-    if (this.#closed) return this.#closed.resolve();
-    this.#troubles.delete("file");
-    this.#isDown("thread", "broken", cause);
-    this.#restart = setTimeout(() => this.#start(), restartAfterMs);
+    this.#isOpen = false;
+    this.#calls = [];
+    for (const number of this.#waiting.keys()) this.#settle({ number, trouble: "broken", cause });
+    if (!this.#closed) this.#isDown(new StoreError("broken", cause));
   }
 
-  /** Each trouble is reported once, and when the last one has ended. */
-  #isDown(part: "file" | "thread" | "room", trouble: StoreTrouble, cause: unknown): void {
-    if (this.#troubles.get(part) === trouble) return;
-    this.#troubles.set(part, trouble);
+  /** Reports each trouble once, and tries at once and then each second until there is none. */
+  #isDown(error: unknown): void {
+    const { trouble, cause } = error instanceof StoreError ? error : new StoreError("broken", error);
+    if (this.#closed) return;
+    this.#retrying ??= setTimeout(() => void this.#retry(), this.#trouble ? retryAfterMs : 0).unref();
+    if (trouble === this.#trouble) return;
+    this.#trouble = trouble;
     this.#events.down(trouble, cause);
   }
 
-  #isUp(part: "file" | "thread" | "room"): void {
-    if (this.#troubles.delete(part) && this.#troubles.size === 0) this.#events.up();
+  async #retry(): Promise<void> {
+    try {
+      if (!this.#isOpen) await this.#open();
+      await this.#call(0, "probe", []);
+    } catch (error) {
+      this.#retrying = undefined;
+      return this.#isDown(error);
+    }
+    this.#retrying = undefined;
+    this.#trouble = undefined;
+    this.#events.up();
   }
-}
-
-function measure(arg: unknown): number {
-  if (arg instanceof Uint8Array || typeof arg === "string") return arg.length;
-  return typeof arg === "object" && arg !== null && "rest" in arg ? String(arg.rest).length : 0;
 }

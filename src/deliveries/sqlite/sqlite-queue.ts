@@ -2,52 +2,41 @@
 
 import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
+import type { Pace } from "../../config/parse";
 import type { Delivery, StoredDelivery } from "../delivery";
+import { MemoryDuplicates } from "../duplicates";
 import {
-  type Candidate,
-  type Duplicates,
-  type FirstAnswer,
-  type Found,
-  MemoryDuplicates,
-  type MemoryReservation,
-  type Reservation,
-} from "../duplicates";
-import {
+  afterAttempt,
   type AttemptResult,
   breakerIntervalMs,
   type Change,
   type Consumer,
   type DeliveryQueue,
+  type Duplicates,
+  LoadReporter,
+  maxAge,
+  maxBytes,
   type Position,
   type Query,
+  type Retention,
   StoreError,
   type StoreEvents,
 } from "../queue";
 import type { Pause, State } from "../summary";
-import { interrupted } from "../summary";
 import { FileThread } from "./file-thread";
-import { type NodeFile, NodeQueue } from "./node-queue";
-import { type AttemptOutcome, toDelivery, toRow, type WholeRow } from "./tables";
 
 /** The name of the file in its folder. */
 export const fileName = "webhook-trigger.sqlite";
-/** How long finished deliveries are kept, in ms. */
-export const maxAge = 7 * 24 * 3_600_000;
-/** How much of the file is filled at most, in bytes. */
-export const maxBytes = 1024 * 1024 * 1024;
-/** The error of a delivery whose row was damaged. */
-const unreadable = "unreadable";
-/** Until a store in trouble is asked again to write down how an attempt has ended, in ms. */
-const retryAfterMs = 1000;
 /** The compiled one beside the compiled queue; where TypeScript is run as it is, the worker runs it the same way. */
 const workerFile = join(__dirname, `worker${extname(__filename)}`);
+/** How many attempts of a node run at once without a limit of concurrency: their bodies are in memory. */
+const maxRunning = 1000;
+/** How many are taken from the file in one step. */
+const maxTaken = 100;
+/** The longest time that Node's timers take, in ms. */
+const maxDelayMs = 2 ** 31 - 1;
 
-export interface SqliteOptions {
-  /** How long finished deliveries are kept, in ms. */
-  readonly maxAge?: number;
-  /** How much of the file is filled at most, in bytes. */
-  readonly maxBytes?: number;
+export interface SqliteOptions extends Partial<Retention> {
   readonly breakerInterval?: number;
   /** The file that the worker runs. */
   readonly worker?: string;
@@ -60,16 +49,14 @@ export class SqliteQueue implements DeliveryQueue {
   readonly #options: SqliteOptions;
   readonly #nodes = new Map<string, NodeQueue>();
   /** Deliveries whose flows the caller has started. */
-  readonly #started = new Map<string, Delivery>();
-  /** Those of before; unknown until the file is open. */
-  #pauses: ReadonlyMap<string, Pause> | undefined;
-  #thread: FileThread | undefined;
-  #opening: Promise<unknown> | undefined;
-  #duplicates: SqliteDuplicates | undefined;
-  #events: Pick<StoreEvents, "changed" | "up"> = { changed: () => undefined, up: () => undefined };
-  #isUpDue = false;
+  readonly #started = new Map<string, StoredDelivery>();
+  /** The ids of all whose attempts run, or begin when they are stored. */
+  readonly #running = new Set<string>();
+  #pauses: ReadonlyMap<string, Pause> = new Map();
+  #file: FileThread | undefined;
+  #duplicates: Duplicates | undefined;
+  #changed: StoreEvents["changed"] = () => undefined;
   #areFlowsRunning = false;
-  #isClosed = false;
 
   /** @param folder where the file is, or is to be */
   constructor(folder: string, options: SqliteOptions = {}) {
@@ -83,31 +70,34 @@ export class SqliteQueue implements DeliveryQueue {
   }
 
   async open(events: StoreEvents): Promise<void> {
-    const { worker = workerFile, maxAge: age = maxAge, maxBytes: bytes = maxBytes } = this.#options;
-    this.#events = events;
-    const setup = { path: join(this.#folder, fileName), maxAge: age, maxBytes: bytes };
-    const thread = (this.#thread = new FileThread(worker, setup, {
-      down: (trouble, cause) => events.down(trouble, cause),
-      up: () => {
-        // Until what the file has is known, nothing can be stored.
-        if (this.#pauses) this.#isUp();
-        else this.#isUpDue = true;
+    const { worker = workerFile, ...retention } = this.#options;
+    const setup = { maxAge, maxBytes, ...retention, path: join(this.#folder, fileName) };
+    this.#changed = (id, node) => events.changed(id, node);
+    const memory = new MemoryDuplicates();
+    const file = (this.#file = new FileThread(
+      worker,
+      setup,
+      events,
+      ({ pauses, keys }) => {
+        for (const key of keys) memory.restore(key);
+        this.#pauses = new Map(pauses);
+        for (const [node, queue] of this.#nodes) queue.opened(this.#pauses.get(node));
       },
-      movedAside: (path, cause) => events.movedAside(path, cause),
-    }));
-    this.#duplicates = new SqliteDuplicates(thread);
-    const opening = this.#openFile(thread);
-    this.#opening = opening.catch(() => undefined);
-    await opening.catch((error: unknown) => {
-      void this.#insist(() => this.#openFile(thread));
-      throw error;
-    });
+      () => this.#running,
+    ));
+    // All keys are in memory; those that were settled are in the file as well, for the next process.
+    this.#duplicates = {
+      reserve: async (candidate) => {
+        await file.wasOpened();
+        return memory.reserve(candidate, (key) => void file.ask("addKey", key).catch(() => undefined));
+      },
+    };
+    await file.open();
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
     for (const node of this.#nodes.values()) node.close();
-    await this.#thread?.close();
+    await this.#file?.close();
   }
 
   /** @throws {StoreError} where the queue was not opened before */
@@ -117,40 +107,32 @@ export class SqliteQueue implements DeliveryQueue {
   }
 
   async add(delivery: Delivery, body: Buffer): Promise<void> {
-    if (delivery.state !== "queued") {
-      await this.#store(delivery, body);
-      return;
-    }
-    const queue = this.#queueOf(delivery.node);
-    const admitted = queue.admit(delivery);
-    const isRunning = admitted.state === "running";
-    let isNew = false;
-    try {
-      isNew = await this.#store(admitted, body);
-    } finally {
-      if (isRunning && !isNew) queue.withdraw(delivery.id);
-    }
-    if (!isNew) return;
-    if (!isRunning) return queue.queued();
-    void queue.start({ delivery: admitted, body, attempts: [{ at: Date.now() }] });
+    await this.#ask.ask("add", delivery, body, []);
+    this.#changed(delivery.id, delivery.node);
+    if (delivery.state === "queued") this.#queueOf(delivery.node).startDue();
   }
 
   async addStarted(delivery: Delivery, body: Buffer): Promise<void> {
-    const queue = this.#queueOf(delivery.node);
-    queue.know(delivery.id);
+    const { id } = delivery;
+    const attempts = [{ at: Date.now() }];
+    this.#running.add(id);
     try {
-      await this.#store(delivery, body);
+      await this.#ask.ask("add", delivery, body, attempts);
     } catch (error) {
-      queue.forget(delivery.id);
+      this.#running.delete(id);
       throw error;
     }
-    this.#started.set(delivery.id, delivery);
+    this.#started.set(id, { delivery, body, attempts });
+    this.#changed(id, delivery.node);
   }
 
   async end(id: string, result: AttemptResult): Promise<void> {
-    const delivery = this.#started.get(id);
+    const stored = this.#started.get(id);
     this.#started.delete(id);
-    if (delivery) await this.#queueOf(delivery.node).end(delivery, result);
+    if (!stored) return;
+    const queue = this.#queueOf(stored.delivery.node);
+    await queue.end(stored, result);
+    queue.startDue();
   }
 
   process(node: string, consumer: Consumer): () => void {
@@ -159,12 +141,11 @@ export class SqliteQueue implements DeliveryQueue {
 
   hold(): void {
     this.#areFlowsRunning = false;
-    for (const node of this.#nodes.values()) node.hold();
   }
 
   release(): void {
     this.#areFlowsRunning = true;
-    for (const node of this.#nodes.values()) node.release();
+    for (const node of this.#nodes.values()) node.startDue();
   }
 
   async pause(node: string): Promise<void> {
@@ -180,25 +161,20 @@ export class SqliteQueue implements DeliveryQueue {
   }
 
   /** Step by step, between which others have their turn. */
-  async list({ node, state, text = "", before, limit }: Query): Promise<Delivery[]> {
+  async list({ text = "", ...query }: Query): Promise<Delivery[]> {
     const deliveries: Delivery[] = [];
-    for (let from: Position | undefined = before; ;) {
-      const step = { node, state, text: text.toLowerCase(), before: from, limit: limit - deliveries.length };
-      const { found, next } = await this.#ask.ask("list", step);
-      deliveries.push(...found.map(toDelivery).filter((delivery) => delivery !== undefined));
-      if (next === undefined || deliveries.length >= limit) return deliveries;
-      from = next;
+    for (let before: Position | undefined = query.before; ;) {
+      const limit = query.limit - deliveries.length;
+      const { found, next } = await this.#ask.ask("list", { ...query, text: text.toLowerCase(), before, limit });
+      deliveries.push(...found);
+      if (next === undefined || deliveries.length >= query.limit) return deliveries;
+      before = next;
     }
   }
 
   async find(id: string): Promise<StoredDelivery | undefined> {
     const found = await this.#ask.ask("find", id);
-    return found && toStored(found);
-  }
-
-  async look(id: string): Promise<Delivery | undefined> {
-    const found = await this.#ask.ask("look", id);
-    return found && toDelivery(found);
+    return found && { ...found, body: toBuffer(found.body) };
   }
 
   async counts(node: string): Promise<Partial<Record<State, number>>> {
@@ -207,162 +183,208 @@ export class SqliteQueue implements DeliveryQueue {
 
   async update(id: string, change: Change): Promise<void> {
     await this.#ask.ask("update", id, change);
-    this.#events.changed(id);
+    this.#changed(id);
   }
 
-  async #openFile(thread: FileThread): Promise<void> {
-    const { pauses, keysUntil } = await thread.ask("open", interrupted);
-    const known = (this.#pauses = new Map(pauses));
-    for (const [node, queue] of this.#nodes) queue.opened(known.get(node));
-    this.#duplicates?.opened(keysUntil);
-    if (this.#isUpDue) this.#isUp();
-  }
-
-  #isUp(): void {
-    this.#isUpDue = false;
-    this.#events.up();
-    for (const node of this.#nodes.values()) node.recover();
-  }
-
-  /** @returns whether it is new */
-  async #store(delivery: Delivery, body: Buffer): Promise<boolean> {
-    // What a process before has left is to be known first: what is stored now must not be taken for that.
-    if (!this.#pauses) await this.#opening;
-    if (!this.#pauses) throw new StoreError("unreachable");
-    const { row, searched } = toRow(delivery, body);
-    const isNew = await this.#ask.ask("add", row, searched, body);
-    this.#changed(delivery.id, delivery.node);
-    return isNew;
-  }
-
-  #changed(id: string, node: string): void {
-    this.#events.changed(id, node);
+  get #ask(): FileThread {
+    if (!this.#file) throw new StoreError("unreachable");
+    return this.#file;
   }
 
   #queueOf(node: string): NodeQueue {
     const known = this.#nodes.get(node);
     if (known) return known;
-    const { breakerInterval: interval = breakerIntervalMs } = this.#options;
-    const made = new NodeQueue(this.#fileOf(node), this.#areFlowsRunning, interval);
-    this.#nodes.set(node, made);
-    if (this.#pauses) made.opened(this.#pauses.get(node));
-    return made;
+    const created = new NodeQueue(node, this.#ask, {
+      running: this.#running,
+      changed: this.#changed,
+      areFlowsRunning: () => this.#areFlowsRunning,
+      breakerInterval: this.#options.breakerInterval ?? breakerIntervalMs,
+    });
+    this.#nodes.set(node, created);
+    created.opened(this.#pauses.get(node));
+    return created;
+  }
+}
+
+/** Bytes of the worker, without a copy. */
+function toBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
+  return Buffer.from(buffer, byteOffset, length);
+}
+
+interface NodeQueueOptions {
+  /** The ids of the deliveries of all nodes whose attempts run. */
+  readonly running: Set<string>;
+  readonly changed: StoreEvents["changed"];
+  readonly areFlowsRunning: () => boolean;
+  readonly breakerInterval: number;
+}
+
+/** The queue of one node: starts its flow at the node's pace. While the store is in trouble, it waits. */
+class NodeQueue {
+  readonly #node: string;
+  readonly #file: FileThread;
+  readonly #options: NodeQueueOptions;
+  readonly #load: LoadReporter;
+  #consumer: Consumer | undefined;
+  #pause: Pause | undefined;
+  /** Failed attempts in a row. */
+  #failures = 0;
+  /** Attempts that this queue has started. */
+  #running = 0;
+  /** When rate or circuit breaker allow the next start, in ms since the epoch. */
+  #nextStartAt = 0;
+  #isTaking = false;
+  /** Whether there may be more since the file was asked. */
+  #hasMore = false;
+  /** When due deliveries are looked for again, in ms since the epoch. */
+  #wakeAt = Infinity;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(node: string, file: FileThread, options: NodeQueueOptions) {
+    this.#node = node;
+    this.#file = file;
+    this.#options = options;
+    this.#load = new LoadReporter(
+      () => this.#consumer,
+      async () => ({ ...(await file.ask("counts", node)), running: this.#running, pause: this.#pause }),
+    );
   }
 
-  /** What a node's queue has of the file. */
-  #fileOf(node: string): NodeFile {
-    const ask = () => this.#ask;
-    return {
-      take: (limit, maxAttempts) => this.#take(node, limit, maxAttempts),
-      end: (id, attempt, outcome) => this.#end(node, id, attempt, outcome),
-      putBack: (known) => this.#insist(() => ask().ask("putBack", node, known)),
-      counts: () => this.#insist(() => ask().ask("counts", node)),
-      pause: (pause) => ask().ask("pause", node, pause),
-      resume: () => ask().ask("resume", node),
+  /** The file is open, for the first time or again. */
+  opened(pause: Pause | undefined): void {
+    this.#pause = pause;
+    this.#endOldBreaker();
+    this.startDue();
+  }
+
+  get pause(): Pause | undefined {
+    return this.#pause;
+  }
+
+  process(consumer: Consumer): () => void {
+    this.#consumer = consumer;
+    this.#endOldBreaker();
+    this.startDue();
+    return () => {
+      if (this.#consumer === consumer) this.#consumer = undefined;
     };
   }
 
-  async #take(node: string, limit: number, maxAttempts: number): ReturnType<NodeFile["take"]> {
-    const { taken, failed, nextAt } = await this.#insist(() => this.#ask.ask("take", node, limit, maxAttempts));
-    const readable: StoredDelivery[] = [];
-    for (const each of taken) {
-      const { id, attempt } = each.row;
-      const stored = toStored(each);
-      this.#changed(id, node);
-      if (stored) readable.push(stored);
-      // What nobody can read, no flow can be started with.
-      else await this.#end(node, id, attempt, { ...each.row, state: "failed", error: unreadable });
-    }
-    return { taken: readable, failed: failed.map(toDelivery).filter((delivery) => delivery !== undefined), nextAt };
+  async setPause(): Promise<void> {
+    await this.#file.ask("pause", this.#node, "manual");
+    this.#pause = "manual";
+    this.#load.soon();
   }
 
-  async #end(node: string, id: string, attempt: number, outcome: AttemptOutcome): Promise<void> {
-    await this.#insist(() => this.#ask.ask("end", id, attempt, outcome));
-    this.#changed(id, node);
+  async endPause(): Promise<void> {
+    await this.#file.ask("resume", this.#node);
+    if (this.#pause === "breaker") this.#nextStartAt = 0;
+    this.#pause = undefined;
+    this.#failures = 0;
+    this.startDue();
   }
 
-  /** Does something, however long the store is in trouble: it tells of that by itself. */
-  async #insist<Done>(act: () => Promise<Done>): Promise<Done> {
-    for (;;) {
-      try {
-        return await act();
-      } catch (error) {
-        if (!(error instanceof StoreError) || this.#isClosed) return new Promise(() => undefined);
-        await delay(retryAfterMs, undefined, { ref: false });
+  /** An attempt has ended. */
+  async end(stored: StoredDelivery, result: AttemptResult, consumer = this.#consumer): Promise<void> {
+    const { id, attempt: ended } = stored.delivery;
+    const { delivery, attempts } = afterAttempt(stored, result, consumer?.pace, Date.now());
+    const { state, attempt, maxAttempts, nextAt, error } = delivery;
+    await this.#file.insist("end", id, ended, { state, attempt, maxAttempts, nextAt, error }, attempts);
+    this.#options.running.delete(id);
+    this.#options.changed(id, this.#node);
+    await this.#countFailures(result, consumer?.pace).catch(() => undefined);
+    consumer?.ended(delivery, result);
+  }
+
+  close(): void {
+    this.#consumer = undefined;
+    clearTimeout(this.#timer);
+    this.#load.stop();
+  }
+
+  /** Starts what is due, as far as there is room. */
+  startDue(): void {
+    this.#load.soon();
+    this.#hasMore = true;
+    if (!this.#isTaking) void this.#takeAndStart();
+  }
+
+  async #takeAndStart(): Promise<void> {
+    this.#isTaking = true;
+    for (let consumer = this.#consumer; consumer && this.#hasMore; consumer = this.#consumer) {
+      const { pace } = consumer;
+      const room = this.#room(pace);
+      if (room <= 0) break;
+      this.#hasMore = false;
+      const { taken, failed, nextAt } = await this.#file.insist("take", this.#node, room, pace.attempts);
+      const interval = this.#intervalOf(pace);
+      if (taken.length > 0 && interval > 0) this.#nextStartAt = Math.max(Date.now(), this.#nextStartAt) + interval;
+      for (const stored of taken) void this.#start({ ...stored, body: toBuffer(stored.body) }, consumer);
+      for (const delivery of failed) {
+        this.#options.changed(delivery.id, this.#node);
+        consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
       }
+      if (taken.length + failed.length > 0) this.#hasMore = true;
+      else if (nextAt !== undefined) this.#lookAgainAt(nextAt);
     }
+    this.#isTaking = false;
   }
 
-  get #ask(): FileThread {
-    if (!this.#thread) throw new StoreError("unreachable");
-    return this.#thread;
-  }
-}
-
-function toStored({ row, body, attempts }: WholeRow): StoredDelivery | undefined {
-  const delivery = toDelivery(row);
-  return delivery && { delivery, body: Buffer.from(body.buffer, body.byteOffset, body.length), attempts };
-}
-
-// The keys of deliveries, in a file as well: those that have been answered outlive the process.
-
-/**
- * All that this process has been asked for is in its memory, where reservations are and who waits for them: they end
- * with it. The file is asked for the keys of processes before it, as long as it has any.
- */
-class SqliteDuplicates implements Duplicates {
-  readonly #memory = new MemoryDuplicates();
-  readonly #thread: FileThread;
-  /** Until when the file may have keys of processes before this one, in ms since the epoch. */
-  #knownUntil = Infinity;
-
-  constructor(thread: FileThread) {
-    this.#thread = thread;
+  async #start(stored: StoredDelivery, consumer: Consumer): Promise<void> {
+    const { id } = stored.delivery;
+    this.#running++;
+    this.#options.running.add(id);
+    this.#options.changed(id, this.#node);
+    const canStart = this.#options.areFlowsRunning() && consumer === this.#consumer;
+    await this.end(stored, canStart ? await consumer.start(stored) : { as: "interrupted" }, consumer);
+    this.#running--;
+    this.startDue();
   }
 
-  /** @param until until when the file has keys, before any of this process is in it */
-  opened(until: number): void {
-    this.#knownUntil = until;
-  }
-
-  reserve(candidate: Candidate): Found | Promise<Found> {
-    const found = this.#memory.reserve(candidate);
-    if (!found.isFirst) return found;
-    const reservation = this.#reservationOf(candidate, found);
-    return Date.now() < this.#knownUntil ? this.#look(candidate, reservation) : reservation;
-  }
-
-  async #look({ endpoint, key }: Candidate, reservation: Reservation): Promise<Found> {
-    try {
-      const known = await this.#thread.ask("findKey", endpoint, key);
-      if (!known) return reservation;
-      void reservation.release();
-      const { id, answer } = known;
-      const body = answer?.body && Buffer.from(answer.body);
-      return { isFirst: false, id, outcome: { answer: answer && { ...answer, body } } };
-    } catch (error) {
-      void reservation.release();
-      throw error;
+  /** How many may start now. */
+  #room(pace: Pace): number {
+    if (!this.#options.areFlowsRunning() || this.#pause === "manual") return 0;
+    const isSpread = this.#intervalOf(pace) > 0;
+    if (isSpread && Date.now() < this.#nextStartAt) {
+      this.#lookAgainAt(this.#nextStartAt);
+      return 0;
     }
+    // With an open breaker one at a time, with a rate one per interval.
+    const places = this.#pause === "breaker" ? 1 : pace.concurrency || maxRunning;
+    return Math.min(places - this.#running, isSpread ? 1 : maxTaken);
   }
 
-  #reservationOf({ endpoint, key, id, keptFor }: Candidate, inMemory: MemoryReservation): Reservation {
-    let isOver = false;
-    return {
-      isFirst: true,
-      /** Never rejected: a key that the file does not take is known until the process ends. */
-      settle: async (answer?: FirstAnswer) => {
-        if (isOver) return;
-        isOver = true;
-        inMemory.settle(answer);
-        if (answer && answer.status >= 500) return;
-        const stored = { endpoint, key, id, until: Date.now() + keptFor, answer: answer && { status: answer.status, fields: answer.fields } }; // prettier-ignore
-        await this.#thread.ask("addKey", stored, answer?.body).catch(() => undefined);
-      },
-      release: () => {
-        isOver = true;
-        inMemory.release();
-      },
-    };
+  /** Between two starts, in ms. */
+  #intervalOf({ ratePerMinute }: Pace): number {
+    if (this.#pause === "breaker") return this.#options.breakerInterval;
+    return ratePerMinute > 0 ? 60_000 / ratePerMinute : 0;
+  }
+
+  /** @param time in ms since the epoch */
+  #lookAgainAt(time: number): void {
+    if (time >= this.#wakeAt) return;
+    clearTimeout(this.#timer);
+    this.#wakeAt = time;
+    const delay = Math.min(maxDelayMs, Math.max(0, time - Date.now()));
+    this.#timer = setTimeout(() => {
+      this.#wakeAt = Infinity;
+      this.startDue();
+    }, delay).unref();
+  }
+
+  async #countFailures({ as }: AttemptResult, pace: Pace | undefined): Promise<void> {
+    if (as === "interrupted") return;
+    this.#failures = as === "failed" ? this.#failures + 1 : 0;
+    // A success ends the breaker's pause.
+    if (as === "succeeded" && this.#pause === "breaker") return this.endPause();
+    if (!pace?.breaker || this.#failures < pace.breaker || this.#pause) return;
+    this.#pause = "breaker";
+    this.#nextStartAt = Date.now() + this.#options.breakerInterval;
+    await this.#file.ask("pause", this.#node, "breaker");
+  }
+
+  /** The node has no circuit breaker any more. */
+  #endOldBreaker(): void {
+    if (this.#pause === "breaker" && this.#consumer?.pace.breaker === 0) void this.endPause().catch(() => undefined);
   }
 }

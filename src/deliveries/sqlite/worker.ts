@@ -4,39 +4,37 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
-import type { StoreTrouble } from "../queue";
+import type { Retention, StoreTrouble } from "../queue";
 import { type Database, NoRoom, openDatabase, Tables } from "./tables";
 
-/** The methods of the tables that can be called. */
-export type Method = "open" | "add" | "take" | "putBack" | "end" | "update" | "find" | "look" | "list" | "counts" | "pause" | "resume" | "findKey" | "addKey" | "tidy" | "probe"; // prettier-ignore
+/** The methods of the tables, which the main thread calls. */
+export type Method = keyof Tables;
 
-/** A call; its answer has the same number. Without a number nobody waits. */
-export interface Question<M extends Method = Method> {
-  readonly number?: number;
+/** A call; its answer has the same number. */
+export interface WorkerCall<M extends Method = Method> {
+  readonly number: number;
   readonly method: M;
   readonly args: Parameters<Tables[M]>;
 }
 
-export type WorkerAnswer =
-  | { readonly number: number | undefined; readonly value: unknown }
-  | { readonly number: number | undefined; readonly trouble: StoreTrouble; readonly cause: unknown };
-
-export type Message =
-  | { readonly says: "answers"; readonly answers: readonly WorkerAnswer[] }
-  | { readonly says: "down"; readonly trouble: StoreTrouble; readonly cause: unknown }
-  | { readonly says: "up" }
-  | { readonly says: "movedAside"; readonly path: string; readonly cause: unknown };
-
-export interface Setup {
-  readonly path: string;
-  /** Retention in ms. */
-  readonly maxAge: number;
-  /** The bytes of the file. */
-  readonly maxBytes: number;
+interface CallFailure {
+  readonly number: number;
+  readonly trouble: StoreTrouble;
+  readonly cause: unknown;
 }
 
-/** How often a store in trouble is tried again, in ms. */
-const retryAfterMs = 1000;
+export type WorkerAnswer = { readonly number: number; readonly value: unknown } | CallFailure;
+
+export type WorkerMessage =
+  | { readonly says: "answers"; readonly answers: readonly WorkerAnswer[] }
+  /** The file is closed after an error, until `open` is called. */
+  | { readonly says: "closed"; readonly trouble: StoreTrouble; readonly cause: unknown }
+  | { readonly says: "movedAside"; readonly path: string; readonly cause: unknown };
+
+export interface WorkerSetup extends Retention {
+  readonly path: string;
+}
+
 /** How often old deliveries are looked for, in ms, and how long other calls have their turn between two steps. */
 const tidyIntervalMs = 60_000;
 const tidyStepMs = 20;
@@ -44,8 +42,7 @@ const tidyStepMs = 20;
 const moveAsideIntervalMs = 60_000;
 /** The files of a database in WAL mode: https://www.sqlite.org/walformat.html. */
 const parts = ["", "-wal", "-shm"];
-const readingMethods: readonly Method[] = ["find", "look", "list", "counts", "findKey"];
-const tidying: Question = { method: "tidy", args: [] };
+const readingMethods: readonly Method[] = ["find", "list", "counts"];
 /** Of the schema. A file of another version is moved aside. */
 const version = 1;
 
@@ -61,112 +58,99 @@ const settings = `
   PRAGMA journal_size_limit = ${16 * 1024 * 1024};
 `;
 
+interface OpenFile {
+  readonly database: Database;
+  readonly inode: number | undefined;
+  tables: Tables;
+}
+
 class StoreFile {
-  readonly #setup: Setup;
-  readonly #say: (message: Message) => void;
-  readonly #tidying = setInterval(() => this.take([tidying]), tidyIntervalMs);
-  #open: { database: Database; tables: Tables; inode: number | undefined } | undefined;
-  #questions: Question[] = [];
-  #trouble: StoreTrouble | undefined;
-  /** Bytes of the largest body that did not fit since the store last worked. */
-  #refusedBytes = 0;
-  #retry: NodeJS.Timeout | undefined;
+  readonly #setup: WorkerSetup;
+  readonly #say: (message: WorkerMessage) => void;
+  #file: OpenFile | undefined;
+  #calls: WorkerCall[] = [];
+  #tidying: NodeJS.Timeout | undefined;
   #movedAsideAt = -Infinity;
 
-  constructor(setup: Setup, say: (message: Message) => void) {
+  constructor(setup: WorkerSetup, say: (message: WorkerMessage) => void) {
     this.#setup = setup;
     this.#say = say;
-    this.take([tidying]);
   }
 
-  take(questions: readonly Question[]): void {
-    if (this.#questions.length === 0) setImmediate(() => this.#work());
-    this.#questions.push(...questions);
+  take(calls: readonly WorkerCall[]): void {
+    if (this.#calls.length === 0) setImmediate(() => this.#work());
+    this.#calls.push(...calls);
   }
 
   close(): void {
     this.#work();
-    clearInterval(this.#tidying);
-    clearTimeout(this.#retry);
-    this.#open?.database.close();
+    clearTimeout(this.#tidying);
+    this.#file?.database.close();
   }
 
   #work(): void {
-    const questions = this.#questions.splice(0);
-    if (questions.length === 0) return;
-    const answers = this.#answerAll(questions);
-    const hasMore = questions.some(({ method }, index) => method === "tidy" && Reflect.get(answers[index] ?? {}, "value") === true); // prettier-ignore
-    if (hasMore) setTimeout(() => this.take([tidying]), tidyStepMs);
-    this.#say({ says: "answers", answers: answers.filter(({ number }) => number !== undefined) });
+    const answers = this.#answer(this.#calls.splice(0));
+    if (answers.length > 0) this.#say({ says: "answers", answers });
   }
 
   /** @returns the results, when they are synced */
-  #answerAll(questions: readonly Question[]): WorkerAnswer[] {
+  #answer(calls: readonly WorkerCall[]): WorkerAnswer[] {
+    const [first] = calls;
+    if (!first) return [];
     try {
-      const { database, tables, inode } = (this.#open ??= this.#openFile());
-      const isWriting = questions.some(({ method }) => !readingMethods.includes(method));
-      // A deleted or replaced file would lose what is written. SQLITE_CANTOPEN: it is opened anew.
-      if (isWriting && findInode(this.#setup.path) !== inode) throw Object.assign(new Error("the file is gone"), { errcode: 14 }); // prettier-ignore
-      tables.begin();
-      if (isWriting) database.exec("BEGIN IMMEDIATE");
-      const answers = questions.map((question) => answer(tables, question));
-      if (isWriting) database.exec("COMMIT");
-      const refused = questions.filter((_, index) => "trouble" in (answers[index] ?? {}));
-      const full = answers.find((each) => "trouble" in each);
-      if (full && "trouble" in full) this.#isDown(full.trouble, full.cause, refused);
-      // Reading and changing work in a full file, too: only adding proves that there is room.
-      else if (questions.some((question) => addedBytes(question) >= this.#refusedBytes)) this.#works();
+      if (first.method === "open") this.#open();
+      const answers = this.#transact(calls);
+      if (first.method === "open") this.#tidySoon(0);
       return answers;
     } catch (error) {
-      return this.#fail(questions, error);
-    }
-  }
-
-  #fail(questions: readonly Question[], error: unknown): WorkerAnswer[] {
-    this.#rollBack(error);
-    if (isCorruption(error) && this.#moveAside(error)) return this.#answerAll(questions);
-    const trouble = getTrouble(error);
-    if (isOfOperation(error)) {
+      const isAlone = isOfCall(error);
+      if (isAlone) this.#rollBack();
       // One call that fails must not fail the others.
-      if (questions.length > 1) return questions.flatMap((question) => this.#answerAll([question]));
-      if (trouble !== "full") return questions.map(({ number }) => ({ number, trouble, cause: error }));
+      if (isAlone && calls.length > 1) return calls.flatMap((call) => this.#answer([call]));
+      const trouble = getTrouble(error);
+      if (!isAlone) this.#lose(error, trouble);
+      return calls.map(({ number }) => ({ number, trouble, cause: error }));
     }
-    this.#isDown(trouble, error, questions);
-    return questions.map(({ number }) => ({ number, trouble, cause: error }));
   }
 
-  /** After an error the file is opened anew. */
-  #rollBack(error: unknown): void {
-    if (!this.#open) return;
-    const { database, tables } = this.#open;
-    tables.undone();
+  #transact(calls: readonly WorkerCall[]): WorkerAnswer[] {
+    const file = this.#file;
+    const isWriting = calls.some(({ method }) => !readingMethods.includes(method));
+    // What is written to a deleted or replaced file is lost.
+    if (!file || (isWriting && findInode(this.#setup.path) !== file.inode)) throw sqliteError("the file is gone", 14);
+    if (isWriting) file.database.exec("BEGIN IMMEDIATE");
+    const answers = calls.map((call) => answerCall(file.tables, call));
+    if (isWriting) file.database.exec("COMMIT");
+    return answers;
+  }
+
+  #rollBack(): void {
+    if (!this.#file) return;
+    const { database } = this.#file;
     try {
       database.exec("ROLLBACK");
     } catch {
       // SQLite has done so itself: https://www.sqlite.org/lang_transaction.html#response_to_errors_within_a_transaction
     }
-    if (isOfOperation(error)) return;
-    database.close();
-    this.#open = undefined;
+    this.#file.tables = new Tables(database, this.#setup);
   }
 
-  #openFile(): { database: Database; tables: Tables; inode: number | undefined } {
-    const { path } = this.#setup;
-    const isNew = !existsSync(path);
-    // For this user only, as it contains bodies; SQLite gives its other files the same mode.
-    closeSync(openSync(path, "a", 0o600));
-    if (isNew) syncFolder(path);
-    const database = openDatabase(path);
+  /** After an error of the file it is opened anew. */
+  #lose(error: unknown, trouble: StoreTrouble): void {
+    this.#file?.database.close();
+    this.#file = undefined;
+    if (isCorruption(error)) this.#moveAside(error);
+    this.#say({ says: "closed", trouble, cause: error });
+  }
+
+  #open(): void {
+    this.#file?.database.close();
+    this.#file = undefined;
     try {
-      database.exec(settings);
-      const found = Number(database.prepare("PRAGMA user_version").get()?.user_version);
-      const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
-      if (!isEmpty && found !== version) throw Object.assign(new Error(`its tables have version ${found}`), { errcode: 26 }); // prettier-ignore
-      database.exec(`PRAGMA user_version = ${version}`);
-      return { database, tables: new Tables(database, this.#setup), inode: findInode(path) };
+      this.#file = openFile(this.#setup);
     } catch (error) {
-      database.close();
-      throw error;
+      if (!isCorruption(error) || !this.#moveAside(error)) throw error;
+      this.#file = openFile(this.#setup);
     }
   }
 
@@ -186,23 +170,33 @@ class StoreFile {
     return true;
   }
 
-  #works(): void {
-    clearTimeout(this.#retry);
-    this.#refusedBytes = 0;
-    if (this.#trouble === undefined) return;
-    this.#trouble = undefined;
-    this.#say({ says: "up" });
+  #tidySoon(delay: number): void {
+    clearTimeout(this.#tidying);
+    this.#tidying = setTimeout(() => {
+      const [answer] = this.#answer([{ number: 0, method: "tidy", args: [] }]);
+      const hasMore = answer && "value" in answer && answer.value === true;
+      this.#tidySoon(hasMore ? tidyStepMs : tidyIntervalMs);
+    }, delay);
   }
+}
 
-  /** @param refused the calls that failed */
-  #isDown(trouble: StoreTrouble, cause: unknown, refused: readonly Question[]): void {
-    clearTimeout(this.#retry);
-    // A body of more than half of the room may never fit, which does not concern the others.
-    this.#refusedBytes = Math.min(Math.max(this.#refusedBytes, ...refused.map(addedBytes)), this.#setup.maxBytes / 2);
-    this.#retry = setTimeout(() => this.take([{ method: "probe", args: [this.#refusedBytes] }]), retryAfterMs);
-    if (trouble === this.#trouble) return;
-    this.#trouble = trouble;
-    this.#say({ says: "down", trouble, cause });
+function openFile(setup: WorkerSetup): OpenFile {
+  const { path } = setup;
+  const isNew = !existsSync(path);
+  // For this user only, as it contains bodies; SQLite gives its other files the same mode.
+  closeSync(openSync(path, "a", 0o600));
+  if (isNew) syncFolder(path);
+  const database = openDatabase(path);
+  try {
+    database.exec(settings);
+    const found = Number(database.prepare("PRAGMA user_version").get()?.user_version);
+    const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
+    if (!isEmpty && found !== version) throw sqliteError(`its tables have version ${found}`, 26);
+    database.exec(`PRAGMA user_version = ${version}`);
+    return { database, inode: findInode(path), tables: new Tables(database, setup) };
+  } catch (error) {
+    database.close();
+    throw error;
   }
 }
 
@@ -210,15 +204,8 @@ function findInode(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
-/** Bytes of the body that a call adds; -1 where it adds none. */
-function addedBytes({ method, args }: Question): number {
-  if (method === "probe") return Number(args[0]);
-  const [, , body] = args;
-  return method === "add" && body instanceof Uint8Array ? body.length : -1;
-}
-
 /** A call that finds no room has changed nothing. */
-function answer(tables: Tables, { number, method, args }: Question): WorkerAnswer {
+function answerCall(tables: Tables, { number, method, args }: WorkerCall): WorkerAnswer {
   try {
     return { number, value: (tables[method] as (...args: unknown[]) => unknown).apply(tables, [...args]) };
   } catch (error) {
@@ -239,9 +226,9 @@ function syncFolder(path: string): void {
 }
 
 function serve(port: MessagePort): void {
-  const file = new StoreFile(workerData as Setup, (message) => port.postMessage(message));
-  port.on("message", (questions: readonly Question[] | "close") => {
-    if (questions !== "close") return file.take(questions);
+  const file = new StoreFile(workerData as WorkerSetup, (message) => port.postMessage(message));
+  port.on("message", (calls: readonly WorkerCall[] | "close") => {
+    if (calls !== "close") return file.take(calls);
     file.close();
     port.close();
   });
@@ -263,8 +250,6 @@ const troubleByCode: Readonly<Record<number, StoreTrouble>> = {
 };
 /** SQLITE_CORRUPT, SQLITE_NOTADB. */
 const corruption = [11, 26];
-/** Errors of a statement, not of the file: SQLITE_TOOBIG, _CONSTRAINT, _MISMATCH, _MISUSE and _RANGE. */
-const ofStatement = [18, 19, 20, 21, 25];
 
 /** By the names of https://www.man7.org/linux/man-pages/man3/errno.3.html. */
 const troubleByName: Readonly<Record<string, StoreTrouble>> = {
@@ -276,9 +261,18 @@ const troubleByName: Readonly<Record<string, StoreTrouble>> = {
   EIO: "broken",
 };
 
+function sqliteError(message: string, errcode: number): Error {
+  return Object.assign(new Error(message), { errcode });
+}
+
 /** The primary code of an SQLite error; nothing for another error. */
 function getCode(error: unknown): number | undefined {
   return error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
+}
+
+/** Of the file system. */
+function isOfSystem(error: unknown): error is Error & { code: unknown } {
+  return error instanceof Error && "syscall" in error && "code" in error;
 }
 
 export function getTrouble(error: unknown): StoreTrouble {
@@ -286,18 +280,16 @@ export function getTrouble(error: unknown): StoreTrouble {
   const code = getCode(error);
   if (code !== undefined) return troubleByCode[code] ?? "broken";
   // Other errors of the file system: the path leads to no file.
-  const isOfSystem = error instanceof Error && "syscall" in error && "code" in error;
-  return isOfSystem ? (troubleByName[String(error.code)] ?? "unreachable") : "broken";
+  return isOfSystem(error) ? (troubleByName[String(error.code)] ?? "unreachable") : "broken";
 }
 
-/** Whether the file is no SQLite database, or a damaged one. */
+/** Whether the file is no SQLite database, or a damaged one; damaged JSON is a `SyntaxError`. */
 export function isCorruption(error: unknown): boolean {
-  return corruption.includes(getCode(error) ?? 0);
+  return error instanceof SyntaxError || corruption.includes(getCode(error) ?? 0);
 }
 
 /** Whether an error may concern one call alone. */
-export function isOfOperation(error: unknown): boolean {
-  if (error instanceof TypeError || error instanceof RangeError) return true;
+export function isOfCall(error: unknown): boolean {
   const code = getCode(error);
-  return code !== undefined && (troubleByCode[code] === "full" || ofStatement.includes(code));
+  return code === undefined ? !isOfSystem(error) && !isCorruption(error) : troubleByCode[code] === "full";
 }

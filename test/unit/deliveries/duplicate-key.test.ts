@@ -1,7 +1,7 @@
 import should from "should";
 import { senders } from "../../../src/auth/senders/table";
 import type { DuplicateKey } from "../../../src/config/rules";
-import { composeDuplicateKey, isIdLoose, type Known } from "../../../src/deliveries/duplicate-guard";
+import { composeDuplicateKey, isIdLoose, type Known } from "../../../src/deliveries/duplicates";
 
 function known({ headers = [], search = "", body = "", ...rest }: Partial<Known> & { headers?: string[]; search?: string; body?: string }): Known {
   const bytes = Buffer.from(body);

@@ -1,13 +1,20 @@
+import { EventEmitter } from "node:events";
+import type { ServerResponse } from "node:http";
+import { mock } from "node:test";
 import should from "should";
 import {
-  type Candidate,
-  type Earlier,
+  DuplicateGuard,
+  type DuplicateVerdict,
+  Guarding,
   maxAnswerBytes,
+  maxKeys,
+  maxWaitingDuplicateBytes,
+  maxWaitingDuplicates,
   MemoryDuplicates,
   type MemoryReservation,
-  maxKeys,
-  reserveOrWait,
 } from "../../../src/deliveries/duplicates";
+import type { Candidate, Earlier } from "../../../src/deliveries/queue";
+import { Problem, problems } from "../../../src/request/problem";
 import { shouldGrowEvenly } from "../../harness/cost";
 
 const hour = 3_600_000;
@@ -28,7 +35,7 @@ function earlier(found: MemoryReservation | Earlier): Earlier {
 
 const answer = (status: number, body: Buffer | undefined = Buffer.from("done")) => ({ status, fields: { "Content-Type": "text/plain" }, body }); // prettier-ignore
 
-describe("MemoryDuplicates", () => {
+describe("duplicate keys in memory", () => {
   let now: number;
   let duplicates: MemoryDuplicates;
   beforeEach(() => {
@@ -36,30 +43,13 @@ describe("MemoryDuplicates", () => {
     duplicates = new MemoryDuplicates(() => now);
   });
 
-  it("gives a key to the first delivery, and tells the others of it", async () => {
-    first(duplicates.reserve(candidate("1"))).settle();
-    const found = earlier(duplicates.reserve(candidate("2")));
-    found.id.should.equal("1");
-    should(found.outcome).eql({ answer: undefined });
-    should(await reserveOrWait(duplicates, candidate("3"))).eql({ isFirst: false, id: "1", answer: undefined });
-  });
-
-  it("knows keys by their endpoints", () => {
+  it("are known by their endpoints", () => {
     first(duplicates.reserve(candidate("1", "k", "n"))).settle();
     first(duplicates.reserve(candidate("2", "k", "m")));
     first(duplicates.reserve(candidate("3", "l", "n")));
   });
 
-  it("answers those who wait as the first one, and those who come later", async () => {
-    const reservation = first(duplicates.reserve(candidate("1")));
-    const waiting = [2, 3].map((id) => reserveOrWait(duplicates, candidate(String(id))));
-    reservation.settle(answer(201));
-    for (const told of [...(await Promise.all(waiting)), await reserveOrWait(duplicates, candidate("4"))]) {
-      told.should.eql({ isFirst: false, id: "1", answer: answer(201) });
-    }
-  });
-
-  it("keeps a key for its time, counted from the answer, and duplicates do not make it longer", () => {
+  it("are kept for their time, counted from the reply, and duplicates do not make it longer", () => {
     const reservation = first(duplicates.reserve(candidate("1")));
     now += 2 * hour;
     earlier(duplicates.reserve(candidate("2")));
@@ -68,95 +58,46 @@ describe("MemoryDuplicates", () => {
     earlier(duplicates.reserve(candidate("3")));
     now += 1;
     first(duplicates.reserve(candidate("4")));
+    earlier(duplicates.reserve(candidate("5"))).id.should.equal("4");
     duplicates.bytes.should.equal(0);
   });
 
-  it("gives a key whose time is over to one delivery only", () => {
-    first(duplicates.reserve(candidate("1"))).settle();
-    now += hour;
-    first(duplicates.reserve(candidate("2")));
-    earlier(duplicates.reserve(candidate("3"))).id.should.equal("2");
-  });
-
-  it("gives a key that is released to one of those who wait", async () => {
-    const reservation = first(duplicates.reserve(candidate("1")));
-    const waiting = [2, 3, 4].map(async (id) => reserveOrWait(duplicates, candidate(String(id))));
-    reservation.release();
-    const next = await Promise.race(waiting);
-    next.isFirst.should.be.true();
-    if (next.isFirst) await next.settle(answer(200));
-    const told = await Promise.all(waiting);
-    told.filter(({ isFirst }) => isFirst).should.have.length(1);
-  });
-
-  for (const status of [500, 503, 504]) {
-    it(`frees the key after ${status}, which those who wait are told`, async () => {
-      const reservation = first(duplicates.reserve(candidate("1")));
-      const waiting = reserveOrWait(duplicates, candidate("2"));
-      reservation.settle(answer(status));
-      (await waiting).should.eql({ isFirst: false, id: "1", answer: answer(status) });
-      first(duplicates.reserve(candidate("3")));
-    });
-  }
-
-  it("keeps the key after 4xx: to send it again would not help", () => {
+  it("are kept after 4xx, since sending again would not help", () => {
     first(duplicates.reserve(candidate("1"))).settle(answer(422));
     earlier(duplicates.reserve(candidate("2"))).outcome.should.eql({ answer: answer(422) });
   });
 
-  it("takes the first word of a delivery, and none of one whose key was forgotten", async () => {
+  it("follow the first call of settle or release", () => {
     const one = first(duplicates.reserve(candidate("1")));
     one.settle(answer(200));
     one.release();
     one.settle(answer(500));
     earlier(duplicates.reserve(candidate("2"))).outcome.should.eql({ answer: answer(200) });
-
-    duplicates = new MemoryDuplicates(() => now, 1);
-    const forgotten = first(duplicates.reserve(candidate("1")));
-    const waiting = reserveOrWait(duplicates, candidate("2"));
-    const other = first(duplicates.reserve(candidate("3", "other")));
-    other.release();
-    const again = first(duplicates.reserve(candidate("4")));
-    forgotten.settle(answer(200));
-    should(await waiting).containEql({ id: "1" });
-    const third = earlier(duplicates.reserve(candidate("5")));
-    third.id.should.equal("4");
-    again.settle(answer(201));
-    should(await third.outcome).eql({ answer: answer(201) });
   });
 
-  it("keeps the bodies of answers up to 64 kB, and tells those who wait longer ones, too", async () => {
-    for (const [length, isKept] of [
-      [maxAnswerBytes, true],
-      [maxAnswerBytes + 1, false],
-    ] as const) {
+  it("have the bodies of replies up to 64 kB; duplicates that wait get longer ones, too", async () => {
+    for (const length of [maxAnswerBytes, maxAnswerBytes + 1]) {
       const key = String(length);
       const body = Buffer.alloc(length, "x");
       const reservation = first(duplicates.reserve(candidate("1", key)));
-      const waiting = reserveOrWait(duplicates, candidate("2", key));
+      const waiting = earlier(duplicates.reserve(candidate("2", key))).outcome;
       reservation.settle(answer(200, body));
-      should(await waiting)
-        .have.propertyByPath("answer", "body")
-        .equal(body);
-      const { outcome } = earlier(duplicates.reserve(candidate("3", key)));
-      outcome.should.eql({
-        answer: { status: 200, fields: { "Content-Type": "text/plain" }, body: isKept ? body : undefined },
-      });
+      should(await waiting).eql({ answer: answer(200, body) });
+      const kept = { ...answer(200), body: length > maxAnswerBytes ? undefined : body };
+      earlier(duplicates.reserve(candidate("3", key))).outcome.should.eql({ answer: kept });
     }
   });
 
-  it("keeps so many bytes of answers over all endpoints, the youngest", () => {
+  it("have so many bytes of replies over all endpoints, the newest", () => {
     duplicates = new MemoryDuplicates(() => now, 100, 10);
     for (const key of ["a", "b", "c"]) first(duplicates.reserve(candidate("1", key, key))).settle(answer(200, Buffer.alloc(4))); // prettier-ignore
     duplicates.bytes.should.equal(8);
-    const bodyOf = (key: string) => earlier(duplicates.reserve(candidate("2", key, key))).outcome;
-    bodyOf("a").should.eql({ answer: { status: 200, fields: { "Content-Type": "text/plain" }, body: undefined } });
-    bodyOf("c").should.eql({
-      answer: { status: 200, fields: { "Content-Type": "text/plain" }, body: Buffer.alloc(4) },
-    });
+    const outcomeOf = (key: string) => earlier(duplicates.reserve(candidate("2", key, key))).outcome;
+    outcomeOf("a").should.eql({ answer: { ...answer(200), body: undefined } });
+    outcomeOf("c").should.eql({ answer: answer(200, Buffer.alloc(4)) });
   });
 
-  it(`keeps ${maxKeys} keys over all endpoints, and the oldest go first`, () => {
+  it(`are ${maxKeys} over all endpoints, and the oldest go first`, () => {
     const reserve = (index: number) => duplicates.reserve(candidate("1", String(index), `n${index % 3}`));
     for (let index = 0; index < maxKeys; index++) first(reserve(index)).settle();
     duplicates.size.should.equal(maxKeys);
@@ -168,14 +109,14 @@ describe("MemoryDuplicates", () => {
     first(reserve(1));
   });
 
-  it("takes as long for a key however many there have been", async () => {
+  it("take as long however many there have been", async () => {
     await shouldGrowEvenly((size) => {
       duplicates = new MemoryDuplicates(() => now);
       for (let index = 0; index < size; index++) first(duplicates.reserve(candidate("1", String(index)))).settle();
     }, 2 * maxKeys);
   });
 
-  it("forgets the key of a delivery that is not answered yet last of all", () => {
+  it("are never forgotten while their delivery has no reply", () => {
     duplicates = new MemoryDuplicates(() => now, 2);
     const reservation = first(duplicates.reserve(candidate("1", "a")));
     for (const key of ["b", "c", "d"]) first(duplicates.reserve(candidate("1", key))).settle();
@@ -185,7 +126,7 @@ describe("MemoryDuplicates", () => {
     duplicates.size.should.equal(2);
   });
 
-  it("forgets keys whose time is over when others come, also behind ones that are kept for longer", () => {
+  it("are forgotten after their time when others come, also behind ones that are kept for longer", () => {
     first(duplicates.reserve(candidate("1", "long", "n", 3 * hour))).settle();
     for (let index = 0; index < 100; index++)
       first(duplicates.reserve(candidate("1", String(index)))).settle(answer(200));
@@ -194,4 +135,98 @@ describe("MemoryDuplicates", () => {
     duplicates.size.should.equal(2);
     duplicates.bytes.should.equal(0);
   });
+});
+
+describe("a guard against duplicates", () => {
+  const how = { endpoint: "n", key: "header:K", keptFor: hour, isIdLoose: false, patience: 5000 } as const;
+  const delivery = (key: string, bytes = Buffer.from("x")) => ({
+    head: { method: "POST", rawHeaders: ["K", key], search: "" },
+    bytes,
+    content: () => bytes,
+    id: undefined,
+  });
+  const caller = () => Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
+  let guard: DuplicateGuard;
+  beforeEach(() => {
+    guard = new DuplicateGuard(how, new Guarding(new MemoryDuplicates()));
+  });
+  const judge = async (id: string, bytes = Buffer.from("x")) => guard.judge(delivery("k", bytes), id, caller());
+  const reserve = async (id: string) => {
+    const verdict = await judge(id);
+    if (!verdict || verdict instanceof Problem || !verdict.isFirst) throw new Error(`${id} is not the first`);
+    return verdict;
+  };
+
+  it("ignores a delivery without a key", async () => {
+    const { head, ...rest } = delivery("k");
+    should(await guard.judge({ ...rest, head: { ...head, rawHeaders: [] } }, "1", caller())).be.undefined();
+  });
+
+  it("needs the bytes of a body where they are the key, or a part of it", () => {
+    const needs = (key: "" | "body" | "json:a", isIdLoose: boolean) =>
+      new DuplicateGuard({ ...how, key, isIdLoose }, new Guarding(new MemoryDuplicates())).needsBytes;
+    [needs("body", false), needs("", true)].should.eql([true, true]);
+    [needs("", false), needs("json:a", true)].should.eql([false, false]);
+  });
+
+  it("gives the reply of the first delivery to those that wait, and to later ones", async () => {
+    const reservation = await reserve("1");
+    const waiting = [judge("2"), judge("3")];
+    await reservation.settle(answer(201));
+    for (const verdict of [...(await Promise.all(waiting)), await judge("4")]) {
+      should(verdict).eql({ isFirst: false, id: "1", answer: answer(201) });
+    }
+  });
+
+  it("gives a released key to one of those that wait", async () => {
+    const reservation = await reserve("1");
+    const waiting = [judge("2"), judge("3"), judge("4")];
+    await reservation.release();
+    const next = await Promise.race(waiting);
+    if (!next || next instanceof Problem || !next.isFirst) throw new Error("none has the key");
+    await next.settle(answer(200));
+    const verdicts = await Promise.all(waiting);
+    verdicts.filter((verdict) => verdict && "isFirst" in verdict && verdict.isFirst).should.have.length(1);
+  });
+
+  for (const status of [500, 503, 504]) {
+    it(`frees the key after ${status}, which those that wait get`, async () => {
+      const reservation = await reserve("1");
+      const waiting = judge("2");
+      await reservation.settle(answer(status));
+      should(await waiting).eql({ isFirst: false, id: "1", answer: answer(status) });
+      await reserve("3");
+    });
+  }
+
+  it("has a duplicate wait only so long", async () => {
+    mock.timers.enable({ apis: ["setTimeout"] });
+    try {
+      await reserve("1");
+      const late = judge("2");
+      await new Promise(setImmediate);
+      mock.timers.tick(how.patience + 1);
+      should(await late).equal(problems.flowLate);
+    } finally {
+      mock.timers.reset();
+    }
+  });
+
+  for (const [what, count, size] of [
+    [`${maxWaitingDuplicates} duplicates`, maxWaitingDuplicates, 1],
+    ["their bytes", 2, maxWaitingDuplicateBytes / 2],
+  ] as const) {
+    it(`has no more wait than there is room for: ${what}`, async () => {
+      const reservation = await reserve("1");
+      const body = Buffer.alloc(size);
+      const waiting: Promise<DuplicateVerdict | undefined>[] = [];
+      for (let index = 0; index < count; index++) waiting.push(judge(`w${index}`, body));
+      await new Promise(setImmediate);
+      should(await judge("2")).equal(problems.duplicatesWaiting);
+      await reservation.settle();
+      for (const verdict of await Promise.all(waiting)) should(verdict).have.property("id", "1");
+      // Their places are free again.
+      should(await judge("3")).have.property("id", "1");
+    });
+  }
 });

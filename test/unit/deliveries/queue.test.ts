@@ -22,7 +22,8 @@ function testQueue(engine: QueueEngine): void {
     await queues.close(queue);
     queue = await queues.open(create(options));
   };
-  const stateOf = async (id: string) => (await queue.look(id))?.state;
+  const look = async (id: string) => (await queue.find(id))?.delivery;
+  const stateOf = async (id: string) => (await look(id))?.state;
   const add = async (...ids: string[]) => {
     await Promise.all(ids.map(async (id) => queue.add(delivered(id), Buffer.from(id))));
   };
@@ -42,7 +43,6 @@ function testQueue(engine: QueueEngine): void {
       await queue.add(delivery, bytes);
       await reopen();
       should(await queue.find("1")).eql({ delivery, body: bytes, attempts: [] });
-      should(await queue.look("1")).eql(delivery);
       should(await queue.find("2")).be.undefined();
     });
 
@@ -91,7 +91,7 @@ function testQueue(engine: QueueEngine): void {
       const added = queue.add(delivered("1", { state: "succeeded" }), body);
       await queue.update("1", { status: 422 });
       await added;
-      should((await queue.look("1"))?.status).equal(422);
+      should((await look("1"))?.status).equal(422);
     });
   });
 
@@ -513,9 +513,7 @@ function testQueue(engine: QueueEngine): void {
       await queue.add(delivered("3"), large);
       const error: unknown = await queue.add(delivered("4"), large).catch((reason: unknown) => reason);
       should(error).be.instanceof(StoreError).and.match({ trouble: "full" });
-      queues.told.said.should.eql(["full"]);
       await queue.add(delivered("5", { state: "refused" }), Buffer.alloc(0));
-      queues.told.said.should.eql(["full"]);
       should(await queue.find("4")).be.undefined();
       const flow = new TestFlow();
       queue.process("n", flow);
@@ -560,6 +558,7 @@ function testDuplicates(queue: () => DeliveryQueue, reopen: () => Promise<void>)
   it("gives a key to the first, and tells the others what came of it", async () => {
     const reservation = await first("1");
     const waiting = earlier("2");
+    await new Promise(setImmediate);
     await first("3", "other");
     await reservation.settle(answer);
     (await waiting).should.eql({ id: "1", outcome: { answer } });
@@ -575,6 +574,7 @@ function testDuplicates(queue: () => DeliveryQueue, reopen: () => Promise<void>)
   it("gives a key that is released to another", async () => {
     const reservation = await first("1");
     const waiting = earlier("2");
+    await new Promise(setImmediate);
     await reservation.release();
     (await waiting).should.eql({ id: "1", outcome: "released" });
     await first("3");
@@ -583,6 +583,7 @@ function testDuplicates(queue: () => DeliveryQueue, reopen: () => Promise<void>)
   it("frees the key after a failure, which those who wait are told", async () => {
     const reservation = await first("1");
     const waiting = earlier("2");
+    await new Promise(setImmediate);
     await reservation.settle({ ...answer, status: 503 });
     (await waiting).should.eql({ id: "1", outcome: { answer: { ...answer, status: 503 } } });
     await first("3");
