@@ -60,7 +60,6 @@ export class DeliveryLog {
     this.#started(delivery, body);
   }
 
-  /** A replay. */
   replayed({ delivery, body }: StoredDelivery, state: Delivery["state"]): void {
     this.#started({ ...delivery, state }, body);
   }
@@ -78,7 +77,7 @@ export class DeliveryLog {
   }
 
   get node(): string {
-    return this.#options.recorder.base("").node;
+    return this.#options.recorder.node;
   }
 
   /** @param explain called only if the request is recorded, as it takes time */
@@ -93,7 +92,6 @@ export class DeliveryLog {
     });
   }
 
-  /** A handshake. */
   greeted(request: RefusedRequestFacts, status: number): void {
     if (this.#refused.take()) this.#note(request, { status, state: "handshake" });
   }
@@ -110,7 +108,7 @@ export class DeliveryLog {
     const shape = describeShape(head, recorder.redactor);
     const noted = { method: head.method, path, ...shape, ip: normaliseAddress(ip) ?? "" };
     const size = body?.length ?? countCharacters(head);
-    this.#add({ ...recorder.base(newId()), at, ...outcome, attempt: 0, head: noted, size }, nothing);
+    this.#add({ id: newId(), node: recorder.node, at, ...outcome, attempt: 0, head: noted, size }, nothing);
   }
 
   #withoutAnswer<Part extends Pick<Delivery, "answer">>(part: Part): Omit<Part, "answer"> {

@@ -6,7 +6,6 @@ import type { SenderId } from "../auth/senders/table";
 import type { Body } from "../request/decode";
 import type { RequestInfo } from "../request/request-info";
 import type { Attempt, State } from "./summary";
-export type { Attempt, State } from "./summary";
 
 /** Never dropped. */
 export const unfinished: readonly State[] = ["queued", "running", "retrying"];
@@ -19,7 +18,6 @@ export const finished: readonly State[] = [...droppable, lastToGo];
 /** In characters. */
 const maxEventLength = 200;
 
-/** The redacted request. */
 export interface StoredHead {
   readonly method: string;
   /** Below `httpNodeRoot`, as sent. */
@@ -41,14 +39,12 @@ export interface Webhook {
   credential: Credential;
   /** The number of this start of the flow; missing without retries. */
   attempt?: number;
-  /** Set on replays. */
   replay?: true;
 }
 
 export interface Delivery {
   /** The id of its message. */
   readonly id: string;
-  /** The id of its node. */
   readonly node: string;
   /** When it came, in ms since the epoch. */
   readonly at: number;
@@ -74,15 +70,12 @@ export interface Delivery {
   readonly error?: string;
   /** The first words of the body, where no event is known. */
   readonly words?: string;
-  /** The id of the replayed delivery. */
   readonly replayOf?: string;
   /** The id of the delivery that came before with the same key. */
   readonly duplicateOf?: string;
-  /** Whether it is a test request. */
   readonly isTest?: boolean;
   /** Whether the body, as JSON, is the whole payload, since a user has edited it. */
   readonly isPayload?: boolean;
-  /** How often the flow was started. */
   readonly attempt: number;
   /** While `retrying`: when the flow is started again (ms since the epoch), and how often in all. */
   readonly nextAt?: number;

@@ -40,15 +40,15 @@ type WaitingResponse = Pick<ServerResponse, "destroyed" | "once" | "off">;
 /** Shared by all endpoints, since waiting duplicates take the memory of the whole process. */
 export class Guarding {
   readonly #duplicates: Duplicates;
-  readonly #most: number;
-  readonly #mostBytes: number;
+  readonly #maxWaiting: number;
+  readonly #maxBytesWaiting: number;
   #waiting = 0;
   #bytes = 0;
 
-  constructor(duplicates: Duplicates, most = maxWaitingDuplicates, mostBytes = maxWaitingDuplicateBytes) {
+  constructor(duplicates: Duplicates, maxWaiting = maxWaitingDuplicates, maxBytes = maxWaitingDuplicateBytes) {
     this.#duplicates = duplicates;
-    this.#most = most;
-    this.#mostBytes = mostBytes;
+    this.#maxWaiting = maxWaiting;
+    this.#maxBytesWaiting = maxBytes;
   }
 
   /**
@@ -88,7 +88,8 @@ export class Guarding {
     deadline: number,
     caller: WaitingResponse,
   ): Promise<ReservationEnd | Problem> {
-    if (this.#waiting >= this.#most || this.#bytes + bytes > this.#mostBytes) return problems.duplicatesWaiting;
+    if (this.#waiting >= this.#maxWaiting || this.#bytes + bytes > this.#maxBytesWaiting)
+      return problems.duplicatesWaiting;
     this.#waiting++;
     this.#bytes += bytes;
     let giveUp: () => void = () => undefined;
@@ -129,13 +130,7 @@ export class DuplicateGuard {
     return this.#how.key === "body" || (this.#how.key === "" && this.#how.isIdLoose);
   }
 
-  /**
-   * Decides what becomes of a delivery.
-   *
-   * @param id of its message
-   * @param caller its response
-   * @returns nothing where it has no key
-   */
+  /** @param id of its message @returns nothing where it has no key */
   async judge(
     delivery: Omit<Known, "isIdLoose">,
     id: string,

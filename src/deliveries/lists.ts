@@ -25,7 +25,6 @@ import {
 export class DeliveryLists {
   readonly #lists: () => readonly DeliveryList[];
 
-  /** @param lists the present ones */
   constructor(lists: () => readonly DeliveryList[]) {
     this.#lists = lists;
   }
@@ -61,7 +60,6 @@ export function parsePosition(text: string): Position | undefined {
 
 // Deliveries as the editor shows them.
 
-/** Bytes of a body. */
 export const maxShownBytes = 1024 * 1024;
 
 interface SummaryOptions {

@@ -1,6 +1,6 @@
 // The last deliveries of each node, in memory: lost at a restart, never retried.
 
-import { type Delivery, type StoredHead, ownMemory, searchedIn, type StoredDelivery, withWords } from "./delivery";
+import { type Delivery, ownMemory, searchedIn, type StoredDelivery, withWords } from "./delivery";
 import { type Change, type DeliveryList, isBehind, type Query } from "./queue";
 import type { Attempt, State } from "./summary";
 
@@ -123,13 +123,9 @@ const done = Promise.resolve();
 /** Bytes, approximately. */
 function measure({ head, webhook, answer = "", error = "" }: Delivery, { buffer }: Buffer): number {
   const told = (webhook?.event?.length ?? 0) + (webhook?.id?.length ?? 0) + answer.length + error.length;
-  return overhead + buffer.byteLength + told + measureHead(head);
-}
-
-function measureHead({ path, search, headers }: StoredHead): number {
-  let length = path.length + search.length;
-  for (const name in headers) length += name.length + String(headers[name]).length;
-  return length;
+  let fields = head.path.length + head.search.length;
+  for (const name in head.headers) fields += name.length + String(head.headers[name]).length;
+  return overhead + buffer.byteLength + told + fields;
 }
 
 function listAttempts({ delivery: { at, attempt, error }, ended }: LogEntry): Attempt[] {

@@ -3,13 +3,12 @@
 import { backoffAfter, type Pace } from "../config/parse";
 import type { Delivery, StoredDelivery } from "./delivery";
 import type { Pause, State } from "./summary";
-export type { Pace } from "../config/parse";
-
-export type { Pause } from "./summary";
 
 /** How often a node with an open circuit breaker is tried, in ms. */
 export const breakerIntervalMs = 60_000;
 
+/** How many attempts of a node run at once in a process without a limit of concurrency: their bodies are in memory. */
+export const maxRunning = 1000;
 /** How long finished deliveries are kept, in ms. */
 export const maxAge = 7 * 24 * 3_600_000;
 /** How many bytes all deliveries may take. */
@@ -276,10 +275,6 @@ export class LoadReporter {
       this.#timer = undefined;
       this.#report().catch(() => undefined);
     }, loadIntervalMs).unref();
-  }
-
-  stop(): void {
-    clearTimeout(this.#timer);
   }
 
   async #report(): Promise<void> {

@@ -13,7 +13,6 @@ export interface SentRequest {
   readonly content: Content;
   /** As sent; missing where middleware in front has parsed it, and its value counts. */
   readonly bytes: Buffer | undefined;
-  /** Whether it is a test request. */
   readonly isTest: boolean;
 }
 
@@ -26,17 +25,10 @@ const neverKept = ["authorization", "proxy-authorization", "cookie"];
 
 /** Makes redacted deliveries of one endpoint. */
 export class Recorder {
-  readonly redactor: Redactor;
-  readonly #node: string;
-
-  constructor(node: string, redactor: Redactor) {
-    this.#node = node;
-    this.redactor = redactor;
-  }
-
-  base(id: string): Pick<Delivery, "id" | "node"> {
-    return { id, node: this.#node };
-  }
+  constructor(
+    readonly node: string,
+    readonly redactor: Redactor,
+  ) {}
 
   /** At its first start of the flow. */
   record({ id, req, webhook }: IncomingDelivery, sent: SentRequest, outcome: RequestOutcome): StoredDelivery {
@@ -48,7 +40,7 @@ export class Recorder {
     if (isUnpacked) Reflect.deleteProperty(headers, codings);
     const head = { method, path, search: url.slice(path.length + 1), headers, ip };
     const size = sent.bytes?.length ?? body.length;
-    const delivery = { ...outcome, id, node: this.#node, at, head, webhook, size, attempt: 1 };
+    const delivery = { ...outcome, id, node: this.node, at, head, webhook, size, attempt: 1 };
     const isJson = sent.bytes === undefined && !Buffer.isBuffer(sent.content.value);
     const more = { ...(isJson && { isJson }), ...(sent.isTest && { isTest: true }) };
     return { delivery: { ...delivery, ...more }, body, attempts: [{ at }] };
@@ -120,6 +112,5 @@ export interface GuaranteedDelivery {
   /** Stores a delivery whose flow the caller starts, since the sender waits for its reply; `end` follows. */
   storeStarted(delivery: IncomingDelivery, sent: SentRequest): Promise<Problem | undefined>;
   end(id: string, result: AttemptResult): void;
-  /** Stores a replay as a new delivery. */
   replay(stored: StoredDelivery): Promise<Problem | undefined>;
 }

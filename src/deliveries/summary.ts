@@ -43,9 +43,7 @@ export interface Cause {
   readonly problem: string | null;
   /** What was wrong and how to fix it, the most certain first; keys under `whyNot`. */
   readonly reasons: readonly Reason[];
-  /** The sender that it seems to be from. */
   readonly looksLike: SenderId | null;
-  /** The error of the flow. */
   readonly error: string | null;
 }
 
@@ -63,13 +61,11 @@ export interface Detail extends Summary {
   readonly payload?: unknown;
   /** `null` while there is none. */
   readonly answer: ShownAnswer | null;
-  /** The first one first. */
   readonly attempts: readonly Attempt[];
 }
 
 export interface ShownBody {
   readonly encoding: "utf8" | "base64";
-  /** Base64 where it is no text. */
   readonly data: string;
   /** Whether more was sent than is stored or shown. */
   readonly truncated: boolean;
@@ -96,11 +92,9 @@ export type State = "refused" | "duplicate" | "handshake" | "queued" | "running"
 /** Paused by a person, or by the circuit breaker. */
 export type Pause = "manual" | "breaker";
 
-const replayable = ["queued", "running", "retrying", "succeeded", "failed"] as const;
-
 /** Whether it has started its flow, or will. */
-export function isReplayable(state: State): state is (typeof replayable)[number] {
-  return replayable.some((each) => each === state);
+export function isReplayable(state: State): state is Exclude<State, "refused" | "duplicate" | "handshake"> {
+  return !["refused", "duplicate", "handshake"].includes(state);
 }
 
 /** Why a delivery cannot be replayed; keys under `replay` in the message catalog. */

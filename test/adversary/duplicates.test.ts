@@ -51,14 +51,6 @@ describe("ten equal deliveries at once", () => {
     return socket;
   };
 
-  it("start the flow once; the others are told the id of the first", async () => {
-    const replies = await Promise.all(Array.from({ length: 10 }, () => post()));
-    reception.payloads.should.eql(["x"]);
-    const statuses = replies.map(({ json }) => json.status).sort();
-    statuses.should.eql(["accepted", ...Array<string>(9).fill("duplicate")]);
-    new Set(replies.map(({ json }) => json.id)).size.should.equal(1);
-  });
-
   it("start the flow once; its answer is everybody's, and later ones'", async () => {
     flow();
     const all = Array.from({ length: 10 }, () => post());
@@ -110,19 +102,6 @@ describe("ten equal deliveries at once", () => {
     should((await post("{}", json)).json.status).equal("accepted");
     should((await post("{", json)).status).equal(400);
     should((await post("{}", json)).json.status).equal("duplicate");
-  });
-
-  it("are told a failure of the flow's; the next one starts it again", async () => {
-    flow();
-    const all = Array.from({ length: 10 }, () => post());
-    await waiting(9);
-    answerTo(reception.owed[0]).status(503).send("busy");
-    for (const reply of await Promise.all(all)) should([reply.status, reply.body]).eql([503, "busy"]);
-    const again = post();
-    await started(2);
-    answerTo(reception.owed[1]).send("done");
-    (await again).body.should.equal("done");
-    (await post()).body.should.equal("done");
   });
 
   it("have one take the place of a first one whose answer did not come in time", async () => {

@@ -32,7 +32,6 @@ import { temporaryFolder } from "../harness/package";
 import { failed, succeeded, TestFlow } from "../harness/queues";
 import { until } from "../harness/until";
 
-const hour = 3_600_000;
 const accepted = (id: string) => delivered(id, { state: "queued" });
 
 // A Node without SQLite has no tests of it: they would all be left out.
@@ -131,15 +130,6 @@ if (sqliteIsHere()) {
       beforeEach(async () => {
         queue = await opened();
         queue.release();
-      });
-
-      it("that they are started", async () => {
-        const started = flow();
-        queue.process("n", started);
-        await queue.add(accepted("1"), bytes);
-        await until(async () => (await queue.counts("n")).succeeded === 1, "the first");
-        await dies(queue.add(accepted("2"), bytes));
-        await starts(started, "1", "2");
       });
 
       it("that their request starts them", async () => {
@@ -320,22 +310,6 @@ if (sqliteIsHere()) {
         said().should.eql(["moved aside", "broken", "up"]);
         existsSync(listener.aside[0] ?? "").should.be.true();
       });
-    });
-
-    it("go when they are too old, but for unfinished ones and those that have failed, whatever else the clock said", async () => {
-      const now = Date.now();
-      const store = await opened();
-      const ages = { old: -3 * hour, open: -5 * hour, bad: -6 * hour, future: 9 * hour, recent: 0, older: -4 * hour };
-      const states: Record<string, State> = { open: "queued", bad: "failed" };
-      for (const [id, age] of Object.entries(ages)) {
-        await store.add(delivered(id, { at: now + age, state: states[id] ?? "succeeded" }), bytes);
-      }
-      await store.close();
-      const again = await opened({ maxAge: hour });
-      let left: string[] = [];
-      while (left.length !== 4) left = await idsOf(again);
-      left.should.eql(["bad", "open", "recent", "future"]);
-      should(await again.counts("n")).eql({ succeeded: 2, failed: 1, queued: 1 });
     });
 
     it("are refused when more wait than there is memory for, and those that wait are kept", async () => {

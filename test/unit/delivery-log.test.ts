@@ -78,29 +78,11 @@ describe("the log of deliveries", () => {
       should((await known("id"))[0]).equal("succeeded");
     });
 
-    it("of a replay", async () => {
-      open().replayed({ delivery: delivered("again"), body: bytes, attempts: [] }, "succeeded");
-      await fail("again");
-      should((await known("again"))[0]).equal("failed");
-    });
-
     it("the first of each, as what follows from it says less", async () => {
       come("id", "succeeded");
       await fail("id", "the first");
       await fail("id", "the second");
       should((await known("id"))[1]).equal("the first");
-    });
-
-    it("of all, however many come at once, and errors of other messages cost nothing", async () => {
-      const some = Array.from({ length: 500 }, (_, number) => `id${number}`);
-      for (const id of some) come(id, "succeeded");
-      for (const id of some) {
-        starts.failed(`not ours ${id}`, () => "no");
-        starts.failed(id, () => "no");
-      }
-      await turn();
-      memory.updates.should.equal(some.length);
-      (await memory.list({ state: "failed", limit: 1000 })).should.have.length(some.length);
     });
 
     it("of the last starts, and of old ones no more", async () => {

@@ -15,49 +15,37 @@ import {
   LoadReporter,
   maxAge,
   maxBytes,
+  maxRunning,
   type Query,
-  type Retention,
   type StoreEvents,
 } from "../queue";
 import { type Attempt, interrupted, type Pause, type State } from "../summary";
 import { DeliveryIndex } from "./delivery-index";
 import { maxRetryDelayMs, Server } from "./server";
-import { SharedDuplicates, SharedRates } from "./shared-keys";
+import { renewInterval, SharedDuplicates, SharedRates } from "./shared-keys";
 
-/** In ms; tests shorten them. */
-interface Timing {
+/** Times in ms; tests shorten them. */
+const defaults = {
   /** How long the server may take for a command. */
-  readonly timeLimit: number;
-  /** How long an instance without a sign of life keeps its attempts. */
-  readonly lockDuration: number;
-  /** How often stalled attempts are looked for: another instance takes over within `lockDuration` and two of these. */
-  readonly stalledInterval: number;
-  /** How often a node with an open circuit breaker is tried. */
-  readonly breakerInterval: number;
-  /** How often loads and pauses are read, which other instances change. */
-  readonly pollInterval: number;
-  /** How often old deliveries are dropped. */
-  readonly tidyInterval: number;
-}
-
-export interface BullOptions extends ConnectionSettings, Partial<Retention>, Partial<Timing> {
-  /** Separates the deliveries of several Node-REDs on one server. */
-  readonly namespace?: string;
-}
-
-const defaults: Timing & Retention = {
   timeLimit: 5000,
+  /** How long an instance without a sign of life keeps its attempts. */
   lockDuration: 20_000,
+  /** How often stalled attempts are looked for: another instance takes over within `lockDuration` and two of these. */
   stalledInterval: 4000,
   breakerInterval: breakerIntervalMs,
+  /** How often loads and pauses are read, which other instances change. */
   pollInterval: 2000,
+  /** How often old deliveries are dropped. */
   tidyInterval: 60_000,
   maxAge,
   maxBytes,
 };
 
-/** How many attempts of a node run at once in a process without a limit of concurrency: their bodies are in memory. */
-const maxRunning = 1000;
+export interface BullOptions extends ConnectionSettings, Partial<typeof defaults> {
+  /** Separates the deliveries of several Node-REDs on one server. */
+  readonly namespace?: string;
+}
+
 /** How long closing waits for running attempts, in ms. */
 const closePatience = 1000;
 /** BullMQ's own counts never end a delivery; its `attempt` does. */
@@ -95,7 +83,7 @@ export class BullQueue implements DeliveryQueue {
   /** The rate limits of all instances. */
   readonly rates: SharedRates;
   readonly duplicates: SharedDuplicates;
-  readonly #options: BullOptions & Timing & Retention;
+  readonly #options: BullOptions & typeof defaults;
   readonly #root: string;
   readonly #server: Server;
   readonly #index: DeliveryIndex;
@@ -131,6 +119,7 @@ export class BullQueue implements DeliveryQueue {
     const { stalledInterval, pollInterval, tidyInterval } = this.#options;
     this.#every(stalledInterval, async () => this.#takeOver());
     this.#every(pollInterval, async () => this.#poll());
+    this.#every(renewInterval, async () => this.duplicates.renew());
     this.#every(tidyInterval, async () => this.#index.tidy());
     await this.#server.start();
     await this.#index.tidy();
@@ -141,9 +130,7 @@ export class BullQueue implements DeliveryQueue {
     for (const timer of this.#timers) clearInterval(timer);
     const running = [...this.#running.values()].map(async ({ written }) => written);
     if (running.length > 0) await Promise.race([Promise.all(running), new Promise((resolve) => setTimeout(resolve, closePatience))]); // prettier-ignore
-    this.duplicates.close();
     const lines = [...this.#lines.values()];
-    for (const { load } of lines) load.stop();
     await Promise.all(lines.map(async ({ worker }) => worker?.close(true)));
     await this.#server.close();
     await Promise.all(lines.map(async ({ queue }) => queue?.close()));

@@ -38,9 +38,6 @@ export class DeliveryIndex implements DeliveryList {
   readonly #root: string;
   readonly #retention: Retention;
   readonly #changed: (id: string, node: string) => void;
-  /** The bytes that they take, as far as this instance knows. */
-  #bytes = 0;
-  #makingRoom: Promise<unknown> = Promise.resolve();
 
   constructor(server: Server, root: string, retention: Retention, changed: (id: string, node: string) => void) {
     this.#server = server;
@@ -64,10 +61,10 @@ export class DeliveryIndex implements DeliveryList {
     const delivery = withWords(given, body);
     const { id, node, at } = delivery;
     const key = this.#key("delivery", id);
-    if (await this.#server.ask((redis) => redis.exists(key))) return undefined;
     const texts = { ...split(delivery), attempts: JSON.stringify(attempts) };
     const bytes = overhead + body.length + Object.values(texts).reduce((sum, text) => sum + text.length, 0);
-    await this.#makeRoom(bytes);
+    const [isKnown] = await Promise.all([this.#server.ask((redis) => redis.exists(key)), this.#makeRoom(bytes)]);
+    if (isKnown) return undefined;
     const add = (multi: ChainableCommander) => {
       multi.incrby(this.#key("bytes"), bytes).hset(key, { ...texts, body, bytes });
       multi.zadd(this.#key("all"), at, id).zadd(this.#key("of", node), at, id);
@@ -75,7 +72,6 @@ export class DeliveryIndex implements DeliveryList {
       also(multi);
     };
     const results = await this.#server.transact(add, isTolerable);
-    this.#bytes = Number(results[0]);
     this.#changed(id, node);
     return results;
   }
@@ -154,12 +150,11 @@ export class DeliveryIndex implements DeliveryList {
   /** Drops deliveries that are too old. */
   async tidy(): Promise<void> {
     const { maxAge } = this.#retention;
-    if (maxAge === Infinity) return;
     await this.#alone(async () => {
       for (const state of droppable) {
         const set = this.#key("in", state);
         for (let old: string[] = []; ;) {
-          old = await this.#server.ask((redis) => redis.zrangebyscore(set, "-inf", Date.now() - maxAge, "LIMIT", 0, step)); // prettier-ignore
+          old = await this.#server.ask((redis) => redis.zrangebyscore(set, "-inf", Math.max(0, Date.now() - maxAge), "LIMIT", 0, step)); // prettier-ignore
           await this.#drop(await this.#lookAll(old), Infinity);
           if (old.length < step) break;
         }
@@ -193,24 +188,16 @@ export class DeliveryIndex implements DeliveryList {
     return (found as (string | null)[][]).flatMap(([delivery, reply]) => (delivery && reply ? [join(delivery, reply)] : [])); // prettier-ignore
   }
 
-  /** One after the other, so that no more is dropped than needed. */
   async #makeRoom(wanted: number): Promise<void> {
-    if (this.#bytes + wanted <= this.#retention.maxBytes) return;
-    const made = this.#makingRoom.then(async () => this.#free(wanted));
-    this.#makingRoom = made.catch(() => undefined);
-    await made;
-  }
-
-  async #free(wanted: number): Promise<void> {
     const { maxBytes } = this.#retention;
     for (;;) {
-      this.#bytes = Number(await this.#server.ask((redis) => redis.get(this.#key("bytes"))));
-      const missing = this.#bytes + wanted - maxBytes;
+      const taken = Number(await this.#server.ask((redis) => redis.get(this.#key("bytes"))));
+      const missing = taken + wanted - maxBytes;
       if (missing <= 0) return;
       const dropped = wanted <= maxBytes && (await this.#alone(async () => this.#drop(await this.#oldest(), missing)));
-      // Another instance is dropping.
+      // Another instance is dropping, or another call.
       if (dropped === undefined) await scheduler.wait(20);
-      else if (!dropped) throw this.#server.refuse("full", new Error(`${this.#bytes} of ${maxBytes} bytes are taken`));
+      else if (!dropped) throw this.#server.refuse("full", new Error(`${taken} of ${maxBytes} bytes are taken`));
     }
   }
 

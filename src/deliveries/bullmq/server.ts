@@ -40,12 +40,6 @@ function findTrouble(error: Error): StoreTrouble {
   return error.name === "ReplyError" ? "broken" : "unreachable";
 }
 
-/** A transaction is discarded because of a command before: that one says why. */
-function throwFirst(error: unknown): never {
-  const { previousErrors } = error as { previousErrors?: readonly Error[] };
-  throw previousErrors?.[0] ?? error;
-}
-
 /** Optional peers. */
 async function loadPackages(): Promise<{ bull: typeof import("bullmq"); redis: typeof import("ioredis") }> {
   const [bull, redis] = await Promise.all([import("bullmq"), import("ioredis")]);
@@ -170,7 +164,7 @@ export class Server {
     return this.ask(async (redis) => {
       const multi = redis.multi();
       add(multi);
-      const results = (await multi.exec().catch(throwFirst)) ?? [];
+      const results = (await multi.exec()) ?? [];
       return results.map(([error, result]) => {
         if (error && !isTolerable(error)) throw error;
         return error ?? result;
@@ -252,7 +246,9 @@ export class Server {
 
   #failed(error: unknown): StoreError {
     if (error instanceof StoreError) return error;
-    const known = error instanceof Error ? error : new Error(String(error));
+    // A transaction is discarded because of a command before.
+    const first = (error as { previousErrors?: readonly Error[] }).previousErrors?.[0] ?? error;
+    const known = first instanceof Error ? first : new Error(String(first));
     return this.refuse(findTrouble(known), known);
   }
 

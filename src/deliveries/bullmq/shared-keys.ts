@@ -10,7 +10,7 @@ import type { Server } from "./server";
 /** How long a reservation of an instance without a sign of life is kept, in ms. */
 const reservedFor = 20_000;
 /** How often reservations are renewed, in ms. */
-const renewedEvery = 5000;
+export const renewInterval = 5000;
 /** How often the outcome of other instances' deliveries is read, in ms. */
 const lookEvery = 100;
 
@@ -40,12 +40,10 @@ export class SharedDuplicates implements Duplicates {
   readonly #own = new Map<string, OwnReservation>();
   /** The outcomes of other instances' deliveries that duplicates wait for, by token. */
   readonly #awaited = new Map<string, Promise<ReservationEnd>>();
-  readonly #renewing: NodeJS.Timeout;
 
   constructor(server: Server, root: string) {
     this.#server = server;
     this.#root = root;
-    this.#renewing = setInterval(() => void this.#renew(), renewedEvery).unref();
   }
 
   async reserve({ endpoint, key: text, id, keptFor }: Candidate): Promise<Found> {
@@ -60,10 +58,6 @@ export class SharedDuplicates implements Duplicates {
       const other = parse(known as string | null);
       if (other) return { isFirst: false, id: other.id, outcome: readOutcome(other) ?? this.#wait(key, other.token) };
     }
-  }
-
-  close(): void {
-    clearInterval(this.#renewing);
   }
 
   /** What the server does not take now is sent when it is back. */
@@ -116,13 +110,12 @@ export class SharedDuplicates implements Duplicates {
     return "released";
   }
 
-  async #renew(): Promise<void> {
+  async renew(): Promise<void> {
     const open = [...this.#own.values()].filter(({ isOpen }) => isOpen);
-    if (open.length === 0 || !this.#server.isUp) return;
-    const renew = this.#server.transact((multi) => {
+    if (open.length === 0) return;
+    await this.#server.transact((multi) => {
       for (const { key } of open) multi.pexpire(key, reservedFor);
     });
-    await renew.catch(() => undefined);
   }
 }
 
@@ -152,8 +145,7 @@ export class SharedRates implements RateCounter {
   readonly #root: string;
   readonly #counter = new MemoryRateCounter();
   /** Counts that the server does not have yet, by key. */
-  #news = new Map<string, number>();
-  #isTelling = false;
+  readonly #news = new Map<string, number>();
 
   constructor(server: Server, root: string) {
     this.#server = server;
@@ -162,28 +154,24 @@ export class SharedRates implements RateCounter {
 
   count(key: string): RequestCount {
     if (this.#server.isUp) {
+      if (this.#news.size === 0) setImmediate(() => void this.#tell());
       this.#news.set(key, (this.#news.get(key) ?? 0) + 1);
-      if (!this.#isTelling) void this.#tell();
     }
     return this.#counter.count(key);
   }
 
   async #tell(): Promise<void> {
-    this.#isTelling = true;
-    while (this.#news.size > 0) {
-      const news = [...this.#news];
-      this.#news = new Map();
-      const counts = await this.#server.transact((multi) => {
-        for (const [key, requests] of news) {
-          const window = `${this.#root}:rate:${key}`;
-          multi.set(window, 0, "PX", windowMs, "NX").incrby(window, requests).pttl(window);
-        }
-      }).catch(() => []); // prettier-ignore
-      for (const [index, [key]] of news.entries()) {
-        const [requests, leftMs] = counts.slice(3 * index + 1);
-        if (requests !== undefined) this.#counter.learn(key, { requests: Number(requests), leftMs: Number(leftMs) });
+    const news = [...this.#news];
+    this.#news.clear();
+    const counts = await this.#server.transact((multi) => {
+      for (const [key, requests] of news) {
+        const window = `${this.#root}:rate:${key}`;
+        multi.set(window, 0, "PX", windowMs, "NX").incrby(window, requests).pttl(window);
       }
+    }).catch(() => []); // prettier-ignore
+    for (const [index, [key]] of news.entries()) {
+      const [requests, leftMs] = counts.slice(3 * index + 1);
+      if (requests !== undefined) this.#counter.learn(key, { requests: Number(requests), leftMs: Number(leftMs) });
     }
-    this.#isTelling = false;
   }
 }

@@ -24,9 +24,9 @@ type Opened = ReturnType<Tables["open"]>;
 export class FileThread {
   readonly #script: string;
   readonly #setup: WorkerSetup;
-  readonly #events: Pick<StoreEvents, "down" | "up" | "movedAside">;
+  readonly #running: ReadonlySet<string>;
   readonly #opened: (found: Opened) => void;
-  readonly #running: () => ReadonlySet<string>;
+  #events: StoreEvents | undefined;
   readonly #waiting = new Map<number, WaitingCall>();
   /** All calls of a turn go in one message. */
   #calls: WorkerCall[] = [];
@@ -42,25 +42,19 @@ export class FileThread {
 
   /**
    * @param script of the worker
-   * @param opened called each time the file was opened
    * @param running the ids of the deliveries whose attempts run in this process
+   * @param opened called each time the file was opened
    */
-  constructor(
-    script: string,
-    setup: WorkerSetup,
-    events: Pick<StoreEvents, "down" | "up" | "movedAside">,
-    opened: (found: Opened) => void,
-    running: () => ReadonlySet<string>,
-  ) {
+  constructor(script: string, setup: WorkerSetup, running: ReadonlySet<string>, opened: (found: Opened) => void) {
     this.#script = script;
     this.#setup = setup;
-    this.#events = events;
-    this.#opened = opened;
     this.#running = running;
+    this.#opened = opened;
   }
 
   /** Rejects in trouble, and goes on trying. */
-  async open(): Promise<void> {
+  async open(events: StoreEvents): Promise<void> {
+    this.#events = events;
     const opening = this.#open();
     this.#firstOpening = opening.catch(() => undefined);
     try {
@@ -118,7 +112,7 @@ export class FileThread {
 
   async #open(): Promise<void> {
     this.#worker ??= this.#start();
-    const found = await this.#call(0, "open", this.#wasOpen ? [this.#running()] : []);
+    const found = await this.#call(0, "open", this.#wasOpen ? [this.#running] : []);
     this.#wasOpen = true;
     this.#isOpen = true;
     this.#opened(found);
@@ -151,7 +145,7 @@ export class FileThread {
   }
 
   #hear(message: WorkerMessage): void {
-    if (message.says === "movedAside") this.#events.movedAside(message.path, message.cause);
+    if (message.says === "movedAside") this.#events?.movedAside(message.path, message.cause);
     else if (message.says === "answers") message.answers.forEach((answer) => this.#settle(answer));
     else {
       this.#isOpen = false;
@@ -183,7 +177,7 @@ export class FileThread {
     this.#retrying ??= setTimeout(() => void this.#retry(), this.#trouble ? retryAfterMs : 0).unref();
     if (trouble === this.#trouble) return;
     this.#trouble = trouble;
-    this.#events.down(trouble, cause);
+    this.#events?.down(trouble, cause);
   }
 
   async #retry(): Promise<void> {
@@ -196,6 +190,6 @@ export class FileThread {
     }
     this.#retrying = undefined;
     this.#trouble = undefined;
-    this.#events.up();
+    this.#events?.up();
   }
 }

@@ -16,10 +16,10 @@ import {
   LoadReporter,
   maxAge,
   maxBytes,
+  maxRunning,
   type Position,
   type Query,
   type Retention,
-  StoreError,
   type StoreEvents,
 } from "../queue";
 import type { Pause, State } from "../summary";
@@ -29,8 +29,6 @@ import { FileThread } from "./file-thread";
 export const fileName = "webhook-trigger.sqlite";
 /** The compiled one beside the compiled queue; where TypeScript is run as it is, the worker runs it the same way. */
 const workerFile = join(__dirname, `worker${extname(__filename)}`);
-/** How many attempts of a node run at once without a limit of concurrency: their bodies are in memory. */
-const maxRunning = 1000;
 /** How many are taken from the file in one step. */
 const maxTaken = 100;
 /** The longest time that Node's timers take, in ms. */
@@ -45,85 +43,75 @@ export interface SqliteOptions extends Partial<Retention> {
 /** Only a Node.js for which `sqliteIsHere` can open it. */
 export class SqliteQueue implements DeliveryQueue {
   readonly isShared = false;
-  readonly #folder: string;
-  readonly #options: SqliteOptions;
+  readonly duplicates: Duplicates;
+  readonly #path: string;
+  readonly #file: FileThread;
   readonly #nodes = new Map<string, NodeQueue>();
   /** Deliveries whose flows the caller has started. */
   readonly #started = new Map<string, StoredDelivery>();
-  /** The ids of all whose attempts run, or begin when they are stored. */
-  readonly #running = new Set<string>();
+  readonly #shared: SharedByNodes;
   #pauses: ReadonlyMap<string, Pause> = new Map();
-  #file: FileThread | undefined;
-  #duplicates: Duplicates | undefined;
-  #changed: StoreEvents["changed"] = () => undefined;
-  #areFlowsRunning = false;
 
   /** @param folder where the file is, or is to be */
-  constructor(folder: string, options: SqliteOptions = {}) {
-    this.#folder = folder;
-    this.#options = options;
-  }
-
-  /** Whether there is a file already. */
-  get exists(): boolean {
-    return existsSync(join(this.#folder, fileName));
-  }
-
-  async open(events: StoreEvents): Promise<void> {
-    const { worker = workerFile, ...retention } = this.#options;
-    const setup = { maxAge, maxBytes, ...retention, path: join(this.#folder, fileName) };
-    this.#changed = (id, node) => events.changed(id, node);
+  constructor(
+    folder: string,
+    { worker = workerFile, breakerInterval = breakerIntervalMs, ...retention }: SqliteOptions = {},
+  ) {
+    this.#path = join(folder, fileName);
+    const running = new Set<string>();
     const memory = new MemoryDuplicates();
     const file = (this.#file = new FileThread(
       worker,
-      setup,
-      events,
+      { maxAge, maxBytes, ...retention, path: this.#path },
+      running,
       ({ pauses, keys }) => {
         for (const key of keys) memory.restore(key);
         this.#pauses = new Map(pauses);
         for (const [node, queue] of this.#nodes) queue.opened(this.#pauses.get(node));
       },
-      () => this.#running,
     ));
+    this.#shared = { file, running, breakerInterval, areFlowsRunning: false, changed: () => undefined };
     // All keys are in memory; those that were settled are in the file as well, for the next process.
-    this.#duplicates = {
+    this.duplicates = {
       reserve: async (candidate) => {
         await file.wasOpened();
         return memory.reserve(candidate, (key) => void file.ask("addKey", key).catch(() => undefined));
       },
     };
-    await file.open();
+  }
+
+  /** Whether there is a file already. */
+  get exists(): boolean {
+    return existsSync(this.#path);
+  }
+
+  async open(events: StoreEvents): Promise<void> {
+    this.#shared.changed = (id, node) => events.changed(id, node);
+    await this.#file.open(events);
   }
 
   async close(): Promise<void> {
-    for (const node of this.#nodes.values()) node.close();
-    await this.#file?.close();
-  }
-
-  /** @throws {StoreError} where the queue was not opened before */
-  get duplicates(): Duplicates {
-    if (!this.#duplicates) throw new StoreError("unreachable");
-    return this.#duplicates;
+    await this.#file.close();
   }
 
   async add(delivery: Delivery, body: Buffer): Promise<void> {
-    await this.#ask.ask("add", delivery, body, []);
-    this.#changed(delivery.id, delivery.node);
+    await this.#file.ask("add", delivery, body, []);
+    this.#shared.changed(delivery.id, delivery.node);
     if (delivery.state === "queued") this.#queueOf(delivery.node).startDue();
   }
 
   async addStarted(delivery: Delivery, body: Buffer): Promise<void> {
     const { id } = delivery;
     const attempts = [{ at: Date.now() }];
-    this.#running.add(id);
+    this.#shared.running.add(id);
     try {
-      await this.#ask.ask("add", delivery, body, attempts);
+      await this.#file.ask("add", delivery, body, attempts);
     } catch (error) {
-      this.#running.delete(id);
+      this.#shared.running.delete(id);
       throw error;
     }
     this.#started.set(id, { delivery, body, attempts });
-    this.#changed(id, delivery.node);
+    this.#shared.changed(id, delivery.node);
   }
 
   async end(id: string, result: AttemptResult): Promise<void> {
@@ -140,11 +128,11 @@ export class SqliteQueue implements DeliveryQueue {
   }
 
   hold(): void {
-    this.#areFlowsRunning = false;
+    this.#shared.areFlowsRunning = false;
   }
 
   release(): void {
-    this.#areFlowsRunning = true;
+    this.#shared.areFlowsRunning = true;
     for (const node of this.#nodes.values()) node.startDue();
   }
 
@@ -165,7 +153,7 @@ export class SqliteQueue implements DeliveryQueue {
     const deliveries: Delivery[] = [];
     for (let before: Position | undefined = query.before; ;) {
       const limit = query.limit - deliveries.length;
-      const { found, next } = await this.#ask.ask("list", { ...query, text: text.toLowerCase(), before, limit });
+      const { found, next } = await this.#file.ask("list", { ...query, text: text.toLowerCase(), before, limit });
       deliveries.push(...found);
       if (next === undefined || deliveries.length >= query.limit) return deliveries;
       before = next;
@@ -173,33 +161,23 @@ export class SqliteQueue implements DeliveryQueue {
   }
 
   async find(id: string): Promise<StoredDelivery | undefined> {
-    const found = await this.#ask.ask("find", id);
+    const found = await this.#file.ask("find", id);
     return found && { ...found, body: toBuffer(found.body) };
   }
 
   async counts(node: string): Promise<Partial<Record<State, number>>> {
-    return this.#ask.ask("counts", node);
+    return this.#file.ask("counts", node);
   }
 
   async update(id: string, change: Change): Promise<void> {
-    await this.#ask.ask("update", id, change);
-    this.#changed(id);
-  }
-
-  get #ask(): FileThread {
-    if (!this.#file) throw new StoreError("unreachable");
-    return this.#file;
+    await this.#file.ask("update", id, change);
+    this.#shared.changed(id);
   }
 
   #queueOf(node: string): NodeQueue {
     const known = this.#nodes.get(node);
     if (known) return known;
-    const created = new NodeQueue(node, this.#ask, {
-      running: this.#running,
-      changed: this.#changed,
-      areFlowsRunning: () => this.#areFlowsRunning,
-      breakerInterval: this.#options.breakerInterval ?? breakerIntervalMs,
-    });
+    const created = new NodeQueue(node, this.#shared);
     this.#nodes.set(node, created);
     created.opened(this.#pauses.get(node));
     return created;
@@ -211,19 +189,19 @@ function toBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length);
 }
 
-interface NodeQueueOptions {
-  /** The ids of the deliveries of all nodes whose attempts run. */
+interface SharedByNodes {
+  readonly file: FileThread;
+  /** The ids of all deliveries whose attempts run, or begin when they are stored. */
   readonly running: Set<string>;
-  readonly changed: StoreEvents["changed"];
-  readonly areFlowsRunning: () => boolean;
   readonly breakerInterval: number;
+  areFlowsRunning: boolean;
+  changed: StoreEvents["changed"];
 }
 
 /** The queue of one node: starts its flow at the node's pace. While the store is in trouble, it waits. */
 class NodeQueue {
   readonly #node: string;
-  readonly #file: FileThread;
-  readonly #options: NodeQueueOptions;
+  readonly #shared: SharedByNodes;
   readonly #load: LoadReporter;
   #consumer: Consumer | undefined;
   #pause: Pause | undefined;
@@ -240,13 +218,12 @@ class NodeQueue {
   #wakeAt = Infinity;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(node: string, file: FileThread, options: NodeQueueOptions) {
+  constructor(node: string, shared: SharedByNodes) {
     this.#node = node;
-    this.#file = file;
-    this.#options = options;
+    this.#shared = shared;
     this.#load = new LoadReporter(
       () => this.#consumer,
-      async () => ({ ...(await file.ask("counts", node)), running: this.#running, pause: this.#pause }),
+      async () => ({ ...(await shared.file.ask("counts", node)), running: this.#running, pause: this.#pause }),
     );
   }
 
@@ -271,13 +248,13 @@ class NodeQueue {
   }
 
   async setPause(): Promise<void> {
-    await this.#file.ask("pause", this.#node, "manual");
+    await this.#shared.file.ask("pause", this.#node, "manual");
     this.#pause = "manual";
     this.#load.soon();
   }
 
   async endPause(): Promise<void> {
-    await this.#file.ask("resume", this.#node);
+    await this.#shared.file.ask("resume", this.#node);
     if (this.#pause === "breaker") this.#nextStartAt = 0;
     this.#pause = undefined;
     this.#failures = 0;
@@ -289,17 +266,11 @@ class NodeQueue {
     const { id, attempt: ended } = stored.delivery;
     const { delivery, attempts } = afterAttempt(stored, result, consumer?.pace, Date.now());
     const { state, attempt, maxAttempts, nextAt, error } = delivery;
-    await this.#file.insist("end", id, ended, { state, attempt, maxAttempts, nextAt, error }, attempts);
-    this.#options.running.delete(id);
-    this.#options.changed(id, this.#node);
+    await this.#shared.file.insist("end", id, ended, { state, attempt, maxAttempts, nextAt, error }, attempts);
+    this.#shared.running.delete(id);
+    this.#shared.changed(id, this.#node);
     await this.#countFailures(result, consumer?.pace).catch(() => undefined);
     consumer?.ended(delivery, result);
-  }
-
-  close(): void {
-    this.#consumer = undefined;
-    clearTimeout(this.#timer);
-    this.#load.stop();
   }
 
   /** Starts what is due, as far as there is room. */
@@ -316,12 +287,12 @@ class NodeQueue {
       const room = this.#room(pace);
       if (room <= 0) break;
       this.#hasMore = false;
-      const { taken, failed, nextAt } = await this.#file.insist("take", this.#node, room, pace.attempts);
+      const { taken, failed, nextAt } = await this.#shared.file.insist("take", this.#node, room, pace.attempts);
       const interval = this.#intervalOf(pace);
       if (taken.length > 0 && interval > 0) this.#nextStartAt = Math.max(Date.now(), this.#nextStartAt) + interval;
       for (const stored of taken) void this.#start({ ...stored, body: toBuffer(stored.body) }, consumer);
       for (const delivery of failed) {
-        this.#options.changed(delivery.id, this.#node);
+        this.#shared.changed(delivery.id, this.#node);
         consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
       }
       if (taken.length + failed.length > 0) this.#hasMore = true;
@@ -333,9 +304,9 @@ class NodeQueue {
   async #start(stored: StoredDelivery, consumer: Consumer): Promise<void> {
     const { id } = stored.delivery;
     this.#running++;
-    this.#options.running.add(id);
-    this.#options.changed(id, this.#node);
-    const canStart = this.#options.areFlowsRunning() && consumer === this.#consumer;
+    this.#shared.running.add(id);
+    this.#shared.changed(id, this.#node);
+    const canStart = this.#shared.areFlowsRunning && consumer === this.#consumer;
     await this.end(stored, canStart ? await consumer.start(stored) : { as: "interrupted" }, consumer);
     this.#running--;
     this.startDue();
@@ -343,7 +314,7 @@ class NodeQueue {
 
   /** How many may start now. */
   #room(pace: Pace): number {
-    if (!this.#options.areFlowsRunning() || this.#pause === "manual") return 0;
+    if (!this.#shared.areFlowsRunning || this.#pause === "manual") return 0;
     const isSpread = this.#intervalOf(pace) > 0;
     if (isSpread && Date.now() < this.#nextStartAt) {
       this.#lookAgainAt(this.#nextStartAt);
@@ -356,7 +327,7 @@ class NodeQueue {
 
   /** Between two starts, in ms. */
   #intervalOf({ ratePerMinute }: Pace): number {
-    if (this.#pause === "breaker") return this.#options.breakerInterval;
+    if (this.#pause === "breaker") return this.#shared.breakerInterval;
     return ratePerMinute > 0 ? 60_000 / ratePerMinute : 0;
   }
 
@@ -379,8 +350,8 @@ class NodeQueue {
     if (as === "succeeded" && this.#pause === "breaker") return this.endPause();
     if (!pace?.breaker || this.#failures < pace.breaker || this.#pause) return;
     this.#pause = "breaker";
-    this.#nextStartAt = Date.now() + this.#options.breakerInterval;
-    await this.#file.ask("pause", this.#node, "breaker");
+    this.#nextStartAt = Date.now() + this.#shared.breakerInterval;
+    await this.#shared.file.ask("pause", this.#node, "breaker");
   }
 
   /** The node has no circuit breaker any more. */

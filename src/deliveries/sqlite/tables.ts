@@ -17,6 +17,8 @@ const maxKeys = 100_000;
 const maxAnswersBytes = 32 * 1024 * 1024;
 /** Bytes of a delivery in the indexes and besides its texts, rather too many. */
 const frame = 1024;
+/** SQLITE_FULL */
+const full = 13;
 /** A file that takes so many bytes is not full. */
 const probeBytes = 64 * 1024;
 
@@ -62,11 +64,7 @@ export class Tables {
     return { pauses, keys: keys.map(toKey) };
   }
 
-  /**
-   * Ignored where its id is stored already.
-   *
-   * @throws {NoRoom} before anything has changed
-   */
+  /** Ignored where its id is stored already. */
   add(given: Delivery, body: Uint8Array, attempts: readonly Attempt[]): void {
     const delivery = withWords(given, Buffer.from(body.buffer, body.byteOffset, body.length));
     const [text, searched] = [JSON.stringify(delivery), searchedIn(delivery)];
@@ -194,23 +192,19 @@ export class Tables {
     return true;
   }
 
-  /** Checks that more can be written. @throws {NoRoom} */
+  /** Checks that more can be written. */
   probe(): void {
     this.#makeRoom(probeBytes);
     this.#database.exec(`INSERT INTO bodies VALUES (-1, zeroblob(${probeBytes})); DELETE FROM bodies WHERE seq = -1`);
   }
 
-  /**
-   * Drops deliveries until so many bytes fit: the oldest first, failed ones last, and unfinished ones never.
-   *
-   * @throws {NoRoom}
-   */
+  /** Drops deliveries until so many bytes fit: the oldest first, failed ones last, and unfinished ones never. */
   #makeRoom(bytes: number): void {
     const wanted = bytes + frame;
-    if (wanted > this.#retention.maxBytes) throw new NoRoom();
-    while (this.#used + wanted > this.#retention.maxBytes) {
+    const { maxBytes } = this.#retention;
+    while (this.#used + wanted > maxBytes) {
       const oldest = this.#oldest(droppable) ?? this.#oldest([lastToGo]);
-      if (!oldest) throw new NoRoom();
+      if (!oldest || wanted > maxBytes) throw createError("unfinished deliveries fill the room", full);
       this.#drop(oldest);
     }
   }
@@ -289,11 +283,9 @@ function toKey({ endpoint, key, id, until, answer, body }: AnyRow): SettledKey {
   };
 }
 
-/** There is no room, and nothing may be dropped. */
-export class NoRoom extends Error {
-  constructor() {
-    super("unfinished deliveries fill the room");
-  }
+/** An error as SQLite's, by its code: https://www.sqlite.org/rescode.html. */
+export function createError(message: string, errcode: number): Error {
+  return Object.assign(new Error(message), { errcode });
 }
 
 // The used part of `node:sqlite`, which the types of Node.js 20 lack.

@@ -5,7 +5,7 @@ import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from
 import { dirname } from "node:path";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { Retention, StoreTrouble } from "../queue";
-import { type Database, NoRoom, openDatabase, Tables } from "./tables";
+import { type Database, createError, openDatabase, Tables } from "./tables";
 
 /** The methods of the tables, which the main thread calls. */
 export type Method = keyof Tables;
@@ -17,13 +17,9 @@ export interface WorkerCall<M extends Method = Method> {
   readonly args: Parameters<Tables[M]>;
 }
 
-interface CallFailure {
-  readonly number: number;
-  readonly trouble: StoreTrouble;
-  readonly cause: unknown;
-}
-
-export type WorkerAnswer = { readonly number: number; readonly value: unknown } | CallFailure;
+export type WorkerAnswer = { readonly number: number } & (
+  { readonly value: unknown } | { readonly trouble: StoreTrouble; readonly cause: unknown }
+);
 
 export type WorkerMessage =
   | { readonly says: "answers"; readonly answers: readonly WorkerAnswer[] }
@@ -31,9 +27,7 @@ export type WorkerMessage =
   | { readonly says: "closed"; readonly trouble: StoreTrouble; readonly cause: unknown }
   | { readonly says: "movedAside"; readonly path: string; readonly cause: unknown };
 
-export interface WorkerSetup extends Retention {
-  readonly path: string;
-}
+export type WorkerSetup = Retention & { readonly path: string };
 
 /** How often old deliveries are looked for, in ms, and how long other calls have their turn between two steps. */
 const tidyIntervalMs = 60_000;
@@ -117,9 +111,11 @@ class StoreFile {
     const file = this.#file;
     const isWriting = calls.some(({ method }) => !readingMethods.includes(method));
     // What is written to a deleted or replaced file is lost.
-    if (!file || (isWriting && findInode(this.#setup.path) !== file.inode)) throw sqliteError("the file is gone", 14);
+    if (!file || (isWriting && findInode(this.#setup.path) !== file.inode)) throw createError("the file is gone", 14);
     if (isWriting) file.database.exec("BEGIN IMMEDIATE");
-    const answers = calls.map((call) => answerCall(file.tables, call));
+    const answers = calls.map(({ number, method, args }) => {
+      return { number, value: (file.tables[method] as (...args: unknown[]) => unknown).apply(file.tables, [...args]) };
+    });
     if (isWriting) file.database.exec("COMMIT");
     return answers;
   }
@@ -191,7 +187,7 @@ function openFile(setup: WorkerSetup): OpenFile {
     database.exec(settings);
     const found = Number(database.prepare("PRAGMA user_version").get()?.user_version);
     const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
-    if (!isEmpty && found !== version) throw sqliteError(`its tables have version ${found}`, 26);
+    if (!isEmpty && found !== version) throw createError(`its tables have version ${found}`, 26);
     database.exec(`PRAGMA user_version = ${version}`);
     return { database, inode: findInode(path), tables: new Tables(database, setup) };
   } catch (error) {
@@ -202,16 +198,6 @@ function openFile(setup: WorkerSetup): OpenFile {
 
 function findInode(path: string): number | undefined {
   return statSync(path, { throwIfNoEntry: false })?.ino;
-}
-
-/** A call that finds no room has changed nothing. */
-function answerCall(tables: Tables, { number, method, args }: WorkerCall): WorkerAnswer {
-  try {
-    return { number, value: (tables[method] as (...args: unknown[]) => unknown).apply(tables, [...args]) };
-  } catch (error) {
-    if (error instanceof NoRoom) return { number, trouble: "full", cause: error };
-    throw error;
-  }
 }
 
 /** So that the file's name survives a power cut: fsync(2). Not on Windows. */
@@ -261,10 +247,6 @@ const troubleByName: Readonly<Record<string, StoreTrouble>> = {
   EIO: "broken",
 };
 
-function sqliteError(message: string, errcode: number): Error {
-  return Object.assign(new Error(message), { errcode });
-}
-
 /** The primary code of an SQLite error; nothing for another error. */
 function getCode(error: unknown): number | undefined {
   return error instanceof Error && "errcode" in error ? Number(error.errcode) & 0xff : undefined;
@@ -276,7 +258,6 @@ function isOfSystem(error: unknown): error is Error & { code: unknown } {
 }
 
 export function getTrouble(error: unknown): StoreTrouble {
-  if (error instanceof NoRoom) return "full";
   const code = getCode(error);
   if (code !== undefined) return troubleByCode[code] ?? "broken";
   // Other errors of the file system: the path leads to no file.

@@ -37,17 +37,6 @@ describe("DeliveryLists", () => {
     });
   }
 
-  it("shows each once where several came at the same time", async () => {
-    for (const [index, id] of ["c", "a", "d", "b"].entries()) logs[index % 2]?.add(delivered(id, { at: 1 }), bytes);
-    (await pages({ limit: 1 })).should.eql([["d"], ["c"], ["b"], ["a"]]);
-  });
-
-  it("shows what is in one of them alone, and nothing where nothing is", async () => {
-    (await pages({ limit: 2 })).should.eql([[]]);
-    add(1, 1, 2, 3);
-    (await pages({ limit: 2 })).should.eql([["3", "2"], ["1"]]);
-  });
-
   it("shows nothing twice and forgets nothing while more comes, and while another list is opened", async () => {
     add(0, 1, 3, 5);
     const [first, second] = logs;

@@ -62,11 +62,6 @@ describe("duplicate keys in memory", () => {
     duplicates.bytes.should.equal(0);
   });
 
-  it("are kept after 4xx, since sending again would not help", () => {
-    first(duplicates.reserve(candidate("1"))).settle(answer(422));
-    earlier(duplicates.reserve(candidate("2"))).outcome.should.eql({ answer: answer(422) });
-  });
-
   it("follow the first call of settle or release", () => {
     const one = first(duplicates.reserve(candidate("1")));
     one.settle(answer(200));

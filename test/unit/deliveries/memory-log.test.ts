@@ -38,14 +38,6 @@ describe("MemoryLog", () => {
     (await idsOf(log)).slice(0, 5).should.eql(["done8", "done7", "done6", "done5", "handshake99"]);
   });
 
-  it("keeps a failed one as long as any other", async () => {
-    const log = new MemoryLog(undefined, 3);
-    add(log, "1");
-    await log.update("1", { state: "failed", error: "no" });
-    for (const id of ["2", "3", "4"]) add(log, id);
-    (await idsOf(log)).should.eql(["4", "3", "2"]);
-  });
-
   it("finds what is asked for, the newest first", async () => {
     const log = new MemoryLog();
     for (let index = 0; index < 30; index++) {
@@ -62,14 +54,6 @@ describe("MemoryLog", () => {
     should(await found({ text: "%" })).eql([]);
     const [before] = await log.list({ text: "/p9", limit: 1 });
     should(await found({ before }, 2)).eql(["8", "7"]);
-  });
-
-  it("lists by time and then by id, in whatever order they came", async () => {
-    const log = new MemoryLog();
-    for (const [id, at] of [["b", 2], ["c", 1], ["a", 2], ["d", 3]] as const) add(log, id, { at }); // prettier-ignore
-    (await idsOf(log)).should.eql(["d", "b", "a", "c"]);
-    const [, before] = await log.list({ limit: 2 });
-    (await log.list({ before, limit: 9 })).map(({ id }) => id).should.eql(["a", "c"]);
   });
 
   it("gives a delivery back with its body, its words and its attempt", async () => {
@@ -118,19 +102,6 @@ describe("MemoryLog", () => {
     for (const rest of texts) (await kept(rest, nothing)).should.be.within(90, 100);
     (await kept({}, Buffer.alloc(9000))).should.be.within(90, 100);
     (await kept({}, nothing)).should.equal(200);
-  });
-
-  it("makes room for an answer that comes later", async () => {
-    const log = new MemoryLog(undefined, 1000, 100_000);
-    for (let index = 0; index < 100; index++) {
-      add(log, `${index}`, { state: "running" }, nothing);
-      await log.update(`${index}`, { state: "succeeded", answer: "x".repeat(4096) });
-    }
-    (await idsOf(log)).length.should.be.within(15, 20);
-    await log.update("99", { answer: "x".repeat(200_000) });
-    (await idsOf(log)).should.eql([]);
-    add(log, "next");
-    (await idsOf(log)).should.eql(["next"]);
   });
 
   it("leaves out what is larger than all that it may keep, and nothing else for that", async () => {

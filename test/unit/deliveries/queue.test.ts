@@ -626,26 +626,6 @@ function testShared(
     most.should.equal(1);
   });
 
-  it("runs no more at once than is set, over all instances", async () => {
-    const other = await queues().open(create());
-    let running = 0;
-    let most = 0;
-    const work = async () => {
-      most = Math.max(most, ++running);
-      await later();
-      running--;
-      return succeeded();
-    };
-    const flows = [queue(), other].map((each) => {
-      const flow = new TestFlow(work, { concurrency: 3 });
-      each.process("n", flow);
-      return flow;
-    });
-    await Promise.all(Array.from({ length: 100 }, async (_, index) => queue().add(delivered(`${index}`), body)));
-    await until(() => flows.reduce((sum, { ends }) => sum + ends.length, 0) === 100, "the burst");
-    most.should.equal(3);
-  });
-
   it("starts no flow again whose request's attempt is late", async () => {
     const slow = { lockDuration: 20_000 };
     const [one, other] = [await queues().open(create(slow)), await queues().open(create(slow))];

@@ -1,6 +1,5 @@
 import should from "should";
 import type { StoreTrouble } from "../../../src/deliveries/queue";
-import { NoRoom } from "../../../src/deliveries/sqlite/tables";
 import { getTrouble, isCorruption, isOfCall } from "../../../src/deliveries/sqlite/worker";
 
 const ofSqlite = (errcode: number) => Object.assign(new Error("of SQLite"), { code: "ERR_SQLITE_ERROR", errcode });
@@ -24,7 +23,6 @@ describe("what an error of the file means:", () => {
     ["ENOENT", ofSystem("ENOENT"), "unreachable", "file"],
     ["EISDIR", ofSystem("EISDIR"), "unreachable", "file"],
     ["EIO", ofSystem("EIO"), "broken", "file"],
-    ["no room", new NoRoom(), "full", "call"],
     ["a value that SQLite does not take", new TypeError("no"), "broken", "call"],
     ["anything else", new Error("no"), "broken", "call"],
     ["damaged JSON", new SyntaxError("no"), "broken", "corruption"],
