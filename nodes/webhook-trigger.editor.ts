@@ -2,50 +2,38 @@
 
 import { type CredentialName, defaults, type SavedFields } from "../src/config/fields";
 import { addTab, removeTab } from "./editor/deliveries/tab";
-import { prepareRival } from "./editor/form/addresses";
-import {
-  isUsed,
-  prepareMessages,
-  composePublicUrl,
-  settingsValidator,
-  showMessages,
-  validator,
-} from "./editor/form/checks";
 import {
   enterMissing,
+  generatePath,
   hasNoCredential,
-  makePath,
   prepareCredentials,
   showCredentialHints,
-  shownEvent,
 } from "./editor/form/credentials";
 import {
-  type Field,
+  composePublicUrl,
+  fields,
   fillInDefaults,
+  findRow,
   form,
   input,
   inputValue,
   isSame,
+  isUsed,
   leaveOutDefaults,
-  findRow,
+  prepareMessages,
   savedValues,
+  settingsValidator,
+  showMessages,
   showUnlisted,
+  updateEvent,
+  validator,
   valuesInForm,
   type WebhookNode,
 } from "./editor/form/fields";
-import { prepareDuplicates, prepareGuaranteed, showDuplicates, showGuaranteed } from "./editor/form/guaranteed";
 import { prepareCommand, prepareHandover, showCommand, showHandover } from "./editor/form/handover";
-import {
-  prepareLimits,
-  prepareMessage,
-  prepareSections,
-  showLimits,
-  showPicture,
-  showReply,
-  showSections,
-} from "./editor/form/sections";
-import { learntEvent, prepareScheme, prepareSender, showSettings } from "./editor/form/sender";
-import { prepareStanding } from "./editor/form/status";
+import { prepareSections, showSections } from "./editor/form/sections";
+import { prepareSender, showSettings } from "./editor/form/sender";
+import { prepareStatus } from "./editor/form/status";
 import { hideResult, prepareTestRequest } from "./editor/form/test-request";
 import type { Editor } from "./editor/host";
 
@@ -57,6 +45,7 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
   inputs: 0,
   outputs: 1,
   icon: "webhook-trigger.svg",
+  // Spelled out: the flow library parses this text.
   defaults: {
     name: { value: defaults.name },
     relativePath: { value: defaults.relativePath, validate: validator("relativePath") },
@@ -88,7 +77,6 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     breaker: { value: defaults.breaker, validate: validator("breaker") },
     attemptTimeout: { value: defaults.attemptTimeout, validate: validator("attemptTimeout") },
   },
-  // Spelled out: the flow library parses this text.
   credentials: {
     token: { type: "password", validate: validator("token") },
     secondToken: { type: "password", validate: validator("secondToken") },
@@ -116,7 +104,7 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
       hideResult();
       showState(this);
     });
-    form().on(`${shownEvent} ${learntEvent}`, () => showState(this));
+    form().on(updateEvent, () => showState(this));
     showState(this);
   },
   oneditresize() {
@@ -136,48 +124,29 @@ function prepare(node: WebhookNode): void {
   form().data("node", node.id);
   fillInDefaults(node);
   prepareSender(node);
-  prepareScheme(node);
-  prepareMessage(node);
-  prepareDuplicates(node);
-  prepareLimits();
-  prepareGuaranteed(node);
+  prepareSections(node);
   for (const field of ["verificationMethod", "reply"] as const) showUnlisted(field, savedValues(node)[field]);
   prepareMessages();
   prepareCredentials(node);
   prepareHandover(node);
-  prepareRival(node);
   prepareTestRequest(node);
   prepareCommand(node);
-  prepareSections(node);
-  prepareStanding(node);
+  prepareStatus(node);
   if (inputValue("relativePath") === "" && hasNoCredential()) {
-    input("relativePath").val(makePath());
+    input("relativePath").val(generatePath());
     enterMissing(node);
   }
 }
 
-/** Fields that are shown only when they are used. */
-const optional: readonly Field[] = [
-  "headerParameter", "queryParameter", "token", "secondToken", "secret", "secondSecret", "verifyToken", "scheme",
-  "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm", "replyStatus", "replyBody", "replyType",
-  "replyTimeout", "duplicateKey", "duplicateWindow", "attempts", "backoffFirst", "backoffLongest",
-  "attemptTimeout", "concurrency", "ratePerMinute", "breaker",
-]; // prettier-ignore
-
 /** Every field may affect the others. */
 function showState(node: WebhookNode): void {
   const values = valuesInForm(node);
-  for (const field of optional) findRow(field).toggle(isUsed(field, values));
+  for (const field of fields) findRow(field).toggle(isUsed(field, values));
   $("#webhook-trigger-schemeOf").closest(".form-row").toggle(isUsed("scheme", values));
   showSettings(composePublicUrl(values));
   showMessages(node);
   showCredentialHints(node);
   showHandover(node);
-  showPicture();
-  showReply(node);
-  showDuplicates(node);
-  showLimits();
-  showGuaranteed(node);
   showCommand(node);
   showSections(node);
 }

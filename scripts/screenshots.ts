@@ -65,7 +65,7 @@ async function photographForm(editor: Editor, name: string, fillIn: () => Promis
   await page.locator("#node-dialog-ok").click({ trial: true });
   await fillIn();
   // A section with a change in it opens by itself.
-  const open = page.locator('.webhook-trigger-section > [aria-expanded="true"]');
+  const open = page.locator(".webhook-trigger-section[open] > summary");
   while ((await open.count()) > 0) await open.first().click();
   await page.locator(":focus").blur();
   await page.mouse.move(0, 0);

@@ -1,6 +1,5 @@
-// The parts of Node-RED's editor that form and tab use.
-
-/** `@types/node-red` describes an older editor, whose validators could not return a message. */
+// The parts of Node-RED's editor that form and tab use: `@types/node-red` describes an older one, whose validators
+// could not return a message.
 
 import type { Roots } from "../../src/config/host";
 import type { StoreKind } from "../../src/config/stores";
@@ -28,32 +27,8 @@ export interface EditorNode {
   readonly _: Translate;
 }
 
-interface SidebarTab {
-  id: string;
-  label: string;
-  /** In menus. */
-  name: string;
-  iconClass: string;
-  content: JQuery;
-  /** While a form is open. */
-  enableOnEdit: boolean;
-  /** With a button of its own on Node-RED 4.1. */
-  pinned: boolean;
-  action: string;
-}
-
-/** Options of `createObjectElement`. */
-interface ObjectView {
-  /** Identifies the object, to remember what is open. */
-  path: string;
-  rootPath: string;
-}
-
-/** `true`, or the message. */
-type ValidationResult = true | string;
-
-/** Node-RED shows a returned message only if both parameters are declared. */
-export type Validator<Saved> = (this: EditorNode & Saved, value: unknown, options: unknown) => ValidationResult;
+/** Node-RED shows the returned message only if both parameters are declared. */
+export type Validator<Saved> = (this: EditorNode & Saved, value: unknown, options: unknown) => true | string;
 
 interface EditorNodeDefinition<Saved> {
   category: string;
@@ -92,8 +67,8 @@ export interface Editor {
     scale(): number;
   };
   utils: {
-    /** As in the debug sidebar. */
-    createObjectElement(value: unknown, options: ObjectView): JQuery;
+    /** As in the debug sidebar. The path identifies the object, to remember what is open. */
+    createObjectElement(value: unknown, options: { path: string; rootPath: string }): JQuery;
     getNodeLabel(node: EditorNode, otherwise: string): string;
   };
   actions: {
@@ -102,7 +77,19 @@ export interface Editor {
     invoke(action: string): void;
   };
   sidebar: {
-    addTab(tab: SidebarTab): void;
+    addTab(tab: {
+      id: string;
+      label: string;
+      /** In menus. */
+      name: string;
+      iconClass: string;
+      content: JQuery;
+      /** While a form is open. */
+      enableOnEdit: boolean;
+      /** With a button of its own on Node-RED 4.1. */
+      pinned: boolean;
+      action: string;
+    }): void;
     removeTab(id: string): void;
     show(id: string): void;
   };
@@ -132,22 +119,29 @@ export interface Editor {
   };
 }
 
-// Links to the documentation.
-
-const folder = "https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/";
-
-/** @param page its file, with an anchor */
-export function docsUrl(page: string): string {
-  return folder + page;
-}
-
 declare const RED: Editor;
 
-/** Makes a button copy a text, with a tooltip. */
-export function prepareCopyButton(node: Pick<EditorNode, "_">, button: JQuery, name: string, text: () => string): void {
-  button.attr("aria-label", node._("copy", { name }));
-  button.on("click", () => RED.clipboard.copyText(text(), button, node._("copied")));
-  RED.popover.tooltip(button, () => button.attr("aria-label") ?? "");
+/** @param page its file in the documentation, with an anchor */
+export function docsUrl(page: string): string {
+  return `https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/${page}`;
+}
+
+/** Makes a button copy a text, with an icon and a tooltip. */
+export function prepareCopyButton(
+  node: Pick<EditorNode, "_">,
+  button: JQuery,
+  name: string,
+  getText: () => string,
+): void {
+  const label = node._("copy", { name });
+  button.attr("aria-label", label).html('<i class="fa fa-copy" aria-hidden="true"></i>');
+  button.on("click", () => RED.clipboard.copyText(getText(), button, node._("copied")));
+  RED.popover.tooltip(button, label);
+}
+
+/** A screen reader announces a status whenever it is set, even to the same text. */
+export function updateText(element: JQuery, text: string): void {
+  if (element.text() !== text) element.text(text);
 }
 
 /** With the date where that is not today. */
@@ -175,11 +169,11 @@ export function formatDuration(seconds: number): string {
  * Quotes an argument for a shell: double quotes work in all shells, unless a character has a meaning in them; single
  * quotes need a POSIX shell.
  */
-export function quoted(argument: string): string {
-  return /["$%`!\\]/.test(argument) ? quotedAsItIs(argument) : `"${argument}"`;
+export function quote(argument: string): string {
+  return /["$%`!\\]/.test(argument) ? quoteLiteral(argument) : `"${argument}"`;
 }
 
 /** For a POSIX shell. */
-export function quotedAsItIs(argument: string): string {
+export function quoteLiteral(argument: string): string {
   return `'${argument.replaceAll("'", "'\\''")}'`;
 }

@@ -302,7 +302,7 @@ describe("the form, for everyone", () => {
       await editor.tokenButton("make").click();
       await editor.input("ignoreDuplicates").check();
       await editor.page.locator("#webhook-trigger-deliveries").waitFor();
-      const controls = editor.page.locator(".webhook-trigger-form").locator("input:visible, select:visible, textarea:visible, a:visible, button:not(:disabled):visible, [tabindex]:visible");
+      const controls = editor.page.locator(".webhook-trigger-form").locator("input:visible, select:visible, textarea:visible, a:visible, button:not(:disabled):visible, summary:visible, [tabindex]:visible");
       const expected = await controls.evaluateAll((elements) =>
         elements
           .map((element) => ({ id: element.id, box: element.getBoundingClientRect() }))

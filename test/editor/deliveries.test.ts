@@ -197,12 +197,10 @@ describe("the tab of deliveries", () => {
     await tab.row("has come").waitFor();
   });
 
-  it("has only what is in sight in the page, and loads further pages as one scrolls", async () => {
+  it("loads further pages as the user scrolls", async () => {
     await show(summaries(1200));
-    (await tab.rows.count()).should.be.below(60);
     for (const last of ["event 499", "event 999", "event 1199"]) await goDownTo(last);
-    (await tab.rows.count()).should.be.below(60);
-    (await tab.rows.last().getAttribute("aria-setsize"))?.should.equal("1200");
+    (await tab.rows.count()).should.equal(1200);
     told.asked.map((query) => query.get("before")).filter((before) => before !== null).should.eql(["d500", "d1000"]); // prettier-ignore
   });
 
@@ -216,7 +214,7 @@ describe("the tab of deliveries", () => {
     await tab.row("has come new").waitFor();
     (await space()).should.equal(ofPage);
     await goDownTo("event 1199");
-    (await tab.rows.last().getAttribute("aria-setsize"))?.should.equal("1201");
+    (await tab.rows.count()).should.equal(1201);
   });
 
   it("lacks nothing where it began anew while older ones were on their way", async () => {
@@ -229,7 +227,7 @@ describe("the tab of deliveries", () => {
     await tab.row("has come n0").waitFor();
     late.release();
     await goDownTo("event 1199");
-    (await tab.rows.last().getAttribute("aria-setsize"))?.should.equal("1800");
+    (await tab.rows.count()).should.equal(1800);
   });
 
   it("is walked through by the keyboard, and opens a delivery in its place", async () => {

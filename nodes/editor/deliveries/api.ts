@@ -1,6 +1,6 @@
 // The admin API, as the tab uses it.
 
-import { type Detail, obstacles, type Summary, type SummaryPage } from "../../../src/deliveries/summary";
+import { type Detail, obstacles, type Pause, type Summary, type SummaryPage } from "../../../src/deliveries/summary";
 import { text } from "./texts";
 
 /** Empty: all. */
@@ -24,88 +24,78 @@ export interface Silence {
 /** The queue of a node with guaranteed delivery. */
 export interface QueueSummary {
   readonly node: string;
-  readonly pause: "manual" | "breaker" | null;
+  readonly pause: Pause | null;
   readonly queued: number;
   readonly retrying: number;
 }
 
-/** A key under `tab.trouble` in the message catalog. */
-export type FetchTrouble = "forbidden" | "notKept" | "unreachable" | "failed";
-
 const pageSize = 500;
 
+// All of them reject with the `jqXHR`.
+
 /** @param before the beginning of the page; missing: the newest */
-export function askForPage(filter: Filter, before?: string): Promise<SummaryPage> {
-  return ask("deliveries", { ...filter, limit: String(pageSize), ...(before === undefined ? {} : { before }) });
+export function askForPage(filter: Filter, before = ""): Promise<SummaryPage> {
+  return ask("deliveries", { ...filter, limit: String(pageSize), before });
 }
 
-/** Rejects with the `jqXHR`: `failureText` says why. */
-export async function askForDelivery(id: string): Promise<Detail> {
-  return ask(`deliveries/${encodeURIComponent(id)}`, {});
+export function askForDelivery(id: string): Promise<Detail> {
+  return ask(`deliveries/${encodeURIComponent(id)}`);
 }
 
 export async function askForSilent(): Promise<readonly Silence[]> {
-  return (await ask<{ nodes: readonly Silence[] }>("silent", {})).nodes;
+  return (await ask<{ nodes: readonly Silence[] }>("silent")).nodes;
 }
 
 export async function askForQueues(): Promise<readonly QueueSummary[]> {
-  return (await ask<{ queues: readonly QueueSummary[] }>("queues", {})).queues;
+  return (await ask<{ queues: readonly QueueSummary[] }>("queues")).queues;
 }
 
-/** @throws an error for `toFetchTrouble` */
+async function ask<Answer>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  const given = Object.entries(query).filter(([, value]) => value !== "");
+  return (await $.getJSON(`webhook-trigger/${path}`, Object.fromEntries(given))) as Answer;
+}
+
 export async function control(node: string, action: "pause" | "resume"): Promise<void> {
   await $.post(`webhook-trigger/${encodeURIComponent(node)}/${action}`);
 }
 
-/** @throws an error for `toFetchTrouble` */
-async function ask<Answer>(what: string, values: Readonly<Record<string, string>>): Promise<Answer> {
-  const query = Object.entries(values).filter(([, value]) => value !== "");
-  return (await $.getJSON(`webhook-trigger/${what}`, Object.fromEntries(query))) as Answer;
+/** @param changed an edited payload */
+export async function replay(
+  id: string,
+  changed: { readonly payload?: unknown } = {},
+): Promise<{ readonly id: string }> {
+  return (await $.ajax({
+    type: "POST",
+    url: `webhook-trigger/deliveries/${encodeURIComponent(id)}/replay`,
+    contentType: "application/json",
+    data: JSON.stringify(changed),
+  })) as { id: string };
 }
 
-export function toFetchTrouble(error: unknown): FetchTrouble {
-  const status = typeof error === "object" && error !== null && "status" in error ? error.status : undefined;
+export function isForbidden(error: unknown): boolean {
+  return [401, 403].includes((error as JQuery.jqXHR).status);
+}
+
+/** Why the list could not be fetched: a key under `tab.trouble` in the message catalog. */
+export function classifyTrouble(error: unknown): "forbidden" | "notKept" | "unreachable" | "failed" {
+  const { status } = error as JQuery.jqXHR;
   if (status === 0) return "unreachable";
-  if (status === 401 || status === 403) return "forbidden";
+  if (isForbidden(error)) return "forbidden";
   return status === 404 ? "notKept" : "failed";
 }
 
-export interface Failure {
-  readonly status: number;
-  /** A key under `replay` in the message catalog. */
-  readonly code?: unknown;
+/** Whether the next replay would fail, too. */
+export function isHopeless(error: unknown): boolean {
+  return isForbidden(error) || (error as JQuery.jqXHR).status === 0;
 }
 
-type Replayed = { readonly id: string } | Failure;
-
-/** @param changed an edited payload */
-export function replay(id: string, changed: { readonly payload?: unknown } = {}): Promise<Replayed> {
-  return new Promise((resolve) => {
-    void $.ajax({
-      type: "POST",
-      url: `webhook-trigger/deliveries/${encodeURIComponent(id)}/replay`,
-      contentType: "application/json",
-      data: JSON.stringify(changed),
-      success: (replayed: { id: string }) => resolve(replayed),
-      error: ({ status, responseJSON }) => resolve({ status, code: codeIn(responseJSON) }),
-    });
-  });
-}
-
-function codeIn(answer: unknown): unknown {
-  return typeof answer === "object" && answer !== null && "code" in answer ? answer.code : undefined;
-}
-
-/** Whether the next request would fail, too. */
-export function isHopeless({ status }: Failure): boolean {
-  return [0, 401, 403].includes(status);
-}
-
-export function failureText({ status, code }: Failure): string {
+/** Why a delivery could not be fetched or replayed. */
+export function failureText(error: unknown): string {
+  const { status, responseJSON: answer } = error as { status: number; responseJSON?: { code?: unknown } };
   if (status === 0) return text("trial.failed");
-  if (status === 401 || status === 403) return text("delivery.forbidden");
+  if (isForbidden(error)) return text("delivery.forbidden");
   if (status === 404) return text("delivery.gone");
-  const obstacle = status === 409 ? obstacles.find((each) => each === code) : undefined;
+  const obstacle = status === 409 ? obstacles.find((each) => each === answer?.code) : undefined;
   if (obstacle) return text("standing.sentence", { sentence: text(`replay.${obstacle}`) });
   return text("delivery.otherwise", { status: String(status) });
 }

@@ -1,8 +1,8 @@
 // The parts of a shown delivery.
 
-import { type Attempt, describeError, type Detail, type ShownBody } from "../../../src/deliveries/summary";
+import { type Attempt, describeError, type Detail } from "../../../src/deliveries/summary";
 import { type Editor, prepareCopyButton } from "../host";
-import { durationText, momentText, text } from "./texts";
+import { bytesText, durationText, momentText, text } from "./texts";
 
 /** A key under `delivery.section` in the message catalog. */
 type DetailSection = "headers" | "query" | "body" | "answer" | "attempts";
@@ -11,7 +11,7 @@ type DetailSection = "headers" | "query" | "body" | "answer" | "attempts";
 const open = new Set<DetailSection>(["body"]);
 
 /** @param brief shown in its heading */
-export function createSection(name: DetailSection, brief: string, content: JQuery): JQuery {
+function createSection(name: DetailSection, brief: string, content: JQuery): JQuery {
   const heading = $("<summary>").append(
     $("<span>").text(text(`delivery.section.${name}`)),
     " ",
@@ -35,13 +35,6 @@ export function createButton(icon: string, name: string): JQuery {
   return button.append(createIcon(icon), " ", $("<span>").text(name));
 }
 
-function copyButton(name: string, copied: () => string): JQuery {
-  const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" });
-  button.append(createIcon("fa-copy"));
-  prepareCopyButton({ _: text }, button, name, copied);
-  return button;
-}
-
 export function createNote(said: string): JQuery {
   return $("<p>", { class: "webhook-delivery-note" }).text(said);
 }
@@ -49,18 +42,29 @@ export function createNote(said: string): JQuery {
 /** A definition list. */
 export function createList(rows: readonly (readonly [name: string, value: string | JQuery])[]): JQuery {
   const list = $("<dl>", { class: "webhook-delivery-list" });
-  for (const [name, value] of rows)
-    list.append($("<div>").append($("<dt>").text(name), $("<dd>").append(given(value))));
+  for (const [name, value] of rows) {
+    const given = typeof value === "string" ? document.createTextNode(value) : value;
+    list.append($("<div>").append($("<dt>").text(name), $("<dd>").append(given)));
+  }
   return list;
 }
 
-/** A text is no markup. */
-function given(value: string | JQuery): JQuery | Text {
-  return typeof value === "string" ? document.createTextNode(value) : value;
+export function createHeadersSection({ headers }: Pick<Detail, "headers">): JQuery {
+  return createValuesSection("headers", headers);
+}
+
+export function createQuerySection({ query }: Pick<Detail, "query">): JQuery {
+  return createValuesSection("query", query);
+}
+
+function createValuesSection(name: "headers" | "query", values: Detail[typeof name]): JQuery {
+  const { length } = Object.keys(values);
+  const table = createTable(text(`delivery.section.${name}`), values);
+  return createSection(name, String(length), length > 0 ? table : createNote(text("delivery.none")));
 }
 
 /** Header fields or parameters, a row for each value. */
-export function createTable(caption: string, values: Readonly<Record<string, string | string[]>>): JQuery {
+function createTable(caption: string, values: Readonly<Record<string, string | string[]>>): JQuery {
   const head = $("<tr>");
   for (const key of ["name", "value"] as const) head.append($("<th>", { scope: "col" }).text(text(`delivery.${key}`)));
   const body = $("<tbody>");
@@ -77,37 +81,48 @@ export function createTable(caption: string, values: Readonly<Record<string, str
 
 declare const RED: Editor;
 
-/** Shown at first, and with each click: bytes, or characters of text. */
+/** Shown at first, and with each click. */
 const bytesAtOnce = 4096;
-const charactersAtOnce = 50_000;
 
-export function createBody({ body, size }: Pick<Detail, "body" | "size">): JQuery {
-  if (body.data === "") return createNote(text(size === 0 ? "delivery.bodyEmpty" : "delivery.bodyNotKept"));
+export function createBodySection(detail: Detail): JQuery {
+  const type = detail.headers["content-type"];
+  const size = bytesText(detail.size);
+  return createSection("body", type === undefined ? size : `${size} · ${String(type)}`, createBody(detail));
+}
+
+function createBody({ body, size }: Pick<Detail, "body" | "size">): JQuery {
+  const { data, truncated } = body;
+  if (data === "") return createNote(text(size === 0 ? "delivery.bodyEmpty" : "delivery.bodyNotKept"));
   const isBinary = body.encoding === "base64";
   const above = $("<div>", { class: "webhook-delivery-above" });
-  if (body.truncated) above.append(createNote(text("delivery.bodyTruncated")));
-  above.append(copyButton(text(isBinary ? "delivery.bodyAsBase64" : "delivery.section.body"), () => body.data));
-  return $("<div>").append(above, isBinary ? createDump(body) : (createObjectView(body) ?? createText(body.data)));
+  if (truncated) above.append(createNote(text("delivery.bodyTruncated")));
+  const copy = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" }).appendTo(above);
+  prepareCopyButton({ _: text }, copy, text(isBinary ? "delivery.bodyAsBase64" : "delivery.section.body"), () => data);
+  if (isBinary) return $("<div>").append(above, createDump(data));
+  return $("<div>").append(
+    above,
+    (truncated ? undefined : createObjectView(data)) ?? createPre("webhook-delivery-text", data),
+  );
 }
 
-/** Nothing where the body is no JSON, or cut. */
-function jsonIn({ encoding, data, truncated }: ShownBody): { value: unknown } | undefined {
-  if (encoding !== "utf8" || truncated) return undefined;
-  try {
-    return { value: JSON.parse(data) as unknown };
-  } catch {
-    return undefined;
-  }
-}
-
-function createObjectView(body: ShownBody): JQuery | undefined {
-  const json = jsonIn(body);
-  if (typeof json?.value !== "object" || json.value === null || !isPlain(body.data)) return undefined;
+/** Nothing where the text is no JSON object or array, or cannot be shown as one. */
+function createObjectView(data: string): JQuery | undefined {
+  const value = parseJson(data)?.value;
+  if (typeof value !== "object" || value === null || !isPlain(data)) return undefined;
   const view = $("<div>", { class: "webhook-delivery-object red-ui-debug-msg" });
-  view.append(RED.utils.createObjectElement(json.value, { path: "payload", rootPath: "payload" }));
+  view.append(RED.utils.createObjectElement(value, { path: "payload", rootPath: "payload" }));
   unfoldByKeyboard(view);
   view.find(handles).first().trigger("click");
   return view;
+}
+
+/** Nothing where the text is no JSON. */
+export function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -144,26 +159,22 @@ function unfoldByKeyboard(view: JQuery): void {
   prepare();
 }
 
-function createText(data: string): JQuery {
-  return growing("webhook-delivery-text", data.length, charactersAtOnce, (from, to) => data.slice(from, to));
+function createPre(style: string, shown: string): JQuery {
+  const pre = $("<pre>", { class: style, tabindex: "0", role: "group", text: shown });
+  return pre.attr("aria-label", text("delivery.section.body"));
 }
 
-function createDump({ data }: ShownBody): JQuery {
-  const bytes = decodeBase64(data);
-  return growing("webhook-delivery-dump", bytes.length, bytesAtOnce, (from, to) => hexDump(bytes, from, to));
-}
-
-/** A long text in steps. */
-function growing(style: string, length: number, step: number, part: (from: number, to: number) => string): JQuery {
-  const pre = $("<pre>", { class: style, tabindex: "0", role: "group" });
-  pre.attr("aria-label", text("delivery.section.body")).append(document.createTextNode(part(0, step)));
-  if (length <= step) return pre;
-  let shown = step;
+/** Shows bytes in steps. */
+function createDump(data: string): JQuery {
+  const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
+  const pre = createPre("webhook-delivery-dump", dump(bytes, 0, bytesAtOnce));
+  if (bytes.length <= bytesAtOnce) return pre;
+  let shown = bytesAtOnce;
   const more = createButton("fa-chevron-down", text("delivery.more"));
   more.on("click", () => {
-    pre.append(document.createTextNode(part(shown, shown + step)));
-    shown += step;
-    if (shown < length) return;
+    pre.append(document.createTextNode(dump(bytes, shown, shown + bytesAtOnce)));
+    shown += bytesAtOnce;
+    if (shown < bytes.length) return;
     // The focused button has gone.
     pre.trigger("focus");
     more.remove();
@@ -178,7 +189,7 @@ const perLine = 16;
  *
  * @param from a multiple of 16
  */
-function hexDump(bytes: Uint8Array, from: number, to: number): string {
+function dump(bytes: Uint8Array, from: number, to: number): string {
   const lines: string[] = [];
   for (let at = from; at < Math.min(to, bytes.length); at += perLine) {
     const line = [...bytes.subarray(at, Math.min(at + perLine, to))];
@@ -190,74 +201,32 @@ function hexDump(bytes: Uint8Array, from: number, to: number): string {
   return lines.join("");
 }
 
-function decodeBase64(base64: string): Uint8Array {
-  return Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-}
-
-/** RFC 9110 §15, for usual replies to webhooks. */
-const phrases: Readonly<Record<number, string>> = {
-  200: "OK",
-  201: "Created",
-  202: "Accepted",
-  204: "No Content",
-  205: "Reset Content",
-  400: "Bad Request",
-  401: "Unauthorized",
-  403: "Forbidden",
-  404: "Not Found",
-  405: "Method Not Allowed",
-  408: "Request Timeout",
-  409: "Conflict",
-  410: "Gone",
-  413: "Content Too Large",
-  415: "Unsupported Media Type",
-  422: "Unprocessable Content",
-  429: "Too Many Requests",
-  500: "Internal Server Error",
-  501: "Not Implemented",
-  502: "Bad Gateway",
-  503: "Service Unavailable",
-  504: "Gateway Timeout",
-};
-
-/** With its English phrase, as in the protocol. */
-export function statusText(status: number): string {
-  const phrase = phrases[status];
-  return phrase === undefined ? String(status) : `${status} ${phrase}`;
-}
-
-export function createAnswer({ answer }: Pick<Detail, "answer">): JQuery {
-  if (!answer) return createNote(text("delivery.noAnswer"));
+export function createAnswerSection({ answer }: Pick<Detail, "answer">): JQuery {
+  if (!answer) return createSection("answer", text("delivery.none"), createNote(text("delivery.noAnswer")));
   const { status, milliseconds, body } = answer;
-  const rows: [string, string][] = [[text("label.replyStatus"), statusText(status)]];
+  const rows = [[text("label.replyStatus"), String(status)]] as [string, string][];
   if (milliseconds !== null) rows.push([text("delivery.took"), durationText(milliseconds)]);
   const view = $("<div>").append(createList(rows));
-  if (body === null || body === "") return view;
-  return view.append(createBody({ body: { encoding: "utf8", data: body, truncated: false }, size: body.length }));
+  if (body) view.append(createBody({ body: { encoding: "utf8", data: body, truncated: false }, size: body.length }));
+  return createSection("answer", rows.map(([, value]) => value).join(" · "), view);
 }
 
-export function attemptList({ attempts, state }: Pick<Detail, "attempts" | "state">): JQuery {
-  if (attempts.length === 0) return createNote(text("delivery.noAttempts"));
+export function createAttemptsSection({ attempts, state }: Pick<Detail, "attempts" | "state">): JQuery {
   const list = $("<ol>", { class: "webhook-delivery-attempts" });
   for (const attempt of attempts) {
     // One without an end was interrupted, unless it is the running one.
-    const goesOn = state === "running" && attempt === attempts.at(-1);
-    list.append(
-      $("<li>").append(
-        document.createTextNode(`${momentText(attempt.at)} · ${formatLength(attempt, goesOn)}`),
-        ...createError(attempt),
-      ),
-    );
+    const isRunning = state === "running" && attempt === attempts.at(-1);
+    const entry = $("<li>", { text: `${momentText(attempt.at)} · ${formatLength(attempt, isRunning)}` });
+    if (attempt.error !== undefined) {
+      entry.append($("<div>", { class: "webhook-delivery-error", text: describeError(attempt.error, text) }));
+    }
+    list.append(entry);
   }
-  return list;
+  const { length } = attempts;
+  return createSection("attempts", String(length), length > 0 ? list : createNote(text("delivery.noAttempts")));
 }
 
-function formatLength({ at, ended }: Attempt, goesOn: boolean): string {
+function formatLength({ at, ended }: Attempt, isRunning: boolean): string {
   if (ended !== undefined) return durationText(ended - at);
-  return text(goesOn ? "delivery.stillRunning" : "delivery.endUnknown");
-}
-
-function createError({ error }: Attempt): JQuery[] {
-  if (error === undefined) return [];
-  return [$("<div>", { class: "webhook-delivery-error" }).text(describeError(error, text))];
+  return text(isRunning ? "delivery.stillRunning" : "delivery.endUnknown");
 }

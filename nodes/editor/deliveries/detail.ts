@@ -1,129 +1,80 @@
-// One delivery.
+// One delivery, in place of the list.
 
 import { senders } from "../../../src/auth/senders/table";
-import { type Detail, formatFix, isReplayable, formatReason, type Summary } from "../../../src/deliveries/summary";
-import { isSame } from "../form/fields";
-import type { Editor } from "../host";
-import { Actions } from "./actions";
-import { askForDelivery, failureText } from "./api";
 import {
-  createAnswer,
-  attemptList,
-  createBody,
+  type Detail,
+  formatFix,
+  formatReason,
+  inARow,
+  isReplayable,
+  type Summary,
+} from "../../../src/deliveries/summary";
+import { roots } from "../form/fields";
+import { composeUrlOfPath } from "../form/handover";
+import { chooseTestBody } from "../form/test-request";
+import { type Editor, updateText } from "../host";
+import { askForDelivery, failureText, isForbidden, replay } from "./api";
+import {
+  createAnswerSection,
+  createAttemptsSection,
+  createBodySection,
+  createButton,
+  createHeadersSection,
+  createIcon,
   createList,
   createNote,
-  createSection,
-  statusText,
-  createTable,
+  createQuerySection,
+  parseJson,
 } from "./content";
+import { composeCurl, presentCredential } from "./curl";
 import {
   attemptText,
   bytesText,
+  composeFullPath,
+  createState,
   durationText,
-  getStateIcon,
+  getNodeLabel,
+  getNodeName,
   isElsewhere,
   momentText,
-  getNodeName,
   text,
   timeText,
-  composeFullPath,
 } from "./texts";
 
-/** The sections, with the properties that they show: an unchanged section stays as it is. */
-const sections: readonly (readonly [of: readonly (keyof Detail)[], make: (detail: Detail) => JQuery])[] = [
-  [["headers"], ({ headers }) => tableSection("headers", headers)],
-  [["query"], ({ query }) => tableSection("query", query)],
-  [["body", "size", "headers"], (detail) => createSection("body", formatSize(detail), createBody(detail))],
-  [["answer"], (detail) => createSection("answer", answerBrief(detail), createAnswer(detail))],
-  [["attempts"], (detail) => createSection("attempts", String(detail.attempts.length), attemptList(detail))],
-];
+declare const RED: Editor;
 
-class DeliveryView {
-  readonly element: JQuery = $("<section>", { class: "webhook-delivery" });
-  readonly #head = $("<div>");
-  readonly #actions = $("<div>");
-  readonly #sections = sections.map(() => $("<div>"));
-  readonly #failure = $("<div>", { role: "status" });
-  readonly #id: string;
-  #detail: Detail | undefined;
-  /** Only the last answer counts. */
-  #asked = 0;
-
-  constructor(summary: Summary) {
-    this.#id = summary.id;
-    this.element.attr("aria-label", text("delivery.title", { time: timeText(summary.at) }));
-    this.element.append(this.#head.append(createDetailHead(summary)), this.#actions, this.#failure, ...this.#sections);
-    void this.load();
-  }
-
-  /** @returns whether there was an answer */
-  async load(): Promise<boolean> {
-    this.#asked += 1;
-    const asked = this.#asked;
-    let detail: Detail;
-    try {
-      detail = await askForDelivery(this.#id);
-    } catch (error) {
-      if (asked === this.#asked) this.#fail((error as JQuery.jqXHR).status);
-      return false;
-    }
-    if (asked === this.#asked) this.#show(detail);
-    return true;
-  }
-
-  #fail(status: number): void {
-    const isForbidden = status === 401 || status === 403;
-    const why = isForbidden ? text("delivery.unreadable") : failureText({ status });
-    this.#failure.empty().append(createNote(why));
-  }
-
-  #show(detail: Detail): void {
-    const before = this.#detail;
-    this.#failure.empty();
-    this.#detail = detail;
-    this.#showHead(detail);
-    // The user may be about to use them.
-    if (!before || isReplayable(before.state) !== isReplayable(detail.state)) {
-      this.#keepFocus(this.#actions, () => this.#actions.empty().append(new Actions(detail).view));
-    }
-    for (const [index, [of, make]] of sections.entries()) {
-      const place = this.#sections[index];
-      if (!place || (before && of.every((key) => isSame(before[key], detail[key])))) continue;
-      this.#keepFocus(place, () => place.empty().append(make(detail)));
-    }
-  }
-
-  #showHead(summary: Summary): void {
-    const next = createDetailHead(summary);
-    if (this.#head.children().prop("outerHTML") === next.prop("outerHTML")) return;
-    this.#keepFocus(this.#head, () => this.#head.empty().append(next));
-  }
-
-  /** Keeps the focus at the same position. */
-  #keepFocus(part: JQuery, renew: () => void): void {
-    const able = "button, summary, textarea, [tabindex]";
-    const at = part.find(able).index($(":focus"));
-    renew();
-    if (at >= 0) part.find(able).eq(at).trigger("focus");
-  }
+interface DetailListener {
+  opened: () => void;
+  closed: () => void;
+  /** The user wants the deliveries of a node. */
+  filtered: (node: string) => void;
 }
 
-/** One delivery in place of the list, with a button back. */
-export class OpenDelivery {
-  readonly element = $('<div class="webhook-deliveries-opened">');
-  readonly #back = $('<button type="button" class="red-ui-button red-ui-button-small">');
-  readonly #place = $("<div>");
-  readonly #closed: () => void;
-  #view: DeliveryView | undefined;
+/** A part of the view, which is made anew when the value that it depends on has changed. */
+interface DetailPart {
+  readonly place: JQuery;
+  readonly dependsOn: (detail: Detail) => unknown;
+  readonly create: (detail: Detail) => JQuery;
+  before?: string;
+}
 
-  constructor(closed: () => void) {
-    this.#closed = closed;
-    this.#back.append(
-      '<i class="fa fa-chevron-left" aria-hidden="true"></i> ',
-      document.createTextNode(text("tab.back")),
-    );
+function createPart(dependsOn: DetailPart["dependsOn"], create: DetailPart["create"]): DetailPart {
+  return { place: $("<div>"), dependsOn, create };
+}
+
+export class OpenDelivery {
+  readonly element = $('<div class="webhook-deliveries-opened">').hide();
+  readonly #back = createButton("fa-chevron-left", text("tab.back"));
+  readonly #view = $("<section>", { class: "webhook-delivery" });
+  readonly #listener: DetailListener;
+  #id: string | undefined;
+  #parts: readonly DetailPart[] = [];
+  #failure = $();
+
+  constructor(listener: DetailListener) {
+    this.#listener = listener;
     this.#back.on("click", () => this.close());
-    this.element.append(this.#back, this.#place).hide();
+    this.element.append(this.#back);
     this.element.on("keydown", (event) => {
       if (event.key !== "Escape" || event.isDefaultPrevented()) return;
       // Escape would close the form.
@@ -133,131 +84,237 @@ export class OpenDelivery {
   }
 
   get isOpen(): boolean {
-    return this.#view !== undefined;
+    return this.#id !== undefined;
   }
 
-  open(delivery: Summary): void {
-    this.#view = new DeliveryView(delivery);
-    this.#place.empty().append(this.#view.element);
+  open(summary: Summary): void {
+    this.#id = summary.id;
+    this.#failure = $("<div>", { role: "status" });
+    const { filtered } = this.#listener;
+    const createHead = (detail: Summary) => this.#createHead(detail);
+    const createButtons = (detail: Detail) => createActions(detail, filtered);
+    const head = createPart((detail) => detail, createHead);
+    head.place.append(createHead(summary));
+    this.#parts = [
+      head,
+      // The user may be about to use the buttons.
+      createPart(({ state }) => isReplayable(state), createButtons),
+      createPart(({ headers }) => headers, createHeadersSection),
+      createPart(({ query }) => query, createQuerySection),
+      createPart(({ body, size, headers }) => [body, size, headers], createBodySection),
+      createPart(({ answer }) => answer, createAnswerSection),
+      createPart(({ attempts, state }) => [attempts, state], createAttemptsSection),
+    ];
+    this.#view.attr("aria-label", text("delivery.title", { time: timeText(summary.at) }));
+    this.#view.empty().append(...this.#parts.map(({ place }) => place), this.#failure);
+    this.element.append(this.#view);
+    this.#listener.opened();
     this.element.show();
     this.#back.trigger("focus");
+    void this.renew();
   }
 
   /** @returns whether there was an answer */
   async renew(): Promise<boolean> {
-    return (await this.#view?.load()) ?? true;
+    const id = this.#id;
+    if (id === undefined) return true;
+    try {
+      const detail = await askForDelivery(id);
+      if (id === this.#id) this.#show(detail);
+      return true;
+    } catch (error) {
+      const why = isForbidden(error) ? text("delivery.unreadable") : failureText(error);
+      if (id === this.#id) this.#failure.empty().append(createNote(why));
+      return false;
+    }
   }
 
   close(): void {
-    if (!this.#view) return;
-    this.#view = undefined;
+    if (!this.isOpen) return;
+    this.#id = undefined;
     this.element.hide();
-    this.#place.empty();
-    this.#closed();
+    this.#view.detach();
+    this.#listener.closed();
   }
-}
 
-function tableSection(name: "headers" | "query", values: Detail[typeof name]): JQuery {
-  const { length } = Object.keys(values);
-  const caption = text(`delivery.section.${name}`);
-  return createSection(
-    name,
-    String(length),
-    length > 0 ? createTable(caption, values) : createNote(text("delivery.none")),
-  );
-}
+  #show(detail: Detail): void {
+    this.#failure.empty();
+    for (const part of this.#parts) {
+      const now = JSON.stringify(part.dependsOn(detail));
+      if (part.before === now) continue;
+      part.before = now;
+      // The focus stays at the same position.
+      const able = "button, summary, textarea, [tabindex]";
+      const focused = part.place.find(able).index($(":focus"));
+      part.place.empty().append(part.create(detail));
+      if (focused >= 0) part.place.find(able).eq(focused).trigger("focus");
+    }
+  }
 
-function formatSize({ size, headers }: Detail): string {
-  const type = headers["content-type"];
-  return type === undefined ? bytesText(size) : `${bytesText(size)} · ${String(type)}`;
-}
+  /** State, time, reason and fix, and what is known of the request. */
+  #createHead(summary: Summary): JQuery {
+    const { at, state, cause } = summary;
+    const line = $("<div>", { class: "webhook-delivery-line" }).append(
+      $("<b>", { "data-state": state }).append(...createState(state)),
+      " ",
+      $("<time>", { datetime: new Date(at).toISOString(), text: momentText(at) }),
+    );
+    const head = $("<div>", { class: "webhook-delivery-head" }).append(line);
+    if (cause) {
+      const box = $("<div>", { class: "webhook-delivery-cause", role: "group", "aria-label": text("delivery.cause") });
+      box.append($("<p>").text(formatReason(cause, text)), $("<p>").text(formatFix({ ...summary, cause }, text)));
+      head.append(box);
+    }
+    return head.append(createList(this.#listProperties(summary)));
+  }
 
-function answerBrief({ answer }: Detail): string {
-  if (!answer) return text("delivery.none");
-  const { status, milliseconds } = answer;
-  return milliseconds === null ? statusText(status) : `${statusText(status)} · ${durationText(milliseconds)}`;
-}
+  #listProperties(summary: Summary): [name: string, value: string | JQuery][] {
+    const { node, sender, size, milliseconds, attempt, replayOf, duplicateOf } = summary;
+    const nodeName = isElsewhere(summary) && node !== null ? "meant" : "node";
+    const rows: Record<string, string | JQuery | null> = {
+      [nodeName]: node === null ? text("delivery.noNode") : createNodeLink(node),
+      request: `${summary.method} ${composeFullPath(summary)}`,
+      ip: summary.ip,
+      sender: sender && senders[sender].name,
+      event: summary.event,
+      senderId: summary.senderId,
+      id: summary.id,
+      size: bytesText(size),
+      took: milliseconds === null ? null : durationText(milliseconds),
+      attempt: attemptText(summary) ?? (attempt > 1 ? String(attempt) : null),
+      replayOf: replayOf && this.#createDeliveryLink(replayOf),
+      duplicateOf: duplicateOf && this.#createDeliveryLink(duplicateOf),
+    };
+    return Object.entries(rows).flatMap(([key, value]) => (value ? [[text(`delivery.${key}`), value]] : []));
+  }
 
-// The head of a delivery.
-
-declare const RED: Editor;
-
-function createDetailHead(summary: Summary): JQuery {
-  const line = $("<div>", { class: "webhook-delivery-line" }).append(createState(summary), " ");
-  line.append($("<time>", { datetime: new Date(summary.at).toISOString() }).text(momentText(summary.at)));
-  return $("<div>", { class: "webhook-delivery-head" }).append(
-    line,
-    ...createCause(summary),
-    createList(listDetailRows(summary)),
-  );
-}
-
-/** Reason and fix. */
-function createCause({ cause, state, pause }: Summary): JQuery[] {
-  if (cause === null) return [];
-  const box = $("<div>", { class: "webhook-delivery-cause", role: "group", "aria-label": text("delivery.cause") });
-  return [
-    box.append($("<p>").text(formatReason(cause, text)), $("<p>").text(formatFix({ cause, state, pause }, text))),
-  ];
-}
-
-function createState({ state }: Summary): JQuery {
-  const icon = $("<i>", { class: getStateIcon(state), "aria-hidden": "true" });
-  return $("<b>", { "data-state": state }).append(icon, " ", $("<span>").text(text(`tab.state.${state}`)));
-}
-
-/** A key under `delivery` in the message catalog. */
-type DetailRow =
-  | keyof Pick<
-      Summary,
-      "node" | "ip" | "sender" | "event" | "senderId" | "id" | "size" | "attempt" | "replayOf" | "duplicateOf"
-    >
-  | "meant"
-  | "request"
-  | "took";
-
-function listDetailRows(summary: Summary): [name: string, value: string | JQuery][] {
-  const { node, method, ip, sender, event, senderId, id, size, milliseconds, attempt, replayOf, duplicateOf } = summary;
-  const rows: [name: DetailRow, value: string | JQuery | null][] = [
-    [
-      isElsewhere(summary) && node !== null ? "meant" : "node",
-      node === null ? text("delivery.noNode") : createNodeLink(node),
-    ],
-    ["request", `${method} ${composeFullPath(summary)}`],
-    ["ip", ip],
-    ["sender", sender && senders[sender].name],
-    ["event", event],
-    ["senderId", senderId],
-    ["id", id],
-    ["size", bytesText(size)],
-    ["took", milliseconds === null ? null : durationText(milliseconds)],
-    ["attempt", attemptText(summary) ?? (attempt > 1 ? String(attempt) : null)],
-    ["replayOf", replayOf && createDeliveryLink(replayOf)],
-    ["duplicateOf", duplicateOf && createDeliveryLink(duplicateOf)],
-  ];
-  return rows.flatMap(([key, value]) => (value === null || value === "" ? [] : [[text(`delivery.${key}`), value]]));
-}
-
-/** Opens a delivery. Its argument is the delivery. */
-export const openEvent = "webhook-deliveries:open";
-
-/** Opens another delivery, if it is still kept. */
-function createDeliveryLink(id: string): JQuery {
-  const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", text: id });
-  return button.attr("aria-label", text("delivery.openOther", { id })).on("click", () => {
-    askForDelivery(id)
-      .then((delivery) => $(document).trigger(openEvent, [delivery]))
-      .catch((error: unknown) => {
-        const { status } = error as JQuery.jqXHR;
-        button.replaceWith($("<span>").text(`${id}: ${failureText({ status })}`));
-      });
-  });
+  /** Opens another delivery, if it is still kept. */
+  #createDeliveryLink(id: string): JQuery {
+    const button = createLink(id, text("delivery.openOther", { id }));
+    return button.on("click", () => {
+      askForDelivery(id)
+        .then((delivery) => this.open(delivery))
+        .catch((error: unknown) => button.replaceWith($("<span>").text(`${id}: ${failureText(error)}`)));
+    });
+  }
 }
 
 /** Reveals a node, if it still exists. */
 function createNodeLink(id: string): string | JQuery {
-  const name = getNodeName(id);
   if (!RED.nodes.node(id)) return text("delivery.deletedNode", { id });
-  const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" }).text(name);
-  return button.attr("aria-label", text("url.reveal", { name })).on("click", () => RED.view.reveal(id));
+  const name = getNodeName(id);
+  return createLink(name, text("url.reveal", { name })).on("click", () => RED.view.reveal(id));
+}
+
+function createLink(name: string, label: string): JQuery {
+  const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", text: name });
+  return button.attr("aria-label", label);
+}
+
+// The buttons of a delivery.
+
+/** @param filterBy filters the list by a node */
+function createActions(detail: Detail, filterBy: (node: string) => void): JQuery {
+  const { id, at, node, state, body } = detail;
+  const view = $("<div>", { class: "webhook-delivery-actions" });
+  const buttons = $("<div>", { class: "webhook-delivery-buttons", role: "group" });
+  const change = $("<div>");
+  const result = $("<div>", { class: "webhook-delivery-result", role: "status" });
+
+  const add = (icon: string, key: string, act: (button: JQuery) => void) => {
+    const button = createButton(icon, text(`delivery.${key}`)).appendTo(buttons);
+    return button.on("click", () => act(button));
+  };
+  const say = (icon: string, said: string, verdict: "good" | "bad" | "" = "") => {
+    result.attr("data-verdict", verdict).empty().append(createIcon(icon), " ", $("<span>").text(said));
+  };
+  const replayOnce = async (changed?: { payload: unknown }) => {
+    // A second click would start the flow twice.
+    if (view.attr("aria-busy") === "true") return;
+    view.attr("aria-busy", "true");
+    say("fa-spinner fa-spin", text("trial.sending"));
+    try {
+      say("fa-check", text("delivery.replayed", { id: (await replay(id, changed)).id }), "good");
+    } catch (error) {
+      say("fa-times", failureText(error), "bad");
+    }
+    view.attr("aria-busy", "false");
+  };
+  const toggleChange = (button: JQuery) => {
+    const isOpen = button.attr("aria-expanded") !== "true";
+    button.attr("aria-expanded", String(isOpen));
+    change.empty();
+    if (!isOpen) return button.trigger("focus");
+    const send = (payload: unknown) => void replayOnce({ payload });
+    change.append(createChangeForm(detail, send, () => toggleChange(button)));
+    return change.find("textarea").trigger("focus");
+  };
+  const copyCurl = (button: JQuery) => {
+    if (roots().node === false) return say("fa-times", text("url.closed"), "bad");
+    const credential = presentCredential(node === null ? null : RED.nodes.node(node));
+    const command = composeCurl(detail, composeUrlOfPath(composeFullPath(detail)), credential);
+    RED.clipboard.copyText(command, button, text("copied"));
+    const said = [text("delivery.curlCopied"), credential.hint];
+    if (body.truncated) said.push(text("delivery.curlLacking"));
+    return say("fa-check", inARow(said), "good");
+  };
+
+  buttons.attr("aria-label", text("delivery.actions"));
+  view.append(buttons);
+  if (isReplayable(state)) {
+    add("fa-repeat", "replay", () => void replayOnce());
+    add("fa-pencil", "replayChanged", toggleChange).attr("aria-expanded", "false");
+  } else view.append(createNote(text(`delivery.noReplay.${state}`)));
+  add("fa-terminal", "curl", copyCurl);
+  if (node !== null && RED.nodes.node(node)) {
+    if (body.data !== "") {
+      add("fa-flask", "useInTest", () => {
+        chooseTestBody(node, { delivery: id, at });
+        say("fa-check", text("delivery.usedInTest", { name: getNodeLabel(node), time: timeText(at) }), "good");
+      });
+    }
+    add("fa-crosshairs", "showNode", () => RED.view.reveal(node));
+  }
+  if (node !== null) add("fa-filter", "onlyNode", () => filterBy(node));
+  return view.append(change, result);
+}
+
+/**
+ * A form that edits the payload of a replay.
+ *
+ * @param send replays with a payload
+ * @param cancel closes the form
+ */
+function createChangeForm({ payload }: Detail, send: (payload: unknown) => void, cancel: () => void): JQuery {
+  const id = "webhook-delivery-payload";
+  const field = $("<textarea>", { id, rows: 10, spellcheck: false, "aria-describedby": `${id}-wrong` });
+  const wrong = $("<div>", { id: `${id}-wrong`, class: "webhook-delivery-error", role: "status" });
+  const go = createButton("fa-repeat", "");
+  const parse = () => parseJson(String(field.val()));
+  const check = () => {
+    const isJson = parse() !== undefined;
+    updateText(wrong, isJson ? "" : text("reply.noJson"));
+    field.attr("aria-invalid", String(!isJson));
+    // A disabled button could not be reached by keyboard.
+    go.attr("aria-disabled", String(!isJson));
+    go.find("span").text(text(isJson ? "delivery.replayThis" : "delivery.replayNoJson"));
+  };
+  go.on("click", () => {
+    const parsed = parse();
+    if (parsed) send(parsed.value);
+    else field.trigger("focus");
+  });
+  field.on("input", check).on("keydown", (event) => {
+    if (event.key !== "Escape") return;
+    // Escape closes the delivery elsewhere.
+    event.preventDefault();
+    cancel();
+  });
+  field.val(payload === undefined ? "" : JSON.stringify(payload, null, 2));
+  check();
+  const buttons = $("<div>", { class: "webhook-delivery-buttons" });
+  buttons.append(go, createButton("fa-times", text("delivery.cancel")).on("click", cancel));
+  const form = $("<div>", { class: "webhook-delivery-change", role: "group" });
+  form.attr("aria-label", text("delivery.replayChanged"));
+  return form.append($("<label>", { for: id }).text(text("delivery.payload")), field, wrong, buttons);
 }

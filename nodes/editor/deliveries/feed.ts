@@ -6,7 +6,7 @@ import { askForPage, everything, type Filter } from "./api";
 interface Reader {
   changed(): void;
   /** New deliveries. */
-  came(deliveries: readonly Summary[]): void;
+  arrived(deliveries: readonly Summary[]): void;
   /** Whether new rows would move what the user reads. */
   isReading(): boolean;
 }
@@ -16,14 +16,13 @@ export class Feed {
   readonly #reader: Reader;
   #filter = everything;
   #deliveries: readonly Summary[] = [];
-  /** `null` on the last page. */
+  /** Where the next page begins; `null` on the last page. */
   #next: string | null = null;
+  /** Whether there was an answer for this filter. */
   #isLoaded = false;
   #isLoadingMore = false;
   /** The newest page, while the user reads. */
-  #held: SummaryPage | undefined;
-  /** Deliveries that were reported as new. */
-  #told = new Set<string>();
+  #waiting: SummaryPage | undefined;
 
   constructor(reader: Reader) {
     this.#reader = reader;
@@ -35,43 +34,37 @@ export class Feed {
 
   set filter(filter: Filter) {
     this.#filter = filter;
-    this.#deliveries = [];
-    this.#next = null;
-    this.#isLoaded = false;
     this.#isLoadingMore = false;
-    this.#held = undefined;
-    this.#reader.changed();
+    this.#show({ deliveries: [], next: null }, false);
   }
 
   get deliveries(): readonly Summary[] {
     return this.#deliveries;
   }
 
-  /** Whether there was an answer for this filter. */
   get isLoaded(): boolean {
     return this.#isLoaded;
   }
 
-  get hasMore(): boolean {
-    return this.#next !== null;
-  }
-
   /** How many new deliveries are above. */
   get waiting(): number {
-    return this.#held ? findUnknown(this.#held.deliveries, this.#deliveries).length : 0;
+    return this.#waiting ? findUnknown(this.#waiting.deliveries, this.#deliveries).length : 0;
   }
 
   async renew(): Promise<void> {
     const filter = this.#filter;
     const page = await askForPage(filter);
     if (filter !== this.#filter) return;
-    const unknown = findUnknown(page.deliveries, this.#deliveries).filter(({ id }) => !this.#told.has(id));
-    if (this.#isLoaded) this.#reader.came(unknown);
-    this.#told = new Set(page.deliveries.map(({ id }) => id));
-    if (this.#isLoaded && this.#reader.isReading()) this.#hold(page);
-    else this.#take(page);
+    if (!this.#isLoaded) return this.#show(page);
+    this.#reader.arrived(findUnknown(page.deliveries, [...this.#deliveries, ...(this.#waiting?.deliveries ?? [])]));
+    if (!this.#reader.isReading()) return this.#show(page);
+    this.#waiting = page;
+    const newest = new Map(page.deliveries.map((each) => [each.id, each]));
+    this.#deliveries = this.#deliveries.map((each) => newest.get(each.id) ?? each);
+    this.#reader.changed();
   }
 
+  /** Loads the next page. */
   async more(): Promise<void> {
     const before = this.#next;
     if (before === null || this.#isLoadingMore) return;
@@ -80,33 +73,24 @@ export class Feed {
     const page = await askForPage(filter, before).finally(() => {
       if (filter === this.#filter) this.#isLoadingMore = false;
     });
-    if (filter !== this.#filter) return;
     // The list may have begun anew: then this page does not follow.
-    if (before === this.#next) {
-      this.#deliveries = [...this.#deliveries, ...findUnknown(page.deliveries, this.#deliveries)];
-      this.#next = page.next;
-    }
+    if (filter !== this.#filter || before !== this.#next) return;
+    this.#deliveries = [...this.#deliveries, ...findUnknown(page.deliveries, this.#deliveries)];
+    this.#next = page.next;
     this.#reader.changed();
   }
 
   /** Shows the deliveries that came while the user was reading. */
   release(): void {
-    if (this.#held) this.#take(this.#held);
+    if (this.#waiting) this.#show(this.#waiting);
   }
 
-  #hold(page: SummaryPage): void {
-    this.#held = page;
-    const newest = new Map(page.deliveries.map((each) => [each.id, each]));
-    this.#deliveries = this.#deliveries.map((each) => newest.get(each.id) ?? each);
-    this.#reader.changed();
-  }
-
-  /** Begins anew with the newest page; older ones are loaded by scrolling. */
-  #take(page: SummaryPage): void {
-    this.#deliveries = page.deliveries;
-    this.#next = page.next;
-    this.#held = undefined;
-    this.#isLoaded = true;
+  /** Begins anew with the newest page. */
+  #show({ deliveries, next }: SummaryPage, isLoaded = true): void {
+    this.#deliveries = deliveries;
+    this.#next = next;
+    this.#waiting = undefined;
+    this.#isLoaded = isLoaded;
     this.#reader.changed();
   }
 }
@@ -118,8 +102,8 @@ function findUnknown(some: readonly Summary[], known: readonly Summary[]): Summa
 
 /** The shortest time between two fetches, in ms; and where the runtime has to search. */
 const [pause, searchPause] = [1000, 5000];
-/** After this time it fetches anyway, in ms: the chart moves on. */
-const rest = 60_000;
+/** It fetches after this time anyway, in ms: a sender may have fallen silent. */
+const longestPause = 60_000;
 
 /** Fetches soon after a change, and never while the tab is hidden. */
 export class Renewals {
@@ -128,9 +112,9 @@ export class Renewals {
   #isActive = false;
   #isRunning = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** The next and the last fetch, by the page's clock in ms. */
+  /** When the next fetch is due, and may be at the earliest: in ms, by the page's clock. */
   #due = Infinity;
-  #last = -Infinity;
+  #earliest = 0;
   /** Failures in a row. */
   #failures = 0;
 
@@ -156,32 +140,29 @@ export class Renewals {
 
   now(): void {
     this.#failures = 0;
-    this.#plan(performance.now());
+    this.#plan(0);
   }
 
   soon(): void {
-    if (this.#failures === 0) this.#plan(this.#last + this.#pause);
-  }
-
-  get #pause(): number {
-    return this.#isSearch() ? searchPause : pause;
+    if (this.#failures === 0) this.#plan(this.#earliest);
   }
 
   #plan(at: number): void {
     if (!this.#isActive) return;
     this.#due = Math.min(this.#due, at);
     clearTimeout(this.#timer);
-    if (this.#isRunning) return;
-    this.#timer = setTimeout(() => void this.#run(), Math.max(0, this.#due - performance.now()));
+    if (!this.#isRunning) this.#timer = setTimeout(() => void this.#run(), this.#due - performance.now());
   }
 
   async #run(): Promise<void> {
-    this.#due = Infinity;
-    this.#isRunning = true;
-    this.#last = performance.now();
+    const begin = performance.now();
+    const wait = this.#isSearch() ? searchPause : pause;
     const failures = this.#failures + 1;
+    this.#due = Infinity;
+    this.#earliest = begin + wait;
+    this.#isRunning = true;
     this.#failures = (await this.#renew()) ? 0 : failures;
     this.#isRunning = false;
-    this.#plan(this.#last + (this.#failures === 0 ? rest : Math.min(rest, this.#pause * 2 ** this.#failures)));
+    this.#plan(begin + (this.#failures === 0 ? longestPause : Math.min(longestPause, wait * 2 ** this.#failures)));
   }
 }

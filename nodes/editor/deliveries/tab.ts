@@ -1,16 +1,25 @@
 // The tab *Webhooks* of the sidebar.
 
 import type { Summary } from "../../../src/deliveries/summary";
-import type { Editor } from "../host";
-import { filterEvent } from "./actions";
-import { askForQueues, askForSilent, everything, type Filter, type FetchTrouble, toFetchTrouble } from "./api";
-import { OpenDelivery, openEvent } from "./detail";
+import { permissions } from "../../../src/config/host";
+import { type Editor, updateText } from "../host";
+import {
+  askForQueues,
+  askForSilent,
+  classifyTrouble,
+  control,
+  everything,
+  type Filter,
+  isForbidden,
+  type QueueSummary,
+  type Silence,
+} from "./api";
+import { createButton, createIcon } from "./content";
+import { OpenDelivery } from "./detail";
 import { Feed, Renewals } from "./feed";
-import { Filters } from "./filters";
-import { Rows, Selection } from "./list";
-import { QueueList, Silences } from "./overview";
-import { Tools } from "./replay";
-import { numberText, text } from "./texts";
+import { DeliveryList } from "./list";
+import { ReplayTools } from "./replay";
+import { getNodeLabel, listNodeNames, minuteText, numberText, states, text } from "./texts";
 
 declare const RED: Editor;
 
@@ -19,163 +28,128 @@ const action = "webhook-trigger:show-deliveries";
 /** The topic of the runtime's push. */
 const topic = "webhook-trigger/deliveries";
 
+/** The shortest time between two announcements, in ms. */
+const announcementPause = 5000;
+
 /** Exists while the node type is available. */
 let deliveries: Deliveries | undefined;
-
-/** Nothing is fetched while the tab is hidden. */
-const observer = new ResizeObserver(([entry]) => {
-  if (entry) deliveries?.look(entry.contentRect.width > 0 && !document.hidden);
-});
 
 export function addTab(): void {
   const shown = new Deliveries();
   deliveries = shown;
-  const [label, content] = [text("tab.label"), shown.element];
   RED.sidebar.addTab({
     id,
-    label,
-    name: label,
+    label: text("tab.label"),
+    name: text("tab.label"),
     iconClass: "fa fa-exchange",
-    content,
+    content: shown.element,
     enableOnEdit: true,
     pinned: true,
     action,
   });
   RED.actions.add(action, () => RED.sidebar.show(id), { label: text("tab.show") });
-  RED.comms.subscribe(topic, listen);
-  RED.comms.on("connect", reconnect);
-  $(document).on(filterEvent, setFilter).on(openEvent, openDelivery);
-  document.addEventListener("visibilitychange", look);
-  for (const element of shown.element) observer.observe(element);
+  RED.comms.subscribe(topic, shown.changed);
+  RED.comms.on("connect", shown.renew);
+  document.addEventListener("visibilitychange", shown.look);
 }
 
 export function removeTab(): void {
-  document.removeEventListener("visibilitychange", look);
-  observer.disconnect();
-  RED.comms.off("connect", reconnect);
-  $(document).off(filterEvent, setFilter).off(openEvent, openDelivery);
-  RED.comms.unsubscribe(topic, listen);
+  if (!deliveries) return;
+  document.removeEventListener("visibilitychange", deliveries.look);
+  RED.comms.off("connect", deliveries.renew);
+  RED.comms.unsubscribe(topic, deliveries.changed);
   RED.actions.remove(action);
   RED.sidebar.removeTab(id);
-  deliveries?.look(false);
+  deliveries.stop();
   deliveries = undefined;
 }
 
-/** Shows the deliveries of a node until the tab is left. */
 export function showDeliveriesOf(node: string): void {
   RED.sidebar.show(id);
-  deliveries?.filter({ ...everything, node }, true);
+  deliveries?.filterBy(node);
 }
 
-function setFilter(_event: unknown, node: string): void {
-  deliveries?.filter({ ...everything, node });
-}
-
-function openDelivery(_event: unknown, delivery: Summary): void {
-  deliveries?.open(delivery);
-}
-
-function look(): void {
-  deliveries?.look(!document.hidden && deliveries.element.width() !== 0 && deliveries.element.is(":visible"));
-}
-
-function listen(): void {
-  deliveries?.changed();
-}
-
-function reconnect(): void {
-  deliveries?.renew();
-}
-
-// The content of the tab: filters, alerts, chart, and the list or one delivery.
-
+/** The content of the tab: filters, alerts, and the list or one delivery. */
 class Deliveries {
   readonly element = $('<div class="webhook-deliveries">');
   readonly #pane = $('<div class="webhook-deliveries-pane">');
   readonly #notice = $('<div class="webhook-deliveries-notice" role="status">');
   readonly #new = $('<button type="button" class="red-ui-button red-ui-button-small webhook-deliveries-new">');
-  readonly #silences = new Silences();
-  readonly #queues = new QueueList(() => this.#renewals.now());
-  readonly #announcer = new Announcer();
-  readonly #selection = new Selection();
+  readonly #overview = new Overview(() => this.#renewals.now());
+  /** Announces new deliveries to screen readers. */
+  readonly #announcement = $('<div class="webhook-deliveries-said" role="status">');
   readonly #renewals = new Renewals(
     () => this.#ask(),
     () => this.#feed.filter.text !== "" && !this.#opened.isOpen,
   );
-  readonly #opened = new OpenDelivery(() => this.#closed());
+  readonly #opened = new OpenDelivery({
+    opened: () => this.#pane.hide(),
+    closed: () => this.#closed(),
+    filtered: (node) => this.filterBy(node),
+  });
   readonly #filters = new Filters((filter) => this.#choose(filter));
   readonly #feed = new Feed({
     changed: () => this.#show(),
-    came: (deliveries) => this.#announcer.came(deliveries),
-    isReading: () => this.#rows.isRead && !this.#isBack,
+    arrived: (arrived) => this.#announce(arrived),
+    isReading: () => this.#list.isRead,
   });
-  readonly #rows = new Rows(this.#selection, {
-    opened: (delivery) => this.open(delivery),
+  readonly #list = new DeliveryList({
+    opened: (delivery) => this.#opened.open(delivery),
     selected: () => this.#tools.show(),
     nearEnd: () => void this.#more(),
     atTop: () => this.#feed.release(),
   });
-  readonly #tools = new Tools(
-    this.#selection,
-    () => this.#feed.filter,
-    () => this.#rows.render(),
-  );
-  #trouble: FetchTrouble | undefined;
-  #isLookedAt = false;
-  /** Whether the form has set the filter. */
-  #isVisit = false;
-  /** Whether the user has just returned to the top of the list. */
-  #isBack = false;
+  readonly #tools = new ReplayTools(this.#list, () => this.#feed.filter.node);
+  readonly #observer = new ResizeObserver(() => this.look());
+  #unannounced: Summary[] = [];
+  #announceTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Why the last fetch failed: a key under `tab.trouble` in the message catalog. */
+  #trouble: string | undefined;
+  #isVisible = false;
 
   constructor() {
-    const list = $('<div class="webhook-deliveries-body">').append(this.#rows.element, this.#new);
+    const body = $('<div class="webhook-deliveries-body">').append(this.#list.element, this.#new);
     this.#filters.element.append(this.#tools.failed);
-    const above = [this.#filters, this.#tools, this.#silences, this.#queues].map(({ element }) => element);
-    this.#pane.append(...above, this.#notice, list);
-    this.element.append(this.#pane, this.#opened.element, this.#announcer.element);
+    this.#pane.append(this.#filters.element, this.#tools.element, this.#overview.element, this.#notice, body);
+    this.element.append(this.#pane, this.#opened.element, this.#announcement);
     this.#new.on("click", () => {
-      this.#rows.toTop();
+      this.#list.reset();
       this.#feed.release();
-      this.#rows.focus();
+      this.#list.focus();
     });
-    new ResizeObserver(() => this.#rows.resize()).observe(list[0] ?? document.body);
     this.#show();
+    for (const element of this.element) this.#observer.observe(element);
   }
 
-  look(isLookedAt: boolean): void {
-    if (isLookedAt === this.#isLookedAt) return;
-    this.#isLookedAt = isLookedAt;
-    if (!isLookedAt) {
-      this.#renewals.stop();
-      // The page may be hidden for a moment; another tab ends the visit.
-      if (this.#isVisit && !document.hidden) this.#filters.set(everything);
-      return;
-    }
-    this.#filters.showNodes();
+  /** Nothing is fetched while the tab is hidden. */
+  readonly look = (): void => {
+    const isVisible = !document.hidden && this.element.width() !== 0 && this.element.is(":visible");
+    if (isVisible === this.#isVisible) return;
+    this.#isVisible = isVisible;
+    if (!isVisible) return this.#renewals.stop();
+    this.#list.restoreScroll();
     this.#renewals.start();
+  };
+
+  readonly changed = (): void => this.#renewals.soon();
+
+  readonly renew = (): void => this.#renewals.now();
+
+  stop(): void {
+    this.#observer.disconnect();
+    this.#renewals.stop();
   }
 
-  changed(): void {
-    this.#renewals.soon();
-  }
-
-  renew(): void {
-    this.#renewals.now();
-  }
-
-  /** @param isVisit whether the filter goes when the tab is left, unless the user changes it */
-  filter(filter: Filter, isVisit = false): void {
+  filterBy(node: string): void {
     this.#opened.close();
-    this.#filters.set(filter);
-    this.#isVisit = isVisit;
+    this.#filters.set({ ...everything, node });
     this.#filters.focus();
   }
 
   #choose(filter: Filter): void {
-    this.#isVisit = false;
-    this.#selection.clear();
+    this.#list.unselect();
     this.#tools.show();
-    this.#rows.toTop();
+    this.#list.reset();
     this.#feed.filter = filter;
     this.#renewals.now();
   }
@@ -184,14 +158,11 @@ class Deliveries {
   async #ask(): Promise<boolean> {
     // The list is hidden.
     if (this.#opened.isOpen) return this.#opened.renew();
-    const { filter } = this.#feed;
-    const asked = [this.#feed.renew(), askForSilent(), askForQueues()] as const;
     // The list is useful without queues and alerts, too.
-    const [page, silences, queues] = await Promise.allSettled(asked);
-    this.#isBack = false;
-    this.#trouble = page.status === "rejected" ? toFetchTrouble(page.reason) : undefined;
-    if (silences.status === "fulfilled") this.#silences.show(silences.value);
-    if (queues.status === "fulfilled") this.#queues.show(queues.value, filter.node);
+    const [page, silences, queues] = await Promise.allSettled([this.#feed.renew(), askForSilent(), askForQueues()]);
+    this.#trouble = page.status === "rejected" ? classifyTrouble(page.reason) : undefined;
+    if (silences.status === "fulfilled") this.#overview.showSilences(silences.value);
+    if (queues.status === "fulfilled") this.#overview.showQueues(queues.value, this.#feed.filter.node);
     this.#show();
     return this.#trouble === undefined;
   }
@@ -200,67 +171,202 @@ class Deliveries {
     try {
       await this.#feed.more();
     } catch (error) {
-      this.#trouble = toFetchTrouble(error);
+      this.#trouble = classifyTrouble(error);
       this.#show();
     }
   }
 
-  open(delivery: Summary): void {
-    this.#pane.hide();
-    this.#opened.open(delivery);
-  }
-
   #closed(): void {
     this.#pane.show();
-    this.#rows.resize();
-    this.#isBack = !this.#rows.isScrolled;
-    this.#rows.focus();
+    this.#list.restoreScroll();
+    this.#list.focus();
     this.#renewals.now();
   }
 
   #show(): void {
-    const { deliveries, hasMore, waiting } = this.#feed;
-    const notice = this.#noticed();
-    if (this.#notice.text() !== notice) this.#notice.text(notice);
-    this.#notice.toggle(notice !== "");
+    const { deliveries, waiting } = this.#feed;
+    const notice = this.#composeNotice();
+    updateText(this.#notice.toggle(notice !== ""), notice);
     this.#new.toggle(waiting > 0).text(text("tab.new", { count: numberText(waiting) }));
-    this.#rows.element.toggle(deliveries.length > 0);
-    this.#rows.show(deliveries, hasMore);
-    this.#filters.showNodes(new Set(deliveries.flatMap(({ node }) => node ?? [])));
+    this.#list.element.toggle(deliveries.length > 0);
+    this.#list.show(deliveries);
+    this.#filters.showNodes(deliveries.flatMap(({ node }) => node ?? []));
   }
 
-  /** The notice above the list. */
-  #noticed(): string {
+  /** In one sentence now and then. */
+  #announce(arrived: readonly Summary[]): void {
+    this.#unannounced.push(...arrived);
+    if (this.#unannounced.length === 0) return;
+    this.#announceTimer ??= setTimeout(() => {
+      const refused = this.#unannounced.filter(({ state }) => state === "refused");
+      const counts = { count: numberText(this.#unannounced.length), refused: numberText(refused.length) };
+      this.#announcement.text(text("tab.announced", counts));
+      this.#unannounced = [];
+      this.#announceTimer = undefined;
+    }, announcementPause);
+  }
+
+  /** Why there is no list. */
+  #composeNotice(): string {
     if (this.#trouble) return text(`tab.trouble.${this.#trouble}`);
     if (!this.#feed.isLoaded || this.#feed.deliveries.length > 0) return "";
-    const isAll = Object.values(this.#feed.filter).every((value) => value === "");
-    if (!isAll) return text("tab.noMatch");
+    if (Object.values(this.#feed.filter).some((value) => value !== "")) return text("tab.noMatch");
     return text(RED.settings.webhookTriggerDeliveries?.keep === 0 ? "tab.trouble.notKept" : "tab.empty");
   }
 }
 
-// Announces new deliveries to screen readers, in one sentence now and then.
+// The filters above the list: a node, a state, a text.
 
-/** The shortest time between two announcements, in ms. */
-const pause = 5000;
+/** A search begins so long after the last key, in ms. */
+const searchDelay = 300;
 
-class Announcer {
-  readonly element = $('<div class="webhook-deliveries-said" role="status">');
-  #came = 0;
-  #refused = 0;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+class Filters {
+  readonly element = $('<div class="webhook-deliveries-filters">');
+  readonly #node = $("<select>");
+  readonly #state = $("<select>");
+  readonly #text = $('<input type="search">');
+  readonly #clear = $('<button type="button" class="red-ui-button red-ui-button-small">');
+  readonly #changed: (filter: Filter) => void;
+  #search: ReturnType<typeof setTimeout> | undefined;
+  /** The options of the list of nodes. */
+  #listed = "";
 
-  came(deliveries: readonly Summary[]): void {
-    this.#came += deliveries.length;
-    this.#refused += deliveries.filter(({ state }) => state === "refused").length;
-    if (this.#came > 0) this.#timer ??= setTimeout(() => this.#say(), pause);
+  constructor(changed: (filter: Filter) => void) {
+    this.#changed = changed;
+    this.#node.attr("aria-label", text("tab.filter.node"));
+    this.#state.attr("aria-label", text("tab.filter.state")).append(new Option(text("tab.filter.allStates"), ""));
+    for (const state of states) this.#state.append(new Option(text(`tab.state.${state}`), state));
+    this.#text.attr({ "aria-label": text("tab.filter.text"), placeholder: text("tab.filter.text") });
+    this.#clear.append('<i class="fa fa-times" aria-hidden="true">').hide();
+    this.#clear.attr({ "aria-label": text("tab.filter.clear"), title: text("tab.filter.clear") });
+    this.element.append(this.#node, this.#state, this.#text, this.#clear);
+    this.#clear.on("click", () => this.set(everything));
+    this.#node.add(this.#state).on("change", () => this.#change());
+    this.#text.on("input", () => {
+      clearTimeout(this.#search);
+      this.#search = setTimeout(() => this.#change(), searchDelay);
+    });
   }
 
-  #say(): void {
-    const counts = { count: numberText(this.#came), refused: numberText(this.#refused) };
-    this.element.text(text("tab.announced", counts));
-    this.#came = 0;
-    this.#refused = 0;
-    this.#timer = undefined;
+  set({ node, state, text }: Filter): void {
+    this.showNodes([node]);
+    this.#node.val(node);
+    this.#state.val(state);
+    this.#text.val(text);
+    this.#change();
   }
+
+  focus(): void {
+    this.#node.trigger("focus");
+  }
+
+  /** @param used ids of nodes with deliveries, which may have been deleted */
+  showNodes(used: readonly string[]): void {
+    const chosen = String(this.#node.val() ?? "");
+    const nodes = new Map([["", text("tab.filter.allNodes")], ...listNodeNames()]);
+    for (const id of [...used, chosen]) if (!nodes.has(id)) nodes.set(id, text("tab.filter.deleted", { id }));
+    const listed = JSON.stringify([...nodes]);
+    // The list may be open.
+    if (listed === this.#listed) return;
+    this.#listed = listed;
+    this.#node.empty().append(Array.from(nodes, ([id, name]) => new Option(name, id)));
+    this.#node.val(chosen);
+  }
+
+  #change(): void {
+    clearTimeout(this.#search);
+    const filter: Filter = {
+      node: String(this.#node.val() ?? ""),
+      state: states.find((state) => state === this.#state.val()) ?? "",
+      text: String(this.#text.val() ?? "").trim(),
+    };
+    const isSet = Object.values(filter).some((value) => value !== "");
+    // A hidden button cannot keep the focus.
+    if (!isSet && this.#clear.is(":focus")) this.focus();
+    this.#clear.toggle(isSet);
+    this.#changed(filter);
+  }
+}
+
+// The lines above the list: senders that are silent, and queues.
+
+type QueueAction = "pause" | "resume";
+
+class Overview {
+  readonly element = $("<div>");
+  readonly #silences = $('<div role="status">');
+  readonly #queues = $('<div role="status">');
+  readonly #failure = $('<div class="webhook-deliveries-failure" role="alert">').hide();
+  readonly #controlled: () => void;
+  /** The action that failed. */
+  #failed: { readonly node: string; readonly action: QueueAction } | undefined;
+
+  /** @param controlled called when a node was paused or resumed */
+  constructor(controlled: () => void) {
+    this.#controlled = controlled;
+    this.element.append(this.#silences, this.#queues, this.#failure);
+  }
+
+  showSilences(silences: readonly Silence[]): void {
+    const lines = silences.map(({ node, hours, since }) => {
+      const silent = text("tab.silent", { time: minuteText(since), hours: numberText(hours) });
+      return createLine("webhook-deliveries-silent", "fa-exclamation-triangle", node, ` ${silent}`);
+    });
+    showLines(this.#silences, lines);
+  }
+
+  /** Shows paused queues, and the one of the filtered node. */
+  showQueues(queues: readonly QueueSummary[], filtered: string): void {
+    const shown = queues.filter(({ node, pause }) => pause !== null || node === filtered);
+    const lines = shown.map((queue) => this.#createQueue(queue));
+    showLines(this.#queues, lines);
+    // The action may have succeeded after all, or be obsolete.
+    const failed = queues.find(({ node }) => node === this.#failed?.node);
+    if (!failed || getAction(failed.pause) !== this.#failed?.action) this.#failure.hide();
+  }
+
+  #createQueue({ node, pause, queued, retrying }: QueueSummary): JQuery {
+    const count = numberText(queued + retrying);
+    const state = text(`tab.queue.${pause ?? "running"}`, { count });
+    const line = createLine("webhook-deliveries-queue", "fa-inbox", node, `: ${state}`);
+    if (!RED.user.hasPermission(permissions.write)) return line;
+    const action = getAction(pause);
+    const label = text(`tab.queue.${action}`);
+    const button = createButton(action === "pause" ? "fa-pause" : "fa-play", label);
+    button.attr("aria-label", `${label}: ${getNodeLabel(node)}`);
+    return line.append(button.on("click", () => void this.#control(node, action)));
+  }
+
+  async #control(node: string, action: QueueAction): Promise<void> {
+    this.#failure.hide();
+    try {
+      await control(node, action);
+    } catch (error) {
+      this.#failed = { node, action };
+      this.#failure.text(text(`tab.queue.${isForbidden(error) ? "forbidden" : "failed"}`)).show();
+    }
+    this.#controlled();
+  }
+}
+
+function getAction(pause: QueueSummary["pause"]): QueueAction {
+  return pause === null ? "pause" : "resume";
+}
+
+/** An icon, the name of a node, which reveals it, and a text. */
+function createLine(style: string, icon: string, node: string, said: string): JQuery {
+  const name = getNodeLabel(node);
+  const reveal = $("<button>", { type: "button", class: "webhook-deliveries-reveal", text: name });
+  reveal.attr("aria-label", text("url.reveal", { name })).on("click", () => RED.view.reveal(node));
+  const words = $("<span>", { title: name + said }).append(reveal, document.createTextNode(said));
+  return $("<div>", { class: style }).append(createIcon(icon), words);
+}
+
+/** Screen readers announce changed lines: unchanged ones stay as they are. */
+function showLines(place: JQuery, lines: readonly JQuery[]): void {
+  const next = $("<div>").append(...lines);
+  if (place.html() === next.html()) return;
+  const focused = place.find("button").index($(":focus"));
+  place.empty().append(...lines);
+  if (focused >= 0) place.find("button").eq(focused).trigger("focus");
 }

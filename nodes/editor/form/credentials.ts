@@ -4,8 +4,17 @@ import { shortName } from "../../../src/auth/senders/table";
 import { type CredentialName, credentialNames } from "../../../src/config/fields";
 import { isEnvironmentValue, rules, tokenLength } from "../../../src/config/rules";
 import type { Editor } from "../host";
-import { isUsed } from "./checks";
-import { input, inputValue, keptPassword, findSender, valuesInForm, type WebhookNode } from "./fields";
+import {
+  findSender,
+  form,
+  input,
+  inputValue,
+  isUsed,
+  keptPassword,
+  updateEvent,
+  valuesInForm,
+  type WebhookNode,
+} from "./fields";
 
 declare const RED: Editor;
 
@@ -27,9 +36,6 @@ export function isShown(name: CredentialName): boolean {
   return input(name).attr("type") === "text";
 }
 
-/** Triggered when a credential is shown or hidden. */
-export const shownEvent = "webhook-trigger-shown";
-
 /** The value with which the form was opened. */
 const openedWith = "opened-with";
 
@@ -37,14 +43,12 @@ export function isCredentialChanged(name: CredentialName): boolean {
   return inputValue(name) !== input(name).data(openedWith);
 }
 
-/** Only a new credential can be shown: the editor does not know saved ones. */
+/** Gives each credential its buttons. */
 export function prepareCredentials(node: WebhookNode): void {
-  for (const name of credentialNames) {
-    prepareCredential(node, name);
-    if (canBeMade(name)) prepareMaking(node, name);
-  }
+  for (const name of credentialNames) prepareCredential(node, name);
 }
 
+/** Only a new credential can be shown: the editor does not know saved ones. */
 function prepareCredential(node: WebhookNode, name: CredentialName): void {
   const field = input(name).data(openedWith, inputValue(name));
   const show = $("<button>", { type: "button", id: `webhook-trigger-${name}-show`, class: "red-ui-button" });
@@ -60,8 +64,8 @@ function prepareCredential(node: WebhookNode, name: CredentialName): void {
   };
   show.on("click", () => {
     update(!isShown(name));
-    // The box shows it, too.
-    field.trigger(shownEvent);
+    // The box *Give this to the sender* shows it, too.
+    form().trigger(updateEvent);
   });
   RED.popover.tooltip(show, () => show.attr("aria-label") ?? "");
   // A saved credential can only be replaced.
@@ -70,49 +74,35 @@ function prepareCredential(node: WebhookNode, name: CredentialName): void {
   });
   field.on("input change", () => update(isShown(name)));
   update(false);
-}
-
-type MadeCredential = "token" | "secret" | "verifyToken" | "secondToken";
-
-function canBeMade(name: CredentialName): name is MadeCredential {
-  return name !== "secondSecret";
-}
-
-function prepareMaking(node: WebhookNode, name: MadeCredential): void {
-  const id = `webhook-trigger-${name}-make`;
-  const make = $("<button>", { type: "button", id, class: "red-ui-button", text: node._(`make.${name}`) });
-  $(`#webhook-trigger-${name}-show`).after(make);
-  make.on("click", () => enter(name, makeToken()));
+  // It is copied from the sender.
+  if (name === "secondSecret") return;
+  const generate = $("<button>", { type: "button", id: `webhook-trigger-${name}-make`, class: "red-ui-button" });
+  generate.text(node._(`make.${name}`)).insertAfter(show);
+  generate.on("click", () => enterCredential(name, generateToken()));
 }
 
 const generated = "generated";
 
 /** Enters a credential that the user has to copy. */
-export function enter(name: CredentialName, value: string): void {
+export function enterCredential(name: CredentialName, value: string): void {
   input(name).data(generated, value).val(value).trigger("change");
   if (!isShown(name)) $(`#webhook-trigger-${name}-show`).trigger("click");
 }
 
 /** Removes a generated credential: the sender that is chosen now has its own. */
-export function dropGenerated(name: CredentialName): void {
-  if (inputValue(name) !== "" && inputValue(name) === input(name).data(generated))
-    input(name).val("").trigger("change");
+export function removeGenerated(name: CredentialName): void {
+  const value = inputValue(name);
+  if (value !== "" && value === input(name).data(generated)) input(name).val("").trigger("change");
 }
 
 /** Generates missing credentials that the user chooses. */
 export function enterMissing(node: WebhookNode): void {
   const values = valuesInForm(node);
   const isChosen = findSender(values.sender)?.secretIsChosen ?? false;
-  for (const name of credentialNames) {
-    const isWanted = name === "token" || name === "verifyToken" || (name === "secret" && isChosen);
-    if (isWanted && isUsed(name, values) && inputValue(name) === "") enter(name, makeToken());
+  const chosen: CredentialName[] = isChosen ? ["token", "secret", "verifyToken"] : ["token", "verifyToken"];
+  for (const name of chosen) {
+    if (isUsed(name, values) && inputValue(name) === "") enterCredential(name, generateToken());
   }
-}
-
-/** New credentials that are used: visible until they are deployed. */
-export function newCredentials(node: WebhookNode): CredentialName[] {
-  const values = valuesInForm(node);
-  return credentialNames.filter((name) => isUsed(name, values) && credentialToGive(name) !== undefined);
 }
 
 export function hasNoCredential(): boolean {
@@ -120,15 +110,15 @@ export function hasNoCredential(): boolean {
 }
 
 /** 30 random bytes are exactly 40 characters of base64url (RFC 4648 §5). */
-function makeToken(): string {
+function generateToken(): string {
   const bytes = crypto.getRandomValues(new Uint8Array((tokenLength * 3) / 4));
   return btoa(String.fromCharCode(...bytes))
     .replaceAll("+", "-")
     .replaceAll("/", "_");
 }
 
-/** Random, and without a secret. */
-export function makePath(): string {
+/** Random, and no secret. */
+export function generatePath(): string {
   const bytes = crypto.getRandomValues(new Uint8Array(6));
   return `/hook-${Array.from(bytes, (byte) => (byte % 36).toString(36)).join("")}`;
 }
@@ -137,36 +127,29 @@ export function makePath(): string {
 
 export function showCredentialHints(node: WebhookNode): void {
   const { sender } = valuesInForm(node);
-  const known = findSender(sender);
+  const known = sender === "custom" ? undefined : findSender(sender);
   const name = shortName(sender);
-  $("#webhook-trigger-hint-token").text(tokenHint(node, name));
+  const kind = classifySecret(sender);
   const begins = known?.secretBegins;
-  const beginning = begins === undefined ? "" : ` ${node._("secret.begins", { begins })}`;
-  const kind = secretKind(sender);
-  $("#webhook-trigger-hint-secret").text(
-    inputValue("secret") === keptPassword ? node._("credential.kept") : node._(`secret.${kind}`, { name }) + beginning,
-  );
-  if (known && sender !== "custom") {
-    const docs = $("<a>", {
-      href: known.docs,
-      target: "_blank",
-      rel: "noopener",
-      text: node._("secret.docs", { name }),
-    });
-    $("#webhook-trigger-hint-token, #webhook-trigger-hint-secret").append(" ", docs);
-  }
+  const secretHints = [node._(`secret.${kind}`, { name }), ...(begins ? [node._("secret.begins", { begins })] : [])];
+  const isSecretSaved = inputValue("secret") === keptPassword;
+  $("#webhook-trigger-hint-token").text(composeTokenHint(node, name));
+  $("#webhook-trigger-hint-secret").text(isSecretSaved ? node._("credential.kept") : secretHints.join(" "));
   $("#webhook-trigger-secret-make").toggle(kind === "chosen" || kind === "shared");
+  if (!known) return;
+  const docs = $("<a>", { href: known.docs, target: "_blank", rel: "noopener", text: node._("secret.docs", { name }) });
+  $("#webhook-trigger-hint-token, #webhook-trigger-hint-secret").append(" ", docs);
 }
 
-function tokenHint(node: WebhookNode, name: string): string {
+function composeTokenHint(node: WebhookNode, name: string): string {
   if (inputValue("token") === keptPassword) return node._("credential.kept");
   // A copied or imported node has lost its token.
   if (inputValue("token") === "" && !isCredentialChanged("token")) return node._("token.lost");
   return name === "" ? "" : node._("secret.chosen", { name });
 }
 
-/** Where the secret comes from. */
-function secretKind(sender: string): "chosen" | "shown" | "publicKey" | "brought" | "shared" {
+/** Where the secret comes from: a key under `secret` in the message catalog. */
+function classifySecret(sender: string): "chosen" | "shown" | "publicKey" | "brought" | "shared" {
   const known = findSender(sender);
   if (!known || sender === "custom") return "shared";
   if (known.settings?.includes("arm")) return "brought";

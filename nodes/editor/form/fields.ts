@@ -1,15 +1,34 @@
-// The fields of the form and their values.
+// The fields of the form: their values, the rules of the runtime for them, and the messages about broken ones.
 
+import type { NodeReport } from "../../../src/admin/node-health";
+import { hasKeyFormat } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
+import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
+import { findUnreadable } from "../../../src/config/blocks";
 import {
   type CredentialName,
   credentialNames,
   defaults,
+  placementField,
   type SavedFields,
   type Settings,
+  type TokenMethod,
 } from "../../../src/config/fields";
-import { isEnvironmentValue, text } from "../../../src/config/rules";
-import type { EditorNode } from "../host";
+import { adminRule, parseBaseUrl, type Roots } from "../../../src/config/host";
+import type { TokenAccess } from "../../../src/config/parse";
+import {
+  type BrokenRule,
+  isEnvironmentValue,
+  isHandlingUsed,
+  isTrue,
+  normalisePath,
+  rules,
+  text,
+} from "../../../src/config/rules";
+import type { StoreKind } from "../../../src/config/stores";
+import { type Editor, type EditorNode, updateText, type Validator } from "../host";
+
+declare const RED: Editor;
 
 export type WebhookNode = EditorNode & SavedFields;
 export type SettingField = keyof Settings;
@@ -22,7 +41,10 @@ export function form(): JQuery {
   return $(".webhook-trigger-form");
 }
 
-/** Node-RED fills and reads the fields with these ids; the scheme is ours. */
+/** Triggered on the form when something that it shows has changed outside of its fields. */
+export const updateEvent = "webhook-trigger-update";
+
+/** Node-RED fills and reads the fields with these ids, except that of the scheme. */
 export function input(field: Field): JQuery {
   return $(field === "scheme" ? "#node-input-scheme-text" : `#node-input-${field}`);
 }
@@ -31,7 +53,7 @@ export function inputValue(field: Field): string {
   return String(input(field).val() ?? "");
 }
 
-/** The same, or whether a checkbox is ticked. */
+/** The value of a field, or whether a checkbox is ticked. */
 export function fieldValue(field: Field): string | boolean {
   return input(field).is(":checkbox") ? Boolean(input(field).prop("checked")) : inputValue(field);
 }
@@ -49,15 +71,19 @@ export function isCredential(field: Field): field is CredentialName {
   return credentialNames.some((name) => name === field);
 }
 
-/** Nothing for any sender, and for an environment variable. */
+/** Nothing without a sender, and for an environment variable. */
 export function findSender(id: unknown): (typeof senders)[SenderId] | undefined {
   return isSenderId(id) ? senders[id] : undefined;
 }
+
+export const settingFields = ["publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm"] as const;
 
 const savedFields = Object.keys(defaults) as (keyof SavedFields)[];
 
 /** Filled and read by Node-RED itself. */
 const plainFields = savedFields.filter((field) => field !== "scheme" && field !== "senderSettings");
+
+export const fields: readonly Field[] = [...plainFields, "scheme", ...credentialNames, ...settingFields];
 
 /** As it would be saved. */
 export function valuesInForm(node: WebhookNode): SavedFields {
@@ -73,9 +99,8 @@ export function valuesInForm(node: WebhookNode): SavedFields {
 
 /** With the defaults of fields that are newer than the node. */
 export function savedValues(node: WebhookNode): SavedFields {
-  const values: SavedFields = { ...defaults };
-  for (const field of savedFields) if (!lacks(node, field)) Object.assign(values, { [field]: node[field] });
-  return values;
+  const saved = savedFields.filter((field) => !lacks(node, field)).map((field) => [field, node[field]]);
+  return { ...defaults, ...Object.fromEntries(saved) } as SavedFields;
 }
 
 function lacks(node: Partial<WebhookNode>, field: keyof SavedFields): boolean {
@@ -101,18 +126,15 @@ export function isSame(one: unknown, other: unknown): boolean {
 }
 
 /** Anything but an object stays as typed. */
-export function schemeText(scheme: unknown): string {
-  if (typeof scheme !== "object" || scheme === null) return text(scheme);
-  const inOneLine = (value: unknown) => JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
-  const members = Object.entries(scheme).map(([name, value]) => `  ${JSON.stringify(name)}: ${inOneLine(value)}`);
-  return `{\n${members.join(",\n")}\n}`;
+export function formatScheme(scheme: unknown): string {
+  return typeof scheme === "object" && scheme !== null ? JSON.stringify(scheme, null, 2) : text(scheme);
 }
 
 /** A text where it is no JSON. Other senders' schemes stay unchanged. */
 function schemeInForm(node: WebhookNode): unknown {
   const { scheme } = savedValues(node);
   const typed = inputValue("scheme");
-  if (inputValue("sender") !== "custom" || typed === schemeText(scheme)) return scheme;
+  if (inputValue("sender") !== "custom" || typed === formatScheme(scheme)) return scheme;
   try {
     return typed.trim() === "" ? null : (JSON.parse(typed) as unknown);
   } catch {
@@ -120,23 +142,18 @@ function schemeInForm(node: WebhookNode): unknown {
   }
 }
 
-export function settingText(value: unknown): string {
-  return typeof value === "boolean" ? String(value) : text(value);
-}
-
-/** Settings of other senders stay unchanged. */
+/** With the settings of other senders, unchanged. */
 function settingsInForm(node: WebhookNode): Readonly<Record<string, unknown>> {
   const { senderSettings } = savedValues(node);
-  const names = findSender(inputValue("sender"))?.settings ?? [];
-  const entries = new Map(Object.entries(senderSettings));
-  for (const name of names) {
+  const settings = new Map(Object.entries(senderSettings));
+  for (const name of findSender(inputValue("sender"))?.settings ?? []) {
     if (name === "verifyToken") continue;
     const value = fieldValue(name);
-    if (String(value) === settingText(senderSettings[name]) || (!value && senderSettings[name] === undefined)) continue;
-    if (value === "" || value === false) entries.delete(name);
-    else entries.set(name, value);
+    // A ticked box equals the text `true`.
+    if (value && String(value) !== String(senderSettings[name])) settings.set(name, value);
+    else if (!value && senderSettings[name]) settings.delete(name);
   }
-  return Object.fromEntries(entries);
+  return Object.fromEntries(settings);
 }
 
 /**
@@ -167,7 +184,230 @@ export function prepareBox(node: WebhookNode, field: BoxField): void {
   showUnlisted(field, value);
 }
 
-/** Unknown for an environment variable. */
+/** Not for an environment variable. */
 export function isTicked(field: BoxField): boolean {
   return String(fieldValue(field)) === "true";
+}
+
+/** What the form depends on of the runtime's report. */
+type UsedReport = Required<Pick<NodeReport, "hasOnlyLoopback" | "trustsEveryProxy" | "withoutKey">>;
+
+export function getReport(): UsedReport {
+  return form().data("report") as UsedReport;
+}
+
+/** @param report missing where the node is not deployed */
+export function setReport(report: Partial<NodeReport> = {}): void {
+  const { hasOnlyLoopback = false, trustsEveryProxy = false, withoutKey = 0 } = report;
+  const used: UsedReport = { hasOnlyLoopback, trustsEveryProxy, withoutKey };
+  if (!isSame(used, form().data("report"))) form().data("report", used).trigger(updateEvent);
+}
+
+/** Shows a note with a text, or hides it. */
+export function showNote(selector: string, text: string): void {
+  const note = $(selector).toggle(text !== "");
+  updateText(note.find("span:not(:has(*))").first(), text);
+}
+
+// The rules.
+
+/** The editor sees `httpNodeRoot: false` as `/`, so the runtime passes the roots on. */
+export function roots(): Roots {
+  return RED.settings.webhookTriggerRoots;
+}
+
+/** Where the runtime can store deliveries. */
+export function keeping(): StoreKind {
+  return RED.settings.webhookTriggerGuaranteed;
+}
+
+export function validator(field: Field): Validator<SavedFields> {
+  return function (value, _options) {
+    const usual: Partial<Record<Field, unknown>> = defaults;
+    // The node may be older than the field.
+    const broken = brokenRule(this, field, value === undefined ? usual[field] : value);
+    return broken ? ruleText(this, broken) : true;
+  };
+}
+
+/** The settings are saved as one property. */
+export function settingsValidator(): Validator<SavedFields> {
+  return function (value, _options) {
+    const settings = (value ?? {}) as SavedFields["senderSettings"];
+    const fields = ["publicUrl", "signatureHeader", "timestampHeader", "alg"] as const;
+    for (const field of fields) {
+      const broken = brokenRule(this, field, settings[field] ?? "");
+      if (broken) return ruleText(this, broken);
+    }
+    return true;
+  };
+}
+
+function ruleText(node: WebhookNode, rule: BrokenRule): string {
+  // The text of the rule needs the version of Node.js, which only the runtime knows.
+  return node._(rule === "storeMissing" ? "guaranteed.closed" : `rules.${rule}`);
+}
+
+export function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
+  const values = isOpen(node) ? valuesInForm(node) : savedValues(node);
+  if (isEnvironmentValue(value) || !isUsed(field, values)) return undefined;
+  if (isCredential(field) && value === keptPassword) return undefined;
+  return checks[field]?.(value, values);
+}
+
+/** The rules of the runtime, and those that depend on other fields. */
+const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => BrokenRule | undefined>> = {
+  ...rules,
+  guaranteed: (value) =>
+    rules.guaranteed(value) ?? (isTrue(value) && keeping() === "none" ? "storeMissing" : undefined),
+  relativePath: (value) => rules.relativePath(value) ?? adminRule(text(value), roots()),
+  sender(value, { verificationMethod }) {
+    if (text(value) === "") return verificationMethod === "signature" ? "sender.required" : undefined;
+    return findSender(value) ? undefined : "sender.unknown";
+  },
+  // An environment variable decides whether it is needed.
+  token: (value, { verificationMethod }) =>
+    value === "" && isEnvironmentValue(verificationMethod) ? undefined : rules.token(value),
+  secret(value, values) {
+    const { verificationMethod, sender, senderSettings } = values;
+    const { arm } = senderSettings;
+    // The sender may send its secret with its first request.
+    const mayFollow = hasSetting(sender, "arm") && (String(arm) === "true" || isEnvironmentValue(arm));
+    const isRequired = !mayFollow && !isEnvironmentValue(verificationMethod);
+    return (isRequired ? rules.secret(value) : undefined) ?? (isReadable(value, values) ? undefined : "secret.format");
+  },
+  secondSecret: (value, values) => (isReadable(value, values) ? undefined : "secondSecret.format"),
+  scheme(value, values) {
+    if (hasEnvironmentValue(value)) return undefined;
+    const scheme = parseScheme(value, composePublicUrl(values));
+    return "rule" in scheme && scheme.rule !== "publicUrl" ? scheme.rule : undefined;
+  },
+  publicUrl(value, values) {
+    const broken = rules.publicUrl(value);
+    const sender = findSender(values.sender);
+    if (broken || !sender) return broken;
+    const publicUrl = text(value) || composePublicUrl(values);
+    const settled =
+      values.sender === "custom" ? parseScheme(values.scheme, publicUrl) : settledScheme(sender, { publicUrl });
+    return "rule" in settled && settled.rule === "publicUrl" ? "publicUrl" : undefined;
+  },
+};
+
+/** Whether a secret has the format of the sender's key. */
+function isReadable(secret: unknown, { sender, scheme }: SavedFields): boolean {
+  const parsed = sender === "custom" ? parseScheme(scheme) : findSender(sender)?.scheme;
+  return text(secret) === "" || !parsed || "rule" in parsed || hasKeyFormat(text(secret), parsed.key);
+}
+
+function hasEnvironmentValue(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return isEnvironmentValue(value);
+  return Object.values(value).some(hasEnvironmentValue);
+}
+
+/** From `webhookTriggerBaseUrl`; empty where it is not set. */
+export function composePublicUrl({ relativePath }: Pick<SavedFields, "relativePath">): string {
+  const { node } = roots();
+  const base = parseBaseUrl(RED.settings.webhookTriggerBaseUrl);
+  return base === undefined || node === false ? "" : base + normalisePath(node) + normalisePath(text(relativePath));
+}
+
+function hasSetting(sender: string, name: SettingField | "verifyToken"): boolean {
+  return findSender(sender)?.settings?.includes(name) ?? false;
+}
+
+/** Whether a field is used with the others; with a method from the environment, the fields of all methods. */
+export function isUsed(field: Field, values: SavedFields): boolean {
+  const { verificationMethod: method, sender } = values;
+  const isUnknown = isEnvironmentValue(method);
+  const signs = isUnknown || method === "signature";
+  switch (field) {
+    case "headerParameter":
+    case "queryParameter":
+      return isUnknown || placementField[method as TokenMethod] === field;
+    case "token":
+    case "secondToken":
+      return isUnknown || !signs;
+    case "secret":
+    case "secondSecret":
+      return signs;
+    case "scheme":
+      return signs && sender === "custom";
+    case "publicUrl":
+      return signs && hasSetting(sender, field) && (sender !== "custom" || usesSignedUrl(values));
+    case "signatureHeader":
+    case "timestampHeader":
+    case "topicUrl":
+    case "alg":
+    case "arm":
+    case "verifyToken":
+      return signs && hasSetting(sender, field);
+    case "name":
+    case "relativePath":
+    case "returnQueryParams":
+    case "verificationMethod":
+    case "sender":
+      return true;
+    default:
+      return isHandlingUsed(field, values);
+  }
+}
+
+/** Whether a custom scheme needs the URL. */
+function usesSignedUrl({ scheme, senderSettings }: SavedFields): boolean {
+  const parsed = parseScheme(scheme);
+  return text(senderSettings.publicUrl) !== "" || ("rule" in parsed && parsed.rule === "publicUrl");
+}
+
+const checkedFields = Object.keys(checks) as readonly Field[];
+
+/** The broken rules of the open form. */
+export function brokenRules(node: WebhookNode): Map<Field, BrokenRule> {
+  const { scheme } = valuesInForm(node);
+  const found = checkedFields.map((field) => {
+    return [field, brokenRule(node, field, field === "scheme" ? scheme : fieldValue(field))] as const;
+  });
+  return new Map(found.flatMap(([field, rule]) => (rule ? [[field, rule]] : [])));
+}
+
+/** Where a sender puts the token; nothing where it signs, or the place is not known. */
+export function findTokenPlace(
+  node: WebhookNode,
+  values: SavedFields,
+): Pick<TokenAccess, "method" | "name"> | undefined {
+  const { verificationMethod: method } = values;
+  if (method !== "header" && method !== "query") return undefined;
+  const name = values[placementField[method]];
+  const isKnown = !isEnvironmentValue(name) && !brokenRule(node, placementField[method], name);
+  return isKnown ? { method, name } : undefined;
+}
+
+// Messages under the fields.
+
+export function showMessages(node: WebhookNode): void {
+  const broken = brokenRules(node);
+  for (const field of checkedFields) {
+    const rule = broken.get(field);
+    input(field).attr("aria-invalid", String(rule !== undefined));
+    // Node-RED marks a field only when it changes itself.
+    input(field).toggleClass("input-error", rule !== undefined);
+    const entry = rule === "allowFrom" ? findUnreadable(inputValue("allowFrom")) : undefined;
+    const message = entry === undefined ? rule && ruleText(node, rule) : node._("limits.unreadable", { entry });
+    $(`#webhook-trigger-message-${field}`).text(message ?? "");
+  }
+}
+
+/** Adds a message element under each field, for screen readers, too. */
+export function prepareMessages(): void {
+  for (const field of checkedFields) {
+    const id = `webhook-trigger-message-${field}`;
+    const control = input(field);
+    // Buttons and a short hint are beside the field.
+    const beside = control.closest(".webhook-trigger-credential").add(control.next("span"));
+    const message = $("<div>", { id, class: "webhook-trigger-message", role: "status" });
+    message.insertAfter(beside.length > 0 ? beside : control);
+    const hints = findRow(field).find(".webhook-trigger-hint").toArray();
+    // Descriptions outside of the row.
+    const others = control.attr("aria-describedby")?.split(" ") ?? [];
+    control.attr("aria-describedby", [id, ...hints.map((hint) => hint.id), ...others].join(" "));
+  }
 }

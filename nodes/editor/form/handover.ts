@@ -1,17 +1,65 @@
-// The box *Give this to the sender*, and the curl command.
+// The URL of the node, what the user gives to the sender, and the curl command.
 
 import { present, testBody } from "../../../src/auth/present";
 import type { Scheme } from "../../../src/auth/senders/sender";
-import { type CredentialName, placementField } from "../../../src/config/fields";
-import { isEnvironmentValue } from "../../../src/config/rules";
-import { docsUrl, prepareCopyButton, quoted } from "../host";
-import { getHost, classifyReach, showRival, composeUrl, urlToGive } from "./addresses";
-import { brokenRule, isUsed, roots } from "./checks";
-import { credentialToGive, isShown, newCredentials } from "./credentials";
-import { inputValue, isSame, findSender, valuesInForm, type WebhookNode } from "./fields";
+import { type CredentialName, credentialNames, type SavedFields } from "../../../src/config/fields";
+import { parseBaseUrl } from "../../../src/config/host";
+import { isEnvironmentValue, normalisePath } from "../../../src/config/rules";
+import { getPathKey } from "../../../src/request/target";
+import { docsUrl, type Editor, type EditorNode, prepareCopyButton, quote } from "../host";
+import { credentialToGive, isShown } from "./credentials";
+import {
+  brokenRule,
+  findSender,
+  findTokenPlace,
+  inputValue,
+  isUsed,
+  roots,
+  showNote,
+  valuesInForm,
+  type WebhookNode,
+} from "./fields";
+
+declare const RED: Editor;
+
+/** Nothing when the node cannot be reached, or an environment variable has the path. */
+function composeUrl(node: WebhookNode): string | undefined {
+  const path = inputValue("relativePath");
+  const { node: root } = roots();
+  if (root === false || isEnvironmentValue(path) || brokenRule(node, "relativePath", path)) return undefined;
+  return composeUrlOfPath(normalisePath(root) + normalisePath(path));
+}
+
+/** @param path with `httpNodeRoot` */
+export function composeUrlOfPath(path: string): string {
+  return (parseBaseUrl(RED.settings.webhookTriggerBaseUrl) ?? location.origin) + path;
+}
+
+/** The URL for the sender: the entered one, where the signature covers it. */
+function composeSenderUrl(node: WebhookNode): string | undefined {
+  const entered = inputValue("publicUrl");
+  const url = composeUrl(node);
+  if (url === undefined || entered === "" || !isUsed("publicUrl", valuesInForm(node))) return url;
+  return isEnvironmentValue(entered) || brokenRule(node, "publicUrl", entered) ? url : entered;
+}
+
+/** Loopback addresses: RFC 1122 §3.2.1.3, RFC 4291 §2.5.3, RFC 6761 §6.3. */
+const loopback = /^(?:127\.[\d.]+|\[::1\]|(?:.+\.)?localhost)$/;
+/** Local networks: RFC 1918 §3, RFC 3927 §2.1, RFC 4193 §3.1, RFC 6762 §3. */
+const local =
+  /^(?:10\.[\d.]+|192\.168\.[\d.]+|172\.(?:1[6-9]|2\d|3[01])\.[\d.]+|169\.254\.[\d.]+|\[f[cd].*\]|.+\.local)$/;
+
+/** Says who cannot reach an address; empty where that is unknown. */
+function describeReach(node: WebhookNode, url: string): string {
+  const { hostname: host } = new URL(url);
+  if (loopback.test(host)) return node._("url.computer", { host });
+  return local.test(host) ? node._("url.network", { host }) : "";
+}
+
+// The box *Give this to the sender*.
 
 const items = ["url", "header", "token", "secret", "verifyToken"] as const;
-type Item = (typeof items)[number];
+type HandoverItem = (typeof items)[number];
 
 /** Stands for a hidden credential. */
 const bullets = "•".repeat(8);
@@ -19,87 +67,84 @@ const bullets = "•".repeat(8);
 export function prepareHandover(node: WebhookNode): void {
   for (const item of items) {
     const name = node._(`handover.${item}`);
-    prepareCopyButton(node, $(`#webhook-trigger-given-${item}-copy`), name, () => given(node, hidesNone)[item] ?? "");
+    const id = `webhook-trigger-given-${item}`;
+    const copy = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", id: `${id}-copy` });
+    prepareCopyButton(node, copy, name, () => composeHandover(node, credentialToGive)[item] ?? "");
+    const row = $("<div>", { class: "webhook-trigger-given" }).appendTo("#webhook-trigger-given");
+    row.append($("<span>").text(name), " ", $("<code>", { id }), " ", copy);
   }
   $("#webhook-trigger-reaching").attr("href", docsUrl("reaching-node-red.md"));
+  $("#webhook-trigger-rival").on("click", () => {
+    const rival = findRival(node);
+    if (rival) reveal(rival);
+  });
 }
 
 /** Shows the values, and what keeps senders from reaching this node. */
 export function showHandover(node: WebhookNode): void {
-  const shown = given(node, (name) => !isShown(name));
+  const shown = composeHandover(node, (name) => {
+    const value = credentialToGive(name);
+    return value === undefined || isShown(name) ? value : bullets;
+  });
   for (const item of items) {
     const row = $(`#webhook-trigger-given-${item}`).text(shown[item] ?? "");
     row.parent().toggle(shown[item] !== undefined);
   }
-  const url = urlToGive(node);
-  const reach = url === undefined ? undefined : classifyReach(url);
-  note("yours", missing(node, Object.values(shown)));
-  note("seen", seen(node));
+  showNote("#webhook-trigger-note-yours", describeMissing(node, Object.values(shown)));
+  showNote("#webhook-trigger-note-seen", describeNew(node));
   $("#webhook-trigger-note-closed").toggle(roots().node === false);
-  $("#webhook-trigger-reach").text(url && reach ? node._(`url.${reach}`, { host: getHost(url) }) : "");
-  $("#webhook-trigger-note-reach").toggle(reach !== undefined);
+  const url = composeSenderUrl(node);
+  showNote("#webhook-trigger-note-reach", url === undefined ? "" : describeReach(node, url));
   showRival(node);
 }
 
-/** Credentials that cannot be shown after the deploy. */
-function seen(node: WebhookNode): string {
-  const whole = given(node, hidesNone);
-  // A secret that the sender shows can be copied there again.
-  // A second token is ours.
-  const isOurs = (name: CredentialName) =>
-    name === "secondToken" || !isSame(given(node, (each) => each === name), whole); // prettier-ignore
-  const first = newCredentials(node).find(isOurs);
-  if (first === undefined) return "";
-  return node._(first === "secret" ? "handover.secretSeen" : "handover.tokenSeen");
-}
-
-function note(name: string, text: string): void {
-  $(`#webhook-trigger-note-${name}`)
-    .toggle(text !== "")
-    .find("span")
-    .text(text);
-}
-
 /** Values that the form does not know. */
-function missing(node: WebhookNode, shown: readonly string[]): string {
+function describeMissing(node: WebhookNode, shown: readonly string[]): string {
   if (isEnvironmentValue(inputValue("relativePath"))) return node._("handover.pathFromEnvironment");
   const placeholder = node._("trial.placeholder");
   return shown.some((text) => text.includes(placeholder)) ? node._("handover.yourToken") : "";
 }
 
-const hidesNone = () => false;
-
-/** @param hides whether a credential is hidden */
-function given(node: WebhookNode, hides: (name: CredentialName) => boolean): Partial<Record<Item, string>> {
+/** Credentials that cannot be shown after the deploy. */
+function describeNew(node: WebhookNode): string {
   const values = valuesInForm(node);
-  const url = urlToGive(node);
-  const credential = (name: CredentialName) => {
-    const value = isUsed(name, values) ? credentialToGive(name) : undefined;
-    return value === undefined || !hides(name) ? value : bullets;
+  const first = credentialNames.find((name) => {
+    // A secret that the sender shows can be copied there again.
+    const isOurs = name === "secret" ? isSecretChosen(values) : name !== "secondSecret";
+    return isOurs && isUsed(name, values) && credentialToGive(name) !== undefined;
+  });
+  if (first === undefined) return "";
+  return node._(first === "secret" ? "handover.secretSeen" : "handover.tokenSeen");
+}
+
+function isSecretChosen({ sender }: Pick<SavedFields, "sender">): boolean {
+  return sender === "custom" || findSender(sender)?.secretIsChosen === true;
+}
+
+/** @param getCredential the value, or what stands for it; nothing where it is not known */
+function composeHandover(
+  node: WebhookNode,
+  getCredential: (name: CredentialName) => string | undefined,
+): Partial<Record<HandoverItem, string>> {
+  const values = valuesInForm(node);
+  const url = composeSenderUrl(node);
+  const given: Partial<Record<HandoverItem, string>> = {};
+  const give = (item: HandoverItem, value: string | undefined) => {
+    if (value !== undefined) given[item] = value;
   };
-  const verifyToken = credential("verifyToken");
-  const shared = {
-    ...(url !== undefined && { url }),
-    ...(verifyToken !== undefined && { verifyToken }),
-  };
-  const method = values.verificationMethod;
-  if (method !== "header" && method !== "query") {
-    const isChosen = values.sender === "custom" || findSender(values.sender)?.secretIsChosen;
-    const secret = isChosen ? credential("secret") : undefined;
-    return { ...shared, ...(secret !== undefined && { secret }) };
-  }
-  const name = values[placementField[method]];
-  const known = credential("token");
-  const token = known ?? node._("trial.placeholder");
-  if (isEnvironmentValue(name) || brokenRule(node, placementField[method], name)) return shared;
-  if (url !== undefined && method === "query") {
-    // Bullets are not encoded.
-    if (token === bullets) return { ...shared, url: url + present({ method, name }, "").search + bullets };
-    return { ...shared, url: url + present({ method, name }, token).search };
-  }
-  if (sendsTokenItself(values.sender, name)) return known === undefined ? shared : { ...shared, token };
-  const [[field, value] = []] = Object.entries(present({ method, name }, token).headers);
-  return { ...shared, header: `${field}: ${value}` };
+  give("url", url);
+  if (isUsed("verifyToken", values)) give("verifyToken", getCredential("verifyToken"));
+  if (isUsed("secret", values) && isSecretChosen(values)) give("secret", getCredential("secret"));
+  const place = findTokenPlace(node, values);
+  if (!place) return given;
+  const token = getCredential("token");
+  const { headers, search } = present(place, token ?? node._("trial.placeholder"));
+  const [[field, value] = []] = Object.entries(headers);
+  // Bullets are not encoded.
+  if (place.method === "query") give("url", url && url + search.replace(encodeURIComponent(bullets), bullets));
+  else if (sendsTokenItself(values.sender, place.name)) give("token", token);
+  else give("header", `${field}: ${value}`);
+  return given;
 }
 
 /** Whether a sender needs the token alone, for its own header field. */
@@ -107,6 +152,57 @@ function sendsTokenItself(sender: string, field: string): boolean {
   const scheme: Scheme | undefined = findSender(sender)?.scheme;
   if (scheme?.alg !== "token" || scheme.sig.pick) return false;
   return scheme.sig.headers.some((name) => name.toLowerCase() === field.toLowerCase());
+}
+
+// Another node with the same path.
+
+function showRival(node: WebhookNode): void {
+  const rival = findRival(node);
+  $("#webhook-trigger-note-taken").toggle(rival !== undefined);
+  if (!rival) return;
+  const isWebhook = rival.type === node.type;
+  $("#webhook-trigger-warning").text(node._(isWebhook ? "url.takenByWebhook" : "url.takenByHttpIn"));
+  const type = isWebhook ? node._("paletteLabel") : rival.type;
+  const name = node._("url.rival", { name: rival.name || type, flow: getFlowName(rival) });
+  $("#webhook-trigger-rival").text(name).attr("aria-label", node._("url.reveal", { name }));
+}
+
+export function getFlowName({ z }: EditorNode): string {
+  return RED.nodes.workspace(z)?.label ?? RED.nodes.subflow(z)?.name ?? "";
+}
+
+function findRival(node: WebhookNode): EditorNode | undefined {
+  const getKey = (path: string) => getPathKey(normalisePath(path));
+  const own = getKey(inputValue("relativePath"));
+  const isRival = (other: EditorNode, path: unknown) =>
+    other.id !== node.id &&
+    !other.d &&
+    !RED.nodes.workspace(other.z)?.disabled &&
+    typeof path === "string" &&
+    path !== "" &&
+    getKey(path) === own;
+  return (
+    RED.nodes.filterNodes({ type: node.type }).find((other) => isRival(other, other.relativePath)) ??
+    RED.nodes.filterNodes({ type: "http in" }).find((other) => other.method === "post" && isRival(other, other.url))
+  );
+}
+
+/** Widths in px: of a node with its name beside the form, and the smallest of the form. */
+const nodeWidth = 240;
+const minFormWidth = 320;
+
+/** Reveals a node beside the form, which covers the middle of the flow, and is narrowed where it leaves no room. */
+function reveal(node: EditorNode): void {
+  RED.view.reveal(node.id);
+  const chart = $("#red-ui-workspace-chart").stop(true);
+  const tray = $(".red-ui-tray").last();
+  const { left = 0, top = 0 } = chart.offset() ?? {};
+  const getRoom = () => (tray.offset()?.left ?? 0) - left;
+  const narrower = (tray.outerWidth() ?? 0) - Math.max(0, nodeWidth - getRoom());
+  if (narrower >= minFormWidth) tray.outerWidth(narrower);
+  const height = Math.min(chart.innerHeight() ?? 0, window.innerHeight - top);
+  chart.scrollLeft(node.x * RED.view.scale() - Math.min(getRoom(), chart.innerWidth() ?? 0) / 2);
+  chart.scrollTop(node.y * RED.view.scale() - height / 2);
 }
 
 // The curl command.
@@ -119,36 +215,31 @@ export function prepareCommand(node: WebhookNode): void {
 /** As far as the form knows its parts. */
 export function showCommand(node: WebhookNode): void {
   const command = composeCommand(node);
-  $("#webhook-trigger-command")
-    .text(command ?? "")
-    .closest(".webhook-trigger-command")
-    .toggle(command !== undefined);
+  const place = $("#webhook-trigger-command").text(command ?? "");
+  place.closest(".webhook-trigger-command").toggle(command !== undefined);
   const hint = inputValue("token") === "" ? "trial.tokenMissing" : "trial.tokenHidden";
   $("#webhook-trigger-command-token").text(credentialToGive("token") === undefined ? node._(hint) : "");
-  const none = noCommandBecause();
-  $("#webhook-trigger-command-none").text(command === undefined ? node._(`trial.${none}`) : "");
+  const none = isSigned() ? "trial.commandSigned" : "trial.commandUnknown";
+  $("#webhook-trigger-command-none").text(command === undefined ? node._(none) : "");
 }
 
-/** A key under `section` in the message catalog. */
-export function lineState(node: WebhookNode): "line" | "noLine" | "lineUnknown" {
-  if (composeCommand(node) !== undefined) return "line";
-  return noCommandBecause() === "commandSigned" ? "noLine" : "lineUnknown";
+export function describeCommand(node: WebhookNode): string {
+  if (composeCommand(node) !== undefined) return node._("section.line");
+  return node._(isSigned() ? "section.noLine" : "section.lineUnknown");
 }
 
-function noCommandBecause(): "commandSigned" | "commandUnknown" {
-  return inputValue("verificationMethod") === "signature" ? "commandSigned" : "commandUnknown";
+function isSigned(): boolean {
+  return inputValue("verificationMethod") === "signature";
 }
 
 function composeCommand(node: WebhookNode): string | undefined {
   const url = composeUrl(node);
-  const method = inputValue("verificationMethod");
-  if (url === undefined || (method !== "header" && method !== "query")) return undefined;
-  const name = inputValue(placementField[method]);
-  if (isEnvironmentValue(name) || brokenRule(node, placementField[method], name)) return undefined;
-  const { headers, search } = present({ method, name }, credentialToGive("token") ?? node._("trial.placeholder"));
+  const place = findTokenPlace(node, valuesInForm(node));
+  if (url === undefined || !place) return undefined;
+  const { headers, search } = present(place, credentialToGive("token") ?? node._("trial.placeholder"));
   return [
-    `curl ${quoted(url + search)}`,
-    ...Object.entries(headers).map(([field, value]) => `-H ${quoted(`${field}: ${value}`)}`),
-    `--data ${quoted(testBody)}`,
+    `curl ${quote(url + search)}`,
+    ...Object.entries(headers).map(([field, value]) => `-H ${quote(`${field}: ${value}`)}`),
+    `--data ${quote(testBody)}`,
   ].join(" ");
 }

@@ -1,169 +1,124 @@
-// The folded sections: their headings summarise them, and problems open them.
+// The sections of the form: their headings summarise them, and problems and changes open them.
 
 import { testBody } from "../../../src/auth/present";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
-import {
-  type CredentialName,
-  defaults,
-  placementField,
-  type SavedFields,
-  type TokenMethod,
-} from "../../../src/config/fields";
-import { isEnvironmentValue } from "../../../src/config/rules";
-import { docsUrl } from "../host";
-import { brokenRules, isUsed } from "./checks";
+import { defaults, placementField, type SavedFields } from "../../../src/config/fields";
+import { backoffAfter } from "../../../src/config/parse";
+import { isEnvironmentValue, rules } from "../../../src/config/rules";
+import { docsUrl, formatDuration } from "../host";
 import { knownCredential } from "./credentials";
 import {
+  brokenRules,
   type Field,
+  fields,
   fieldValue,
+  findSender,
+  getReport,
+  input,
   inputValue,
+  isCredential,
   isSame,
   isTicked,
+  isUsed,
+  keeping,
   prepareBox,
   savedValues,
+  showNote,
   valuesInForm,
   type WebhookNode,
 } from "./fields";
-import { duplicatesState, guaranteedState } from "./guaranteed";
-import { lineState } from "./handover";
-import { learnt, getPreset } from "./sender";
+import { describeCommand } from "./handover";
+import { getPreset } from "./sender";
 
-type FormSection = "verification" | "message" | "reply" | "duplicates" | "limits" | "guaranteed" | "terminal";
-
-/** The fields of each section, and its summary. */
-const sections: Record<
-  FormSection,
-  {
-    saved: readonly (keyof SavedFields & Field)[];
-    credentials: readonly CredentialName[];
-    state: (node: WebhookNode) => string;
-  }
-> = {
-  verification: {
-    saved: ["verificationMethod", "headerParameter", "queryParameter", "scheme"],
-    credentials: ["secondToken", "secondSecret"],
-    state: describeVerification,
-  },
-  message: { saved: ["returnQueryParams", "rawBody"], credentials: [], state: messageState },
-  reply: {
-    saved: ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout"],
-    credentials: [],
-    state: replyState,
-  },
-  duplicates: {
-    saved: ["ignoreDuplicates", "duplicateKey", "duplicateWindow"],
-    credentials: [],
-    state: duplicatesState,
-  },
-  limits: { saved: ["allowFrom", "rateLimit", "alertWhenSilent"], credentials: [], state: limitsState },
-  guaranteed: {
-    saved: [
-      "guaranteed", "attempts", "backoffFirst", "backoffLongest",
-      "attemptTimeout", "concurrency", "ratePerMinute", "breaker",
-    ], // prettier-ignore
-    credentials: [],
-    state: guaranteedState,
-  },
-  terminal: { saved: [], credentials: [], state: (node) => node._(`section.${lineState(node)}`) },
+/** The summaries of the sections. */
+const sections: Readonly<Record<string, (node: WebhookNode) => string>> = {
+  verification: describeVerification,
+  message: describeMessage,
+  reply: describeReply,
+  duplicates: describeDuplicates,
+  limits: describeLimits,
+  guaranteed: describeGuaranteed,
+  terminal: describeCommand,
 };
-const names = Object.keys(sections) as FormSection[];
 
 /** The values of a node without changes. */
 const deployed = new WeakMap<WebhookNode, SavedFields>();
 
 export function prepareSections(node: WebhookNode): void {
   if (!node.changed) deployed.set(node, savedValues(node));
-  for (const name of names) {
-    composeHeading(name).on("click", () => setOpen(name, !isOpen(name)));
-    setOpen(name, false);
+  for (const field of ["returnQueryParams", "rawBody", "ignoreDuplicates", "guaranteed"] as const) {
+    prepareBox(node, field);
   }
+  $("#webhook-trigger-section-limits .webhook-trigger-note a").attr("href", docsUrl("replies.md#behind-a-proxy"));
+  prepareDuplicates();
 }
 
-/** Renews the headings, and opens sections with problems. */
+const neededAttention = "needed-attention";
+
+/** Renews sections and headings, and opens sections with problems and changes. */
 export function showSections(node: WebhookNode): void {
+  showMessage();
+  showReply(node);
+  showDuplicates(node);
+  $("#webhook-trigger-note-loopback").toggle(isOnlyLocal());
+  $("#webhook-trigger-note-forgeable").toggle(isForgeable());
+  showGuaranteed(node);
   const broken = brokenRules(node);
-  const changed = changedFields(node);
-  for (const name of names) {
-    const { saved, credentials, state } = sections[name];
-    const isBroken = [...saved, ...credentials].some((field) => broken.has(field));
-    const needsLook = isBroken || [...saved, ...credentials].some((field) => changed.has(field));
-    const heading = composeHeading(name);
+  const changed = findChanged(node);
+  for (const [name, describe] of Object.entries(sections)) {
+    const section = $(`#webhook-trigger-section-${name}`);
+    const contained = fields.filter((field) => input(field).closest(section).length > 0);
+    const isBroken = contained.some((field) => broken.has(field));
+    const needsAttention = isBroken || contained.some((field) => changed.has(field));
     // A section that the user has closed stays closed.
-    if (needsLook && heading.data(lookData) !== true) setOpen(name, true);
-    heading.data(lookData, needsLook);
-    const place = $(`#webhook-trigger-state-${name}`).toggleClass("webhook-trigger-broken", isBroken);
-    place.text(isBroken ? node._("section.broken") : state(node));
-    if (isBroken) place.prepend($("<i>", { class: "fa fa-exclamation-triangle" }));
+    if (needsAttention && section.data(neededAttention) !== true) section.prop("open", true);
+    section.data(neededAttention, needsAttention);
+    const state = $(`#webhook-trigger-state-${name}`).toggleClass("webhook-trigger-broken", isBroken);
+    state.text(isBroken ? node._("section.broken") : describe(node));
+    if (isBroken) state.prepend($("<i>", { class: "fa fa-exclamation-triangle" }));
   }
-}
-
-const lookData = "needs-look";
-
-function composeHeading(name: FormSection): JQuery {
-  return $(`#webhook-trigger-heading-${name}`);
-}
-
-function isOpen(name: FormSection): boolean {
-  return composeHeading(name).attr("aria-expanded") === "true";
-}
-
-function setOpen(name: FormSection, open: boolean): void {
-  composeHeading(name).attr("aria-expanded", String(open));
-  composeHeading(name)
-    .children("i")
-    .attr("class", `fa fa-fw ${open ? "fa-angle-down" : "fa-angle-right"}`);
-  $(`#webhook-trigger-section-${name}`).toggle(open);
-}
-
-function describeVerification(node: WebhookNode): string {
-  const values = valuesInForm(node);
-  const { verificationMethod: method, sender } = values;
-  const name = sender === "custom" ? "" : shortName(sender);
-  if (method === "signature") {
-    return name === "" ? node._("section.ownSignature") : node._("section.signature", { name });
-  }
-  if (method !== "header" && method !== "query") return method;
-  return node._(`section.${method}`, { name: values[placementField[method satisfies TokenMethod]] });
 }
 
 /** Fields that differ from what is deployed; of a new node, from what its sender fills in. */
-function changedFields(node: WebhookNode): Set<Field> {
+function findChanged(node: WebhookNode): Set<Field> {
   const values = valuesInForm(node);
   const { sender, scheme } = values;
-  const before = deployed.get(node) ?? {
+  const before: Partial<Record<Field, unknown>> = deployed.get(node) ?? {
     ...defaults,
     ...getPreset(sender),
     // The user has to see a custom scheme.
     scheme: sender === "custom" ? null : scheme,
   };
-  const changed = new Set<Field>();
-  for (const { saved, credentials } of Object.values(sections)) {
-    for (const field of saved) {
-      if (isUsed(field, values) && !isSame(values[field], before[field])) changed.add(field);
-    }
-    for (const name of credentials) if (knownCredential(name) !== undefined && isUsed(name, values)) changed.add(name);
+  const now: Partial<Record<Field, unknown>> = values;
+  const isChanged = (field: Field) =>
+    isCredential(field) ? knownCredential(field) !== undefined : !isSame(now[field], before[field]);
+  return new Set(fields.filter((field) => isChanged(field) && isUsed(field, values)));
+}
+
+function describeVerification(node: WebhookNode): string {
+  const values = valuesInForm(node);
+  const { verificationMethod: method, sender } = values;
+  if (method === "header" || method === "query") {
+    return node._(`section.${method}`, { name: values[placementField[method]] });
   }
-  return changed;
+  if (method !== "signature") return method;
+  const name = sender === "custom" ? "" : shortName(sender);
+  return name === "" ? node._("section.ownSignature") : node._("section.signature", { name });
 }
 
 // The section *Message*.
 
-export function prepareMessage(node: WebhookNode): void {
-  prepareBox(node, "returnQueryParams");
-  prepareBox(node, "rawBody");
-}
-
 /** Shows the message of a test request. */
-export function showPicture(): void {
+function showMessage(): void {
   const payload = isTicked("returnQueryParams") ? { body: testBody, query: {} } : testBody;
-  const picture = $("#webhook-trigger-picture").toggle(!isEnvironmentValue(fieldValue("returnQueryParams")));
   const lines = [`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`];
   if (isTicked("rawBody")) lines.push(`msg.rawBody = Buffer.from(${JSON.stringify(testBody)})`);
-  picture.text(lines.join("\n"));
+  const picture = $("#webhook-trigger-picture").text(lines.join("\n"));
+  picture.toggle(!isEnvironmentValue(fieldValue("returnQueryParams")));
 }
 
-function messageState(node: WebhookNode): string {
+function describeMessage(node: WebhookNode): string {
   const query = fieldValue("returnQueryParams");
   const raw = fieldValue("rawBody");
   const payload = node._(isTicked("returnQueryParams") ? "section.bodyAndQuery" : "section.body");
@@ -176,7 +131,7 @@ function messageState(node: WebhookNode): string {
 // The section *Reply*.
 
 /** Shows what the flow must do, and whether the body fits its type. */
-export function showReply(node: WebhookNode): void {
+function showReply(node: WebhookNode): void {
   $("#webhook-trigger-hint-reply").text(inputValue("reply") === "flow" ? node._("hint.replyByFlow") : "");
   $("#webhook-trigger-note-json").toggle(isBrokenJson(inputValue("replyType"), inputValue("replyBody")));
 }
@@ -184,7 +139,6 @@ export function showReply(node: WebhookNode): void {
 /** RFC 6839 §3.1: types ending in +json. */
 const jsonType = /^application\/json\b|^[^;]*\+json[\t ]*(?:;|$)/i;
 
-/** @returns `false` also where it is empty or unknown */
 function isBrokenJson(type: string, body: string): boolean {
   if (body === "" || isEnvironmentValue(body) || !jsonType.test(type)) return false;
   try {
@@ -195,17 +149,92 @@ function isBrokenJson(type: string, body: string): boolean {
   }
 }
 
-function replyState(node: WebhookNode): string {
-  const reply = fieldValue("reply");
+function describeReply(node: WebhookNode): string {
+  const reply = inputValue("reply");
   if (reply === "flow") return node._("section.byFlow", { seconds: inputValue("replyTimeout") });
-  return reply === "now" ? node._("section.atOnce", { status: inputValue("replyStatus") }) : String(reply);
+  return reply === "now" ? node._("section.atOnce", { status: inputValue("replyStatus") }) : reply;
+}
+
+// The section *Duplicates*.
+
+/** Kinds of keys; `none` must be chosen, `written` is typed below. */
+type KeyKind = "id" | "header" | "json" | "query" | "body" | "none" | "written";
+
+function prepareDuplicates(): void {
+  const choice = $("#webhook-trigger-duplicateKeyOf");
+  choice.on("input", () => {
+    const kind = choice.val() as KeyKind;
+    if (kind === "written" || kind === getKeyKind(inputValue("duplicateKey"))) return;
+    const keys: Partial<Record<KeyKind, string>> = { id: "", none: "", body: "body" };
+    // The name of one kind is none of another.
+    input("duplicateKey").val(keys[kind] ?? `${kind}:`);
+  });
+  $("#webhook-trigger-ignore-duplicates").on("click", () => {
+    // The button disappears, so the focus moves.
+    input("ignoreDuplicates").prop("checked", true).trigger("change").trigger("focus");
+  });
+}
+
+/** Offers keys, and suggests the sender's id. */
+function showDuplicates(node: WebhookNode): void {
+  const kind = getKeyKind(inputValue("duplicateKey"));
+  const kinds: KeyKind[] = [hasId() ? "id" : "none", "header", "json", "query", "body"];
+  if (kind === "written") kinds.push(kind);
+  const choice = $("#webhook-trigger-duplicateKeyOf");
+  // The list may be open.
+  if (choice.data("kinds") !== kinds.join()) {
+    choice.empty().append(kinds.map((each) => new Option(node._(`duplicateKey.${each}`), each)));
+    choice.data("kinds", kinds.join());
+  }
+  choice.val(kind).closest(".form-row").toggle(isIgnoring());
+  const name = findRepeatingSender();
+  showNote("#webhook-trigger-note-duplicates", name === "" ? "" : node._("duplicates.suggested", { name }));
+  $("#webhook-trigger-note-no-id").toggle(isIgnoring() && kind === "none");
+  $("#webhook-trigger-hint-duplicateKey").text(node._(hasId() ? "hint.duplicateKey" : "hint.duplicateKeyWithoutId"));
+  const { withoutKey } = getReport();
+  const count = isIgnoring() && withoutKey > 0 ? String(withoutKey) : "";
+  showNote("#webhook-trigger-note-without-key", count === "" ? "" : node._("duplicates.withoutKey", { count }));
+}
+
+function describeDuplicates(node: WebhookNode): string {
+  const value = fieldValue("ignoreDuplicates");
+  if (isEnvironmentValue(value)) return String(value);
+  if (!isIgnoring()) {
+    const name = findRepeatingSender();
+    const unchecked = node._("section.duplicatesUnchecked");
+    return name === "" ? unchecked : `${unchecked} · ${node._("section.duplicatesSuggested", { name })}`;
+  }
+  const key = inputValue("duplicateKey");
+  const kind = getKeyKind(key);
+  if (kind === "none") return node._("section.duplicatesUnknown");
+  const by = kind === "id" ? node._("section.byId") : kind === "body" ? node._("section.byBody") : key;
+  return node._("section.duplicatesKnown", { hours: inputValue("duplicateWindow"), key: by });
+}
+
+function isIgnoring(): boolean {
+  return isTicked("ignoreDuplicates") || isEnvironmentValue(fieldValue("ignoreDuplicates"));
+}
+
+/** The name of a sender that repeats deliveries, while duplicates are not ignored; else empty. */
+function findRepeatingSender(): string {
+  const sender = inputValue("sender");
+  return isIgnoring() || !findSender(sender)?.id ? "" : shortName(sender);
+}
+
+/** A sender from the environment may have one. */
+function hasId(): boolean {
+  const sender = inputValue("sender");
+  return isEnvironmentValue(sender) || findSender(sender)?.id !== undefined;
+}
+
+function getKeyKind(key: string): KeyKind {
+  if (key === "") return hasId() ? "id" : "none";
+  if (key === "body") return "body";
+  const kinds = ["header", "json", "query"] as const;
+  return kinds.find((kind) => key.startsWith(`${kind}:`)) ?? "written";
 }
 
 // The section *Limits*.
-
-export function prepareLimits(): void {
-  $("#webhook-trigger-section-limits .webhook-trigger-note a").attr("href", docsUrl("replies.md#behind-a-proxy"));
-}
 
 /** A limit from the environment counts. */
 export function hasLimit(): boolean {
@@ -214,36 +243,69 @@ export function hasLimit(): boolean {
 
 /** Whether there is a limit by address, and all requests came from this computer. */
 function isOnlyLocal(): boolean {
-  return hasLimit() && learnt().hasOnlyLoopback === true;
+  return hasLimit() && getReport().hasOnlyLoopback;
 }
 
 /** Whether there is a limit by address, and senders can claim any address. */
 function isForgeable(): boolean {
-  return hasLimit() && learnt().trustsEveryProxy === true;
+  return hasLimit() && getReport().trustsEveryProxy;
 }
 
-/** Warns of an unknown proxy, and of trusting every proxy. */
-export function showLimits(): void {
-  $("#webhook-trigger-note-loopback").toggle(isOnlyLocal());
-  $("#webhook-trigger-note-forgeable").toggle(isForgeable());
-}
-
-function limitsState(node: WebhookNode): string {
-  const parts = [listAddresses(node, inputValue("allowFrom")), describeRate(node, inputValue("rateLimit"))];
-  const hours = inputValue("alertWhenSilent");
+function describeLimits(node: WebhookNode): string {
+  const [rate, hours] = [inputValue("rateLimit"), inputValue("alertWhenSilent")];
+  const parts = [
+    describeAddresses(node, inputValue("allowFrom")),
+    Number(rate) === 0 ? node._("section.noRate") : node._("section.rate", { rate }),
+  ];
   if (Number(hours) !== 0) parts.push(node._("section.expected", { hours }));
   if (isOnlyLocal()) parts.push(node._("section.onlyLocal"));
   if (isForgeable()) parts.push(node._("section.forgeable"));
   return parts.join(", ");
 }
 
-function listAddresses(node: WebhookNode, list: string): string {
+function describeAddresses(node: WebhookNode, list: string): string {
   if (isEnvironmentValue(list)) return list;
   const { length } = parseBlocks(list) ?? [];
   if (length === 0) return node._("section.anyAddress");
   return length === 1 ? list.replace(/[\s,]/g, "") : node._("section.addresses", { count: String(length) });
 }
 
-function describeRate(node: WebhookNode, rate: string): string {
-  return Number(rate) === 0 ? node._("section.noRate") : node._("section.rate", { rate });
+// The section *Guaranteed delivery*.
+
+function showGuaranteed(node: WebhookNode): void {
+  $("#webhook-trigger-guaranteed-in-file").toggle(keeping() === "file");
+  $("#webhook-trigger-guaranteed-on-server").toggle(keeping() === "server");
+  $("#webhook-trigger-note-no-store").toggle(keeping() === "none");
+  $("#webhook-trigger-guaranteed-by-flow").toggle(inputValue("reply") === "flow");
+  const seconds = isTicked("guaranteed") ? sumBackoffs() : 0;
+  const span = seconds > 0 ? node._("guaranteed.span", { time: formatDuration(seconds) }) : "";
+  $("#webhook-trigger-guaranteed-span").text(span);
+  const name = isTicked("guaranteed") ? findRepeatingSender() : "";
+  const duplicates = name === "" ? "" : node._("guaranteed.duplicates", { name });
+  showNote("#webhook-trigger-note-guaranteed-duplicates", duplicates);
+}
+
+/** For how many seconds a failing delivery is retried; `NaN` where that is unknown. */
+function sumBackoffs(): number {
+  const fields = ["attempts", "backoffFirst", "backoffLongest"] as const;
+  const isKnown = fields.every((field) => rules[field](inputValue(field)) === undefined);
+  const [attempts = 0, backoffFirst = 0, backoffLongest = 0] = fields.map((field) => Number(inputValue(field)));
+  if (!isKnown) return NaN;
+  let seconds = 0;
+  for (let failures = 1; failures < attempts; failures++) {
+    seconds += backoffAfter({ backoffFirst, backoffLongest }, failures);
+  }
+  return seconds;
+}
+
+function describeGuaranteed(node: WebhookNode): string {
+  const value = fieldValue("guaranteed");
+  if (isEnvironmentValue(value)) return String(value);
+  if (!isTicked("guaranteed")) return node._("section.guaranteedOff");
+  const [count, rate, failures] = [inputValue("concurrency"), inputValue("ratePerMinute"), inputValue("breaker")];
+  const parts = [node._(keeping() === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile")];
+  if (Number(count) !== 0) parts.push(node._("section.concurrency", { count }));
+  if (Number(rate) !== 0) parts.push(node._("section.rate", { rate }));
+  if (Number(failures) !== 0) parts.push(node._("section.breaker", { failures }));
+  return parts.join(", ");
 }

@@ -1,35 +1,35 @@
 // The last request and the counts, while the form is open.
 
 import type { NodeReport } from "../../../src/admin/node-health";
-import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
-import { inARow, formatReasons } from "../../../src/deliveries/summary";
+import { isSenderId, senders } from "../../../src/auth/senders/table";
+import { formatReasons, inARow } from "../../../src/deliveries/summary";
 import { showDeliveriesOf } from "../deliveries/tab";
 import { formatTime } from "../host";
-import { enter } from "./credentials";
-import { input, inputValue, type WebhookNode } from "./fields";
-import { chooseSender, learn } from "./sender";
+import { enterCredential } from "./credentials";
+import { input, inputValue, setReport, showNote, type WebhookNode } from "./fields";
+import { chooseSender } from "./sender";
 
 /** In ms. */
 const interval = 2000;
 
-export function prepareStanding(node: WebhookNode): void {
+const senderData = "sender";
+
+export function prepareStatus(node: WebhookNode): void {
   const line = $("#webhook-trigger-standing");
-  show(node, undefined);
-  $("#webhook-trigger-fetch-failed").hide();
   const suggestion = $("#webhook-trigger-looks-like");
+  $("#webhook-trigger-fetch-failed").hide();
   suggestion.find("button").on("click", () => {
     const id: unknown = suggestion.data(senderData);
     if (isSenderId(id)) chooseSender(id);
   });
-  $("#webhook-trigger-brought")
-    .find("button")
-    .on("click", () => void fetchSecret(node));
+  $("#webhook-trigger-brought button").on("click", () => void fetchSecret(node));
   $("#webhook-trigger-deliveries").on("click", () => showDeliveriesOf(node.id));
+  show(node, undefined);
   const ask = () => {
     // The form was closed.
     if (!line[0]?.isConnected) return;
     void $.getJSON(`webhook-trigger/${node.id}/standing`)
-      .done((standing: NodeReport) => show(node, standing))
+      .done((report: NodeReport) => show(node, report))
       .fail(({ status }) => {
         // Without a connection nothing is known to have changed.
         if (status !== 0) show(node, undefined);
@@ -39,65 +39,50 @@ export function prepareStanding(node: WebhookNode): void {
   ask();
 }
 
-const senderData = "sender";
-
-/** @param standing missing where the node is not deployed */
-function show(node: WebhookNode, standing: NodeReport | undefined): void {
-  say("#webhook-trigger-standing", standing ? describeLast(node, standing) : "");
-  say("#webhook-trigger-refused", standing ? createRefusal(node, standing) : "");
-  const id = standing?.lastRefused?.looksLike;
-  const suggested = isSenderId(id) && id !== inputValue("sender") ? id : undefined;
-  suggest(node, suggested);
-  const hasSecret = standing?.hasSecret ?? false;
+/** @param report missing where the node is not deployed */
+function show(node: WebhookNode, report: NodeReport | undefined): void {
+  showNote("#webhook-trigger-standing", report ? describeLast(node, report) : "");
+  showNote("#webhook-trigger-refused", report ? describeRefusal(node, report) : "");
+  const id = report?.lastRefused?.looksLike;
+  const name = isSenderId(id) && id !== inputValue("sender") ? senders[id].name : "";
+  showNote("#webhook-trigger-looks-like", name === "" ? "" : node._("standing.looksLike", { name }));
+  $("#webhook-trigger-looks-like").data(senderData, id ?? "");
+  const hasSecret = report?.hasSecret ?? false;
   $("#webhook-trigger-brought").toggle(hasSecret);
   if (hasSecret) $("#webhook-trigger-fetch-failed").hide();
-  learn(standing);
+  setReport(report);
 }
 
-/** Announced only when it is new. */
-function say(line: string, text: string): void {
-  const place = $(line)
-    .toggle(text !== "")
-    .children("span");
-  if (place.text() !== text) place.text(text);
-}
-
-function suggest(node: WebhookNode, id: SenderId | undefined): void {
-  const suggestion = $("#webhook-trigger-looks-like")
-    .toggle(id !== undefined)
-    .data(senderData, id ?? "");
-  const text = id ? node._("standing.looksLike", { name: senders[id].name }) : "";
-  const place = suggestion.find("span > span");
-  if (place.text() !== text) place.text(text);
-}
-
-function describeLast(node: WebhookNode, standing: NodeReport): string {
-  const { accepted, refused, handshakes, duplicates, unanswered, last, credential } = standing;
-  const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
-  const sum = node._(handshakes > 0 ? "standing.sumWithHandshakes" : "standing.sum", counts);
+function describeLast(node: WebhookNode, report: NodeReport): string {
+  const { accepted, refused, handshakes, duplicates, unanswered, last, credential } = report;
   if (!last) return node._("standing.none");
-  const time = formatTime(last.at);
-  const parts = [node._(`standing.${last.outcome}`, { time }), sum];
+  const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
+  const parts = [
+    node._(`standing.${last.outcome}`, { time: formatTime(last.at) }),
+    node._(handshakes > 0 ? "standing.sumWithHandshakes" : "standing.sum", counts),
+  ];
   if (duplicates > 0) parts.push(node._("status.duplicates", { duplicates: String(duplicates) }));
   if (unanswered > 0) parts.push(node._("status.unanswered", { unanswered: String(unanswered) }));
   if (credential !== undefined) parts.push(node._(`standing.${credential}`));
   return parts.join(" · ");
 }
 
-function createRefusal(node: WebhookNode, { lastRefused }: NodeReport): string {
+function describeRefusal(node: WebhookNode, { lastRefused }: NodeReport): string {
   if (!lastRefused) return "";
   const { at, problem, ip, reasons } = lastRefused;
-  const refused = node._(`refused.${problem}`);
-  const what = { time: formatTime(at), refused: ip === undefined ? refused : `${refused}: ${ip}` };
-  const why = formatReasons(reasons, node._.bind(node));
-  return inARow([node._("standing.refusedAt", what), ...why]);
+  const text = node._(`refused.${problem}`);
+  const refused = node._("standing.refusedAt", {
+    time: formatTime(at),
+    refused: ip === undefined ? text : `${text}: ${ip}`,
+  });
+  return inARow([refused, ...formatReasons(reasons, node._.bind(node))]);
 }
 
 /** The secret that the sender has sent can be fetched once. */
 async function fetchSecret(node: WebhookNode): Promise<void> {
   try {
     const { secret } = (await $.post(`webhook-trigger/${node.id}/secret`)) as { secret: string };
-    enter("secret", secret);
+    enterCredential("secret", secret);
     input("arm").filter(":checkbox").prop("checked", false).trigger("change");
     input("secret").trigger("focus");
     $("#webhook-trigger-brought").hide();

@@ -1,6 +1,6 @@
 // The test request and its result.
 
-import { credentialNames, type SavedFields } from "../../../src/config/fields";
+import { credentialNames } from "../../../src/config/fields";
 import { inARow } from "../../../src/deliveries/summary";
 import type { TestResult } from "../../../src/flow/test-requests";
 import { type Editor, formatTime } from "../host";
@@ -22,12 +22,13 @@ export function prepareTestRequest(node: WebhookNode): void {
     void $.ajax({
       type: "POST",
       url: `webhook-trigger/${node.id}/test`,
-      ...createContent(node),
+      ...composeContent(node),
       success: (result: TestResult) => {
         const isGood = result.outcome === "accepted" || result.outcome === "answered";
         const hasStarted = isGood || result.outcome === "unanswered";
-        const told = [describeOutcome(node, result), ...(hasStarted && hasLimit() ? [node._("trial.unlimited")] : [])];
-        showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", inARow(told));
+        const said = [describeOutcome(node, result)];
+        if (hasStarted && hasLimit()) said.push(node._("trial.unlimited"));
+        showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", inARow(said));
         // The debug sidebar may show how far it came.
         $("#webhook-trigger-debug").toggle(hasStarted);
         $("#webhook-trigger-changed").toggle(result.status !== undefined && isChanged(node));
@@ -40,7 +41,6 @@ export function prepareTestRequest(node: WebhookNode): void {
     });
   });
   $("#webhook-trigger-debug").on("click", () => RED.actions.invoke("core:show-debug-tab"));
-  hideResult();
 }
 
 /** Shows the chosen body, and a button that resets it. */
@@ -51,22 +51,20 @@ function prepareBody(node: WebhookNode): void {
     $("#webhook-trigger-send").trigger("focus");
   });
   const show = () => {
-    const body = getTestBody(node.id);
-    const hint = RED.nodes.subflow(node.z) ? "trial.subflow" : "trial.hint";
-    const text = body ? node._("delivery.testBody", { time: formatTime(body.at) }) : node._(hint);
+    const body = bodies.get(node.id);
+    const hint = node._(RED.nodes.subflow(node.z) ? "trial.subflow" : "trial.hint");
+    const text = body ? node._("delivery.testBody", { time: formatTime(body.at) }) : hint;
     $("#webhook-trigger-send-hint").text(text);
     usual.toggle(body !== undefined);
-  };
-  form().on(bodyEvent, () => {
     hideResult();
-    show();
-  });
+  };
+  form().on(bodyEvent, show);
   show();
 }
 
 /** Empty for the default body. */
-function createContent(node: WebhookNode) {
-  const body = getTestBody(node.id);
+function composeContent(node: WebhookNode) {
+  const body = bodies.get(node.id);
   return body && { contentType: "application/json", data: JSON.stringify({ delivery: body.delivery }) };
 }
 
@@ -91,31 +89,26 @@ function describeOutcome(node: WebhookNode, { outcome, status = 0, rule, value =
   return node._(`trial.${outcome}`, { status: String(status), reason });
 }
 
-/** Whether anything that matters is not deployed: in this form, or in the editor, such as a wire. */
+/** Whether anything is not deployed: in this form but for the name, or in the editor, such as a wire. */
 function isChanged(node: WebhookNode): boolean {
-  const saved = savedValues(node);
-  const values = valuesInForm(node);
-  // The name does not matter.
-  const fields = (Object.keys(values) as (keyof SavedFields)[]).filter((field) => field !== "name");
-  return (
-    RED.nodes.dirty() ||
-    credentialNames.some(isCredentialChanged) ||
-    fields.some((field) => !isSame(values[field], saved[field]))
-  );
+  const [values, saved] = [valuesInForm(node), savedValues(node)];
+  const isSameForm = isSame({ ...values, name: "" }, { ...saved, name: "" });
+  return RED.nodes.dirty() || credentialNames.some(isCredentialChanged) || !isSameForm;
 }
 
 // The chosen body of a node's test request, while the editor is open.
 
 interface TestBody {
-  /** Its id. */
+  /** The id of the delivery that it is from. */
   readonly delivery: string;
-  /** In ms since the epoch. */
+  /** When that came, in ms since the epoch. */
   readonly at: number;
 }
 
-/** Triggered when a body was chosen or reset. */
+/** Triggered on the form when a body was chosen or reset. */
 const bodyEvent = "webhook-trigger-body";
 
+/** By the id of the node. */
 const bodies = new Map<string, TestBody>();
 
 /** @param body missing: the default one */
@@ -123,9 +116,4 @@ export function chooseTestBody(node: string, body: TestBody | undefined): void {
   if (body) bodies.set(node, body);
   else bodies.delete(node);
   form().trigger(bodyEvent);
-}
-
-/** Nothing for the default one. */
-function getTestBody(node: string): TestBody | undefined {
-  return bodies.get(node);
 }
