@@ -144,6 +144,15 @@ export function updateText(element: JQuery, text: string): void {
   if (element.text() !== text) element.text(text);
 }
 
+/** Nothing where the text is no JSON. */
+export function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
 /** With the date where that is not today. */
 export function formatTime(at: number): string {
   const date = new Date(at);

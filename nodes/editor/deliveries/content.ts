@@ -1,7 +1,7 @@
 // The parts of a shown delivery.
 
 import { type Attempt, describeError, type Detail } from "../../../src/deliveries/summary";
-import { type Editor, prepareCopyButton } from "../host";
+import { type Editor, parseJson, prepareCopyButton } from "../host";
 import { bytesText, durationText, momentText, text } from "./texts";
 
 /** A key under `delivery.section` in the message catalog. */
@@ -49,14 +49,6 @@ export function createList(rows: readonly (readonly [name: string, value: string
   return list;
 }
 
-export function createHeadersSection({ headers }: Pick<Detail, "headers">): JQuery {
-  return createValuesSection("headers", headers);
-}
-
-export function createQuerySection({ query }: Pick<Detail, "query">): JQuery {
-  return createValuesSection("query", query);
-}
-
 function createValuesSection(name: "headers" | "query", values: Detail[typeof name]): JQuery {
   const { length } = Object.keys(values);
   const table = createTable(text(`delivery.section.${name}`), values);
@@ -84,7 +76,7 @@ declare const RED: Editor;
 /** Shown at first, and with each click. */
 const bytesAtOnce = 4096;
 
-export function createBodySection(detail: Detail): JQuery {
+function createBodySection(detail: Detail): JQuery {
   const type = detail.headers["content-type"];
   const size = bytesText(detail.size);
   return createSection("body", type === undefined ? size : `${size} · ${String(type)}`, createBody(detail));
@@ -114,15 +106,6 @@ function createObjectView(data: string): JQuery | undefined {
   unfoldByKeyboard(view);
   view.find(handles).first().trigger("click");
   return view;
-}
-
-/** Nothing where the text is no JSON. */
-export function parseJson(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return undefined;
-  }
 }
 
 /**
@@ -201,7 +184,7 @@ function dump(bytes: Uint8Array, from: number, to: number): string {
   return lines.join("");
 }
 
-export function createAnswerSection({ answer }: Pick<Detail, "answer">): JQuery {
+function createAnswerSection({ answer }: Pick<Detail, "answer">): JQuery {
   if (!answer) return createSection("answer", text("delivery.none"), createNote(text("delivery.noAnswer")));
   const { status, milliseconds, body } = answer;
   const rows = [[text("label.replyStatus"), String(status)]] as [string, string][];
@@ -211,7 +194,7 @@ export function createAnswerSection({ answer }: Pick<Detail, "answer">): JQuery 
   return createSection("answer", rows.map(([, value]) => value).join(" · "), view);
 }
 
-export function createAttemptsSection({ attempts, state }: Pick<Detail, "attempts" | "state">): JQuery {
+function createAttemptsSection({ attempts, state }: Pick<Detail, "attempts" | "state">): JQuery {
   const list = $("<ol>", { class: "webhook-delivery-attempts" });
   for (const attempt of attempts) {
     // One without an end was interrupted, unless it is the running one.
@@ -230,3 +213,14 @@ function formatLength({ at, ended }: Attempt, isRunning: boolean): string {
   if (ended !== undefined) return durationText(ended - at);
   return text(isRunning ? "delivery.stillRunning" : "delivery.endUnknown");
 }
+
+/** Creates a part of a delivery, which is created anew when the value that it depends on has changed. */
+export type DetailPart = readonly [dependsOn: (detail: Detail) => unknown, create: (detail: Detail) => JQuery];
+
+export const sections: readonly DetailPart[] = [
+  [({ headers }) => headers, ({ headers }) => createValuesSection("headers", headers)],
+  [({ query }) => query, ({ query }) => createValuesSection("query", query)],
+  [({ body, size, headers }) => [body, size, headers], createBodySection],
+  [({ answer }) => answer, createAnswerSection],
+  [({ attempts, state }) => [attempts, state], createAttemptsSection],
+];

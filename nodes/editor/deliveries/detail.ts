@@ -12,20 +12,9 @@ import {
 import { roots } from "../form/fields";
 import { composeUrlOfPath } from "../form/handover";
 import { chooseTestBody } from "../form/test-request";
-import { type Editor, updateText } from "../host";
+import { type Editor, parseJson, updateText } from "../host";
 import { askForDelivery, failureText, isForbidden, replay } from "./api";
-import {
-  createAnswerSection,
-  createAttemptsSection,
-  createBodySection,
-  createButton,
-  createHeadersSection,
-  createIcon,
-  createList,
-  createNote,
-  createQuerySection,
-  parseJson,
-} from "./content";
+import { createButton, createIcon, createList, createNote, type DetailPart, sections } from "./content";
 import { composeCurl, presentCredential } from "./curl";
 import {
   attemptText,
@@ -50,25 +39,13 @@ interface DetailListener {
   filtered: (node: string) => void;
 }
 
-/** A part of the view, which is made anew when the value that it depends on has changed. */
-interface DetailPart {
-  readonly place: JQuery;
-  readonly dependsOn: (detail: Detail) => unknown;
-  readonly create: (detail: Detail) => JQuery;
-  before?: string;
-}
-
-function createPart(dependsOn: DetailPart["dependsOn"], create: DetailPart["create"]): DetailPart {
-  return { place: $("<div>"), dependsOn, create };
-}
-
 export class OpenDelivery {
   readonly element = $('<div class="webhook-deliveries-opened">').hide();
   readonly #back = createButton("fa-chevron-left", text("tab.back"));
   readonly #view = $("<section>", { class: "webhook-delivery" });
   readonly #listener: DetailListener;
   #id: string | undefined;
-  #parts: readonly DetailPart[] = [];
+  #parts: readonly { place: JQuery; part: DetailPart; shown?: string }[] = [];
   #failure = $();
 
   constructor(listener: DetailListener) {
@@ -90,21 +67,14 @@ export class OpenDelivery {
   open(summary: Summary): void {
     this.#id = summary.id;
     this.#failure = $("<div>", { role: "status" });
-    const { filtered } = this.#listener;
-    const createHead = (detail: Summary) => this.#createHead(detail);
-    const createButtons = (detail: Detail) => createActions(detail, filtered);
-    const head = createPart((detail) => detail, createHead);
-    head.place.append(createHead(summary));
-    this.#parts = [
-      head,
-      // The user may be about to use the buttons.
-      createPart(({ state }) => isReplayable(state), createButtons),
-      createPart(({ headers }) => headers, createHeadersSection),
-      createPart(({ query }) => query, createQuerySection),
-      createPart(({ body, size, headers }) => [body, size, headers], createBodySection),
-      createPart(({ answer }) => answer, createAnswerSection),
-      createPart(({ attempts, state }) => [attempts, state], createAttemptsSection),
+    const head: DetailPart = [(detail) => detail, (detail) => this.#createHead(detail)];
+    // The user may be about to use the buttons.
+    const actions: DetailPart = [
+      ({ state }) => isReplayable(state),
+      (detail) => createActions(detail, this.#listener.filtered),
     ];
+    this.#parts = [head, actions, ...sections].map((part) => ({ place: $("<div>"), part }));
+    this.#parts[0]?.place.append(this.#createHead(summary));
     this.#view.attr("aria-label", text("delivery.title", { time: timeText(summary.at) }));
     this.#view.empty().append(...this.#parts.map(({ place }) => place), this.#failure);
     this.element.append(this.#view);
@@ -118,15 +88,16 @@ export class OpenDelivery {
   async renew(): Promise<boolean> {
     const id = this.#id;
     if (id === undefined) return true;
+    let detail: Detail;
     try {
-      const detail = await askForDelivery(id);
-      if (id === this.#id) this.#show(detail);
-      return true;
+      detail = await askForDelivery(id);
     } catch (error) {
       const why = isForbidden(error) ? text("delivery.unreadable") : failureText(error);
       if (id === this.#id) this.#failure.empty().append(createNote(why));
       return false;
     }
+    if (id === this.#id) this.#show(detail);
+    return true;
   }
 
   close(): void {
@@ -139,15 +110,17 @@ export class OpenDelivery {
 
   #show(detail: Detail): void {
     this.#failure.empty();
-    for (const part of this.#parts) {
-      const now = JSON.stringify(part.dependsOn(detail));
-      if (part.before === now) continue;
-      part.before = now;
+    for (const each of this.#parts) {
+      const { place, part } = each;
+      const [dependsOn, create] = part;
+      const shown = JSON.stringify(dependsOn(detail));
+      if (each.shown === shown) continue;
+      each.shown = shown;
       // The focus stays at the same position.
       const able = "button, summary, textarea, [tabindex]";
-      const focused = part.place.find(able).index($(":focus"));
-      part.place.empty().append(part.create(detail));
-      if (focused >= 0) part.place.find(able).eq(focused).trigger("focus");
+      const focused = place.find(able).index($(":focus"));
+      place.empty().append(create(detail));
+      if (focused >= 0) place.find(able).eq(focused).trigger("focus");
     }
   }
 

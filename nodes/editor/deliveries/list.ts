@@ -42,13 +42,9 @@ export class DeliveryList {
     this.element.on("click", ".webhook-deliveries-row", (event) => this.#click(event));
   }
 
-  get isScrolled(): boolean {
-    return this.#scrolled > 0;
-  }
-
   /** Whether new rows would move what the user reads. */
   get isRead(): boolean {
-    return this.isScrolled || (this.#activeIndex > 0 && this.element.is(":focus"));
+    return this.#scrolled > 0 || (this.#activeIndex > 0 && this.element.is(":focus"));
   }
 
   get selected(): readonly Summary[] {
@@ -114,9 +110,8 @@ export class DeliveryList {
     const { scrollTop, clientHeight } = this.#list;
     // A hidden list has no height.
     if (clientHeight === 0) return;
-    const wasScrolled = this.isScrolled;
+    if (this.#scrolled > 0 && scrollTop === 0) this.#listener.atTop();
     this.#scrolled = scrollTop;
-    if (wasScrolled && scrollTop === 0) this.#listener.atTop();
     this.#checkEnd();
   }
 

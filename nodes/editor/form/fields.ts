@@ -26,7 +26,7 @@ import {
   text,
 } from "../../../src/config/rules";
 import type { StoreKind } from "../../../src/config/stores";
-import { type Editor, type EditorNode, updateText, type Validator } from "../host";
+import { type Editor, type EditorNode, parseJson, updateText, type Validator } from "../host";
 
 declare const RED: Editor;
 
@@ -60,11 +60,6 @@ export function fieldValue(field: Field): string | boolean {
 
 export function findRow(field: Field): JQuery {
   return input(field).closest(".form-row");
-}
-
-/** Whether the open form is that of a node. */
-export function isOpen(node: EditorNode): boolean {
-  return form().data("node") === node.id;
 }
 
 export function isCredential(field: Field): field is CredentialName {
@@ -135,11 +130,8 @@ function schemeInForm(node: WebhookNode): unknown {
   const { scheme } = savedValues(node);
   const typed = inputValue("scheme");
   if (inputValue("sender") !== "custom" || typed === formatScheme(scheme)) return scheme;
-  try {
-    return typed.trim() === "" ? null : (JSON.parse(typed) as unknown);
-  } catch {
-    return typed;
-  }
+  const parsed = parseJson(typed.trim() === "" ? "null" : typed);
+  return parsed ? parsed.value : typed;
 }
 
 /** With the settings of other senders, unchanged. */
@@ -163,12 +155,8 @@ function settingsInForm(node: WebhookNode): Readonly<Record<string, unknown>> {
 export function showUnlisted(field: Field, value: unknown): void {
   const control = input(field);
   if (control.is("select")) {
-    const listed = control
-      .find("option")
-      .map((_, option) => String($(option).val()))
-      .toArray();
-    if (!listed.includes(text(value))) control.append(new Option(text(value)));
     control.val(text(value));
+    if (control.prop("selectedIndex") === -1) control.append(new Option(text(value))).val(text(value));
   } else if (isEnvironmentValue(value)) {
     control.attr("type", "text").val(text(value));
   }
@@ -249,7 +237,8 @@ function ruleText(node: WebhookNode, rule: BrokenRule): string {
 }
 
 export function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
-  const values = isOpen(node) ? valuesInForm(node) : savedValues(node);
+  const isOpen = form().data("node") === node.id;
+  const values = isOpen ? valuesInForm(node) : savedValues(node);
   if (isEnvironmentValue(value) || !isUsed(field, values)) return undefined;
   if (isCredential(field) && value === keptPassword) return undefined;
   return checks[field]?.(value, values);

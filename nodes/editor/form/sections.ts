@@ -6,7 +6,7 @@ import { parseBlocks } from "../../../src/config/blocks";
 import { defaults, placementField, type SavedFields } from "../../../src/config/fields";
 import { backoffAfter } from "../../../src/config/parse";
 import { isEnvironmentValue, rules } from "../../../src/config/rules";
-import { docsUrl, formatDuration } from "../host";
+import { docsUrl, formatDuration, parseJson } from "../host";
 import { knownCredential } from "./credentials";
 import {
   brokenRules,
@@ -130,23 +130,15 @@ function describeMessage(node: WebhookNode): string {
 
 // The section *Reply*.
 
-/** Shows what the flow must do, and whether the body fits its type. */
-function showReply(node: WebhookNode): void {
-  $("#webhook-trigger-hint-reply").text(inputValue("reply") === "flow" ? node._("hint.replyByFlow") : "");
-  $("#webhook-trigger-note-json").toggle(isBrokenJson(inputValue("replyType"), inputValue("replyBody")));
-}
-
 /** RFC 6839 §3.1: types ending in +json. */
 const jsonType = /^application\/json\b|^[^;]*\+json[\t ]*(?:;|$)/i;
 
-function isBrokenJson(type: string, body: string): boolean {
-  if (body === "" || isEnvironmentValue(body) || !jsonType.test(type)) return false;
-  try {
-    JSON.parse(body);
-    return false;
-  } catch {
-    return true;
-  }
+/** Shows what the flow must do, and whether the body fits its type. */
+function showReply(node: WebhookNode): void {
+  $("#webhook-trigger-hint-reply").text(inputValue("reply") === "flow" ? node._("hint.replyByFlow") : "");
+  const body = inputValue("replyBody");
+  const needsJson = jsonType.test(inputValue("replyType")) && body !== "" && !isEnvironmentValue(body);
+  $("#webhook-trigger-note-json").toggle(needsJson && !parseJson(body));
 }
 
 function describeReply(node: WebhookNode): string {
