@@ -66,7 +66,7 @@ export function removeTab(): void {
 
 export function showDeliveriesOf(node: string): void {
   RED.sidebar.show(id);
-  deliveries?.filterBy(node);
+  deliveries?.visit(node);
 }
 
 /** The content of the tab: filters, alerts, and the list or one delivery. */
@@ -106,6 +106,8 @@ class Deliveries {
   /** Why the last fetch failed: a key under `tab.trouble` in the message catalog. */
   #trouble: string | undefined;
   #isVisible = false;
+  /** Whether the filter is the form's, and ends when the tab is left. */
+  #isVisit = false;
 
   constructor() {
     const body = $('<div class="webhook-deliveries-body">').append(this.#list.element, this.#new);
@@ -126,7 +128,11 @@ class Deliveries {
     const isVisible = !document.hidden && this.element.width() !== 0 && this.element.is(":visible");
     if (isVisible === this.#isVisible) return;
     this.#isVisible = isVisible;
-    if (!isVisible) return this.#renewals.stop();
+    if (!isVisible) {
+      // The page may be hidden for a moment; another tab ends the visit.
+      if (this.#isVisit && !document.hidden) this.#filters.set(everything);
+      return this.#renewals.stop();
+    }
     this.#list.restoreScroll();
     this.#renewals.start();
   };
@@ -140,6 +146,12 @@ class Deliveries {
     this.#renewals.stop();
   }
 
+  /** Filters by a node until the tab is left, or the user changes the filter. */
+  visit(node: string): void {
+    this.filterBy(node);
+    this.#isVisit = true;
+  }
+
   filterBy(node: string): void {
     this.#opened.close();
     this.#filters.set({ ...everything, node });
@@ -147,6 +159,7 @@ class Deliveries {
   }
 
   #choose(filter: Filter): void {
+    this.#isVisit = false;
     this.#list.unselect();
     this.#tools.show();
     this.#list.reset();
