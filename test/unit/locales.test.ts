@@ -1,10 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { STATUS_CODES } from "node:http";
 import { join, relative } from "node:path";
 import should from "should";
 import ts from "typescript";
-import { helpTexts } from "../../src/admin/metrics";
-import { senders } from "../../src/auth/senders/table";
 import { problems } from "../../src/request/problem";
 import { root } from "../harness/package";
 
@@ -45,15 +42,8 @@ const placeholders = (text = "") => matches(text, /__[a-zA-Z]+__/g).sort();
 const codes = (help: string) => matches(help, /<code>(.*?)<\/code>/g);
 const bolds = (help: string) => matches(help, /<b>(.*?)<\/b>/g);
 
-describe("locales", () => {
-  after(() => {
-    for (const [language, own] of texts) {
-      const missing = [...sourceTexts.keys()].filter((key) => !own.has(key));
-      if (missing.length > 0) process.stdout.write(`${language} lacks, and shows in English: ${missing.join(", ")}\n`);
-    }
-  });
-
-  it("are those of Node-RED's own nodes", () => {
+describe("the languages", () => {
+  it("are the languages of Node-RED's own nodes", () => {
     languages.should.eql(readdirSync(join(root, "node_modules/@node-red/nodes/locales")).sort());
   });
 
@@ -61,32 +51,25 @@ describe("locales", () => {
     const text = (key: string) => own.get(key) ?? sourceTexts.get(key) ?? "";
 
     describe(language, () => {
-      it(`has no key that ${source} lacks`, () => {
+      it(`has a text for no other keys than ${source}, with the same placeholders`, () => {
         [...own.keys()].filter((key) => !sourceTexts.has(key)).should.eql([]);
+        for (const [key, value] of own) {
+          value.trim().should.not.equal("", key);
+          placeholders(value).should.eql(placeholders(sourceTexts.get(key)), key);
+        }
       });
 
-      it("has no empty text", () => {
-        [...own].filter(([, value]) => value.trim() === "").should.eql([]);
-      });
-
-      it("keeps the placeholders", () => {
-        for (const [key, value] of own) placeholders(value).should.eql(placeholders(sourceTexts.get(key)), key);
-      });
-
-      it("says where the token goes by what stands there", () => {
+      it("calls the place of the token as the curl line does", () => {
         const holder = text("trial.placeholder");
         for (const key of ["handover.yourToken", "trial.tokenHidden", "trial.tokenMissing"])
           text(key).includes(holder).should.be.true(key);
       });
 
-      it("has rules that begin like a sentence and have no full stop: a result of a test request puts them into its own", () => {
+      it("has rules and reasons without a full stop, which the form makes sentences of", () => {
         // The name of a path's part, `..`, may stand at the end.
         for (const [key, value] of own) {
           if (key.startsWith("rules.")) value.should.match(/^\P{Ll}.*([^.。]| \.\.)$/u, key);
         }
-      });
-
-      it("has refusals and their reasons without a full stop: the form makes sentences of them, which have one", () => {
         for (const [key, value] of own) if (/^(?:refused|whyNot)\./.test(key)) value.should.match(/[^.。]$/, key);
         const stops = ["standing.refusedAt", "standing.sentence"].map((key) => text(key).slice(-1));
         stops.should.eql(Array<string>(2).fill(text("standing.none").slice(-1)));
@@ -213,103 +196,22 @@ describe("texts in the code", () => {
     return [...new Set([...inCode, ...inForm])];
   }
 
-  it("are all in the catalog", () => {
+  it("are in the catalog", () => {
     keysUsed()
       .filter((key) => !sourceTexts.has(key))
       .should.eql([]);
   });
 
-  it("are all that is in the catalog", () => {
+  it("are all that the catalog has", () => {
     const used = keysUsed();
     [...sourceTexts.keys()].filter((key) => !used.includes(key)).should.eql([]);
   });
 
-  describe("are nowhere else", () => {
-    /** What reads like prose, and why it is in the code all the same. */
-    const exceptions = new Map([
-      ...Object.values(problems).map(({ body }): [string, string] => [
-        (JSON.parse(body) as { detail: string }).detail,
-        "the contract fixes what callers are told",
-      ]),
-      ...Object.values(helpTexts).map((text): [string, string] => [
-        text,
-        "what a metric is, as its name says in English",
-      ]),
-      ["gzip, deflate, br", "the value of a header field"],
-      ["(at, id) < (?, ?)", "a condition of a query"],
-      [
-        "seq, id, node, at, state, attempt, max_attempts, next_at, status, milliseconds, answer, error, rest",
-        "the names of columns",
-      ],
-      ...[
-        "its tables have version \0",
-        "the worker ended with \0",
-        "unfinished deliveries fill the room",
-        "\0 of \0 bytes are taken",
-        "no answer within \0 ms",
-        "no transaction",
-        "the connection has ended",
-        "the file is gone",
-      ].map((text): [string, string] => [text, "an error behind a text that is translated, as those of Node.js are"]),
-      ["hello world", "the body of a test request: data, which flows may compare"],
-      ["http in", "the name of a node type"],
-      ["bullmq ioredis", "the names of two packages"],
-      ["button, summary, textarea, [tabindex]", "a selector"],
-      ["input change", "the names of two events"],
-      ...["trust proxy fn", "query parser", "query parser fn"].map((name): [string, string] => [
-        name,
-        "the name of a setting of Express",
-      ]),
-    ]);
-    /** What SQLite is asked in. */
-    const statement =
-      /^\0?\s*(?:(?:ALTER|AND|ATTACH|BEGIN|CREATE|DELETE|DETACH|INSERT|PRAGMA|REPLACE|SELECT|UNION|UPDATE)\b|--)/;
-    /** RFC 9110 §15; Node.js has one by its older name. */
-    const statusPhrases = [...Object.values(STATUS_CODES), "Content Too Large", "Unprocessable Content"];
-    /** What is the same in every language. */
-    const names = new Set([...Object.values(senders).map(({ name }): string => name), ...statusPhrases]);
-    /** Stands for what a template puts in. */
-    const filling = "\0";
-
-    /** Two words of letters in a row, with or without something put in between. */
-    function isProse(text: string): boolean {
-      if (statement.test(text)) return false;
-      const words = text.split(/\s+/).filter((word) => word !== "" && (!word.includes(filling) || /\p{L}/u.test(word)));
-      const isWord = (word = "") => /^[\p{P}\p{S}]*\p{L}[\p{L}'’]*[\p{P}\p{S}]*$/u.test(word);
-      return words.some((word, index) => isWord(word) && isWord(words[index + 1]));
-    }
-
-    it("knows prose", () => {
-      for (const text of ["Not found.", `Refused ${filling} requests`, "Der Körper fehlt", `${filling} isn't so`]) {
-        isProse(text).should.be.true(text);
-      }
-      for (const text of [
-        "Bearer",
-        `Bearer ${filling}`,
-        "fa-times fa-spin",
-        `msg.payload = ${filling}`,
-        "relativePath",
-      ]) {
-        isProse(text).should.be.false(text);
-      }
-    });
-
-    it("in the code", () => {
-      const prose = collect((node) => {
-        if (ts.isStringLiteralLike(node)) return [node.text];
-        if (!ts.isTemplateExpression(node)) return [];
-        return [[node.head.text, ...node.templateSpans.map(({ literal }) => literal.text)].join(filling)];
-      }).filter((text) => isProse(text) && !names.has(text));
-      // Both ways, so that no exception outlives its text.
-      [...new Set(prose)].sort().should.eql([...exceptions.keys()].sort());
-    });
-
-    it("in the form", () => {
-      const markup = form.replace(/<style>.*?<\/style>|<!--.*?-->/gs, "");
-      should(/\p{L}.*/u.exec(markup.replace(/<[^>]+>/g, ""))).be.null();
-      matches(markup, /\s(?:placeholder|title|alt|aria-label|aria-description|aria-roledescription)\s*=.*/g).should.eql(
-        [],
-      );
-    });
+  it("are not in the markup of the form", () => {
+    const markup = form.replace(/<style>.*?<\/style>|<!--.*?-->/gs, "");
+    should(/\p{L}.*/u.exec(markup.replace(/<[^>]+>/g, ""))).be.null();
+    matches(markup, /\s(?:placeholder|title|alt|aria-label|aria-description|aria-roledescription)\s*=.*/g).should.eql(
+      [],
+    );
   });
 });

@@ -233,7 +233,7 @@ export function settingsValidator(): Validator<SavedFields> {
 
 function ruleText(node: WebhookNode, rule: BrokenRule): string {
   // The text of the rule needs the version of Node.js, which only the runtime knows.
-  return node._(rule === "storeMissing" ? "guaranteed.closed" : `rules.${rule}`);
+  return rule === "storeMissing" ? node._("guaranteed.closed") : node._(`rules.${rule}`);
 }
 
 export function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
