@@ -333,8 +333,8 @@ if (sqliteIsHere()) {
       const added = Promise.all(adding).then(() => true);
       let turns = 0;
       while (!(await Promise.race([added, setImmediate(false)]))) turns++;
-      // A loop that waits for the disk itself has a turn for each sync.
-      turns.should.be.above(1000);
+      // A loop that waits for the disk itself has a turn for each sync, which are two or three.
+      turns.should.be.above(20);
     });
 
     it("are all there after a power cut, as far as they had been accepted", async () => {

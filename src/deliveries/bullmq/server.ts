@@ -46,6 +46,16 @@ async function loadPackages(): Promise<{ bull: typeof import("bullmq"); redis: t
   return { bull, redis };
 }
 
+/**
+ * After the error of a certificate that is not trusted, Node.js may emit a second one of the same socket. ioredis listens for
+ * the first alone, and an error that nobody listens for ends the process. Also holds for duplicates, as BullMQ makes them.
+ */
+function survivable(client: Redis): Redis {
+  const duplicate = client.duplicate.bind(client);
+  client.duplicate = (options) => survivable(duplicate(options));
+  return client.on("error", () => client.stream.on("error", () => undefined));
+}
+
 /** Two connections: commands of one fail at once while the server is away, those of the other wait. */
 export class Server {
   readonly #settings: ConnectionSettings;
@@ -208,7 +218,7 @@ export class Server {
       ...own,
       retryStrategy: (times) => Math.min(50 * 2 ** Math.min(times, 10), maxRetryDelayMs),
     };
-    if (!cluster) return url === undefined ? new redis.Redis(options) : new redis.Redis(url, options);
+    if (!cluster) return survivable(url === undefined ? new redis.Redis(options) : new redis.Redis(url, options));
     // Connections to cluster nodes are made on demand: commands wait for them.
     const { enableOfflineQueue = true, maxRetriesPerRequest: _, ...ofNodes } = options;
     const ofCluster: ClusterOptions = {
@@ -216,7 +226,7 @@ export class Server {
       enableOfflineQueue,
       clusterRetryStrategy: () => maxRetryDelayMs,
     };
-    return new redis.Cluster([...cluster], ofCluster);
+    return new redis.Cluster([...cluster], ofCluster).on("+node", survivable);
   }
 
   /** @returns when the server is there for the first time, or fails */
