@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { join, relative } from "node:path";
+import { join } from "node:path";
 import should from "should";
-import ts from "typescript";
 import { problems } from "../../src/request/problem";
 import { root } from "../harness/package";
 
@@ -96,115 +95,30 @@ describe("the languages", () => {
 });
 
 describe("texts in the code", () => {
-  let checker: ts.TypeChecker;
-  let files: ts.SourceFile[];
-
-  before(() => {
-    const paths = ["nodes", "src"].flatMap((folder) =>
-      readdirSync(join(root, folder), { encoding: "utf8", recursive: true }).map((name) => join(root, folder, name)),
-    );
-    const { config } = ts.readConfigFile(join(root, "test/tsconfig.json"), (path) => ts.sys.readFile(path)) as {
-      config: unknown;
-    };
-    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, join(root, "test"));
-    const program = ts.createProgram(
-      paths.filter((path) => path.endsWith(".ts")),
-      options,
-    );
-    checker = program.getTypeChecker();
-    files = program.getSourceFiles().filter(({ fileName }) => paths.includes(join(fileName)));
-    files.length.should.be.above(20);
-  });
-
-  /** Answers with what `pick` finds in the code, leaving out types and imports. */
-  function collect<Item>(pick: (node: ts.Node) => Item[]): Item[] {
-    const visit = (node: ts.Node): Item[] => {
-      if (ts.isTypeNode(node) || ts.isImportDeclaration(node) || ts.isExportDeclaration(node)) return [];
-      const items = pick(node);
-      ts.forEachChild(node, (child) => void items.push(...visit(child)));
-      return items;
-    };
-    return files.flatMap(visit);
-  }
-
-  /** The texts that an expression can have, as its type tells; nothing when that is any text. */
-  function literalsOf(expression: ts.Expression): string[] | undefined {
-    const type = checker.getTypeAtLocation(expression);
-    const parts = type.isUnion() ? type.types : [type];
-    const literals = parts.flatMap((part) => (part.isStringLiteral() ? [part.value] : []));
-    return literals.length === parts.length ? literals : undefined;
-  }
-
-  /** What follows these beginnings of keys is, by its type, any text: here is where it comes from. */
-  const openKeys: Record<string, () => string[]> = {
-    "refused.": problemNames,
-    "fix.": () => [...problemNames(), "flow", "gone"],
-    "way.why.": reasons,
-    // What the runtime tells the form, it says in the log as well.
-    "whyNot.": () => [...sourceTexts.keys()].filter((key) => key.startsWith("whyNot.")).map((key) => key.slice(7)),
-  };
-
-  /** Those that endpoints answer, and those that something else has answered. */
-  function problemNames(): string[] {
-    return [...Object.values(problems).map(({ name }) => name), "noEndpoint", "inFront"];
-  }
-
-  /** The first items of all tuples that are a `Reason`, of `nodes/door/surroundings.ts`. */
-  function reasons(): string[] {
-    return collect((node) => {
-      const type = ts.isArrayLiteralExpression(node) && checker.getContextualType(node);
-      if (!type || checker.getNonNullableType(type).aliasSymbol?.name !== "Reason") return [];
-      const [key] = node.elements;
-      return (key && literalsOf(key)) ?? fail(node);
-    });
-  }
-
-  function keysOf(expression: ts.Expression): string[] {
-    if (!ts.isTemplateExpression(expression)) return literalsOf(expression) ?? fail(expression);
-    const beginning = expression.head.text;
-    return expression.templateSpans.reduce(
-      (keys, { expression: part, literal }) => {
-        const values = literalsOf(part) ?? openKeys[beginning]?.() ?? fail(expression);
-        return keys.flatMap((key) => values.map((value) => key + value + literal.text));
-      },
-      [beginning],
-    );
-  }
-
-  function fail(node: ts.Node): never {
-    const file = node.getSourceFile();
-    const { line } = file.getLineAndCharacterOfPosition(node.getStart());
-    throw new Error(`${relative(root, file.fileName)}:${line + 1}: which keys are ${node.getText()}?`);
-  }
-
-  /** Whether something looks texts up: `_` of Node-RED and of the nodes in its editor, or what hands it on. */
-  function isTranslate(callee: ts.Expression): boolean {
-    if (checker.getTypeAtLocation(callee).aliasSymbol?.name === "Translate") return true;
-    return ts.isPropertyAccessExpression(callee) && callee.name.text === "_";
-  }
-
-  function keysUsed(): string[] {
-    const inCode = collect((node) => {
-      if (!ts.isCallExpression(node) || !isTranslate(node.expression)) return [];
-      const [key] = node.arguments;
-      // Texts of Node-RED's own are in its catalogs.
-      return key ? keysOf(key).filter((each) => !each.startsWith("node-red:")) : fail(node);
-    });
-    const inForm = matches(form, /\sdata-i18n="(.*?)"/g)
-      .flatMap((value) => value.split(";"))
-      .map((value) => value.replace(/^\[.*\]/, ""));
-    return [...new Set([...inCode, ...inForm])];
-  }
+  const paths = ["nodes", "src"].flatMap((folder) =>
+    readdirSync(join(root, folder), { encoding: "utf8", recursive: true }).map((name) => `${folder}/${name}`),
+  );
+  const code = paths.filter((path) => path.endsWith(".ts")).map(read).join("\n"); // prettier-ignore
+  const inForm = matches(form, /\sdata-i18n="(.*?)"/g)
+    .flatMap((value) => value.split(";"))
+    .map((value) => value.replace(/^\[.*\]/, ""));
+  /** Keys that are made of a beginning and of a name, as `rules.${rule}`. */
+  const patterns = matches(code, /`[a-zA-Z]+\.[a-zA-Z.]*\$\{[^}`]+\}[a-zA-Z.]*`/g).map(
+    (template) => new RegExp(`^${template.slice(1, -1).replaceAll(".", "\\.").replace(/\$\{.*\}/, ".+")}$`), // prettier-ignore
+  );
 
   it("are in the catalog", () => {
-    keysUsed()
-      .filter((key) => !sourceTexts.has(key))
-      .should.eql([]);
+    const literals = matches(code, /(?:\b_|\btext|\btranslate)\(\s*"([^"]+)"/g).filter(
+      (key) => !key.startsWith("node-red:"),
+    );
+    literals.length.should.be.above(50);
+    [...literals, ...inForm].filter((key) => !sourceTexts.has(key)).should.eql([]);
+    for (const { name } of Object.values(problems)) should(sourceTexts.get(`refused.${name}`)).be.String();
   });
 
   it("are all that the catalog has", () => {
-    const used = keysUsed();
-    [...sourceTexts.keys()].filter((key) => !used.includes(key)).should.eql([]);
+    const isUsed = (key: string) => inForm.includes(key) || code.includes(`"${key}"`) || patterns.some((each) => each.test(key)); // prettier-ignore
+    [...sourceTexts.keys()].filter((key) => !isUsed(key)).should.eql([]);
   });
 
   it("are not in the markup of the form", () => {

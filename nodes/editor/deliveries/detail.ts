@@ -143,9 +143,11 @@ export class OpenDelivery {
 
   #listProperties(summary: Summary): [name: string, value: string | JQuery][] {
     const { node, sender, size, milliseconds, attempt, replayOf, duplicateOf } = summary;
-    const nodeName = isElsewhere(summary) && node !== null ? "meant" : "node";
-    const rows: Record<string, string | JQuery | null> = {
-      [nodeName]: node === null ? text("delivery.noNode") : createNodeLink(node),
+    const nodeText = node === null ? text("delivery.noNode") : createNodeLink(node);
+    const isMeant = isElsewhere(summary) && node !== null;
+    const rows = {
+      node: isMeant ? null : nodeText,
+      meant: isMeant ? nodeText : null,
       request: `${summary.method} ${composeFullPath(summary)}`,
       ip: summary.ip,
       sender: sender && senders[sender].name,
@@ -158,7 +160,11 @@ export class OpenDelivery {
       replayOf: replayOf && this.#createDeliveryLink(replayOf),
       duplicateOf: duplicateOf && this.#createDeliveryLink(duplicateOf),
     };
-    return Object.entries(rows).flatMap(([key, value]) => (value ? [[text(`delivery.${key}`), value]] : []));
+    const names = Object.keys(rows) as (keyof typeof rows)[];
+    return names.flatMap((name) => {
+      const value = rows[name];
+      return value ? [[text(`delivery.${name}`), value]] : [];
+    });
   }
 
   /** Opens another delivery, if it is still kept. */
@@ -194,8 +200,9 @@ function createActions(detail: Detail, filterBy: (node: string) => void): JQuery
   const change = $("<div>");
   const result = $("<div>", { class: "webhook-delivery-result", role: "status" });
 
-  const add = (icon: string, key: string, act: (button: JQuery) => void) => {
-    const button = createButton(icon, text(`delivery.${key}`)).appendTo(buttons);
+  type Action = "replay" | "replayChanged" | "curl" | "useInTest" | "showNode" | "onlyNode";
+  const add = (icon: string, action: Action, act: (button: JQuery) => void) => {
+    const button = createButton(icon, text(`delivery.${action}`)).appendTo(buttons);
     return button.on("click", () => act(button));
   };
   const say = (icon: string, said: string, verdict: "good" | "bad" | "" = "") => {

@@ -67,10 +67,11 @@ export class SqliteQueue implements DeliveryQueue {
       ({ pauses, keys }) => {
         for (const key of keys) memory.restore(key);
         this.#pauses = new Map(pauses);
+        this.#shared.isOpen = true;
         for (const [node, queue] of this.#nodes) queue.opened(this.#pauses.get(node));
       },
     ));
-    this.#shared = { file, running, breakerInterval, areFlowsRunning: false, changed: () => undefined };
+    this.#shared = { file, running, breakerInterval, isOpen: false, areFlowsRunning: false, changed: () => undefined };
     // All keys are in memory; those that were settled are in the file as well, for the next process.
     this.duplicates = {
       reserve: async (candidate) => {
@@ -194,6 +195,8 @@ interface SharedByNodes {
   /** The ids of all deliveries whose attempts run, or begin when they are stored. */
   readonly running: Set<string>;
   readonly breakerInterval: number;
+  /** Whether the file has been read, and with it which nodes are paused. */
+  isOpen: boolean;
   areFlowsRunning: boolean;
   changed: StoreEvents["changed"];
 }
@@ -314,7 +317,8 @@ class NodeQueue {
 
   /** How many may start now. */
   #room(pace: Pace): number {
-    if (!this.#shared.areFlowsRunning || this.#pause === "manual") return 0;
+    const { isOpen, areFlowsRunning } = this.#shared;
+    if (!isOpen || !areFlowsRunning || this.#pause === "manual") return 0;
     const isSpread = this.#intervalOf(pace) > 0;
     if (isSpread && Date.now() < this.#nextStartAt) {
       this.#lookAgainAt(this.#nextStartAt);
