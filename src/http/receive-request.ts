@@ -151,10 +151,13 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
 
 /** The body, where a layer in front has read it: the bytes as sent, or a parsed value. */
 function takeFromFront(
-  { request, emptyBody }: Exchange,
+  exchange: Exchange,
   pending: PendingVerification | undefined,
 ): { bytes: Buffer; hasBytes: boolean; parsed?: ParsedBody } | undefined {
+  const { request } = exchange;
   const { rawBody, body: value, files, headers } = request;
+  // Set as the body is asked for.
+  const { emptyBody } = exchange;
   if (Buffer.isBuffer(rawBody)) return { bytes: rawBody, hasBytes: true };
   if (!request._body && !request.readableDidRead) return undefined;
   // Some parsers fill the object that they find.
