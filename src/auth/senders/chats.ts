@@ -1,6 +1,6 @@
 // Senders that people talk over.
 
-import { hmacSha256, plainText, type Sender, tokenOnly } from "./sender";
+import { hmacSha256, plainText, type Sender, signedBody, tokenIn } from "./sender";
 
 export const chats = {
   slack: {
@@ -91,21 +91,14 @@ export const chats = {
     name: "Telegram bots",
     docs: "https://core.telegram.org/bots/api#setwebhook",
     secretIsChosen: true,
-    scheme: {
-      ...tokenOnly,
-      sig: { headers: ["X-Telegram-Bot-Api-Secret-Token"] },
-    },
+    scheme: tokenIn("X-Telegram-Bot-Api-Secret-Token"),
     recognise: [{ "X-Telegram-Bot-Api-Secret-Token": "" }],
     id: { from: ["json:update_id"], signed: false },
   },
   line: {
     name: "LINE",
     docs: "https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature/",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["x-line-signature"], enc: "base64" },
-      content: ["body"],
-    },
+    scheme: signedBody("x-line-signature", "base64"),
     recognise: [{ "x-line-signature": "" }],
     event: "json:events.0.type",
     id: { from: ["json:events.0.webhookEventId"], signed: true },

@@ -1,17 +1,13 @@
 // Senders that host code.
 
-import { hmacSha256, type Sender, standardWebhooks, tokenOnly } from "./sender";
+import { type Sender, signedBody, standardWebhooks, tokenIn } from "./sender";
 
 export const codeHosts = {
   github: {
     name: "GitHub",
     docs: "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",
     secretIsChosen: true,
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Hub-Signature-256"], pick: { prefix: "sha256=" }, enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Hub-Signature-256", "hex", "sha256="),
     recognise: [
       { "X-GitHub-Event": "", "User-Agent": "GitHub-Hookshot/" },
       { "X-GitHub-Event": "", "X-GitHub-Delivery": "" },
@@ -23,10 +19,7 @@ export const codeHosts = {
     name: "GitLab (secret token)",
     docs: "https://docs.gitlab.com/user/project/integrations/webhooks/",
     secretIsChosen: true,
-    scheme: {
-      ...tokenOnly,
-      sig: { headers: ["X-Gitlab-Token"] },
-    },
+    scheme: tokenIn("X-Gitlab-Token"),
     recognise: [{ "X-Gitlab-Event": "" }],
     event: "header:X-Gitlab-Event",
     id: { from: ["header:Idempotency-Key"], signed: false },
@@ -44,11 +37,7 @@ export const codeHosts = {
     name: "Forgejo / Codeberg",
     docs: "https://forgejo.org/docs/latest/user/webhooks/",
     secretIsChosen: true,
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Forgejo-Signature"], enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Forgejo-Signature", "hex"),
     recognise: [{ "X-Forgejo-Event": "" }],
     event: "header:X-Forgejo-Event",
     id: { from: ["header:X-Forgejo-Delivery"], signed: false },
@@ -57,11 +46,7 @@ export const codeHosts = {
     name: "Gitea",
     docs: "https://docs.gitea.com/usage/webhooks",
     secretIsChosen: true,
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Gitea-Signature"], enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Gitea-Signature", "hex"),
     recognise: [{ "X-Gitea-Event": "" }],
     event: "header:X-Gitea-Event",
     id: { from: ["header:X-Gitea-Delivery"], signed: false },
@@ -70,11 +55,7 @@ export const codeHosts = {
     name: "Gogs",
     docs: "https://gogs.io/docs/features/webhook",
     secretIsChosen: true,
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Gogs-Signature"], enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Gogs-Signature", "hex"),
     recognise: [{ "X-Gogs-Event": "" }],
     event: "header:X-Gogs-Event",
     id: { from: ["header:X-Gogs-Delivery"], signed: false },
@@ -83,11 +64,7 @@ export const codeHosts = {
     name: "Bitbucket (Cloud and Data Center)",
     docs: "https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/",
     secretIsChosen: true,
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Hub-Signature"], pick: { prefix: "sha256=" }, enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Hub-Signature", "hex", "sha256="),
     recognise: [
       { "X-Event-Key": "", "X-Hook-UUID": "" },
       { "X-Event-Key": "", "User-Agent": "Bitbucket-Webhooks/" },

@@ -1,6 +1,6 @@
 // Senders that sell, charge and keep accounts.
 
-import { hmacSha256, type Sender } from "./sender";
+import { hmacSha256, type Sender, signedBody } from "./sender";
 
 export const commerce = {
   stripe: {
@@ -48,11 +48,7 @@ export const commerce = {
   shopify: {
     name: "Shopify",
     docs: "https://shopify.dev/docs/apps/build/webhooks/verify-deliveries",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Shopify-Hmac-Sha256"], enc: "base64" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Shopify-Hmac-Sha256", "base64"),
     recognise: [{ "X-Shopify-Topic": "" }, { "X-Shopify-Hmac-Sha256": "" }],
     event: "header:X-Shopify-Topic",
     id: { from: ["header:X-Shopify-Webhook-Id"], signed: false },
@@ -61,11 +57,7 @@ export const commerce = {
     name: "WooCommerce",
     docs: "https://woocommerce.com/document/webhooks/",
     secretIsChosen: true,
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-WC-Webhook-Signature"], enc: "base64" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-WC-Webhook-Signature", "base64"),
     recognise: [{ "X-WC-Webhook-Topic": "" }, { "X-WC-Webhook-Signature": "" }],
     event: "header:X-WC-Webhook-Topic",
     id: { from: ["header:X-WC-Webhook-Delivery-ID"], signed: false },
@@ -82,11 +74,7 @@ export const commerce = {
   xero: {
     name: "Xero",
     docs: "https://developer.xero.com/documentation/guides/webhooks/configuring-your-server/",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["x-xero-signature"], enc: "base64" },
-      content: ["body"],
-    },
+    scheme: signedBody("x-xero-signature", "base64"),
     recognise: [{ "x-xero-signature": "" }],
     event: "json:events.0.eventType",
     handshakes: [

@@ -1,6 +1,6 @@
 // Senders that keep to an open standard, and the one that a user describes.
 
-import { abuseProtection, challenge, hmacSha256, plainText, type Sender, standardWebhooks, tokenOnly } from "./sender";
+import { abuseProtection, challenge, plainText, type Sender, signedBody, standardWebhooks, tokenIn } from "./sender";
 
 export const open = {
   "standard-webhooks": {
@@ -25,10 +25,7 @@ export const open = {
     name: "CloudEvents over HTTP",
     docs: "https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md",
     secretIsChosen: true,
-    scheme: {
-      ...tokenOnly,
-      sig: { headers: ["Authorization"], pick: { prefix: "Bearer " } },
-    },
+    scheme: tokenIn("Authorization", "Bearer "),
     recognise: [{ "ce-id": "", "ce-source": "", "ce-type": "" }],
     event: "header:ce-type",
     id: { from: ["header:ce-id"], signed: false },
@@ -38,11 +35,7 @@ export const open = {
     name: "WebSub (YouTube feeds and other hubs)",
     docs: "https://www.w3.org/TR/websub/",
     secretIsChosen: true,
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Hub-Signature"], pick: { prefix: "sha256=" }, enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Hub-Signature", "hex", "sha256="),
     settings: ["topicUrl", "alg"],
     recognise: [{ Link: "", "X-Hub-Signature": "" }],
     handshakes: [
@@ -64,11 +57,7 @@ export const open = {
     name: "Custom",
     docs: "https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/senders.md#custom-another-sender-that-signs",
     // What a form begins with.
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Signature-256"], pick: { prefix: "sha256=" }, enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Signature-256", "hex", "sha256="),
     settings: ["publicUrl"],
   },
 } as const satisfies Record<string, Sender>;

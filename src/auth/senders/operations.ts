@@ -1,16 +1,12 @@
 // Senders that watch and run machines.
 
-import { abuseProtection, hmacSha256, plainText, type Sender, tokenOnly } from "./sender";
+import { abuseProtection, hmacSha256, plainText, type Sender, signedBody, tokenIn, tokenOnly } from "./sender";
 
 export const operations = {
   sentry: {
     name: "Sentry",
     docs: "https://docs.sentry.io/organization/integrations/integration-platform/webhooks/",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["Sentry-Hook-Signature"], enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("Sentry-Hook-Signature", "hex"),
     recognise: [{ "Sentry-Hook-Resource": "" }],
     event: "header:Sentry-Hook-Resource",
     id: { from: ["header:Request-ID"], signed: false },
@@ -31,11 +27,7 @@ export const operations = {
     name: "Grafana Alerting",
     docs: "https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/",
     secretIsChosen: true,
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Grafana-Alerting-Signature"], enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Grafana-Alerting-Signature", "hex"),
     settings: ["signatureHeader"],
     recognise: [{ "X-Grafana-Alerting-Signature": "" }],
     event: "json:status",
@@ -57,10 +49,7 @@ export const operations = {
     name: "Azure Event Grid",
     docs: "https://learn.microsoft.com/en-us/azure/event-grid/end-point-validation-event-grid-events-schema",
     secretIsChosen: true,
-    scheme: {
-      ...tokenOnly,
-      sig: { headers: ["Authorization"], pick: { prefix: "Bearer " } },
-    },
+    scheme: tokenIn("Authorization", "Bearer "),
     recognise: [{ "aeg-event-type": "" }],
     event: "json:0.eventType",
     id: { from: ["json:0.id"], signed: false },

@@ -187,6 +187,16 @@ export const hmacSha256 = { alg: "hmac-sha256", key: { format: "utf8" } } as con
 /** The secret itself is sent. */
 export const tokenOnly = { alg: "token", key: { format: "utf8" }, content: [] } as const;
 
+/** HMAC-SHA256 of the body, in one of these header fields. */
+export function signedBody(fields: string | readonly string[], enc: Encoding, prefix?: string): Scheme {
+  const pick = prefix === undefined ? {} : { pick: { prefix } };
+  return { ...hmacSha256, sig: { headers: [fields].flat(), ...pick, enc }, content: ["body"] };
+}
+
+export function tokenIn(field: string, prefix?: string): Scheme {
+  return { ...tokenOnly, sig: { headers: [field], ...(prefix !== undefined && { pick: { prefix } }) } };
+}
+
 /** Standard Webhooks, "Signature scheme", and what it came from: the fields' names differ. */
 export function standardWebhooks<Prefix extends string>(prefix: Prefix) {
   return {

@@ -1,16 +1,12 @@
 // Senders that people publish on.
 
-import { challenge, hmacSha256, plainText, type Sender } from "./sender";
+import { challenge, hmacSha256, plainText, type Sender, signedBody } from "./sender";
 
 export const social = {
   meta: {
     name: "Meta (Facebook, Instagram, Messenger, WhatsApp)",
     docs: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Hub-Signature-256"], pick: { prefix: "sha256=" }, enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Hub-Signature-256", "hex", "sha256="),
     settings: ["verifyToken"],
     recognise: [
       { "X-Hub-Signature-256": "sha256=", "User-Agent": "facebookexternalua" },
@@ -34,11 +30,7 @@ export const social = {
   x: {
     name: "X (Twitter)",
     docs: "https://docs.x.com/x-api/webhooks/quickstart",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["x-twitter-webhooks-signature"], pick: { prefix: "sha256=" }, enc: "base64" },
-      content: ["body"],
-    },
+    scheme: signedBody("x-twitter-webhooks-signature", "base64", "sha256="),
     recognise: [{ "x-twitter-webhooks-signature": "sha256=" }],
     handshakes: [
       {

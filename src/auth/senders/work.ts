@@ -1,17 +1,15 @@
 // Senders that people work with: issues, documents, forms, appointments.
 
-import { challenge, hmacSha256, plainText, type Sender } from "./sender";
+import { challenge, hmacSha256, plainText, type Sender, signedBody } from "./sender";
+
+const docusignFields = Array.from({ length: 10 }, (_, index) => `X-DocuSign-Signature-${index + 1}`);
 
 export const work = {
   jira: {
     name: "Jira Cloud",
     docs: "https://developer.atlassian.com/cloud/jira/platform/webhooks/",
     secretIsChosen: true,
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Hub-Signature"], pick: { prefix: "sha256=" }, enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Hub-Signature", "hex", "sha256="),
     recognise: [{ "X-Atlassian-Webhook-Identifier": "" }],
     event: "json:webhookEvent",
     id: { from: ["header:X-Atlassian-Webhook-Identifier"], signed: false },
@@ -33,11 +31,7 @@ export const work = {
     name: "Notion",
     docs: "https://developers.notion.com/reference/webhooks",
     secretBegins: "secret_",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Notion-Signature"], pick: { prefix: "sha256=" }, enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Notion-Signature", "hex", "sha256="),
     settings: ["arm"],
     recognise: [{ "X-Notion-Signature": "sha256=" }],
     event: "json:type",
@@ -58,11 +52,7 @@ export const work = {
   asana: {
     name: "Asana",
     docs: "https://developers.asana.com/docs/webhooks-guide",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Hook-Signature"], enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Hook-Signature", "hex"),
     settings: ["arm"],
     recognise: [{ "X-Hook-Signature": "" }, { "X-Hook-Secret": "" }],
     event: "json:events.0.action",
@@ -85,11 +75,7 @@ export const work = {
     name: "Typeform",
     docs: "https://www.typeform.com/developers/webhooks/secure-your-webhooks/",
     secretIsChosen: true,
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["Typeform-Signature"], pick: { prefix: "sha256=" }, enc: "base64" },
-      content: ["body"],
-    },
+    scheme: signedBody("Typeform-Signature", "base64", "sha256="),
     recognise: [{ "Typeform-Signature": "sha256=" }],
     event: "json:event_type",
     id: { from: ["json:event_id"], signed: true },
@@ -110,36 +96,14 @@ export const work = {
   docusign: {
     name: "DocuSign Connect",
     docs: "https://developers.docusign.com/platform/webhooks/connect/validate/",
-    scheme: {
-      ...hmacSha256,
-      sig: {
-        headers: [
-          "X-DocuSign-Signature-1",
-          "X-DocuSign-Signature-2",
-          "X-DocuSign-Signature-3",
-          "X-DocuSign-Signature-4",
-          "X-DocuSign-Signature-5",
-          "X-DocuSign-Signature-6",
-          "X-DocuSign-Signature-7",
-          "X-DocuSign-Signature-8",
-          "X-DocuSign-Signature-9",
-          "X-DocuSign-Signature-10",
-        ],
-        enc: "base64",
-      },
-      content: ["body"],
-    },
+    scheme: signedBody(docusignFields, "base64"),
     recognise: [{ "X-DocuSign-Signature-1": "" }],
     event: "json:event",
   },
   dropbox: {
     name: "Dropbox",
     docs: "https://www.dropbox.com/developers/reference/webhooks",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["X-Dropbox-Signature"], enc: "hex" },
-      content: ["body"],
-    },
+    scheme: signedBody("X-Dropbox-Signature", "hex"),
     recognise: [{ "X-Dropbox-Signature": "" }],
     handshakes: [
       {
