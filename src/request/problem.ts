@@ -40,65 +40,52 @@ export class Interference extends Error {
   }
 }
 
+const bearer = 'Bearer realm="webhook"';
+const signature = { "WWW-Authenticate": 'Signature realm="webhook"' };
+const retryAfter = (seconds: number) => ({ "Retry-After": String(seconds) });
+
+type Row = readonly [status: number, detail: string, headers?: Problem["headers"]];
+
 /** Every refusal. */
-export const problems = {
+const table = {
   // RFC 6750 §3: no error code when no credentials came.
-  tokenMissing: new Problem("tokenMissing", 401, "This endpoint needs a token, and the request carried none.", {
-    "WWW-Authenticate": 'Bearer realm="webhook"',
-  }),
-  tokenInvalid: new Problem("tokenInvalid", 401, "The token of the request is not valid for this endpoint.", {
-    "WWW-Authenticate": 'Bearer realm="webhook", error="invalid_token"',
-  }),
-  // RFC 9110 §11.6.1; the scheme has no parameters.
-  signatureMissing: new Problem("signatureMissing", 401, "This endpoint needs a signature, and the request has none.", {
-    "WWW-Authenticate": 'Signature realm="webhook"',
-  }),
-  signatureInvalid: new Problem(
-    "signatureInvalid",
+  tokenMissing: [401, "This endpoint needs a token, and the request carried none.", { "WWW-Authenticate": bearer }],
+  tokenInvalid: [
     401,
-    "The signature of the request is not valid for this endpoint.",
-    {
-      "WWW-Authenticate": 'Signature realm="webhook"',
-    },
-  ),
-  handshakeRefused: new Problem("handshakeRefused", 400, "The handshake is not the one that this endpoint takes."),
-  memoryFull: new Problem("memoryFull", 503, "There is no memory for this request now. Please try again.", {
-    "Retry-After": "1",
-  }),
-  addressNotAllowed: new Problem("addressNotAllowed", 403, "This endpoint takes no requests from this address."),
-  rateExceeded: new Problem("rateExceeded", 429, "Too many requests came from this address. Please try again later."),
-  methodNotAllowed: new Problem("methodNotAllowed", 405, "This endpoint takes POST requests only.", { Allow: "POST" }),
-  bodyTooLarge: new Problem("bodyTooLarge", 413, "The body of the request is larger than this endpoint takes."),
-  bodyIncomplete: new Problem("bodyIncomplete", 400, "The body of the request broke off before its end."),
-  codingUnknown: new Problem("codingUnknown", 415, "The content coding of the request is not supported.", {
-    // RFC 9110 §15.5.16: the codings that it could use.
-    "Accept-Encoding": "gzip, deflate, br",
-  }),
-  codingBroken: new Problem("codingBroken", 400, "The body of the request does not match its content coding."),
-  charsetUnknown: new Problem("charsetUnknown", 415, "The charset of the request is not supported."),
-  jsonMalformed: new Problem("jsonMalformed", 400, "The body of the request is not valid JSON."),
-  jsonTooDeep: new Problem("jsonTooDeep", 400, "The JSON of the request is nested too deeply."),
-  formMalformed: new Problem("formMalformed", 400, "The body of the request is not valid multipart/form-data."),
-  partsTooMany: new Problem("partsTooMany", 413, "The form of the request has too many parts."),
-  bodyLate: new Problem("bodyLate", 408, "The body of the request did not arrive in time.", { Connection: "close" }),
-  flowLate: new Problem("flowLate", 504, "The flow did not answer in time."),
-  duplicatesWaiting: new Problem(
-    "duplicatesWaiting",
-    503,
-    "Too many duplicates are waiting for an answer. Please try again.",
-    {
-      "Retry-After": "10",
-    },
-  ),
-  storeTroubled: new Problem("storeTroubled", 503, "The delivery could not be kept. Please try again.", {
-    "Retry-After": "10",
-  }),
-  paused: new Problem("paused", 503, "The flow of this endpoint is paused. Please try again later.", {
-    "Retry-After": "60",
-  }),
-  gone: new Problem("gone", 404, "Nothing receives requests at this path any more."),
-  deploying: new Problem("deploying", 503, "This endpoint is being deployed. Please try again.", {
-    "Retry-After": "10",
-  }),
-  unforeseen: new Problem("unforeseen", 500, "The request could not be handled."),
-} as const satisfies Record<string, Problem>;
+    "The token of the request is not valid for this endpoint.",
+    { "WWW-Authenticate": `${bearer}, error="invalid_token"` },
+  ],
+  // RFC 9110 §11.6.1; the scheme has no parameters.
+  signatureMissing: [401, "This endpoint needs a signature, and the request has none.", signature],
+  signatureInvalid: [401, "The signature of the request is not valid for this endpoint.", signature],
+  handshakeRefused: [400, "The handshake is not the one that this endpoint takes."],
+  memoryFull: [503, "There is no memory for this request now. Please try again.", retryAfter(1)],
+  addressNotAllowed: [403, "This endpoint takes no requests from this address."],
+  rateExceeded: [429, "Too many requests came from this address. Please try again later."],
+  methodNotAllowed: [405, "This endpoint takes POST requests only.", { Allow: "POST" }],
+  bodyTooLarge: [413, "The body of the request is larger than this endpoint takes."],
+  bodyIncomplete: [400, "The body of the request broke off before its end."],
+  // RFC 9110 §15.5.16: the codings that it could use.
+  codingUnknown: [
+    415,
+    "The content coding of the request is not supported.",
+    { "Accept-Encoding": "gzip, deflate, br" },
+  ],
+  codingBroken: [400, "The body of the request does not match its content coding."],
+  charsetUnknown: [415, "The charset of the request is not supported."],
+  jsonMalformed: [400, "The body of the request is not valid JSON."],
+  jsonTooDeep: [400, "The JSON of the request is nested too deeply."],
+  formMalformed: [400, "The body of the request is not valid multipart/form-data."],
+  partsTooMany: [413, "The form of the request has too many parts."],
+  bodyLate: [408, "The body of the request did not arrive in time.", { Connection: "close" }],
+  flowLate: [504, "The flow did not answer in time."],
+  duplicatesWaiting: [503, "Too many duplicates are waiting for an answer. Please try again.", retryAfter(10)],
+  storeTroubled: [503, "The delivery could not be kept. Please try again.", retryAfter(10)],
+  paused: [503, "The flow of this endpoint is paused. Please try again later.", retryAfter(60)],
+  gone: [404, "Nothing receives requests at this path any more."],
+  deploying: [503, "This endpoint is being deployed. Please try again.", retryAfter(10)],
+  unforeseen: [500, "The request could not be handled."],
+} as const satisfies Record<string, Row>;
+
+const named = Object.entries<Row>(table).map(([name, row]) => [name, new Problem(name, ...row)] as const);
+export const problems = Object.fromEntries(named) as { readonly [Name in keyof typeof table]: Problem };
