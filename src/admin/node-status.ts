@@ -152,10 +152,8 @@ function describeUse({ used: { first, second } }: NodeHealth): Record<"first" | 
   return { first: text(first), second: text(second) };
 }
 
-/** The local time of day and, where it is not today, the date before it (ISO 8601). */
+/** The local time of day and, where it is not today, the date before it (ISO 8601, as in Sweden). */
 function formatTime(time: Date): string {
-  const digits = (value: number) => String(value).padStart(2, "0");
-  const clock = `${digits(time.getHours())}:${digits(time.getMinutes())}`;
-  if (time.toDateString() === new Date().toDateString()) return clock;
-  return `${time.getFullYear()}-${digits(time.getMonth() + 1)}-${digits(time.getDate())} ${clock}`;
+  const isToday = time.toDateString() === new Date().toDateString();
+  return time.toLocaleString("sv", { timeStyle: "short", ...(!isToday && { dateStyle: "short" }) });
 }
