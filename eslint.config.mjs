@@ -2,7 +2,7 @@ import { defineConfig, globalIgnores } from "eslint/config";
 import tseslint from "typescript-eslint";
 
 export default defineConfig(
-  globalIgnores(["dist/", ".cache/"]),
+  globalIgnores(["dist/", "dist.new/", ".cache/"]),
   { linterOptions: { noInlineConfig: true, reportUnusedDisableDirectives: "error" } },
   tseslint.configs.strictTypeChecked,
   tseslint.configs.stylisticTypeChecked,

@@ -2,12 +2,14 @@
  * Builds dist/, or the folder given, anew: checks all types, compiles the runtime, bundles the editor script into
  * its html, copies icons and locales.
  */
-import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { buildSync, transformSync } from "esbuild";
 import { commandOf, root, runAtOnce } from "./setup.mjs";
 
-const dist = resolve(root, process.argv[2] ?? "dist");
+const target = resolve(root, process.argv[2] ?? "dist");
+// Moved at the end: what was built before stays where this build fails.
+const dist = `${target}.new`;
 const html = join("nodes", "webhook-trigger.html");
 
 rmSync(dist, { recursive: true, force: true });
@@ -43,6 +45,9 @@ for (const path of readdirSync(dist, { encoding: "utf8", recursive: true })) {
   const text = readFileSync(file, "utf8");
   writeFileSync(file, compact(file, text));
 }
+
+rmSync(target, { recursive: true, force: true });
+renameSync(dist, target);
 
 /**
  * @param {string} file
