@@ -1,4 +1,4 @@
-// The types and defaults of the saved fields.
+// The types of the saved fields; their defaults and rules are in rules.ts.
 
 import { fields, handlingFields } from "./rules";
 
@@ -23,6 +23,14 @@ function getDefaults<Table extends Record<string, { default: unknown }>>(table: 
   const values = Object.entries(table).map(([name, field]) => [name, field.default] as const);
   return Object.fromEntries(values) as Defaults<Table>;
 }
+
+/** Fields with two states, which the form shows as checkboxes. */
+export type BoxField = {
+  [Name in keyof typeof defaults]: (typeof defaults)[Name] extends boolean ? Name : never;
+}[keyof typeof defaults];
+export const boxFields = Object.entries(defaults).flatMap(([name, value]) =>
+  typeof value === "boolean" ? [name as BoxField] : [],
+);
 
 /** The field with the name of the header field or parameter that has the token. */
 export const placementField = {

@@ -6,6 +6,7 @@ import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/ta
 import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
 import { findUnreadable } from "../../../src/config/blocks";
 import {
+  type BoxField,
   type CredentialName,
   credentialNames,
   defaults,
@@ -161,9 +162,6 @@ export function showUnlisted(field: Field, value: unknown): void {
     control.attr("type", "text").val(text(value));
   }
 }
-
-/** Checkboxes that may hold a text. */
-type BoxField = "returnQueryParams" | "rawBody" | "ignoreDuplicates" | "guaranteed";
 
 /** Node-RED ticks a box for any text. */
 export function prepareBox(node: WebhookNode, field: BoxField): void {

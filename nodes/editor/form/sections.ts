@@ -3,7 +3,7 @@
 import { testBody } from "../../../src/auth/present";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
-import { defaults, placementField, type SavedFields } from "../../../src/config/fields";
+import { boxFields, defaults, placementField, type SavedFields } from "../../../src/config/fields";
 import { backoffAfter } from "../../../src/config/parse";
 import { isEnvironmentValue, rules } from "../../../src/config/rules";
 import { docsUrl, formatDuration, parseJson } from "../host";
@@ -47,9 +47,7 @@ const deployed = new WeakMap<WebhookNode, SavedFields>();
 
 export function prepareSections(node: WebhookNode): void {
   if (!node.changed) deployed.set(node, savedValues(node));
-  for (const field of ["returnQueryParams", "rawBody", "ignoreDuplicates", "guaranteed"] as const) {
-    prepareBox(node, field);
-  }
+  for (const field of boxFields) prepareBox(node, field);
   $("#webhook-trigger-section-limits .webhook-trigger-note a").attr("href", docsUrl("replies.md#behind-a-proxy"));
   prepareDuplicates();
 }
