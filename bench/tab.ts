@@ -1,7 +1,7 @@
 /** What the sidebar's tab of deliveries costs the editor, and the endpoint that it shows. */
 import type { Browser } from "playwright-core";
 import { Editor, startBrowser } from "../test/harness/browser";
-import { DeliveriesTab, summaries, ToldDeliveries } from "../test/harness/deliveries-tab";
+import { DeliveriesTab, FakeRuntime, summaries } from "../test/harness/deliveries-tab";
 import { costOf } from "./cost";
 import { inTurns, milliseconds, ratios, report, spread } from "./figures";
 import { steadyLoad } from "./load";
@@ -28,9 +28,8 @@ export async function tab(): Promise<void> {
 /** How long it takes until as many rows as fit are others, drawn, with a list that is made up. */
 async function scrolling(subject: Subject, browser: Browser): Promise<void> {
   const editor = await Editor.open(browser, runtimeOf(subject));
-  const told = new ToldDeliveries();
-  await told.serve(editor.page);
-  told.deliveries = summaries(rows);
+  const runtime = await FakeRuntime.serve(editor.page);
+  runtime.deliveries = summaries(rows);
   const shown = new DeliveriesTab(editor);
   await shown.open();
   await shown.rows.first().waitFor();
@@ -56,7 +55,6 @@ async function scrolling(subject: Subject, browser: Browser): Promise<void> {
     "≤ 16 ms",
     `**${p95.toFixed(1)}** ms`,
   );
-  await editor.close();
 }
 
 /** Requests come while the tab is open, and while another one is. */
@@ -101,7 +99,6 @@ async function burst(subject: Subject, browser: Browser): Promise<void> {
     "≥ 0.95",
     spread(ratios(measured.closed, measured.open)),
   );
-  await editor.close();
 }
 
 /** The processor time for one request, in µs. */

@@ -38,9 +38,9 @@ const senders = without(inFolders("runtime"), [...surroundings, ...guaranteed, .
 const differential = inFolders("differential");
 const keeps = inFiles("adversary/kills", "adversary/sqlite");
 const attacks = without(inFolders("adversary"), keeps);
-const fields = inFiles("editor/form", "editor/sections", "editor/token", "editor/url");
-const trials = inFiles("editor/handling", "editor/handover", "editor/standing", "editor/trial", "editor/window");
-const tab = all.filter((path) => /^test\/editor\/(deliver|replay)/.test(path));
+const fields = inFiles("editor/form", "editor/handover", "editor/token");
+const trials = inFiles("editor/handling", "editor/last-request", "editor/test-request");
+const tab = all.filter((path) => path.startsWith("test/editor/deliver"));
 const editor = without(inFolders("editor"), [...fields, ...trials, ...tab]);
 // What depends on the version of Node.js.
 const contract = inFiles(
@@ -56,13 +56,7 @@ const contract = inFiles(
 // What depends on the version of Node.js besides: its SQLite, and the package itself.
 const versioned = [...inFolders("node"), ...all.filter((path) => path.startsWith("test/unit/deliveries/"))];
 // What depends on the version of the editor.
-const editorInShort = inFiles(
-  "editor/form",
-  "editor/accessibility",
-  "editor/palette",
-  "editor/story",
-  "editor/deliveries-story",
-);
+const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/first-webhook", "editor/deliveries-story");
 
 /** Versions, by the paths of a Node.js and a Node-RED, which are fetched when they are needed. */
 const oldest = { versions: "Node-RED 4.1 on Node 20", node: () => nodeBinary(20), nodeRed: () => nodeRedFolder(4) };
@@ -114,10 +108,10 @@ export const everything = [
 
 /** What tells in less than a minute whether a change is on the way. */
 export const quick = [
-  part(latest, "the first webhook", inFiles("editor/story")),
+  part(latest, "the first webhook", inFiles("editor/first-webhook")),
   part(latest, "tokens", inFiles("adversary/token")),
   part(latest, "in small", without([...small, ...inFiles("package/imports")], slow)),
 ];
 
 /** What depends on how wide a text is. */
-export const layout = [part(latest, "the layout of texts", inFiles("editor/languages", "editor/window"), true)];
+export const layout = [part(latest, "the layout of texts", inFiles("editor/languages", "editor/accessibility"), true)];

@@ -56,7 +56,6 @@ export async function photographTab(browser: Browser, path: string, now: string)
     await shown.rows.nth(requests.length - 1).waitFor();
     await page.mouse.move(0, 0);
     await shown.element.screenshot({ path: join(path, "deliveries.png"), animations: "disabled" });
-    await editor.close();
   } finally {
     await nodeRed.stop();
   }

@@ -37,7 +37,6 @@ describe("a recipe", () => {
     nodeRed = await sharedNodeRed(tab(...names.map((name) => webhook(name, `/${name}`, { credentials: {} }))));
     editor = await Editor.open(await sharedBrowser(), nodeRed);
   });
-  after(() => editor.close());
 
   const post = (name: string, { search = "", headers, body }: ReturnType<Sender>): Promise<Reply> =>
     send(nodeRed.node(`/${name}${search}`), { headers, body });

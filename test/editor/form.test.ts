@@ -1,29 +1,15 @@
 import should from "should";
-import { type SenderId, senders } from "../../src/auth/senders/table";
+import type { SenderId } from "../../src/auth/senders/table";
 import { defaults, type SavedFields } from "../../src/config/fields";
-import { type BrokenRule, maxPathLength, tokenLength } from "../../src/config/rules";
-import { catalogText, Editor, type FormField } from "../harness/browser";
+import { tokenLength } from "../../src/config/rules";
+import { catalogText, type Editor, type FormField, type Section } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
-import type { NodeRed } from "../harness/node-red";
-import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+import { openEditor } from "../harness/stage";
 
-/** For each rule that the form can see broken: what to put where, in a node that was saved with these fields. */
-const breaches: Record<
-  Exclude<
-    BrokenRule,
-    | "environment"
-    | "httpNodeMiddleware"
-    | "storeMissing"
-    | "storeMisunderstood"
-    | "secret.format"
-    | "secondSecret.format"
-  >,
-  { field: FormField; value?: string; saved?: Partial<SavedFields> }
-> = {
+/** A broken rule for each field, and some that only the form checks: what to put where, in a node that has these fields. */
+const breaches: Record<string, { field: FormField; value?: string; saved?: Partial<SavedFields> }> = {
   "relativePath.required": { field: "relativePath", value: "/" },
-  "relativePath.length": { field: "relativePath", value: "a".repeat(maxPathLength) },
   "relativePath.characters": { field: "relativePath", value: "/orders/:id" },
-  "relativePath.segments": { field: "relativePath", value: "/orders/../flows" },
   "relativePath.admin": { field: "relativePath", value: "/Flows/" },
   returnQueryParams: { field: "returnQueryParams", value: "perhaps", saved: { returnQueryParams: "${RETURN}" } },
   "token.required": { field: "token", value: "" },
@@ -33,7 +19,6 @@ const breaches: Record<
   queryParameter: { field: "queryParameter", value: "", saved: { verificationMethod: "query" } },
   headerParameter: { field: "headerParameter", value: "X Token" },
   "secondToken.length": { field: "secondToken", value: "x" },
-  "secondToken.characters": { field: "secondToken", value: "é".repeat(tokenLength) },
   "sender.required": { field: "sender", saved: { verificationMethod: "signature" } },
   "sender.unknown": { field: "sender", saved: { sender: "nobody" } },
   "secret.required": { field: "secret", value: "", saved: signedBy("stripe") },
@@ -42,12 +27,6 @@ const breaches: Record<
   timestampHeader: { field: "timestampHeader", value: "X Time", saved: signedBy("grafana-timestamp") },
   alg: { field: "alg", saved: { ...signedBy("websub"), senderSettings: { alg: "md5" } } },
   "scheme.required": { field: "scheme", value: "{", saved: signedBy("custom") },
-  "scheme.alg": { field: "scheme", value: schemeWith({ alg: "md5" }), saved: signedBy("custom") },
-  "scheme.key": { field: "scheme", value: schemeWith({ key: { format: "utf7" } }), saved: signedBy("custom") },
-  "scheme.sig": { field: "scheme", value: schemeWith({ sig: {} }), saved: signedBy("custom") },
-  "scheme.enc": { field: "scheme", value: schemeWith({ sig: { headers: ["X"] } }), saved: signedBy("custom") },
-  "scheme.content": { field: "scheme", value: schemeWith({ content: [] }), saved: signedBy("custom") },
-  "scheme.ts": { field: "scheme", value: schemeWith({ content: ["ts"] }), saved: signedBy("custom") },
   reply: { field: "reply", saved: { reply: "later" } },
   replyStatus: { field: "replyStatus", value: "404" },
   replyType: { field: "replyType", value: "text" },
@@ -73,67 +52,38 @@ function signedBy(sender: SenderId): Partial<SavedFields> {
   return { verificationMethod: "signature", sender };
 }
 
-/** The scheme that the form begins with, but for a part of it. */
-function schemeWith(part: object): string {
-  return JSON.stringify({ ...senders.custom.scheme, ...part });
-}
+/** An environment variable in each field that is saved as text. */
+const environmentValues = Object.fromEntries(
+  Object.keys(defaults)
+    .filter((field) => field !== "scheme" && field !== "senderSettings")
+    .map((field) => [field, `\${${field.toUpperCase()}}`]),
+);
 
-const environmentValues = {
-  name: "${NAME}",
-  relativePath: "${SOME_PATH}",
-  returnQueryParams: "${RETURN}",
-  verificationMethod: "${METHOD}",
-  queryParameter: "${QUERY}",
-  headerParameter: "${HEADER}",
-  sender: "${SENDER}",
-  reply: "${REPLY}",
-  replyStatus: "${STATUS}",
-  replyBody: "${BODY}",
-  replyType: "${TYPE}",
-  replyTimeout: "${TIMEOUT}",
-  ignoreDuplicates: "${IGNORE}",
-  duplicateKey: "${KEY}",
-  duplicateWindow: "${WINDOW}",
-  allowFrom: "${ADDRESSES}",
-  rateLimit: "${RATE}",
-  alertWhenSilent: "${HOURS}",
-  rawBody: "${RAW}",
-  guaranteed: "${DURABLE}",
-  attempts: "${ATTEMPTS}",
-  backoffFirst: "${FIRST}",
-  backoffLongest: "${LONGEST}",
-  concurrency: "${CONCURRENCY}",
-  ratePerMinute: "${STARTS}",
-  breaker: "${BREAKER}",
-  attemptTimeout: "${TIMEOUT}",
-};
-
-/** The fields that may hold anything. */
-const withoutRule = ["name", "replyBody"];
+const flow = webhookFlow(
+  { id: "plain", relativePath: "/plain" },
+  { id: "changed", relativePath: "/changed" },
+  { id: "environment", ...environmentValues },
+  { id: "ticked", relativePath: "/ticked", returnQueryParams: "true", guaranteed: "true" },
+  { id: "unused", relativePath: "/unused", headerParameter: "X Token", verificationMethod: "query" },
+  { id: "unknown", relativePath: "/unknown", verificationMethod: "cookie" },
+  { id: "query", relativePath: "/query", verificationMethod: "query", returnQueryParams: true },
+  { id: "signed", relativePath: "/signed", verificationMethod: "signature", sender: "gitlab-signed" },
+  ...Object.entries(breaches).map(([rule, { saved }]) => ({ id: rule, relativePath: `/${rule}`, ...saved })),
+);
 
 describe("the form of the webhook trigger", () => {
-  let nodeRed: NodeRed;
   let editor: Editor;
   before(async () => {
-    nodeRed = await sharedNodeRed(
-      webhookFlow(
-        { id: "plain", relativePath: "/plain" },
-        { id: "environment", ...environmentValues },
-        { id: "ticked", relativePath: "/ticked", returnQueryParams: "true" },
-        { id: "unused", relativePath: "/unused", headerParameter: "X Token", verificationMethod: "query" },
-        { id: "unknown", relativePath: "/unknown", verificationMethod: "cookie" },
-        ...Object.entries(breaches).map(([rule, { saved }]) => ({ id: rule, relativePath: `/${rule}`, ...saved })),
-      ),
-    );
-    editor = await Editor.open(await sharedBrowser(), nodeRed);
+    ({ editor } = await openEditor(flow));
   });
   afterEach(() => editor.leave());
-  after(() => editor.close());
 
   const isInvalid = (field: FormField) =>
     editor.input(field).evaluate((input) => input.classList.contains("input-error"));
+  const state = (section: Section) => editor.state(section).innerText();
+  const isMarked = () => editor.page.locator(".webhook-trigger-form .input-error").count();
 
-  it("labels every field as the specification names it", async () => {
+  it("names the fields as the specification does, has texts for all of them, and a help panel", async () => {
     await editor.edit("plain");
     const labels = {
       relativePath: "Relative Path",
@@ -148,41 +98,51 @@ describe("the form of the webhook trigger", () => {
       const shown = await editor.page.locator(`label[for="node-input-${field}"]`).textContent();
       should(shown?.trim()).equal(label);
     }
+    const form = editor.page.locator(".webhook-trigger-form");
+    const keys = await form
+      .locator("[data-i18n]")
+      .evaluateAll((elements) => elements.map((element) => element.getAttribute("data-i18n") ?? ""));
+    keys.length.should.be.above(0);
+    const html = await form.evaluate((element) => element.outerHTML.replace(/data-i18n="[^"]*"/g, ""));
+    for (const key of keys) html.should.not.containEql(key.replace(/^\[[^\]]*\]/, "").replace(/^.*:/, ""));
+    await editor.page.locator(".red-ui-tray-footer .fa-book").click();
+    const help = editor.page.locator(".red-ui-help .red-ui-help", { hasText: "Starts the flow when" });
+    await help.waitFor();
+    (await help.innerText()).should.containEql(catalogText("label.relativePath"));
   });
 
-  it("starts with the defaults that the runtime knows, but for a path and a token of its own", async () => {
-    const id = await editor.drop("webhook-trigger", 500, 300);
-    await editor.edit(id);
+  it("gives a new node the defaults, a path and a token of its own, and finds no fault with it", async () => {
+    await editor.editAsItIs(await editor.drop("webhook-trigger", 500, 300));
     for (const field of ["name", "sender", "verificationMethod", "queryParameter", "headerParameter"] as const) {
       (await editor.input(field).inputValue()).should.equal(defaults[field]);
     }
     (await editor.input("returnQueryParams").isChecked()).should.equal(defaults.returnQueryParams);
     (await editor.input("relativePath").inputValue()).should.match(/^\/hook-[a-z0-9]{6}$/);
     (await editor.input("token").inputValue()).should.match(/^[\w-]{40}$/);
+    (await editor.openSections()).should.eql([]);
+    (await isMarked()).should.equal(0);
+    await editor.input("sender").selectOption("github");
+    (await editor.openSections()).should.eql([]);
   });
 
-  it("shows the parameter field of the chosen method and hides the other", async () => {
-    await editor.edit("plain");
-    for (const method of ["query", "header", "query"]) {
-      await editor.input("verificationMethod").selectOption(method);
-      (await editor.input("queryParameter").isVisible()).should.equal(method === "query");
-      (await editor.input("headerParameter").isVisible()).should.equal(method === "header");
-    }
-  });
-
-  it("shows both parameter fields when an environment variable decides the method", async () => {
+  it("shows the parameter field of the chosen method, and both where the environment decides", async () => {
+    const shown = async () => [
+      await editor.input("queryParameter").isVisible(),
+      await editor.input("headerParameter").isVisible(),
+    ];
     await editor.edit("environment");
-    (await editor.input("queryParameter").isVisible()).should.be.true();
-    (await editor.input("headerParameter").isVisible()).should.be.true();
+    (await shown()).should.eql([true, true]);
+    await editor.cancel();
+    await editor.edit("plain");
+    (await shown()).should.eql([false, true]);
+    await editor.input("verificationMethod").selectOption("query");
+    (await shown()).should.eql([true, false]);
   });
 
   for (const [rule, { field, value }] of Object.entries(breaches)) {
-    it(`says so when ${rule} is broken`, async () => {
+    it(`says under the field that ${rule} is broken`, async () => {
       await editor.edit(rule);
-      if (value !== undefined) {
-        await editor.input(field).fill(value);
-        await editor.input(field).blur();
-      }
+      if (value !== undefined) await editor.input(field).fill(value);
       // Of a list, the form knows which entry it is.
       const text =
         rule === "allowFrom" ? catalogText("limits.unreadable", { entry: "somewhere" }) : catalogText(`rules.${rule}`);
@@ -196,27 +156,20 @@ describe("the form of the webhook trigger", () => {
     await editor.input("headerParameter").fill("X Token");
     (await editor.message("headerParameter").isVisible()).should.be.true();
     await editor.input("headerParameter").fill("X-Token");
-    await editor.input("headerParameter").blur();
     (await editor.message("headerParameter").isVisible()).should.be.false();
     (await isInvalid("headerParameter")).should.be.false();
   });
 
-  it("does not check the parameter field that the method does not use", async () => {
+  it("checks a parameter field only while the method uses it", async () => {
     await editor.edit("unused");
     (await isInvalid("headerParameter")).should.be.false();
-    should(await editor.message("headerParameter").textContent()).equal("");
+    await editor.input("verificationMethod").selectOption("header");
+    (await editor.message("headerParameter").innerText()).should.equal(catalogText("rules.headerParameter"));
     await editor.cancel();
     (await editor.isValid("unused")).should.be.true();
   });
 
-  it("checks a parameter field as soon as a method is chosen that uses it", async () => {
-    await editor.edit("unused");
-    await editor.input("verificationMethod").selectOption("header");
-    (await editor.message("headerParameter").innerText()).should.equal(catalogText("rules.headerParameter"));
-    (await isInvalid("headerParameter")).should.be.true();
-  });
-
-  it("checks no parameter field for a method that does not exist", async () => {
+  it("keeps a method that does not exist, and marks the node as invalid", async () => {
     await editor.edit("unknown");
     (await editor.input("headerParameter").isVisible()).should.be.false();
     (await editor.input("queryParameter").isVisible()).should.be.false();
@@ -227,67 +180,69 @@ describe("the form of the webhook trigger", () => {
 
   it("checks a node that came back after it was deleted from its form by what it holds", async () => {
     await editor.edit("unused");
-    await editor.input("name").fill("renamed");
-    await editor.done();
-    await editor.edit("unused");
+    await editor.input("verificationMethod").selectOption("header");
     await editor.page.locator("#node-dialog-delete").click();
     await editor.input("name").waitFor({ state: "detached" });
     await editor.invoke("core:undo");
-    await editor.invoke("core:undo");
-    should(await editor.saved("unused", "name")).equal("");
     (await editor.isValid("unused")).should.be.true();
   });
 
-  it("accepts environment values in every field", async () => {
+  it("takes environment variables in every field, and keeps them on Done", async () => {
     await editor.edit("environment");
     await editor.input("token").fill("${TOKEN}");
-    await editor.input("token").blur();
-    for (const field of [...Object.keys(environmentValues), "token"] as FormField[]) {
-      (await isInvalid(field)).should.be.false(field);
-      if (!withoutRule.includes(field)) should(await editor.message(field).textContent()).equal("");
-    }
-  });
-
-  it("keeps environment values in every field on Done", async () => {
-    await editor.edit("environment");
+    (await isMarked()).should.equal(0);
+    (await editor.page.locator(".webhook-trigger-message").allInnerTexts()).join("").should.equal("");
+    (await state("verification")).should.equal("${VERIFICATIONMETHOD}");
+    (await state("terminal")).should.equal(catalogText("section.lineUnknown"));
     await editor.done();
     for (const [field, value] of Object.entries(environmentValues)) {
       should(await editor.saved("environment", field as keyof SavedFields)).equal(value);
     }
   });
 
-  it("ticks the box when an environment variable's place was taken by the text true", async () => {
+  it("ticks a box that was saved as the text true", async () => {
     await editor.edit("ticked");
     (await editor.input("returnQueryParams").isChecked()).should.be.true();
+    (await editor.input("guaranteed").isChecked()).should.be.true();
   });
 
-  it("leaves no text untranslated", async () => {
-    await editor.edit("plain");
-    const texts = await editor.page.locator(".webhook-trigger-form").evaluate((form) => {
-      const elements = [...form.querySelectorAll("*")];
-      return [
-        form.textContent,
-        ...elements.flatMap((element) => [element.getAttribute("aria-label"), element.getAttribute("placeholder")]),
-      ];
+  for (const [id, method, name, message, terminal] of [
+    ["plain", "header", "Authorization", "section.body", "section.line"],
+    ["query", "query", "state", "section.bodyAndQuery", "section.line"],
+    ["signed", "signature", "GitLab", "section.body", "section.noLine"],
+  ] as const) {
+    it(`closes the sections, whose headings say what they hold: ${id}`, async () => {
+      await editor.editAsItIs(id);
+      (await editor.openSections()).should.eql([]);
+      (await state("verification")).should.equal(catalogText(`section.${method}`, { name }));
+      (await state("message")).should.equal(catalogText(message));
+      (await state("terminal")).should.equal(catalogText(terminal));
     });
-    const keys = await editor.page
-      .locator(".webhook-trigger-form [data-i18n]")
-      .evaluateAll((elements) => elements.map((element) => element.getAttribute("data-i18n") ?? ""));
-    keys.length.should.be.above(0);
-    for (const key of keys) {
-      const name = key.replace(/^\[[^\]]*\]/, "").replace(/^.*:/, "");
-      catalogText(name).should.not.equal("");
-      texts.join("\n").should.not.containEql(name);
-    }
+  }
+
+  it("opens a section for a change that is not deployed, and no more once it is", async () => {
+    await editor.edit("changed");
+    await editor.input("returnQueryParams").check();
+    await editor.done();
+    await editor.editAsItIs("changed");
+    (await editor.openSections()).should.eql(["message"]);
+    await editor.done();
+    await editor.deploy();
+    await editor.editAsItIs("changed");
+    (await editor.openSections()).should.eql([]);
   });
 
-  it("has a help panel", async () => {
+  it("opens a section for an error in it, which the heading states, until the user closes it", async () => {
     await editor.edit("plain");
-    await editor.page.locator(".red-ui-tray-footer .fa-book").click();
-    const help = editor.page.locator(".red-ui-help .red-ui-help", { hasText: "Starts the flow when" });
-    await help.waitFor();
-    for (const label of ["relativePath", "token", "verificationMethod", "returnQueryParams"]) {
-      (await help.innerText()).should.containEql(catalogText(`label.${label}`));
-    }
+    await editor.input("headerParameter").fill("X Token");
+    await editor.done();
+    (await editor.isValid("plain")).should.be.false();
+    await editor.editAsItIs("plain");
+    (await editor.openSections()).should.eql(["verification"]);
+    (await state("verification")).should.equal(catalogText("section.broken"));
+    (await editor.state("verification").locator("i.fa").count()).should.equal(1);
+    await editor.heading("verification").click();
+    await editor.input("name").fill("Broken");
+    (await editor.openSections()).should.eql([]);
   });
 });

@@ -1,29 +1,29 @@
-import type { Locator } from "playwright-core";
 import should from "should";
 import type { NodeReport } from "../../src/admin/node-health";
 import { defaults, handlingDefaults, type HandlingFields } from "../../src/config/fields";
-import type { TestOutcome } from "../../src/flow/test-requests";
-import { catalogText, Editor, type Section } from "../harness/browser";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { catalogText, type Editor, type Section } from "../harness/browser";
 import { webhook, webhookFlow } from "../harness/flow";
-import { sharedBrowser, sharedNodeRed } from "../harness/stage";
-import { uncalled } from "../harness/standing";
+import { openEditor } from "../harness/stage";
+import { uncalled } from "../harness/node-report";
 
 const fields = Object.keys(handlingDefaults) as (keyof HandlingFields)[];
 const signed = { verificationMethod: "signature", credentials: { secret: "a secret" } };
+const section = (key: string, values: Record<string, string> = {}) => catalogText(`section.${key}`, values);
 
-/** Nodes that have something in these fields, and what their headings say of it. */
-const told: Record<
+/** Nodes that have something in these fields, and what the headings say of it. */
+const nodes: Record<
   string,
   { saved: Partial<HandlingFields>; sender?: string; states: Partial<Record<Section, string>> }
 > = {
   usual: {
     saved: {},
     states: {
-      message: text("body"),
-      reply: text("atOnce", { status: "200" }),
-      duplicates: text("duplicatesUnchecked"),
-      limits: `${text("anyAddress")}, ${text("noRate")}`,
-      guaranteed: text("guaranteedOff"),
+      message: section("body"),
+      reply: section("atOnce", { status: "200" }),
+      duplicates: section("duplicatesUnchecked"),
+      limits: `${section("anyAddress")}, ${section("noRate")}`,
+      guaranteed: section("guaranteedOff"),
     },
   },
   filled: {
@@ -38,30 +38,44 @@ const told: Record<
       rawBody: true,
     },
     states: {
-      message: `${text("body")} · ${text("rawBody")}`,
-      reply: text("atOnce", { status: "202" }),
-      duplicates: text("duplicatesKnown", { hours: "1", key: "json:order.id" }),
-      limits: `${text("addresses", { count: "3" })}, ${text("rate", { rate: "60" })}, ${text("expected", { hours: "0.5" })}`,
+      message: `${section("body")} · ${section("rawBody")}`,
+      reply: section("atOnce", { status: "202" }),
+      duplicates: section("duplicatesKnown", { hours: "1", key: "json:order.id" }),
+      limits: [
+        section("addresses", { count: "3" }),
+        section("rate", { rate: "60" }),
+        section("expected", { hours: "0.5" }),
+      ].join(", "),
     },
   },
   answering: {
     saved: { reply: "flow", replyTimeout: 30, ignoreDuplicates: true, allowFrom: " 192.0.2.0/24\n" },
     sender: "github",
     states: {
-      reply: text("byFlow", { seconds: "30" }),
-      duplicates: text("duplicatesKnown", { hours: "72", key: text("byId") }),
-      limits: `192.0.2.0/24, ${text("noRate")}`,
+      reply: section("byFlow", { seconds: "30" }),
+      duplicates: section("duplicatesKnown", { hours: "72", key: section("byId") }),
+      limits: `192.0.2.0/24, ${section("noRate")}`,
     },
   },
   digesting: {
     saved: { ignoreDuplicates: true, duplicateKey: "body" },
-    states: { duplicates: text("duplicatesKnown", { hours: "72", key: text("byBody") }) },
+    states: { duplicates: section("duplicatesKnown", { hours: "72", key: section("byBody") }) },
   },
-  keyless: { saved: { ignoreDuplicates: true }, states: { duplicates: text("duplicatesUnknown") } },
   repeating: {
     saved: {},
     sender: "github",
-    states: { duplicates: `${text("duplicatesUnchecked")} · ${text("duplicatesSuggested", { name: "GitHub" })}` },
+    states: { duplicates: `${section("duplicatesUnchecked")} · ${section("duplicatesSuggested", { name: "GitHub" })}` },
+  },
+  paced: {
+    saved: { guaranteed: true, concurrency: 1, ratePerMinute: 60, breaker: 5 },
+    states: {
+      guaranteed: [
+        section("guaranteedInFile"),
+        section("concurrency", { count: "1" }),
+        section("rate", { rate: "60" }),
+        section("breaker", { failures: "5" }),
+      ].join(", "),
+    },
   },
   environment: {
     saved: {
@@ -74,18 +88,14 @@ const told: Record<
       guaranteed: "${DURABLE}",
     },
     states: {
-      message: `${text("body")} · \${RAW}`,
+      message: `${section("body")} · \${RAW}`,
       reply: "${REPLY}",
       duplicates: "${IGNORE}",
-      limits: `\${FROM}, ${text("rate", { rate: "${RATE}" })}, ${text("expected", { hours: "${HOURS}" })}`,
+      limits: ["${FROM}", section("rate", { rate: "${RATE}" }), section("expected", { hours: "${HOURS}" })].join(", "),
       guaranteed: "${DURABLE}",
     },
   },
 };
-
-function text(key: string, values: Record<string, string> = {}): string {
-  return catalogText(`section.${key}`, values);
-}
 
 /** A node of a version that had none of these fields. */
 function older(id: string) {
@@ -93,41 +103,62 @@ function older(id: string) {
   return { ...Object.fromEntries(saved), z: "tab", x: 400, y: 40, wires: [["sink"]] };
 }
 
+const flow = [
+  ...webhookFlow(
+    ...Object.entries(nodes).map(([id, { saved, sender = "" }]) => ({
+      id,
+      relativePath: `/${id}`,
+      ...saved,
+      sender,
+      ...(sender && signed),
+    })),
+    { id: "kept", relativePath: "/kept" },
+    { id: "stripe", relativePath: "/stripe", guaranteed: true, sender: "stripe", ...signed },
+  ),
+  older("older"),
+  older("renamed"),
+];
+
 describe("what becomes of requests, in the form", () => {
   let editor: Editor;
-  let standing: NodeReport;
+  let report: NodeReport;
+  let where: unknown;
   before(async () => {
-    const nodes = Object.entries(told).map(([id, { saved, sender = "" }]) => ({ id, relativePath: `/${id}`, ...saved, sender, ...(sender && signed) }));
-    const nodeRed = await sharedNodeRed([...webhookFlow(...nodes, { id: "kept", relativePath: "/kept" }), older("older"), older("renamed")]);
-    editor = await Editor.open(await sharedBrowser(), nodeRed);
-    await editor.page.route("**/standing", (route) => route.fulfill({ json: standing }));
+    ({ editor } = await openEditor(flow));
+    where = await editor.setting("webhookTriggerGuaranteed");
+    await editor.page.route("**/standing", (route) => route.fulfill({ json: report }));
   });
-  beforeEach(() => {
-    standing = { ...uncalled };
+  beforeEach(async () => {
+    report = { ...uncalled };
+    await editor.set("webhookTriggerGuaranteed", "file");
   });
   afterEach(() => editor.leave());
-  after(() => editor.close());
 
-  const focus = () => editor.page.evaluate(() => document.activeElement?.id);
-  const state = (section: Section) => editor.state(section).innerText();
-  const kinds = () => editor.page.locator("#webhook-trigger-duplicateKeyOf");
+  const state = (name: Section) => editor.state(name).innerText();
+  const isNoted = (name: Parameters<Editor["note"]>[0]) => editor.note(name).isVisible();
+  const noted = async (name: Parameters<Editor["note"]>[0]) => {
+    await editor.note(name).waitFor();
+    return (await editor.note(name).innerText()).trim();
+  };
+  const message = (field: keyof HandlingFields) => editor.message(field).innerText();
+  const kinds = () => editor.part("duplicateKeyOf");
+  const points = async () => {
+    const all = await editor.page.locator("#webhook-trigger-section-guaranteed li:visible").allInnerTexts();
+    return all.map((text) => text.trim());
+  };
+  const promised = (...keys: string[]) => keys.map((key) => catalogText(`guaranteed.${key}`));
   const saved = async (id: string) => {
     const found: Record<string, unknown> = {};
     for (const field of fields) found[field] = await editor.saved(id, field);
     return found;
   };
-  const shown = async () => {
-    const visible: string[] = [];
-    for (const field of fields) if (await editor.input(field).isVisible()) visible.push(field);
-    return visible;
-  };
 
-  for (const [id, { states }] of Object.entries(told)) {
-    it(`is in the headings of ${id}, whose sections are closed and stay as they are`, async () => {
+  for (const [id, { states }] of Object.entries(nodes)) {
+    it(`is in the headings of closed sections, and stays as it was saved: ${id}`, async () => {
       const before = await saved(id);
       await editor.editAsItIs(id);
       (await editor.openSections()).should.eql([]);
-      for (const [section, expected] of Object.entries(states)) (await state(section as Section)).should.equal(expected);
+      for (const [name, expected] of Object.entries(states)) (await state(name as Section)).should.equal(expected);
       await editor.done();
       (await saved(id)).should.eql(before);
       (await editor.isChanged(id)).should.be.false();
@@ -135,21 +166,17 @@ describe("what becomes of requests, in the form", () => {
     });
   }
 
-  it("is what holds for a node that is older than the fields, which stays without them", async () => {
-    (await editor.isValid("older")).should.be.true();
+  it("is the default for a node that is older than the fields, which stays without them", async () => {
     await editor.editAsItIs("older");
     (await editor.openSections()).should.eql([]);
-    for (const field of ["reply", "replyStatus", "replyBody", "replyType", "replyTimeout", "duplicateKey", "duplicateWindow", "allowFrom", "rateLimit", "alertWhenSilent", "attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker"] as const) {
-      (await editor.input(field).inputValue()).should.equal(String(defaults[field]));
+    for (const [field, value] of Object.entries(handlingDefaults)) {
+      const input = editor.input(field as keyof HandlingFields);
+      if (typeof value === "boolean") (await input.isChecked()).should.equal(value, field);
+      else (await input.inputValue()).should.equal(String(value), field);
     }
-    for (const field of ["ignoreDuplicates", "rawBody", "guaranteed"] as const) (await editor.input(field).isChecked()).should.be.false();
     await editor.done();
     (await editor.isChanged("older")).should.be.false();
     (await editor.isValid("older")).should.be.true();
-    Object.values(await saved("older")).should.eql(fields.map(() => undefined));
-  });
-
-  it("is changed alone in a node that is older", async () => {
     await editor.edit("renamed");
     await editor.input("rateLimit").fill("60");
     await editor.done();
@@ -157,61 +184,40 @@ describe("what becomes of requests, in the form", () => {
     should(await saved("renamed")).containEql({ rateLimit: "60", replyStatus: undefined, reply: undefined });
   });
 
-  it("is saved, and there when the form is opened again", async () => {
-    const changes = { reply: "flow", replyTimeout: "30", duplicateKey: "query:id", duplicateWindow: "24", allowFrom: "192.0.2.1\n::1", rateLimit: "5", alertWhenSilent: "0.5" } as const;
+  it("is saved, and in open sections when the form is opened again", async () => {
+    const typed = { replyTimeout: "30", duplicateKey: "query:id", duplicateWindow: "24", allowFrom: "192.0.2.1\n::1", rateLimit: "5", alertWhenSilent: "0.5", attemptTimeout: "60", breaker: "5" } as const;
+    const ticked = { ignoreDuplicates: true, rawBody: true, guaranteed: true } as const;
     await editor.edit("kept");
     await editor.input("reply").selectOption("flow");
-    await editor.input("ignoreDuplicates").check();
-    await editor.input("rawBody").check();
-    for (const [field, value] of Object.entries(changes)) if (field !== "reply") await editor.input(field as keyof typeof changes).fill(value);
+    for (const field of Object.keys(ticked)) await editor.input(field as keyof typeof ticked).check();
+    for (const [field, value] of Object.entries(typed)) await editor.input(field as keyof typeof typed).fill(value);
     await editor.done();
-    await editor.editAsItIs("kept");
-    (await editor.openSections()).should.eql(["message", "reply", "duplicates", "limits"]);
-    for (const [field, value] of Object.entries(changes)) (await editor.input(field as keyof typeof changes).inputValue()).should.equal(value);
-    for (const field of ["ignoreDuplicates", "rawBody"] as const) (await editor.input(field).isChecked()).should.be.true();
-    await editor.done();
-    (await saved("kept")).should.eql({ ...handlingDefaults, ...changes, ignoreDuplicates: true, rawBody: true });
+    (await saved("kept")).should.eql({ ...handlingDefaults, reply: "flow", ...ticked, ...typed });
     (await editor.isValid("kept")).should.be.true();
+    await editor.editAsItIs("kept");
+    (await editor.openSections()).should.eql(["message", "reply", "duplicates", "limits", "guaranteed"]);
+    for (const [field, value] of Object.entries(typed)) (await editor.input(field as keyof typeof typed).inputValue()).should.equal(value);
   });
 
   const always = ["reply", "ignoreDuplicates", "allowFrom", "rateLimit", "alertWhenSilent", "rawBody", "guaranteed"];
-  for (const [what, change, expected] of [
-    ["a reply at once", () => Promise.resolve(), ["replyStatus", "replyBody", "replyType"]],
-    ["a reply without content", () => editor.input("replyStatus").fill("204"), ["replyStatus"]],
-    ["a reply by the flow", () => editor.input("reply").selectOption("flow"), ["replyTimeout"]],
-    ["duplicates that are ignored", () => editor.input("ignoreDuplicates").check(), ["replyStatus", "replyBody", "replyType", "duplicateKey", "duplicateWindow"]],
-    ["guaranteed delivery", () => editor.input("guaranteed").check(), ["replyStatus", "replyBody", "replyType", "attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker"]],
+  const atOnce = ["replyStatus", "replyBody", "replyType"];
+  for (const [what, id, change, expected] of [
+    ["a reply at once", "usual", () => Promise.resolve(), atOnce],
+    ["a reply without content", "usual", () => editor.input("replyStatus").fill("204"), ["replyStatus"]],
+    ["a reply by the flow", "usual", () => editor.input("reply").selectOption("flow"), ["replyTimeout"]],
+    ["duplicates that are ignored", "usual", () => editor.input("ignoreDuplicates").check(), [...atOnce, "duplicateKey", "duplicateWindow"]],
+    ["guaranteed delivery", "usual", () => editor.input("guaranteed").check(), [...atOnce, "attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker"]],
+    ["what the environment decides", "environment", () => Promise.resolve(), fields.filter((field) => !always.includes(field))],
   ] as const) {
     it(`asks for what belongs to ${what}, and for nothing else`, async () => {
-      await editor.edit("usual");
+      await editor.edit(id);
       await change();
-      (await shown()).sort().should.eql([...always, ...expected].sort());
+      const visible: string[] = [];
+      for (const field of fields) if (await editor.input(field).isVisible()) visible.push(field);
+      visible.sort().should.eql([...always, ...expected].sort());
       (await editor.hint("reply").innerText()).should.equal(what === "a reply by the flow" ? catalogText("hint.replyByFlow") : "");
     });
   }
-
-  it("may all depend on the environment", async () => {
-    await editor.edit("environment");
-    (await shown()).should.eql(fields);
-  });
-
-  it("opens a section for an error in it, and says so in the heading", async () => {
-    await editor.editAsItIs("usual");
-    await editor.heading("limits").click();
-    await editor.input("rateLimit").fill("many");
-    (await state("limits")).should.equal(text("broken"));
-    (await editor.state("limits").locator("i.fa").count()).should.equal(1);
-    const colour = (of: Locator) => of.evaluate((element) => getComputedStyle(element).color);
-    (await colour(editor.state("limits"))).should.equal(await colour(editor.message("rateLimit"))).and.not.equal(await colour(editor.state("duplicates")));
-    await editor.heading("limits").click();
-    await editor.done();
-    (await editor.isValid("usual")).should.be.false();
-    await editor.editAsItIs("usual");
-    (await editor.openSections()).should.eql(["limits"]);
-    await editor.input("rateLimit").fill("0");
-    await editor.done();
-    (await editor.isValid("usual")).should.be.true();
-  });
 
   it("does not check a field that does not apply, and checks it as soon as it does", async () => {
     await editor.edit("usual");
@@ -219,45 +225,60 @@ describe("what becomes of requests, in the form", () => {
     await editor.input("replyStatus").fill("204");
     (await editor.message("replyType").textContent() ?? "?").should.equal("");
     await editor.input("replyStatus").fill("200");
-    (await editor.message("replyType").innerText()).should.equal(catalogText("rules.replyType"));
-    (await editor.input("replyType").getAttribute("aria-invalid") ?? "").should.equal("true");
+    (await message("replyType")).should.equal(catalogText("rules.replyType"));
+    should(await editor.input("replyType").getAttribute("aria-invalid")).equal("true");
+    (await state("reply")).should.equal(section("broken"));
   });
 
-  describe("suggests to ignore duplicates where the sender has an id for its deliveries", () => {
-    it("and begins with it by a button, which leaves the keyboard on the box", async () => {
-      await editor.edit("repeating");
-      (await editor.input("ignoreDuplicates").isChecked()).should.be.false();
-      (await editor.note("duplicates").innerText()).trim().should.startWith(catalogText("duplicates.suggested", { name: "GitHub" }));
-      await editor.note("duplicates").locator("button").click();
-      (await editor.input("ignoreDuplicates").isChecked()).should.be.true();
-      should(await focus()).equal("node-input-ignoreDuplicates");
-      (await editor.note("duplicates").isVisible()).should.be.false();
-      (await state("duplicates")).should.equal(text("duplicatesKnown", { hours: "72", key: text("byId") }));
-    });
+  it("points out a body that is not the JSON that its type promises", async () => {
+    await editor.edit("usual");
+    for (const [type, body, isWrong] of [
+      ["application/json", "{ok}", true],
+      ["application/problem+json; charset=utf-8", "{ok}", true],
+      ["text/plain", "{ok}", false],
+      ["application/json", '{"ok":true}', false],
+      ["application/json", "", false],
+      ["application/json", "${BODY}", false],
+    ] as const) {
+      await editor.input("replyType").fill(type);
+      await editor.input("replyBody").fill(body);
+      (await isNoted("json")).should.equal(isWrong, `${type} ${body}`);
+      if (isWrong) (await noted("json")).should.equal(catalogText("reply.noJson"));
+    }
+  });
 
-    it("and not where it has none, which it says when they are to be ignored all the same", async () => {
-      await editor.edit("usual");
-      (await editor.note("duplicates").isVisible()).should.be.false();
-      (await editor.note("no-id").isVisible()).should.be.false();
-      await editor.input("ignoreDuplicates").check();
-      (await editor.note("no-id").innerText()).trim().should.equal(catalogText("duplicates.noId"));
-      await editor.input("sender").selectOption("github");
-      (await editor.note("no-id").isVisible()).should.be.false();
-      (await kinds().inputValue()).should.equal("id");
-    });
+  it("suggests to ignore duplicates where the sender has an id for its deliveries, by a button", async () => {
+    await editor.edit("repeating");
+    (await noted("duplicates")).should.startWith(catalogText("duplicates.suggested", { name: "GitHub" }));
+    await editor.note("duplicates").locator("button").click();
+    (await editor.input("ignoreDuplicates").isChecked()).should.be.true();
+    (await editor.focus()).should.equal("node-input-ignoreDuplicates");
+    (await isNoted("duplicates")).should.be.false();
+    (await state("duplicates")).should.equal(section("duplicatesKnown", { hours: "72", key: section("byId") }));
+  });
 
-    it("and offers that id in the hint of the key as well, but only there", async () => {
-      await editor.edit("keyless");
-      (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKeyWithoutId"));
-      await editor.input("sender").selectOption("github");
-      (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKey"));
-    });
+  it("says that duplicates cannot be known where the sender has no id, and how many requests had no key", async () => {
+    report.withoutKey = 7;
+    await editor.edit("usual");
+    (await isNoted("duplicates")).should.be.false();
+    await editor.input("ignoreDuplicates").check();
+    (await noted("no-id")).should.equal(catalogText("duplicates.noId"));
+    (await noted("without-key")).should.equal(catalogText("duplicates.withoutKey", { count: "7" }));
+    (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKeyWithoutId"));
+    await editor.input("sender").selectOption("github");
+    (await isNoted("no-id")).should.be.false();
+    (await kinds().inputValue()).should.equal("id");
+    (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKey"));
+    await editor.input("ignoreDuplicates").uncheck();
+    (await isNoted("without-key")).should.be.false();
   });
 
   it("has a list of what deliveries may be known by, which writes the key", async () => {
-    await editor.edit("keyless");
+    await editor.edit("usual");
+    await editor.input("ignoreDuplicates").check();
+    (await state("duplicates")).should.equal(section("duplicatesUnknown"));
     (await kinds().inputValue()).should.equal("none");
-    for (const [kind, key] of [["header", "header:"], ["body", "body"], ["query", "query:"]] as const) {
+    for (const [kind, key] of [["header", "header:"], ["body", "body"], ["query", "query:"], ["json", "json:"]] as const) {
       await kinds().selectOption(kind);
       (await editor.input("duplicateKey").inputValue()).should.equal(key);
     }
@@ -269,99 +290,101 @@ describe("what becomes of requests, in the form", () => {
     (await editor.input("duplicateKey").inputValue()).should.equal("json:");
     await editor.input("duplicateKey").fill("${KEY}");
     (await kinds().inputValue()).should.equal("written");
-    (await state("duplicates")).should.equal(text("duplicatesKnown", { hours: "72", key: "${KEY}" }));
-  });
-
-  it("says how many requests had no key, as long as duplicates are to be ignored", async () => {
-    standing.withoutKey = 7;
-    await editor.edit("digesting");
-    await editor.note("without-key").waitFor();
-    (await editor.note("without-key").innerText()).trim().should.equal(catalogText("duplicates.withoutKey", { count: "7" }));
-    await editor.input("ignoreDuplicates").uncheck();
-    (await editor.note("without-key").isVisible()).should.be.false();
-  });
-
-  it("notes a body that is not the JSON that its type promises", async () => {
-    await editor.edit("usual");
-    const note = editor.note("json");
-    for (const [type, body, isNoted] of [
-      ["application/json", "{ok}", true],
-      ["application/problem+json; charset=utf-8", "{ok}", true],
-      ["text/plain", "{ok}", false],
-      ["application/json", '{"ok":true}', false],
-      ["application/json", "", false],
-      ["application/json", "${BODY}", false],
-    ] as const) {
-      await editor.input("replyType").fill(type);
-      await editor.input("replyBody").fill(body);
-      (await note.isVisible()).should.equal(isNoted, `${type} ${body}`);
-      if (isNoted) (await note.innerText()).trim().should.equal(catalogText("reply.noJson"));
-    }
+    (await state("duplicates")).should.equal(section("duplicatesKnown", { hours: "72", key: "${KEY}" }));
   });
 
   it("says which of the addresses is none", async () => {
     await editor.edit("usual");
     await editor.input("allowFrom").fill("192.0.2.1, 203.0.113.0/33\n203.0.113.0/24");
-    (await editor.message("allowFrom").innerText()).should.equal(catalogText("limits.unreadable", { entry: "203.0.113.0/33" }));
+    (await message("allowFrom")).should.equal(catalogText("limits.unreadable", { entry: "203.0.113.0/33" }));
     await editor.input("allowFrom").fill(",");
-    (await editor.message("allowFrom").innerText()).should.equal(catalogText("rules.allowFrom"));
+    (await message("allowFrom")).should.equal(catalogText("rules.allowFrom"));
     await editor.input("allowFrom").fill("203.0.113.0/24");
     (await editor.message("allowFrom").isVisible()).should.be.false();
   });
 
-  it("warns of limits by address where Node-RED seems to see no other computer", async () => {
-    standing.hasOnlyLoopback = true;
-    await editor.edit("usual");
-    await editor.input("rateLimit").fill("60");
-    await editor.note("loopback").waitFor();
-    (await editor.note("loopback").innerText()).trim().should.startWith(catalogText("limits.loopback"));
-    should(await editor.note("loopback").locator("a").getAttribute("href")).endWith("/docs/replies.md#behind-a-proxy");
-    (await state("limits")).should.endWith(text("onlyLocal"));
-    await editor.input("rateLimit").fill("0");
-    (await editor.note("loopback").isVisible()).should.be.false();
-    await editor.input("allowFrom").fill("192.0.2.1");
-    (await editor.note("loopback").isVisible()).should.be.true();
-  });
-
-  it("states that in the heading, and leaves the section closed", async () => {
-    standing.hasOnlyLoopback = true;
-    await editor.editAsItIs("filled");
-    await editor.state("limits").filter({ hasText: text("onlyLocal") }).waitFor();
-    (await editor.openSections()).should.eql([]);
-  });
-
-  it("warns of limits by address where any sender can claim any address", async () => {
-    standing.trustsEveryProxy = true;
-    await editor.edit("usual");
-    (await editor.note("forgeable").isVisible()).should.be.false();
-    await editor.input("rateLimit").fill("60");
-    await editor.note("forgeable").waitFor();
-    (await editor.note("forgeable").innerText()).trim().should.startWith(catalogText("limits.trustsEveryProxy"));
-    should(await editor.note("forgeable").locator("a").getAttribute("href")).endWith("/docs/replies.md#behind-a-proxy");
-    (await state("limits")).should.endWith(text("forgeable"));
-    (await editor.note("loopback").isVisible()).should.be.false();
-    await editor.input("rateLimit").fill("0");
-    (await editor.note("forgeable").isVisible()).should.be.false();
-    await editor.input("allowFrom").fill("192.0.2.1");
-    (await editor.note("forgeable").isVisible()).should.be.true();
-  });
-
-  it("has the raw body in the picture of the message", async () => {
-    await editor.edit("usual");
-    await editor.input("rawBody").check();
-    (await editor.picture.innerText()).should.equal('msg.payload = "hello world"\nmsg.rawBody = Buffer.from("hello world")');
-  });
-
-  for (const [outcome, status, verdict] of [["answered", 201, "good"], ["unanswered", 504, "bad"]] as [TestOutcome, number, string][]) {
-    it(`tells that a test request was ${outcome}, and where to look`, async () => {
-      await editor.page.route("**/test", (route) => route.fulfill({ json: { outcome, status } }));
-      await editor.editAsItIs("answering");
-      const expected = catalogText(`trial.${outcome}`, { status: String(status) });
-      // The node has a list of addresses.
-      (await editor.sendTest()).should.equal(`${expected} ${catalogText("trial.unlimited")}`);
-      await editor.page.locator(`.webhook-trigger-result.${verdict}`).waitFor();
-      (await editor.page.locator("#webhook-trigger-debug").isVisible()).should.be.true();
-      await editor.page.unroute("**/test");
+  for (const [fact, note, text, stated] of [
+    ["hasOnlyLoopback", "loopback", "limits.loopback", "onlyLocal"],
+    ["trustsEveryProxy", "forgeable", "limits.trustsEveryProxy", "forgeable"],
+  ] as const) {
+    it(`warns of limits by address, also in the heading, where Node-RED does not see it: ${fact}`, async () => {
+      report[fact] = true;
+      await editor.editAsItIs("filled");
+      await editor.state("limits").filter({ hasText: section(stated) }).waitFor();
+      (await editor.openSections()).should.eql([]);
+      await editor.cancel();
+      await editor.edit("usual");
+      await editor.input("rateLimit").fill("60");
+      (await noted(note)).should.startWith(catalogText(text));
+      should(await editor.note(note).locator("a").getAttribute("href")).endWith("/docs/replies.md#behind-a-proxy");
+      await editor.input("rateLimit").fill("0");
+      (await isNoted(note)).should.be.false();
+      await editor.input("allowFrom").fill("192.0.2.1");
+      (await isNoted(note)).should.be.true();
     });
   }
+
+  it("says where guaranteed deliveries are stored, as the runtime says it, and what is promised", async () => {
+    should(where).equal(sqliteIsHere() ? "file" : "none");
+    for (const [store, stated, place] of [["file", "guaranteedInFile", "inFile"], ["server", "guaranteedOnServer", "onServer"]] as const) {
+      await editor.set("webhookTriggerGuaranteed", store);
+      await editor.edit("usual");
+      (await points()).should.eql(promised("again", "twice", "status", place, "slower"));
+      (await isNoted("no-store")).should.be.false();
+      await editor.input("guaranteed").check();
+      (await state("guaranteed")).should.equal(section(stated));
+      await editor.input("reply").selectOption("flow");
+      (await points()).should.containEql(catalogText("guaranteed.byFlow"));
+      await editor.cancel();
+    }
+  });
+
+  it("says for how long a delivery is tried", async () => {
+    const span = editor.part("guaranteed-span");
+    await editor.edit("usual");
+    await editor.input("guaranteed").check();
+    (await editor.input("attempts").inputValue()).should.equal(String(defaults.attempts));
+    (await span.innerText()).should.equal(catalogText("guaranteed.span", { time: "85 minutes" }));
+    await editor.input("attempts").fill("50");
+    (await span.innerText()).should.equal(catalogText("guaranteed.span", { time: "41 hours" }));
+    await editor.input("attempts").fill("1");
+    (await span.isVisible()).should.be.false();
+    await editor.input("attempts").fill("2");
+    await editor.input("backoffFirst").fill("1");
+    (await span.innerText()).should.equal(catalogText("guaranteed.span", { time: "1 second" }));
+    await editor.input("backoffFirst").fill("soon");
+    (await span.isVisible()).should.be.false();
+  });
+
+  it("advises to ignore duplicates with guaranteed delivery where the sender has an id", async () => {
+    await editor.edit("usual");
+    await editor.input("guaranteed").check();
+    (await isNoted("guaranteed-duplicates")).should.be.false();
+    await editor.cancel();
+    await editor.edit("stripe");
+    (await noted("guaranteed-duplicates")).should.equal(catalogText("guaranteed.duplicates", { name: "Stripe" }));
+    await editor.input("guaranteed").uncheck();
+    (await isNoted("guaranteed-duplicates")).should.be.false();
+    await editor.input("guaranteed").check();
+    await editor.input("ignoreDuplicates").check();
+    (await isNoted("guaranteed-duplicates")).should.be.false();
+  });
+
+  it("says what guaranteed delivery needs where nothing can be stored, and is an error only where it is on", async () => {
+    await editor.set("webhookTriggerGuaranteed", "none");
+    await editor.edit("usual");
+    (await noted("no-store")).should.equal(catalogText("guaranteed.missing"));
+    (await points()).should.eql(promised("again", "twice", "status", "slower"));
+    (await editor.message("guaranteed").isVisible()).should.be.false();
+    await editor.cancel();
+    await editor.editAsItIs("paced");
+    (await editor.openSections()).should.eql(["guaranteed"]);
+    (await state("guaranteed")).should.equal(section("broken"));
+    (await message("guaranteed")).should.equal(catalogText("guaranteed.closed"));
+    await editor.input("guaranteed").uncheck();
+    (await editor.message("guaranteed").isVisible()).should.be.false();
+    await editor.input("guaranteed").check();
+    await editor.done();
+    (await editor.isValid("paced")).should.be.false();
+  });
 }); // prettier-ignore

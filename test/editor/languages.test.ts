@@ -1,114 +1,126 @@
-import type { Locator } from "playwright-core";
-import should from "should";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import should from "should";
 import { handlingDefaults } from "../../src/config/fields";
-import { catalogText, Editor, sections } from "../harness/browser";
-import { DeliveriesTab, summary, ToldDeliveries } from "../harness/deliveries-tab";
+import { catalogText, type Editor, sections } from "../harness/browser";
+import { DeliveriesTab, FakeRuntime, summary } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
-import { NodeRed } from "../harness/node-red";
 import { root } from "../harness/package";
-import { sharedBrowser, sharedNodeRed } from "../harness/stage";
+import { openEditor, sharedNodeRed } from "../harness/stage";
 
 const languages = readdirSync(join(root, "locales"));
+const paths = ["saved", "rival", "orders"].map((id) => ({ id, relativePath: `/${id}` }));
+const refusal = { problem: "tokenMissing", reasons: [], looksLike: null, error: null };
 
-/** The fields that the form has, whatever stands in it, and those that it has with duplicates that are ignored. */
-const fields = [
+/** The labels of the fields that the form has, whatever stands in it, and of those for duplicates. */
+const labels = [
   ...["relativePath", "token", "verificationMethod", "headerParameter", "returnQueryParams", "name"],
   ...Object.keys(handlingDefaults).filter((field) => field !== "replyTimeout"),
 ];
 
-for (const locale of languages) {
-  describe(`the editor in ${locale}`, () => {
-    let nodeRed: NodeRed;
-    let editor: Editor;
-    const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, locale);
-    before(async () => {
-      const paths = ["saved", "rival", "orders"].map((id) => ({ id, relativePath: `/${id}` }));
-      nodeRed = await sharedNodeRed(webhookFlow(...paths));
-      editor = await Editor.open(await sharedBrowser(), nodeRed, { locale });
-    });
-    after(() => editor.close());
+describe("the editor in German", () => {
+  let editor: Editor;
+  const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, "de");
+  before(async () => {
+    ({ editor } = await openEditor(webhookFlow(...paths), {}, { locale: "de" }));
+  });
+  afterEach(() => editor.leave());
 
-    it("has a form whose labels fit into their column", async () => {
-      // One line of text: nothing is so long that it wraps.
-      const fits = async (label: Locator, key: string) => {
-        should((await label.innerText()).trim()).equal(text(key));
-        should((await label.boundingBox())?.height).be.below(30);
-      };
-      const fieldFits = (field: string) =>
-        fits(editor.page.locator(`label[for="node-input-${field}"]`), `label.${field}`);
+  it("has the form in German, with its messages and its help", async () => {
+    await editor.edit("saved");
+    (await editor.state("reply").innerText()).should.equal(text("section.atOnce", { status: "200" }));
+    (await editor.hint("token").innerText()).should.equal(text("credential.kept"));
+    (await editor.sendTest()).should.equal(text("trial.accepted"));
+    await editor.input("relativePath").fill("/rival");
+    (await editor.part("warning").innerText()).should.equal(text("url.takenByWebhook"));
+    await editor.input("relativePath").fill("/a b");
+    (await editor.message("relativePath").innerText()).should.equal(text("rules.relativePath.characters"));
+    await editor.page.locator(".red-ui-tray-footer .fa-book").click();
+    const help = editor.page.locator(".red-ui-help .red-ui-help b", { hasText: text("label.returnQueryParams") });
+    await help.first().waitFor();
+  });
+
+  it("has the tab of deliveries in German", async () => {
+    const runtime = await FakeRuntime.serve(editor.page);
+    runtime.deliveries = [summary({ id: "1", state: "refused", status: 401, cause: refusal })];
+    const tab = new DeliveriesTab(editor);
+    await tab.open();
+    const row = tab.row(text("refused.tokenMissing"));
+    await row.filter({ hasText: text("tab.state.refused") }).waitFor();
+  });
+});
+
+describe("the texts of each language", () => {
+  let editor: Editor;
+  before(async () => {
+    ({ editor } = await openEditor(webhookFlow(...paths)));
+  });
+  after(() => editor.leave());
+
+  for (const language of languages) {
+    it(`fit into one line beside the fields and in the headings of the form in ${language}`, async () => {
+      await editor.leave();
       await editor.edit("saved");
       await editor.input("ignoreDuplicates").check();
       await editor.input("guaranteed").check();
-      for (const field of fields) await fieldFits(field);
-      await editor.input("reply").selectOption("flow");
-      await fieldFits("replyTimeout");
-      for (const section of sections)
-        await fits(editor.heading(section).locator("> span").first(), `section.${section}`);
-      (await editor.state("reply").innerText()).should.equal(text("section.byFlow", { seconds: "10" }));
-      (await editor.hint("token").innerText()).should.equal(text("credential.kept"));
-      (await editor.tokenButton("make").innerText()).should.equal(text("make.token"));
-      (await editor.sendTest()).should.equal(text("trial.accepted"));
-      await editor.input("relativePath").fill("/rival");
-      (await editor.warning.innerText()).should.equal(text("url.takenByWebhook"));
-      await editor.input("relativePath").fill("/a b");
-      (await editor.message("relativePath").innerText()).should.equal(text("rules.relativePath.characters"));
-      await editor.page.locator(".red-ui-tray-footer .fa-book").click();
-      await editor.page
-        .locator(".red-ui-help .red-ui-help b", { hasText: text("label.returnQueryParams") })
-        .first()
-        .waitFor();
-      await editor.leave();
-    });
-
-    it("has a tab of deliveries that fits into 280 px", async () => {
-      const told = new ToldDeliveries();
-      const cause = { problem: "tokenMissing", reasons: [], looksLike: null, error: null };
-      told.deliveries = [summary({ id: "1", state: "refused", status: 401, cause }), summary({ id: "2" })];
-      told.silent = [{ node: "orders", hours: 24, since: 0 }];
-      await told.serve(editor.page);
-      const tab = new DeliveriesTab(editor);
-      await tab.open();
-      await tab
-        .row(text("tab.state.refused"))
-        .filter({ hasText: text("refused.tokenMissing") })
-        .waitFor();
-      await tab.row(text("tab.state.succeeded")).locator(".webhook-deliveries-check").click();
-      await tab.element.evaluate((element) => {
-        element.style.width = "280px";
-      });
-      const [wide, cut] = await tab.element.evaluate((element) => {
-        const { right } = element.getBoundingClientRect();
-        const all = [...element.querySelectorAll<HTMLElement>("*")].filter((each) => each.checkVisibility());
-        const wider = all.filter((each) => each.getBoundingClientRect().right > right + 0.5);
-        // The node is what gives way; the rest of a row's first line is there as a whole.
-        const firm = all.filter((each) =>
-          each.matches("[class$=time], [class$=state], [class$=status], [class$=took]"),
+      const places = [
+        ...labels.map((field) => [`label[for="node-input-${field}"]`, `label.${field}`] as const),
+        ...sections.map((section) => [`#webhook-trigger-heading-${section} > span`, `section.${section}`] as const),
+      ];
+      for (const [place, key] of places) {
+        const label = editor.page.locator(place).first();
+        (await label.innerText()).trim().should.equal(catalogText(key));
+        const height = await label.evaluate(
+          (element, text) => {
+            element.textContent = text;
+            return element.getBoundingClientRect().height;
+          },
+          catalogText(key, {}, language),
         );
-        const shortened = firm.filter((each) => each.scrollWidth > each.clientWidth);
-        return [wider, shortened].map((some) => some.map(({ outerHTML }) => outerHTML));
-      });
-      should(wide).eql([]);
-      should(cut).eql([]);
-    });
-  });
-}
-
-describe("the runtime in another language", () => {
-  for (const lang of ["de", "ja"]) {
-    it(`has status and log in ${lang}`, async () => {
-      const nodeRed = await NodeRed.start({ settings: { lang }, flow: webhookFlow({ id: "hook" }, { id: "late" }) });
-      try {
-        const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, lang);
-        await nodeRed.deploy(webhookFlow({ id: "hook" }, { id: "late" }));
-        await nodeRed.status("late", new RegExp(text("status.waiting", { path: "/hook" })));
-        await send(nodeRed.node("/hook"));
-        await nodeRed.until(() => nodeRed.log.includes(text("refused.tokenMissing")) || undefined, "the refusal in the log");
-      } finally {
-        await nodeRed.stop();
+        should(height).be.within(5, 30, key);
       }
     });
   }
+
+  it("fit into the rows of the tab of deliveries, where the name of the node gives way", async () => {
+    await editor.leave();
+    const runtime = await FakeRuntime.serve(editor.page);
+    runtime.deliveries = [summary({ id: "1", state: "refused", node: "a node with a name that is too long" })];
+    const tab = new DeliveriesTab(editor);
+    await tab.open();
+    await tab.rows.first().waitFor();
+    await tab.element.evaluate((element) => element.setAttribute("style", "width: 280px"));
+    for (const language of languages) {
+      for (const state of [
+        "queued",
+        "running",
+        "retrying",
+        "succeeded",
+        "failed",
+        "refused",
+        "duplicate",
+        "handshake",
+      ]) {
+        const word = catalogText(`tab.state.${state}`, {}, language);
+        const cut = await tab.rows.first().evaluate((row, shown) => {
+          const place = row.querySelector(".webhook-deliveries-state > span");
+          if (place) place.textContent = shown;
+          const parts = row.querySelectorAll("[class$=time], [class$=state], [class$=status], [class$=took]");
+          return [...parts].filter((part) => part.scrollWidth > part.clientWidth).map((part) => part.textContent);
+        }, word);
+        cut.should.eql([], word);
+      }
+    }
+  });
+});
+
+describe("the runtime in German", () => {
+  it("has its status and its log in German", async () => {
+    const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, "de");
+    const nodeRed = await sharedNodeRed(webhookFlow({ id: "hook" }, { id: "late" }), { settings: { lang: "de" } });
+    await nodeRed.status("late", new RegExp(text("status.waiting", { path: "/hook" })));
+    await send(nodeRed.node("/hook"));
+    await nodeRed.until(() => nodeRed.log.includes(text("refused.tokenMissing")) || undefined, "the refusal in the log");
+  });
 }); // prettier-ignore

@@ -1,17 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Browser, chromium, type Locator, type Page } from "playwright-core";
+import { type Browser, chromium, type Disposable, type Locator, type Page, type ViewportSize } from "playwright-core";
 import type { CredentialName, SavedFields, Settings } from "../../src/config/fields";
-import type { StoreKind } from "../../src/config/stores";
 import type { NodeRed } from "./node-red";
 import { root } from "./package";
-import { type Look, patience, takeTab } from "./tabs";
 
 /** The part of the editor's global that the tests use. */
 declare const RED: {
-  settings: { webhookTriggerGuaranteed: StoreKind };
   actions: { invoke(action: string): void };
   editor: { edit(node: object): void };
+  settings: Record<Setting, unknown>;
+  view: { reveal: (id: string) => void };
   nodes: { node(id: string): Record<string, unknown> | null; filterNodes(filter: { type: string }): { id: string }[] };
 };
 
@@ -21,6 +20,34 @@ export type FormField = Exclude<keyof SavedFields, "senderSettings"> | Credentia
 /** The sections of the form, from top to bottom. */
 export const sections = ["verification", "message", "reply", "duplicates", "limits", "guaranteed", "terminal"] as const;
 export type Section = (typeof sections)[number];
+
+/** What the form gives to the sender. */
+type GivenItem = "url" | "header" | "token" | "secret" | "verifyToken";
+
+/** What the form may point out. */
+type Note =
+  | ("yours" | "seen" | "closed" | "reach" | "duplicates" | "no-id" | "without-key" | "json")
+  | ("loopback" | "forgeable" | "no-store" | "guaranteed-duplicates");
+
+/** What the runtime lets the editor know of its settings. */
+type Setting = `webhookTrigger${"BaseUrl" | "Deliveries" | "Guaranteed" | "Roots"}`;
+
+/** What decides how the editor looks: the window, theme and language of its user, and more CSS. */
+export interface Look {
+  viewport?: ViewportSize;
+  colorScheme?: "light" | "dark";
+  locale?: string;
+  style?: string;
+}
+
+/** How long a busy machine may take for a step in the editor, in ms. */
+const patience = 120_000;
+
+/** Nothing moves, and notifications do not take clicks. */
+const still = `
+  *, ::before, ::after { transition: none !important; animation: none !important; }
+  #red-ui-notifications { pointer-events: none; }
+`;
 
 /** Starts the Chromium of `CHROMIUM_PATH`, else the one that Debian installs. */
 export function startBrowser(): Promise<Browser> {
@@ -41,6 +68,63 @@ export function startBrowser(): Promise<Browser> {
   });
 }
 
+/** The only page of each browser, which loads the editor faster when it has loaded it before, and its present look. */
+const pages = new WeakMap<Browser, { page: Page; look?: Disposable }>();
+
+/** Shows an address in the page of a user who has never seen the editor. */
+async function openPage(browser: Browser, url: string, look: Look): Promise<Page> {
+  const opened = pages.get(browser) ?? { page: await newPage(browser) };
+  pages.set(browser, opened);
+  const { page } = opened;
+  const { viewport = { width: 1280, height: 720 }, colorScheme = "light", locale = "en-US", style = "" } = look;
+  page.removeAllListeners();
+  await page.unrouteAll();
+  await page.mouse.move(0, 0);
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme });
+  await opened.look?.dispose();
+  opened.look = await page.addInitScript(prepareEditor, { colorScheme, locale, css: still + style });
+  await page.goto("about:blank");
+  await page.goto(url);
+  return page;
+}
+
+async function newPage(browser: Browser): Promise<Page> {
+  const context = await browser.newContext({ permissions: ["clipboard-read", "clipboard-write"] });
+  context.setDefaultTimeout(patience);
+  return context.newPage();
+}
+
+/** Runs in the page before the editor does. */
+function prepareEditor({ colorScheme, locale, css }: { colorScheme: string; locale: string; css: string }): void {
+  // A page without an address has no storage.
+  if (location.protocol !== "http:") return;
+  localStorage.clear();
+  sessionStorage.clear();
+  localStorage.setItem("editor-language", locale);
+  // Node-RED 5 keeps its own choice of theme, whatever the browser's user likes.
+  localStorage.setItem("view-dark-theme", colorScheme);
+  addEventListener("DOMContentLoaded", () => {
+    document.head.append(Object.assign(document.createElement("style"), { textContent: css }));
+  });
+  Object.assign(globalThis, {
+    // The form slides in and out by timers of these lengths, in ms.
+    setTimeout: new Proxy(setTimeout, {
+      apply(begin, _, [run, ms = 0, ...values]: Parameters<typeof setTimeout>) {
+        return begin(run, [150, 200, 250].includes(ms) ? 0 : ms, ...values);
+      },
+    }),
+    // Tests say what the runtime pushes.
+    WebSocket: new Proxy(WebSocket, {
+      construct(Comms, values: ConstructorParameters<typeof WebSocket>) {
+        const comms = new Comms(...values);
+        Object.assign(globalThis, { comms });
+        return comms;
+      },
+    }),
+  });
+}
+
 /** The text of a key in the catalog of a language. */
 export function catalogText(key: string, values: Record<string, string> = {}, language = "en-US"): string {
   const file = join(root, "locales", language, "webhook-trigger.json");
@@ -50,17 +134,13 @@ export function catalogText(key: string, values: Record<string, string> = {}, la
   return found.replace(/__(\w+)__/g, (_, name: string) => values[name] ?? "");
 }
 
-/** Node-RED's editor in a browser window of its own, and the form of a webhook trigger in it. */
+/** Node-RED's editor, and the form of a webhook trigger in it. */
 export class Editor {
-  private constructor(
-    readonly page: Page,
-    private readonly giveBack: () => Promise<void>,
-  ) {}
+  private constructor(readonly page: Page) {}
 
+  /** Opens the editor in the browser's only page: one that was open there is closed. */
   static async open(browser: Browser, nodeRed: Pick<NodeRed, "admin">, look: Look = {}): Promise<Editor> {
-    const { page, giveBack } = await takeTab(browser, look);
-    const editor = new Editor(page, giveBack);
-    await editor.page.goto(nodeRed.admin("/"));
+    const editor = new Editor(await openPage(browser, nodeRed.admin("/"), look));
     await editor.loaded();
     return editor;
   }
@@ -69,14 +149,6 @@ export class Editor {
   async loaded(): Promise<void> {
     await this.paletteEntry("debug").waitFor();
     await this.page.locator("#red-ui-loading-progress").waitFor({ state: "hidden" });
-  }
-
-  async close(): Promise<void> {
-    this.page.removeAllListeners();
-    await this.page.unrouteAll();
-    await this.page.mouse.move(0, 0);
-    await this.page.goto("about:blank");
-    await this.giveBack();
   }
 
   paletteEntry(type: string): Locator {
@@ -152,6 +224,9 @@ export class Editor {
       (response) => response.request().method() === "POST" && new URL(response.url()).pathname.endsWith("/flows"),
     );
     await this.page.locator("#red-ui-header-button-deploy").click();
+    // Where nodes are invalid, it asks before, by a notification.
+    const confirm = this.page.locator("#red-ui-deploy-dialog-confirm-deploy-deploy");
+    if ((await confirm.count()) > 0) await confirm.dispatchEvent("click");
     await saved;
   }
 
@@ -161,40 +236,48 @@ export class Editor {
     return this.page.locator(".red-ui-debug-msg", { has: from, hasText: text });
   }
 
-  /** A field of a node as the editor holds it, to be saved with the next deployment. */
-  async saved(id: string, field: keyof SavedFields): Promise<unknown> {
-    return this.page.evaluate(([wanted, name]) => RED.nodes.node(wanted)?.[name], [id, field] as const);
+  /** A property of a node as the editor holds it: a field, to be saved with the next deployment, or a mark of its own. */
+  async saved(id: string, property: keyof SavedFields | "valid" | "changed"): Promise<unknown> {
+    return this.page.evaluate(([wanted, name]) => RED.nodes.node(wanted)?.[name], [id, property] as const);
   }
 
   /** Whether the editor takes a node for valid: one that is not has a triangle in the flow. */
   async isValid(id: string): Promise<boolean> {
-    return this.page.evaluate((wanted) => RED.nodes.node(wanted)?.valid === true, id);
+    return (await this.saved(id, "valid")) === true;
   }
 
   /** Whether the editor takes a node for changed since it was deployed. */
   async isChanged(id: string): Promise<boolean> {
-    return this.page.evaluate((wanted) => RED.nodes.node(wanted)?.changed === true, id);
+    return (await this.saved(id, "changed")) === true;
   }
 
-  /** Installs a package by the palette manager's upload, and waits until the editor has its node. */
-  async install(tarball: string, type: string): Promise<void> {
-    await this.page.locator("#red-ui-header-button-sidemenu").click();
-    await this.page.getByText("Manage palette", { exact: true }).click();
-    await this.page.locator("#red-ui-palette-editor-tabs").getByText("Install", { exact: true }).click();
-    const chosen = this.page.waitForEvent("filechooser");
-    await this.page.locator(".red-ui-palette-editor-upload-button").click();
-    await (await chosen).setFiles(tarball);
-    const installed = this.page.waitForResponse(
-      (response) => response.request().method() === "POST" && new URL(response.url()).pathname.endsWith("/nodes"),
-      { timeout: patience },
+  setting(name: Setting): Promise<unknown> {
+    return this.page.evaluate((wanted) => RED.settings[wanted], name);
+  }
+
+  /** Gives a setting another value, which forms have that are opened from now on. */
+  async set(name: Setting, value: unknown): Promise<void> {
+    await this.page.evaluate(
+      ([changed, to]) => {
+        RED.settings[changed] = to;
+      },
+      [name, value] as const,
     );
-    await this.page.locator(".red-ui-palette-editor-upload-buttons").getByText("Upload", { exact: true }).click();
-    const response = await installed;
-    if (!response.ok()) throw new Error(`installing answered ${response.status()}: ${await response.text()}`);
-    await this.page.locator("#node-dialog-ok").click();
-    // While the palette manager slides away, a shade lies over the editor.
-    await this.page.locator("#red-ui-editor-shade").waitFor({ state: "hidden" });
-    await this.paletteEntry(type).waitFor();
+  }
+
+  /** The next node that the editor shows in the flow. */
+  revealed(): Promise<string> {
+    return this.page.evaluate(
+      () =>
+        new Promise<string>((resolve) => {
+          const { view } = RED;
+          const { reveal } = view;
+          view.reveal = (id) => {
+            view.reveal = reveal;
+            resolve(id);
+          };
+        }),
+    );
   }
 
   /** Does what a key or a menu of the editor does. */
@@ -208,32 +291,36 @@ export class Editor {
 
   /** What the form says under a field; empty when all is well. */
   message(field: FormField): Locator {
-    return this.page.locator(`#webhook-trigger-message-${field}`);
+    return this.part(`message-${field}`);
   }
 
-  get url(): Locator {
-    return this.given("url");
-  }
-
-  /** What the form gives to the sender. */
-  given(item: "url" | "header" | "token" | "secret" | "verifyToken"): Locator {
-    return this.page.locator(`#webhook-trigger-given-${item}`);
+  given(item: GivenItem): Locator {
+    return this.part(`given-${item}`);
   }
 
   /** Copies what the form gives to the sender, and answers with it. */
-  async copyGiven(item: "url" | "header" | "token" | "secret" | "verifyToken"): Promise<string> {
-    await this.page.locator(`#webhook-trigger-given-${item}-copy`).click();
+  async copyGiven(item: GivenItem): Promise<string> {
+    await this.part(`given-${item}-copy`).click();
+    return this.clipboard();
+  }
+
+  clipboard(): Promise<string> {
     return this.page.evaluate(() => navigator.clipboard.readText());
+  }
+
+  /** The id of the element that has the focus. */
+  focus(): Promise<string> {
+    return this.page.evaluate(() => document.activeElement?.id ?? "");
   }
 
   /** The heading of a section of the form. */
   heading(section: Section): Locator {
-    return this.page.locator(`#webhook-trigger-heading-${section}`);
+    return this.part(`heading-${section}`);
   }
 
   /** What the heading says of its section. */
   state(section: Section): Locator {
-    return this.page.locator(`#webhook-trigger-state-${section}`);
+    return this.part(`state-${section}`);
   }
 
   /** Which sections are open. */
@@ -247,57 +334,31 @@ export class Editor {
 
   /** What the form says to do about a field. */
   hint(field: FormField): Locator {
-    return this.page.locator(`#webhook-trigger-hint-${field}`);
+    return this.part(`hint-${field}`);
   }
 
   /** Something that the form points out. */
-  note(
-    name:
-      | ("yours" | "seen" | "closed" | "taken" | "reach")
-      | ("duplicates" | "no-id" | "without-key" | "json" | "loopback" | "forgeable")
-      | ("no-store" | "guaranteed-duplicates"),
-  ): Locator {
-    return this.page.locator(`#webhook-trigger-note-${name}`);
+  note(name: Note): Locator {
+    return this.part(`note-${name}`);
   }
 
-  get warning(): Locator {
-    return this.page.locator("#webhook-trigger-warning");
-  }
-
-  /** The button that shows the other node of the warning. */
-  get rival(): Locator {
-    return this.page.locator("#webhook-trigger-rival");
-  }
-
-  /** The line for a terminal. */
-  get command(): Locator {
-    return this.page.locator("#webhook-trigger-command");
-  }
-
-  /** What the message will look like. */
-  get picture(): Locator {
-    return this.page.locator("#webhook-trigger-picture");
+  /** Another part of the form, by its id. */
+  part(name: string): Locator {
+    return this.page.locator(`#webhook-trigger-${name}`);
   }
 
   /** Sends a test request and answers with what came of it. */
   async sendTest(): Promise<string> {
     const answered = this.page.waitForResponse((response) => response.url().endsWith("/test"));
-    await this.page.locator("#webhook-trigger-send").click();
+    await this.part("send").click();
     await answered;
     await this.page.locator('#webhook-trigger-send[aria-disabled="false"]').waitFor();
-    return this.page.locator("#webhook-trigger-result").innerText();
+    return this.part("result").innerText();
   }
 
   tokenButton(action: "make" | "show"): Locator {
-    return this.page.locator(`#webhook-trigger-token-${action}`);
+    return this.part(`token-${action}`);
   }
-}
-
-/** Has the editor know that deliveries can be kept there, as the runtime tells it by a setting. */
-export async function setKeeping({ page }: Editor, keeping: StoreKind): Promise<void> {
-  await page.evaluate((value) => {
-    RED.settings.webhookTriggerGuaranteed = value;
-  }, keeping);
 }
 
 /** The place of something that is visible, in px from the edges of the window. */

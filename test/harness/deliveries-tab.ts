@@ -1,7 +1,7 @@
-/** What the runtime would tell the tab of deliveries, and what the tab asks it for. */
+/** The tab of deliveries, and a runtime that answers it with what a test sets. */
 import type { Locator, Page } from "playwright-core";
-import type { Summary } from "../../src/deliveries/summary";
-import type { Editor } from "./browser";
+import type { Detail, Summary } from "../../src/deliveries/summary";
+import { catalogText, type Editor } from "./browser";
 
 const noon = new Date().setHours(12, 53, 1, 0);
 
@@ -42,64 +42,66 @@ export function summaries(count: number, given: Partial<Summary> = {}): Summary[
   );
 }
 
-/** A runtime that answers the tab with what a test sets. */
-export class ToldDeliveries {
+/** The admin API, as the tab meets it. */
+export class FakeRuntime {
   /** The newest first. */
-  deliveries: Summary[] = [];
+  deliveries: (Summary | Detail)[] = [];
   silent: { node: string; hours: number; since: number }[] = [];
   queues: { node: string; pause: "manual" | "breaker" | null; queued: number; retrying: number }[] = [];
-  /** What was paused and resumed, as the ends of the URLs. */
-  readonly controlled: string[] = [];
   /** What is answered instead; `abort` for no connection at all. */
   fault: number | "abort" | undefined;
+  /** The status that a replay is answered with instead, by the id of the delivery. */
+  readonly failing = new Map<string, number>();
   /** The queries of the list that came. */
   readonly asked: URLSearchParams[] = [];
-  /** Those that are to wait for their answer, by where their page begins. */
-  readonly #heldUp = new Map<string, { asked: () => void; released: Promise<void> }>();
+  /** The replays that were asked for: ids and bodies. */
+  readonly replayed: (readonly [id: string, body: unknown])[] = [];
+  /** What was paused and resumed, as the ends of the URLs. */
+  readonly controlled: string[] = [];
 
-  async serve(page: Page): Promise<void> {
-    await page.route("**/webhook-trigger/deliveries?*", async (route) => {
+  /** Takes the place of another one. */
+  static async serve(page: Page): Promise<FakeRuntime> {
+    await page.unrouteAll({ behavior: "wait" });
+    const runtime = new FakeRuntime();
+    await page.route("**/webhook-trigger/silent", (route) => route.fulfill({ json: { nodes: runtime.silent } }));
+    await page.route("**/webhook-trigger/queues", (route) => route.fulfill({ json: { queues: runtime.queues } }));
+    await page.route("**/webhook-trigger/deliveries?*", (route) => {
       const query = new URL(route.request().url()).searchParams;
-      this.asked.push(query);
-      if (this.fault === "abort") return route.abort();
-      if (this.fault !== undefined) return route.fulfill({ status: this.fault });
-      const json = this.#page(query);
-      const held = this.#heldUp.get(query.get("before") ?? "");
-      held?.asked();
-      await held?.released;
-      return route.fulfill({ json });
+      runtime.asked.push(query);
+      if (runtime.fault === "abort") return route.abort();
+      if (runtime.fault !== undefined) return route.fulfill({ status: runtime.fault });
+      return route.fulfill({ json: runtime.#list(query) });
     });
-    await page.route("**/webhook-trigger/silent", (route) => route.fulfill({ json: { nodes: this.silent } }));
-    await page.route("**/webhook-trigger/queues", (route) => route.fulfill({ json: { queues: this.queues } }));
+    await page.route(/deliveries\/[^/]+$/, (route) => {
+      const found = runtime.deliveries.find(({ id }) => route.request().url().endsWith(`/${id}`));
+      return found ? route.fulfill({ json: found }) : route.fulfill({ status: 404 });
+    });
+    await page.route(/deliveries\/[^/]+\/replay$/, (route) => {
+      const id = new URL(route.request().url()).pathname.split("/").at(-2) ?? "";
+      runtime.replayed.push([id, route.request().postDataJSON()]);
+      const status = runtime.failing.get(id);
+      if (status !== undefined) return route.fulfill({ status, json: { code: "notOpen" } });
+      return route.fulfill({ json: { id: `${id}-again` } });
+    });
     await page.route(/webhook-trigger\/\w+\/(pause|resume)$/, (route) => {
       const [, node = "", action] = /(\w+)\/(\w+)$/.exec(route.request().url()) ?? [];
-      this.controlled.push(`${node} ${action}`);
-      if (this.fault !== undefined) return route.fulfill({ status: Number(this.fault) });
-      this.queues = this.queues.map((queue) =>
+      runtime.controlled.push(`${node} ${action}`);
+      if (runtime.fault !== undefined) return route.fulfill({ status: Number(runtime.fault) });
+      runtime.queues = runtime.queues.map((queue) =>
         queue.node === node ? { ...queue, pause: action === "pause" ? "manual" : null } : queue,
       );
       return route.fulfill({ status: 204 });
     });
+    return runtime;
   }
 
-  /** Has a page on its way until it is released. @param before where it begins */
-  holdUp(before: string): { asked: Promise<void>; release: () => void } {
-    let release = (): void => undefined;
-    const released = new Promise<void>((resolve) => (release = resolve));
-    const asked = new Promise<void>((resolve) => this.#heldUp.set(before, { asked: resolve, released }));
-    return { asked, release };
-  }
-
-  #page(query: URLSearchParams) {
+  #list(query: URLSearchParams) {
     const [node, state, text] = ["node", "state", "text"].map((name) => query.get(name));
     const found = this.deliveries.filter(
-      (each) =>
-        (!node || each.node === node) && (!state || each.state === state) && (!text || each.event?.includes(text)),
-    );
-    const begin = Math.max(
-      0,
-      found.findIndex(({ id }) => id === query.get("before")),
-    );
+      (each) => (!node || each.node === node) && (!state || each.state === state) && (!text || each.event?.includes(text)),
+    ); // prettier-ignore
+    const before = found.findIndex(({ id }) => id === query.get("before"));
+    const begin = Math.max(0, before);
     const end = begin + Number(query.get("limit"));
     return { deliveries: found.slice(begin, end), next: found[end]?.id ?? null };
   }
@@ -108,6 +110,7 @@ export class ToldDeliveries {
 /** The tab of the sidebar in an open editor. */
 export class DeliveriesTab {
   readonly #editor: Editor;
+  #opened = 0;
 
   constructor(editor: Editor) {
     this.#editor = editor;
@@ -139,11 +142,17 @@ export class DeliveriesTab {
     return id ? this.#editor.page.locator(`#${id} .webhook-deliveries-what`).innerText() : "";
   }
 
-  /** Shows it, as to somebody who has looked at another tab before. */
+  button(name: string): Locator {
+    return this.element.getByRole("button", { name, exact: true });
+  }
+
+  /** Shows the list, as to somebody who has looked at another tab before. */
   async open(): Promise<void> {
     await this.leave();
     await this.#editor.invoke("webhook-trigger:show-deliveries");
     await this.element.waitFor();
+    const back = this.button(catalogText("tab.back"));
+    if (await back.isVisible()) await back.click();
   }
 
   /** Shows another tab. */
@@ -156,6 +165,19 @@ export class DeliveriesTab {
     );
   }
 
+  /** Opens a delivery, which is the runtime's newest from now on: its time tells it from those of tests before. */
+  async openDelivery(runtime: FakeRuntime, delivery: Detail, ...older: Detail[]): Promise<Locator> {
+    this.#opened += 1;
+    const at = delivery.at + this.#opened * 1000;
+    runtime.deliveries = [{ ...delivery, at }, ...older];
+    await this.open();
+    const time = new Date(at).toISOString().slice("2026-01-05T12:".length, -".000Z".length);
+    await this.row(time).locator(".webhook-deliveries-what").click();
+    const shown = this.element.locator(".webhook-delivery");
+    await shown.locator("details").first().waitFor();
+    return shown;
+  }
+
   /** Goes to the top of the list, and looks elsewhere. */
   async stopReading(): Promise<void> {
     await this.#editor.page.locator(".webhook-deliveries-list").evaluate((list: HTMLElement) => {
@@ -164,25 +186,12 @@ export class DeliveriesTab {
     });
   }
 
-  /** Has the editor hear what a runtime would publish when deliveries have come or have changed. */
+  /** Has the editor hear what a runtime pushes when deliveries have come or have changed. */
   async publish(): Promise<void> {
     await this.#editor.page.evaluate(() => {
-      const { prototype } = WebSocket;
-      const own = Object.getOwnPropertyDescriptor(prototype, "send") ?? {};
-      // The editor keeps its socket to itself.
-      Object.defineProperty(prototype, "send", {
-        ...own,
-        value(this: WebSocket, data: string) {
-          Object.defineProperty(prototype, "send", own);
-          this.send(data);
-          const packet = JSON.stringify([{ topic: "webhook-trigger/deliveries", data: { changed: true } }]);
-          this.dispatchEvent(new MessageEvent("message", { data: packet }));
-        },
-      });
-      (globalThis as unknown as { RED: { comms: { send(topic: string, data: unknown): void } } }).RED.comms.send(
-        "a",
-        0,
-      );
+      const packet = JSON.stringify([{ topic: "webhook-trigger/deliveries", data: { changed: true } }]);
+      const { comms } = globalThis as unknown as { comms: WebSocket };
+      comms.dispatchEvent(new MessageEvent("message", { data: packet }));
     });
   }
 }

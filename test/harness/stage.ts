@@ -1,9 +1,9 @@
 /**
- * What tests share that look at the editor: a browser, and a Node-RED for each of the settings that they ask for. To
- * start one, or to load the editor from where the browser has not been, takes longer than most of what is looked at.
+ * What tests of the editor share: a browser, and a Node-RED for each of the settings that they ask for. A test begins by
+ * deploying its flow, which takes a fraction of the time that a start takes.
  */
 import type { Browser } from "playwright-core";
-import { startBrowser } from "./browser";
+import { Editor, type Look, startBrowser } from "./browser";
 import { type Flow, NodeRed, type Options } from "./node-red";
 
 /** What flows find in the environment of the process. */
@@ -17,17 +17,20 @@ export function sharedBrowser(): Promise<Browser> {
 }
 
 /** A Node-RED in which this flow runs, and nothing of the tests before: only its log and messages may have more. */
-export async function sharedNodeRed(
-  flow: Flow,
-  { settings = {}, code = "" }: Pick<Options, "settings" | "code"> = {},
-): Promise<NodeRed> {
-  const key = JSON.stringify([settings, code]);
-  const started = nodeReds.get(key) ?? NodeRed.start({ settings, code, env });
+export async function sharedNodeRed(flow: Flow, options: Pick<Options, "settings" | "code"> = {}): Promise<NodeRed> {
+  const key = JSON.stringify(options);
+  const started = nodeReds.get(key) ?? NodeRed.start({ ...options, env });
   nodeReds.set(key, started);
   const nodeRed = await started;
   nodeRed.statuses.clear();
   await nodeRed.deploy(flow);
   return nodeRed;
+}
+
+/** Deploys a flow in a shared Node-RED, and opens its editor. */
+export async function openEditor(flow: Flow, options: Pick<Options, "settings" | "code"> = {}, look: Look = {}) {
+  const nodeRed = await sharedNodeRed(flow, options);
+  return { nodeRed, editor: await Editor.open(await sharedBrowser(), nodeRed, look) };
 }
 
 after(async () => {

@@ -1,6 +1,6 @@
 import type { NodeReport } from "../../src/admin/node-health";
 
-/** What the runtime tells of a node that nobody has called. */
+/** What the runtime says of a node that nobody has called. */
 export const uncalled: NodeReport = {
   accepted: 0,
   refused: 0,

@@ -1,0 +1,154 @@
+import should from "should";
+import type { NodeReport } from "../../src/admin/node-health";
+import { catalogText, type Editor } from "../harness/browser";
+import { bearer, token, webhookFlow } from "../harness/flow";
+import { send } from "../harness/http";
+import type { NodeRed } from "../harness/node-red";
+import { openEditor } from "../harness/stage";
+import { uncalled } from "../harness/node-report";
+import { until } from "../harness/until";
+
+const bringing = { verificationMethod: "signature", sender: "asana", senderSettings: { arm: true }, credentials: {} };
+const flow = webhookFlow(
+  { id: "plain", relativePath: "/plain" },
+  { id: "orders", relativePath: "/orders" },
+  { id: "asana", relativePath: "/asana", ...bringing },
+  { id: "other-asana", relativePath: "/other-asana", ...bringing },
+);
+
+const at = new Date().setHours(12, 53, 0, 0);
+const time = new Date(at).toLocaleTimeString("en-US", { hour: "2-digit", minute: "2-digit" });
+const calm: NodeReport = { ...uncalled, accepted: 14, last: { at, outcome: "accepted" } };
+const counted = { accepted: "14", refused: "0", handshakes: "1" };
+
+describe("the last request in the form of its node", () => {
+  let nodeRed: NodeRed;
+  let editor: Editor;
+  before(async () => {
+    ({ editor, nodeRed } = await openEditor(flow));
+  });
+  afterEach(async () => {
+    await editor.leave();
+    await editor.page.unrouteAll();
+  });
+
+  /** A line of the form. */
+  type Line = "standing" | "refused" | "looks-like" | "brought" | "fetch-failed";
+  const line = (name: Line) => editor.part(name);
+  const text = async (name: Line) => {
+    await line(name).waitFor();
+    return (await line(name).locator("> span").first().innerText()).trim();
+  };
+  const shows = (name: Line, expected: string) => line(name).filter({ hasText: expected }).waitFor();
+  /** Opens a form to which the runtime says this. */
+  const edit = async (id: string, report: NodeReport) => {
+    await editor.page.route("**/webhook-trigger/*/standing", (route) => route.fulfill({ json: report }));
+    await editor.editAsItIs(id);
+  };
+
+  it("is shown with its time and the counts, which are renewed while the form is open", async () => {
+    const report = { ...calm };
+    await edit("plain", report);
+    const sum = catalogText("standing.sum", counted);
+    (await text("standing")).should.equal(`${catalogText("standing.accepted", { time })} · ${sum}`);
+    (await line("refused").isVisible()).should.be.false();
+    Object.assign(report, { handshakes: 1, credential: "second", last: { at, outcome: "handshake" } });
+    const renewed = catalogText("standing.sumWithHandshakes", counted);
+    await shows("standing", [catalogText("standing.handshake", { time }), renewed, catalogText("standing.second")].join(" · "));
+  });
+
+  it("is shown with how many were duplicates, and how many the flow has not answered", async () => {
+    await edit("plain", { ...calm, duplicates: 3, unanswered: 2, last: { at, outcome: "unanswered" } });
+    (await text("standing")).should.equal([
+      catalogText("standing.unanswered", { time }),
+      catalogText("standing.sum", counted),
+      catalogText("status.duplicates", { duplicates: "3" }),
+      catalogText("status.unanswered", { unanswered: "2" }),
+    ].join(" · "));
+  });
+
+  it("is shown with why it was refused, in sentences that have one full stop each", async () => {
+    const reasons = [{ key: "tokenBlank", values: {} }, { key: "tokenLength", values: { length: 39, expected: 40 } }];
+    await edit("plain", { ...calm, refused: 2, lastRefused: { at, problem: "tokenInvalid", reasons } });
+    const [blank, length] = [catalogText("whyNot.tokenBlank"), catalogText("whyNot.tokenLength", { length: "39", expected: "40" })];
+    (await text("refused")).should.equal(`${time}: ${catalogText("refused.tokenInvalid")}. ${blank}. ${length}.`);
+  });
+
+  it("is shown with its address where that is not allowed", async () => {
+    const lastRefused = { at, problem: "addressNotAllowed", ip: "203.0.113.9", reasons: [] };
+    await edit("plain", { ...calm, refused: 2, lastRefused });
+    (await text("refused")).should.equal(`${time}: ${catalogText("refused.addressNotAllowed")}: 203.0.113.9.`);
+  });
+
+  it("sets the node up for the sender that it looks like", async () => {
+    const lastRefused = { at, problem: "tokenInvalid", reasons: [], looksLike: "stripe" as const };
+    await edit("plain", { ...calm, refused: 2, last: { at, outcome: "refused" }, lastRefused });
+    (await text("looks-like")).should.startWith(catalogText("standing.looksLike", { name: "Stripe" }));
+    await line("looks-like").locator("button").click();
+    (await editor.input("sender").inputValue()).should.equal("stripe");
+    (await editor.input("verificationMethod").inputValue()).should.equal("signature");
+    (await editor.focus()).should.equal("node-input-sender");
+    await line("looks-like").waitFor({ state: "hidden" });
+  });
+
+  it("is not asked for once the form is closed", async () => {
+    const asked: string[] = [];
+    await editor.page.route("**/webhook-trigger/*/standing", (route) => {
+      asked.push(route.request().url().split("/").at(-2) ?? "");
+      return route.fulfill({ json: calm });
+    });
+    await editor.editAsItIs("plain");
+    await line("standing").waitFor();
+    await editor.cancel();
+    // While the next form asks again and again.
+    await editor.editAsItIs("orders");
+    await until(() => asked.filter((id) => id === "orders").length > 2, "the next form to ask again");
+    asked.slice(asked.indexOf("orders")).should.not.containEql("plain");
+  });
+
+  it("is missing while the node is not deployed", async () => {
+    await editor.page.route("**/standing", (route) => route.fulfill({ status: 404 }));
+    const answered = editor.page.waitForResponse("**/standing");
+    await editor.editAsItIs("plain");
+    await answered;
+    (await line("standing").isVisible()).should.be.false();
+  });
+
+  it("is what the runtime has met, and why it refused a request", async () => {
+    const call = async (headers: Record<string, string>) => (await send(nodeRed.node("/orders"), { headers })).status;
+    await editor.editAsItIs("orders");
+    await shows("standing", catalogText("standing.none"));
+    (await call(bearer)).should.equal(200);
+    (await call({ "X-GitHub-Event": "ping", "X-GitHub-Delivery": "1", "X-Token": token })).should.equal(401);
+    await shows("refused", catalogText("refused.tokenMissing"));
+    const said = await line("refused").innerText();
+    said.should.containEql(catalogText("whyNot.tokenElsewhere", { place: "X-Token" })).and.not.containEql(token);
+    (await text("standing")).should.endWith(catalogText("standing.sum", { accepted: "1", refused: "1" }));
+    (await text("looks-like")).should.startWith(catalogText("standing.looksLike", { name: "GitHub" }));
+  });
+
+  it("brings the secret of its sender, which the form takes over once", async () => {
+    const secret = "0123456789abcdef0123456789abcdef";
+    (await send(nodeRed.node("/asana"), { headers: { "X-Hook-Secret": secret } })).status.should.equal(200);
+    await editor.editAsItIs("asana");
+    (await editor.input("arm").isChecked()).should.be.true();
+    await line("brought").locator("button").click();
+    await editor.page.locator("#node-input-secret[type=text]").waitFor();
+    (await editor.input("secret").inputValue()).should.equal(secret);
+    (await editor.input("arm").isChecked()).should.be.false();
+    (await editor.focus()).should.equal("node-input-secret");
+    await editor.cancel();
+    await editor.editAsItIs("asana");
+    await line("standing").waitFor();
+    (await line("brought").isVisible()).should.be.false();
+    const again = await fetch(nodeRed.admin("/webhook-trigger/asana/secret"), { method: "POST" });
+    should(again.status).equal(404);
+  });
+
+  it("says so where another user has taken over the secret of its sender", async () => {
+    await editor.page.route("**/webhook-trigger/*/secret", (route) => route.fulfill({ status: 404 }));
+    await edit("other-asana", { ...calm, hasSecret: true });
+    await line("brought").locator("button").click();
+    (await text("fetch-failed")).should.equal(catalogText("standing.fetchFailed"));
+  });
+}); // prettier-ignore

@@ -1,0 +1,251 @@
+import type { Request } from "playwright-core";
+import should from "should";
+import { catalogText, type Editor } from "../harness/browser";
+import { paste } from "../harness/curl";
+import { token, webhookFlow } from "../harness/flow";
+import type { NodeRed } from "../harness/node-red";
+import { openEditor } from "../harness/stage";
+
+/** Nodes for lines to paste, by where the token goes. */
+const lines = [
+  { id: "line0", method: "header" },
+  { id: "line1", method: "header", headerParameter: "X-Token" },
+  { id: "line2", method: "query" },
+  { id: "line3", method: "query", queryParameter: "a key & more" },
+];
+/** Of every kind of character that a token may have. */
+const typed = `'"$(x)\`y\`!%&<>|;#?*[]{}~^\\${"z".repeat(14)}`;
+
+const flow = [
+  ...webhookFlow(
+    { id: "orders", relativePath: "/orders" },
+    { id: "tokenless", relativePath: "/tokenless", credentials: {} },
+    { id: "late", relativePath: "/orders" },
+    { id: "by-environment", relativePath: "/by-environment", verificationMethod: "${METHOD}" },
+    { id: "open", relativePath: "/open", returnQueryParams: "${RETURN}" },
+    { id: "answering", relativePath: "/answering", reply: "flow", allowFrom: "192.0.2.0/24" },
+    {
+      id: "signed",
+      relativePath: "/signed",
+      verificationMethod: "signature",
+      sender: "github",
+      credentials: { secret: "a secret" },
+    },
+    ...lines.map(({ id }) => ({ id, relativePath: `/${id}` })),
+  ),
+  { id: "subflow", type: "subflow", name: "Subflow", in: [], out: [], env: [] },
+  { ...webhookFlow({ id: "inner", relativePath: "${WHERE}" })[1], z: "subflow", wires: [[]] },
+];
+
+describe("a test request from the form", () => {
+  let nodeRed: NodeRed;
+  let editor: Editor;
+  before(async () => {
+    ({ editor, nodeRed } = await openEditor(flow));
+  });
+  afterEach(async () => {
+    await editor.leave();
+    await editor.page.unrouteAll();
+  });
+
+  const line = () => editor.part("command").innerText();
+  const hint = () => editor.part("command-token").innerText();
+
+  it("works by the line for a terminal as it stands, wherever the token goes and whatever is in it", async () => {
+    const copied: string[] = [];
+    for (const { id, method, headerParameter, queryParameter } of lines) {
+      await editor.edit(id);
+      await editor.input("verificationMethod").selectOption(method);
+      if (headerParameter) await editor.input("headerParameter").fill(headerParameter);
+      if (queryParameter) await editor.input("queryParameter").fill(queryParameter);
+      await editor.input("token").fill(typed);
+      (await editor.part("command-hint").innerText()).should.equal(catalogText("trial.command"));
+      await editor.part("command-copy").click();
+      copied.push(await editor.clipboard());
+      (await line()).should.equal(copied.at(-1));
+      (await hint()).should.equal("");
+      await editor.done();
+    }
+    await editor.deploy();
+    for (const each of copied) {
+      const { status, json } = await paste([each]);
+      status.should.equal(200, each);
+      should((await nodeRed.message(json.id)).payload).equal("hello world");
+    }
+  });
+
+  it("starts the flow, without the browser knowing the token, and leaves the focus on its button", async () => {
+    const seen: string[] = [];
+    const see = (request: Request) => seen.push(request.url(), request.postData() ?? "");
+    editor.page.on("request", see);
+    await editor.edit("orders");
+    const answer = editor.page.waitForResponse("**/test");
+    (await editor.sendTest()).should.equal(catalogText("trial.accepted"));
+    const { id } = (await (await answer).json()) as { id: string };
+    editor.page.off("request", see);
+    should((await nodeRed.message(id)).payload).equal("hello world");
+    seen.join("\n").should.not.containEql(token);
+    (await editor.focus()).should.equal("webhook-trigger-send");
+    (await editor.part("changed").isVisible()).should.be.false();
+    await editor.input("relativePath").fill("/elsewhere");
+    (await editor.part("result").isVisible()).should.be.false();
+  });
+
+  for (const [what, id, key, values] of [
+    ["the node has no token", "tokenless", "trial.closed", { reason: catalogText("rules.token.required") }],
+    ["another node has the path", "late", "trial.taken", {}],
+  ] as const) {
+    it(`says what to do where ${what}`, async () => {
+      await editor.edit(id);
+      (await editor.sendTest()).trim().should.equal(catalogText(key, values));
+    });
+  }
+
+  for (const [outcome, status, verdict] of [
+    ["answered", 201, "good"],
+    ["unanswered", 504, "bad"],
+  ] as const) {
+    it(`says where to look when the flow was to answer: ${outcome}`, async () => {
+      await editor.page.route("**/test", (route) => route.fulfill({ json: { outcome, status } }));
+      await editor.editAsItIs("answering");
+      const expected = catalogText(`trial.${outcome}`, { status: String(status) });
+      // The node has a list of addresses.
+      (await editor.sendTest()).should.equal(`${expected} ${catalogText("trial.unlimited")}`);
+      await editor.page.locator(`.webhook-trigger-result.${verdict}`).waitFor();
+      (await editor.part("debug").isVisible()).should.be.true();
+    });
+  }
+
+  it("says so when Node-RED cannot be reached", async () => {
+    await editor.page.route("**/test", (route) => route.abort());
+    await editor.edit("orders");
+    await editor.part("send").click();
+    await editor.page.getByText(catalogText("trial.failed")).waitFor();
+  });
+
+  for (const [what, change] of [
+    ["a new path", () => editor.input("relativePath").fill("/changed")],
+    ["a new token", () => editor.tokenButton("make").click()],
+    ["another method", () => editor.input("verificationMethod").selectOption("query")],
+    ["another message", () => editor.input("returnQueryParams").check()],
+    ["an emptied token", () => editor.input("token").fill("")],
+  ] as const) {
+    it(`says that it does not test ${what} before that is deployed`, async () => {
+      await editor.edit("orders");
+      await change();
+      await editor.sendTest();
+      (await editor.part("changed").innerText()).trim().should.equal(catalogText("trial.changed"));
+    });
+  }
+
+  it("is not possible inside a subflow, and the form says why", async () => {
+    await editor.edit("inner");
+    (await editor.part("send").isDisabled()).should.be.true();
+    (await editor.part("send-hint").innerText()).should.equal(catalogText("trial.subflow"));
+  });
+
+  it("becomes the message that the form shows, which follows Return Query Params and the raw body", async () => {
+    const picture = () => editor.part("picture").innerText();
+    await editor.edit("orders");
+    (await picture()).should.equal('msg.payload = "hello world"');
+    await editor.input("returnQueryParams").check();
+    (await picture()).should.equal('msg.payload = { "body": "hello world", "query": {} }');
+    await editor.input("returnQueryParams").uncheck();
+    await editor.input("rawBody").check();
+    (await picture()).should.equal('msg.payload = "hello world"\nmsg.rawBody = Buffer.from("hello world")');
+    await editor.cancel();
+    await editor.edit("open");
+    (await editor.part("picture").isVisible()).should.be.false();
+  });
+
+  describe("by the line for a terminal", () => {
+    for (const [what, id, value, key] of [
+      ["that is saved", "orders", undefined, "trial.tokenHidden"],
+      ["that is missing", "tokenless", undefined, "trial.tokenMissing"],
+      ["from the environment", "orders", "${TOKEN}", "trial.tokenHidden"],
+      ["that is too short", "orders", "short", "trial.tokenHidden"],
+    ] as const) {
+      it(`has a placeholder for a token ${what}, and says so`, async () => {
+        await editor.edit(id);
+        if (value !== undefined) await editor.input("token").fill(value);
+        (await line()).should.containEql(`Bearer ${catalogText("trial.placeholder")}"`);
+        (await hint()).should.equal(catalogText(key));
+        (await editor.note("seen").isVisible()).should.be.false();
+      });
+    }
+
+    it("is missing while the form does not know its parts, and where requests are signed, which the form says", async () => {
+      const command = editor.page.locator(".webhook-trigger-command");
+      for (const [field, value] of [
+        ["relativePath", ""],
+        ["relativePath", "${HOOK}"],
+        ["headerParameter", "${HEADER}"],
+        ["headerParameter", "X Token"],
+      ] as const) {
+        await editor.edit("orders");
+        await command.waitFor();
+        await editor.input(field).fill(value);
+        await command.waitFor({ state: "hidden" });
+        await editor.cancel();
+      }
+      for (const [id, key] of [
+        ["by-environment", "trial.commandUnknown"],
+        ["signed", "trial.commandSigned"],
+      ] as const) {
+        await editor.edit(id);
+        (await command.isVisible()).should.be.false();
+        (await editor.part("command-none").innerText()).should.equal(catalogText(key));
+        await editor.cancel();
+      }
+    });
+  });
+
+  // Their nodes and wires stay in the editor.
+  it("says that a new node has to be deployed first, and that new wires are not tested before", async () => {
+    const id = await editor.drop("webhook-trigger", 500, 300);
+    await editor.edit(id);
+    (await editor.sendTest()).should.containEql(catalogText("trial.notDeployed"));
+    await editor.cancel();
+    const debug = await editor.drop("debug", 600, 350);
+    await editor.wire("tokenless", debug);
+    await editor.edit("orders");
+    await editor.sendTest();
+    (await editor.part("changed").isVisible()).should.be.true();
+  });
+});
+
+describe("a test request that something stops", () => {
+  const code = `
+    adminAuth: {
+      type: "credentials", users: [], default: { permissions: "*" },
+      tokens: async (permissions) => ({ username: "me", permissions }),
+    },
+    httpNodeAuth: (request, response, next) => request.path.endsWith("/guarded") ? response.sendStatus(401) : next(),
+    httpNodeMiddleware: (request, response, next) => request.path.endsWith("/answered") ? response.sendStatus(403) : next()`;
+  let editor: Editor;
+  before(async () => {
+    const nodes = ["guarded", "answered"].map((id) => ({ id, relativePath: `/${id}` }));
+    ({ editor } = await openEditor(webhookFlow(...nodes), { code }));
+  });
+  afterEach(() => editor.leave());
+
+  for (const [what, id, text] of [
+    ["httpNodeAuth is in the way", "guarded", catalogText("trial.blocked")],
+    ["a middleware answers", "answered", catalogText("trial.otherwise", { status: "403" })],
+  ] as const) {
+    it(`says what to do where ${what}`, async () => {
+      await editor.edit(id);
+      (await editor.sendTest()).trim().should.equal(text);
+    });
+  }
+
+  it("says what to do where the user may not write", async () => {
+    await editor.page.setExtraHTTPHeaders({ Authorization: "Bearer read" });
+    try {
+      await editor.edit("guarded");
+      (await editor.sendTest()).trim().should.equal(catalogText("trial.forbidden"));
+    } finally {
+      await editor.page.setExtraHTTPHeaders({});
+    }
+  });
+});
