@@ -134,7 +134,7 @@ describe("the tab of deliveries, with a real runtime", () => {
       "the test request",
     );
     await editor.page.locator("#webhook-trigger-deliveries").click();
-    await tab.row("/ordrs").waitFor({ state: "detached" });
+    await tab.row("/totals").first().waitFor({ state: "detached" });
     await tab.row('{"order":5}').first().waitFor();
     const nodes = await tab.list.locator(".webhook-deliveries-node").allInnerTexts();
     [...new Set(nodes)].should.eql(["Orders"]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import should from "should";
 import { handlingDefaults } from "../../src/config/fields";
 import { catalogText, type Editor, sections } from "../harness/browser";
-import { DeliveriesTab, FakeRuntime, summary } from "../harness/deliveries-tab";
+import { DeliveriesTab, FakeRuntime, states, summary } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { root } from "../harness/package";
@@ -41,13 +41,16 @@ describe("the editor in German", () => {
     await help.first().waitFor();
   });
 
-  it("has the tab of deliveries in German", async () => {
+  it("has the tab of deliveries in German, which fits into a narrow sidebar", async () => {
     const runtime = await FakeRuntime.serve(editor.page);
-    runtime.deliveries = [summary({ id: "1", state: "refused", status: 401, cause: refusal })];
+    runtime.deliveries = [summary({ id: "1", state: "refused", status: 401, cause: refusal }), summary({ id: "2" })];
+    runtime.silent = [{ node: "orders", hours: 24, since: 0 }];
     const tab = new DeliveriesTab(editor);
     await tab.open();
     const row = tab.row(text("refused.tokenMissing"));
     await row.filter({ hasText: text("tab.state.refused") }).waitFor();
+    await tab.row(text("tab.state.succeeded")).locator(".webhook-deliveries-check").click();
+    await tab.fitInto(280);
   });
 });
 
@@ -92,16 +95,7 @@ describe("the texts of each language", () => {
     await tab.rows.first().waitFor();
     await tab.element.evaluate((element) => element.setAttribute("style", "width: 280px"));
     for (const language of languages) {
-      for (const state of [
-        "queued",
-        "running",
-        "retrying",
-        "succeeded",
-        "failed",
-        "refused",
-        "duplicate",
-        "handshake",
-      ]) {
+      for (const state of states) {
         const word = catalogText(`tab.state.${state}`, {}, language);
         const cut = await tab.rows.first().evaluate((row, shown) => {
           const place = row.querySelector(".webhook-deliveries-state > span");

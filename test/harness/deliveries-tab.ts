@@ -5,6 +5,12 @@ import { catalogText, type Editor } from "./browser";
 
 const noon = new Date().setHours(12, 53, 1, 0);
 
+/** Whatever may become of a delivery. */
+export const states: Summary["state"][] = [
+  ...(["refused", "failed", "queued", "running"] as const),
+  ...(["retrying", "succeeded", "duplicate", "handshake"] as const),
+];
+
 /** A delivery that a flow is done with. */
 export function summary(given: Partial<Summary> & { id: string }): Summary {
   return {
@@ -176,6 +182,18 @@ export class DeliveriesTab {
     const shown = this.element.locator(".webhook-delivery");
     await shown.locator("details").first().waitFor();
     return shown;
+  }
+
+  /** Makes it as wide, in px, and waits until nothing is wider; what is as wide as its bytes scrolls by itself. */
+  async fitInto(width: number): Promise<void> {
+    await this.element.evaluate((tab, px) => tab.setAttribute("style", `width: ${px}px`), width);
+    // The list sees its size in the next frame.
+    await this.#editor.page.waitForFunction((px) => {
+      const tab = document.querySelector(".webhook-deliveries");
+      const right = (tab?.getBoundingClientRect().left ?? 0) + px + 0.5;
+      const all = [...(tab?.querySelectorAll("*:not(pre *)") ?? [])].filter((each) => each.checkVisibility());
+      return all.length > 10 && all.every((each) => each.getBoundingClientRect().right <= right);
+    }, width);
   }
 
   /** Goes to the top of the list, and looks elsewhere. */
