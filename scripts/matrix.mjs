@@ -20,7 +20,6 @@ const alone = [...small, ...inFolders("property", "sdk")];
 const surroundings = inFiles(
   "runtime/configuration",
   "runtime/settings",
-  "runtime/waiting",
   "runtime/front",
   "runtime/front-credentials",
   "runtime/front-deploys",
@@ -30,7 +29,7 @@ const java = inFiles("runtime/java");
 const guaranteed = inFiles(
   "runtime/completion",
   "runtime/guaranteed",
-  "runtime/keeping",
+  "runtime/guaranteed-settings",
   "runtime/pace",
   "runtime/store-troubles",
 );

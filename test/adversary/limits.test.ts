@@ -1,4 +1,5 @@
 import should from "should";
+import { putForward, withClock } from "../harness/clock";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { afterReply, exchange, hangUp, type Part, type Reply, send } from "../harness/http";
 import { layouts } from "../harness/layouts";
@@ -64,7 +65,7 @@ for (const [where, { settings, code }] of Object.entries(ways)) {
     let senders = 0;
     before(async () => {
       const httpServerOptions = { "trust proxy": true };
-      nodeRed = await NodeRed.start({ flow, settings: { ...settings, httpServerOptions }, code });
+      nodeRed = await NodeRed.start({ flow, settings: { ...settings, httpServerOptions }, code, env: withClock });
     });
     after(() => nodeRed.stop());
 
@@ -141,7 +142,7 @@ for (const [where, { settings, code }] of Object.entries(ways)) {
       status.should.equal(429);
       Number(fields["retry-after"]).should.be.within(1, 60);
       (await post("/thrice", "198.51.100.201", headers, body)).status.should.equal(200);
-      await nodeRed.putClockForward();
+      await putForward(nodeRed, 3_600_000);
       (await post("/thrice", ip, headers, body)).status.should.equal(200);
     });
   });

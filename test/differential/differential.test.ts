@@ -4,7 +4,7 @@ import { defaultRoots, rows } from "../harness/hosts";
 
 const cases = rows.flatMap((row) => (row.roots ?? [defaultRoots]).map((layout) => ({ row, layout })));
 
-/** Two Node-REDs run at a time: one case after the other on each lane, each started before its test asks for it. */
+/** Two Node-REDs run at a time, each case of a lane after the one before, and before its test asks for it. */
 const lanes: Promise<unknown>[] = [Promise.resolve(), Promise.resolve()];
 const begun: Promise<string[]>[] = [];
 
@@ -25,15 +25,14 @@ async function begin(index: number): Promise<string[]> {
 }
 
 /**
- * The contract's "no other way in", by comparison: in any application, whatever keeps core's `http in` from a message
- * keeps the webhook trigger in its place, and whatever lets the one in lets the other in with its token. What is for
- * neither is answered as if neither were there.
+ * The contract's "no other way in", by comparison: in any application, a request reaches a webhook trigger, with its
+ * token, just where it reaches core's `http in` in its place. What is for neither is answered as if neither were there.
  */
-describe("the webhook trigger is met as http in is", () => {
+describe("a webhook trigger", () => {
   after(() => Promise.all(lanes));
 
   for (const [index, { row, layout }] of cases.entries()) {
-    it(`${row.name}, with ${layout} roots`, async () => {
+    it(`gets the requests that http in gets with ${row.name}, with ${layout} roots`, async () => {
       should((await differencesOfCase(index)).join("\n")).equal("");
     });
   }

@@ -3,6 +3,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
+import { exportsOf } from "./fixtures";
 import { tab, token, webhook } from "./flow";
 import { type Bystander, type Layout, roots, type Row, type Target } from "./hosts";
 import { type Reply, send } from "./http";
@@ -21,48 +22,11 @@ interface Outcome {
   message?: { payload: unknown } | undefined;
 }
 
-/** What all code may use. A guard refuses what is evil, and passes on everything else. */
-const prelude = `
-  const express = require(process.env.EXPRESS);
-  const isEvil = (request) => "x-evil" in request.headers;
-  const refuse = (request, response) => { response.statusCode = 403; response.end("refused"); };
-  const guard = (request, response, next) => (isEvil(request) ? refuse(request, response) : next());
-  const guardBody = (request, response, next) => (request.body?.evil ? refuse(request, response) : next());
-  const verify = (request) => { if (isEvil(request)) throw new Error("evil"); };
-  const pass = (request, response, next) => next();
-  const named = (name, handler = guard) =>
-    Object.defineProperty((request, response, next) => handler(request, response, next), "name", { value: name });
-  const onChange = (act) => process.on("message", ({ change }) => {
-    if (!change) return;
-    act();
-    // What was seen in this millisecond still counts in it.
-    for (const now = Date.now(); Date.now() === now; );
-    process.send({ trace: "changed" });
-  });
-`;
+/** What all code of a row may use. */
+const prelude = `const { express, isEvil, refuse, guard, guardBody, verify, pass, named, onChange } = ${exportsOf("guards")};`;
 
-/** What a host application may use beside \`app\`, \`server\`, \`settings\` and \`RED\`. */
-const hostPrelude = `
-  const hook = (settings.httpNodeRoot + "/hook").replace("//", "/");
-  const mountAdmin = (on = app) => on.use(settings.httpAdminRoot, RED.httpAdmin);
-  const mountNodes = (on = app) => on.use(settings.httpNodeRoot, RED.httpNode);
-  const mount = (on) => { mountAdmin(on); mountNodes(on); };
-  const listen = (listener) => { server.removeAllListeners("request"); server.on("request", listener); };
-  const mountOfNodes = () => app._router.stack.findLast(({ name }) => name === "mounted_app");
-  const onceStarted = (act) => RED.events.once("flows:started", act);
-`;
-
-/** Reports each message to the test, and hands it on to be answered where somebody waits for that. */
-const reportNode = `
-  RED.nodes.registerType("report", function (config) {
-    RED.nodes.createNode(this, config);
-    this.on("input", (msg) => {
-      const { _msgid, payload, req } = msg;
-      process.send({ message: { sink: this.id, keys: [], _msgid, payload, req: { call: req.headers["x-call"] } } });
-      if (msg.res) this.send(msg);
-    });
-  });
-`;
+/** What the code of a host application may use beside `app`, `server`, `settings` and `RED`. */
+const hostPrelude = `${prelude} const { hook, mountAdmin, mountNodes, mount, listen, onceStarted } = ${exportsOf("host-tools")}({ app, server, settings, RED });`;
 
 const requireOf = createRequire(join(nodeRedFolder, "package.json"));
 
@@ -85,17 +49,12 @@ function shareEnv(): Record<string, string> {
 }
 
 function optionsOf(row: Row, layout: Layout): Options {
-  const nodesDir = temporaryFolder("nodes");
-  writeFileSync(join(nodesDir, "plugin.html"), "");
-  writeFileSync(
-    join(nodesDir, "plugin.js"),
-    `module.exports = (RED) => { ${prelude} const hook = "/hook"; ${reportNode} ${row.plugin ?? ""} };`,
-  );
   return {
-    settings: { ...roots[layout], nodesDir },
+    settings: roots[layout],
+    plugin: `module.exports = (RED) => { ${prelude} const hook = "/hook"; ${exportsOf("report-node")}(RED); ${row.plugin ?? ""} };`,
     only: ["21-httpin.js"],
     code: `...(() => { ${prelude} return { logging: { console: { level: "warn" } }, ${row.settings ?? ""} }; })()`,
-    ...(row.host !== undefined && { host: `{ ${prelude} ${hostPrelude} ${row.host} }` }),
+    ...(row.host !== undefined && { host: `{ ${hostPrelude} ${row.host} }` }),
     env: shareEnv(),
   };
 }
@@ -162,20 +121,20 @@ interface Run {
   targets: Outcome[];
   bystanders: Outcome[];
   /** Of a request that comes in, if it has no token. */
-  stranger: Outcome | undefined;
+  withoutToken: Outcome | undefined;
 }
 
 const tokenField = { "X-Token": token };
 
 async function runWith(nodeRed: NodeRed, row: Row, layout: Layout, holder: Holder): Promise<Run> {
   const isOurs = holder === "webhook trigger";
-  const withToken = (call: Target): Call => ({ ...call, headers: { ...call.headers, ...(isOurs && tokenField) } });
-  const welcome = row.targets.find((target) => letsIn(target, layout));
-  const all = [...row.targets.map(withToken), ...(row.bystanders ?? []), ...(isOurs && welcome ? [welcome] : [])];
+  const addToken = (call: Target): Call => ({ ...call, headers: { ...call.headers, ...(isOurs && tokenField) } });
+  const first = row.targets.find((target) => isAccepted(target, layout));
+  const all = [...row.targets.map(addToken), ...(row.bystanders ?? []), ...(isOurs && first ? [first] : [])];
   const outcomes = await outcomesOf(nodeRed, layout, all);
   const targets = outcomes.splice(0, row.targets.length);
   const bystanders = outcomes.splice(0, row.bystanders?.length ?? 0);
-  return { targets, bystanders, stranger: outcomes[0] };
+  return { targets, bystanders, withoutToken: outcomes[0] };
 }
 
 /** What the same host makes of the same requests, whoever holds the path. */
@@ -187,9 +146,7 @@ async function runsOf(row: Row, layout: Layout): Promise<Record<Holder, Run>> {
     try {
       for (const step of row.then ?? []) {
         if (step === "redeploy") await nodeRed.deploy(flow);
-        else if (step === "addGuard") await nodeRed.addGuard();
-        else if (step === "change") await nodeRed.tell({ change: true }, "changed");
-        else await outcomesOf(nodeRed, layout, [{ headers: tokenField }]);
+        else await nodeRed.tell({ change: true }, "changed");
       }
       return await runWith(nodeRed, row, layout, holder);
     } finally {
@@ -225,27 +182,27 @@ export async function differencesOf(row: Row, layout: Layout): Promise<string[]>
   return [
     ...row.targets.flatMap((target, index) => {
       const [their, our] = [theirs.targets[index] ?? {}, ours.targets[index] ?? {}];
-      return differenceOf(target, letsIn(target, layout), their, our, row.plain === true);
+      return differenceOf(target, isAccepted(target, layout), their, our, row.plain === true);
     }),
     ...(row.bystanders ?? []).flatMap((bystander, index) => {
       const [their, our, none] = [theirs, ours, neither].map((run) => run.bystanders[index] ?? {});
       return disturbanceOf(bystander, their ?? {}, our ?? {}, none ?? {});
     }),
-    ...(ours.stranger && (ours.stranger.message ?? ours.stranger.status !== 401)
-      ? [`without its token the webhook trigger answers ${told(ours.stranger)}, not 401`]
+    ...(ours.withoutToken && (ours.withoutToken.message ?? ours.withoutToken.status !== 401)
+      ? [`without its token the webhook trigger answers ${describeOutcome(ours.withoutToken)}, not 401`]
       : []),
   ];
 }
 
-function differenceOf(target: Target, lets: boolean, their: Outcome, our: Outcome, plain: boolean): string[] {
+function differenceOf(target: Target, accepted: boolean, their: Outcome, our: Outcome, plain: boolean): string[] {
   const name = nameOf(target);
-  if ((their.message !== undefined) !== lets) {
-    return [`${name}: http in was expected to ${lets ? "let it in" : "keep it"}, and ${told(their)}`];
+  if ((their.message !== undefined) !== accepted) {
+    return [`${name}: http in was expected to ${accepted ? "get it" : "not get it"}, and ${describeOutcome(their)}`];
   }
   // Where nothing guards, percent-encoded characters are read as the contract says.
-  if (plain && !lets && our.message && name.includes("%")) return [];
-  const difference = [`${name}: http in ${told(their)}, the webhook trigger ${told(our)}`];
-  if (lets !== (our.message !== undefined)) return difference;
+  if (plain && !accepted && our.message && name.includes("%")) return [];
+  const difference = [`${name}: http in ${describeOutcome(their)}, the webhook trigger ${describeOutcome(our)}`];
+  if (accepted !== (our.message !== undefined)) return difference;
   if (our.status !== (target.ours ?? their.status)) return difference;
   return isDeepStrictEqual(their.message?.payload, our.message?.payload) ? [] : difference;
 }
@@ -254,18 +211,24 @@ function disturbanceOf(bystander: Bystander, their: Outcome, our: Outcome, none:
   const name = nameOf(bystander);
   const { status = their.status, says: body = their.body } = bystander;
   if (their.status !== status || their.body !== body) {
-    return [`${name}: ${told({ status, body })} was expected beside http in, and it ${told(their)}`];
+    return [
+      `${name}: ${describeOutcome({ status, body })} was expected beside http in, and it ${describeOutcome(their)}`,
+    ];
   }
   const differs = (outcome: Outcome) => outcome.status !== their.status || outcome.body !== their.body;
   return [
-    ...(differs(our) ? [`${name}: ${told(their)} beside http in, and ${told(our)} beside the webhook trigger`] : []),
-    ...(differs(none) ? [`${name}: ${told(their)} beside http in, and ${told(none)} beside neither`] : []),
+    ...(differs(our)
+      ? [`${name}: ${describeOutcome(their)} beside http in, and ${describeOutcome(our)} beside the webhook trigger`]
+      : []),
+    ...(differs(none)
+      ? [`${name}: ${describeOutcome(their)} beside http in, and ${describeOutcome(none)} beside neither`]
+      : []),
     ...([their, our, none].some(({ message }) => message) ? [`${name}: made a message`] : []),
   ];
 }
 
-function letsIn({ lets }: Target, layout: Layout): boolean {
-  return typeof lets === "boolean" ? lets : lets.includes(layout);
+function isAccepted({ accepted }: Target, layout: Layout): boolean {
+  return typeof accepted === "boolean" ? accepted : accepted.includes(layout);
 }
 
 function nameOf({ method = "POST", target = "{root}/hook", headers, body }: Call): string {
@@ -274,8 +237,8 @@ function nameOf({ method = "POST", target = "{root}/hook", headers, body }: Call
   );
 }
 
-function told({ status, body = "", message }: Outcome): string {
+function describeOutcome({ status, body = "", message }: Outcome): string {
   const text = body.replace(/\s+/g, " ").slice(0, 90);
-  if (message) return `lets it in (${status ?? "no answer"}) with ${JSON.stringify(message.payload)}`;
+  if (message) return `gets it (${status ?? "no answer"}) with ${JSON.stringify(message.payload)}`;
   return status === undefined ? "does not answer" : `answers ${status} ${JSON.stringify(text)}`;
 }

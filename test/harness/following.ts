@@ -1,4 +1,4 @@
-/** A Node-RED whose flows are followed from nodes that the test has send, beside nodes that do as they are told. */
+/** A Node-RED whose flows are followed from nodes that the test has send, beside nodes that do what the test says. */
 import { join } from "node:path";
 import type { AttemptResult } from "../../src/deliveries/queue";
 import { type Flow, NodeRed } from "./node-red";
@@ -116,7 +116,7 @@ export class Following {
 
   /** Waits until a `keeps` node has the message. */
   async has(at: string, payload = "message"): Promise<void> {
-    await this.nodeRed.told(`${at} has ${payload}`);
+    await this.nodeRed.reported(`${at} has ${payload}`);
   }
 
   /** Has a `keeps` node go on. */

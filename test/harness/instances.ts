@@ -1,4 +1,5 @@
-import { held, holding } from "./holding";
+import { moduleOf } from "./fixtures";
+import { endHeld } from "./guaranteed";
 import { send, type Call, type Reply } from "./http";
 import { Nginx } from "./nginx";
 import { type Flow, NodeRed, type Options, type Received } from "./node-red";
@@ -11,7 +12,7 @@ const serverLines = /^ *server 10\..*\n/gm;
 
 /** Several Node-REDs with the same flows, behind nginx as the page for operators sets it up, on one server of deliveries. */
 export class Instances {
-  /** Those that were started, in the order of their places; who is no more is followed by who came in its place. */
+  /** Those that were started, in the order of their places; a replacement follows at the end. */
   readonly all: NodeRed[];
   readonly server: ValkeyServer;
   readonly #options: Options;
@@ -20,7 +21,7 @@ export class Instances {
   static async start(count: number, flow: Flow): Promise<Instances> {
     const server = await ValkeyServer.start();
     const settings = { webhookTriggerStore: { type: "bullmq", url: server.url() } };
-    const options = { flow, settings, plugin: holding, modules: ["bullmq", "ioredis"] };
+    const options = { flow, settings, plugin: moduleOf("hold"), modules: ["bullmq", "ioredis"] };
     const all = await Promise.all(Array.from({ length: count }, () => NodeRed.start(options)));
     const nginx = await Nginx.start((port) => configuration(port, all));
     return new Instances(server, options, all, nginx);
@@ -68,10 +69,9 @@ export class Instances {
     await until(() => isThere(this.messagesOf(sink)), `what ${sink} is to have`);
   }
 
-  /** The flows are done with all that those nodes have at the moment that follow a webhook trigger. */
+  /** Has the flows of a node be done with the messages that they have. */
   async end(id: string): Promise<void> {
-    const { id: hold } = held(id);
-    await Promise.all(this.running.map((instance) => instance.tell({ end: hold }, `${hold} ended`)));
+    await Promise.all(this.running.map((instance) => endHeld(instance, id)));
   }
 
   async stop(): Promise<void> {

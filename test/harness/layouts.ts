@@ -1,12 +1,13 @@
 import { NodeRed, type Options } from "./node-red";
 
-/** The two ways to mount Node-RED: with equal roots, the admin app and its body parsers come before every node. */
+/** With equal roots, the admin app and its body parsers come before every HTTP node; nested as in Home Assistant's add-on. */
 export const layouts = {
   "equal roots": {},
   "separate roots": { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
 };
+export const nestedRoots = { httpNodeRoot: "/endpoint" };
 
-/** Guards that let everybody pass, where settings have places for them: requests go the ordinary way then. */
+/** Guards that let every request pass, where settings have places for them: requests take the ordinary way then. */
 export const behindLayer: Options = { code: "httpNodeAuth: (request, response, next) => next()" };
 export const behindMiddleware: Options = { code: "httpNodeMiddleware: (request, response, next) => next()" };
 export const behindGuards: Options = along(behindLayer, behindMiddleware);
@@ -16,14 +17,22 @@ export type Way = "fast" | "ordinary";
 
 type Describe = (nodeRed: () => NodeRed, way: Way) => void;
 
+/** One Node-RED for all tests of a suite. */
+export function useNodeRed(options: Options): () => NodeRed {
+  let nodeRed: NodeRed | undefined;
+  before(async () => {
+    nodeRed = await NodeRed.start(options);
+  });
+  after(() => nodeRed?.stop());
+  return () => {
+    if (!nodeRed) throw new Error("Node-RED did not start");
+    return nodeRed;
+  };
+}
+
 function inLayout(layout: keyof typeof layouts, title: string, options: Options, way: Way, describeIt: Describe): void {
   describe(`${title}, with ${layout}`, () => {
-    let nodeRed: NodeRed;
-    before(async () => {
-      nodeRed = await NodeRed.start({ ...options, settings: { ...options.settings, ...layouts[layout] } });
-    });
-    after(() => nodeRed.stop());
-    describeIt(() => nodeRed, way);
+    describeIt(useNodeRed({ ...options, settings: { ...options.settings, ...layouts[layout] } }), way);
   });
 }
 

@@ -3,9 +3,10 @@ import { EventEmitter, once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { basename, join } from "node:path";
+import { moduleOf } from "./fixtures";
 import { installedModules, root, temporaryFolder } from "./package";
 
-/** A message as the `sink` node saw it. */
+/** A message that a node has reported. */
 export interface Received {
   sink: string;
   keys: string[];
@@ -23,13 +24,6 @@ export interface Status {
   fill: string;
   shape: string;
   text: string;
-}
-
-export interface Start {
-  /** How many layers the app for HTTP nodes has. */
-  layers: number;
-  /** The enumerable properties of every object. */
-  polluted: string[];
 }
 
 /** What a Node-RED measures of itself. */
@@ -52,11 +46,11 @@ export interface Options {
   flow?: Flow;
   /** Settings that JSON can hold. */
   settings?: Record<string, unknown>;
-  /** More of the settings file, as the JavaScript of an object's inside. */
+  /** More of the settings file, as the JavaScript of an object's inside: a line, or a fixture by `settingsOf`. */
   code?: string;
-  /** What mounts Node-RED in a host application, as JavaScript that knows `app`, `express`, `RED` and `settings`. */
+  /** Mounts Node-RED in a host application; knows `app`, `express`, `server`, `RED` and `settings`: see `hostOf`. */
   host?: string;
-  /** The source of a file of nodes that it loads besides, as that of a plugin. */
+  /** The source of a further file of nodes: see `moduleOf`. */
   plugin?: string;
   env?: Record<string, string>;
   /** Whether it starts without the package. */
@@ -72,111 +66,6 @@ export interface Options {
 }
 
 export type Flow = Record<string, unknown>[];
-
-/** Reports to the test what arrives and what the status of each node is. */
-const sinkNode = `
-module.exports = (RED) => {
-  if (!process.env.QUIET) RED.events.on("node-status", (event) => process.send({ status: event }));
-  RED.events.on("flows:started", () => {
-    const layers = RED.httpNode._router?.stack.length ?? 0;
-    process.send({ started: { layers, polluted: Object.keys(Object.getPrototypeOf({})) } });
-  });
-  RED.nodes.registerType("sink", function (config) {
-    RED.nodes.createNode(this, config);
-    this.on("input", report);
-  });
-  function report(msg) {
-    const { _msgid, topic, payload, req, webhook } = msg;
-    process.send({ message: { sink: this.id, keys: Object.keys(msg), _msgid, topic, payload, req, webhook } });
-  }
-  RED.server.once("listening", () => process.send({ port: RED.server.address().port }));
-  // Of a request with a field X-Trace it is told when the server has met it, has read it and when its caller has gone.
-  // A listener at the server would be something that Node-RED has not put there.
-  require("node:diagnostics_channel").subscribe("http.server.request.start", ({ request: req }) => {
-    const trace = req.headers["x-trace"];
-    if (!trace) return;
-    process.send({ trace: trace + " arrived" });
-    req.on("end", () => process.send({ trace: trace + " read" }));
-    req.socket.on("close", () => process.send({ trace: trace + " left" }));
-  });
-  // From when a slow node closes until the flows run again, no time passes: otherwise it would depend on the machine
-  // whether what waits for them waits too long.
-  const clock = { ahead: 0, stopped: undefined, now: undefined };
-  // Those that are not tested for that have the real one.
-  function takeClock() {
-    if (clock.now) return;
-    clock.now = performance.now.bind(performance);
-    performance.now = () => (clock.stopped ?? clock.now()) + clock.ahead;
-    const { setTimeout } = globalThis;
-    const begin = (run, delay, ...values) => setTimeout(run, clock.stopped && delay > 1000 ? 2 ** 31 - 1 : delay, ...values);
-    globalThis.setTimeout = Object.defineProperties(begin, Object.getOwnPropertyDescriptors(setTimeout));
-    RED.events.on("flows:started", () => { clock.stopped = undefined; });
-  }
-  const closing = [];
-  let isEnding = false;
-  // Reports messages like a sink; and when it is closed, it takes until the test lets it go.
-  RED.nodes.registerType("slow", function (config) {
-    RED.nodes.createNode(this, config);
-    this.on("input", report);
-    this.on("close", (done) => {
-      if (isEnding) return done();
-      closing.push(done);
-      takeClock();
-      clock.stopped ??= clock.now();
-      process.send({ trace: "closing" });
-    });
-  });
-  let counted = 0;
-  RED.nodes.registerType("count", function (config) {
-    RED.nodes.createNode(this, config);
-    this.on("input", () => { counted++; });
-  });
-  process.on("message", (message) => {
-    if (message === "guard") {
-      RED.httpNode.use(function guard(req, res, next) {
-        if ("guarded" in req.query) res.sendStatus(403);
-        else next();
-      });
-      process.send({ trace: "guarded" });
-    }
-    if (message === "watch") {
-      // Of the last route, Express asks whether it matches: so the request has come that far.
-      const { regexp } = RED.httpAdmin.parent._router.stack.filter(({ route }) => route).at(-1);
-      regexp.exec = function (path) {
-        process.send({ trace: "admin saw " + path });
-        return RegExp.prototype.exec.call(this, path);
-      };
-      process.send({ trace: "watching" });
-    }
-    if (message === "end") {
-      isEnding = true;
-      clock.stopped = undefined;
-    }
-    if (message === "close" || isEnding) for (const done of closing.splice(0)) done();
-    if (message === "later") {
-      takeClock();
-      clock.ahead += 3_600_000;
-      process.send({ trace: "later" });
-    }
-    if (message === "interrupt") {
-      // Once the next message is sent, and before it is delivered, the flows are stopped; then they are started again.
-      const flows = require.main.require("@node-red/runtime/lib/flows");
-      RED.hooks.add("postDeliver.interrupt", () => {
-        RED.hooks.remove("postDeliver.interrupt");
-        void flows.stopFlows("full").then(() => flows.startFlows("full"));
-      });
-      process.send({ trace: "interrupting" });
-    }
-    if (message !== "measure") return;
-    globalThis.gc?.();
-    const sockets = process.getActiveResourcesInfo().filter((kind) => kind.startsWith("TCP")).length;
-    RED.server.getConnections((error, connections) => {
-      const polluted = Object.keys(Object.getPrototypeOf({}));
-      const heap = process.memoryUsage().heapUsed;
-      process.send({ measure: { counted, cpu: process.cpuUsage(), heap, sockets, connections, polluted } });
-    });
-  });
-};`;
 
 /** The folder of the Node-RED under test. */
 export const nodeRedFolder = process.env.NODE_RED_FOLDER ?? join(root, "node_modules", "node-red");
@@ -198,9 +87,6 @@ const coreNodes = readdirSync(
 /** The modules in whose folders Node-RED looks for nodes although there are none: all that are installed around it. */
 const otherModules = [join(nodeRedFolder, ".."), join(root, "node_modules")].flatMap((folder) => readdirSync(folder));
 
-/** Node-RED runs npm for its version at each start, and waits, unless there is nothing to install. */
-const withoutInstaller = { externalModules: { palette: { allowInstall: false } } };
-
 /** Its version. */
 export const nodeRedVersion = (
   JSON.parse(readFileSync(join(nodeRedFolder, "package.json"), "utf8")) as { version: string }
@@ -221,23 +107,35 @@ function hostApplication(mount: string): string {
   `;
 }
 
+/** What a Node-RED sends to the test: see `fixtures/sink.ts` and `fixtures/channel.ts`. */
+interface Report {
+  message?: Omit<Received, "starts">;
+  status?: { id: string; status: Status };
+  started?: boolean;
+  measure?: Measure;
+  trace?: string;
+  address?: { port: number };
+}
+
+type DeployType = "full" | "flows" | "nodes" | "reload";
+
 /** A real Node-RED with the packed package installed, unless it is bare, in a process of its own, started by its own command. */
 export class NodeRed {
   readonly messages: Received[] = [];
-  /** What was seen at each start of the flows. */
-  readonly starts: Start[] = [];
+  /** One for each start of the flows. */
+  readonly starts: true[] = [];
   readonly statuses = new Map<string, Status>();
+  /** Its user directory. */
+  readonly userDir: string;
   log = "";
+  origin = "";
   #port: number | undefined;
   readonly #measures: Measure[] = [];
-  /** What the helper nodes told, in their order. */
   readonly #traces: string[] = [];
   readonly #events = new EventEmitter().setMaxListeners(0);
   readonly #child: ChildProcess;
-  readonly #userDir: string;
   readonly #adminRoot: string;
   readonly #nodeRoot: string;
-  origin = "";
 
   /** @param runs whether its flows can start */
   static async start(options: Options = {}, runs = true): Promise<NodeRed> {
@@ -248,49 +146,13 @@ export class NodeRed {
   }
 
   private constructor(options: Options) {
-    const { flow = [], settings = {}, code = "", host, plugin, env = {}, bare = false, userDir } = options;
-    const { only = usualNodes, besides = [], modules } = options;
-    const wanted = [...only, ...besides];
+    const { settings = {}, host, env = {} } = options;
     this.#adminRoot = rootOf(settings.httpAdminRoot);
     this.#nodeRoot = rootOf(settings.httpNodeRoot);
-    this.#userDir = userDir ?? temporaryFolder("node-red");
-    if (!bare && !userDir) symlinkSync(installedModules(modules), join(this.#userDir, "node_modules"));
-    mkdirSync(join(this.#userDir, "nodes"), { recursive: true });
-    writeFileSync(join(this.#userDir, "nodes", "sink.js"), sinkNode);
-    writeFileSync(
-      join(this.#userDir, "nodes", "sink.html"),
-      `<script type="text/javascript">
-        for (const type of ["sink", "slow", "count"]) RED.nodes.registerType(type, { category: "function", color: "#ddd", defaults: {}, inputs: 1, outputs: 0 });
-      </script>`,
-    );
-    if (plugin !== undefined) {
-      writeFileSync(join(this.#userDir, "nodes", "plugin.js"), plugin);
-      writeFileSync(join(this.#userDir, "nodes", "plugin.html"), "");
-    }
-    const nodes = flow.map(({ credentials, ...node }) => node);
-    const credentials = flow.flatMap((node) => (node.credentials ? [[node.id, node.credentials]] : []));
-    writeFileSync(join(this.#userDir, "flows.json"), JSON.stringify(nodes));
-    writeFileSync(join(this.#userDir, "flows_cred.json"), JSON.stringify(Object.fromEntries(credentials)));
-    const fixed = {
-      uiHost: "127.0.0.1",
-      uiPort: 0,
-      flowFile: "flows.json",
-      credentialSecret: false,
-      telemetry: { enabled: false },
-      // No form of ours has an editor of code in it: the smaller one loads sooner.
-      editorTheme: { tours: false, codeEditor: { lib: "ace" } },
-      nodesExcludes: [...coreNodes.filter((name) => !wanted.includes(name)), ...otherModules],
-      ...withoutInstaller,
-      logging: { console: { level: "debug", metrics: true } },
-    };
-    writeFileSync(
-      join(this.#userDir, "settings.js"),
-      `module.exports = { ...${JSON.stringify({ ...fixed, ...settings })}, ${code} };`,
-    );
-    const hostScript = join(this.#userDir, "host.js");
-    if (host !== undefined) writeFileSync(hostScript, hostApplication(host));
-    const command = host === undefined ? [join(nodeRedFolder, "red.js"), "--userDir", this.#userDir] : [hostScript];
-    this.#child = spawn(process.execPath, command, {
+    this.userDir = options.userDir ?? temporaryFolder("node-red");
+    writeUserDir(this.userDir, options);
+    const command = [join(nodeRedFolder, "red.js"), "--userDir", this.userDir];
+    this.#child = spawn(process.execPath, host === undefined ? command : [join(this.userDir, "host.js")], {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       serialization: "advanced",
       env: { ...process.env, NODE_OPTIONS: "", ...env },
@@ -301,39 +163,16 @@ export class NodeRed {
         this.#events.emit("change");
       });
     }
-    this.#child.on(
-      "message",
-      (report: {
-        message?: Omit<Received, "starts">;
-        status?: { id: string; status: Status };
-        started?: Start;
-        measure?: Measure;
-        trace?: string;
-        port?: number;
-      }) => {
-        if (report.message) this.messages.push({ ...report.message, starts: this.starts.length });
-        this.#port ??= report.port;
-        if (report.measure) this.#measures.push(report.measure);
-        if (report.trace) this.#traces.push(report.trace);
-        if (report.started) this.starts.push(report.started);
-        if (report.status) this.statuses.set(report.status.id, report.status.status);
-        this.#events.emit("change");
-      },
-    );
+    this.#child.on("message", (report: Report) => this.#take(report));
     this.#child.on("exit", () => this.#events.emit("change"));
   }
 
-  /** The id of its process. */
   get pid(): number | undefined {
     return this.#child.pid;
   }
 
   get running(): boolean {
     return this.#child.exitCode === null && this.#child.signalCode === null;
-  }
-
-  get userDir(): string {
-    return this.#userDir;
   }
 
   /** The URL of a path below the root of HTTP nodes. */
@@ -347,27 +186,24 @@ export class NodeRed {
   }
 
   /** Deploys and waits until the flows run. */
-  async deploy(flow: Flow, type: "full" | "flows" | "nodes" | "reload" = "full"): Promise<void> {
+  async deploy(flow: Flow, type: DeployType = "full", headers: Record<string, string> = {}): Promise<void> {
     const starts = this.starts.length;
-    const response = await fetch(this.admin("/flows"), {
-      method: "POST",
-      headers: {
-        "Content-Type": "application/json",
-        "Node-RED-API-Version": "v2",
-        "Node-RED-Deployment-Type": type,
-      },
-      body: JSON.stringify({ flows: flow }),
-    });
-    if (!response.ok) throw new Error(`deploying answered ${response.status}: ${await response.text()}`);
+    await this.sendFlows(flow, type, headers);
     await this.until(() => this.starts[starts], "the flows to start");
+  }
+
+  /** Deploys a flow that need not start. */
+  async sendFlows(flow: Flow, type: DeployType = "full", headers: Record<string, string> = {}): Promise<void> {
+    const version = { "Node-RED-API-Version": "v2", "Node-RED-Deployment-Type": type };
+    await this.#post("/flows", { flows: flow }, { ...version, ...headers });
   }
 
   /**
    * Begins a deploy that closes a `slow` node.
    *
-   * @returns once that node is closing: what lets it go, and waits until the flows run
+   * @returns once that node is closing: what lets it end, and waits until the flows run
    */
-  async beginDeploy(flow: Flow, type: "full" | "flows" | "nodes" | "reload" = "full"): Promise<() => Promise<void>> {
+  async beginDeploy(flow: Flow, type: DeployType = "full"): Promise<() => Promise<void>> {
     const deployed = this.deploy(flow, type);
     await this.closing();
     return async () => {
@@ -378,81 +214,71 @@ export class NodeRed {
 
   /** Waits until a `slow` node is closing. */
   async closing(): Promise<void> {
-    await this.#traced("closing", 1);
+    await this.reported("closing");
   }
 
-  /** Lets the `slow` nodes go that are closing. */
+  /** Lets the `slow` nodes end that are closing. */
   letClose(): void {
-    this.#child.send("close");
+    this.say({ close: true });
   }
 
   /** Starts or stops the flows; needs the setting `runtimeState`. */
   async setState(state: "start" | "stop"): Promise<void> {
-    const response = await fetch(this.admin("/flows/state"), {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
-      body: JSON.stringify({ state }),
-    });
-    if (!response.ok) throw new Error(`${state} answered ${response.status}: ${await response.text()}`);
+    await this.#post("/flows/state", { state });
+  }
+
+  /** Starts the flows, and waits until they run. */
+  async startFlows(): Promise<void> {
+    const { length } = this.starts;
+    await this.setState("start");
+    await this.until(() => this.starts[length], "the flows to start");
   }
 
   /** Has the flows restarted between the sending of the next message and its delivery. */
   async interruptNextDelivery(): Promise<void> {
-    this.#child.send("interrupt");
-    await this.#traced("interrupting", 1);
+    await this.tell({ interrupt: true }, "interrupting");
   }
 
   /** Waits until requests with this field `X-Trace` have reached the server. */
   async arrived(trace: string, count = 1): Promise<void> {
-    await this.#traced(`${trace} arrived`, count);
+    await this.reported(`${trace} arrived`, count);
   }
 
   /** Waits until the server has read the body of the request with this field `X-Trace`. */
   async read(trace: string): Promise<void> {
-    await this.#traced(`${trace} read`, 1);
+    await this.reported(`${trace} read`);
   }
 
-  /** Puts the clock that time spans are measured with forward by an hour. */
-  async putClockForward(): Promise<void> {
-    this.#child.send("later");
-    await this.#traced("later", 1);
-  }
-
-  /** Waits until the server knows that the caller with this field `X-Trace` has hung up. */
+  /** Waits until the connection of the request with this field `X-Trace` is closed. */
   async left(trace: string): Promise<void> {
-    await this.#traced(`${trace} left`, 1);
+    await this.reported(`${trace} left`);
   }
 
-  /** Tells the plugin something. */
-  say(message: object): void {
-    this.#child.send(message);
+  /** Sends a command to a fixture. */
+  say(command: object): void {
+    this.#child.send(command);
   }
 
-  /** Tells the plugin something, and waits until it has answered. */
-  async tell(message: object, answer: string): Promise<void> {
-    this.#child.send(message);
-    await this.#traced(answer, 1);
+  /** Sends a command, and waits for the report that answers it. */
+  async tell(command: object, answer: string): Promise<void> {
+    this.say(command);
+    await this.reported(answer);
   }
 
-  /** Tells the plugin something, and answers with what it tells by a trace that begins so. */
-  async ask(message: object, beginning: string): Promise<string> {
-    this.#child.send(message);
+  /** Sends a command, and returns the rest of the report that begins so. */
+  async ask(command: object, beginning: string): Promise<string> {
+    this.say(command);
     const isAnswer = (trace: string) => trace.startsWith(beginning);
     const answer = await this.until(() => this.#traces.find(isAnswer), `"${beginning}…"`);
     this.#traces.splice(this.#traces.indexOf(answer), 1);
     return answer.slice(beginning.length);
   }
 
-  /** Waits until the plugin has told this so often. */
-  async told(trace: string, count = 1): Promise<void> {
-    await this.#traced(trace, count);
-  }
-
-  /** Waits for something to be told so often, and forgets it. */
-  async #traced(told: string, count: number): Promise<void> {
-    const fits = () => this.#traces.filter((trace) => trace === told);
-    await this.until(() => (fits().length >= count ? true : undefined), `${count} times "${told}"`);
-    for (let index = 0; index < count; index++) this.#traces.splice(this.#traces.indexOf(told), 1);
+  /** Waits until something was reported so often, and forgets these reports. */
+  async reported(trace: string, count = 1): Promise<void> {
+    const isThere = () => this.#traces.filter((each) => each === trace).length >= count || undefined;
+    await this.until(isThere, `${count} times "${trace}"`);
+    for (let index = 0; index < count; index++) this.#traces.splice(this.#traces.indexOf(trace), 1);
   }
 
   /** Waits for the message with an id, the one in the reply to its request. */
@@ -462,16 +288,18 @@ export class NodeRed {
 
   /** Waits for a node to have a status whose text fits. */
   async status(id: string, text: RegExp): Promise<Status> {
-    return this.until(
-      () => {
-        const status = this.statuses.get(id);
-        return status && text.test(status.text) ? status : undefined;
-      },
-      `status ${text.source} of ${id}, which is ${JSON.stringify(this.statuses.get(id))}`,
-    );
+    const find = () => {
+      const status = this.statuses.get(id);
+      return status && text.test(status.text) ? status : undefined;
+    };
+    return this.until(find, `status ${text.source} of ${id}, which is ${JSON.stringify(this.statuses.get(id))}`);
   }
 
-  /** Waits until something is there; every message, status, line of log and the end of the process is a try. */
+  async logged(pattern: RegExp): Promise<RegExpExecArray> {
+    return this.until(() => pattern.exec(this.log), `the log to say ${pattern.source}`);
+  }
+
+  /** Waits until something is found; it is looked for at every message, status, line of the log, and at the end. */
   async until<T>(find: () => T | undefined | null, what: string): Promise<T> {
     const timeout = AbortSignal.timeout(60_000);
     for (;;) {
@@ -484,32 +312,9 @@ export class NodeRed {
     }
   }
 
-  async logged(pattern: RegExp): Promise<RegExpExecArray> {
-    return this.#logged(pattern);
-  }
-
-  /** Lets a node put a layer in front of all HTTP nodes, which refuses requests with a parameter `guarded`. */
-  async addGuard(): Promise<void> {
-    this.#child.send("guard");
-    await this.#traced("guarded", 1);
-  }
-
-  /** Has the admin app tell from now on which requests pass its routes. */
-  async watchAdmin(): Promise<void> {
-    this.#child.send("watch");
-    await this.#traced("watching", 1);
-  }
-
-  /** Waits until a request for a path has passed the admin app; answers with all that have since it is watched. */
-  async passedAdmin(path: string): Promise<string[]> {
-    const seen = () => this.#traces.filter((trace) => trace.startsWith("admin saw "));
-    await this.until(() => seen().includes(`admin saw ${path}`) || undefined, `${path} to pass the admin app`);
-    return seen().map((trace) => trace.replace("admin saw ", ""));
-  }
-
   async measure(): Promise<Measure> {
     const { length } = this.#measures;
-    this.#child.send("measure");
+    this.say({ measure: true });
     return this.until(() => this.#measures[length], "a measure");
   }
 
@@ -519,27 +324,74 @@ export class NodeRed {
   }
 
   async stop(): Promise<void> {
-    if (this.running) {
-      const exit = once(this.#child, "exit");
-      // Nobody is left to let its slow nodes go.
-      if (this.#child.connected) this.#child.send("end");
-      this.#child.kill();
-      await exit;
-    }
+    if (this.running && this.#child.connected) this.say({ stop: true });
+    await this.kill("SIGTERM");
   }
 
-  /** Ends it as a power cut does: it gets to do nothing more. */
-  async kill(): Promise<void> {
+  /** Ends it, unless another signal is given as a power cut does. */
+  async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
     if (!this.running) return;
     const exit = once(this.#child, "exit");
-    this.#child.kill("SIGKILL");
+    this.#child.kill(signal);
     await exit;
   }
 
-  #logged(pattern: RegExp): Promise<RegExpExecArray> {
-    return this.until(() => pattern.exec(this.log), `the log to say ${pattern.source}`);
+  #take({ message, status, started, measure, trace, address }: Report): void {
+    if (message) this.messages.push({ ...message, starts: this.starts.length });
+    if (status) this.statuses.set(status.id, status.status);
+    if (started) this.starts.push(started);
+    if (measure) this.#measures.push(measure);
+    if (trace !== undefined) this.#traces.push(trace);
+    this.#port ??= address?.port;
+    this.#events.emit("change");
+  }
+
+  async #post(path: string, body: object, headers: Record<string, string> = {}): Promise<void> {
+    const response = await fetch(this.admin(path), {
+      method: "POST",
+      headers: { "Content-Type": "application/json", ...headers },
+      body: JSON.stringify(body),
+    });
+    if (!response.ok) throw new Error(`POST ${path}: ${response.status} ${await response.text()}`);
   }
 }
+
+/** Writes the settings, the flows and the nodes that a Node-RED starts with. */
+function writeUserDir(userDir: string, options: Options): void {
+  const { flow = [], settings = {}, code = "", host, plugin, only = usualNodes, besides = [] } = options;
+  const write = (path: string, content: string) => writeFileSync(join(userDir, path), content);
+  if (!options.bare && !options.userDir) symlinkSync(installedModules(options.modules), join(userDir, "node_modules"));
+  mkdirSync(join(userDir, "nodes"), { recursive: true });
+  write("nodes/sink.js", moduleOf("sink"));
+  write("nodes/sink.html", nodesForEditor);
+  if (plugin !== undefined) {
+    write("nodes/plugin.js", plugin);
+    write("nodes/plugin.html", "");
+  }
+  const credentials = flow.filter((node) => node.credentials).map((node) => [node.id, node.credentials]);
+  write("flows.json", JSON.stringify(flow.map(({ credentials: _credentials, ...node }) => node)));
+  write("flows_cred.json", JSON.stringify(Object.fromEntries(credentials)));
+  const wanted = new Set([...only, ...besides]);
+  const fixed = {
+    uiHost: "127.0.0.1",
+    uiPort: 0,
+    flowFile: "flows.json",
+    credentialSecret: false,
+    telemetry: { enabled: false },
+    // No form of ours has an editor of code in it: the smaller one loads sooner.
+    editorTheme: { tours: false, codeEditor: { lib: "ace" } },
+    nodesExcludes: [...coreNodes.filter((name) => !wanted.has(name)), ...otherModules],
+    // Node-RED runs npm for its version at each start, and waits, unless there is nothing to install.
+    externalModules: { palette: { allowInstall: false } },
+    logging: { console: { level: "debug", metrics: true } },
+  };
+  write("settings.js", `module.exports = { ...${JSON.stringify({ ...fixed, ...settings })}, ${code} };`);
+  if (host !== undefined) write("host.js", hostApplication(host));
+}
+
+const nodesForEditor = `<script type="text/javascript">
+  for (const type of ["sink", "slow", "count"]) RED.nodes.registerType(type, { category: "function", color: "#ddd", defaults: {}, inputs: 1, outputs: 0 });
+</script>`;
 
 function rootOf(setting: unknown): string {
   return typeof setting === "string" && setting !== "/" ? setting : "";

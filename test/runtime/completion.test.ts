@@ -25,14 +25,12 @@ function flowOf(nodes: Nodes, tab = "tab"): Flow {
 const done = { as: "succeeded" };
 const failed = (error: string) => ({ as: "failed", error });
 
-/** What stands between the sender and a node that keeps the message: the flow is done when that is. */
+/** Nodes in front of a node that keeps the message: the flow ends when that one is done. */
 const ways: Record<string, Nodes> = {
   "a function": { a: fn("return msg;", "kept") },
-  "a function that sends before it is done": { a: fn("node.send(msg); node.done();", "kept") },
   "a function that sends after it is done, in the same turn": { a: fn("node.done(); node.send(msg);", "kept") },
   "an asynchronous function": { a: fn("await new Promise((resolve) => setTimeout(resolve, 5)); return msg;", "kept") },
   "a function that sends later": { a: fn("setTimeout(() => { node.send(msg); node.done(); }, 5);", "kept") },
-  "two functions": { a: fn("return msg;", "b"), b: fn("return msg;", "kept") },
   "a node that is done before it sends": { a: handling("passesFirst", "kept") },
   "a node that never says that it is done": { a: handling("isSilent", "kept") },
   "a node that is done twice": { a: handling("isDoneTwice", "kept") },
@@ -70,7 +68,7 @@ const subflowOfKeeps: Flow = [
   { id: "within", z: "deep", x: 0, y: 0, ...handling("keeps") },
 ];
 
-describe("the end of a flow", () => {
+describe("a followed flow", () => {
   let following: Following;
   before(async () => {
     following = await Following.start(flowOf({ from: from() }), { runtimeState: { enabled: true, ui: false } });
@@ -81,7 +79,7 @@ describe("the end of a flow", () => {
   const deploy = async (nodes: Nodes, more: Flow = []) => following.nodeRed.deploy([...flowOf(nodes), ...more]);
 
   for (const [what, nodes] of Object.entries(ways)) {
-    it(`behind ${what} comes when the last node is done`, async () => {
+    it(`has succeeded when the last node is done, behind ${what}`, async () => {
       await deploy({ from: from("a"), kept: handling("keeps"), ...nodes });
       const id = following.send("from");
       await following.has("kept");
@@ -91,7 +89,7 @@ describe("the end of a flow", () => {
     });
   }
 
-  it("behind a subflow, and inside one, comes when the last node is done", async () => {
+  it("has succeeded when the last node is done, behind a subflow and inside one", async () => {
     await deploy(
       { from: from("a"), a: { type: "subflow:sub", wires: [["kept", "c"]] }, kept: handling("keeps"), c: { type: "subflow:deep" } },
       [...subflow, ...subflowOfKeeps],
@@ -105,7 +103,7 @@ describe("the end of a flow", () => {
     should(await following.ending(id)).eql(done);
   });
 
-  it("comes at once where nothing is wired, where the wires lead nowhere, and where nodes are disabled", async () => {
+  it("has succeeded at once where no wire leads to a node that is enabled", async () => {
     await deploy({
       from: from(),
       astray: from("nowhere", "off"),
@@ -115,7 +113,7 @@ describe("the end of a flow", () => {
     should(await following.endingFrom("astray")).eql(done);
   });
 
-  it("is awaited on every wire, also on two to one node", async () => {
+  it("ends when the nodes at all wires are done, also where two lead to one node", async () => {
     await deploy({ from: from("a", "a", "one", "one", "two"), a: fn("return msg;", "one"), one: fn("return msg;"), two: handling("keeps") }); // prettier-ignore
     const id = following.send("from");
     await following.has("two");
@@ -124,7 +122,7 @@ describe("the end of a flow", () => {
     should(await following.ending(id)).eql(done);
   });
 
-  it("is each message's own", async () => {
+  it("ends for each of several messages by itself", async () => {
     await deploy({ from: from("kept"), kept: handling("keeps") });
     const ids = ["one", "two", "three"].map((payload) => following.send("from", payload));
     for (const payload of ["one", "two", "three"]) await following.has("kept", payload);
@@ -137,13 +135,13 @@ describe("the end of a flow", () => {
     should(await following.ending(ids[2] ?? "")).eql(done);
   });
 
-  it("does not wait for messages with other ids", async () => {
+  it("ends without messages that have other ids", async () => {
     await deploy({ from: from("a", "b"), a: { type: "split", splt: "\\n", spltType: "str", wires: [["kept"]] }, b: handling("isDoneAnew", "kept"), kept: handling("keeps") }); // prettier-ignore
     should(await following.endingFrom("from")).eql(done);
     for (const payload of ["message", "other"]) await following.has("kept", payload);
   });
 
-  it("waits for a message that a function makes without an id: it gets that of the other", async () => {
+  it("includes a message that a function makes, as it has the same id", async () => {
     await deploy({ from: from("a"), a: fn("return { payload: 'made' };", "kept"), kept: handling("keeps") });
     const id = following.send("from");
     await following.has("kept", "made");
@@ -167,7 +165,7 @@ describe("the end of a flow", () => {
     ["an error that throws when it is read", { a: handling("failsStrangely") }, "object"],
   ]; // prettier-ignore
   for (const [what, nodes, error] of failing) {
-    it(`is a failure with ${what}, caught or not`, async () => {
+    it(`has failed with the error of ${what}, caught or not`, async () => {
       await deploy({ from: from("a"), ...nodes });
       should(await following.endingFrom("from")).match({ as: "failed" });
       const caught = { catch: { type: "catch", scope: null, wires: [["kept"]] }, kept: handling("keeps") };
@@ -183,12 +181,12 @@ describe("the end of a flow", () => {
     });
   }
 
-  it("is no failure where an error is of no message", async () => {
+  it("has not failed where a node reports an error without a message", async () => {
     await deploy({ from: from("a"), a: handling("reportsOfItself") });
     should(await following.endingFrom("from")).eql(done);
   });
 
-  describe("that meets a deploy", () => {
+  describe("during a deploy", () => {
     let changes = 0;
     /** The nodes, of which these are changed. */
     const changed = (nodes: Nodes, ...ids: string[]): Nodes =>
@@ -208,23 +206,22 @@ describe("the end of a flow", () => {
       ["nodes", ["a"]],
       ["reload", []],
     ] as const) {
-      it(`(${type}) is its loss where a stopped node still has it, also one that says then that it is done`, async () => {
-        for (const drops of [false, true]) {
-          const before = { ...nodes, a: { ...nodes.a, drops } };
-          await deploy(before);
-          const id = following.send("from");
-          await following.has("a");
-          await following.has("b");
-          await following.go("b", ["done"]);
-          await following.nodeRed.deploy(flowOf(changed(before, ...ids)), type);
-          should(await following.ending(id)).eql({ as: "interrupted" });
-          await following.go("a", ["done"]);
-        }
+      it(`is interrupted by a deploy of the kind ${type} that stops a node which has its message`, async () => {
+        // As core's delay, this one is done with what it drops then.
+        const before = { ...nodes, a: { ...nodes.a, drops: true } };
+        await deploy(before);
+        const id = following.send("from");
+        await following.has("a");
+        await following.has("b");
+        await following.go("b", ["done"]);
+        await following.nodeRed.deploy(flowOf(changed(before, ...ids)), type);
+        should(await following.ending(id)).eql({ as: "interrupted" });
+        await following.go("a", ["done"]);
       });
     }
 
     for (const type of ["flows", "nodes"] as const) {
-      it(`(${type}) is none to a node that is not stopped`, async () => {
+      it(`goes on where a deploy of the kind ${type} does not stop the nodes that have its message`, async () => {
         await deploy(nodes, flowOf({ elsewhere: handling("keeps") }, "two"));
         const id = following.send("from");
         await following.has("a");
@@ -242,7 +239,7 @@ describe("the end of a flow", () => {
       });
     }
 
-    it("is its loss in a subflow as well, and in a core node that drops it", async () => {
+    it("is interrupted in a subflow, and in a core node that drops its message", async () => {
       const delay = { type: "delay", pauseType: "delay", timeout: "1", timeoutUnits: "hours", outputs: 1, wires: [["last"]] }; // prettier-ignore
       const inSubflow = { from: from("c"), c: { type: "subflow:deep" } };
       await deploy(inSubflow, subflowOfKeeps);
@@ -259,10 +256,11 @@ describe("the end of a flow", () => {
       should(await following.ending(second)).eql({ as: "interrupted" });
     });
 
-    it("is its loss where the message was on its way to a node, from the first or from another", async () => {
+    it("is interrupted where its message was on its way to a node", async () => {
       const passing = { from: from("a"), a: handling("passes", "kept"), kept: handling("keeps") };
       await deploy(passing);
-      const first = await interrupted("from");
+      await following.nodeRed.interruptNextDelivery();
+      const first = following.send("from");
       should(await following.ending(first)).eql({ as: "interrupted" });
       const keeping = { from: from("a"), a: handling("keeps", "kept"), kept: handling("keeps") };
       await deploy(keeping);
@@ -273,7 +271,7 @@ describe("the end of a flow", () => {
       should(await following.ending(second)).eql({ as: "interrupted" });
     });
 
-    it("is none of its end as long as flows are stopped", async () => {
+    it("is interrupted by Stop flows, whatever its nodes say then", async () => {
       await deploy(nodes);
       const id = following.send("from");
       await following.has("a");
@@ -284,44 +282,38 @@ describe("the end of a flow", () => {
       await following.nodeRed.setState("start");
       should(await following.ending(id)).eql({ as: "interrupted" });
     });
-
-    /** Sends a message; the flows are restarted before it is delivered. */
-    async function interrupted(node: string): Promise<string> {
-      await following.nodeRed.interruptNextDelivery();
-      return following.send(node);
-    }
   });
 
-  it("is a failure when it has none in time, and a late one says nothing", async () => {
+  it("has failed when it has no end in time, and a late end is ignored", async () => {
     await deploy({ from: from("a", "join"), a: handling("keeps"), join: { type: "join", mode: "custom", build: "array", count: "2", timeout: "", wires: [[]] } }); // prettier-ignore
     const id = following.send("from", "message", {}, 50);
     should(await following.ending(id)).eql({ as: "failed", error: "timedOut" });
     await following.go("a", ["done"]);
   });
 
-  const asked: [retryAfter: unknown, told: number | undefined][] = [
-    [30, 30_000],
-    ["1.5", 1500],
-    [0.03049, 31],
-    [1e12, 30 * 24 * 3_600_000],
-    [0, 0],
-    [-1, undefined],
-    ["soon", undefined],
-    [null, undefined],
-    [Infinity, undefined],
-  ];
-  for (const [retryAfter, told] of asked) {
-    it(`says when to try again where the flow asks for ${String(retryAfter)} seconds`, async () => {
-      const a = fn(`msg.webhook = { retryAfter: ${JSON.stringify(retryAfter)} }; node.error("away", msg);`);
-      await deploy({ from: from("a"), a });
-      const result = { ...failed("function: away"), ...(told !== undefined && { retryAfterMs: told }) };
+  it("says when to retry where msg.webhook.retryAfter has a valid number of seconds", async () => {
+    for (const [retryAfter, retryAfterMs] of [
+      [30, 30_000],
+      ["1.5", 1500],
+      [0.03049, 31],
+      [1e12, 30 * 24 * 3_600_000],
+      [0, 0],
+      [-1, undefined],
+      ["soon", undefined],
+      [null, undefined],
+    ] as const) {
+      await deploy({
+        from: from("a"),
+        a: fn(`msg.webhook = { retryAfter: ${JSON.stringify(retryAfter)} }; node.error("away", msg);`),
+      });
+      const result = { ...failed("function: away"), ...(retryAfterMs !== undefined && { retryAfterMs }) };
       should(await following.endingFrom("from")).eql(result);
-    });
-  }
+    }
+  });
 });
 
-describe("the end of a flow with synchronous delivery", () => {
-  it("comes when the last node is done", async () => {
+describe("a followed flow with synchronous delivery", () => {
+  it("has succeeded when the last node is done", async () => {
     const flow = flowOf({ from: from("a"), a: fn("return msg;", "b"), b: handling("passes", "kept"), kept: handling("keeps") }); // prettier-ignore
     const following = await Following.start(flow, { runtimeSyncDelivery: true });
     const id = following.send("from");

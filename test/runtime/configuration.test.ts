@@ -1,167 +1,125 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { maxPathLength } from "../../src/config/rules";
-import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
+import { bearer, tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
-import { inEveryLayout } from "../harness/layouts";
-import type { NodeRed } from "../harness/node-red";
+import { useNodeRed } from "../harness/layouts";
 
 const { rules, status } = catalog;
 const environment = rules.environment.replace("__value__", () => "${NOT_SET}");
 
-inEveryLayout("a node whose configuration breaks a rule", {}, (nodeRed) => {
-  const broken: [string, Record<string, unknown>, string][] = [
-    ["no path", { relativePath: "" }, rules.relativePath.required],
-    ["a path that is too long", { relativePath: "x".repeat(maxPathLength) }, rules.relativePath.length],
-    ["a route pattern", { relativePath: "/:id" }, rules.relativePath.characters],
-    ["a dot segment", { relativePath: "/a/../b" }, rules.relativePath.segments],
-    ["no token", { credentials: {} }, rules.token.required],
-    ["a short token", { credentials: { token: token.slice(1) } }, rules.token.length],
-    ["a space in the token", { credentials: { token: `${token.slice(1)} ` } }, rules.token.characters],
-    ["an unknown verification method", { verificationMethod: "body" }, rules.verificationMethod],
-    ["no query parameter", { verificationMethod: "query", queryParameter: "" }, rules.queryParameter],
-    ["a header parameter that is no field name", { headerParameter: "a b" }, rules.headerParameter],
-    ["return query params that are no boolean", { returnQueryParams: "perhaps" }, rules.returnQueryParams],
-    ["an environment variable that is not set", { relativePath: "${NOT_SET}" }, environment],
-    ["one for its token", { credentials: { token: "${NOT_SET}" } }, environment],
-  ];
+describe("the configuration of webhook triggers", () => {
+  const env = {
+    HOOK_PATH: "from-environment/",
+    HOOK_TOKEN: token,
+    HOOK_METHOD: "query",
+    HOOK_PARAMETER: "key",
+    HOOK_QUERY: "true",
+    HOOK_HEADER: "X-Token",
+  };
+  const nodeRed = useNodeRed({ env });
+  const post = (path: string, headers: Record<string, string> = bearer) =>
+    send(nodeRed().node(path), { headers, body: "x" });
+  const statusOfGet = async (path: string) => (await send(nodeRed().node(path), { method: "GET" })).status;
 
-  before(() =>
-    nodeRed().deploy(
-      tab(
-        ...broken.map(([, fields], index) => webhook(`broken${index}`, `/broken${index}`, fields)),
-        webhook("sound", "/sound"),
-      ),
-    ),
-  );
-
-  for (const [index, [name, , text]] of broken.entries()) {
-    it(`such as ${name}, shows a red status that says which, and logs it once as an error`, async () => {
-      const id = `broken${index}`;
-      should(await nodeRed().status(id, /./)).eql({ fill: "red", shape: "ring", text });
-      const logged = nodeRed()
-        .log.split("\n")
-        .filter((line) => line.includes(`[webhook-trigger:${id}]`));
-      logged.should.have.length(1);
-      should(logged[0]).containEql("[error]").and.endWith(text);
-    });
-  }
-
-  it("never opens its endpoint", async () => {
-    for (const index of broken.keys()) {
-      const headers = { ...bearer, "X-Token": "" };
+  it("keeps a node closed whose configuration breaks a rule, shows the rule in red and logs it once, and runs the others", async () => {
+    const broken: [Record<string, unknown>, string][] = [
+      [{ relativePath: "" }, rules.relativePath.required],
+      [{ relativePath: "x".repeat(maxPathLength) }, rules.relativePath.length],
+      [{ relativePath: "/:id" }, rules.relativePath.characters],
+      [{ relativePath: "/a/../b" }, rules.relativePath.segments],
+      [{ credentials: {} }, rules.token.required],
+      [{ credentials: { token: token.slice(1) } }, rules.token.length],
+      [{ credentials: { token: `${token.slice(1)} ` } }, rules.token.characters],
+      [{ verificationMethod: "body" }, rules.verificationMethod],
+      [{ verificationMethod: "query", queryParameter: "" }, rules.queryParameter],
+      [{ headerParameter: "a b" }, rules.headerParameter],
+      [{ returnQueryParams: "perhaps" }, rules.returnQueryParams],
+      [{ relativePath: "${NOT_SET}" }, environment],
+      [{ credentials: { token: "${NOT_SET}" } }, environment],
+    ];
+    const nodes = broken.map(([fields], index) => webhook(`broken${index}`, `/broken${index}`, fields));
+    await nodeRed().deploy(tab(...nodes, webhook("sound", "/sound")));
+    for (const [index, [, text]] of broken.entries()) {
+      should(await nodeRed().status(`broken${index}`, /./)).eql({ fill: "red", shape: "ring", text });
+      const lines = nodeRed().log.split("\n").filter((line) => line.includes(`[webhook-trigger:broken${index}]`)); // prettier-ignore
+      lines.should.have.length(1);
+      should(lines[0]).containEql("[error]").and.endWith(text);
       for (const path of [`/broken${index}`, `/broken${index}?state=`]) {
-        (await send(nodeRed().node(path), { headers })).status.should.equal(404);
+        (await post(path, { ...bearer, "X-Token": "" })).status.should.equal(404);
       }
     }
-    for (const path of ["/", "/:id", "/abc", "/b", "/${NOT_SET}"]) {
-      (await send(nodeRed().node(path), { headers: bearer })).status.should.equal(404);
-    }
+    for (const path of ["/", "/:id", "/abc", "/b", "/${NOT_SET}"]) (await post(path)).status.should.equal(404);
+    const { json } = await post("/sound");
+    should((await nodeRed().message(json.id)).payload).equal("x");
   });
 
-  it("lets the other nodes run", async () => {
-    const reply = await send(nodeRed().node("/sound"), { headers: bearer, body: "x" });
-    should((await nodeRed().message(reply.json.id)).payload).equal("x");
+  it("takes the value of every field from the environment", async () => {
+    await nodeRed().deploy(
+      tab(
+        webhook("by-query", "${HOOK_PATH}", {
+          verificationMethod: "${HOOK_METHOD}",
+          queryParameter: "${HOOK_PARAMETER}",
+          returnQueryParams: "${HOOK_QUERY}",
+          credentials: { token: "${HOOK_TOKEN}" },
+        }),
+        webhook("by-header", "/by-header", { headerParameter: "${HOOK_HEADER}" }),
+      ),
+    );
+    const { json } = await post(`/from-environment?key=${encodeURIComponent(token)}&a=1`, {});
+    should((await nodeRed().message(json.id)).payload).eql({ body: "x", query: { a: "1" } });
+    (await post("/by-header", { "X-Token": token })).status.should.equal(200);
+    should(nodeRed().log.includes(token)).be.false();
   });
-});
 
-inEveryLayout(
-  "environment variables",
-  {
-    env: {
-      HOOK_PATH: "from-environment/",
-      HOOK_TOKEN: token,
-      HOOK_METHOD: "query",
-      HOOK_PARAMETER: "key",
-      HOOK_QUERY: "true",
-      HOOK_HEADER: "X-Token",
-    },
-  },
-  (nodeRed) => {
-    it("give every field its value", async () => {
-      await nodeRed().deploy(
-        webhookFlow(
-          {
-            relativePath: "${HOOK_PATH}",
-            verificationMethod: "${HOOK_METHOD}",
-            queryParameter: "${HOOK_PARAMETER}",
-            returnQueryParams: "${HOOK_QUERY}",
-            credentials: { token: "${HOOK_TOKEN}" },
-          },
-          { relativePath: "/by-header", headerParameter: "${HOOK_HEADER}" },
-        ),
-      );
-      const key = encodeURIComponent(token);
-      const reply = await send(nodeRed().node(`/from-environment?key=${key}&a=1`), { body: "x" });
-      should((await nodeRed().message(reply.json.id)).payload).eql({ body: "x", query: { a: "1" } });
-      (await send(nodeRed().node("/by-header"), { headers: { "X-Token": token } })).status.should.equal(200);
-      should(nodeRed().log.includes(token)).be.false();
-    });
-  },
-);
-
-inEveryLayout("two nodes with one path", {}, (nodeRed) => {
-  const both = [
-    webhook("first", "/shared", { returnQueryParams: true }),
-    webhook("second", "/SHARED/"),
-    webhook("other", "/other"),
-  ];
-  const holderOf = async (runtime: NodeRed) => {
-    const reply = await send(runtime.node("/shared"), { headers: bearer, body: "x" });
-    reply.status.should.equal(200);
-    const { payload } = await runtime.message(reply.json.id);
-    return typeof payload === "object" ? "first" : "second";
-  };
-
-  it("leave it to the first; the other says so in yellow", async () => {
+  it("leaves a path of two nodes to the first, shows the other in yellow, and lets it take over when the first goes", async () => {
+    const both = [webhook("first", "/shared", { returnQueryParams: true }), webhook("second", "/SHARED/")];
+    const holder = async () => {
+      const { json } = await post("/shared");
+      return typeof (await nodeRed().message(json.id)).payload === "object" ? "first" : "second";
+    };
     await nodeRed().deploy(tab(...both));
     (await nodeRed().status("first", /shared/)).should.have.properties({ fill: "green", shape: "dot" });
     const text = status.waiting.replace("__path__", "/SHARED");
     should(await nodeRed().status("second", /taken/)).eql({ fill: "yellow", shape: "ring", text });
-    (await holderOf(nodeRed())).should.equal("first");
-  });
+    (await holder()).should.equal("first");
 
-  it("let the second take over by itself when the first one goes", async () => {
     await nodeRed().deploy(tab(...both.slice(1)), "nodes");
     (await nodeRed().status("second", /accepted/)).should.have.property("fill", "green");
-    (await holderOf(nodeRed())).should.equal("second");
+    (await holder()).should.equal("second");
+
+    await nodeRed().deploy(tab());
+    (await post("/shared")).status.should.equal(404);
+    (await statusOfGet("/shared")).should.equal(404);
   });
 
-  it("leave nothing behind when both are gone", async () => {
-    await nodeRed().deploy(tab(both[2] ?? {}));
-    (await send(nodeRed().node("/shared"), { headers: bearer })).status.should.equal(404);
-    (await send(nodeRed().node("/shared"), { method: "GET" })).status.should.equal(404);
+  it("lets two nodes swap their paths in one deploy without a warning", async () => {
+    const nodes = (one: string, other: string) => tab(webhook("one", one), webhook("other", other));
+    await nodeRed().deploy(nodes("/one", "/other"));
+    await nodeRed().deploy(nodes("/other", "/one"));
+    (await post("/one")).status.should.equal(200);
+    await nodeRed().deploy(nodes("/one", "/other"), "nodes");
+    (await post("/other")).status.should.equal(200);
+    nodeRed().log.should.not.match(/\[warn\] \[webhook-trigger:(one|other)\]/);
   });
-});
 
-inEveryLayout("many endpoints", {}, (nodeRed) => {
-  const many = Array.from({ length: 1000 }, (_, index) => webhook(`many${index}`, `/many/${index}`));
-  const neighbours = [
-    { id: "get", type: "http in", method: "get", url: "/many/5", wires: [["answer"]] },
-    { id: "post", type: "http in", method: "post", url: "/neighbour", wires: [["answer"]] },
-    { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] },
-  ];
-
-  it("add one layer for all, and take none of other nodes with them when they close", async () => {
-    await nodeRed().deploy(tab(webhook("one", "/one"), ...neighbours));
-    const withOne = nodeRed().starts.at(-1)?.layers;
+  it("opens and closes 1,000 endpoints beside routes of other nodes, whichever of them are deployed", async () => {
+    const many = Array.from({ length: 1000 }, (_, index) => webhook(`many${index}`, `/many/${index}`));
+    const neighbours = [
+      { id: "get", type: "http in", method: "get", url: "/many/5", wires: [["answer"]] },
+      { id: "post", type: "http in", method: "post", url: "/neighbour", wires: [["answer"]] },
+      { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] },
+    ];
     await nodeRed().deploy(tab(...many, ...neighbours));
-    should(nodeRed().starts.at(-1)?.layers).equal(withOne);
-    (await send(nodeRed().node("/many/999"), { headers: bearer })).status.should.equal(200);
-
+    (await post("/many/999")).status.should.equal(200);
     await nodeRed().deploy(tab(...neighbours), "nodes");
-    should(nodeRed().starts.at(-1)?.layers).equal(withOne);
-    (await send(nodeRed().node("/many/999"), { headers: bearer })).status.should.equal(404);
-    (await send(nodeRed().node("/many/5"), { method: "GET" })).status.should.equal(202);
-    (await send(nodeRed().node("/neighbour"))).status.should.equal(202);
-  });
+    (await post("/many/999")).status.should.equal(404);
+    should([await statusOfGet("/many/5"), (await post("/neighbour")).status]).eql([202, 202]);
 
-  it("keep their own when neighbours on the same path close", async () => {
     await nodeRed().deploy(tab(webhook("many5", "/many/5"), ...neighbours));
     await nodeRed().deploy(tab(webhook("many5", "/many/5")), "nodes");
-    (await send(nodeRed().node("/many/5"), { headers: bearer })).status.should.equal(200);
-    (await send(nodeRed().node("/many/5"), { method: "GET" })).status.should.equal(405);
+    should([(await post("/many/5")).status, await statusOfGet("/many/5")]).eql([200, 405]);
     await nodeRed().deploy(tab(webhook("many5", "/many/5"), ...neighbours), "nodes");
-    (await send(nodeRed().node("/many/5"), { method: "GET" })).status.should.equal(202);
+    (await statusOfGet("/many/5")).should.equal(202);
   });
 });

@@ -1,13 +1,8 @@
 import should from "should";
+import { settingsOf } from "../harness/fixtures";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
-import { NodeRed } from "../harness/node-red";
-
-/** The editor has users, and whoever says a permission in the place of a token has it. */
-const code = `adminAuth: {
-  type: "credentials", users: [],
-  tokens: async (permissions) => permissions === "none" ? null : { username: "somebody", permissions },
-}`;
+import { useNodeRed } from "../harness/layouts";
 
 /** What each route answers to who may use it; in the place of `:id` stands the id of a delivery. */
 const read: Record<string, number> = {
@@ -26,15 +21,13 @@ const written: Record<string, number> = {
 };
 
 describe("the admin API", () => {
-  let nodeRed: NodeRed;
+  const nodeRed = useNodeRed({ flow: tab(webhook("orders", "/orders")), code: settingsOf("admin-tokens") });
   let id: string;
   before(async () => {
-    nodeRed = await NodeRed.start({ flow: tab(webhook("orders", "/orders")), code });
-    ({ id } = (await send(nodeRed.node("/orders"), { headers: bearer })).json as { id: string });
+    ({ id } = (await send(nodeRed().node("/orders"), { headers: bearer })).json as { id: string });
   });
-  after(() => nodeRed.stop());
 
-  for (const [permissions, mayRead, mayWrite] of [
+  for (const [permission, mayRead, mayWrite] of [
     ["*", true, true],
     ["read", true, false],
     ["write", false, true],
@@ -45,16 +38,17 @@ describe("the admin API", () => {
     ["status.read", false, false],
     ["none", false, false],
   ] as const) {
-    it(`is ${mayRead ? "" : "not "}read and ${mayWrite ? "" : "not "}used by a user with the permission: ${permissions}`, async () => {
-      const headers = { Authorization: `Bearer ${permissions}`, "Content-Type": "application/json" };
-      const call = async (method: string, path: string) =>
-        (await send(nodeRed.admin(`/webhook-trigger/${path.replace(":id", id)}`), { method, headers })).status;
-      for (const [path, status] of Object.entries(read)) {
-        should([path, await call("GET", path)]).eql([path, mayRead ? status : 401]);
-      }
-      for (const [path, status] of Object.entries(written)) {
-        should([path, await call("POST", path)]).eql([path, mayWrite ? status : 401]);
-      }
+    it(`${mayRead ? "allows" : "refuses"} reading and ${mayWrite ? "allows" : "refuses"} writing with the permission ${permission}`, async () => {
+      const headers = { Authorization: `Bearer ${permission}`, "Content-Type": "application/json" };
+      const statuses = async (method: string, routes: Record<string, number>) => {
+        const call = (path: string) => send(nodeRed().admin(`/webhook-trigger/${path.replace(":id", id)}`), { method, headers }); // prettier-ignore
+        const all = Object.keys(routes).map(async (path) => [path, (await call(path)).status] as const);
+        return Object.fromEntries(await Promise.all(all));
+      };
+      const expected = (routes: Record<string, number>, isAllowed: boolean) =>
+        isAllowed ? routes : Object.fromEntries(Object.keys(routes).map((path) => [path, 401]));
+      should(await statuses("GET", read)).eql(expected(read, mayRead));
+      should(await statuses("POST", written)).eql(expected(written, mayWrite));
     });
   }
 });

@@ -1,22 +1,13 @@
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import type { StoreTrouble } from "../../src/deliveries/queue";
 import { fileName } from "../../src/deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, webhook } from "../harness/flow";
-import { guaranteed, keepIn } from "../harness/guaranteed";
-import { held, holding } from "../harness/holding";
+import { guaranteed, storeIn } from "../harness/guaranteed";
 import { type Reply, send } from "../harness/http";
 import { NodeRed, type Options } from "../harness/node-red";
 import { temporaryFolder } from "../harness/package";
@@ -24,210 +15,188 @@ import { until } from "../harness/until";
 import { serverIsHere, ValkeyServer } from "../harness/valkey";
 import { Wire } from "../harness/wire";
 
-const flow = tab(guaranteed("safe"), held("safe"), webhook("usual", "/usual"));
-const plugin = holding;
-/** A text of the catalog, as far as it is the same each time. */
-const constant = (text: string) => text.split("__")[0] ?? "";
+const base: Options = { flow: tab(...guaranteed("safe"), webhook("usual", "/usual")), plugin: moduleOf("hold") };
 
-/** A Node-RED whose store gets into trouble, as its callers and its operator see it. */
-class Patient {
-  readonly accepted: string[] = [];
-  readonly #nodeRed: NodeRed;
+/** A Node-RED whose store gets into trouble, as its senders and its operator see it. */
+class TroubledNodeRed {
+  readonly nodeRed: NodeRed;
+  readonly #accepted: string[] = [];
+  readonly #options: Options;
 
-  static async start(options: Options): Promise<Patient> {
-    return new Patient(await NodeRed.start({ flow, plugin, ...options }));
+  static async start(options: Options): Promise<TroubledNodeRed> {
+    return new TroubledNodeRed(await NodeRed.start({ ...base, ...options }), options);
   }
 
-  private constructor(nodeRed: NodeRed) {
-    this.#nodeRed = nodeRed;
-  }
-
-  get nodeRed(): NodeRed {
-    return this.#nodeRed;
+  private constructor(nodeRed: NodeRed, options: Options) {
+    this.nodeRed = nodeRed;
+    this.#options = options;
   }
 
   async post(body = "{}"): Promise<Reply> {
-    const reply = await send(this.#nodeRed.node("/safe"), {
-      headers: { ...bearer, "Content-Type": "text/plain" },
-      body,
-    });
-    if (reply.status === 200) this.accepted.push(String(reply.json.id));
+    const headers = { ...bearer, "Content-Type": "text/plain" };
+    const reply = await send(this.nodeRed.node("/safe"), { headers, body });
+    if (reply.status === 200) this.#accepted.push(String(reply.json.id));
     return reply;
   }
 
   async works(): Promise<void> {
     (await this.post()).status.should.equal(200);
-    await this.#nodeRed.message(this.accepted.at(-1));
+    await this.nodeRed.message(this.#accepted.at(-1));
   }
 
-  /** It promises nothing that it cannot keep, says so, and the other flow runs on. */
+  /** It refuses requests, shows and logs why, and runs the other flow. */
   async isTroubled(trouble: StoreTrouble, body?: string): Promise<void> {
     const refused = await this.post(body);
     refused.status.should.equal(503);
     Number(refused.headers["retry-after"]).should.be.above(0);
-    const text = catalog.status.store[trouble];
-    const isShown = () => this.#nodeRed.statuses.get("safe")?.text === text;
-    await this.#nodeRed.until(() => isShown() || undefined, `status "${text}"`);
-    should(this.#nodeRed.statuses.get("safe")).eql({ fill: "red", shape: "ring", text });
+    await this.#shows(trouble);
     this.#lines(catalog.store[trouble]).should.not.be.empty();
-    const other = await send(this.#nodeRed.node("/usual"), { headers: bearer });
-    other.status.should.equal(200);
-    await this.#nodeRed.message(other.json.id);
-    should(this.#nodeRed.statuses.get("usual")?.fill).equal("green");
+    const { status, json } = await send(this.nodeRed.node("/usual"), { headers: bearer });
+    status.should.equal(200);
+    await this.nodeRed.message(json.id);
+    should(this.nodeRed.statuses.get("usual")?.fill).equal("green");
   }
 
-  /** All is as before, without anybody's doing. */
-  async isMended(): Promise<void> {
-    await this.#nodeRed.until(() => this.#lines(catalog.store.mended)[0], "it to be mended");
+  /** All is as before, by itself. */
+  async recovers(): Promise<void> {
+    await this.nodeRed.until(() => this.#lines(catalog.store.mended)[0], "the store to be back");
     await this.works();
-    await this.#nodeRed.status("safe", /^\/safe/);
-    should(this.#nodeRed.statuses.get("safe")?.fill).equal("green");
+    (await this.nodeRed.status("safe", /^\/safe/)).fill.should.equal("green");
   }
 
-  /** It takes what fits, and is not green yet: larger bodies may not fit. */
-  async worksWarily(): Promise<void> {
-    while ((await this.post()).status !== 200) await new Promise((resolve) => setTimeout(resolve, 100));
-    await this.#nodeRed.message(this.accepted.at(-1));
-    const text = catalog.status.store.full;
-    should(this.#nodeRed.statuses.get("safe")).eql({ fill: "red", shape: "ring", text });
+  /** It accepts what fits, and is not green yet: larger bodies may not fit. */
+  async acceptsSmallBodies(): Promise<void> {
+    await until(async () => (await this.post()).status === 200, "a small body to be accepted");
+    await this.nodeRed.message(this.#accepted.at(-1));
+    await this.#shows("full");
   }
 
   /** What was accepted is there after a power cut, all of it. */
-  async hasLostNothing(options: Options): Promise<void> {
-    await this.#nodeRed.kill();
-    const next = await NodeRed.start({ flow, plugin, ...options, userDir: this.#nodeRed.userDir });
+  async hasLostNothing(): Promise<void> {
+    const { userDir } = this.nodeRed;
+    await this.nodeRed.kill();
+    const next = await NodeRed.start({ ...base, ...this.#options, userDir });
     try {
-      for (const id of this.accepted) should((await next.message(id)).webhook.attempt).be.above(1);
+      for (const id of this.#accepted) should((await next.message(id)).webhook.attempt).be.above(1);
     } finally {
       await next.kill();
     }
   }
 
-  async stop(): Promise<void> {
-    await this.#nodeRed.kill();
+  async #shows(trouble: StoreTrouble): Promise<void> {
+    const text = catalog.status.store[trouble];
+    const isShown = () => this.nodeRed.statuses.get("safe")?.text === text || undefined;
+    await this.nodeRed.until(isShown, `status "${text}"`);
+    should(this.nodeRed.statuses.get("safe")).eql({ fill: "red", shape: "ring", text });
   }
 
   #lines(text: string): string[] {
-    return this.#nodeRed.log.split("\n").filter((line) => line.includes(constant(text)));
+    const [constant = ""] = text.split("__");
+    return this.nodeRed.log.split("\n").filter((line) => line.includes(constant));
   }
 }
 
 if (sqliteIsHere()) {
-  describe("a Node-RED whose file of deliveries", () => {
-    let place: string;
+  describe("guaranteed delivery in a file", () => {
     let folder: string;
-    let patient: Patient;
-    const options = (): Options => ({ settings: { webhookTriggerStore: { type: "sqlite", folder } } });
+    let troubled: TroubledNodeRed;
+    const start = async (place = folder) => {
+      troubled = await TroubledNodeRed.start({ settings: { webhookTriggerStore: { type: "sqlite", folder: place } } });
+    };
     beforeEach(() => {
-      place = temporaryFolder("troubles");
-      folder = join(place, "deliveries");
+      folder = join(temporaryFolder("troubles"), "deliveries");
       mkdirSync(folder);
     });
-    afterEach(() => patient.stop());
+    afterEach(() => troubled.nodeRed.kill());
 
-    it("has no folder refuses what it cannot keep until that is there", async () => {
-      rmdirSync(folder);
-      patient = await Patient.start(options());
-      await patient.isTroubled("unreachable");
-      mkdirSync(folder);
-      await patient.isMended();
-      await patient.hasLostNothing(options());
-    });
-
-    // Linux has a folder that nobody may write to, not even root.
-    const unwritable = "/sys";
-    if (existsSync(unwritable)) {
-      it("may not be written refuses what it cannot keep until it may", async () => {
-        const link = join(place, "link");
-        symlinkSync(unwritable, link);
-        const linked: Options = { settings: { webhookTriggerStore: { type: "sqlite", folder: link } } };
-        patient = await Patient.start(linked);
-        await patient.isTroubled("readOnly");
+    it("refuses requests with 503 while its folder is missing or read-only, and goes on when it is neither", async () => {
+      const link = join(folder, "..", "link");
+      await start(link);
+      await troubled.isTroubled("unreachable");
+      // Linux has a folder that nobody may write to, not even root.
+      if (existsSync("/sys")) {
+        symlinkSync("/sys", link);
+        await troubled.isTroubled("readOnly");
         rmSync(link);
-        symlinkSync(folder, link);
-        await patient.isMended();
-        await patient.hasLostNothing(linked);
-      });
-    }
+      }
+      symlinkSync(folder, link);
+      await troubled.recovers();
+      await troubled.hasLostNothing();
+    });
 
-    it("is corrupt at the start begins a new one, and keeps that", async () => {
+    it("moves a corrupt file aside, logs where, and begins a new one", async () => {
       const bad = "a letter to a friend ".repeat(1000);
       writeFileSync(join(folder, fileName), bad);
-      patient = await Patient.start(options());
-      await patient.works();
+      await start();
+      await troubled.works();
       const [aside = ""] = readdirSync(folder).filter((name) => name.includes(".corrupt-"));
-      await patient.nodeRed.logged(new RegExp(`\\[error\\].*${join(folder, aside)}`));
+      await troubled.nodeRed.logged(new RegExp(`\\[error\\].*${join(folder, aside)}`));
       readFileSync(join(folder, aside), "utf8").should.equal(bad);
-      await patient.hasLostNothing(options());
+      await troubled.hasLostNothing();
     });
   });
 }
 
 if (serverIsHere) {
-  describe("a Node-RED whose server of deliveries", () => {
+  describe("guaranteed delivery in a server", () => {
     let server: ValkeyServer;
-    let patient: Patient;
-    const options = (): Options => keepIn(server).options;
+    let troubled: TroubledNodeRed;
+    const start = async (args: string[] = [], options: Options = {}) => {
+      server = await ValkeyServer.start(...args);
+      troubled = await TroubledNodeRed.start({ ...storeIn(server).options, ...options });
+    };
+    const command = async (...commands: string[][]) => {
+      const wire = new Wire(server.port);
+      for (const each of commands) await wire.send(...each);
+      wire.close();
+    };
     afterEach(async () => {
-      await patient.stop();
+      await troubled.nodeRed.kill();
       await server.stop();
     });
 
-    it("says nothing for a while refuses what it cannot keep until it speaks again", async () => {
-      server = await ValkeyServer.start();
-      patient = await Patient.start(options());
-      await patient.works();
+    it("refuses requests with 503 while the server hangs or is dead, and goes on when it is back", async () => {
+      await start();
+      await troubled.works();
       server.suspend();
-      await patient.isTroubled("unreachable");
+      await troubled.isTroubled("unreachable");
       server.resume();
-      await patient.isMended();
-      await patient.hasLostNothing(options());
-    });
-
-    it("is killed refuses what it cannot keep until it is there again", async () => {
-      server = await ValkeyServer.start();
-      patient = await Patient.start(options());
-      await patient.works();
+      await troubled.recovers();
+      troubled.nodeRed.log = "";
       await server.kill();
-      await patient.isTroubled("unreachable");
+      await troubled.isTroubled("unreachable");
       await server.restart();
-      await patient.isMended();
-      await patient.hasLostNothing(options());
+      await troubled.recovers();
+      await troubled.hasLostNothing();
     });
 
-    it("has no memory left refuses what it cannot keep until it has", async () => {
-      server = await ValkeyServer.start("--maxmemory", "8mb");
-      patient = await Patient.start(options());
+    it("refuses requests with 503 while the server has no memory left, and accepts small ones first when it has", async () => {
+      await start(["--maxmemory", "8mb"]);
       // What is left then is less than what the store tries by itself.
       const body = "x".repeat(30_000);
-      await until(async () => (await patient.post(body)).status !== 200, "the memory to be full");
-      await patient.isTroubled("full", body);
-      const wire = new Wire(server.port);
-      await wire.send("CONFIG", "SET", "maxmemory", "100mb");
-      wire.close();
-      await patient.worksWarily();
-      await patient.hasLostNothing(options());
+      await until(async () => (await troubled.post(body)).status !== 200, "the memory to be full");
+      await troubled.isTroubled("full", body);
+      await command(["CONFIG", "SET", "maxmemory", "100mb"]);
+      await troubled.acceptsSmallBodies();
+      await troubled.hasLostNothing();
     });
 
-    it("has another password refuses what it cannot keep, and tells nobody the wrong one", async () => {
+    it("refuses requests with 503 while the server has another password, and logs neither", async () => {
       server = await ValkeyServer.start("--requirepass", "the-right-one");
       const url = server.url(":hunter2-and-more");
-      patient = await Patient.start({ ...options(), settings: { webhookTriggerStore: { type: "bullmq", url } } });
-      await patient.isTroubled("denied");
-      patient.nodeRed.log.should.not.containEql("hunter2");
-      const wire = new Wire(server.port);
-      await wire.send("AUTH", "the-right-one");
-      await wire.send("CONFIG", "SET", "requirepass", "hunter2-and-more");
-      wire.close();
-      await patient.isMended();
+      const settings = { webhookTriggerStore: { type: "bullmq", url } };
+      troubled = await TroubledNodeRed.start({ ...storeIn(server).options, settings });
+      await troubled.isTroubled("denied");
+      troubled.nodeRed.log.should.not.containEql("hunter2");
+      await command(["AUTH", "the-right-one"], ["CONFIG", "SET", "requirepass", "hunter2-and-more"]);
+      await troubled.recovers();
     });
 
-    it("needs a client that is not there refuses all, and says how to install it", async () => {
-      server = await ValkeyServer.start();
-      patient = await Patient.start({ ...options(), modules: [] });
-      await patient.isTroubled("clientMissing");
-      const { userDir } = patient.nodeRed;
-      await patient.nodeRed.logged(new RegExp(`npm install bullmq ioredis in ${userDir},`));
+    it("refuses requests with 503 where BullMQ is not installed, and logs how to install it", async () => {
+      await start([], { modules: [] });
+      await troubled.isTroubled("clientMissing");
+      const { userDir } = troubled.nodeRed;
+      await troubled.nodeRed.logged(new RegExp(`npm install bullmq ioredis in ${userDir},`));
     });
   });
 }

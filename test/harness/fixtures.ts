@@ -1,0 +1,33 @@
+/** Programs that run inside a Node-RED under test, compiled from the files of `test/fixtures`. */
+import { buildSync } from "esbuild";
+import { join } from "node:path";
+import { root } from "./package";
+
+const compiled = new Map<string, string>();
+
+/** The JavaScript of a fixture, as that of a CommonJS module whose export is the fixture's default one, if it has one. */
+export function moduleOf(name: string): string {
+  const known = compiled.get(name);
+  if (known !== undefined) return known;
+  const entry = join(root, "test", "fixtures", `${name}.ts`);
+  const footer = { js: "if (module.exports.default) module.exports = module.exports.default;" };
+  const options = { bundle: true, platform: "node", format: "cjs", target: "node20", write: false, footer } as const;
+  const [{ text } = { text: "" }] = buildSync({ ...options, entryPoints: [entry] }).outputFiles;
+  compiled.set(name, text);
+  return text;
+}
+
+/** What a fixture exports, as an expression. */
+export function exportsOf(name: string): string {
+  return `((module) => { ${moduleOf(name)}\nreturn module.exports; })({ exports: {} })`;
+}
+
+/** The settings that a fixture exports, as the inside of an object. */
+export function settingsOf(name: string): string {
+  return `...${exportsOf(name)}`;
+}
+
+/** What a fixture, a function, does to a host application. */
+export function hostOf(name: string): string {
+  return `${exportsOf(name)}({ app, express, server, settings, RED });`;
+}
