@@ -38,7 +38,7 @@ const flow = tab(
   webhook("own", "/own", { replyStatus: 202, replyBody: "Thank you, ä", replyType: "text/plain" }),
   webhook("repeated", "/repeated", { reply: "flow", ignoreDuplicates: true, duplicateKey: "header:X-Id", wires: [["answer"]] }),
   webhook("silent", "/silent", { reply: "flow", replyTimeout: 1 }),
-  webhook("patient", "/patient", { reply: "flow", replyTimeout: 600 }),
+  webhook("patient", "/patient", { reply: "flow", replyTimeout: 5 }),
   signed("github", "github"),
   signed("acme", "custom", { scheme: acme }),
   signed("summed", "custom", { scheme: summed }),

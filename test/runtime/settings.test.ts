@@ -6,6 +6,7 @@ import { settingsOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { inEveryLayout, layouts, useNodeRed } from "../harness/layouts";
+import type { NodeRed } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 
 const query = `state=${encodeURIComponent(token)}`;
@@ -75,7 +76,38 @@ describe("httpNodeMiddleware that looks into forms", () => {
   });
 });
 
-inEveryLayout("httpNodeMiddleware", { flow, code: settingsOf("moody-middleware") }, (nodeRed) => {
+const shop = "https://shop.example";
+
+/** What Node-RED's `httpNodeCors` says of other origins is the same for `http in` and for the webhook trigger. */
+function testOrigins(nodeRed: () => NodeRed, ...expected: [field: string, value: string][]): void {
+  const accessControl = async (path: string, method: string, headers: Record<string, string>) => {
+    const reply = await send(nodeRed().node(path), { method, headers });
+    return Object.entries(reply.headers).filter(([field]) => field.startsWith("access-control-"));
+  };
+
+  // Node-RED 4 lets its admin app mark and answer whatever passes through it.
+  it("allows other origins what http in allows them, and says of no other path that POST is allowed", async () => {
+    const origin = { Origin: shop };
+    const asked = { ...origin, "Access-Control-Request-Method": "POST" };
+    should(await accessControl("/hook", "OPTIONS", asked)).eql(await accessControl("/theirs", "OPTIONS", asked));
+    const ours = await accessControl("/hook", "POST", { ...origin, ...bearer });
+    should(ours).eql(await accessControl("/theirs", "POST", origin));
+    should(await accessControl("/hook", "POST", origin)).eql(ours);
+    for (const field of expected) ours.should.containEql(field);
+    const nobodys = await send(nodeRed().node("/nobodys"), { method: "OPTIONS" });
+    should(nobodys.headers.allow ?? "").not.match(/POST/);
+  });
+}
+
+const refined = {
+  flow,
+  code: settingsOf("moody-middleware"),
+  settings: { httpNodeCors: { origin: shop, methods: "POST" } },
+};
+
+inEveryLayout("httpNodeMiddleware beside httpNodeCors", refined, (nodeRed) => {
+  testOrigins(nodeRed, ["access-control-allow-origin", shop]);
+
   const post = (path: string, headers: Record<string, string> = bearer) =>
     send(nodeRed().node(path), { headers, body: "x" });
 
@@ -116,32 +148,6 @@ inEveryLayout("httpNodeMiddleware", { flow, code: settingsOf("moody-middleware")
   });
 });
 
-for (const settings of [{ httpNodeCors: { origin: "https://shop.example", methods: "POST" } }, {}]) {
-  inEveryLayout(
-    `httpNodeCors that is ${"httpNodeCors" in settings ? "set" : "not set"}`,
-    { flow, settings },
-    (nodeRed) => {
-      const accessControl = async (path: string, method: string, headers: Record<string, string>) => {
-        const reply = await send(nodeRed().node(path), { method, headers });
-        return Object.entries(reply.headers).filter(([field]) => field.startsWith("access-control-"));
-      };
-
-      // Node-RED 4 lets its admin app mark and answer whatever passes through it.
-      it("allows other origins what http in allows them, and says of no other path that POST is allowed", async () => {
-        const origin = { Origin: "https://shop.example" };
-        const asked = { ...origin, "Access-Control-Request-Method": "POST" };
-        should(await accessControl("/hook", "OPTIONS", asked)).eql(await accessControl("/theirs", "OPTIONS", asked));
-        const ours = await accessControl("/hook", "POST", { ...origin, ...bearer });
-        should(ours).eql(await accessControl("/theirs", "POST", origin));
-        should(await accessControl("/hook", "POST", origin)).eql(ours);
-        if ("httpNodeCors" in settings) ours.should.containEql(["access-control-allow-origin", "https://shop.example"]);
-        const nobodys = await send(nodeRed().node("/nobodys"), { method: "OPTIONS" });
-        should(nobodys.headers.allow ?? "").not.match(/POST/);
-      });
-    },
-  );
-}
-
 describe("httpNodeCors where Node-RED has no http in nodes", () => {
   const settings = { ...layouts["separate roots"], httpNodeCors: { methods: "POST" } };
   const nodeRed = useNodeRed({ flow: webhookFlow({}), settings, only: [] });
@@ -153,7 +159,9 @@ describe("httpNodeCors where Node-RED has no http in nodes", () => {
   });
 });
 
-inEveryLayout("apiMaxLength", { flow, settings: { apiMaxLength: "2kb" } }, (nodeRed) => {
+inEveryLayout("apiMaxLength without httpNodeCors", { flow, settings: { apiMaxLength: "2kb" } }, (nodeRed) => {
+  testOrigins(nodeRed);
+
   for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", "image/png"]) {
     it(`limits bodies of the type ${type}, declared, counted or inflated`, async () => {
       const headers = { ...bearer, "Content-Type": type };

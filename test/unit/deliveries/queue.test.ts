@@ -272,6 +272,21 @@ function testQueue(engine: QueueEngine): void {
       await until(() => paused.ends.length === 2, "the flows");
     });
 
+    it("starts nothing of a paused node whose flows run before the store is open", async () => {
+      await queue.pause("n");
+      await add("1");
+      await queues.close(queue);
+      queue = create();
+      const opening = queues.open(queue);
+      const flow = new TestFlow();
+      queue.release();
+      queue.process("n", flow);
+      await opening;
+      await until(() => flow.load?.pause === "manual", "the load");
+      (await queue.counts("n")).should.eql({ queued: 1 });
+      flow.ids.should.eql([]);
+    });
+
     it("lets running attempts end", async () => {
       let end: () => void = () => undefined;
       const flow = new TestFlow(() => new Promise((resolve) => (end = () => resolve(succeeded()))), { concurrency: 1 });
