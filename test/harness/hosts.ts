@@ -301,7 +301,7 @@ const hostRows: Row[] = [
   { name: "a listener that asks a guard first", roots: ["equal", "separate"], host: "mount(); listen((request, response) => guard(request, response, () => app(request, response)));", targets: guarded },
   { name: "a listener that accepted a parser read first", roots: ["equal", "separate"], host: "mount(); const parse = express.json({ verify }); listen((request, response) => parse(request, response, (error) => (error ? refuse(request, response) : app(request, response))));", targets: guarded },
   { name: "a listener that sends requests elsewhere, before Express's", host: 'mount(); server.prependListener("request", (request) => { if (isEvil(request)) request.url = "/elsewhere"; });', targets: guarded },
-  { name: "another server than the one that Node-RED knows", host: 'mount(); const outer = require("node:http").createServer((request, response) => guard(request, response, () => app(request, response))); server.listen = () => outer.listen(0, "127.0.0.1", () => process.send({ port: outer.address().port }));', targets: guarded },
+  { name: "another server than the one that Node-RED knows", host: 'mount(); const outer = require("node:http").createServer((request, response) => guard(request, response, () => app(request, response))); server.listen = () => outer.listen(0, "127.0.0.1", () => process.send({ address: outer.address() }));', targets: guarded },
 
   { name: "a listener added once the flows run", host: 'mount(); onceStarted(() => server.prependListener("request", (request) => { if (isEvil(request)) request.url = "/elsewhere"; }));', targets: guarded },
 
@@ -313,7 +313,7 @@ const hostRows: Row[] = [
   { name: "the nodes at several mounts", host: 'mountAdmin(); app.use("/other", guard); app.use(["/api", "/other"], RED.httpNode);', roots: ["separate"], targets: [...unguarded, { target: "/other/hook", accepted: true }, { target: "/other/hook", headers: evil, accepted: false }] },
   { name: "the nodes mounted twice, guarded the second time", host: 'mountAdmin(); app.use("/api", RED.httpNode); app.use("/guarded", guard, RED.httpNode);', roots: ["separate"], targets: [...unguarded, { target: "/guarded/hook", accepted: true }, { target: "/guarded/hook", headers: evil, accepted: false }] },
   { name: "the nodes mounted on another app before, the guarded one of which is served", roots: ["equal", "separate"], host: "const real = express(); real.use(guard); mount(real); mount(); listen(real);", targets: guarded },
-  { name: "the nodes mounted on a guarded app as well, which another server serves", roots: ["separate"], host: 'const other = express(); other.use(hook, guard); mount(other); mount(); const outer = require("node:http").createServer(other); server.listen = () => outer.listen(0, "127.0.0.1", () => process.send({ port: outer.address().port }));', targets: spelled },
+  { name: "the nodes mounted on a guarded app as well, which another server serves", roots: ["separate"], host: 'const other = express(); other.use(hook, guard); mount(other); mount(); const outer = require("node:http").createServer(other); server.listen = () => outer.listen(0, "127.0.0.1", () => process.send({ address: outer.address() }));', targets: spelled },
   { name: "the nodes at a regular expression", host: "mountAdmin(); app.use(guard); app.use(/^\\/api/, RED.httpNode);", roots: ["separate"], targets: guarded },
   { name: "the nodes at a pattern with a parameter", host: 'mountAdmin(); app.param("any", named("byName")); app.use("/:any", RED.httpNode);', roots: ["separate"], targets: guarded },
   { name: "the nodes elsewhere than the settings say", host: 'mountAdmin(); app.use("/elsewhere", guard); app.use("/elsewhere", RED.httpNode);', roots: ["separate"], targets: [{ accepted: false }, { target: "/elsewhere/hook", accepted: true }, { target: "/elsewhere/hook", headers: evil, accepted: false }] },
@@ -396,7 +396,7 @@ const aGuard = [{ id: "guard", type: "guard", wires: [] }];
 /** Nodes are made with the middleware that is set then. */
 const lateRows: Row[] = [
   { name: "httpNodeMiddleware that is replaced once the flows run, and a deploy", roots: ["separate"], settings: "httpNodeMiddleware: pass", host: "mount(); onceStarted(() => { settings.httpNodeMiddleware = guard; });", fresh: true, then: ["redeploy"], targets: guarded },
-  { name: "httpNodeMiddleware that is set as the flows start", roots: ["separate"], host: 'mount(); RED.events.once("flows:starting", () => { settings.httpNodeMiddleware = guard; });', fresh: true, targets: guarded },
+  { name: "httpNodeMiddleware that is set as the flows start", roots: ["separate"], host: 'mount(); RED.events.once("flows:starting", () => { settings.httpNodeMiddleware = guard; });', settings: "httpNodeMiddleware: undefined", fresh: true, targets: guarded },
   { name: "httpNodeCors that decides by the path", roots: ["equal", "separate"], settings: 'httpNodeCors: (request, done) => done(request.path === "/hook" && isEvil(request) ? new Error("no") : null, {})', targets: guarded },
   { name: "a guard behind something that decodes paths", roots: ["separate"], host: "app.use((request, response, next) => { try { request.url = decodeURI(request.url); } catch {} next(); }); app.use(hook, guard); mount();", targets: [...guarded, { target: "{root}/hoo%E2%84%AA", accepted: false }] },
 ]; // prettier-ignore
