@@ -38,9 +38,9 @@ const differential = inFolders("differential");
 const keeps = inFiles("adversary/kills", "adversary/sqlite");
 const attacks = without(inFolders("adversary"), keeps);
 const fields = inFiles("editor/form", "editor/handover", "editor/token");
-const trials = inFiles("editor/handling", "editor/last-request", "editor/test-request");
+const results = inFiles("editor/handling", "editor/last-request", "editor/test-request");
 const tab = all.filter((path) => path.startsWith("test/editor/deliver"));
-const editor = without(inFolders("editor"), [...fields, ...trials, ...tab]);
+const editor = without(inFolders("editor"), [...fields, ...results, ...tab]);
 // What depends on the version of Node.js.
 const contract = inFiles(
   "runtime/contract",
@@ -97,7 +97,7 @@ export const everything = [
   part(latest, "what senders meet", senders),
   part(latest, "guaranteed delivery", guaranteed),
   part(latest, "the fields of the form", fields),
-  part(latest, "the form and what came of requests", trials),
+  part(latest, "the form and what came of requests", results),
   part(latest, "the form in its editor", editor),
   part(latest, "the tab of deliveries", tab),
   part(latest, "compared with http in", differential),

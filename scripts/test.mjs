@@ -49,8 +49,8 @@ const fonts = choices.includes("--fonts") ? otherFonts(join(root, ".cache", "fon
 let passes = 0;
 /** @type {string[]} */
 const failures = [];
-// Six more at a time than there are processors, since each waits for its Node-RED and its browser most of the time.
-await atOnce(availableParallelism() + 6, parts, async (part) => {
+// Two more at a time than there are processors, since each waits now and then.
+await atOnce(availableParallelism() + 2, parts, async (part) => {
   const { report, result } = await runPart(part);
   process.stdout.write(`\n${part.title}\n${report}`);
   passes += result.passes;

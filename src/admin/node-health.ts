@@ -47,7 +47,7 @@ export class NodeHealth {
   /** The first ids of attempts that failed since the last one that succeeded. */
   #failed: readonly string[] = none;
   /** The first attempt after a failure, where attempts are not followed. */
-  #trial: { readonly id: string; readonly at: number } | undefined;
+  #firstAfterFailure: { readonly id: string; readonly at: number } | undefined;
 
   /** Forgets what depends on the configuration; the history stays. */
   begin(): void {
@@ -71,7 +71,7 @@ export class NodeHealth {
     }
     const { config } = this.running ?? {};
     const isFollowed = config?.guaranteed === true || config?.reply.by === "flow";
-    if (outcome === "accepted" && this.failures > 0 && !isFollowed) this.#trial ??= { id, at };
+    if (outcome === "accepted" && this.failures > 0 && !isFollowed) this.#firstAfterFailure ??= { id, at };
   }
 
   /** @param ip missing where the reply to an accepted request went wrong */
@@ -97,17 +97,17 @@ export class NodeHealth {
     const key = `${id} ${attempt}`;
     const isNew = this.#failed.length < failedInARow && !this.#failed.includes(key);
     if (isNew) this.#failed = [...this.#failed, key];
-    if (this.#trial?.id === id) this.#trial = undefined;
+    if (this.#firstAfterFailure?.id === id) this.#firstAfterFailure = undefined;
   }
 
   #endTrial(now: number): void {
-    if (this.#trial && this.#trial.at <= now - successAfter) this.#succeed();
+    if (this.#firstAfterFailure && this.#firstAfterFailure.at <= now - successAfter) this.#succeed();
   }
 
   #succeed(): void {
     this.failures = 0;
     this.#failed = none;
-    this.#trial = undefined;
+    this.#firstAfterFailure = undefined;
   }
 
   isRefusingAll(now: number): boolean {
@@ -124,7 +124,7 @@ export class NodeHealth {
   changesIn(now: number): number {
     const [first = 0] = this.#refusals;
     const refusals = this.isRefusingAll(now) ? first + refusedWithin : Infinity;
-    return Math.max(0, Math.min(refusals, (this.#trial?.at ?? Infinity) + successAfter) - now);
+    return Math.max(0, Math.min(refusals, (this.#firstAfterFailure?.at ?? Infinity) + successAfter) - now);
   }
 
   /** What the form shows besides the counts. */

@@ -56,7 +56,7 @@ export class Observers {
       health.secret = undefined;
       response.json({ secret: brought });
     };
-    httpAdmin.get("/webhook-trigger/:id/standing", auth.needsPermission(permissions.read), report);
+    httpAdmin.get("/webhook-trigger/:id/lastRequest", auth.needsPermission(permissions.read), report);
     httpAdmin.post("/webhook-trigger/:id/secret", auth.needsPermission(permissions.write), secret);
   }
 

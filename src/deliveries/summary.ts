@@ -186,7 +186,7 @@ export function formatReasons(reasons: readonly Reason[], translate: Translate):
 }
 
 function formatSentence(text: string, translate: Translate): string {
-  return translate("standing.sentence", { sentence: text });
+  return translate("lastRequest.sentence", { sentence: text });
 }
 
 function findProblem({ problem, error }: Cause): string | null {

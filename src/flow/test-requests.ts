@@ -148,7 +148,7 @@ function loopback(address: string): string {
   return { "0.0.0.0": "127.0.0.1", "::": "::1" }[address] ?? address;
 }
 
-/** The result of a test request, by the key of its text under `trial` in the message catalog. */
+/** The result of a test request, by the key of its text under `testRequest` in the message catalog. */
 export type TestOutcome =
   /** The flow was started. */
   | "accepted"

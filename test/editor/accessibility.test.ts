@@ -45,7 +45,7 @@ const formLooks: Record<string, (editor: Editor) => Promise<void>> = {
   },
   "after a request that was refused and recognised": async (editor) => {
     let hasSecret = true;
-    await editor.page.route("**/standing", (route) => route.fulfill({ json: { ...report, hasSecret } }));
+    await editor.page.route("**/lastRequest", (route) => route.fulfill({ json: { ...report, hasSecret } }));
     await editor.page.route("**/secret", (route) => {
       hasSecret = false;
       return route.fulfill({ status: 404 });
@@ -56,7 +56,7 @@ const formLooks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.part("brought").waitFor({ state: "hidden" });
   },
   "with everything switched on, and warnings": async (editor) => {
-    await editor.page.route("**/standing", (route) => route.fulfill({ json: report }));
+    await editor.page.route("**/lastRequest", (route) => route.fulfill({ json: report }));
     await editor.set("webhookTriggerGuaranteed", "server");
     await editor.edit("saved");
     await editor.input("reply").selectOption("flow");

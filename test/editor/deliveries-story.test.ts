@@ -77,7 +77,7 @@ describe("the tab of deliveries, with a real runtime", () => {
       await tab.row(reason).first().locator(".webhook-deliveries-what").click();
       await opened().locator("details").first().waitFor();
       const said = await opened().locator(".webhook-delivery-cause p").allInnerTexts();
-      said.should.eql([reason, catalogText("standing.sentence", { sentence: fix })]);
+      said.should.eql([reason, catalogText("lastRequest.sentence", { sentence: fix })]);
     });
   }
 

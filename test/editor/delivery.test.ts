@@ -220,7 +220,7 @@ describe("a delivery in the sidebar", () => {
   });
 
   describe("copied as a curl line", () => {
-    const placeholder = catalogText("trial.placeholder");
+    const placeholder = catalogText("testRequest.placeholder");
     const copied = async (delivery: Detail) => {
       const shown = await open(delivery);
       await press(shown, "curl");
@@ -287,7 +287,7 @@ describe("a delivery in the sidebar", () => {
     (await editor.part("send-hint").innerText()).should.startWith(text("testBody", { time: "" }).replace(".", ""));
     await editor.sendTest();
     await editor.part("usual-body").click();
-    (await editor.part("send-hint").innerText()).should.equal(catalogText("trial.hint"));
+    (await editor.part("send-hint").innerText()).should.equal(catalogText("testRequest.hint"));
     (await editor.focus()).should.equal("webhook-trigger-send");
     await editor.sendTest();
     sent.should.eql([{ delivery: done.id }, null]);

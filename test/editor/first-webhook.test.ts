@@ -53,7 +53,7 @@ describe("the package, in a Node-RED that does not have it", () => {
     await nodeRed.status(webhook, new RegExp(path));
 
     await editor.editAsItIs(webhook);
-    (await editor.sendTest()).should.equal(catalogText("trial.accepted"));
+    (await editor.sendTest()).should.equal(catalogText("testRequest.accepted"));
     await editor.part("debug").click();
     await editor.page.locator(".red-ui-debug-msg", { hasText: "hello world" }).waitFor();
     await editor.done();

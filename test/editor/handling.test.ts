@@ -126,7 +126,7 @@ describe("what becomes of requests, in the form", () => {
   before(async () => {
     ({ editor } = await openEditor(flow));
     where = await editor.setting("webhookTriggerGuaranteed");
-    await editor.page.route("**/standing", (route) => route.fulfill({ json: report }));
+    await editor.page.route("**/lastRequest", (route) => route.fulfill({ json: report }));
   });
   beforeEach(async () => {
     report = { ...uncalled };

@@ -5,7 +5,7 @@ import type { NodeRed } from "../harness/node-red";
 import { openEditor } from "../harness/stage";
 
 /** What the form cannot show of a saved token. */
-const placeholder = catalogText("trial.placeholder");
+const placeholder = catalogText("testRequest.placeholder");
 const hidden = { z: "tab", x: 100, y: 300, name: "", wires: [[]] };
 
 const flow = [

@@ -31,7 +31,7 @@ describe("the editor in German", () => {
     await editor.edit("saved");
     (await editor.state("reply").innerText()).should.equal(text("section.atOnce", { status: "200" }));
     (await editor.hint("token").innerText()).should.equal(text("credential.kept"));
-    (await editor.sendTest()).should.equal(text("trial.accepted"));
+    (await editor.sendTest()).should.equal(text("testRequest.accepted"));
     await editor.input("relativePath").fill("/rival");
     (await editor.part("warning").innerText()).should.equal(text("url.takenByWebhook"));
     await editor.input("relativePath").fill("/a b");

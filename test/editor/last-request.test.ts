@@ -33,7 +33,7 @@ describe("the last request in the form of its node", () => {
   });
 
   /** A line of the form. */
-  type Line = "standing" | "refused" | "looks-like" | "brought" | "fetch-failed";
+  type Line = "last-request" | "refused" | "looks-like" | "brought" | "fetch-failed";
   const line = (name: Line) => editor.part(name);
   const text = async (name: Line) => {
     await line(name).waitFor();
@@ -42,26 +42,26 @@ describe("the last request in the form of its node", () => {
   const shows = (name: Line, expected: string) => line(name).filter({ hasText: expected }).waitFor();
   /** Opens a form to which the runtime says this. */
   const edit = async (id: string, report: NodeReport) => {
-    await editor.page.route("**/webhook-trigger/*/standing", (route) => route.fulfill({ json: report }));
+    await editor.page.route("**/webhook-trigger/*/lastRequest", (route) => route.fulfill({ json: report }));
     await editor.editAsItIs(id);
   };
 
   it("is shown with its time and the counts, which are renewed while the form is open", async () => {
     const report = { ...calm };
     await edit("plain", report);
-    const sum = catalogText("standing.sum", counted);
-    (await text("standing")).should.equal(`${catalogText("standing.accepted", { time })} · ${sum}`);
+    const sum = catalogText("lastRequest.sum", counted);
+    (await text("last-request")).should.equal(`${catalogText("lastRequest.accepted", { time })} · ${sum}`);
     (await line("refused").isVisible()).should.be.false();
     Object.assign(report, { handshakes: 1, credential: "second", last: { at, outcome: "handshake" } });
-    const renewed = catalogText("standing.sumWithHandshakes", counted);
-    await shows("standing", [catalogText("standing.handshake", { time }), renewed, catalogText("standing.second")].join(" · "));
+    const renewed = catalogText("lastRequest.sumWithHandshakes", counted);
+    await shows("last-request", [catalogText("lastRequest.handshake", { time }), renewed, catalogText("lastRequest.second")].join(" · "));
   });
 
   it("is shown with how many were duplicates, and how many the flow has not answered", async () => {
     await edit("plain", { ...calm, duplicates: 3, unanswered: 2, last: { at, outcome: "unanswered" } });
-    (await text("standing")).should.equal([
-      catalogText("standing.unanswered", { time }),
-      catalogText("standing.sum", counted),
+    (await text("last-request")).should.equal([
+      catalogText("lastRequest.unanswered", { time }),
+      catalogText("lastRequest.sum", counted),
       catalogText("status.duplicates", { duplicates: "3" }),
       catalogText("status.unanswered", { unanswered: "2" }),
     ].join(" · "));
@@ -83,7 +83,7 @@ describe("the last request in the form of its node", () => {
   it("sets the node up for the sender that it looks like", async () => {
     const lastRefused = { at, problem: "tokenInvalid", reasons: [], looksLike: "stripe" as const };
     await edit("plain", { ...calm, refused: 2, last: { at, outcome: "refused" }, lastRefused });
-    (await text("looks-like")).should.startWith(catalogText("standing.looksLike", { name: "Stripe" }));
+    (await text("looks-like")).should.startWith(catalogText("lastRequest.looksLike", { name: "Stripe" }));
     await line("looks-like").locator("button").click();
     (await editor.input("sender").inputValue()).should.equal("stripe");
     (await editor.input("verificationMethod").inputValue()).should.equal("signature");
@@ -93,12 +93,12 @@ describe("the last request in the form of its node", () => {
 
   it("is not asked for once the form is closed", async () => {
     const asked: string[] = [];
-    await editor.page.route("**/webhook-trigger/*/standing", (route) => {
+    await editor.page.route("**/webhook-trigger/*/lastRequest", (route) => {
       asked.push(route.request().url().split("/").at(-2) ?? "");
       return route.fulfill({ json: calm });
     });
     await editor.editAsItIs("plain");
-    await line("standing").waitFor();
+    await line("last-request").waitFor();
     await editor.cancel();
     // While the next form asks again and again.
     await editor.editAsItIs("orders");
@@ -107,24 +107,24 @@ describe("the last request in the form of its node", () => {
   });
 
   it("is missing while the node is not deployed", async () => {
-    await editor.page.route("**/standing", (route) => route.fulfill({ status: 404 }));
-    const answered = editor.page.waitForResponse("**/standing");
+    await editor.page.route("**/lastRequest", (route) => route.fulfill({ status: 404 }));
+    const answered = editor.page.waitForResponse("**/lastRequest");
     await editor.editAsItIs("plain");
     await answered;
-    (await line("standing").isVisible()).should.be.false();
+    (await line("last-request").isVisible()).should.be.false();
   });
 
   it("is what the runtime has met, and why it refused a request", async () => {
     const call = async (headers: Record<string, string>) => (await send(nodeRed.node("/orders"), { headers })).status;
     await editor.editAsItIs("orders");
-    await shows("standing", catalogText("standing.none"));
+    await shows("last-request", catalogText("lastRequest.none"));
     (await call(bearer)).should.equal(200);
     (await call({ "X-GitHub-Event": "ping", "X-GitHub-Delivery": "1", "X-Token": token })).should.equal(401);
     await shows("refused", catalogText("refused.tokenMissing"));
     const said = await line("refused").innerText();
     said.should.containEql(catalogText("whyNot.tokenElsewhere", { place: "X-Token" })).and.not.containEql(token);
-    (await text("standing")).should.endWith(catalogText("standing.sum", { accepted: "1", refused: "1" }));
-    (await text("looks-like")).should.startWith(catalogText("standing.looksLike", { name: "GitHub" }));
+    (await text("last-request")).should.endWith(catalogText("lastRequest.sum", { accepted: "1", refused: "1" }));
+    (await text("looks-like")).should.startWith(catalogText("lastRequest.looksLike", { name: "GitHub" }));
   });
 
   it("brings the secret of its sender, which the form takes over once", async () => {
@@ -139,7 +139,7 @@ describe("the last request in the form of its node", () => {
     (await editor.focus()).should.equal("node-input-secret");
     await editor.cancel();
     await editor.editAsItIs("asana");
-    await line("standing").waitFor();
+    await line("last-request").waitFor();
     (await line("brought").isVisible()).should.be.false();
     const again = await fetch(nodeRed.admin("/webhook-trigger/asana/secret"), { method: "POST" });
     should(again.status).equal(404);
@@ -149,6 +149,6 @@ describe("the last request in the form of its node", () => {
     await editor.page.route("**/webhook-trigger/*/secret", (route) => route.fulfill({ status: 404 }));
     await edit("other-asana", { ...calm, hasSecret: true });
     await line("brought").locator("button").click();
-    (await text("fetch-failed")).should.equal(catalogText("standing.fetchFailed"));
+    (await text("fetch-failed")).should.equal(catalogText("lastRequest.fetchFailed"));
   });
 }); // prettier-ignore

@@ -59,7 +59,7 @@ describe("a test request from the form", () => {
       if (headerParameter) await editor.input("headerParameter").fill(headerParameter);
       if (queryParameter) await editor.input("queryParameter").fill(queryParameter);
       await editor.input("token").fill(typed);
-      (await editor.part("command-hint").innerText()).should.equal(catalogText("trial.command"));
+      (await editor.part("command-hint").innerText()).should.equal(catalogText("testRequest.command"));
       await editor.part("command-copy").click();
       copied.push(await editor.clipboard());
       (await line()).should.equal(copied.at(-1));
@@ -80,7 +80,7 @@ describe("a test request from the form", () => {
     editor.page.on("request", see);
     await editor.edit("orders");
     const answer = editor.page.waitForResponse("**/test");
-    (await editor.sendTest()).should.equal(catalogText("trial.accepted"));
+    (await editor.sendTest()).should.equal(catalogText("testRequest.accepted"));
     const { id } = (await (await answer).json()) as { id: string };
     editor.page.off("request", see);
     should((await nodeRed.message(id)).payload).equal("hello world");
@@ -92,8 +92,8 @@ describe("a test request from the form", () => {
   });
 
   for (const [what, id, key, values] of [
-    ["the node has no token", "tokenless", "trial.closed", { reason: catalogText("rules.token.required") }],
-    ["another node has the path", "late", "trial.taken", {}],
+    ["the node has no token", "tokenless", "testRequest.closed", { reason: catalogText("rules.token.required") }],
+    ["another node has the path", "late", "testRequest.taken", {}],
   ] as const) {
     it(`says what to do where ${what}`, async () => {
       await editor.edit(id);
@@ -108,9 +108,9 @@ describe("a test request from the form", () => {
     it(`says where to look when the flow was to answer: ${outcome}`, async () => {
       await editor.page.route("**/test", (route) => route.fulfill({ json: { outcome, status } }));
       await editor.editAsItIs("answering");
-      const expected = catalogText(`trial.${outcome}`, { status: String(status) });
+      const expected = catalogText(`testRequest.${outcome}`, { status: String(status) });
       // The node has a list of addresses.
-      (await editor.sendTest()).should.equal(`${expected} ${catalogText("trial.unlimited")}`);
+      (await editor.sendTest()).should.equal(`${expected} ${catalogText("testRequest.unlimited")}`);
       await editor.page.locator(`.webhook-trigger-result.${verdict}`).waitFor();
       (await editor.part("debug").isVisible()).should.be.true();
     });
@@ -120,7 +120,7 @@ describe("a test request from the form", () => {
     await editor.page.route("**/test", (route) => route.abort());
     await editor.edit("orders");
     await editor.part("send").click();
-    await editor.page.getByText(catalogText("trial.failed")).waitFor();
+    await editor.page.getByText(catalogText("testRequest.failed")).waitFor();
   });
 
   for (const [what, change] of [
@@ -134,14 +134,14 @@ describe("a test request from the form", () => {
       await editor.edit("orders");
       await change();
       await editor.sendTest();
-      (await editor.part("changed").innerText()).trim().should.equal(catalogText("trial.changed"));
+      (await editor.part("changed").innerText()).trim().should.equal(catalogText("testRequest.changed"));
     });
   }
 
   it("is not possible inside a subflow, and the form says why", async () => {
     await editor.edit("inner");
     (await editor.part("send").isDisabled()).should.be.true();
-    (await editor.part("send-hint").innerText()).should.equal(catalogText("trial.subflow"));
+    (await editor.part("send-hint").innerText()).should.equal(catalogText("testRequest.subflow"));
   });
 
   it("becomes the message that the form shows, which follows Return Query Params and the raw body", async () => {
@@ -160,15 +160,15 @@ describe("a test request from the form", () => {
 
   describe("by the line for a terminal", () => {
     for (const [what, id, value, key] of [
-      ["that is saved", "orders", undefined, "trial.tokenHidden"],
-      ["that is missing", "tokenless", undefined, "trial.tokenMissing"],
-      ["from the environment", "orders", "${TOKEN}", "trial.tokenHidden"],
-      ["that is too short", "orders", "short", "trial.tokenHidden"],
+      ["that is saved", "orders", undefined, "testRequest.tokenHidden"],
+      ["that is missing", "tokenless", undefined, "testRequest.tokenMissing"],
+      ["from the environment", "orders", "${TOKEN}", "testRequest.tokenHidden"],
+      ["that is too short", "orders", "short", "testRequest.tokenHidden"],
     ] as const) {
       it(`has a placeholder for a token ${what}, and says so`, async () => {
         await editor.edit(id);
         if (value !== undefined) await editor.input("token").fill(value);
-        (await line()).should.containEql(`Bearer ${catalogText("trial.placeholder")}"`);
+        (await line()).should.containEql(`Bearer ${catalogText("testRequest.placeholder")}"`);
         (await hint()).should.equal(catalogText(key));
         (await editor.note("seen").isVisible()).should.be.false();
       });
@@ -189,8 +189,8 @@ describe("a test request from the form", () => {
         await editor.cancel();
       }
       for (const [id, key] of [
-        ["by-environment", "trial.commandUnknown"],
-        ["signed", "trial.commandSigned"],
+        ["by-environment", "testRequest.commandUnknown"],
+        ["signed", "testRequest.commandSigned"],
       ] as const) {
         await editor.edit(id);
         (await command.isVisible()).should.be.false();
@@ -204,7 +204,7 @@ describe("a test request from the form", () => {
   it("says that a new node has to be deployed first, and that new wires are not tested before", async () => {
     const id = await editor.drop("webhook-trigger", 500, 300);
     await editor.edit(id);
-    (await editor.sendTest()).should.containEql(catalogText("trial.notDeployed"));
+    (await editor.sendTest()).should.containEql(catalogText("testRequest.notDeployed"));
     await editor.cancel();
     const debug = await editor.drop("debug", 600, 350);
     await editor.wire("tokenless", debug);
@@ -230,8 +230,8 @@ describe("a test request that something stops", () => {
   afterEach(() => editor.leave());
 
   for (const [what, id, text] of [
-    ["httpNodeAuth is in the way", "guarded", catalogText("trial.blocked")],
-    ["a middleware answers", "answered", catalogText("trial.otherwise", { status: "403" })],
+    ["httpNodeAuth is in the way", "guarded", catalogText("testRequest.blocked")],
+    ["a middleware answers", "answered", catalogText("testRequest.otherwise", { status: "403" })],
   ] as const) {
     it(`says what to do where ${what}`, async () => {
       await editor.edit(id);
@@ -243,7 +243,7 @@ describe("a test request that something stops", () => {
     await editor.page.setExtraHTTPHeaders({ Authorization: "Bearer read" });
     try {
       await editor.edit("guarded");
-      (await editor.sendTest()).trim().should.equal(catalogText("trial.forbidden"));
+      (await editor.sendTest()).trim().should.equal(catalogText("testRequest.forbidden"));
     } finally {
       await editor.page.setExtraHTTPHeaders({});
     }

@@ -53,7 +53,7 @@ const flow = tab(
   { id: "response", type: "http response", wires: [] },
 ); // prettier-ignore
 
-const sentence = (text: string) => catalog.standing.sentence.replace("__sentence__", text);
+const sentence = (text: string) => catalog.lastRequest.sentence.replace("__sentence__", text);
 const signatureOf = (body: string) => createHmac("sha256", secret).update(body).digest("hex");
 
 describe("a delivery", () => {

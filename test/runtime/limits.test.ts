@@ -36,7 +36,7 @@ onBothWays("limits by address and rate", { flow, settings }, (nodeRed) => {
     send(nodeRed().node(path), { headers: { "Content-Type": "application/json", ...headers }, body });
   const from = (address: string) => ({ ...bearer, "X-Forwarded-For": address });
   const lastRequest = async (id: string) =>
-    (await send(nodeRed().admin(`/webhook-trigger/${id}/standing`), { method: "GET" })).json;
+    (await send(nodeRed().admin(`/webhook-trigger/${id}/lastRequest`), { method: "GET" })).json;
 
   it("accept requests from allowed addresses, and from no others", async () => {
     for (const [path, headers, status] of [

@@ -130,7 +130,7 @@ function testPace(kind: StoreKind): void {
     await shown.find((each) => each.id === id && each.state === "retrying" && each.pause === null);
     (await control("away/pause")).should.equal(204);
     const { fix } = await shown.find((each) => each.id === id && each.state === "retrying");
-    should(fix).equal(catalog.standing.sentence.replace("__sentence__", catalog.fix.retryingPaused));
+    should(fix).equal(catalog.lastRequest.sentence.replace("__sentence__", catalog.fix.retryingPaused));
     should(await shown.find((each) => each.id !== id, "node=away")).have.property("pause", null);
     await command("work-away", { failing: false });
     (await control("away/resume")).should.equal(204);

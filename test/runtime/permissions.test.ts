@@ -11,7 +11,7 @@ const read: Record<string, number> = {
   "deliveries/nobody": 404,
   silent: 200,
   metrics: 200,
-  "orders/standing": 200,
+  "orders/lastRequest": 200,
 };
 const written: Record<string, number> = {
   "deliveries/:id/replay": 200,

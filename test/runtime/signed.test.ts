@@ -48,7 +48,7 @@ onBothWays("a signed webhook", { ...options, flow }, (nodeRed, way) => {
     send(nodeRed().node(path), { method, headers });
   const sendTest = async (id: string) => (await send(nodeRed().admin(`/webhook-trigger/${id}/test`))).json;
   const lastRequest = async (id: string) =>
-    (await send(nodeRed().admin(`/webhook-trigger/${id}/standing`), { method: "GET" })).json;
+    (await send(nodeRed().admin(`/webhook-trigger/${id}/lastRequest`), { method: "GET" })).json;
 
   it("starts the flow with the type of the event as its topic", async () => {
     const { json: reply } = await post("/github", signed('{"ref":"main"}'));

@@ -59,8 +59,8 @@ describe("the languages", () => {
       });
 
       it("calls the place of the token as the curl line does", () => {
-        const holder = text("trial.placeholder");
-        for (const key of ["handover.yourToken", "trial.tokenHidden", "trial.tokenMissing"])
+        const holder = text("testRequest.placeholder");
+        for (const key of ["handover.yourToken", "testRequest.tokenHidden", "testRequest.tokenMissing"])
           text(key).includes(holder).should.be.true(key);
       });
 
@@ -70,8 +70,8 @@ describe("the languages", () => {
           if (key.startsWith("rules.")) value.should.match(/^\P{Ll}.*([^.。]| \.\.)$/u, key);
         }
         for (const [key, value] of own) if (/^(?:refused|whyNot)\./.test(key)) value.should.match(/[^.。]$/, key);
-        const stops = ["standing.refusedAt", "standing.sentence"].map((key) => text(key).slice(-1));
-        stops.should.eql(Array<string>(2).fill(text("standing.none").slice(-1)));
+        const stops = ["lastRequest.refusedAt", "lastRequest.sentence"].map((key) => text(key).slice(-1));
+        stops.should.eql(Array<string>(2).fill(text("lastRequest.none").slice(-1)));
       });
 
       const help = helpOf(language);

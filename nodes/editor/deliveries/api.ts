@@ -92,10 +92,10 @@ export function isHopeless(error: unknown): boolean {
 /** Why a delivery could not be fetched or replayed. */
 export function failureText(error: unknown): string {
   const { status, responseJSON: answer } = error as { status: number; responseJSON?: { code?: unknown } };
-  if (status === 0) return text("trial.failed");
+  if (status === 0) return text("testRequest.failed");
   if (isForbidden(error)) return text("delivery.forbidden");
   if (status === 404) return text("delivery.gone");
   const obstacle = status === 409 ? obstacles.find((each) => each === answer?.code) : undefined;
-  if (obstacle) return text("standing.sentence", { sentence: text(`replay.${obstacle}`) });
+  if (obstacle) return text("lastRequest.sentence", { sentence: text(`replay.${obstacle}`) });
   return text("delivery.otherwise", { status: String(status) });
 }

@@ -83,7 +83,7 @@ export function presentCredential(node: EditorNode | null): PresentedCredential 
   if (verificationMethod !== "header" && verificationMethod !== "query") return presentSignature(saved);
   const place = findTokenPlace(node, saved);
   if (!place) return { ...unknown, hint: text("delivery.curlPlace") };
-  const placeholder = text("trial.placeholder");
+  const placeholder = text("testRequest.placeholder");
   const hint = text("delivery.curlToken", { placeholder });
   return { ...present(place, placeholder), hint, isSigned: false };
 }
@@ -99,7 +99,7 @@ function presentSignature({ sender, scheme, senderSettings }: SavedFields): Pres
   const [field] = sig?.headers ?? [];
   if (field === undefined) return { headers: {}, search: "", hint: text("delivery.curlElsewhere"), isSigned: true };
   const isToken = alg === "token";
-  const placeholder = text(isToken ? "trial.placeholder" : "delivery.signaturePlaceholder");
+  const placeholder = text(isToken ? "testRequest.placeholder" : "delivery.signaturePlaceholder");
   const pick = sig?.pick;
   const prefix = pick ? ("prefix" in pick ? pick.prefix : `${pick.kv}=`) : "";
   const hint = text(isToken ? "delivery.curlToken" : "delivery.curlSigned", { placeholder });

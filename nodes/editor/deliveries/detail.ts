@@ -212,7 +212,7 @@ function createActions(detail: Detail, filterBy: (node: string) => void): JQuery
     // A second click would start the flow twice.
     if (view.attr("aria-busy") === "true") return;
     view.attr("aria-busy", "true");
-    say("fa-spinner fa-spin", text("trial.sending"));
+    say("fa-spinner fa-spin", text("testRequest.sending"));
     try {
       say("fa-check", text("delivery.replayed", { id: (await replay(id, changed)).id }), "good");
     } catch (error) {

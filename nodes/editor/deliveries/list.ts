@@ -236,6 +236,6 @@ function describeWhat(delivery: Summary): string {
   const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
   const what = why ?? event ?? words ?? request;
   if (state === "retrying") return `${attemptText(delivery) ?? ""}: ${what}`;
-  if (isTest) return text("tab.trial", { what });
+  if (isTest) return text("tab.testRequest", { what });
   return replayOf === null ? what : text("tab.replayOf", { what });
 }

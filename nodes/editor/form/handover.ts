@@ -101,7 +101,7 @@ export function showHandover(node: WebhookNode): void {
 /** Values that the form does not know. */
 function describeMissing(node: WebhookNode, shown: readonly string[]): string {
   if (isEnvironmentValue(inputValue("relativePath"))) return node._("handover.pathFromEnvironment");
-  const placeholder = node._("trial.placeholder");
+  const placeholder = node._("testRequest.placeholder");
   return shown.some((text) => text.includes(placeholder)) ? node._("handover.yourToken") : "";
 }
 
@@ -138,7 +138,7 @@ function composeHandover(
   const place = findTokenPlace(node, values);
   if (!place) return given;
   const token = getCredential("token");
-  const { headers, search } = present(place, token ?? node._("trial.placeholder"));
+  const { headers, search } = present(place, token ?? node._("testRequest.placeholder"));
   const [[field, value] = []] = Object.entries(headers);
   // Bullets are not encoded.
   if (place.method === "query") give("url", url && url + search.replace(encodeURIComponent(bullets), bullets));
@@ -217,9 +217,9 @@ export function showCommand(node: WebhookNode): void {
   const command = composeCommand(node);
   const place = $("#webhook-trigger-command").text(command ?? "");
   place.closest(".webhook-trigger-command").toggle(command !== undefined);
-  const hint = inputValue("token") === "" ? "trial.tokenMissing" : "trial.tokenHidden";
+  const hint = inputValue("token") === "" ? "testRequest.tokenMissing" : "testRequest.tokenHidden";
   $("#webhook-trigger-command-token").text(credentialToGive("token") === undefined ? node._(hint) : "");
-  const none = isSigned() ? "trial.commandSigned" : "trial.commandUnknown";
+  const none = isSigned() ? "testRequest.commandSigned" : "testRequest.commandUnknown";
   $("#webhook-trigger-command-none").text(command === undefined ? node._(none) : "");
 }
 
@@ -236,7 +236,7 @@ function composeCommand(node: WebhookNode): string | undefined {
   const url = composeUrl(node);
   const place = findTokenPlace(node, valuesInForm(node));
   if (url === undefined || !place) return undefined;
-  const { headers, search } = present(place, credentialToGive("token") ?? node._("trial.placeholder"));
+  const { headers, search } = present(place, credentialToGive("token") ?? node._("testRequest.placeholder"));
   return [
     `curl ${quote(url + search)}`,
     ...Object.entries(headers).map(([field, value]) => `-H ${quote(`${field}: ${value}`)}`),

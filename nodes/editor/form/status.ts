@@ -15,7 +15,7 @@ const interval = 2000;
 const senderData = "sender";
 
 export function prepareStatus(node: WebhookNode): void {
-  const line = $("#webhook-trigger-standing");
+  const line = $("#webhook-trigger-last-request");
   const suggestion = $("#webhook-trigger-looks-like");
   $("#webhook-trigger-fetch-failed").hide();
   suggestion.find("button").on("click", () => {
@@ -28,7 +28,7 @@ export function prepareStatus(node: WebhookNode): void {
   const ask = () => {
     // The form was closed.
     if (!line[0]?.isConnected) return;
-    void $.getJSON(`webhook-trigger/${node.id}/standing`)
+    void $.getJSON(`webhook-trigger/${node.id}/lastRequest`)
       .done((report: NodeReport) => show(node, report))
       .fail(({ status }) => {
         // Without a connection nothing is known to have changed.
@@ -41,11 +41,11 @@ export function prepareStatus(node: WebhookNode): void {
 
 /** @param report missing where the node is not deployed */
 function show(node: WebhookNode, report: NodeReport | undefined): void {
-  showNote("#webhook-trigger-standing", report ? describeLast(node, report) : "");
+  showNote("#webhook-trigger-last-request", report ? describeLast(node, report) : "");
   showNote("#webhook-trigger-refused", report ? describeRefusal(node, report) : "");
   const id = report?.lastRefused?.looksLike;
   const name = isSenderId(id) && id !== inputValue("sender") ? senders[id].name : "";
-  showNote("#webhook-trigger-looks-like", name === "" ? "" : node._("standing.looksLike", { name }));
+  showNote("#webhook-trigger-looks-like", name === "" ? "" : node._("lastRequest.looksLike", { name }));
   $("#webhook-trigger-looks-like").data(senderData, id ?? "");
   const hasSecret = report?.hasSecret ?? false;
   $("#webhook-trigger-brought").toggle(hasSecret);
@@ -55,15 +55,15 @@ function show(node: WebhookNode, report: NodeReport | undefined): void {
 
 function describeLast(node: WebhookNode, report: NodeReport): string {
   const { accepted, refused, handshakes, duplicates, unanswered, last, credential } = report;
-  if (!last) return node._("standing.none");
+  if (!last) return node._("lastRequest.none");
   const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
   const parts = [
-    node._(`standing.${last.outcome}`, { time: formatTime(last.at) }),
-    node._(handshakes > 0 ? "standing.sumWithHandshakes" : "standing.sum", counts),
+    node._(`lastRequest.${last.outcome}`, { time: formatTime(last.at) }),
+    node._(handshakes > 0 ? "lastRequest.sumWithHandshakes" : "lastRequest.sum", counts),
   ];
   if (duplicates > 0) parts.push(node._("status.duplicates", { duplicates: String(duplicates) }));
   if (unanswered > 0) parts.push(node._("status.unanswered", { unanswered: String(unanswered) }));
-  if (credential !== undefined) parts.push(node._(`standing.${credential}`));
+  if (credential !== undefined) parts.push(node._(`lastRequest.${credential}`));
   return parts.join(" · ");
 }
 
@@ -71,7 +71,7 @@ function describeRefusal(node: WebhookNode, { lastRefused }: NodeReport): string
   if (!lastRefused) return "";
   const { at, problem, ip, reasons } = lastRefused;
   const text = node._(`refused.${problem}`);
-  const refused = node._("standing.refusedAt", {
+  const refused = node._("lastRequest.refusedAt", {
     time: formatTime(at),
     refused: ip === undefined ? text : `${text}: ${ip}`,
   });

@@ -18,7 +18,7 @@ export function prepareTestRequest(node: WebhookNode): void {
     // A disabled button would lose the focus.
     if (send.attr("aria-disabled") === "true") return;
     send.attr("aria-disabled", "true");
-    showResult("fa-spinner fa-spin", "", node._("trial.sending"));
+    showResult("fa-spinner fa-spin", "", node._("testRequest.sending"));
     void $.ajax({
       type: "POST",
       url: `webhook-trigger/${node.id}/test`,
@@ -27,7 +27,7 @@ export function prepareTestRequest(node: WebhookNode): void {
         const isGood = result.outcome === "accepted" || result.outcome === "answered";
         const hasStarted = isGood || result.outcome === "unanswered";
         const said = [describeOutcome(node, result)];
-        if (hasStarted && hasLimit()) said.push(node._("trial.unlimited"));
+        if (hasStarted && hasLimit()) said.push(node._("testRequest.unlimited"));
         showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", inARow(said));
         // The debug sidebar may show how far it came.
         $("#webhook-trigger-debug").toggle(hasStarted);
@@ -35,7 +35,7 @@ export function prepareTestRequest(node: WebhookNode): void {
       },
       error: ({ status }) => {
         const refused = status === 401 || status === 403;
-        showResult("fa-times", "bad", node._(refused ? "trial.forbidden" : "trial.failed"));
+        showResult("fa-times", "bad", node._(refused ? "testRequest.forbidden" : "testRequest.failed"));
       },
       complete: () => send.attr("aria-disabled", "false"),
     });
@@ -52,7 +52,7 @@ function prepareBody(node: WebhookNode): void {
   });
   const show = () => {
     const body = bodies.get(node.id);
-    const hint = node._(RED.nodes.subflow(node.z) ? "trial.subflow" : "trial.hint");
+    const hint = node._(RED.nodes.subflow(node.z) ? "testRequest.subflow" : "testRequest.hint");
     const text = body ? node._("delivery.testBody", { time: formatTime(body.at) }) : hint;
     $("#webhook-trigger-send-hint").text(text);
     usual.toggle(body !== undefined);
@@ -86,7 +86,7 @@ function showResult(icon: string, verdict: "good" | "bad" | "", text: string): v
 /** The result as a sentence. */
 function describeOutcome(node: WebhookNode, { outcome, status = 0, rule, value = "" }: TestResult): string {
   const reason = rule ? node._(`rules.${rule}`, { value }) : "";
-  return node._(`trial.${outcome}`, { status: String(status), reason });
+  return node._(`testRequest.${outcome}`, { status: String(status), reason });
 }
 
 /** Whether anything is not deployed: in this form but for the name, or in the editor, such as a wire. */

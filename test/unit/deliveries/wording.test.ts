@@ -12,7 +12,7 @@ import {
 describe("what to do about a delivery whose flow has failed", () => {
   const cause: Cause = { problem: null, reasons: [], looksLike: null, error: "HTTP 500" };
   const translate = (key: string, { sentence }: Record<string, string | number> = {}) =>
-    key === "standing.sentence" ? `${sentence}.` : key;
+    key === "lastRequest.sentence" ? `${sentence}.` : key;
 
   for (const [state, pause, told] of [
     ["retrying", null, "fix.retrying."],

@@ -39,7 +39,7 @@ describe("the log", () => {
   it("has no token that a sender has made the name of a parameter, and neither has the form", async () => {
     const head = { method: "POST", rawHeaders: [], search: String(new URLSearchParams([[token, token]])) };
     refuse(problems.tokenMissing, undefined, authenticator, { head, at: 0 });
-    const told = inspect([logs, await observed.ask(":id/standing")], { depth: 9 });
+    const told = inspect([logs, await observed.ask(":id/lastRequest")], { depth: 9 });
     told.should.containEql("tokenElsewhere").and.not.containEql(token);
   });
 

@@ -57,11 +57,11 @@ describe("the status of a node", () => {
     observed.deploy();
     observed.accept("2", "duplicate");
     (await shown()).should.equal("green status.openRefusing /hook 1 1, status.duplicates 1");
-    should(await observed.ask(":id/standing")).containEql({ accepted: 1, refused: 1, duplicates: 1, unanswered: 0 });
+    should(await observed.ask(":id/lastRequest")).containEql({ accepted: 1, refused: 1, duplicates: 1, unanswered: 0 });
     observed.deploy();
-    should(await observed.ask(":id/standing")).match({ last: { at: Date.now() - 500, outcome: "repeated" } });
+    should(await observed.ask(":id/lastRequest")).match({ last: { at: Date.now() - 500, outcome: "repeated" } });
     observed.delete();
-    should(await observed.ask(":id/standing")).equal(404);
+    should(await observed.ask(":id/lastRequest")).equal(404);
     observed.deploy();
     (await shown()).should.equal("green status.open /hook 0 0");
   });
