@@ -115,8 +115,9 @@ export class FakeRuntime {
 
 /** The tab of the sidebar in an open editor. */
 export class DeliveriesTab {
+  /** How many deliveries were opened, in all tabs. */
+  static #opened = 0;
   readonly #editor: Editor;
-  #opened = 0;
 
   constructor(editor: Editor) {
     this.#editor = editor;
@@ -173,8 +174,8 @@ export class DeliveriesTab {
 
   /** Opens a delivery, which is the runtime's newest from now on: its time tells it from those of tests before. */
   async openDelivery(runtime: FakeRuntime, delivery: Detail, ...older: Detail[]): Promise<Locator> {
-    this.#opened += 1;
-    const at = delivery.at + this.#opened * 1000;
+    DeliveriesTab.#opened += 1;
+    const at = delivery.at + DeliveriesTab.#opened * 1000;
     runtime.deliveries = [{ ...delivery, at }, ...older];
     await this.open();
     const time = new Date(at).toISOString().slice("2026-01-05T12:".length, -".000Z".length);
