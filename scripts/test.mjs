@@ -21,6 +21,7 @@ import {
   pathOf,
   programs,
   root,
+  run,
 } from "./setup.mjs";
 
 /** @typedef {import("./reporter.mjs").Result} Result */
@@ -40,6 +41,8 @@ if (missing.some((program) => process.env[program.required])) throw new Error(le
 
 ensureDependencies();
 build();
+const installed = join(root, ".cache", "package");
+run(process.execPath, [join(root, "scripts", "install.mjs"), installed]);
 process.stdout.write(leftOut.join(""));
 // What Node.js has compiled once, it need not compile again at each start of a Node-RED.
 const compiled = join(root, ".cache", "compiled");
@@ -81,6 +84,7 @@ async function runPart({ node, nodeRed, specs, hasOtherFonts }) {
         NODE_COMPILE_CACHE: compiled,
         CHROMIUM_PATH: chromium(),
         NODE_RED_FOLDER: nodeRed(),
+        PACKAGE_FOLDER: installed,
       },
     },
   );

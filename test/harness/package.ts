@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 
@@ -18,31 +18,29 @@ export function temporaryFolder(purpose: string): string {
   return folder;
 }
 
-let tarball: string | undefined;
+/** Where the package is packed and installed: `npm test` does that once for all its parts. */
+let installation = process.env.PACKAGE_FOLDER;
 
-/** Packs the built package as npm would publish it, once. */
+function installed(name: string): string {
+  if (installation === undefined) {
+    installation = temporaryFolder("install");
+    execFileSync(process.execPath, [join(root, "scripts", "install.mjs"), installation], { stdio: "inherit" });
+  }
+  return join(installation, name);
+}
+
+/** The built package as npm would publish it. */
 export function packedTarball(): string {
-  tarball ??= pack();
-  return tarball;
+  return installed("package.tgz");
 }
-
-function pack(): string {
-  const folder = temporaryFolder("pack");
-  const output = npm(["pack", "--ignore-scripts", "--json", "--pack-destination", folder], root);
-  const [report] = Object.values(JSON.parse(output) as Record<string, { filename: string }>);
-  if (!report) throw new Error(`npm pack made nothing: ${output}`);
-  return join(folder, report.filename);
-}
-
-let modules: string | undefined;
 
 /**
- * A node_modules folder into which the packed package was installed, and nothing else, once.
+ * A node_modules folder into which the packed package was installed, and nothing else.
  *
  * @param besides modules of this repository that are installed beside it; then the folder is a new one
  */
 export function installedModules(besides: readonly string[] = []): string {
-  modules ??= install();
+  const modules = installed("node_modules");
   return besides.length > 0 ? modulesWith(modules, besides) : modules;
 }
 
@@ -55,15 +53,4 @@ function modulesWith(installed: string, names: readonly string[]): string {
     symlinkSync(join(root, "node_modules", name), join(folder, name));
   }
   return folder;
-}
-
-function install(): string {
-  const folder = temporaryFolder("install");
-  writeFileSync(join(folder, "package.json"), "{}");
-  npm(["install", "--no-audit", "--no-fund", "--loglevel=error", packedTarball()], folder);
-  return join(folder, "node_modules");
-}
-
-function npm(args: string[], cwd: string): string {
-  return execFileSync("npm", args, { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] });
 }
