@@ -56,7 +56,8 @@ Date.now = () => Math.floor(performance.timeOrigin + now());
 
 process.on("message", (/** @type {unknown} */ message) => {
   if (typeof message !== "object" || message === null || !("clock" in message)) return;
-  stoppedAt ??= realNow();
+  // A whole number: sums of fractions depend on their order, and a timer would be due a little later.
+  stoppedAt ??= Math.ceil(realNow());
   ahead += Number(message.clock);
   const due = [...pending.values()].filter((timer) => timer.due <= now());
   for (const { fire } of due.sort((one, other) => one.due - other.due)) fire();
