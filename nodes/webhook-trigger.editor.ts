@@ -100,7 +100,9 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
   },
   oneditprepare() {
     prepare(this);
-    form().on("input change", () => {
+    form().on("input change", ({ target }: JQuery.TriggeredEvent<unknown, unknown, unknown, Element>) => {
+      // Node-RED's own event of each field while it opens the form, in which nothing has changed.
+      if (target.hasAttribute("skipValidation")) return;
       hideResult();
       showState(this);
     });
