@@ -1,67 +1,43 @@
 import should from "should";
-import type { SenderId } from "../../src/auth/senders/table";
+import { senders } from "../../src/auth/senders/table";
 import { defaults, type SavedFields } from "../../src/config/fields";
 import { tokenLength } from "../../src/config/rules";
-import { catalogText, type Editor, type FormField, type Section } from "../harness/browser";
+import { catalogText, type Editor, type Entered, type FormField, type Section } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { openEditor } from "../harness/stage";
 
-/** Rules that a node with these fields breaks, each with what is typed to break it: the rule begins with its field. */
-const breaches: [saved: Partial<SavedFields>, broken: Record<string, string | null>][] = [
-  [
-    {},
-    {
-      "relativePath.required": "/",
-      "relativePath.characters": "/orders/:id",
-      "relativePath.admin": "/Flows/",
-      "token.required": "",
-      "token.length": "x".repeat(tokenLength - 1),
-      "token.characters": "é".repeat(tokenLength),
-      "secondToken.length": "x",
-      headerParameter: "X Token",
-      replyType: "text",
-      replyStatus: "404",
-      allowFrom: "192.0.2.1\nsomewhere",
-      rateLimit: "many",
-      alertWhenSilent: "1,5",
-    },
-  ],
-  [{ verificationMethod: "query" }, { queryParameter: "" }],
-  [
-    { verificationMethod: "cookie", reply: "later" },
-    { verificationMethod: null, reply: null },
-  ],
-  [{ verificationMethod: "signature" }, { "sender.required": null }],
-  [{ sender: "nobody" }, { "sender.unknown": null }],
-  [signedBy("stripe"), { "secret.required": "" }],
-  [signedBy("square"), { publicUrl: "nodered.example" }],
-  [signedBy("grafana-timestamp"), { signatureHeader: "X Signature", timestampHeader: "X Time" }],
-  [{ ...signedBy("websub"), senderSettings: { alg: "md5" } }, { alg: null }],
-  [signedBy("custom"), { "scheme.required": "{" }],
-  [{ reply: "flow" }, { replyTimeout: "301" }],
-  [
-    { ignoreDuplicates: true, guaranteed: true },
-    {
-      duplicateKey: "header:",
-      duplicateWindow: "0",
-      attempts: "51",
-      backoffFirst: "0",
-      backoffLongest: "1h",
-      concurrency: "1001",
-      ratePerMinute: "0.5",
-      breaker: "-1",
-      attemptTimeout: "0",
-    },
-  ],
-  [
-    { returnQueryParams: "${RETURN}", ignoreDuplicates: "${IGNORE}", rawBody: "${RAW}", guaranteed: "${DURABLE}" },
-    { returnQueryParams: "perhaps", ignoreDuplicates: "perhaps", rawBody: "perhaps", guaranteed: "perhaps" },
-  ],
+/** What is entered one after the other, and the rules that it breaks: the name of a rule begins with its field. */
+const breaches: [entered: Entered, ...rules: string[]][] = [
+  [{ relativePath: "/" }, "relativePath.required"],
+  [{ relativePath: "/orders/:id" }, "relativePath.characters"],
+  [{ relativePath: "/Flows/" }, "relativePath.admin"],
+  [{ token: "" }, "token.required"],
+  [{ token: "x".repeat(tokenLength - 1) }, "token.length"],
+  [{ token: "é".repeat(tokenLength), secondToken: "x" }, "token.characters", "secondToken.length"],
+  [{ headerParameter: "X Token" }, "headerParameter"],
+  [{ verificationMethod: "query", queryParameter: "" }, "queryParameter"],
+  [{ replyType: "text", replyStatus: "404" }, "replyType", "replyStatus"],
+  [{ reply: "flow", replyTimeout: "301" }, "replyTimeout"],
+  [{ ignoreDuplicates: true, duplicateKey: "header:", duplicateWindow: "0" }, "duplicateKey", "duplicateWindow"],
+  [{ rateLimit: "many", alertWhenSilent: "1,5" }, "rateLimit", "alertWhenSilent"],
+  [{ guaranteed: true, attempts: "51", backoffFirst: "0" }, "attempts", "backoffFirst"],
+  [{ backoffLongest: "1h", concurrency: "1001" }, "backoffLongest", "concurrency"],
+  [{ ratePerMinute: "0.5", breaker: "-1", attemptTimeout: "0" }, "ratePerMinute", "breaker", "attemptTimeout"],
+  [{ sender: "stripe", secret: "" }, "secret.required"],
+  [{ sender: "square", publicUrl: "nodered.example" }, "publicUrl"],
+  [{ sender: "grafana-timestamp", signatureHeader: "X Signature" }, "signatureHeader"],
+  [{ timestampHeader: "X Time" }, "timestampHeader"],
+  [{ sender: "custom", scheme: "{" }, "scheme.required"],
 ];
 
-function signedBy(sender: SenderId): Partial<SavedFields> {
-  return { verificationMethod: "signature", sender };
-}
+/** Nodes that were saved with what the form does not offer, and the rules that this breaks. */
+const strange: Record<string, [saved: Record<string, unknown>, ...rules: string[]]> = {
+  unknown: [{ verificationMethod: "cookie", reply: "later" }, "verificationMethod", "reply"],
+  missing: [{ verificationMethod: null, reply: null }, "verificationMethod", "reply"],
+  senderless: [{ verificationMethod: "signature" }, "sender.required"],
+  stranger: [{ sender: "nobody" }, "sender.unknown"],
+  hashing: [{ verificationMethod: "signature", sender: "websub", senderSettings: { alg: "md5" } }, "alg"],
+};
 
 /** An environment variable in each field that is saved as text. */
 const environmentValues = Object.fromEntries(
@@ -70,16 +46,22 @@ const environmentValues = Object.fromEntries(
     .map((field) => [field, `\${${field.toUpperCase()}}`]),
 );
 
+const boxes = {
+  returnQueryParams: "${RETURN}",
+  ignoreDuplicates: "${IGNORE}",
+  rawBody: "${RAW}",
+  guaranteed: "${DURABLE}",
+};
+
 const flow = webhookFlow(
   { id: "plain", relativePath: "/plain" },
+  { id: "broken", relativePath: "/broken" },
   { id: "changed", relativePath: "/changed" },
   { id: "environment", ...environmentValues },
+  { id: "boxes", relativePath: "/boxes", ...boxes },
   { id: "ticked", relativePath: "/ticked", returnQueryParams: "true", guaranteed: "true" },
   { id: "unused", relativePath: "/unused", headerParameter: "X Token", verificationMethod: "query" },
-  { id: "unknown", relativePath: "/unknown", verificationMethod: "cookie" },
-  { id: "query", relativePath: "/query", verificationMethod: "query", returnQueryParams: true },
-  { id: "signed", relativePath: "/signed", verificationMethod: "signature", sender: "gitlab-signed" },
-  ...breaches.map(([saved], index) => ({ id: `breach${index}`, relativePath: `/breach${index}`, ...saved })),
+  ...Object.entries(strange).map(([id, [saved]]) => ({ id, relativePath: `/${id}`, ...saved })),
 );
 
 describe("the form of the webhook trigger", () => {
@@ -132,11 +114,47 @@ describe("the form of the webhook trigger", () => {
     (await editor.input("token").inputValue()).should.match(/^[\w-]{40}$/);
     (await editor.openSections()).should.eql([]);
     (await isMarked()).should.equal(0);
-    await editor.input("sender").selectOption("github");
+    await editor.enter({ sender: "github" });
     (await editor.openSections()).should.eql([]);
   });
 
-  it("shows the parameter field of the chosen method, and both where the environment decides", async () => {
+  const expectBroken = async (...rules: string[]) => {
+    for (const rule of rules) {
+      const [field] = rule.split(".") as [FormField];
+      (await editor.message(field).innerText()).should.equal(catalogText(`rules.${rule}`), rule);
+      (await isInvalid(field)).should.be.true(rule);
+    }
+  };
+
+  it("says under each field which rule is broken, and takes it back as soon as the rule is kept", async () => {
+    await editor.edit("plain");
+    for (const [entered, ...rules] of breaches) {
+      await editor.enter(entered);
+      await expectBroken(...rules);
+    }
+    await editor.enter({ scheme: JSON.stringify(senders.custom.scheme), relativePath: "/orders" });
+    for (const field of ["scheme", "relativePath"] as const) {
+      (await editor.message(field).isVisible()).should.be.false(field);
+      (await isInvalid(field)).should.be.false(field);
+    }
+  });
+
+  it("says which rule is broken by what was saved, keeps it, and marks the node as invalid", async () => {
+    for (const [id, [, ...rules]] of Object.entries(strange)) {
+      await editor.edit(id);
+      await expectBroken(...rules);
+      await editor.done();
+      (await editor.isValid(id)).should.be.false(id);
+    }
+    should(await editor.saved("unknown", "verificationMethod")).equal("cookie");
+    await editor.edit("boxes");
+    for (const box of Object.keys(boxes) as (keyof typeof boxes)[]) {
+      await editor.enter({ [box]: "perhaps" });
+      await expectBroken(box);
+    }
+  });
+
+  it("shows and checks the parameter field of the chosen method alone, and both where the environment decides", async () => {
     const shown = async () => [
       await editor.input("queryParameter").isVisible(),
       await editor.input("headerParameter").isVisible(),
@@ -144,56 +162,16 @@ describe("the form of the webhook trigger", () => {
     await editor.edit("environment");
     (await shown()).should.eql([true, true]);
     await editor.cancel();
-    await editor.edit("plain");
-    (await shown()).should.eql([false, true]);
-    await editor.input("verificationMethod").selectOption("query");
-    (await shown()).should.eql([true, false]);
-  });
-
-  for (const [index, [, broken]] of breaches.entries()) {
-    it(`says under each field which rule is broken: ${Object.keys(broken).join(", ")}`, async () => {
-      await editor.edit(`breach${index}`);
-      for (const [rule, value] of Object.entries(broken)) {
-        const field = rule.split(".")[0] as FormField;
-        if (value !== null) await editor.input(field).fill(value);
-        // Of a list, the form knows which entry it is.
-        const unreadable = rule === "allowFrom" && catalogText("limits.unreadable", { entry: "somewhere" });
-        (await editor.message(field).innerText()).should.equal(unreadable || catalogText(`rules.${rule}`), rule);
-        (await isInvalid(field)).should.be.true(rule);
-      }
-    });
-  }
-
-  it("takes a message back as soon as the rule is kept", async () => {
-    await editor.edit("plain");
-    await editor.input("headerParameter").fill("X Token");
-    (await editor.message("headerParameter").isVisible()).should.be.true();
-    await editor.input("headerParameter").fill("X-Token");
-    (await editor.message("headerParameter").isVisible()).should.be.false();
-    (await isInvalid("headerParameter")).should.be.false();
-  });
-
-  it("checks a parameter field only while the method uses it", async () => {
-    await editor.edit("unused");
-    (await isInvalid("headerParameter")).should.be.false();
-    await editor.input("verificationMethod").selectOption("header");
-    (await editor.message("headerParameter").innerText()).should.equal(catalogText("rules.headerParameter"));
-    await editor.cancel();
-    (await editor.isValid("unused")).should.be.true();
-  });
-
-  it("keeps a method that does not exist, and marks the node as invalid", async () => {
     await editor.edit("unknown");
-    (await editor.input("headerParameter").isVisible()).should.be.false();
-    (await editor.input("queryParameter").isVisible()).should.be.false();
-    await editor.done();
-    should(await editor.saved("unknown", "verificationMethod")).equal("cookie");
-    (await editor.isValid("unknown")).should.be.false();
-  });
-
-  it("checks a node that came back after it was deleted from its form by what it holds", async () => {
+    (await shown()).should.eql([false, false]);
+    await editor.cancel();
     await editor.edit("unused");
-    await editor.input("verificationMethod").selectOption("header");
+    (await shown()).should.eql([true, false]);
+    (await isInvalid("headerParameter")).should.be.false();
+    await editor.enter({ verificationMethod: "header" });
+    (await shown()).should.eql([false, true]);
+    await expectBroken("headerParameter");
+    // A node that comes back after it was deleted from its form is checked by what it holds.
     await editor.page.locator("#node-dialog-delete").click();
     await editor.input("name").waitFor({ state: "detached" });
     await editor.invoke("core:undo");
@@ -219,23 +197,9 @@ describe("the form of the webhook trigger", () => {
     (await editor.input("guaranteed").isChecked()).should.be.true();
   });
 
-  for (const [id, method, name, message, terminal] of [
-    ["plain", "header", "Authorization", "section.body", "section.line"],
-    ["query", "query", "state", "section.bodyAndQuery", "section.line"],
-    ["signed", "signature", "GitLab", "section.body", "section.noLine"],
-  ] as const) {
-    it(`closes the sections, whose headings say what they hold: ${id}`, async () => {
-      await editor.editAsItIs(id);
-      (await editor.openSections()).should.eql([]);
-      (await state("verification")).should.equal(catalogText(`section.${method}`, { name }));
-      (await state("message")).should.equal(catalogText(message));
-      (await state("terminal")).should.equal(catalogText(terminal));
-    });
-  }
-
   it("opens a section for a change that is not deployed, and no more once it is", async () => {
     await editor.edit("changed");
-    await editor.input("returnQueryParams").check();
+    await editor.enter({ returnQueryParams: true });
     await editor.done();
     await editor.editAsItIs("changed");
     (await editor.openSections()).should.eql(["message"]);
@@ -246,16 +210,16 @@ describe("the form of the webhook trigger", () => {
   });
 
   it("opens a section for an error in it, which the heading states, until the user closes it", async () => {
-    await editor.edit("plain");
-    await editor.input("headerParameter").fill("X Token");
+    await editor.edit("broken");
+    await editor.enter({ headerParameter: "X Token" });
     await editor.done();
-    (await editor.isValid("plain")).should.be.false();
-    await editor.editAsItIs("plain");
+    (await editor.isValid("broken")).should.be.false();
+    await editor.editAsItIs("broken");
     (await editor.openSections()).should.eql(["verification"]);
     (await state("verification")).should.equal(catalogText("section.broken"));
     (await editor.state("verification").locator("i.fa").count()).should.equal(1);
     await editor.heading("verification").click();
-    await editor.input("name").fill("Broken");
+    await editor.enter({ name: "Broken" });
     (await editor.openSections()).should.eql([]);
   });
 });

@@ -1,5 +1,6 @@
 import should from "should";
 import type { NodeReport } from "../../src/admin/node-health";
+import type { SenderId } from "../../src/auth/senders/table";
 import { defaults, handlingDefaults, type HandlingFields } from "../../src/config/fields";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { catalogText, type Editor, type Section } from "../harness/browser";
@@ -8,26 +9,26 @@ import { openEditor } from "../harness/stage";
 import { uncalled } from "../harness/node-report";
 
 const fields = Object.keys(handlingDefaults) as (keyof HandlingFields)[];
-const signed = { verificationMethod: "signature", credentials: { secret: "a secret" } };
 const section = (key: string, values: Record<string, string> = {}) => catalogText(`section.${key}`, values);
 
 /** Nodes that have something in these fields, and what the headings say of it. */
-const nodes: Record<
-  string,
-  { saved: Partial<HandlingFields>; sender?: string; states: Partial<Record<Section, string>> }
-> = {
+const nodes: Record<string, { saved: Record<string, unknown>; states: Partial<Record<Section, string>> }> = {
   usual: {
     saved: {},
     states: {
+      verification: section("header", { name: "Authorization" }),
       message: section("body"),
       reply: section("atOnce", { status: "200" }),
       duplicates: section("duplicatesUnchecked"),
       limits: `${section("anyAddress")}, ${section("noRate")}`,
       guaranteed: section("guaranteedOff"),
+      terminal: section("line"),
     },
   },
   filled: {
     saved: {
+      verificationMethod: "query",
+      returnQueryParams: true,
       replyStatus: 202,
       ignoreDuplicates: true,
       duplicateKey: "json:order.id",
@@ -38,7 +39,8 @@ const nodes: Record<
       rawBody: true,
     },
     states: {
-      message: `${section("body")} · ${section("rawBody")}`,
+      verification: section("query", { name: "state" }),
+      message: `${section("bodyAndQuery")} · ${section("rawBody")}`,
       reply: section("atOnce", { status: "202" }),
       duplicates: section("duplicatesKnown", { hours: "1", key: "json:order.id" }),
       limits: [
@@ -46,28 +48,45 @@ const nodes: Record<
         section("rate", { rate: "60" }),
         section("expected", { hours: "0.5" }),
       ].join(", "),
+      terminal: section("line"),
     },
   },
   answering: {
-    saved: { reply: "flow", replyTimeout: 30, ignoreDuplicates: true, allowFrom: " 192.0.2.0/24\n" },
-    sender: "github",
+    saved: {
+      ...signedBy("github"),
+      reply: "flow",
+      replyTimeout: 30,
+      ignoreDuplicates: true,
+      allowFrom: " 192.0.2.0/24\n",
+    },
     states: {
+      verification: section("signature", { name: "GitHub" }),
       reply: section("byFlow", { seconds: "30" }),
       duplicates: section("duplicatesKnown", { hours: "72", key: section("byId") }),
       limits: `192.0.2.0/24, ${section("noRate")}`,
+      terminal: section("noLine"),
     },
   },
   digesting: {
-    saved: { ignoreDuplicates: true, duplicateKey: "body" },
+    saved: {
+      ...signedBy("square", { senderSettings: { publicUrl: "${PUBLIC}", alg: "sha1" } }),
+      ignoreDuplicates: true,
+      duplicateKey: "body",
+    },
     states: { duplicates: section("duplicatesKnown", { hours: "72", key: section("byBody") }) },
   },
   repeating: {
-    saved: {},
-    sender: "github",
+    saved: signedBy("github"),
     states: { duplicates: `${section("duplicatesUnchecked")} · ${section("duplicatesSuggested", { name: "GitHub" })}` },
   },
   paced: {
-    saved: { guaranteed: true, concurrency: 1, ratePerMinute: 60, breaker: 5 },
+    saved: {
+      ...signedBy("notion", { senderSettings: { arm: "${ARM}" } }),
+      guaranteed: true,
+      concurrency: 1,
+      ratePerMinute: 60,
+      breaker: 5,
+    },
     states: {
       guaranteed: [
         section("guaranteedInFile"),
@@ -77,8 +96,10 @@ const nodes: Record<
       ].join(", "),
     },
   },
+  custom: { saved: signedBy("custom", { scheme: { alg: "${ALG}" } }), states: {} },
   environment: {
     saved: {
+      sender: "${WHO}",
       reply: "${REPLY}",
       ignoreDuplicates: "${IGNORE}",
       allowFrom: "${FROM}",
@@ -97,23 +118,22 @@ const nodes: Record<
   },
 };
 
-/** A node of a version that had none of these fields. */
+function signedBy(sender: SenderId, fields: Record<string, unknown> = {}) {
+  return { sender, verificationMethod: "signature", credentials: { secret: "a secret" }, ...fields };
+}
+
+/** A node of a version that had none of these fields, and no senders. */
 function older(id: string) {
-  const saved = Object.entries(webhook(id, `/${id}`)).filter(([name]) => !fields.some((field) => field === name));
+  const added: string[] = [...fields, "sender", "scheme", "senderSettings"];
+  const saved = Object.entries(webhook(id, `/${id}`)).filter(([name]) => !added.includes(name));
   return { ...Object.fromEntries(saved), z: "tab", x: 400, y: 40, wires: [["sink"]] };
 }
 
 const flow = [
   ...webhookFlow(
-    ...Object.entries(nodes).map(([id, { saved, sender = "" }]) => ({
-      id,
-      relativePath: `/${id}`,
-      ...saved,
-      sender,
-      ...(sender && signed),
-    })),
+    ...Object.entries(nodes).map(([id, { saved }]) => ({ id, relativePath: `/${id}`, ...saved })),
     { id: "kept", relativePath: "/kept" },
-    { id: "stripe", relativePath: "/stripe", guaranteed: true, sender: "stripe", ...signed },
+    { id: "stripe", relativePath: "/stripe", guaranteed: true, ...signedBy("stripe") },
   ),
   older("older"),
   older("renamed"),
@@ -149,24 +169,32 @@ describe("what becomes of requests, in the form", () => {
   const promised = (...keys: string[]) => keys.map((key) => catalogText(`guaranteed.${key}`));
   const saved = async (id: string) => {
     const found: Record<string, unknown> = {};
-    for (const field of fields) found[field] = await editor.saved(id, field);
+    for (const field of [...fields, "sender", "scheme", "senderSettings"] as const) {
+      found[field] = await editor.saved(id, field);
+    }
     return found;
   };
+  /** Closes the form, which has changed nothing. */
+  const expectUnchanged = async (id: string, before: object) => {
+    (await editor.page.locator(".webhook-trigger-message").allInnerTexts()).join("").should.equal("", id);
+    await editor.done();
+    (await saved(id)).should.eql(before);
+    (await editor.isChanged(id)).should.be.false(id);
+    (await editor.isValid(id)).should.be.true(id);
+  };
 
-  for (const [id, { states }] of Object.entries(nodes)) {
-    it(`is in the headings of closed sections, and stays as it was saved: ${id}`, async () => {
+  it("is in the headings of closed sections, and stays as it was saved", async () => {
+    for (const [id, { states }] of Object.entries(nodes)) {
       const before = await saved(id);
       await editor.editAsItIs(id);
       (await editor.openSections()).should.eql([]);
-      for (const [name, expected] of Object.entries(states)) (await state(name as Section)).should.equal(expected);
-      await editor.done();
-      (await saved(id)).should.eql(before);
-      (await editor.isChanged(id)).should.be.false();
-      (await editor.isValid(id)).should.be.true();
-    });
-  }
+      for (const [name, expected] of Object.entries(states)) (await state(name as Section)).should.equal(expected, id);
+      await expectUnchanged(id, before);
+    }
+  });
 
   it("is the default for a node that is older than the fields, which stays without them", async () => {
+    const before = await saved("older");
     await editor.editAsItIs("older");
     (await editor.openSections()).should.eql([]);
     for (const [field, value] of Object.entries(handlingDefaults)) {
@@ -174,11 +202,9 @@ describe("what becomes of requests, in the form", () => {
       if (typeof value === "boolean") (await input.isChecked()).should.equal(value, field);
       else (await input.inputValue()).should.equal(String(value), field);
     }
-    await editor.done();
-    (await editor.isChanged("older")).should.be.false();
-    (await editor.isValid("older")).should.be.true();
+    await expectUnchanged("older", before);
     await editor.edit("renamed");
-    await editor.input("rateLimit").fill("60");
+    await editor.enter({ rateLimit: "60" });
     await editor.done();
     (await editor.isValid("renamed")).should.be.true();
     should(await saved("renamed")).containEql({ rateLimit: "60", replyStatus: undefined, reply: undefined });
@@ -188,11 +214,9 @@ describe("what becomes of requests, in the form", () => {
     const typed = { replyTimeout: "30", duplicateKey: "query:id", duplicateWindow: "24", allowFrom: "192.0.2.1\n::1", rateLimit: "5", alertWhenSilent: "0.5", attemptTimeout: "60", breaker: "5" } as const;
     const ticked = { ignoreDuplicates: true, rawBody: true, guaranteed: true } as const;
     await editor.edit("kept");
-    await editor.input("reply").selectOption("flow");
-    for (const field of Object.keys(ticked)) await editor.input(field as keyof typeof ticked).check();
-    for (const [field, value] of Object.entries(typed)) await editor.input(field as keyof typeof typed).fill(value);
+    await editor.enter({ reply: "flow", ...ticked, ...typed });
     await editor.done();
-    (await saved("kept")).should.eql({ ...handlingDefaults, reply: "flow", ...ticked, ...typed });
+    (await saved("kept")).should.containEql({ ...handlingDefaults, reply: "flow", ...ticked, ...typed });
     (await editor.isValid("kept")).should.be.true();
     await editor.editAsItIs("kept");
     (await editor.openSections()).should.eql(["message", "reply", "duplicates", "limits", "guaranteed"]);
@@ -201,37 +225,37 @@ describe("what becomes of requests, in the form", () => {
 
   const always = ["reply", "ignoreDuplicates", "allowFrom", "rateLimit", "alertWhenSilent", "rawBody", "guaranteed"];
   const atOnce = ["replyStatus", "replyBody", "replyType"];
-  for (const [what, id, change, expected] of [
-    ["a reply at once", "usual", () => Promise.resolve(), atOnce],
-    ["a reply without content", "usual", () => editor.input("replyStatus").fill("204"), ["replyStatus"]],
-    ["a reply by the flow", "usual", () => editor.input("reply").selectOption("flow"), ["replyTimeout"]],
-    ["duplicates that are ignored", "usual", () => editor.input("ignoreDuplicates").check(), [...atOnce, "duplicateKey", "duplicateWindow"]],
-    ["guaranteed delivery", "usual", () => editor.input("guaranteed").check(), [...atOnce, "attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker"]],
-    ["what the environment decides", "environment", () => Promise.resolve(), fields.filter((field) => !always.includes(field))],
-  ] as const) {
-    it(`asks for what belongs to ${what}, and for nothing else`, async () => {
-      await editor.edit(id);
-      await change();
+  it("asks for what belongs to what was chosen, and for nothing else", async () => {
+    const shows = async (...expected: string[]) => {
       const visible: string[] = [];
       for (const field of fields) if (await editor.input(field).isVisible()) visible.push(field);
       visible.sort().should.eql([...always, ...expected].sort());
-      (await editor.hint("reply").innerText()).should.equal(what === "a reply by the flow" ? catalogText("hint.replyByFlow") : "");
-    });
-  }
-
-  it("does not check a field that does not apply, and checks it as soon as it does", async () => {
+      const isByFlow = (await editor.input("reply").inputValue()) === "flow";
+      (await editor.hint("reply").innerText()).should.equal(isByFlow ? catalogText("hint.replyByFlow") : "");
+    };
     await editor.edit("usual");
-    await editor.input("replyType").fill("text");
-    await editor.input("replyStatus").fill("204");
+    await shows(...atOnce);
+    await editor.enter({ replyStatus: "204" });
+    await shows("replyStatus");
+    await editor.enter({ reply: "flow" });
+    await shows("replyTimeout");
+    await editor.enter({ ignoreDuplicates: true });
+    await shows("replyTimeout", "duplicateKey", "duplicateWindow");
+    await editor.enter({ ignoreDuplicates: false, guaranteed: true });
+    await shows("replyTimeout", "attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker");
+    await editor.cancel();
+    await editor.edit("environment");
+    await shows(...fields.filter((field) => !always.includes(field)));
+  });
+
+  it("checks a field only while it applies, and points out a body that is not the JSON of its type", async () => {
+    await editor.edit("usual");
+    await editor.enter({ replyType: "text", replyStatus: "204" });
     (await editor.message("replyType").textContent() ?? "?").should.equal("");
-    await editor.input("replyStatus").fill("200");
+    await editor.enter({ replyStatus: "200" });
     (await message("replyType")).should.equal(catalogText("rules.replyType"));
     should(await editor.input("replyType").getAttribute("aria-invalid")).equal("true");
     (await state("reply")).should.equal(section("broken"));
-  });
-
-  it("points out a body that is not the JSON that its type promises", async () => {
-    await editor.edit("usual");
     for (const [type, body, isWrong] of [
       ["application/json", "{ok}", true],
       ["application/problem+json; charset=utf-8", "{ok}", true],
@@ -240,8 +264,7 @@ describe("what becomes of requests, in the form", () => {
       ["application/json", "", false],
       ["application/json", "${BODY}", false],
     ] as const) {
-      await editor.input("replyType").fill(type);
-      await editor.input("replyBody").fill(body);
+      await editor.enter({ replyType: type, replyBody: body });
       (await isNoted("json")).should.equal(isWrong, `${type} ${body}`);
       if (isWrong) (await noted("json")).should.equal(catalogText("reply.noJson"));
     }
@@ -257,116 +280,96 @@ describe("what becomes of requests, in the form", () => {
     (await state("duplicates")).should.equal(section("duplicatesKnown", { hours: "72", key: section("byId") }));
   });
 
-  it("says that duplicates cannot be known where the sender has no id, and how many requests had no key", async () => {
+  it("says that duplicates cannot be known where the sender has no id, and has a list of other keys", async () => {
     report.withoutKey = 7;
     await editor.edit("usual");
     (await isNoted("duplicates")).should.be.false();
-    await editor.input("ignoreDuplicates").check();
+    await editor.enter({ ignoreDuplicates: true });
     (await noted("no-id")).should.equal(catalogText("duplicates.noId"));
     (await noted("without-key")).should.equal(catalogText("duplicates.withoutKey", { count: "7" }));
     (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKeyWithoutId"));
-    await editor.input("sender").selectOption("github");
-    (await isNoted("no-id")).should.be.false();
-    (await kinds().inputValue()).should.equal("id");
-    (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKey"));
-    await editor.input("ignoreDuplicates").uncheck();
-    (await isNoted("without-key")).should.be.false();
-  });
-
-  it("has a list of what deliveries may be known by, which writes the key", async () => {
-    await editor.edit("usual");
-    await editor.input("ignoreDuplicates").check();
     (await state("duplicates")).should.equal(section("duplicatesUnknown"));
     (await kinds().inputValue()).should.equal("none");
     for (const [kind, key] of [["header", "header:"], ["body", "body"], ["query", "query:"], ["json", "json:"]] as const) {
       await kinds().selectOption(kind);
       (await editor.input("duplicateKey").inputValue()).should.equal(key);
     }
-    await editor.input("duplicateKey").fill("header:X-Id");
+    await editor.enter({ duplicateKey: "header:X-Id" });
     await kinds().selectOption("header");
     (await editor.input("duplicateKey").inputValue()).should.equal("header:X-Id");
     // The name of a header field is none of a value in the JSON.
     await kinds().selectOption("json");
     (await editor.input("duplicateKey").inputValue()).should.equal("json:");
-    await editor.input("duplicateKey").fill("${KEY}");
+    await editor.enter({ duplicateKey: "${KEY}" });
     (await kinds().inputValue()).should.equal("written");
     (await state("duplicates")).should.equal(section("duplicatesKnown", { hours: "72", key: "${KEY}" }));
+    await editor.enter({ duplicateKey: "", sender: "github" });
+    (await isNoted("no-id")).should.be.false();
+    (await kinds().inputValue()).should.equal("id");
+    (await editor.hint("duplicateKey").innerText()).should.equal(catalogText("hint.duplicateKey"));
+    await editor.enter({ ignoreDuplicates: false });
+    (await isNoted("without-key")).should.be.false();
   });
 
-  it("says which of the addresses is none", async () => {
+  it("says which of the addresses is none, and warns of limits by address where Node-RED does not see it", async () => {
     await editor.edit("usual");
-    await editor.input("allowFrom").fill("192.0.2.1, 203.0.113.0/33\n203.0.113.0/24");
+    await editor.enter({ allowFrom: "192.0.2.1, 203.0.113.0/33\n203.0.113.0/24" });
     (await message("allowFrom")).should.equal(catalogText("limits.unreadable", { entry: "203.0.113.0/33" }));
-    await editor.input("allowFrom").fill(",");
+    await editor.enter({ allowFrom: "," });
     (await message("allowFrom")).should.equal(catalogText("rules.allowFrom"));
-    await editor.input("allowFrom").fill("203.0.113.0/24");
+    await editor.enter({ allowFrom: "203.0.113.0/24" });
     (await editor.message("allowFrom").isVisible()).should.be.false();
-  });
-
-  for (const [fact, note, text, stated] of [
-    ["hasOnlyLoopback", "loopback", "limits.loopback", "onlyLocal"],
-    ["trustsEveryProxy", "forgeable", "limits.trustsEveryProxy", "forgeable"],
-  ] as const) {
-    it(`warns of limits by address, also in the heading, where Node-RED does not see it: ${fact}`, async () => {
-      report[fact] = true;
-      await editor.editAsItIs("filled");
-      await editor.state("limits").filter({ hasText: section(stated) }).waitFor();
-      (await editor.openSections()).should.eql([]);
-      await editor.cancel();
-      await editor.edit("usual");
-      await editor.input("rateLimit").fill("60");
+    for (const [fact, note, text, stated] of [
+      ["hasOnlyLoopback", "loopback", "limits.loopback", "onlyLocal"],
+      ["trustsEveryProxy", "forgeable", "limits.trustsEveryProxy", "forgeable"],
+    ] as const) {
+      report = { ...uncalled, [fact]: true };
+      await editor.enter({ allowFrom: "", rateLimit: "60" });
       (await noted(note)).should.startWith(catalogText(text));
       should(await editor.note(note).locator("a").getAttribute("href")).endWith("/docs/replies.md#behind-a-proxy");
-      await editor.input("rateLimit").fill("0");
+      await editor.state("limits").filter({ hasText: section(stated) }).waitFor();
+      await editor.enter({ rateLimit: "0" });
       (await isNoted(note)).should.be.false();
-      await editor.input("allowFrom").fill("192.0.2.1");
+      await editor.enter({ allowFrom: "192.0.2.1" });
       (await isNoted(note)).should.be.true();
-    });
-  }
+    }
+  });
 
-  it("says where guaranteed deliveries are stored, as the runtime says it, and what is promised", async () => {
+  it("says where guaranteed deliveries are stored, as the runtime says it, what is promised, and for how long", async () => {
     should(where).equal(sqliteIsHere() ? "file" : "none");
     for (const [store, stated, place] of [["file", "guaranteedInFile", "inFile"], ["server", "guaranteedOnServer", "onServer"]] as const) {
+      await editor.leave();
       await editor.set("webhookTriggerGuaranteed", store);
       await editor.edit("usual");
       (await points()).should.eql(promised("again", "twice", "status", place, "slower"));
       (await isNoted("no-store")).should.be.false();
-      await editor.input("guaranteed").check();
+      await editor.enter({ guaranteed: true });
       (await state("guaranteed")).should.equal(section(stated));
-      await editor.input("reply").selectOption("flow");
+      (await isNoted("guaranteed-duplicates")).should.be.false();
+      await editor.enter({ reply: "flow" });
       (await points()).should.containEql(catalogText("guaranteed.byFlow"));
-      await editor.cancel();
+    }
+    (await editor.input("attempts").inputValue()).should.equal(String(defaults.attempts));
+    for (const [entered, time] of [
+      [{}, "85 minutes"],
+      [{ attempts: "50" }, "41 hours"],
+      [{ attempts: "1" }, undefined],
+      [{ attempts: "2", backoffFirst: "1" }, "1 second"],
+      [{ backoffFirst: "soon" }, undefined],
+    ] as const) {
+      await editor.enter(entered);
+      const span = editor.part("guaranteed-span");
+      if (time) (await span.innerText()).should.equal(catalogText("guaranteed.span", { time }));
+      else (await span.isVisible()).should.be.false();
     }
   });
 
-  it("says for how long a delivery is tried", async () => {
-    const span = editor.part("guaranteed-span");
-    await editor.edit("usual");
-    await editor.input("guaranteed").check();
-    (await editor.input("attempts").inputValue()).should.equal(String(defaults.attempts));
-    (await span.innerText()).should.equal(catalogText("guaranteed.span", { time: "85 minutes" }));
-    await editor.input("attempts").fill("50");
-    (await span.innerText()).should.equal(catalogText("guaranteed.span", { time: "41 hours" }));
-    await editor.input("attempts").fill("1");
-    (await span.isVisible()).should.be.false();
-    await editor.input("attempts").fill("2");
-    await editor.input("backoffFirst").fill("1");
-    (await span.innerText()).should.equal(catalogText("guaranteed.span", { time: "1 second" }));
-    await editor.input("backoffFirst").fill("soon");
-    (await span.isVisible()).should.be.false();
-  });
-
   it("advises to ignore duplicates with guaranteed delivery where the sender has an id", async () => {
-    await editor.edit("usual");
-    await editor.input("guaranteed").check();
-    (await isNoted("guaranteed-duplicates")).should.be.false();
-    await editor.cancel();
     await editor.edit("stripe");
     (await noted("guaranteed-duplicates")).should.equal(catalogText("guaranteed.duplicates", { name: "Stripe" }));
-    await editor.input("guaranteed").uncheck();
+    await editor.enter({ guaranteed: false });
     (await isNoted("guaranteed-duplicates")).should.be.false();
-    await editor.input("guaranteed").check();
-    await editor.input("ignoreDuplicates").check();
+    await editor.enter({ guaranteed: true, ignoreDuplicates: true });
     (await isNoted("guaranteed-duplicates")).should.be.false();
   });
 
@@ -381,9 +384,9 @@ describe("what becomes of requests, in the form", () => {
     (await editor.openSections()).should.eql(["guaranteed"]);
     (await state("guaranteed")).should.equal(section("broken"));
     (await message("guaranteed")).should.equal(catalogText("guaranteed.closed"));
-    await editor.input("guaranteed").uncheck();
+    await editor.enter({ guaranteed: false });
     (await editor.message("guaranteed").isVisible()).should.be.false();
-    await editor.input("guaranteed").check();
+    await editor.enter({ guaranteed: true });
     await editor.done();
     (await editor.isValid("paced")).should.be.false();
   });

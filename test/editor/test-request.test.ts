@@ -1,18 +1,18 @@
 import type { Request } from "playwright-core";
 import should from "should";
-import { catalogText, type Editor } from "../harness/browser";
+import { catalogText, type Editor, type Entered } from "../harness/browser";
 import { paste } from "../harness/curl";
 import { token, webhookFlow } from "../harness/flow";
 import type { NodeRed } from "../harness/node-red";
 import { openEditor } from "../harness/stage";
 
-/** Nodes for lines to paste, by where the token goes. */
-const lines = [
-  { id: "line0", method: "header" },
-  { id: "line1", method: "header", headerParameter: "X-Token" },
-  { id: "line2", method: "query" },
-  { id: "line3", method: "query", queryParameter: "a key & more" },
-];
+/** Nodes for lines to paste, by what is entered of where the token goes. */
+const lines: Record<string, Entered> = {
+  line0: { verificationMethod: "header" },
+  line1: { headerParameter: "X-Token" },
+  line2: { verificationMethod: "query" },
+  line3: { verificationMethod: "query", queryParameter: "a key & more" },
+};
 /** Of every kind of character that a token may have. */
 const typed = `'"$(x)\`y\`!%&<>|;#?*[]{}~^\\${"z".repeat(14)}`;
 
@@ -31,7 +31,7 @@ const flow = [
       sender: "github",
       credentials: { secret: "a secret" },
     },
-    ...lines.map(({ id }) => ({ id, relativePath: `/${id}` })),
+    ...Object.keys(lines).map((id) => ({ id, relativePath: `/${id}` })),
   ),
   { id: "subflow", type: "subflow", name: "Subflow", in: [], out: [], env: [] },
   { ...webhookFlow({ id: "inner", relativePath: "${WHERE}" })[1], z: "subflow", wires: [[]] },
@@ -53,12 +53,9 @@ describe("a test request from the form", () => {
 
   it("works by the line for a terminal as it stands, wherever the token goes and whatever is in it", async () => {
     const copied: string[] = [];
-    for (const { id, method, headerParameter, queryParameter } of lines) {
+    for (const [id, entered] of Object.entries(lines)) {
       await editor.edit(id);
-      await editor.input("verificationMethod").selectOption(method);
-      if (headerParameter) await editor.input("headerParameter").fill(headerParameter);
-      if (queryParameter) await editor.input("queryParameter").fill(queryParameter);
-      await editor.input("token").fill(typed);
+      await editor.enter({ ...entered, token: typed });
       (await editor.part("command-hint").innerText()).should.equal(catalogText("testRequest.command"));
       await editor.part("command-copy").click();
       copied.push(await editor.clipboard());
@@ -91,52 +88,51 @@ describe("a test request from the form", () => {
     (await editor.part("result").isVisible()).should.be.false();
   });
 
-  for (const [what, id, key, values] of [
-    ["the node has no token", "tokenless", "testRequest.closed", { reason: catalogText("rules.token.required") }],
-    ["another node has the path", "late", "testRequest.taken", {}],
-  ] as const) {
-    it(`says what to do where ${what}`, async () => {
-      await editor.edit(id);
-      (await editor.sendTest()).trim().should.equal(catalogText(key, values));
-    });
-  }
+  it("says what to do where the node has no token, and where another node has the path", async () => {
+    const said = async (id: string) => {
+      await editor.editAsItIs(id);
+      const result = await editor.sendTest();
+      await editor.cancel();
+      return result.trim();
+    };
+    const closed = catalogText("testRequest.closed", { reason: catalogText("rules.token.required") });
+    (await said("tokenless")).should.equal(closed);
+    (await said("late")).should.equal(catalogText("testRequest.taken"));
+  });
 
-  for (const [outcome, status, verdict] of [
-    ["answered", 201, "good"],
-    ["unanswered", 504, "bad"],
-  ] as const) {
-    it(`says where to look when the flow was to answer: ${outcome}`, async () => {
+  it("says where to look when the flow was to answer, and that Node-RED cannot be reached", async () => {
+    await editor.editAsItIs("answering");
+    for (const [outcome, status, verdict] of [
+      ["answered", 201, "good"],
+      ["unanswered", 504, "bad"],
+    ] as const) {
       await editor.page.route("**/test", (route) => route.fulfill({ json: { outcome, status } }));
-      await editor.editAsItIs("answering");
       const expected = catalogText(`testRequest.${outcome}`, { status: String(status) });
       // The node has a list of addresses.
       (await editor.sendTest()).should.equal(`${expected} ${catalogText("testRequest.unlimited")}`);
       await editor.page.locator(`.webhook-trigger-result.${verdict}`).waitFor();
       (await editor.part("debug").isVisible()).should.be.true();
-    });
-  }
-
-  it("says so when Node-RED cannot be reached", async () => {
+    }
     await editor.page.route("**/test", (route) => route.abort());
-    await editor.edit("orders");
     await editor.part("send").click();
     await editor.page.getByText(catalogText("testRequest.failed")).waitFor();
   });
 
-  for (const [what, change] of [
-    ["a new path", () => editor.input("relativePath").fill("/changed")],
-    ["a new token", () => editor.tokenButton("make").click()],
-    ["another method", () => editor.input("verificationMethod").selectOption("query")],
-    ["another message", () => editor.input("returnQueryParams").check()],
-    ["an emptied token", () => editor.input("token").fill("")],
-  ] as const) {
-    it(`says that it does not test ${what} before that is deployed`, async () => {
+  it("says that it does not test what was changed before that is deployed", async () => {
+    for (const entered of [
+      { relativePath: "/changed" },
+      { token: "x".repeat(40) },
+      { token: "" },
+      { verificationMethod: "query" },
+      { returnQueryParams: true },
+    ]) {
       await editor.edit("orders");
-      await change();
+      await editor.enter(entered);
       await editor.sendTest();
       (await editor.part("changed").innerText()).trim().should.equal(catalogText("testRequest.changed"));
-    });
-  }
+      await editor.cancel();
+    }
+  });
 
   it("is not possible inside a subflow, and the form says why", async () => {
     await editor.edit("inner");
@@ -158,46 +154,47 @@ describe("a test request from the form", () => {
     (await editor.part("picture").isVisible()).should.be.false();
   });
 
-  describe("by the line for a terminal", () => {
-    for (const [what, id, value, key] of [
-      ["that is saved", "orders", undefined, "testRequest.tokenHidden"],
-      ["that is missing", "tokenless", undefined, "testRequest.tokenMissing"],
-      ["from the environment", "orders", "${TOKEN}", "testRequest.tokenHidden"],
-      ["that is too short", "orders", "short", "testRequest.tokenHidden"],
+  it("has a placeholder in the line for a terminal where the token is not known, and says so", async () => {
+    for (const [id, tokens, key] of [
+      ["tokenless", [undefined], "testRequest.tokenMissing"],
+      ["orders", [undefined, "${TOKEN}", "short"], "testRequest.tokenHidden"],
     ] as const) {
-      it(`has a placeholder for a token ${what}, and says so`, async () => {
-        await editor.edit(id);
-        if (value !== undefined) await editor.input("token").fill(value);
+      await editor.edit(id);
+      for (const token of tokens) {
+        if (token !== undefined) await editor.enter({ token });
         (await line()).should.containEql(`Bearer ${catalogText("testRequest.placeholder")}"`);
         (await hint()).should.equal(catalogText(key));
         (await editor.note("seen").isVisible()).should.be.false();
-      });
+      }
+      await editor.cancel();
     }
+  });
 
-    it("is missing while the form does not know its parts, and where requests are signed, which the form says", async () => {
-      const command = editor.page.locator(".webhook-trigger-command");
-      for (const [field, value] of [
-        ["relativePath", ""],
-        ["relativePath", "${HOOK}"],
-        ["headerParameter", "${HEADER}"],
-        ["headerParameter", "X Token"],
-      ] as const) {
-        await editor.edit("orders");
-        await command.waitFor();
-        await editor.input(field).fill(value);
+  it("has no line for a terminal while the form does not know its parts, and where requests are signed", async () => {
+    const command = editor.page.locator(".webhook-trigger-command");
+    await editor.edit("orders");
+    for (const [field, ...unknown] of [
+      ["relativePath", "", "${HOOK}"],
+      ["headerParameter", "${HEADER}", "X Token"],
+    ] as const) {
+      const known = await editor.input(field).inputValue();
+      for (const value of unknown) {
+        await editor.enter({ [field]: value });
         await command.waitFor({ state: "hidden" });
-        await editor.cancel();
+        await editor.enter({ [field]: known });
+        await command.waitFor();
       }
-      for (const [id, key] of [
-        ["by-environment", "testRequest.commandUnknown"],
-        ["signed", "testRequest.commandSigned"],
-      ] as const) {
-        await editor.edit(id);
-        (await command.isVisible()).should.be.false();
-        (await editor.part("command-none").innerText()).should.equal(catalogText(key));
-        await editor.cancel();
-      }
-    });
+    }
+    await editor.cancel();
+    for (const [id, key] of [
+      ["by-environment", "testRequest.commandUnknown"],
+      ["signed", "testRequest.commandSigned"],
+    ] as const) {
+      await editor.edit(id);
+      (await command.isVisible()).should.be.false();
+      (await editor.part("command-none").innerText()).should.equal(catalogText(key));
+      await editor.cancel();
+    }
   });
 
   // Their nodes and wires stay in the editor.
@@ -229,21 +226,17 @@ describe("a test request that something stops", () => {
   });
   afterEach(() => editor.leave());
 
-  for (const [what, id, text] of [
-    ["httpNodeAuth is in the way", "guarded", catalogText("testRequest.blocked")],
-    ["a middleware answers", "answered", catalogText("testRequest.otherwise", { status: "403" })],
-  ] as const) {
-    it(`says what to do where ${what}`, async () => {
-      await editor.edit(id);
+  it("says what to do where httpNodeAuth is in the way, a middleware answers, or the user may not write", async () => {
+    const says = async (id: string, text: string) => {
+      await editor.editAsItIs(id);
       (await editor.sendTest()).trim().should.equal(text);
-    });
-  }
-
-  it("says what to do where the user may not write", async () => {
+      await editor.cancel();
+    };
+    await says("guarded", catalogText("testRequest.blocked"));
+    await says("answered", catalogText("testRequest.otherwise", { status: "403" }));
     await editor.page.setExtraHTTPHeaders({ Authorization: "Bearer read" });
     try {
-      await editor.edit("guarded");
-      (await editor.sendTest()).trim().should.equal(catalogText("testRequest.forbidden"));
+      await says("guarded", catalogText("testRequest.forbidden"));
     } finally {
       await editor.page.setExtraHTTPHeaders({});
     }

@@ -8,7 +8,7 @@ import { openEditor } from "../harness/stage";
 
 const flow = webhookFlow(
   ...["saved", "renamed", "replaced"].map((id) => ({ id, relativePath: `/${id}` })),
-  ...["first", "second", "deployed"].map((id) => ({ id, relativePath: `/${id}`, credentials: {} })),
+  ...["new", "deployed"].map((id) => ({ id, relativePath: `/${id}`, credentials: {} })),
 );
 
 describe("the token in the form", () => {
@@ -27,25 +27,15 @@ describe("the token in the form", () => {
   const status = async (path: string, headers: Record<string, string>) =>
     (await send(nodeRed.node(path), { headers })).status;
 
-  it("is made of 40 base64url characters, another one each time, and shown", async () => {
-    const made = new Set<string>();
-    for (const id of ["first", "second"]) {
-      await editor.edit(id);
-      (await editor.input("token").inputValue()).should.equal("");
-      const token = await makeToken();
-      token.should.match(/^[A-Za-z0-9_-]*$/).and.have.length(tokenLength);
-      made.add(token);
-      (await type())?.should.equal("text");
-      (await editor.message("token").isVisible()).should.be.false();
-      (await editor.note("seen").innerText()).trim().should.equal(catalogText("handover.tokenSeen"));
-      await editor.done();
-    }
-    made.size.should.equal(2);
-  });
-
-  it("is hidden and shown by a button, which says what it does", async () => {
-    await editor.edit("first");
-    await makeToken();
+  it("is made of 40 base64url characters, another one each time, and shown until a button hides it", async () => {
+    await editor.edit("new");
+    (await editor.input("token").inputValue()).should.equal("");
+    const made = [await makeToken(), await makeToken()];
+    for (const token of made) token.should.match(/^[A-Za-z0-9_-]*$/).and.have.length(tokenLength);
+    new Set(made).size.should.equal(2);
+    (await editor.message("token").isVisible()).should.be.false();
+    (await editor.note("seen").innerText()).trim().should.equal(catalogText("handover.tokenSeen"));
+    (await type())?.should.equal("text");
     for (const [label, expected] of [
       ["credential.hide", "password"],
       ["credential.show", "text"],
@@ -55,21 +45,6 @@ describe("the token in the form", () => {
       await editor.tokenButton("show").click();
       (await type())?.should.equal(expected);
     }
-  });
-
-  it("can be shown again until it is deployed", async () => {
-    await editor.edit("deployed");
-    const token = await makeToken();
-    await editor.done();
-    await editor.edit("deployed");
-    (await type())?.should.equal("password");
-    await editor.tokenButton("show").click();
-    (await editor.input("token").inputValue()).should.equal(token);
-    await editor.done();
-    await editor.deploy();
-    await editor.edit("deployed");
-    (await editor.tokenButton("show").isDisabled()).should.be.true();
-    (await editor.input("token").inputValue()).should.not.equal(token);
   });
 
   it("is kept without being shown once it is saved, and replaced as a whole by typing", async () => {
@@ -85,23 +60,30 @@ describe("the token in the form", () => {
     (await editor.message("token").innerText()).should.equal(catalogText("rules.token.length"));
   });
 
-  it("stays valid when another field of a saved node is changed and deployed", async () => {
+  it("can be shown again until it is deployed, stays when another field is changed, and is replaced by a new one", async () => {
     await editor.edit("renamed");
-    await editor.input("relativePath").fill("/other");
+    await editor.enter({ relativePath: "/other" });
     await editor.done();
+    await editor.edit("replaced");
+    const replacing = await makeToken();
+    await editor.done();
+    await editor.edit("deployed");
+    const token = await makeToken();
+    await editor.done();
+    await editor.edit("deployed");
+    (await type())?.should.equal("password");
+    await editor.tokenButton("show").click();
+    (await editor.input("token").inputValue()).should.equal(token);
+    await editor.done();
+
     await editor.deploy();
     await nodeRed.status("renamed", /other/);
     (await status("/other", bearer)).should.equal(200);
-  });
-
-  it("replaces a saved one when a new one is made and deployed", async () => {
-    await editor.edit("replaced");
-    await editor.input("relativePath").fill("/another");
-    const token = await makeToken();
-    await editor.done();
-    await editor.deploy();
-    await nodeRed.status("replaced", /another/);
-    (await status("/another", { Authorization: `Bearer ${token}` })).should.equal(200);
-    (await status("/another", bearer)).should.equal(401);
+    (await status("/deployed", { Authorization: `Bearer ${token}` })).should.equal(200);
+    (await status("/replaced", { Authorization: `Bearer ${replacing}` })).should.equal(200);
+    (await status("/replaced", bearer)).should.equal(401);
+    await editor.edit("deployed");
+    (await editor.tokenButton("show").isDisabled()).should.be.true();
+    (await editor.input("token").inputValue()).should.not.equal(token);
   });
 });

@@ -17,6 +17,9 @@ declare const RED: {
 /** A field of the form, by the name of what is saved. */
 export type FormField = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | keyof Settings;
 
+/** What is entered into fields: whether a box is ticked, the value of a choice, or a text. */
+export type Entered = Partial<Record<FormField, string | boolean>>;
+
 /** The sections of the form, from top to bottom. */
 export const sections = ["verification", "message", "reply", "duplicates", "limits", "guaranteed", "terminal"] as const;
 export type Section = (typeof sections)[number];
@@ -287,6 +290,16 @@ export class Editor {
 
   input(field: FormField): Locator {
     return this.page.locator(field === "scheme" ? "#node-input-scheme-text" : `#node-input-${field}`);
+  }
+
+  /** Fills in, chooses or ticks fields, one after the other. */
+  async enter(values: Entered): Promise<void> {
+    for (const [field, value] of Object.entries(values)) {
+      const input = this.input(field as FormField);
+      if (typeof value === "boolean") await input.setChecked(value);
+      else if (await input.evaluate((element) => element instanceof HTMLSelectElement)) await input.selectOption(value);
+      else await input.fill(value);
+    }
   }
 
   /** What the form says under a field; empty when all is well. */
