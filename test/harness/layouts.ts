@@ -36,12 +36,6 @@ function inLayout(layout: keyof typeof layouts, title: string, options: Options,
   });
 }
 
-/** Describes the same behaviour of a Node-RED in each layout. */
-export function inEveryLayout(title: string, options: Options, describeIt: (nodeRed: () => NodeRed) => void): void {
-  inLayout("equal roots", title, options, "fast", describeIt);
-  inLayout("separate roots", title, options, "fast", describeIt);
-}
-
 /**
  * Describes the same behaviour on both ways, each in the layout that asks more of it: behind guards, bodies have to be
  * kept from the parsers of the admin app, which is in front with equal roots.
@@ -49,13 +43,6 @@ export function inEveryLayout(title: string, options: Options, describeIt: (node
 export function onBothWays(title: string, options: Options, describeIt: Describe): void {
   inLayout("separate roots", title, options, "fast", describeIt);
   inLayout("equal roots", `${title}, behind guards`, along(options, behindGuards), "ordinary", describeIt);
-}
-
-/** Describes the same behaviour on both ways in each layout. */
-export function onEveryWay(title: string, options: Options, describeIt: Describe): void {
-  onBothWays(title, options, describeIt);
-  inLayout("equal roots", title, options, "fast", describeIt);
-  inLayout("separate roots", `${title}, behind guards`, along(options, behindGuards), "ordinary", describeIt);
 }
 
 function along(options: Options, more: Options): Options {

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { acceptedBodies, refusedBodies } from "../harness/bodies";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { afterReply, dial, exchange, hangUp, type Reply, send } from "../harness/http";
-import { onEveryWay } from "../harness/layouts";
+import { onBothWays } from "../harness/layouts";
 
 const megabyte = 1024 * 1024;
 const encoded = encodeURIComponent(token);
@@ -28,7 +28,7 @@ const flow = tab(
 const load = createRequire(__filename);
 const examples = load("@octokit/webhooks-examples") as { name: string; examples: object[] }[];
 
-onEveryWay("a webhook trigger", { flow }, (nodeRed) => {
+onBothWays("a webhook trigger", { flow }, (nodeRed) => {
   const url = (path: string) => nodeRed().node(path);
   const post = (path: string, headers: Record<string, string>, body: string | Uint8Array = "") =>
     send(url(path), { headers, body });
@@ -175,15 +175,12 @@ onEveryWay("a webhook trigger", { flow }, (nodeRed) => {
     });
   }
 
-  for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", "image/png", ""]) {
-    it(`refuses a body over the limit, declared, counted or inflated, with 413, of ${type || "no type"}`, async () => {
-      const headers = { ...bearer, ...(type && { "Content-Type": type }) };
-      const body = Buffer.alloc(5 * megabyte + 1, " ");
-      await refused(413, () => post("/hook", headers, body));
-      await refused(413, () => send(url("/hook"), { headers: { ...headers, "Transfer-Encoding": "chunked" }, body }));
-      await refused(413, () => post("/hook", { ...headers, "Content-Encoding": "gzip" }, gzipSync(body)));
-    });
-  }
+  it("refuses a body over the limit, declared, counted or inflated, with 413", async () => {
+    const body = Buffer.alloc(5 * megabyte + 1, " ");
+    await refused(413, () => post("/hook", bearer, body));
+    await refused(413, () => send(url("/hook"), { headers: { ...bearer, "Transfer-Encoding": "chunked" }, body }));
+    await refused(413, () => post("/hook", { ...bearer, "Content-Encoding": "gzip" }, gzipSync(body)));
+  });
 
   it("refuses other methods with 405 and Allow, unless another node answers them on the path", async () => {
     for (const method of ["PUT", "PATCH", "DELETE", "HEAD"]) {

@@ -3,7 +3,7 @@ import { createHmac } from "node:crypto";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
-import { onBothWays } from "../harness/layouts";
+import { useNodeRed } from "../harness/layouts";
 
 const secret = "It's a Secret to Everybody";
 const duplicates = (id: string, fields: Record<string, unknown> = {}) =>
@@ -23,7 +23,8 @@ const flow = tab(
   { id: "response", type: "http response", statusCode: "", headers: {}, wires: [] },
 );
 
-onBothWays("ignoring duplicates", { flow, plugin: moduleOf("answers") }, (nodeRed) => {
+describe("ignoring duplicates", () => {
+  const nodeRed = useNodeRed({ flow, plugin: moduleOf("answers") });
   const post = (path: string, body: string, headers: Record<string, string> = {}) =>
     send(nodeRed().node(path), { headers: { ...bearer, "Content-Type": "application/json", ...headers }, body });
   const statusOf = async (sent: Promise<Reply>) => (await sent).json.status;

@@ -32,7 +32,7 @@ const credentials = [
   ["the end of the query", `/by-query?a=1&state=${encoded}`, {}, { query: { state: token, a: "1" } }],
 ] as const;
 
-for (const [layout, isGuarded] of [["equal", false], ["separate", true], ["nested", true]] as const) {
+for (const [layout, isGuarded] of [["equal", false], ["nested", true]] as const) {
   describe(`a credential, with ${layout} roots`, () => {
     const code = isGuarded ? settingsOf("watching-auth") : "";
     const nodeRed = useNodeRed({ flow, plugin: moduleOf("look"), code, settings: roots[layout] });

@@ -31,7 +31,7 @@ async function madeNoMessage(nodeRed: NodeRed, before: number): Promise<void> {
   should(nodeRed.messages.slice(before).map(({ payload }) => payload)).eql(["marker"]);
 }
 
-for (const layout of ["equal", "separate", "nested"] as const) {
+for (const layout of ["equal", "separate"] as const) {
   const settings = roots[layout];
 
   describe(`a webhook trigger behind a layer that counts the bytes of bodies, with ${layout} roots`, () => {

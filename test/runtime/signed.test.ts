@@ -196,15 +196,3 @@ for (const [layout, roots] of Object.entries(layouts)) {
     }
   });
 }
-
-describe("a signed webhook behind httpNodeAuth", () => {
-  const pass = "$2b$08$abcdefghijklmnopqrstuuK6GFO0GJHRUXaNZpJ4vZDWJm0XHYlK2";
-  const nodeRed = useNodeRed({ flow, settings: { httpNodeAuth: { user: "u", pass } } });
-
-  it("answers neither a handshake nor a request without the account", async () => {
-    const asked = await send(nodeRed().node(`/meta?${hub}`), { method: "GET" });
-    asked.status.should.equal(401);
-    should(asked.headers["www-authenticate"]).startWith("Basic");
-    (await send(nodeRed().node("/github"), signed("{}"))).status.should.equal(401);
-  });
-});

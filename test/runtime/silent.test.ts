@@ -1,11 +1,10 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import type { SilentEvent } from "../../src/flow/outcomes";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { useNodeRed } from "../harness/layouts";
-import { NodeRed } from "../harness/node-red";
+import type { NodeRed } from "../harness/node-red";
 
 /** About five seconds: longer than a status waits until it is renewed, also on a slow machine. */
 const hours = 0.0015;
@@ -79,22 +78,4 @@ describe("the inactivity alert", () => {
     (await nodeRed().status("wrong", /./)).text.should.equal(catalog.rules.alertWhenSilent);
     (await post("/wrong")).status.should.equal(404);
   });
-
-  if (sqliteIsHere()) {
-    it("counts from the last request before a restart, with guaranteed delivery", async () => {
-      const safe = tab(webhook("safe", "/safe", { guaranteed: true, alertWhenSilent: hours }));
-      const first = await NodeRed.start({ flow: safe });
-      const before = Date.now();
-      (await send(first.node("/safe"), { headers: bearer })).status.should.equal(200);
-      const after = Date.now();
-      await first.kill();
-      const second = await NodeRed.start({ flow: safe, userDir: first.userDir });
-      try {
-        await second.status("safe", new RegExp(`· ${silentText}$`));
-        should((await findSilent(second, "safe"))?.since).be.within(before, after);
-      } finally {
-        await second.stop();
-      }
-    });
-  }
 });
