@@ -161,8 +161,8 @@ describe("the URL in the form", () => {
     await editor.enter({ relativePath: "/flows" });
     (await editor.message("relativePath").innerText()).should.equal("");
     await editor.cancel();
-    // Without that setting, it is the editor's address.
-    await editor.set("webhookTriggerBaseUrl", undefined);
+    // Where that setting is no URL, it is the editor's address.
+    await editor.set("webhookTriggerBaseUrl", "hooks.example.com");
     await editor.set("webhookTriggerRoots", { admin: "/admin", node: "/" });
     await editor.edit("hook");
     (await editor.given("url").innerText()).should.equal(`${new URL(editor.page.url()).origin}/orders`);
