@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
 import { exportsOf } from "./fixtures";
 import { tab, token, webhook } from "./flow";
-import { type Bystander, type Layout, roots, type Row, type Target } from "./hosts";
+import { type Bystander, type Layout, type Request, roots, type Row, type Target } from "./hosts";
 import { type Reply, send } from "./http";
 import { type Flow, NodeRed, nodeRedFolder, type Options } from "./node-red";
 import { temporaryFolder } from "./package";
@@ -23,7 +23,7 @@ interface Outcome {
 }
 
 /** What all code of a row may use. */
-const prelude = `const { express, isEvil, refuse, guard, guardBody, verify, pass, named, onChange } = ${exportsOf("guards")};`;
+const prelude = `const { express, isEvil, refuse, guard, guardBody, verify, pass, named, byPath, onChange } = ${exportsOf("guards")};`;
 
 /** What the code of a host application may use beside `app`, `server`, `settings` and `RED`. */
 const hostPrelude = `${prelude} const { hook, mountAdmin, mountNodes, mount, listen, onceStarted } = ${exportsOf("host-tools")}({ app, server, settings, RED });`;
@@ -59,17 +59,18 @@ function optionsOf(row: Row, layout: Layout): Options {
   };
 }
 
-/** A flow in which something holds the path `/hook`, or nothing. */
+/** A flow in which something holds the paths of a row, or nothing. */
 function flowOf(row: Row, holder: Holder): Flow {
   const wires = [["report"]];
-  const holders = {
-    "http in": [{ id: "endpoint", type: "http in", url: "/hook", method: "post", wires }],
-    "webhook trigger": [webhook("endpoint", "/hook", { headerParameter: "X-Token", wires })],
-    neither: [],
+  const makers: Record<Holder, (id: string, path: string) => Flow> = {
+    "http in": (id, url) => [{ id, type: "http in", url, method: "post", wires }],
+    "webhook trigger": (id, path) => [webhook(id, path, { headerParameter: "X-Token", wires })],
+    neither: () => [],
   };
+  const { paths = ["/hook"] } = row;
   return tab(
     ...(row.earlier ?? []),
-    ...holders[holder],
+    ...paths.flatMap((path, index) => makers[holder](`endpoint${index}`, path)),
     ...(row.later ?? []),
     { id: "report", type: "report", wires: [["response"]] },
     { id: "response", type: "http response", wires: [] },
@@ -83,12 +84,10 @@ function idIn(reply: Reply | undefined): unknown {
   return json?.status === "accepted" ? json.id : undefined;
 }
 
-type Call = Pick<Target, "method" | "target" | "headers" | "body">;
-
 let calls = 0;
 
 /** Sends all requests at once, and finds out what became of each. */
-async function outcomesOf(nodeRed: NodeRed, layout: Layout, all: Call[]): Promise<Outcome[]> {
+async function outcomesOf(nodeRed: NodeRed, layout: Layout, all: Request[]): Promise<Outcome[]> {
   const sent = await Promise.all(
     all.map(async ({ method = "POST", target = "{root}/hook", headers = {}, body = '{"a":1}' }) => {
       const call = String(calls++);
@@ -114,27 +113,29 @@ async function outcomesOf(nodeRed: NodeRed, layout: Layout, all: Call[]): Promis
 
 /** A request that hangs is an outcome as well, of which the other requests are to tell. */
 async function inTime(sending: Promise<Reply>): Promise<Reply | undefined> {
-  return Promise.race([sending.catch(() => undefined), setTimeout(10_000, undefined, { ref: false })]);
+  return Promise.race([sending.catch(() => undefined), setTimeout(20_000, undefined, { ref: false })]);
 }
 
 interface Run {
   targets: Outcome[];
   bystanders: Outcome[];
-  /** Of a request that comes in, if it has no token. */
-  withoutToken: Outcome | undefined;
+  /** Of requests that come in, if they have no token. */
+  withoutToken: Outcome[];
 }
 
 const tokenField = { "X-Token": token };
 
 async function runWith(nodeRed: NodeRed, row: Row, layout: Layout, holder: Holder): Promise<Run> {
   const isOurs = holder === "webhook trigger";
-  const addToken = (call: Target): Call => ({ ...call, headers: { ...call.headers, ...(isOurs && tokenField) } });
-  const first = row.targets.find((target) => isAccepted(target, layout));
-  const all = [...row.targets.map(addToken), ...(row.bystanders ?? []), ...(isOurs && first ? [first] : [])];
+  const addToken = (call: Target): Request => ({ ...call, headers: { ...call.headers, ...(isOurs && tokenField) } });
+  // One for each that has a say.
+  const accepted = new Map(row.targets.filter((target) => isAccepted(target, layout)).map((each) => [each.by, each]));
+  const withoutToken = isOurs ? [...accepted.values()] : [];
+  const all = [...row.targets.map(addToken), ...(row.bystanders ?? []), ...withoutToken];
   const outcomes = await outcomesOf(nodeRed, layout, all);
   const targets = outcomes.splice(0, row.targets.length);
   const bystanders = outcomes.splice(0, row.bystanders?.length ?? 0);
-  return { targets, bystanders, withoutToken: outcomes[0] };
+  return { targets, bystanders, withoutToken: outcomes };
 }
 
 /** What the same host makes of the same requests, whoever holds the path. */
@@ -188,9 +189,9 @@ export async function differencesOf(row: Row, layout: Layout): Promise<string[]>
       const [their, our, none] = [theirs, ours, neither].map((run) => run.bystanders[index] ?? {});
       return disturbanceOf(bystander, their ?? {}, our ?? {}, none ?? {});
     }),
-    ...(ours.withoutToken && (ours.withoutToken.message ?? ours.withoutToken.status !== 401)
-      ? [`without its token the webhook trigger answers ${describeOutcome(ours.withoutToken)}, not 401`]
-      : []),
+    ...ours.withoutToken
+      .filter(({ message, status }) => message ?? status !== 401)
+      .map((outcome) => `without its token the webhook trigger ${describeOutcome(outcome)}, not 401`),
   ];
 }
 
@@ -231,10 +232,8 @@ function isAccepted({ accepted }: Target, layout: Layout): boolean {
   return typeof accepted === "boolean" ? accepted : accepted.includes(layout);
 }
 
-function nameOf({ method = "POST", target = "{root}/hook", headers, body }: Call): string {
-  return [method, target, ...(headers ? [JSON.stringify(headers)] : []), ...(body === undefined ? [] : [body])].join(
-    " ",
-  );
+function nameOf({ by, method = "POST", target = "{root}/hook", headers, body }: Request): string {
+  return [by && `${by}:`, method, target, headers && JSON.stringify(headers), body].filter(Boolean).join(" ");
 }
 
 function describeOutcome({ status, body = "", message }: Outcome): string {

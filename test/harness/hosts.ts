@@ -8,7 +8,6 @@ export const roots = {
   equal: { httpAdminRoot: "/", httpNodeRoot: "/" },
   separate: { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
   nested: { httpAdminRoot: "/", httpNodeRoot: "/endpoint" },
-  inverse: { httpAdminRoot: "/admin", httpNodeRoot: "/" },
 };
 
 export type Layout = keyof typeof roots;
@@ -17,12 +16,14 @@ export type Layout = keyof typeof roots;
 export const defaultRoots: Layout = "equal";
 
 /** A request: a POST of JSON to the endpoint, unless it says more. */
-interface Request {
+export interface Request {
   method?: string;
   /** `{root}` stands for the root of HTTP nodes, `{ROOT}` for the same in capitals. */
   target?: string;
   headers?: Record<string, string>;
   body?: string;
+  /** What it is that has a say in it, where a row has several. */
+  by?: string;
 }
 
 /** A request that means the endpoint, or looks as if it did. */
@@ -41,6 +42,8 @@ export interface Bystander extends Request {
 
 export interface Row {
   name: string;
+  /** The paths of the endpoints; `/hook` alone unless given. */
+  paths?: string[];
   /** The layouts that it is tried in; equal roots alone unless given. */
   roots?: Layout[];
   /** Whether nothing unknown has a say: escapes in a target may be read then as the contract says. */
@@ -122,60 +125,85 @@ const guardedByBody: Target[] = [
   { headers: form, body: "a=1", accepted: true },
   { headers: form, body: "evil=1", accepted: false },
 ];
-const unguardedByBody = guardedByBody.map((target): Target => ({ ...target, accepted: true }));
 
-/**
- * Ways to add a guard to an app `on`, in front of what is at `hook` there; and where each is tried: in the host
- * application, in the admin app, in the app for HTTP nodes. What the admin app's own parsers have read, no other reads.
- */
-const guards: [where: string, how: string, code: string, targets?: Target[]][] = [
-  ["han", "for everything", "on.use(guard);"],
-  ["han", "at the path", "on.use(hook, guard);", spelled],
-  ["hn", "as a route for POST", 'on.post("*", guard);', spelled],
-  ["hn", "as a route for POST at the path", "on.route(hook).post(guard);", spelled],
-  ["hn", "as a route for all methods", 'on.all("*", guard);'],
-  ["h", "at a regular expression", "on.use(/^.*ook/i, guard);"],
-  ["h", "at a pattern with a parameter", 'on.use(hook.replace("hook", ":any"), guard);', spelled],
-  ["hn", "for a parameter", 'on.param("any", named("byName")); on.all("*/:any", pass);'],
-  ["h", "in a router in a router", "const outer = express.Router(); const inner = express.Router(); inner.post(/./, guard); outer.use(inner); on.use(outer);"],
-  ["h", "in an app at the path", "const sub = express(); sub.use(guard); on.use(hook, sub);", spelled.filter(({ target }) => !/^(file|mailto)/.test(target ?? ""))],
-  ["hn", "that calls back with an error", "on.use((request, response, next) => next(isEvil(request) ? Object.assign(new Error(), { status: 403 }) : undefined));"],
-  ["h", "that throws", "on.use((request, response, next) => { verify(request); next(); });"],
-  ["h", "that answers later", "on.use((request, response, next) => setImmediate(guard, request, response, next));"],
-  ["hn", "that leaves its route for those who may", 'on.post("*", (request, response, next) => next(isEvil(request) ? undefined : "route"), refuse);'],
-  ["hn", "that checks what a parser of JSON reads", "on.use(express.json({ verify }));"],
-  ["h", "that checks what a parser of forms reads", "on.use(express.urlencoded({ extended: true, verify }));", [{ headers: form, body: "a=1", accepted: true }, { headers: { ...form, ...evil }, body: "a=1", accepted: false }]],
-  ["h", "that limits the length of JSON", 'on.use(express.json({ limit: 2000, type: (request) => request.method === "POST" && request.url.endsWith("hook") }));', [{ body: '{"a":1}', accepted: true }, { body: JSON.stringify("a".repeat(2000)), accepted: false }]],
-  ["hn", "that looks into the body", "on.use(express.json(), express.urlencoded({ extended: true }), guardBody);", guardedByBody],
+/** What has a say in its own path `hook` alone, as code that knows it; and what becomes of requests for that. */
+type Part = [what: string, code: string, targets?: Target[]];
+
+/** Has parts in one application, each with an endpoint at a path of its own. */
+function together(name: string, parts: Part[], applicationOf: (codes: string[]) => Partial<Row>): Row {
+  const atPath = ({ target = "{root}/hook", ...rest }: Target, index: number, by: string) => {
+    return { ...rest, by, target: target.replace(/h(?:oo|%6Fo)k/i, `$&${index}`) };
+  };
+  return {
+    name,
+    paths: parts.map((_, index) => `/hook${index}`),
+    targets: parts.flatMap(([by, , targets = guarded], index) => targets.map((target) => atPath(target, index, by))),
+    ...applicationOf(parts.map(([, code], index) => `((hook) => { ${code} })(hook + ${index});`)),
+  };
+}
+
+/** The same, where each part is a handler. */
+function byPath(name: string, parts: Part[], applicationOf: (handler: string) => Partial<Row>): Row {
+  const handlers = parts.map(([, code], index) => `((hook) => ${code})("/hook${index}")`);
+  return together(name, parts, () => applicationOf(`byPath([${handlers.join()}])`));
+}
+
+const atPath: Part = ["at the path", "on.use(hook, guard);", spelled];
+const forParameter = 'on.param("other", named("byName")); on.all(hook.replace(/hook\\d+/, ":other($&)"), pass);';
+
+/** Guards that may be in the host application as well as in the app for HTTP nodes. */
+const guardsAnywhere: Part[] = [
+  ["as a route for POST at the path", "on.route(hook).post(guard);", spelled],
+  ["as a route for all methods", "on.all(hook, guard);"],
+  ["for a parameter", forParameter],
+  ["that calls back with an error", "on.use(hook, (request, response, next) => next(isEvil(request) ? Object.assign(new Error(), { status: 403 }) : undefined));"],
+  ["that leaves its route for those who may", 'on.post(hook, (request, response, next) => next(isEvil(request) ? undefined : "route"), refuse);'],
+  ["that checks what a parser of JSON reads", "on.use(hook, express.json({ verify }));"],
+  ["that looks into the body", "on.use(hook, express.json(), express.urlencoded({ extended: true }), guardBody);", guardedByBody],
 ]; // prettier-ignore
 
-const places = {
-  h: (code: string): Partial<Row> => ({ name: "the host application", host: `{ const on = app; ${code} } mount();` }),
-  a: (code: string): Partial<Row> => ({ name: "the admin app", plugin: `{ const on = RED.httpAdmin; ${code} }` }),
-  n: (code: string): Partial<Row> => ({
-    name: "the app for HTTP nodes",
-    plugin: `{ const on = RED.httpNode; ${code} }`,
-  }),
-};
+const guardsOfHost: Part[] = [
+  ["at the path", "on.use(hook, guard);", [...spelled, { target: "{root}\\hook#x", headers: evil, accepted: false }, { target: "{root}//hook", headers: evil, accepted: ["separate"] }]],
+  ...guardsAnywhere,
+  ["that is called mounted_app", 'on.use(hook, named("mounted_app"));'],
+  ["at a regular expression", 'on.use(new RegExp(`${hook}$`, "i"), guard);'],
+  ["at a pattern with a parameter", 'on.use(hook.replace(/hook\\d+/, ":any($&)"), guard);', spelled],
+  ["in a router in a router", "const outer = express.Router(); const inner = express.Router(); inner.post(/./, guard); outer.use(inner); on.use(hook, outer);"],
+  ["in an app at the path", "const sub = express(); sub.use(guard); on.use(hook, sub);", spelled.filter(({ target }) => !/^(file|mailto)/.test(target ?? ""))],
+  ["that throws", "on.use(hook, (request, response, next) => { verify(request); next(); });"],
+  ["that answers later", "on.use(hook, (request, response, next) => setImmediate(guard, request, response, next));"],
+  ["that leaves the app", 'on.use(hook, (request, response, next) => next(isEvil(request) ? "router" : undefined));'],
+  ["that fails, and a handler that forgives", "on.use(hook, (request, response, next) => next(isEvil(request) ? new Error() : undefined)); on.use(hook, (error, request, response, next) => next());", unguarded],
+  ["that refuses to continue", 'server.on("checkContinue", refuse);', [{ accepted: true }, { headers: { Expect: "100-continue" }, accepted: false }]],
+  ["that checks what a parser of forms reads", "on.use(hook, express.urlencoded({ extended: true, verify }));", [{ headers: form, body: "a=1", accepted: true }, { headers: { ...form, ...evil }, body: "a=1", accepted: false }]],
+  ["that limits the length of JSON", "on.use(hook, express.json({ limit: 2000 }));", [{ body: '{"a":1}', accepted: true }, { body: JSON.stringify(["a".repeat(2000)]), accepted: false }]],
+  ["files, with nothing but GET allowed", "on.use(hook, express.static(process.env.STATIC, { fallthrough: false }));", never],
+  ["a layer that sends requests away", 'on.use(hook, (request, response, next) => { if (isEvil(request)) request.url = "/elsewhere"; next(); });'],
+  ["a parser that gives another value", "on.use(hook, express.json({ reviver: (key, value) => (value === 1 ? 2 : value) }));", [{ accepted: true }, { body: '{"a":{"b":[1]}}', accepted: true }]],
+  ["a parser of forms for all types, and a guard that looks into what it leaves", "on.use(hook, express.urlencoded({ extended: true, type: () => true }), guardBody);", [{ body: '{"a":1}', accepted: true }, { body: '{"evil":true}', accepted: true }, { body: "evil=1", accepted: false }, { headers: vendor, body: '{"evil":true}', accepted: true }, { headers: text, body: "evil=a]=1", accepted: true }]],
+  ["a parser of JSON for all types, and a guard that looks into what it leaves", 'on.use(hook, express.json({ type: "*/*" }), guardBody);', [{ headers: vendor, body: '{"a":1}', accepted: true }, { headers: vendor, body: '{"evil":true}', accepted: false }, { headers: form, body: '{"a":1}', accepted: true }, { headers: form, body: '{"evil":true}', accepted: false }]],
+  ["parsers of all kinds", 'on.use(hook, express.json({ strict: false }), express.urlencoded({ extended: true }), express.text({ type: "text/*" }), express.raw());', [{ body: '"scalar"', accepted: true }, { body: "null", accepted: true }, { headers: form, body: "a[b]=1&a[c][]=2", accepted: true }, { headers: text, body: "text", accepted: true }, { headers: { "Content-Type": "text/html" }, body: "<p>", accepted: true }, { headers: binary, body: "bytes", accepted: true }]],
+]; // prettier-ignore
 
-const guardRows: Row[] = guards.flatMap(([where, how, code, targets = guarded]) => {
-  return (["h", "a", "n"] as const)
-    .filter((place) => where.includes(place))
-    .map((place): Row => {
-      const { name = "", ...row } = places[place](code);
-      // In the admin app only what passes it is guarded, and a mount shows where there is a root to be left out.
-      const layouts: Layout[] = place === "n" || (place === "h" && targets.length > 9) ? ["separate"] : ["equal"];
-      // When an `http in` closes, it takes another route at its path with it, or leaves its own.
-      const apart = place === "n" && how.endsWith("POST at the path") ? ({ fresh: true } as const) : {};
-      return { ...row, ...apart, roots: layouts, name: `a guard in ${name} ${how}`, targets };
-    });
-});
+const listeners: Part[] = [
+  ["that asks a guard first", "handlers.push(guard);"],
+  ["that accepted a parser read first", "handlers.push(express.json({ verify }));"],
+  ["that sends requests elsewhere, before Express's", 'server.prependListener("request", (request) => { if (isEvil(request) && request.url.endsWith(hook)) request.url = "/elsewhere"; });'],
+  ["added once the flows run", 'onceStarted(() => server.prependListener("request", (request) => { if (isEvil(request) && request.url.endsWith(hook)) request.url = "/elsewhere"; }));'],
+]; // prettier-ignore
 
-/** Guards that are called like layers of Express and Node-RED. */
-const disguisedRows: Row[] = [
-  { name: "a guard in the host application that is called mounted_app", roots: ["separate"], host: 'app.use(named("mounted_app")); mount();', targets: guarded },
-  { name: "a guard in the admin app that is called jsonParser", host: 'RED.httpAdmin.use(named("jsonParser")); mount();', targets: guarded },
-  { name: "a guard in the app for HTTP nodes that is called query", roots: ["separate"], plugin: 'RED.httpNode.use(named("query"));', targets: guarded },
+/** Guards at paths of their own, so that each is the only one in front of its endpoint; and those for everything. */
+const guardRows: Row[] = [
+  together("guards in the host application", guardsOfHost, (codes) => ({ roots: ["equal", "separate"], host: `const on = app; ${codes.join(" ")} mount();` })),
+  together("guards in the admin app", [atPath, ["that is called jsonParser", 'on.use(hook, named("jsonParser"));']], (codes) => ({ plugin: `const on = RED.httpAdmin; ${codes.join(" ")}` })),
+  // When an `http in` closes, it takes another route at its path with it, or leaves its own.
+  together("guards in the app for HTTP nodes", [atPath, ...guardsAnywhere, ["that is called query", 'on.use(hook, named("query"));']], (codes) => ({ roots: ["separate"], fresh: true, plugin: `const on = RED.httpNode; ${codes.join(" ")}` })),
+  together("listeners of the server", listeners, (codes) => ({ roots: ["equal", "separate"], host: `mount(); const handlers = []; listen((request, response) => byPath(handlers)(request, response, (error) => (error ? refuse(request, response) : app(request, response)))); ${codes.join(" ")}` })),
+  { name: "a guard in the host application for everything", host: "app.use(guard); mount();", targets: guarded },
+  { name: "a guard in the admin app for everything", plugin: "RED.httpAdmin.use(guard);", targets: guarded },
+  { name: "a guard in the app for HTTP nodes for everything", roots: ["separate"], plugin: "RED.httpNode.use(guard);", targets: guarded },
+  { name: "a guard in the host application as a route for POST", roots: ["separate"], host: 'app.post("*", guard); mount();', targets: spelled },
+  { name: "a guard in the app for HTTP nodes as a route for POST", roots: ["separate"], plugin: 'RED.httpNode.post("*", guard);', targets: spelled },
 ]; // prettier-ignore
 
 const basic = (credentials: string) => ({ Authorization: `Basic ${Buffer.from(credentials).toString("base64")}` });
@@ -187,72 +215,78 @@ const withAccount: Target[] = [
   ...spellings.map((target): Target => ({ ...target, accepted: false })),
   { headers: basic("user:wrong"), accepted: false },
 ];
-const everywhere: Layout[] = ["equal", "separate", "nested"];
+/** What `httpNodeMiddleware` may do anywhere, with what the admin app's parsers have read in front of it, and without. */
+const middlewareAnywhere: Part[] = [
+  ["a function", "guard", spelled],
+  ["a route of a router", "express.Router().post(hook, guard)", spelled],
+  ["one that leaves the route", '(request, response, next) => next(isEvil(request) ? "route" : undefined)'],
+  ["one that throws", "(request, response, next) => { verify(request); next(); }"],
+  ["one that sends requests elsewhere", '(request, response, next) => { if (isEvil(request)) { request.url = "/elsewhere"; next("route"); } else next(); }'],
+]; // prettier-ignore
+const middlewareBehindParsers: Part[] = [
+  ["one that looks into the body", "guardBody", guardedByBody],
+  ["one that looks into a body which Node-RED's parsers do not read", "guardBody", [
+    { headers: { "Content-Type": "application/json; charset=iso-8859-1" }, body: '{"evil":true}', accepted: false, ours: 403 },
+    { headers: { ...form, "Content-Type": `${form["Content-Type"]}; charset=iso-8859-1` }, body: "evil=1", accepted: false, ours: 403 },
+  ]],
+  ["one that looks into forms which can be read in more ways than one", "guardBody", [
+    { headers: form, body: "evil[a]=1", accepted: false },
+    { headers: form, body: "evil[]=1", accepted: false },
+    { headers: form, body: "[evil]=1", accepted: false },
+    { headers: form, body: "a=1&a=2&__proto__=1", accepted: true },
+  ]],
+  ["one that puts a copy in the place of the body", "(request, response, next) => { request.body = { ...request.body }; next(); }", [{ body: '{"a":1}', accepted: true }, { headers: text, body: "text", accepted: true }]],
+  ["one that changes the body", "(request, response, next) => { delete request.body.evil; next(); }", [{ body: '{"a":1,"evil":true}', accepted: true }, { headers: form, body: "a=1&evil=1", accepted: true }]],
+  ["one that replaces the body", "(request, response, next) => { request.body = { clean: true }; next(); }", [{ body: '{"a":1}', accepted: true }]],
+]; // prettier-ignore
+const middlewareAlone: Part[] = [
+  ["one that looks for the body where none is read", "guardBody", guardedByBody.map((target) => ({ ...target, accepted: true }))],
+  ["one that reads the body and looks into it", "express.Router().use(express.json(), express.urlencoded({ extended: true }), guardBody)", guardedByBody],
+  ["one that checks what its parser reads", "express.json({ verify })"],
+  ["one whose parser gives another value", "express.json({ reviver: (key, value) => (value === 1 ? 2 : value) })", [{ accepted: true }, { body: '{"a":{"b":[1]}}', accepted: true }]],
+]; // prettier-ignore
+const adminMiddleware: Part[] = [
+  ["a guard", "guard", spelled],
+  ["one that leaves the app", '(request, response, next) => next(isEvil(request) ? "router" : undefined)', unguarded],
+  ["one that checks what its parser of JSON reads", "express.json({ verify })"],
+  ["one that reads the body and leaves nothing", '(request, response, next) => { request.resume(); request.on("end", next); }', [{ accepted: false, ours: 500 }]],
+]; // prettier-ignore
 
 const settingRows: Row[] = [
-  { name: "plain", roots: [...everywhere, "inverse"], plain: true, targets: spellings, bystanders: [
+  { name: "plain", roots: ["equal", "separate", "nested"], plain: true, targets: spellings, bystanders: [
     { target: "{root}/elsewhere", status: 404 },
     { target: "{root}/elsewhere", method: "GET", status: 404 },
     { target: "{root}/elsewhere", method: "OPTIONS" },
     { target: "{root}/hook/below", status: 404 },
     { target: "{root}/h%6Fok/elsewhere", status: 404 },
   ] },
-  { name: "no editor", roots: ["separate"], settings: "disableEditor: true", plain: true, targets: spellings },
-  { name: "no admin app", roots: ["equal"], settings: "httpAdminRoot: false", fresh: true, plain: true, targets: spellings },
-  { name: "no HTTP nodes", settings: "httpNodeRoot: false", roots: ["equal"], targets: never },
+  { name: "no editor", settings: "disableEditor: true", plain: true, targets: spellings },
+  { name: "no admin app", settings: "httpAdminRoot: false", fresh: true, plain: true, targets: spellings },
   { name: "accounts for the editor", settings: 'adminAuth: { type: "credentials", users: [], default: { permissions: "*" } }', plain: true, targets: spellings },
 
   { name: "httpNodeAuth as an account", roots: ["equal", "nested"], settings: `httpNodeAuth: ${account}`, targets: withAccount },
   { name: "httpNodeAuth as a function", roots: ["separate"], settings: "httpNodeAuth: guard", targets: spelled },
-  { name: "httpNodeAuth as functions", settings: "httpNodeAuth: [pass, [pass, [guard]]]", targets: spelled },
-  { name: "httpNodeAuth that looks into the body", settings: "httpNodeAuth: guardBody", targets: guardedByBody },
+  { name: "httpNodeAuth as functions, of which one looks into the body", settings: "httpNodeAuth: [pass, [pass, [guard, guardBody]]]", targets: [...spelled, ...guardedByBody] },
   { name: "httpAdminAuth in front of all", roots: ["nested"], settings: `httpAdminAuth: ${account}`, fresh: true, targets: withAccount },
 
-  { name: "httpNodeMiddleware as a function", roots: ["separate", "nested"], settings: "httpNodeMiddleware: guard", targets: spelled },
-  { name: "httpNodeMiddleware as functions within functions", settings: "httpNodeMiddleware: [pass, [pass, [guard]]]", targets: guarded },
+  byPath("httpNodeMiddleware", [...middlewareAnywhere, ...middlewareBehindParsers], (handler) => ({ roots: ["equal", "nested"], settings: `httpNodeMiddleware: ${handler}` })),
+  byPath("httpNodeMiddleware as functions within functions", [...middlewareAnywhere, ...middlewareAlone], (handler) => ({ roots: ["separate"], settings: `httpNodeMiddleware: [pass, [pass, [${handler}]]]` })),
   { name: "httpNodeMiddleware as something else", settings: 'httpNodeMiddleware: "guard"', targets: unguarded },
-  { name: "httpNodeMiddleware as a route of a router", settings: 'httpNodeMiddleware: express.Router().post("/hook", guard)', targets: spelled },
-  { name: "httpNodeMiddleware that leaves the route", settings: 'httpNodeMiddleware: (request, response, next) => next(isEvil(request) ? "route" : undefined)', targets: guarded },
-  { name: "httpNodeMiddleware that throws", settings: "httpNodeMiddleware: (request, response, next) => { verify(request); next(); }", targets: guarded },
   { name: "httpNodeMiddleware with something that is no function", settings: 'httpNodeMiddleware: [pass, "guard"]', targets: never },
-  { name: "httpNodeMiddleware that looks into the body", settings: "httpNodeMiddleware: guardBody", targets: guardedByBody },
-  { name: "httpNodeMiddleware that looks for the body where none is read", settings: "httpNodeMiddleware: guardBody", roots: ["separate"], targets: unguardedByBody },
-  { name: "httpNodeMiddleware that looks into a body which Node-RED's parsers do not read", settings: "httpNodeMiddleware: guardBody", targets: [
-    { headers: { "Content-Type": "application/json; charset=iso-8859-1" }, body: '{"evil":true}', accepted: false, ours: 403 },
-    { headers: { ...form, "Content-Type": `${form["Content-Type"]}; charset=iso-8859-1` }, body: "evil=1", accepted: false, ours: 403 },
-  ] },
-  { name: "httpNodeMiddleware that looks into forms which can be read in more ways than one", settings: "httpNodeMiddleware: guardBody", targets: [
-    { headers: form, body: "evil[a]=1", accepted: false },
-    { headers: form, body: "evil[]=1", accepted: false },
-    { headers: form, body: "[evil]=1", accepted: false },
-    { headers: form, body: "a=1&a=2&__proto__=1", accepted: true },
-  ] },
-  { name: "httpNodeMiddleware that puts a copy in the place of the body", settings: "httpNodeMiddleware: (request, response, next) => { request.body = { ...request.body }; next(); }", targets: [{ body: '{"a":1}', accepted: true }, { headers: text, body: "text", accepted: true }] },
-  { name: "httpNodeMiddleware that changes the body", settings: "httpNodeMiddleware: (request, response, next) => { delete request.body.evil; next(); }", targets: [{ body: '{"a":1,"evil":true}', accepted: true }, { headers: form, body: "a=1&evil=1", accepted: true }] },
-  { name: "httpNodeMiddleware that replaces the body", settings: "httpNodeMiddleware: (request, response, next) => { request.body = { clean: true }; next(); }", targets: [{ body: '{"a":1}', accepted: true }] },
-  { name: "httpAdminMiddleware that reads the body and leaves nothing", settings: 'httpAdminMiddleware: (request, response, next) => { if (request.url === "/hook") { request.resume(); request.on("end", next); } else next(); }', roots: ["equal"], targets: [{ accepted: false, ours: 500 }] },
-  { name: "httpNodeMiddleware that reads the body and looks into it", roots: ["separate"], settings: "httpNodeMiddleware: [express.json(), express.urlencoded({ extended: true }), guardBody]", targets: guardedByBody },
-  { name: "httpNodeMiddleware that checks what its parser reads", settings: "httpNodeMiddleware: [express.json({ verify })]", roots: ["separate"], targets: guarded },
-  { name: "httpNodeMiddleware whose parser gives another value", settings: "httpNodeMiddleware: express.json({ reviver: (key, value) => (value === 1 ? 2 : value) })", roots: ["separate"], targets: [{ accepted: true }, { body: '{"a":{"b":[1]}}', accepted: true }] },
-  { name: "httpNodeMiddleware that sends requests elsewhere", settings: 'httpNodeMiddleware: (request, response, next) => { if (isEvil(request)) { request.url = "/elsewhere"; next("route"); } else next(); }', targets: guarded },
 
-  { name: "httpAdminMiddleware in front of all", settings: "httpAdminMiddleware: guard", targets: spelled },
-  { name: "httpAdminMiddleware elsewhere", settings: "httpAdminMiddleware: guard", roots: ["separate"], targets: unguarded },
-  { name: "httpAdminMiddleware as functions", settings: "httpAdminMiddleware: [pass, [guard]]", roots: ["equal"], targets: guarded },
-  { name: "httpAdminMiddleware that is called like a layer of Node-RED's", settings: 'httpAdminMiddleware: named("jsonParser")', roots: ["equal"], targets: guarded },
-  { name: "httpAdminMiddleware that leaves the app", settings: 'httpAdminMiddleware: (request, response, next) => next(isEvil(request) ? "router" : undefined)', roots: ["equal"], targets: unguarded },
-  { name: "httpAdminMiddleware that checks what its parser of JSON reads", settings: "httpAdminMiddleware: express.json({ verify })", roots: ["equal"], targets: guarded },
-  { name: "requireHttps in front of all", settings: "requireHttps: true", roots: ["equal"], fresh: true, targets: [{ accepted: false }, { headers: { "X-Forwarded-Proto": "https" }, accepted: true }] },
-  { name: "httpAdminCors that fails", settings: 'httpAdminCors: { origin: (origin, done) => done(origin ? new Error("from there") : null, true) }', roots: ["equal"], targets: [{ accepted: true }, { headers: { Origin: "http://x" }, accepted: false }] },
+  byPath("httpAdminMiddleware in front of all", adminMiddleware, (handler) => ({ settings: `httpAdminMiddleware: [pass, [${handler}]]` })),
+  { name: "requireHttps in front of all", settings: "requireHttps: true", fresh: true, targets: [{ accepted: false }, { headers: { "X-Forwarded-Proto": "https" }, accepted: true }] },
+  { name: "httpAdminCors that fails", settings: 'httpAdminCors: { origin: (origin, done) => done(origin ? new Error("from there") : null, true) }', targets: [{ accepted: true }, { headers: { Origin: "http://x" }, accepted: false }] },
   { name: "httpNodeCors", roots: ["separate"], settings: "httpNodeCors: {}", plain: true, targets: spellings, bystanders: [{ method: "OPTIONS", headers: { Origin: "http://x", "Access-Control-Request-Method": "POST" } }] },
   { name: "httpNodeCors that fails", settings: 'httpNodeCors: { origin: (origin, done) => done(origin ? new Error("from there") : null, true) }', targets: [{ accepted: true }, { headers: { Origin: "http://x" }, accepted: false }] },
+  { name: "httpNodeCors that decides by the path", roots: ["separate"], settings: 'httpNodeCors: (request, done) => done(request.path === "/hook" && isEvil(request) ? new Error("no") : null, {})', targets: guarded },
 
   { name: "httpStatic at the root", settings: "httpStatic: process.env.STATIC", plain: true, targets: spellings, bystanders: [
     { target: "/hook", method: "GET", status: 200, says: "a file" },
     { target: "/HEAD", method: "HEAD", status: 404 },
     { target: "/page.txt", method: "GET", status: 200, says: "another file" },
   ] },
-  { name: "httpStatic below the nodes' root", settings: 'httpStatic: [{ path: process.env.STATIC, root: "/api/" }]', roots: ["separate"], plain: true, targets: spellings, bystanders: [
+  { name: "httpStatic below the nodes' root, and httpAdminMiddleware elsewhere", settings: 'httpAdminMiddleware: guard, httpStatic: [{ path: process.env.STATIC, root: "/api/" }]', roots: ["separate"], plain: true, targets: [...spellings, ...unguarded], bystanders: [
     { method: "GET", status: 200, says: "a file" },
     { target: "/api/page.txt", method: "GET", status: 200, says: "another file" },
   ] },
@@ -264,7 +298,6 @@ const settingRows: Row[] = [
   { name: "case sensitive routing", roots: ["separate"], settings: 'httpServerOptions: { "case sensitive routing": true }', targets: withoutCases(spellings) },
   { name: "strict routing", settings: 'httpServerOptions: { "strict routing": true }', targets: withoutSlashes(spellings) },
   { name: "a parser of queries that throws", settings: 'httpServerOptions: { "query parser": (query) => { if (/evil/.test(query)) throw new Error("evil"); return {}; } }', targets: [{ target: "{root}/hook?x", accepted: true }, { target: "{root}/hook?evil", accepted: false }] },
-
 ]; // prettier-ignore
 
 /** What Express makes of spellings once it minds the letter case. */
@@ -284,48 +317,24 @@ function withoutSlashes(targets: Target[]): Target[] {
 
 const hostRows: Row[] = [
   { name: "a host that does nothing else", roots: ["separate", "nested"], host: "mount();", plain: true, targets: spellings },
-  { name: "a host that minds the letter case", host: 'app.enable("case sensitive routing"); mount();', targets: withoutCases(spellings) },
-  { name: "a host that is strict", roots: ["separate"], host: 'app.enable("strict routing"); mount();', targets: withoutSlashes(spellings) },
-  { name: "a guard between the admin app and the nodes", roots: ["equal", "separate"], host: "mountAdmin(); app.use(settings.httpNodeRoot, guard); mountNodes();", targets: spelled },
+  { name: "a host that minds the letter case and the slash at the end", roots: ["separate"], host: 'app.enable("case sensitive routing"); app.enable("strict routing"); mount();', targets: withoutCases(withoutSlashes(spellings)) },
+  { name: "a guard between the admin app and the nodes", host: "mountAdmin(); app.use(settings.httpNodeRoot, guard); mountNodes();", targets: spelled },
   { name: "a guard between the admin app and the nodes that looks into the body", roots: ["nested"], host: "mountAdmin(); app.use(guardBody); mountNodes();", targets: guardedByBody },
   { name: "a guard at the mount of the nodes", roots: ["separate"], host: "mountAdmin(); app.use(settings.httpNodeRoot, guard, RED.httpNode);", targets: spelled },
-  { name: "a guard at a path, and targets that Express reads past it", roots: ["separate"], host: "app.use(hook, guard); mount();", targets: [...guarded, { target: "{root}\\hook#x", headers: evil, accepted: false }, { target: "{root}//hook", headers: evil, accepted: true }] },
-  { name: "a guard for a path that minds the letter case", host: 'app.use(express.Router({ caseSensitive: true }).use(hook, guard)); mount();', targets: [...spellings, { headers: evil, accepted: false }, { target: "{root}/HOOK", headers: evil, accepted: true }] },
-  { name: "a guard that fails, and a handler that forgives", host: "app.use((request, response, next) => next(isEvil(request) ? new Error() : undefined)); app.use((error, request, response, next) => next()); mount();", targets: unguarded },
-  { name: "a guard that fails, and a handler behind Node-RED that answers", host: 'app.use((request, response, next) => next(isEvil(request) ? new Error() : undefined)); mount(); app.use((error, request, response, next) => response.status(403).send("refused at last"));', targets: guarded },
-  { name: "a guard that leaves the app", host: 'app.use((request, response, next) => next(isEvil(request) ? "router" : undefined)); mount();', targets: guarded },
-  { name: "files in front, with nothing but GET allowed", host: 'app.use(hook, express.static(process.env.STATIC, { fallthrough: false })); mount();', targets: never },
-  { name: "a host that refuses to continue", host: 'server.on("checkContinue", refuse); mount();', targets: [{ accepted: true }, { headers: { Expect: "100-continue" }, accepted: false }] },
-
-  { name: "the listener of Node-RED's command", host: "mount(); listen(function(req,res) {app(req,res);});", plain: true, targets: spellings },
-  { name: "a listener that asks a guard first", roots: ["equal", "separate"], host: "mount(); listen((request, response) => guard(request, response, () => app(request, response)));", targets: guarded },
-  { name: "a listener that accepted a parser read first", roots: ["equal", "separate"], host: "mount(); const parse = express.json({ verify }); listen((request, response) => parse(request, response, (error) => (error ? refuse(request, response) : app(request, response))));", targets: guarded },
-  { name: "a listener that sends requests elsewhere, before Express's", host: 'mount(); server.prependListener("request", (request) => { if (isEvil(request)) request.url = "/elsewhere"; });', targets: guarded },
+  { name: "a guard behind something that decodes paths", roots: ["separate"], host: "app.use((request, response, next) => { try { request.url = decodeURI(request.url); } catch {} next(); }); app.use(hook, guard); mount();", targets: [...guarded, { target: "{root}/hoo%E2%84%AA", accepted: false }] },
+  { name: "layers that send requests to the endpoint, and change methods", host: 'app.use("/friendly", (request, response, next) => { request.baseUrl = ""; request.url = hook; next(); }); app.use((request, response, next) => { if (request.url === "/friend") request.url = hook; request.method = request.get("X-Method") ?? request.method; next(); }); mount();', targets: [{ accepted: true }, { target: "/friend", accepted: true }, { headers: { "X-Method": "PUT" }, accepted: false, ours: 405 }, { method: "PUT", headers: { "X-Method": "POST" }, accepted: true }] },
   { name: "another server than the one that Node-RED knows", host: 'mount(); const outer = require("node:http").createServer((request, response) => guard(request, response, () => app(request, response))); server.listen = () => outer.listen(0, "127.0.0.1", () => process.send({ address: outer.address() }));', targets: guarded },
-
-  { name: "a listener added once the flows run", host: 'mount(); onceStarted(() => server.prependListener("request", (request) => { if (isEvil(request)) request.url = "/elsewhere"; }));', targets: guarded },
-
 
   { name: "Node-RED in an app of its own", host: "const inner = express(); inner.use(guard); mount(inner); app.use(inner);", targets: guarded },
   { name: "Node-RED in an app of its own, elsewhere", host: 'const inner = express(); mount(inner); app.use("/hub", guard, inner); mountAdmin();', roots: ["separate"], targets: [{ target: "/hub/api/hook", accepted: true }, { target: "/hub/api/hook", headers: evil, accepted: false }, { accepted: false }] },
   { name: "Node-RED behind a router", roots: ["separate"], host: "const router = express.Router(); router.use(guard); mount(router); app.use(router);", targets: guarded },
-  { name: "Node-RED called by a layer", host: "app.use((request, response, next) => guard(request, response, () => RED.httpAdmin(request, response, () => RED.httpNode(request, response, next))));", roots: ["equal"], targets: guarded },
-  { name: "the nodes at several mounts", host: 'mountAdmin(); app.use("/other", guard); app.use(["/api", "/other"], RED.httpNode);', roots: ["separate"], targets: [...unguarded, { target: "/other/hook", accepted: true }, { target: "/other/hook", headers: evil, accepted: false }] },
-  { name: "the nodes mounted twice, guarded the second time", host: 'mountAdmin(); app.use("/api", RED.httpNode); app.use("/guarded", guard, RED.httpNode);', roots: ["separate"], targets: [...unguarded, { target: "/guarded/hook", accepted: true }, { target: "/guarded/hook", headers: evil, accepted: false }] },
-  { name: "the nodes mounted on another app before, the guarded one of which is served", roots: ["equal", "separate"], host: "const real = express(); real.use(guard); mount(real); mount(); listen(real);", targets: guarded },
+  { name: "Node-RED called by a layer", host: "app.use((request, response, next) => guard(request, response, () => RED.httpAdmin(request, response, () => RED.httpNode(request, response, next))));", targets: guarded },
+  { name: "the nodes at several mounts, of which some are guarded", host: 'mountAdmin(); app.use("/other", guard); app.use(["/api", "/other"], RED.httpNode); app.use("/guarded", guard, RED.httpNode);', roots: ["separate"], targets: [...unguarded, { target: "/other/hook", accepted: true }, { target: "/other/hook", headers: evil, accepted: false }, { target: "/guarded/hook", accepted: true }, { target: "/guarded/hook", headers: evil, accepted: false }] },
+  { name: "the nodes mounted on another app before, the guarded one of which is served", host: "const real = express(); real.use(guard); mount(real); mount(); listen(real);", targets: guarded },
   { name: "the nodes mounted on a guarded app as well, which another server serves", roots: ["separate"], host: 'const other = express(); other.use(hook, guard); mount(other); mount(); const outer = require("node:http").createServer(other); server.listen = () => outer.listen(0, "127.0.0.1", () => process.send({ address: outer.address() }));', targets: spelled },
   { name: "the nodes at a regular expression", host: "mountAdmin(); app.use(guard); app.use(/^\\/api/, RED.httpNode);", roots: ["separate"], targets: guarded },
   { name: "the nodes at a pattern with a parameter", host: 'mountAdmin(); app.param("any", named("byName")); app.use("/:any", RED.httpNode);', roots: ["separate"], targets: guarded },
   { name: "the nodes elsewhere than the settings say", host: 'mountAdmin(); app.use("/elsewhere", guard); app.use("/elsewhere", RED.httpNode);', roots: ["separate"], targets: [{ accepted: false }, { target: "/elsewhere/hook", accepted: true }, { target: "/elsewhere/hook", headers: evil, accepted: false }] },
-
-  { name: "a layer that sends requests away from the endpoint", host: 'app.use((request, response, next) => { if (isEvil(request)) request.url = "/elsewhere"; next(); }); mount();', targets: guarded },
-  { name: "a layer that sends requests to the endpoint", host: 'app.use("/friendly", (request, response, next) => { request.baseUrl = ""; request.url = hook; next(); }); app.use((request, response, next) => { if (request.url === "/friend") request.url = hook; next(); }); mount();', targets: [{ accepted: true }, { target: "/friend", accepted: true }] },
-  { name: "a layer that sends requests away behind the admin app", host: 'mountAdmin(); app.use((request, response, next) => { if (isEvil(request)) request.url = "/elsewhere"; next(); }); mountNodes();', targets: guarded },
-  { name: "a layer that changes the method", host: 'app.use((request, response, next) => { request.method = request.get("X-Method") ?? request.method; next(); }); mount();', targets: [{ accepted: true }, { headers: { "X-Method": "PUT" }, accepted: false, ours: 405 }, { method: "PUT", headers: { "X-Method": "POST" }, accepted: true }] },
-  { name: "a parser that gives another value", roots: ["equal", "separate"], host: "app.use(express.json({ reviver: (key, value) => (value === 1 ? 2 : value), type: (request) => /hook/.test(request.url) })); mount();", targets: [{ accepted: true }, { body: '{"a":{"b":[1]}}', accepted: true }] },
-  { name: "a parser of forms for all types, and a guard that looks into what it leaves", roots: ["equal", "separate"], host: 'app.use(express.urlencoded({ extended: true, type: (request) => /hook/.test(request.url) }), guardBody); mount();', targets: [{ body: '{"a":1}', accepted: true }, { body: '{"evil":true}', accepted: true }, { body: "evil=1", accepted: false }, { headers: vendor, body: '{"evil":true}', accepted: true }, { headers: text, body: "evil=a]=1", accepted: true }] },
-  { name: "a parser of JSON for all types, and a guard that looks into what it leaves", roots: ["equal", "separate"], host: 'app.use(express.json({ type: "*/*" }), guardBody); mount();', targets: [{ headers: vendor, body: '{"a":1}', accepted: true }, { headers: vendor, body: '{"evil":true}', accepted: false }, { headers: form, body: '{"a":1}', accepted: true }, { headers: form, body: '{"evil":true}', accepted: false }] },
-  { name: "parsers of all kinds", roots: ["equal", "separate"], host: 'app.use(express.json({ strict: false }), express.urlencoded({ extended: true }), express.text({ type: "text/*" }), express.raw()); mount();', targets: [{ body: '"scalar"', accepted: true }, { body: "null", accepted: true }, { headers: form, body: "a[b]=1&a[c][]=2", accepted: true }, { headers: text, body: "text", accepted: true }, { headers: { "Content-Type": "text/html" }, body: "<p>", accepted: true }, { headers: binary, body: "bytes", accepted: true }] },
 ]; // prettier-ignore
 
 /** An app with a route at the very path of the endpoint, which tells what it got. */
@@ -354,11 +363,11 @@ const otherHosts: Bystander[] = [
 ];
 
 const bystanderRows: Row[] = [
-  { name: "virtual hosts, told apart by a layer in front", roots: ["equal", "separate", "nested"], host: `${other} app.use((request, response, next) => { const at = { "other.example": other, "raw.example": raw }[request.headers.host]; if (at) at(request, response, next); else next(); }); mount();`, targets: [{ accepted: true }], bystanders: otherHosts },
-  { name: "virtual hosts, told apart by the server's listener", roots: ["equal", "separate"], host: `${other} mount(); listen((request, response) => ({ "other.example": other, "raw.example": raw }[request.headers.host] ?? app)(request, response));`, targets: [{ accepted: true }], bystanders: otherHosts },
+  { name: "virtual hosts, told apart by a layer in front", host: `${other} app.use((request, response, next) => { const at = { "other.example": other, "raw.example": raw }[request.headers.host]; if (at) at(request, response, next); else next(); }); mount();`, targets: [{ accepted: true }], bystanders: otherHosts },
+  { name: "virtual hosts, told apart by the server's listener", roots: ["separate"], host: `${other} mount(); listen((request, response) => ({ "other.example": other, "raw.example": raw }[request.headers.host] ?? app)(request, response));`, targets: [{ accepted: true }], bystanders: otherHosts },
   { name: "virtual hosts, Node-RED one of them", roots: ["separate"], host: `${other} const hub = express(); mount(hub); app.use((request, response, next) => ({ "other.example": other, "raw.example": raw }[request.headers.host] ?? hub)(request, response, next));`, targets: [{ accepted: true }], bystanders: otherHosts },
   { name: "a router that hides where Node-RED is, and another route at the nodes' own root", host: `${other} const router = express.Router(); mount(router); app.use("/hub", router); mountAdmin(); app.use(settings.httpNodeRoot, other);`, roots: ["separate"], targets: [{ target: "/hub/api/hook", accepted: true }], bystanders: [{ status: 200, says: '/api/hook {"a":1}' }, { target: "/api/h%6Fok", status: 200, says: '/api/h%6Fok {"a":1}' }, { method: "GET", status: 200, says: "/api/hook {}" }] },
-  { name: "another app behind Node-RED at the same path", roots: ["equal", "separate"], host: `${other} mount(); app.use(settings.httpNodeRoot, other);`, targets: [{ accepted: true }], bystanders: [
+  { name: "another app behind Node-RED at the same path", host: `${other} mount(); app.use(settings.httpNodeRoot, other);`, targets: [{ accepted: true }], bystanders: [
     { target: "{root}/elsewhere", status: 200 },
     { target: "{root}/hook/below", status: 200 },
     { target: "{root}/elsewh%65re", status: 200 },
@@ -370,53 +379,50 @@ const bystanderRows: Row[] = [
     { method: "PUT", status: 200, says: '/api/hook {"a":1}' },
     { method: "GET", status: 200, says: "/api/hook " },
   ] },
-  { name: "a page behind Node-RED at the same path", roots: ["equal", "separate"], host: 'mount(); app.get(hook, (request, response) => response.send("a page"));', plain: true, targets: spellings, bystanders: [
+  { name: "a page behind Node-RED at the same path, and one in front", paths: ["/hook", "/hook1"], host: 'const page = (request, response) => response.send("a page"); app.get(hook + 1, page); mount(); app.get(hook, page);', plain: true, targets: [...spellings, { target: "/hook1", accepted: true }], bystanders: [
     { method: "GET", status: 200, says: "a page" },
     { method: "HEAD", status: 200, says: "" },
     { target: "{root}/HOOK/?x", method: "GET", status: 200, says: "a page" },
+    { target: "/hook1", method: "GET", status: 200, says: "a page" },
   ] },
-  { name: "a page in front of Node-RED at the same path", host: 'app.get(hook, (request, response) => response.send("a page")); mount();', targets: [{ accepted: true }], bystanders: [{ method: "GET", status: 200, says: "a page" }] },
   { name: "files behind Node-RED", host: "mount(); app.use(settings.httpNodeRoot, express.static(process.env.STATIC));", targets: [{ accepted: true }], bystanders: [{ method: "GET", status: 200, says: "a file" }, { target: "{root}/page.txt", method: "GET", status: 200, says: "another file" }] },
-  { name: "files in front of Node-RED", host: "app.use(settings.httpNodeRoot, express.static(process.env.STATIC)); mount();", targets: [{ accepted: true }], bystanders: [{ method: "GET", status: 200, says: "a file" }] },
   { name: "a page for all that is not found", host: 'mount(); app.get("*", (request, response) => response.send("the one page"));', targets: [{ accepted: true }], bystanders: [{ method: "GET", status: 200, says: "the one page" }, { target: "{root}/elsewhere", method: "GET", status: 200, says: "the one page" }] },
-  { name: "a route of another node at the same path for another method", plugin: 'RED.httpNode.put("/hook", express.json(), (request, response) => response.send(request.body));', targets: [{ accepted: true }], bystanders: [{ method: "PUT", status: 200, says: '{"a":1}' }] },
-  { name: "a router of another node below the endpoint's path", plugin: 'RED.httpNode.use("/hook/below", express.json(), (request, response) => response.send(request.body));', targets: [{ accepted: true }], bystanders: [{ target: "{root}/hook/below", status: 200, says: '{"a":1}' }] },
+  { name: "a route of another node at the same path for another method, and a router below", plugin: 'const echo = [express.json(), (request, response) => response.send(request.body)]; RED.httpNode.put("/hook", ...echo); RED.httpNode.use("/hook/below", ...echo);', targets: [{ accepted: true }], bystanders: [{ method: "PUT", status: 200, says: '{"a":1}' }, { target: "{root}/hook/below", status: 200, says: '{"a":1}' }] },
 ]; // prettier-ignore
 
-/** A node that adds a guard to the app for HTTP nodes when it is made, the first time. */
+/** Guards of nodes, each at the path of an endpoint: when the first node is made, as the flows start, and at a command. */
 const guardNode = `
-  let guards = 0;
+  const at = new Set();
   RED.nodes.registerType("guard", function (config) {
     RED.nodes.createNode(this, config);
-    if (guards++ === 0) RED.httpNode.use(guard);
+    if (!at.has(config.path)) RED.httpNode.use(config.path, guard);
+    at.add(config.path);
   });
+  RED.events.once("flows:starting", () => RED.httpNode.use("/hook2", guard));
+  onChange(() => RED.httpNode.use("/hook3", guard));
 `;
-const aGuard = [{ id: "guard", type: "guard", wires: [] }];
+const ofNodes: Omit<Row, "name" | "targets"> = {
+  paths: ["/hook0", "/hook1", "/hook2", "/hook3"],
+  plugin: guardNode,
+  earlier: [{ id: "earlier", type: "guard", path: "/hook0", wires: [] }],
+  later: [{ id: "later", type: "guard", path: "/hook1", wires: [] }],
+  fresh: true,
+};
+const evilAt = (index: number, by: string, accepted: boolean): Target[] => [
+  { by, target: `{root}/hook${index}`, accepted: true },
+  { by, target: `{root}/hook${index}`, headers: evil, accepted },
+];
 
-/** Nodes are made with the middleware that is set then. */
+/** What is added to Node-RED once it runs; nodes are made with the middleware that is set then. */
 const lateRows: Row[] = [
   { name: "httpNodeMiddleware that is replaced once the flows run, and a deploy", roots: ["separate"], settings: "httpNodeMiddleware: pass", host: "mount(); onceStarted(() => { settings.httpNodeMiddleware = guard; });", fresh: true, then: ["redeploy"], targets: guarded },
-  { name: "httpNodeMiddleware that is set as the flows start", roots: ["separate"], host: 'mount(); RED.events.once("flows:starting", () => { settings.httpNodeMiddleware = guard; });', settings: "httpNodeMiddleware: undefined", fresh: true, targets: guarded },
-  { name: "httpNodeCors that decides by the path", roots: ["equal", "separate"], settings: 'httpNodeCors: (request, done) => done(request.path === "/hook" && isEvil(request) ? new Error("no") : null, {})', targets: guarded },
-  { name: "a guard behind something that decodes paths", roots: ["separate"], host: "app.use((request, response, next) => { try { request.url = decodeURI(request.url); } catch {} next(); }); app.use(hook, guard); mount();", targets: [...guarded, { target: "{root}/hoo%E2%84%AA", accepted: false }] },
+  { name: "guards of nodes", ...ofNodes, then: ["change"], targets: [
+    ...evilAt(0, "a node before the endpoint's", false),
+    ...evilAt(1, "a node behind it", true),
+    ...evilAt(2, "the start of the flows", false),
+    ...evilAt(3, "a node, once the flows run", true),
+  ] },
+  { name: "guards of nodes, and a deploy", ...ofNodes, then: ["change", "redeploy"], targets: [0, 1, 2, 3].flatMap((index) => evilAt(index, `guard ${index}`, false)) },
 ]; // prettier-ignore
 
-const nodeRows: Row[] = [
-  { name: "a guard of a node that stands before it in the flow", plugin: guardNode, earlier: aGuard, fresh: true, targets: guarded },
-  { name: "a guard of a node that stands after it in the flow", plugin: guardNode, later: aGuard, fresh: true, targets: unguarded },
-  { name: "a guard of a node that stands after it in the flow, once that is deployed again", plugin: guardNode, later: aGuard, fresh: true, then: ["redeploy"], targets: guarded },
-  { name: "a guard that a node adds once the flows run", plugin: "onChange(() => RED.httpNode.use(guard));", fresh: true, then: ["change"], targets: unguarded },
-  { name: "a guard that a node adds once the flows run, and a deploy", plugin: "onChange(() => RED.httpNode.use(guard));", fresh: true, then: ["change", "redeploy"], targets: guarded },
-  { name: "a guard that is added as the flows start", plugin: 'RED.events.once("flows:starting", () => RED.httpNode.use(guard));', fresh: true, targets: guarded },
-  { name: "a node that listens to the server", plugin: 'RED.server.prependListener("request", (request) => { if (isEvil(request)) request.url = "/elsewhere"; });', targets: guarded },
-]; // prettier-ignore
-
-export const rows: Row[] = [
-  ...settingRows,
-  ...guardRows,
-  ...disguisedRows,
-  ...hostRows,
-  ...bystanderRows,
-  ...lateRows,
-  ...nodeRows,
-];
+export const rows: Row[] = [...settingRows, ...guardRows, ...hostRows, ...bystanderRows, ...lateRows];
