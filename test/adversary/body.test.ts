@@ -51,7 +51,6 @@ besiege("requests with a body that is not what it seems", (siege) => {
     ...[" ", "{", '{"a":1,}', "[1]]", "1 2", "NaN", "01", '"\t"', "\u0000", "// comment\n1", "\ufeff", "[1]\u2028"].map((sent) =>
       refused(`${JSON.stringify(sent)}, which is no JSON (RFC 8259 §2)`, json(sent), 400),
     ),
-    accepted("256 levels of arrays", json(deep(256)), JSON.parse(deep(256))),
     accepted("an escaped lone surrogate (RFC 8259 §8.2)", json('"\\ud800"'), "\ud800"),
     accepted("a number beyond every double (RFC 8259 §6)", json("[1e999]"), [Infinity]),
     accepted("duplicate names, of which the last counts (RFC 8259 §4)", json('{"a":1,"\\u0061":3}'), { a: 3 }),
@@ -67,14 +66,11 @@ besiege("requests with a body that is not what it seems", (siege) => {
       ),
     ),
     accepted("__proto__ in arrays, which is dropped", json('[{"__proto__":null},[[{"__proto__":{"__proto__":{}}}]]]'), [{}, [[{}]]]),
-    accepted("constructor.prototype, a name like any other", json('{"constructor":{"prototype":{"polluted":1}}}'), { constructor: { prototype: { polluted: 1 } } }),
   ]; // prettier-ignore
 
   const ofForms = ([
-    ["invalid percent-encoding (the URL Standard: as it stands)", "a=%&b=%zz&%=1&c=%e4", { a: "%", b: "%zz", "%": "1", c: "\ufffd" }],
     ["separators only", "&&&=&&", { "": "" }],
     ["__proto__, plain, encoded and with brackets", "__proto__=1&%5F_proto__=2&__proto__[polluted]=3&a=4", { "__proto__[polluted]": "3", a: "4" }],
-    ["constructor.prototype", "constructor[prototype][polluted]=2", { "constructor[prototype][polluted]": "2" }],
     ["names that every object has", "toString=1&hasOwnProperty=2&toString=3", { toString: ["1", "3"], hasOwnProperty: "2" }],
     ["100,000 times one name", "a=1&".repeat(100_000), { a: Array.from({ length: 100_000 }, () => "1") }],
     ["brackets of 1,000 levels", `a${"[a]".repeat(1000)}=1`, { [`a${"[a]".repeat(1000)}`]: "1" }],

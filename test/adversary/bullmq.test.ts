@@ -49,20 +49,6 @@ function testServer(): void {
   const open = async (options: Partial<BullOptions> = {}) =>
     queues.open(new BullQueue({ ...(server && { url: server.url() }), ...fastTiming, ...options }));
 
-  it("runs a flow once that takes many times as long as a lock", async () => {
-    server = await ValkeyServer.start();
-    const [queue, other] = [await open({ lockDuration: 3000 }), await open({ lockDuration: 3000 })];
-    const flow = new TestFlow(async () => {
-      await scheduler.wait(12_000);
-      return succeeded();
-    });
-    queue.process("n", flow);
-    other.process("n", flow);
-    await queue.add(delivered("1"), body);
-    await until(() => flow.ends.length === 1, "the flow");
-    flow.starts.should.have.length(1);
-  });
-
   for (const [what, leave, come] of [
     ["is stopped", async () => server?.kill(), async () => server?.restart()],
     ["hangs", () => server?.suspend(), () => server?.resume()],
@@ -203,22 +189,6 @@ function testServer(): void {
     await queue.add(delivered("last"), large);
     await until(() => flow.ends.length === added + 1, "the flows");
     queues.told.said.should.eql(["full", "up"]);
-  });
-
-  it("starts nothing before the server knows the pace, for which it may lack the memory", async () => {
-    server = await ValkeyServer.start();
-    const { port } = server;
-    const set = (maxmemory: string) => execFileSync("redis-cli", ["-p", `${port}`, "CONFIG", "SET", "maxmemory", maxmemory]); // prettier-ignore
-    const queue = await open();
-    for (let index = 0; index < 4; index++) await queue.add(delivered(`${index}`), body);
-    set("1mb");
-    const flow = new TestFlow(succeeded, { ratePerMinute: 300 });
-    queue.process("n", flow);
-    await until(() => queues.told.said.includes("full"), "the news");
-    set("64mb");
-    await until(() => flow.ends.length === 4, "the flows");
-    const times = flow.starts.map(({ at }) => at);
-    (Math.max(...times) - Math.min(...times)).should.be.aboveOrEqual(500);
   });
 
   it("counts requests over all instances, and alone while the server is away", async () => {

@@ -51,17 +51,6 @@ describe("ten equal deliveries at once", () => {
     return socket;
   };
 
-  it("start the flow once; its answer is everybody's, and later ones'", async () => {
-    flow();
-    const all = Array.from({ length: 10 }, () => post());
-    await waiting(9);
-    answerTo(reception.owed[0]).status(202).type("text/csv").send("a;ž");
-    for (const reply of [...(await Promise.all(all)), await post()]) {
-      told(reply).should.eql([202, "text/csv; charset=utf-8", undefined, "a;ž"]);
-    }
-    reception.payloads.should.have.length(1);
-  });
-
   it("start the flow once when a deploy comes while nine wait, and one while all wait for the next", async () => {
     flow();
     const all = Array.from({ length: 10 }, () => post());
@@ -93,29 +82,6 @@ describe("ten equal deliveries at once", () => {
     answerTo(reception.owed[0]).send("for the others");
     for (const reply of await Promise.all(others)) reply.body.should.equal("for the others");
     reception.payloads.should.have.length(1);
-  });
-
-  it("leave the key free when the first is refused after all", async () => {
-    const json = { "Content-Type": "application/json" };
-    (await post("{", json)).status.should.equal(400);
-    (await post("1", { "Content-Encoding": "gzip" })).status.should.equal(400);
-    should((await post("{}", json)).json.status).equal("accepted");
-    should((await post("{", json)).status).equal(400);
-    should((await post("{}", json)).json.status).equal("duplicate");
-  });
-
-  it("have one take the place of a first one whose answer did not come in time", async () => {
-    reception.reply = { by: "flow", timeout: 50 };
-    reception.deploy();
-    const first = post();
-    await started();
-    flow();
-    const others = Array.from({ length: 9 }, () => post());
-    (await first).status.should.equal(504);
-    await started(2);
-    answerTo(reception.owed[1]).send("second");
-    for (const reply of await Promise.all(others)) reply.body.should.equal("second");
-    reception.payloads.should.have.length(2);
   });
 
   it("are told the answer that was sent, not the one that could not be", async () => {

@@ -1,5 +1,3 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
 import {
   closeSync,
   copyFileSync,
@@ -9,7 +7,6 @@ import {
   readdirSync,
   readFileSync,
   renameSync,
-  rmdirSync,
   statSync,
   truncateSync,
   unlinkSync,
@@ -17,7 +14,6 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { setImmediate } from "node:timers/promises";
 import should from "should";
 import { StoreError, type StoreTrouble } from "../../src/deliveries/queue";
@@ -169,8 +165,6 @@ if (sqliteIsHere()) {
         ["SQLITE_READONLY", 8, "readOnly"],
         ["SQLITE_FULL", 13, "full"],
         ["SQLITE_CANTOPEN", 14, "unreachable"],
-        ["SQLITE_BUSY", 5, "unreachable"],
-        ["SQLITE_INTERNAL", 2, "broken"],
       ];
       for (const [name, code, trouble] of codes) {
         it(name, async () => {
@@ -206,19 +200,6 @@ if (sqliteIsHere()) {
       faults.clear();
       await store.add(accepted("large"), Buffer.alloc(1_000_000));
       (await unfinished(await reopened(store))).should.eql(["0", "small", "smaller", "large"]);
-    });
-
-    it("are refused where a folder is in the file's place, until it has gone", async () => {
-      mkdirSync(file());
-      const store = made();
-      await rejected(store.open(listener), "unreachable");
-      await rejected(store.add(accepted("1"), bytes), "unreachable");
-      await rejected(store.list({ limit: 1 }), "unreachable");
-      said().should.eql(["unreachable"]);
-      rmdirSync(file());
-      await told("up");
-      await store.add(accepted("2"), bytes);
-      (await unfinished(store)).should.eql(["2"]);
     });
 
     it("are refused once when the file is deleted while it is open, and kept in a new one then", async () => {
@@ -360,31 +341,6 @@ if (sqliteIsHere()) {
       open.push(left);
       await left.open(listener);
       (await unfinished(left)).should.containDeep(cut);
-    });
-
-    describe("of a process that is killed", () => {
-      const child = (...args: string[]) => spawn(process.execPath, ["--import", "tsx", join(__dirname, "../harness/sqlite-child.ts"), folder(), ...args], { stdio: ["ignore", "pipe", "inherit"] }); // prettier-ignore
-      /** What it has said that it has kept, until it is killed after so many. */
-      const keptBy = async (process: ChildProcess, most: number) => {
-        const kept: string[] = [];
-        const closed = once(process, "close");
-        if (!process.stdout) throw new Error("it says nothing");
-        for await (const line of createInterface(process.stdout)) if (kept.push(line) === most) process.kill("SIGKILL");
-        await closed;
-        return kept;
-      };
-
-      it("are all there, each time of eight", async () => {
-        const kept: string[] = [];
-        for (let kill = 0; kill < 8; kill++) kept.push(...(await keptBy(child(`${kill}`), 1 + kill * 60)));
-        kept.length.should.be.above(20);
-        const store = await opened();
-        const there = new Set(await unfinished(store));
-        kept.filter((id) => !there.has(id)).should.eql([]);
-        should((await store.counts("n")).queued).equal(there.size);
-        for (const id of kept.filter((_, index) => index % 50 === 0)) should((await store.find(id))?.body).eql(bodyOf(id)); // prettier-ignore
-        said().should.eql([]);
-      });
     });
   });
 }
