@@ -3,32 +3,29 @@ import type { StoreEvents, StoreTrouble, Warning } from "../../src/deliveries/qu
 
 export class Listener implements StoreEvents {
   readonly said: string[] = [];
-  readonly causes: unknown[] = [];
   readonly aside: string[] = [];
   readonly warnings: Warning[] = [];
-  /** How often a delivery has changed. */
-  changes = 0;
+  /** The ids of the deliveries that have changed. */
+  readonly changes: string[] = [];
 
-  down(trouble: StoreTrouble, cause: unknown): void {
+  down(trouble: StoreTrouble): void {
     this.said.push(trouble);
-    this.causes.push(cause);
   }
 
   up(): void {
     this.said.push("up");
   }
 
-  movedAside(path: string, cause: unknown): void {
+  movedAside(path: string): void {
     this.said.push("moved aside");
     this.aside.push(path);
-    this.causes.push(cause);
   }
 
   warned(warning: Warning): void {
     this.warnings.push(warning);
   }
 
-  changed(): void {
-    this.changes++;
+  changed(id: string): void {
+    this.changes.push(id);
   }
 }

@@ -1,9 +1,10 @@
 /** A process whose flow starts with a delivery and never ends, until it is killed: `<engine> <place> <id> [<timeoutMs>]`. */
-import { delivered, engines, TestFlow, Told } from "./queues";
+import { Listener } from "./listener";
+import { delivered, engines, TestFlow } from "./queues";
 
 async function main(name: string, place: string, id: string, timeoutMs: string | undefined): Promise<void> {
   const queue = engines.find((engine) => engine.name === name)?.create(place);
-  await queue?.open(new Told());
+  await queue?.open(new Listener());
   queue?.release();
   const say = () => process.stdout.write("started\n");
   const flow = new TestFlow(() => new Promise(say));

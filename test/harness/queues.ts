@@ -5,17 +5,10 @@ import { basename, join } from "node:path";
 import type { Pace } from "../../src/config/parse";
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
 import type { Delivery, StoredDelivery } from "../../src/deliveries/delivery";
-import type {
-  AttemptResult,
-  Consumer,
-  DeliveryQueue,
-  Load,
-  StoreEvents,
-  StoreTrouble,
-  Warning,
-} from "../../src/deliveries/queue";
+import type { AttemptResult, Consumer, DeliveryQueue, Load } from "../../src/deliveries/queue";
 import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { Listener } from "./listener";
 import { serverIsHere, ValkeyServer } from "./valkey";
 
 /** What tests set, in ms and bytes. */
@@ -135,38 +128,10 @@ export const laterSucceeded = async (): Promise<AttemptResult> => {
   return succeeded();
 };
 
-/** What a store has told of how it fares. */
-export class Told implements StoreEvents {
-  readonly said: (StoreTrouble | "up")[] = [];
-  readonly warnings: Warning[] = [];
-  readonly aside: string[] = [];
-  readonly changes: string[] = [];
-
-  down(trouble: StoreTrouble): void {
-    this.said.push(trouble);
-  }
-
-  up(): void {
-    this.said.push("up");
-  }
-
-  movedAside(path: string): void {
-    this.aside.push(path);
-  }
-
-  warned(warning: Warning): void {
-    this.warnings.push(warning);
-  }
-
-  changed(id: string): void {
-    this.changes.push(id);
-  }
-}
-
 /** The queues of a test, which are closed after it. */
 export class Queues {
   readonly place = mkdtempSync(join(tmpdir(), "webhook-trigger-queue-"));
-  readonly told = new Told();
+  readonly told = new Listener();
   readonly #open = new Set<DeliveryQueue>();
 
   /** @returns a queue whose flows run */
