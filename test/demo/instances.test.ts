@@ -35,12 +35,6 @@ describe("the demo of several instances", () => {
     demo.folders.should.be.empty();
   });
 
-  it("leaves nothing behind when it is killed", async () => {
-    demo.signal("SIGKILL");
-    await demo.gone();
-    demo.folders.should.be.empty();
-  });
-
   it("fails and leaves nothing behind when its nginx ends by itself", async () => {
     process.kill(Number(demo.processes().find(({ name }) => name.includes("nginx.conf"))?.pid), "SIGKILL");
     should(await demo.exit).equal(1);

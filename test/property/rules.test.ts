@@ -1,14 +1,11 @@
 import fc from "fast-check";
 import type { IncomingMessage } from "node:http";
-import should from "should";
+import "should";
 import { TokenAuthenticator } from "../../src/auth/token";
-import { defaults, handlingDefaults } from "../../src/config/fields";
+import { handlingDefaults } from "../../src/config/fields";
 import { parseConfig } from "../../src/config/parse";
-import { normalisePath } from "../../src/config/rules";
-import { decodeBody } from "../../src/request/decode";
-import { Problem } from "../../src/request/problem";
 import { describeRequest, removeCredential } from "../../src/request/request-info";
-import { getPathKey, parseTarget, toObject } from "../../src/request/target";
+import { parseTarget } from "../../src/request/target";
 import { token } from "../harness/flow";
 import { seed } from "../harness/property";
 
@@ -25,32 +22,6 @@ describe("for any text", () => {
       const found = parseTarget(target);
       found.path.should.not.match(/[?#]/);
       if (found.path.startsWith("/")) parseTarget(`${found.path}?${found.search}`).should.eql(found);
-    });
-  });
-
-  it("getPathKey does not mind letter case or one trailing slash", () => {
-    holds(path, (sent) => {
-      getPathKey(sent.toUpperCase()).should.equal(getPathKey(sent));
-      if (!sent.endsWith("/")) getPathKey(`${sent}/`).should.equal(getPathKey(sent));
-    });
-  });
-
-  it("getPathKey of a path that can be configured is its own key", () => {
-    holds(path, (saved) => {
-      const config = parseConfig(
-        { ...defaults, relativePath: saved },
-        { token },
-        { roots: { admin: "/admin", node: "/" } },
-      );
-      if (!("rule" in config)) getPathKey(getPathKey(config.path)).should.equal(getPathKey(config.path));
-    });
-  });
-
-  it("normalisePath adds a slash and drops one, once", () => {
-    holds(path, (given) => {
-      const once = normalisePath(given);
-      if (given !== "") once.should.match(/^(\/|$)/);
-      if (!given.endsWith("//")) normalisePath(once).should.equal(once === "" ? "" : once);
     });
   });
 });
@@ -96,40 +67,6 @@ describe("for any configuration", () => {
       access.secondToken.should.match(/^([\x21-\x7e]{40})?$/);
       access.name.should.not.equal("");
       if (access.method === "header") access.name.should.match(/^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/);
-    });
-  });
-});
-
-describe("for any body", () => {
-  const type = fc.oneof(
-    fc.constantFrom("application/json", "text/plain", "application/x-www-form-urlencoded", undefined),
-    fc.tuple(fc.constantFrom("application/json", "text/x", "x/y+xml"), text).map((parts) => parts.join(";charset=")),
-    text,
-  );
-  const body = fc.oneof(
-    fc.uint8Array(),
-    fc.json().map((json) => Buffer.from(json)),
-    text.map((body) => Buffer.from(body)),
-  );
-
-  it("decodeBody answers with a value or a problem, and never throws", () => {
-    holds(fc.tuple(body, type), ([bytes, contentType]) => {
-      const decoded = decodeBody(Buffer.from(bytes), contentType);
-      if (decoded instanceof Problem) [400, 415].should.containEql(decoded.status);
-      if (bytes.length === 0) should(decoded).equal("");
-    });
-  });
-
-  it("parameters keep all of their values, in order", () => {
-    holds(fc.array(fc.tuple(fc.oneof(fc.constantFrom("a", "__proto__", "constructor"), text), text)), (pairs) => {
-      const wellFormed = [...new URLSearchParams(pairs)].filter(([name]) => name !== "__proto__");
-      const object = toObject(new URLSearchParams(new URLSearchParams(pairs).toString()));
-      for (const [name] of wellFormed) {
-        const values = wellFormed.filter(([other]) => other === name).map(([, each]) => each);
-        should([object[name]].flat()).eql(values);
-      }
-      should(new Set(Object.keys(object))).eql(new Set(wellFormed.map(([name]) => name)));
-      should(Object.getPrototypeOf(object)).equal(Object.prototype);
     });
   });
 });

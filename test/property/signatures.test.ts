@@ -4,7 +4,6 @@ import should from "should";
 import { algorithms, encodings, keyFormats, timeUnits } from "../../src/auth/senders/sender";
 import { type SenderId, senderIds } from "../../src/auth/senders/table";
 import { parseScheme } from "../../src/auth/signature/scheme";
-import { parseTime } from "../../src/auth/signature/verifier";
 import { seed } from "../harness/property";
 import { type Signer, signers } from "../harness/signers";
 import { type Came, outcomeOf, schemeOf, type Setup, verdictOn } from "../harness/verification";
@@ -93,7 +92,7 @@ describe("a signature", () => {
           should(typeof verdict === "string" ? undefined : verdict.credential).equal(expected, inspect(verdict));
           if (typeof verdict !== "string" && signer.window) should(verdict.sentAt).equal(at * 1000);
         }),
-        { seed, numRuns: 200 },
+        { seed, numRuns: 100 },
       );
     });
   }
@@ -200,26 +199,5 @@ describe("a scheme that a user writes", () => {
       { seed, numRuns: 5000 },
     );
     kept.should.be.above(500);
-  });
-});
-
-describe("a time", () => {
-  it("is read as it was written, with nothing more or less", () => {
-    const any = fc.date({
-      min: new Date("0001-01-02T00:00:00Z"),
-      max: new Date("9999-12-30T00:00:00Z"),
-      noInvalidDate: true,
-    });
-    fc.assert(
-      fc.property(any, fc.integer({ min: -1439, max: 1439 }), (date, offset) => {
-        const local = new Date(date.getTime() + offset * 60_000).toISOString().slice(0, -1);
-        const minutes = Math.abs(offset);
-        const [hours, rest] = [Math.floor(minutes / 60), minutes % 60].map((each) => String(each).padStart(2, "0"));
-        const text = `${local}${offset < 0 ? "-" : "+"}${hours}:${rest}`;
-        should(parseTime(text, "iso8601")).be.approximately(date.getTime(), 0.001);
-        should(parseTime(`${text} `, "iso8601")).be.undefined();
-      }),
-      { seed, numRuns: 1000 },
-    );
   });
 });

@@ -15,24 +15,7 @@ const bases = [
   "https://[2001:db8::1]:8443/hook",
 ];
 /** What may stand in a query as it comes over the wire, and what it may be escaped to. */
-const piece = fc.constantFrom(
-  "a",
-  "B",
-  "1",
-  "&",
-  "=",
-  "+",
-  "%20",
-  "%27",
-  "'",
-  "(",
-  "%c3%a9",
-  "%C3%A9",
-  "%zz",
-  "~",
-  "?",
-  "/",
-);
+const piece = fc.constantFrom(..."a B 1 & = + %20 %27 ' ( %c3%a9 %C3%A9 %zz ~ ? /".split(" "));
 const search = fc.string({ unit: piece, minLength: 1, maxLength: 12 });
 
 /** How Twilio may have written the URL that it has signed. */

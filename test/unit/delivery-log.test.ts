@@ -56,26 +56,11 @@ describe("the log of deliveries", () => {
   };
 
   describe("has what a flow has failed with", () => {
-    it("by its delivery, redacted", async () => {
-      come("id", "succeeded");
-      await fail("id");
-      should(await known("id")).eql(["failed", "no [redacted]", "no [redacted]"]);
-    });
-
     it("also where it has failed before the delivery was noted", async () => {
       const failed = fail("id");
       come("id", "succeeded");
       await failed;
       should((await known("id"))[0]).equal("failed");
-    });
-
-    it("and leaves it to the flow's reply how it ended", async () => {
-      const log = open();
-      come("id", "running", log);
-      await fail("id");
-      should(await known("id")).eql(["running", "no [redacted]", "no [redacted]"]);
-      log.answered("id", { state: "succeeded", status: 200 });
-      should((await known("id"))[0]).equal("succeeded");
     });
 
     it("the first of each, as what follows from it says less", async () => {
@@ -99,19 +84,6 @@ describe("the log of deliveries", () => {
       await fail("duplicate");
       should(await known("duplicate")).eql(["duplicate", undefined, undefined]);
     });
-  });
-
-  it("keeps no body of a duplicate, and none at all, and no answer, where none is to be kept", async () => {
-    come("duplicate", "duplicate");
-    come("bare", "succeeded", open(memory, { keepsBodies: false, keepsAnswers: false }));
-    come("whole", "succeeded");
-    const has = async (id: string) => {
-      const found = await memory.find(id);
-      return [found?.body.length, found?.delivery.answer];
-    };
-    should(await has("duplicate")).eql([0, "yes"]);
-    should(await has("bare")).eql([0, undefined]);
-    should(await has("whole")).eql([bytes.length, "yes"]);
   });
 
   it("notes so many refused requests and handshakes a second, and finds out why only of these", async () => {

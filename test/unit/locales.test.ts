@@ -74,6 +74,15 @@ describe("the languages", () => {
         stops.should.eql(Array<string>(2).fill(text("lastRequest.none").slice(-1)));
       });
 
+      it("names the status of each refusal in its reason", () => {
+        for (const { name, status } of Object.values(problems)) {
+          const reason = own.get(`refused.${name}`);
+          // A missing text is shown in English. Each sender has a status of its own for a handshake that is none.
+          if (reason === undefined || name === "handshakeRefused") continue;
+          reason.should.match(new RegExp(`[(（]${status}[)）](?:$|\\s?[:：])`), name);
+        }
+      });
+
       const help = helpOf(language);
 
       it(`has the elements of the help in ${source}, and the same code in them`, () => {

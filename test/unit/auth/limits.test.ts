@@ -33,6 +33,14 @@ describe("an allow list", () => {
     ["192.0.2.0/24", "192.0.2.255", true],
     ["192.0.2.0/24", "192.0.3.0", false],
     ["192.0.2.77/24", "192.0.2.1", true],
+    ["192.0.2.128/25", "192.0.2.128", true],
+    ["192.0.2.128/25", "192.0.2.127", false],
+    ["0.0.0.0/1", "127.255.255.255", true],
+    ["0.0.0.0/1", "128.0.0.0", false],
+    ["2001:db8:8000::/33", "2001:db8:ffff::1", true],
+    ["2001:db8:8000::/33", "2001:db8:7fff::1", false],
+    ["2001:db8::fffe/127", "2001:db8::ffff", true],
+    ["2001:db8::fffe/127", "2001:db8:0:0:0:0:0:fffd", false],
     ["192.0.2.0/24\n2001:db8::/32\r\n,", "2001:DB8:0:0::1", true],
     ["192.0.2.1", "::ffff:192.0.2.1", true],
     ["192.0.2.1", "::FFFF:c000:201", true],
@@ -85,47 +93,12 @@ describe("a rate limit", () => {
     counter = newCounter();
   });
 
-  it("refuses the requests beyond it, and says after how many seconds the next one is accepted", () => {
-    for (let sent = 0; sent < 3; sent++) {
-      should(send("192.0.2.1", 3)).be.undefined();
-      now += 7_300;
-    }
-    const seconds = secondsOf(send("192.0.2.1", 3));
-    seconds.should.equal(Math.ceil((windowMs - 3 * 7_300) / 1000));
-    now += (seconds - 1) * 1000;
-    secondsOf(send("192.0.2.1", 3)).should.equal(1);
-    now += 1000;
-    should(send("192.0.2.1", 3)).be.undefined();
-  });
-
-  it("counts each endpoint and each address separately", () => {
-    should(send("192.0.2.1", 1, "one")).be.undefined();
-    should(send("192.0.2.2", 1, "one")).be.undefined();
-    should(send("192.0.2.1", 1, "other")).be.undefined();
-    secondsOf(send("192.0.2.1", 1, "one")).should.equal(60);
-  });
-
-  it("goes on counting when a deploy has changed it", () => {
-    for (let sent = 0; sent < 5; sent++) should(send("::1", 5)).be.undefined();
-    secondsOf(send("::1", 5)).should.equal(60);
-    should(send("::1", 7)).be.undefined();
-  });
-
   it("counts a request once, however often it is judged", () => {
     const limits = createLimits({ allowFrom: [], rateLimit: 1 }, "node", { counter, testCredentials });
     const [first, second] = [newRequest(), newRequest()];
     for (let times = 0; times < 3; times++) should(limits?.judge(first, "::1")).be.undefined();
     for (let times = 0; times < 3; times++) secondsOf(limits?.judge(second, "::1")).should.equal(60);
     counter.count("0:0:0:0 node").requests.should.equal(3);
-  });
-
-  it("refuses no test request of the editor, and counts none", () => {
-    const limits = createLimits({ allowFrom: parseBlocks("192.0.2.1") ?? [], rateLimit: 1 }, "node", {
-      counter,
-      testCredentials: { isFromUs: () => true },
-    });
-    for (let sent = 0; sent < 3; sent++) should(limits?.judge(newRequest(), "::1")).be.undefined();
-    counter.count("0:0:0:0 node").requests.should.equal(1);
   });
 
   it("gives Retry-After at least a second, also when the window has just ended elsewhere", () => {

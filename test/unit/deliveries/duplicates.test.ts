@@ -4,18 +4,14 @@ import { mock } from "node:test";
 import should from "should";
 import {
   DuplicateGuard,
-  type DuplicateVerdict,
   Guarding,
   maxAnswerBytes,
   maxKeys,
-  maxWaitingDuplicateBytes,
-  maxWaitingDuplicates,
   MemoryDuplicates,
   type MemoryReservation,
 } from "../../../src/deliveries/duplicates";
 import type { Candidate, Earlier } from "../../../src/deliveries/queue";
 import { Problem, problems } from "../../../src/request/problem";
-import { shouldGrowEvenly } from "../../harness/cost";
 
 const hour = 3_600_000;
 
@@ -41,12 +37,6 @@ describe("duplicate keys in memory", () => {
   beforeEach(() => {
     now = 5000;
     duplicates = new MemoryDuplicates(() => now);
-  });
-
-  it("are known by their endpoints", () => {
-    first(duplicates.reserve(candidate("1", "k", "n"))).settle();
-    first(duplicates.reserve(candidate("2", "k", "m")));
-    first(duplicates.reserve(candidate("3", "l", "n")));
   });
 
   it("are kept for their time, counted from the reply, and duplicates do not make it longer", () => {
@@ -104,13 +94,6 @@ describe("duplicate keys in memory", () => {
     first(reserve(1));
   });
 
-  it("take as long however many there have been", async () => {
-    await shouldGrowEvenly((size) => {
-      duplicates = new MemoryDuplicates(() => now);
-      for (let index = 0; index < size; index++) first(duplicates.reserve(candidate("1", String(index)))).settle();
-    }, 2 * maxKeys);
-  });
-
   it("are never forgotten while their delivery has no reply", () => {
     duplicates = new MemoryDuplicates(() => now, 2);
     const reservation = first(duplicates.reserve(candidate("1", "a")));
@@ -119,16 +102,6 @@ describe("duplicate keys in memory", () => {
     reservation.settle();
     earlier(duplicates.reserve(candidate("3", "a")));
     duplicates.size.should.equal(2);
-  });
-
-  it("are forgotten after their time when others come, also behind ones that are kept for longer", () => {
-    first(duplicates.reserve(candidate("1", "long", "n", 3 * hour))).settle();
-    for (let index = 0; index < 100; index++)
-      first(duplicates.reserve(candidate("1", String(index)))).settle(answer(200));
-    now += hour;
-    first(duplicates.reserve(candidate("2")));
-    duplicates.size.should.equal(2);
-    duplicates.bytes.should.equal(0);
   });
 });
 
@@ -164,36 +137,6 @@ describe("a guard against duplicates", () => {
     [needs("", false), needs("json:a", true)].should.eql([false, false]);
   });
 
-  it("gives the reply of the first delivery to those that wait, and to later ones", async () => {
-    const reservation = await reserve("1");
-    const waiting = [judge("2"), judge("3")];
-    await reservation.settle(answer(201));
-    for (const verdict of [...(await Promise.all(waiting)), await judge("4")]) {
-      should(verdict).eql({ isFirst: false, id: "1", answer: answer(201) });
-    }
-  });
-
-  it("gives a released key to one of those that wait", async () => {
-    const reservation = await reserve("1");
-    const waiting = [judge("2"), judge("3"), judge("4")];
-    await reservation.release();
-    const next = await Promise.race(waiting);
-    if (!next || next instanceof Problem || !next.isFirst) throw new Error("none has the key");
-    await next.settle(answer(200));
-    const verdicts = await Promise.all(waiting);
-    verdicts.filter((verdict) => verdict && "isFirst" in verdict && verdict.isFirst).should.have.length(1);
-  });
-
-  for (const status of [500, 503, 504]) {
-    it(`frees the key after ${status}, which those that wait get`, async () => {
-      const reservation = await reserve("1");
-      const waiting = judge("2");
-      await reservation.settle(answer(status));
-      should(await waiting).eql({ isFirst: false, id: "1", answer: answer(status) });
-      await reserve("3");
-    });
-  }
-
   it("has a duplicate wait only so long", async () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
@@ -206,22 +149,4 @@ describe("a guard against duplicates", () => {
       mock.timers.reset();
     }
   });
-
-  for (const [what, count, size] of [
-    [`${maxWaitingDuplicates} duplicates`, maxWaitingDuplicates, 1],
-    ["their bytes", 2, maxWaitingDuplicateBytes / 2],
-  ] as const) {
-    it(`has no more wait than there is room for: ${what}`, async () => {
-      const reservation = await reserve("1");
-      const body = Buffer.alloc(size);
-      const waiting: Promise<DuplicateVerdict | undefined>[] = [];
-      for (let index = 0; index < count; index++) waiting.push(judge(`w${index}`, body));
-      await new Promise(setImmediate);
-      should(await judge("2")).equal(problems.duplicatesWaiting);
-      await reservation.settle();
-      for (const verdict of await Promise.all(waiting)) should(verdict).have.property("id", "1");
-      // Their places are free again.
-      should(await judge("3")).have.property("id", "1");
-    });
-  }
 });

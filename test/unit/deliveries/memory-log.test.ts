@@ -1,6 +1,6 @@
 import should from "should";
 import type { Delivery } from "../../../src/deliveries/delivery";
-import { maxLogPerNode, MemoryLog } from "../../../src/deliveries/memory-log";
+import { MemoryLog } from "../../../src/deliveries/memory-log";
 import { shouldGrowEvenly } from "../../harness/cost";
 import { bytes, delivered } from "../../harness/deliveries";
 
@@ -14,17 +14,6 @@ describe("MemoryLog", () => {
     log.add(delivered(id, { at: ++time, ...rest }), body);
   const idsOf = async (log: MemoryLog) => (await log.list({ limit: 1000 })).map(({ id }) => id);
 
-  it(`keeps the last ${maxLogPerNode} of each node`, async () => {
-    const log = new MemoryLog();
-    for (let index = 0; index < 300; index++) {
-      add(log, `a${index}`, { node: "a", state: index % 2 === 0 ? "running" : "failed" });
-      add(log, `b${index}`, { node: "b" });
-    }
-    for (const node of ["a", "b"]) (await log.list({ node, limit: 1000 })).should.have.length(maxLogPerNode);
-    should(await log.find("a99")).be.undefined();
-    should(await log.find("a100")).be.ok();
-  });
-
   it("keeps what has started the flow, however much comes that does not", async () => {
     const log = new MemoryLog(undefined, 10);
     add(log, "old", { state: "refused" });
@@ -36,24 +25,6 @@ describe("MemoryLog", () => {
     (await idsOf(log)).should.eql([...last, "done4", "done3", "done2", "done1", "done0"]);
     for (let index = 5; index < 9; index++) add(log, `done${index}`);
     (await idsOf(log)).slice(0, 5).should.eql(["done8", "done7", "done6", "done5", "handshake99"]);
-  });
-
-  it("finds what is asked for, the newest first", async () => {
-    const log = new MemoryLog();
-    for (let index = 0; index < 30; index++) {
-      const state = index % 10 === 7 ? "failed" : "succeeded";
-      add(log, `${index}`, { node: `n${index % 3}`, state, head: { ...delivered("").head, path: `/P${index}` } });
-    }
-    const found = async (query: Omit<Parameters<MemoryLog["list"]>[0], "limit">, limit = 3) =>
-      (await log.list({ ...query, limit })).map(({ id }) => id);
-    should(await found({})).eql(["29", "28", "27"]);
-    should(await found({ node: "n1" })).eql(["28", "25", "22"]);
-    should(await found({ node: "n4" })).eql([]);
-    should(await found({ state: "failed" }, 9)).eql(["27", "17", "7"]);
-    should(await found({ text: "p2" }, 1)).eql(["29"]);
-    should(await found({ text: "%" })).eql([]);
-    const [before] = await log.list({ text: "/p9", limit: 1 });
-    should(await found({ before }, 2)).eql(["8", "7"]);
   });
 
   it("gives a delivery back with its body, its words and its attempt", async () => {
@@ -128,6 +99,6 @@ describe("MemoryLog", () => {
     await shouldGrowEvenly((size) => {
       const log = new MemoryLog(undefined, 10_000);
       for (let index = 0; index < size; index++) add(log, `${index}`, { node: `${index % 9}` });
-    }, 200_000);
+    }, 40_000);
   });
 });

@@ -1,32 +1,5 @@
 import "should";
-import {
-  type Cause,
-  describeError,
-  formatFix,
-  gone,
-  interrupted,
-  formatReason,
-  timedOut,
-} from "../../../src/deliveries/summary";
-
-describe("what to do about a delivery whose flow has failed", () => {
-  const cause: Cause = { problem: null, reasons: [], looksLike: null, error: "HTTP 500" };
-  const translate = (key: string, { sentence }: Record<string, string | number> = {}) =>
-    key === "lastRequest.sentence" ? `${sentence}.` : key;
-
-  for (const [state, pause, told] of [
-    ["retrying", null, "fix.retrying."],
-    ["retrying", "breaker", "fix.retrying."],
-    ["retrying", "manual", "fix.retryingPaused."],
-    ["failed", null, "fix.flow."],
-    ["failed", "breaker", "fix.flow."],
-    ["failed", "manual", "fix.flow. fix.paused."],
-  ] as const) {
-    it(`is told where it is ${state}, and its node ${pause === null ? "not paused" : `paused (${pause})`}`, () => {
-      formatFix({ cause, state, pause }, translate).should.equal(told);
-    });
-  }
-});
+import { describeError, gone, interrupted, formatReason, timedOut } from "../../../src/deliveries/summary";
 
 describe("the error of an attempt", () => {
   const key = (name: string) => name;

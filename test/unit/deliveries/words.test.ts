@@ -8,6 +8,7 @@ describe("the first words of a body", () => {
     ["  hello\r\n\tworld ", "hello world"],
     ["x".repeat(200), "x".repeat(80)],
     ["é".repeat(100), "é".repeat(60)],
+    [`a${"é".repeat(100)}`, `a${"é".repeat(59)}`],
     ["", undefined],
     [" \n", undefined],
     ["a\0b", undefined],

@@ -1,5 +1,5 @@
 import should from "should";
-import { type Form, isMultipart, maxParts, parseMultipart } from "../../../src/request/multipart";
+import { type Form, isMultipart, parseMultipart } from "../../../src/request/multipart";
 import { Problem } from "../../../src/request/problem";
 import { shouldGrowEvenly } from "../../harness/cost";
 import { formOf, type SentPart, typeOf } from "../../harness/forms";
@@ -38,28 +38,6 @@ describe("isMultipart", () => {
 });
 
 describe("parseMultipart", () => {
-  it("tells fields and files, with core's names", async () => {
-    const form = await read(formOf([field("title", "Grüße"), file("a.csv", "1,2\r\n"), field("empty")]));
-    form.should.eql({
-      fields: { title: "Grüße", empty: "" },
-      files: [
-        {
-          fieldname: "f",
-          originalname: "a.csv",
-          encoding: "7bit",
-          mimetype: "text/csv",
-          buffer: Buffer.from("1,2\r\n"),
-          size: 5,
-        },
-      ],
-    });
-  });
-
-  it("gives repeated fields as an array, and brackets in names no meaning", async () => {
-    const { fields } = await read(formOf([field("a", "1"), field("b[0][c]", "2"), field("a", "3"), field("a", "")]));
-    fields.should.eql({ a: ["1", "3", ""], "b[0][c]": "2" });
-  });
-
   it("gives no prototype to what it returns", async () => {
     const { fields, files } = await read(
       formOf([field("__proto__", "1"), field("constructor", "2"), file("__proto__")]),
@@ -157,15 +135,6 @@ describe("parseMultipart", () => {
       const unknown = { ...field("a", "ä"), headers: ["Content-Type: text/plain; charset=klingon"] };
       (await refusalOf(formOf([unknown]))).should.equal("charsetUnknown 415");
     });
-
-    it(`more than ${maxParts} parts, fields and files together`, async () => {
-      const parts = (count: number) =>
-        Array.from({ length: count }, (_, index) => (index % 2 ? field("a") : file("b")));
-      (await refusalOf(formOf(parts(maxParts)))).should.equal("taken");
-      (await refusalOf(formOf(parts(maxParts + 1)))).should.equal("partsTooMany 413");
-      (await refusalOf(formOf(parts(10_000)))).should.equal("partsTooMany 413");
-      (await refusalOf("--b\r\n".repeat(1_000_000))).should.equal("partsTooMany 413");
-    });
   });
 
   it("refuses a form that breaks off, wherever it does", async () => {
@@ -189,7 +158,7 @@ describe("parseMultipart", () => {
       await shouldGrowEvenly(async (size) => {
         const body = Buffer.concat([Buffer.from(begin), Buffer.alloc(size, rest)]);
         (await refusalOf(body, typeOf(boundary))).should.match(/^(formMalformed 400|partsTooMany 413)$/);
-      }, 5_000_000);
+      }, 1_000_000);
     });
   }
 });

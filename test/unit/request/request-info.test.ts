@@ -25,17 +25,6 @@ const header = { method: "header", name: "X-Token" } as const;
 const query = { method: "query", name: "state" } as const;
 
 describe("what a message has of its request", () => {
-  it("has http in's names, with the path and query as they were sent", () => {
-    summary(header, "a=1&b=x%20y&a=2", { host: "h", "x-token": token }).should.eql({
-      method: "POST",
-      url: "/Hook/?a=1&b=x%20y&a=2",
-      path: "/Hook/",
-      query: { a: ["1", "2"], b: "x y" },
-      headers: { host: "h" },
-      ip: "192.0.2.1",
-    });
-  });
-
   it("leaves out the query parameter of the token, however it is written", () => {
     for (const name of ["state", "%73tate", "st%61te"]) {
       const { url, query: rest } = summary(query, `a=1&${name}=${encoded}&b`);
@@ -61,31 +50,8 @@ describe("what a message has of its request", () => {
     [url, rest].should.eql(["/Hook/?a=1&copy=%5Bredacted%5D", { a: "1", copy: "[redacted]" }]);
   });
 
-  describe("redacts the token where something repeats it", () => {
-    for (const [value, left] of [
-      [token, "[redacted]"],
-      [encoded, "[redacted]"],
-      [`https://host/hook?state=${encoded}`, "https://host/hook?state=[redacted]"],
-      [`%${encoded}`, "%[redacted]"],
-    ] as const) {
-      it(`such as ${left}`, () => {
-        const headers = { "x-original-url": value, "set-cookie": [value, "b"] as unknown as string, host: "h" };
-        const told = summary(query, `a=1&copy=${value}`, headers);
-        told.url.should.equal(`/Hook/?a=1&copy=${left}`);
-        told.query.should.have.property("a", "1");
-        told.headers.should.eql({ "x-original-url": left, "set-cookie": [left, "b"], host: "h" });
-      });
-    }
-  });
-
   it("leaves a query parameter alone that only has the name of the header", () => {
     summary(header, "X-Token=1").query.should.eql({ "X-Token": "1" });
-  });
-
-  it("leaves prototypes alone", () => {
-    const { query: rest } = summary(header, "__proto__=1&a=2");
-    should(Object.getPrototypeOf(rest)).equal(Object.prototype);
-    should(Object.keys(rest)).eql(["a"]);
   });
 
   it("leaves the token in nothing that Express and its parsers have made of the request", () => {

@@ -129,22 +129,6 @@ describe("Completion", () => {
     should(seen.result).eql({ as: "succeeded" });
   });
 
-  it("takes what a deploy has stopped as interrupted, and goes on with the rest", async () => {
-    const [stopped, running, seen] = [nodeOf("stopped"), nodeOf("running"), follow("id")];
-    const msg = { _msgid: "id" };
-    send({ ...msg }, stopped);
-    send(msg, running);
-    events.emit("flows:stopping");
-    stopped.isRunning = false;
-    events.emit("flows:started");
-    await settled();
-    should(seen.result).equal(undefined);
-    handled(msg, running);
-    complete(msg, running);
-    await settled();
-    should(seen.result).eql({ as: "interrupted" });
-  });
-
   it("redacts an error before it shortens it, and passes it on", async () => {
     const node = nodeOf("node");
     const redact = (error: string) => error.replaceAll("secret", "…");

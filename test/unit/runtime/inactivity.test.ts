@@ -21,7 +21,6 @@ describe("inactivity alerts", () => {
   });
   afterEach(() => mock.timers.reset());
 
-  const answer = () => observed.ask("silent");
   const open = (hours: number, store?: StoredDeliveries) => observed.deploy({}, hours, store);
 
   /** Lets time pass, and what a store was asked be answered. */
@@ -30,22 +29,6 @@ describe("inactivity alerts", () => {
     mock.timers.tick(hours * hour);
     await settle();
   }
-
-  it("tell once of a silence, from when the node was opened, and once of its end", async () => {
-    open(1);
-    await pass(0.999);
-    told.should.eql([]);
-    await pass(0.001);
-    told.should.eql(["silent 1 since 0"]);
-    should(await answer()).eql({ nodes: [{ node: "node", hours: 1, since: start }] });
-    await pass(5);
-    told.should.have.length(1);
-    observed.accept();
-    told.splice(0).should.eql(["silent 1 since 0", "heard"]);
-    should(await answer()).eql({ nodes: [] });
-    await pass(1);
-    told.should.eql(["silent 1 since 6"]);
-  });
 
   it("count from the last sign of life, whenever that came", async () => {
     open(1);
@@ -65,57 +48,6 @@ describe("inactivity alerts", () => {
     told.should.eql([]);
     await pass(0.2);
     told.should.have.length(1);
-  });
-
-  it("do not begin anew with a deploy, and do not tell of the same silence again", async () => {
-    open(2);
-    await pass(1.5);
-    open(2);
-    await pass(0.5);
-    told.should.eql(["silent 2 since 0"]);
-    observed.close();
-    should(await answer()).eql({ nodes: [] });
-    open(2);
-    await pass(0);
-    should(await answer()).eql({ nodes: [{ node: "node", hours: 2, since: start }] });
-    told.should.have.length(1);
-    observed.accept();
-    told.should.have.length(2);
-  });
-
-  it("go by what is expected after a deploy", async () => {
-    open(1);
-    await pass(1);
-    observed.close();
-    open(3);
-    await pass(0);
-    should(await answer()).eql({ nodes: [] });
-    await pass(2);
-    told.should.eql(["silent 1 since 0", "silent 3 since 0"]);
-    observed.close();
-    open(0);
-    await pass(9);
-    should(await answer()).eql({ nodes: [] });
-  });
-
-  it("know of what was accepted before anything was expected", async () => {
-    open(0);
-    await pass(5);
-    observed.accept();
-    observed.close();
-    await pass(0.5);
-    open(1);
-    await pass(0.5);
-    told.should.eql(["silent 1 since 5"]);
-  });
-
-  it("are not ended by a test request of the editor, but by a duplicate", async () => {
-    open(1);
-    await pass(1);
-    observed.accept("1", "accepted", Date.now(), true);
-    told.should.have.length(1);
-    observed.accept("1", "duplicate");
-    told.should.eql(["silent 1 since 0", "heard"]);
   });
 
   it("are over when the node is closed, or deleted", async () => {
@@ -148,14 +80,6 @@ describe("inactivity alerts", () => {
       };
       return { isShared, list };
     }
-
-    it("count from what was accepted before the process began", async () => {
-      open(24, storeOf({ succeeded: -30, running: -25, queued: -27, refused: -1, handshake: -1 }));
-      await pass(0);
-      told.should.eql(["silent 24 since -25"]);
-      observed.accept();
-      told.should.have.length(2);
-    });
 
     it("do not count from a replay, or from a test request of the editor", async () => {
       open(24, storeOf({ succeeded: -30 }, false, ["succeeded", "failed"]));

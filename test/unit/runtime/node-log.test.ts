@@ -1,11 +1,7 @@
 import { mock } from "node:test";
 import { inspect } from "node:util";
 import "should";
-import { Redactor } from "../../../src/auth/redactor";
 import { TokenAuthenticator } from "../../../src/auth/token";
-import { DeliveryLog, maxRefusedPerSecond, RecentStarts } from "../../../src/deliveries/delivery-log";
-import { MemoryLog } from "../../../src/deliveries/memory-log";
-import { Recorder } from "../../../src/deliveries/recorder";
 import { problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
 import { Observed, refusedRequest } from "../../harness/observed";
@@ -28,13 +24,6 @@ describe("the log", () => {
 
   const refuse = (problem = problems.tokenInvalid, cause?: unknown, by = authenticator, request = refusedRequest) =>
     observed.refuse(problem, cause, by, request);
-
-  it("warns once of the first secret that is brought, and the form gets that one, once", async () => {
-    for (const secret of ["the sender's", "a stranger's", "a stranger's"]) observed.handshake(secret);
-    logs.should.eql(["warn status.secretBrought /hook"]);
-    ((await observed.ask(":id/secret")) as object).should.eql({ secret: "the sender's" });
-    Number(await observed.ask(":id/secret")).should.equal(404);
-  });
 
   it("has no token that a sender has made the name of a parameter, and neither has the form", async () => {
     const head = { method: "POST", rawHeaders: [], search: String(new URLSearchParams([[token, token]])) };
@@ -69,39 +58,6 @@ describe("the log", () => {
       new TokenAuthenticator({ method: "header", name: "X", token: secret, secondToken: "" }),
     );
     logs[0]?.should.match(/Invalid value \[redacted\] in \{"secret":"\[redacted\]"\}/).and.not.match(/x{38}/);
-  });
-
-  it("tells of what has failed for good, and of flows that do not reply", () => {
-    observed.outcomes.emit("failed", { node: "node", id: "1", attempts: 10, error: "it broke" });
-    observed.outcomes.emit("failed", { node: "node", id: "2", attempts: 10, error: "interrupted" });
-    for (let count = 0; count < 9; count++) observed.outcomes.emit("unanswered", { node: "node", id: "3" });
-    logs.should.eql([
-      "error store.failedForGood 1 10 it broke",
-      "error store.failedForGood 2 10 store.interrupted",
-      "warn refused.flowLate",
-    ]);
-  });
-
-  it("and the list of deliveries examine of a flood only what is noted", () => {
-    let explained = 0;
-    const counting = Object.assign(Object.create(authenticator) as TokenAuthenticator, {
-      redactor: new Redactor([]),
-      explain: () => {
-        explained++;
-        return { reasons: [] };
-      },
-    });
-    const starts = new RecentStarts(() => undefined);
-    const options = {
-      recorder: new Recorder("n", counting.redactor),
-      path: "/hook",
-      ...{ keepsBodies: true, keepsAnswers: true, isQueue: false, starts },
-      newId: () => String(Math.random()),
-    };
-    observed.deploy({ records: new DeliveryLog(new MemoryLog(), options) });
-    for (let count = 0; count < 1000; count++) refuse(problems.tokenInvalid, undefined, counting);
-    // They may fall into two seconds.
-    explained.should.be.within(maxRefusedPerSecond, 2 * maxRefusedPerSecond);
   });
 
   describe("has whatever may be thrown, and not the token", () => {

@@ -148,14 +148,6 @@ describe("the status of a node", () => {
     });
   });
 
-  it("has the numbers of the queue, and is yellow where deliveries have failed", async () => {
-    observed.deploy({ isGuaranteed: true });
-    observed.load({ running: 1, queued: 2, retrying: 3 });
-    (await shown()).should.equal("green status.open /hook 0 0, status.running 1, status.queued 2, status.retrying 3");
-    observed.load({ failed: 4 });
-    (await shown()).should.equal("yellow status.open /hook 0 0, status.failed 4");
-  });
-
   it("is blue while the node is paused, with the number that waits", async () => {
     observed.deploy({ isGuaranteed: true, breaker: 5 });
     observed.load({ queued: 2, retrying: 1, pause: "manual" });
@@ -166,35 +158,9 @@ describe("the status of a node", () => {
     (await shown()).should.startWith("green");
   });
 
-  it("says who gets the requests instead, and once more where the node is deployed again", async () => {
-    observed.deploy();
-    observed.outcomes.emit("shadowed", { node: "node", by: "other" });
-    (await shown()).should.equal("yellow status.shadowedBy /hook other");
-    observed.log.should.eql(["warn status.shadowedBy /hook other"]);
-    observed.deploy();
-    (await shown()).should.startWith("green");
-  });
-
-  it("has the last use of two credentials since the deploy", async () => {
-    observed.deploy({ hasTwo: true });
-    observed.accept();
-    (await shown()).should.match(/status\.lastUsed \d\d:\d\d –$/);
-    observed.deploy({ hasTwo: true });
-    (await shown()).should.endWith("status.lastUsed – –");
-  });
-
   describe("of a node with guaranteed delivery", () => {
     const down = (trouble: "full" | "unreachable") => observed.outcomes.emit("store:down", { trouble, cause: "" });
     const logged = () => observed.log.splice(0).map((line) => line.split(" ", 2).join(" "));
-
-    it("is red while the store is in trouble, also where it was deployed later, and no longer", async () => {
-      down("unreachable");
-      observed.deploy({ isGuaranteed: true });
-      (await shown()).should.equal("red status.store.unreachable");
-      observed.outcomes.emit("store:up");
-      (await shown()).should.startWith("green");
-      logged().should.eql(["error store.unreachable", "info store.mended"]);
-    });
 
     it("is not green while a full store takes small bodies and refuses large ones", async () => {
       observed.deploy({ isGuaranteed: true });

@@ -343,37 +343,6 @@ describe("Twilio's signature", () => {
     outcome(`${url}?bodySHA256=00`, `bodySHA256=00`, '{"a":1}', "application/json").should.equal("bodyDigestWrong");
     outcome(url, "", '{"a":1}', "application/json").should.equal("missing");
   }); // prettier-ignore
-
-  it("is tried with and without a port", () => {
-    for (const [configured, signed] of [
-      ["https://example.com/hook", "https://example.com:443/hook"],
-      ["https://example.com:443/hook", "https://example.com/hook"],
-      ["http://example.com/hook", "http://example.com:80/hook"],
-      ["https://example.com:8443/hook", "https://example.com:8443/hook"],
-      ["https://example.com:8443/hook", "https://example.com/hook"],
-      ["https://[::1]/hook", "https://[::1]:443/hook"],
-      ["https://user:pass@example.com/hook", "https://user:pass@example.com:443/hook"],
-      ["https://user:pass@example.com:8443/hook", "https://user:pass@example.com/hook"],
-    ] as const) {
-      outcome(`${signed}A1`, "", "A=1", form, configured).should.equal("first", signed);
-    }
-    outcome("https://example.com:8080/hookA1", "", "A=1").should.equal("signatureWrong");
-  });
-
-  it("is tried with the query as it came and as it may have been escaped", () => {
-    const cases: [string, string][] = [
-      ["name=it's", "name=it's"],
-      ["name=it's", "name=it%27s"],
-      ["name=(it's)", "name=(it%27s)"],
-      ["name=a+b", "name=a%20b"],
-      ["name=%c3%a9", "name=%C3%A9"],
-      ["a=1&b=2&a=3", "a=1&a=3&b=2"],
-    ];
-    for (const [search, signed] of cases) outcome(`${url}?${signed}A1`, search, "A=1").should.equal("first", signed);
-    outcome(`${url}?name=itsA1`, "name=it's", "A=1").should.equal("signatureWrong");
-    const many = Array.from({ length: 1500 }, (_, index) => `p${index}=`).join("&");
-    outcome(`${url}?${many.split("&").slice(0, 1000).join("&")}A1`, many, "A=1").should.equal("signatureWrong");
-  });
 });
 
 describe("a time", () => {
