@@ -112,5 +112,5 @@ export interface GuaranteedDelivery {
   /** Stores a delivery whose flow the caller starts, since the sender waits for its reply; `end` follows. */
   storeStarted(delivery: IncomingDelivery, sent: SentRequest): Promise<Problem | undefined>;
   end(id: string, result: AttemptResult): void;
-  replay(stored: StoredDelivery): Promise<Problem | undefined>;
+  enqueue(stored: StoredDelivery): Promise<Problem | undefined>;
 }

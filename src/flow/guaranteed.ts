@@ -19,10 +19,6 @@ import { FlowReply } from "./flow-reply";
 import { createMessage, type EndpointParts } from "./message";
 import type { Outcomes } from "./outcomes";
 
-/** The newest messages stay in memory; others are restored from the store, where they are redacted. */
-const maxMessages = 1000;
-const maxMessageBytes = 16 * 1024 * 1024;
-
 interface GuaranteedServices extends Pick<EndpointParts, "config" | "authenticator" | "limit"> {
   readonly outcomes: Outcomes;
   readonly queue: DeliveryQueue;
@@ -36,8 +32,6 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   readonly #RED: NodeAPI;
   readonly #node: Node;
   readonly #services: GuaranteedServices;
-  readonly #messages = new Map<string, { delivery: IncomingDelivery; bytes: number }>();
-  #messageBytes = 0;
   #triedAt = -Infinity;
 
   constructor(RED: NodeAPI, node: Node, services: GuaranteedServices) {
@@ -52,18 +46,7 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
     sent: SentRequest,
     answer: { answer?: string },
   ): Promise<Problem | undefined> {
-    const stored = this.#services.recorder.record(delivery, sent, { state: "queued", ...answer });
-    const bytes = stored.delivery.size;
-    this.#messages.set(delivery.id, { delivery, bytes });
-    this.#messageBytes += bytes;
-    // Another instance may process some of them.
-    for (const id of this.#messages.keys()) {
-      if (this.#messages.size <= maxMessages && this.#messageBytes <= maxMessageBytes) break;
-      this.#takeMessage(id);
-    }
-    const problem = await this.#add(() => this.#services.queue.add({ ...stored.delivery, attempt: 0 }, stored.body));
-    if (problem) this.#takeMessage(delivery.id);
-    return problem;
+    return this.enqueue(this.#services.recorder.record(delivery, sent, { state: "queued", ...answer }));
   }
 
   async storeStarted(delivery: IncomingDelivery, sent: SentRequest): Promise<Problem | undefined> {
@@ -83,7 +66,8 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
     this.#services.queue.end(id, result).catch(() => undefined);
   }
 
-  async replay({ delivery, body }: StoredDelivery): Promise<Problem | undefined> {
+  /** Also of a replay. */
+  async enqueue({ delivery, body }: StoredDelivery): Promise<Problem | undefined> {
     return this.#add(() => this.#services.queue.add({ ...delivery, state: "queued", attempt: 0 }, body));
   }
 
@@ -112,12 +96,8 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
 
   async #run(stored: StoredDelivery): Promise<AttemptResult> {
     const { config, limit, deployGate, recorder, completion } = this.#services;
-    const { id, head, attempt } = stored.delivery;
-    const known = this.#takeMessage(id);
-    // Another instance may have made the first attempt.
-    const delivery = known
-      ? { ...known, webhook: { ...known.webhook, attempt } }
-      : await recorder.restore(stored, limit, config.rawBody);
+    const { id, head } = stored.delivery;
+    const delivery = await recorder.restore(stored, limit, config.rawBody);
     if (delivery instanceof Problem) return { as: "failed", error: delivery.detail };
     // After a deploy in between, the message is for the node that came in place of this one.
     const isRunning = !deployGate.isClosed && this.#RED.nodes.getNode(this.#node.id) === this.#node;
@@ -140,14 +120,6 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
     if (now - this.#triedAt < breakerIntervalMs) return false;
     this.#triedAt = now;
     return true;
-  }
-
-  #takeMessage(id: string): IncomingDelivery | undefined {
-    const known = this.#messages.get(id);
-    if (!known) return undefined;
-    this.#messages.delete(id);
-    this.#messageBytes -= known.bytes;
-    return known.delivery;
   }
 
   async #add(act: () => Promise<void>): Promise<Problem | undefined> {

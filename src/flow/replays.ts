@@ -79,7 +79,7 @@ export class Replays {
     if (!restored || restored instanceof Problem) return "unreadable";
     if (this.#deployGate.isClosed || this.#RED.nodes.getNode(node.id) !== node) return "notOpen";
     const { guaranteed, records } = endpoint;
-    if (guaranteed) return (await guaranteed.replay(stored)) && "notKept";
+    if (guaranteed) return (await guaranteed.enqueue(stored)) && "notKept";
     const { method } = stored.delivery.head;
     const owed =
       config.reply.by === "flow" ? FlowReply.detached(this.#RED.httpNode, method, config.reply.timeout) : undefined;
