@@ -18,13 +18,12 @@ import {
 } from "../src/config/node-red";
 import { parseConfig } from "../src/config/parse";
 import type { Breach } from "../src/config/rules";
-import { Guarding, MemoryDuplicates } from "../src/deliveries/duplicates";
-import { Recorder } from "../src/deliveries/recorder";
+import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
 import { DeployGate } from "../src/flow/deploy-gate";
+import { createEndpoint, type Endpoint } from "../src/flow/endpoint";
 import { ConfiguredPaths, EndpointRegistry, OpenNodes } from "../src/flow/endpoints";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
-import { createEndpoint, type EndpointParts } from "../src/flow/message";
 import { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
 import { serveTestRequests } from "../src/flow/test-requests";
@@ -75,7 +74,7 @@ function prepare(RED: NodeAPI) {
   const stores = new DeliveryStores(RED, observers.outcomes, pushChanges(RED));
   const limit = getBodyLimitBytes(RED);
   const { lists } = stores;
-  const replays = new Replays(RED, opened, deployGate, limit);
+  const replays = new Replays(RED, opened, deployGate);
   serveDeliveries(RED, stores, replays);
   const testCredentials = new TestCredentials();
   serveTestRequests(RED, { deployGate, opened, lists, testCredentials });
@@ -88,7 +87,6 @@ function prepare(RED: NodeAPI) {
     getAddress: (request) => clientAddress(RED.httpNode, request),
     newId: () => RED.util.generateId(),
     report: (delivery) => stores.note(delivery),
-    outcomes: observers.outcomes,
   });
   const front =
     roots.node === false
@@ -126,8 +124,9 @@ function prepare(RED: NodeAPI) {
     opened,
     testCredentials,
     limiting: { testCredentials, counter: stores.rates ?? new MemoryRateCounter() } satisfies LimitServices,
-    guarding: new Guarding(new MemoryDuplicates()),
+    duplicates: new MemoryDuplicates(),
     observers,
+    outcomes: observers.outcomes,
     roots,
     baseUrl: parseBaseUrl(getSettings(RED).webhookTriggerBaseUrl),
     limit,
@@ -153,39 +152,37 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
   if (breach) return close(breach);
   const authenticator = createAuthenticator(config, node.id, testCredentials);
   if ("rule" in authenticator) return close(authenticator);
-  const recorder = new Recorder(node.id, authenticator.redactor);
-  open(RED, node, { ...common, outcomes: observers.outcomes, config, authenticator, recorder });
+  open(RED, node, { ...common, config, authenticator });
 }
 
 /** What an endpoint is made of. */
-type Whole = Common & Pick<EndpointParts, "config" | "authenticator" | "outcomes"> & { recorder: Recorder };
+type Whole = Common & Pick<Endpoint, "config" | "authenticator">;
 
 function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
-  const { config, observers, recorder, registry, stores, completion } = whole;
-  const { path } = config;
-  const log = stores.logOf(recorder, path, config.guaranteed);
+  const { config, authenticator, observers, registry, stores, completion } = whole;
   // Deliveries stored before are started, also where guaranteed delivery is off by now.
   const flow =
     config.guaranteed || stores.hasQueue ? new GuaranteedFlow(RED, node, { ...whole, queue: stores.queue }) : undefined;
   const guaranteed = config.guaranteed ? flow : undefined;
-  const guarding = guaranteed ? stores.guarding : whole.guarding;
-  const endpoint = createEndpoint(RED, node, { ...whole, guarding, guaranteed, records: log });
+  // Keys of guaranteed delivery are in the store.
+  const { duplicates } = guaranteed ? stores.queue : whole;
+  const records = stores.logOf(node.id, authenticator.redactor, config);
+  const endpoint = createEndpoint(RED, node, { ...whole, duplicates, guaranteed, records });
   if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
-  const running = { node, config, endpoint, recorder };
-  whole.opened.note(node, running);
-  observers.run(running);
+  whole.opened.note(node, endpoint);
+  observers.run(endpoint);
   completion.watchErrors(node);
   const leave = flow && stores.process(node.id, flow, config.guaranteed);
   const unregister = registry.register({
     endpoint,
-    onActive: () => observers.open(running, stores.lastingOf(config.guaranteed)),
-    onBlocked: () => observers.showBlocked(running),
+    onActive: () => observers.open(endpoint, stores.lastingOf(config.guaranteed)),
+    onBlocked: () => observers.showBlocked(endpoint),
   });
   const close = whole.front?.open(endpoint);
   node.on("close", () => {
     close?.();
     unregister();
     leave?.();
-    observers.close(running);
+    observers.close(endpoint);
   });
 }

@@ -117,8 +117,8 @@ export class Metrics {
     );
     this.#showGauge("node_info", ["name", "path"], nodes, ({ running }) => {
       if (!running) return [];
-      const { node, config, recorder } = running;
-      const redact = (text = "") => recorder.redactor.redact(text).slice(0, maxLabel);
+      const { node, config, authenticator } = running;
+      const redact = (text = "") => authenticator.redactor.redact(text).slice(0, maxLabel);
       return [[{ name: redact(node.name), path: redact(config.path) }, 1]];
     });
   }

@@ -5,7 +5,7 @@ import { isLoopback } from "../auth/limits";
 import type { Credential, Explanation } from "../auth/result";
 import { hasTwoCredentials } from "../config/parse";
 import type { Load } from "../deliveries/queue";
-import type { OpenNode } from "../flow/endpoint";
+import type { Endpoint } from "../flow/endpoint";
 import type { AcceptedEvent, Outcomes } from "../flow/outcomes";
 
 /** After so many refused requests in a row, none older than this (in ms), everything is refused. */
@@ -20,8 +20,8 @@ const successAfter = 10_000;
 const none: readonly never[] = [];
 
 export class NodeHealth {
-  /** The node as it was last deployed; missing where its configuration breaks a rule. */
-  running: OpenNode | undefined;
+  /** The endpoint of the node as it was last deployed; missing where its configuration breaks a rule. */
+  running: Endpoint | undefined;
   isOpen = false;
   /** The name of the node whose route gets its requests; may be empty. */
   shadowedBy: string | undefined;

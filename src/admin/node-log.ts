@@ -5,7 +5,7 @@ import { normaliseAddress, RateBound } from "../auth/limits";
 import type { Explanation, Reason } from "../auth/result";
 import { type SenderId, shortName } from "../auth/senders/table";
 import { describeError, type Translate } from "../deliveries/summary";
-import type { OpenNode } from "../flow/endpoint";
+import type { Endpoint } from "../flow/endpoint";
 import type { Outcomes, RefusedEvent } from "../flow/outcomes";
 import { Interference, problems } from "../request/problem";
 import type { NodeHealths, RefusedRequest } from "./node-health";
@@ -69,8 +69,8 @@ export class NodeLog {
     outcomes.on("handshake", ({ node, secret, request, status }) => {
       const health = nodes.get(node);
       if (!health?.running) return;
-      const { node: found, config, endpoint } = health.running;
-      endpoint.records?.greeted(request, status);
+      const { node: found, config, records } = health.running;
+      records?.greeted(request, status);
       // A second secret may be a stranger's.
       if (secret === undefined || health.secret !== undefined) return;
       health.secret = secret;
@@ -112,7 +112,7 @@ export class NodeLog {
     } else if (cause !== undefined && this.#mayLog(node, "error")) {
       running.node.error(`${this.#translate(`refused.${problem.name}`)}: ${redact()}`);
     }
-    running.endpoint.records?.refused(problem, request, () => ({
+    running.records?.refused(problem, request, () => ({
       // Not each request of a flood is explained.
       explanation: explanation ?? examination.spend(() => explain(event)) ?? { reasons: [] },
       error: redact()?.split("\n", 1)[0]?.slice(0, maxNotedCause),
@@ -120,10 +120,10 @@ export class NodeLog {
   }
 
   /** @returns what was logged, for the form */
-  #warn({ node, endpoint }: OpenNode, { problem, request }: RefusedEvent, explanation: Explanation): RefusedRequest {
+  #warn({ node, sender }: Endpoint, { problem, request }: RefusedEvent, explanation: Explanation): RefusedRequest {
     const text = this.#translate(`refused.${problem.name}`);
     const ip = problem.isOfAddress ? normaliseAddress(request?.ip ?? "") : undefined;
-    node.warn([ip ? `${text}: ${ip}` : text, ...this.#describe(explanation, endpoint.sender?.id)].join(". "));
+    node.warn([ip ? `${text}: ${ip}` : text, ...this.#describe(explanation, sender?.id)].join(". "));
     return { at: Date.now(), problem: problem.name, ...(ip && { ip }), ...explanation };
   }
 

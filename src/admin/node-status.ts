@@ -4,7 +4,7 @@ import type { NodeAPI, NodeStatus } from "node-red";
 import type { StoreTrouble } from "../deliveries/queue";
 import type { Translate } from "../deliveries/summary";
 import { hasTwoCredentials } from "../config/parse";
-import type { OpenNode } from "../flow/endpoint";
+import type { Endpoint } from "../flow/endpoint";
 import type { Outcomes } from "../flow/outcomes";
 import { StoreHealth } from "../flow/stores";
 import type { Inactivity } from "./inactivity";
@@ -25,7 +25,7 @@ const shownEvents = [
 ];
 
 interface ShownStatus {
-  readonly open: OpenNode;
+  readonly open: Endpoint;
   readonly health: NodeHealth;
   readonly counts: NodeCounts;
   readonly trouble: StoreTrouble | undefined;

@@ -4,7 +4,7 @@ import type { RequestHandler } from "express";
 import type { Node, NodeAPI } from "node-red";
 import { permissions } from "../config/host";
 import type { Breach } from "../config/rules";
-import type { OpenNode } from "../flow/endpoint";
+import type { Endpoint } from "../flow/endpoint";
 import { Outcomes } from "../flow/outcomes";
 import { trustsEveryProxy } from "../http/express";
 import { Inactivity, type StoredDeliveries } from "./inactivity";
@@ -73,7 +73,7 @@ export class Observers {
     this.#showClosed(node, "warn", "red", this.#RED._("status.switchedOff"));
   }
 
-  showBlocked({ node, config: { path } }: OpenNode): void {
+  showBlocked({ node, config: { path } }: Endpoint): void {
     this.#showClosed(node, "warn", "yellow", this.#RED._("status.waiting", { path }));
   }
 
@@ -82,18 +82,18 @@ export class Observers {
     node[level](text);
   }
 
-  run(open: OpenNode): void {
-    Object.assign(this.#nodes.get(open.node.id) ?? {}, { running: open });
+  run(running: Endpoint): void {
+    Object.assign(this.#nodes.get(running.node.id) ?? {}, { running });
   }
 
   /** @param store where its deliveries are stored; missing where they end with the process */
-  open({ node: { id }, config }: OpenNode, store: StoredDeliveries | undefined): void {
+  open({ node: { id }, config }: Endpoint, store: StoredDeliveries | undefined): void {
     Object.assign(this.#nodes.get(id) ?? {}, { isOpen: true });
     this.#inactivity.begin(id, config.alertWhenSilent, store);
     this.#statuses.renew(id);
   }
 
-  close({ node: { id } }: OpenNode): void {
+  close({ node: { id } }: Endpoint): void {
     Object.assign(this.#nodes.get(id) ?? {}, { isOpen: false });
     this.#inactivity.end(id);
   }

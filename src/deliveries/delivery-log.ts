@@ -8,18 +8,15 @@ import type { Explanation } from "../auth/result";
 import type { RequestHead } from "../auth/signature/fields";
 import type { Problem } from "../request/problem";
 import type { Delivery, StoredHead, IncomingDelivery, StoredDelivery } from "./delivery";
-import type { Change } from "./queue";
-import type { RequestOutcome, Recorder, SentRequest } from "./recorder";
+import type { Change, DeliveryQueue } from "./queue";
+import { recordDelivery, type RequestOutcome, type SentRequest } from "./record";
 
 /** How many refused requests per second are recorded: a flood must leave room for accepted ones. */
 export const maxRefusedPerSecond = 10;
 const nothing = Buffer.alloc(0);
 
 /** The memory, or the store of the settings file. */
-export interface LogTarget {
-  add(delivery: Delivery, body: Buffer): void | Promise<void>;
-  update(id: string, change: Change): void | Promise<void>;
-}
+export type LogTarget = Pick<DeliveryQueue, "add" | "update">;
 
 export interface RefusalCause {
   readonly explanation: Explanation;
@@ -28,7 +25,9 @@ export interface RefusalCause {
 }
 
 interface LogOptions {
-  readonly recorder: Recorder;
+  /** The id of its node. */
+  readonly node: string;
+  readonly redactor: Redactor;
   readonly path: string;
   readonly keepsBodies: boolean;
   readonly keepsAnswers: boolean;
@@ -55,7 +54,8 @@ export class DeliveryLog {
 
   /** An accepted request, or a duplicate. */
   came(message: IncomingDelivery, sent: SentRequest, outcome: RequestOutcome): void {
-    const { delivery, body } = this.#options.recorder.record(message, sent, this.#withoutAnswer(outcome));
+    const { node, redactor } = this.#options;
+    const { delivery, body } = recordDelivery(node, redactor, message, sent, this.#withoutAnswer(outcome));
     if (outcome.state === "duplicate") return this.#add(delivery, nothing);
     this.#started(delivery, body);
   }
@@ -71,13 +71,13 @@ export class DeliveryLog {
 
   /** A node has reported an error about the message. Where the flow replies, the reply decides. @returns the error */
   failed(id: string, isAnswered: boolean, describe: (redactor: Redactor) => string): string {
-    const error = describe(this.#options.recorder.redactor);
+    const error = describe(this.#options.redactor);
     this.#update(id, isAnswered ? { error } : { state: "failed", error });
     return error;
   }
 
   get node(): string {
-    return this.#options.recorder.node;
+    return this.#options.node;
   }
 
   /** @param explain called only if the request is recorded, as it takes time */
@@ -103,12 +103,12 @@ export class DeliveryLog {
   }
 
   #note(request: RefusedRequestFacts, outcome: Pick<Delivery, "state"> & Partial<Delivery>): void {
-    const { recorder, path, newId } = this.#options;
+    const { node, redactor, path, newId } = this.#options;
     const { head, at, ip = "", body } = request;
-    const shape = describeShape(head, recorder.redactor);
+    const shape = describeShape(head, redactor);
     const noted = { method: head.method, path, ...shape, ip: normaliseAddress(ip) ?? "" };
     const size = body?.length ?? countCharacters(head);
-    this.#add({ id: newId(), node: recorder.node, at, ...outcome, attempt: 0, head: noted, size }, nothing);
+    this.#add({ id: newId(), node, at, ...outcome, attempt: 0, head: noted, size }, nothing);
   }
 
   #withoutAnswer<Part extends Pick<Delivery, "answer">>(part: Part): Omit<Part, "answer"> {
@@ -118,18 +118,16 @@ export class DeliveryLog {
   }
 
   #add(delivery: Delivery, body: Buffer): void {
-    ignoreTrouble(this.#target.add(delivery, this.#options.keepsBodies ? body : nothing));
+    this.#target.add(delivery, this.#options.keepsBodies ? body : nothing).catch(ignoreTrouble);
   }
 
   #update(id: string, change: Change): void {
-    ignoreTrouble(this.#target.update(id, change));
+    this.#target.update(id, change).catch(ignoreTrouble);
   }
 }
 
 /** A store reports its troubles itself. */
-export function ignoreTrouble(noted: void | Promise<void>): void {
-  if (noted instanceof Promise) noted.catch(() => undefined);
-}
+export const ignoreTrouble = (): void => undefined;
 
 /** How many of the last starts are watched for errors, over all nodes. */
 export const maxRecentStarts = 1000;

@@ -7,6 +7,7 @@ import { Fields, type RequestHead } from "../auth/signature/fields";
 import { coversBody } from "../auth/signature/scheme";
 import type { DuplicatePolicy } from "../config/parse";
 import type { DuplicateKey } from "../config/rules";
+import { memoryBudget } from "../request/body";
 import { Problem, problems } from "../request/problem";
 import { ownMemory } from "./delivery";
 import {
@@ -22,8 +23,6 @@ import {
 
 /** How many duplicates wait at most for the first delivery, over all endpoints. */
 export const maxWaitingDuplicates = 1000;
-/** The bytes of their bodies, all together. */
-export const maxWaitingDuplicateBytes = 64 * 1024 * 1024;
 
 export interface KnownDuplicate {
   readonly isFirst: false;
@@ -37,75 +36,6 @@ export type DuplicateVerdict = Reservation | KnownDuplicate | Problem;
 /** A sender that goes closes its response, while its connection may stay. */
 type WaitingResponse = Pick<ServerResponse, "destroyed" | "once" | "off">;
 
-/** Shared by all endpoints, since waiting duplicates take the memory of the whole process. */
-export class Guarding {
-  readonly #duplicates: Duplicates;
-  readonly #maxWaiting: number;
-  readonly #maxBytesWaiting: number;
-  #waiting = 0;
-  #bytes = 0;
-
-  constructor(duplicates: Duplicates, maxWaiting = maxWaitingDuplicates, maxBytes = maxWaitingDuplicateBytes) {
-    this.#duplicates = duplicates;
-    this.#maxWaiting = maxWaiting;
-    this.#maxBytesWaiting = maxBytes;
-  }
-
-  /**
-   * Reserves the key of a delivery. While another has it, it waits for what comes of that one, so that none is lost: if
-   * that is refused, one of those that wait takes its place. A reservation that cannot be used is to be released.
-   *
-   * @param size how much memory it takes, in bytes; asked when it has to wait
-   * @param patience how long it waits at most, in ms
-   * @param caller who waits: when it goes, its place is free
-   * @returns why nobody can tell, where the store is in trouble: its sender has to keep it
-   */
-  async judge(
-    candidate: Candidate,
-    size: () => number,
-    patience: number,
-    caller: WaitingResponse,
-  ): Promise<DuplicateVerdict> {
-    const deadline = performance.now() + patience;
-    try {
-      for (;;) {
-        const found = await this.#duplicates.reserve(candidate);
-        if (found.isFirst) return found;
-        const { id, outcome } = found;
-        const end = outcome instanceof Promise ? await this.#wait(outcome, size(), deadline, caller) : outcome;
-        if (end instanceof Problem) return end;
-        if (end !== "released") return { isFirst: false, id, answer: end.answer };
-      }
-    } catch (error) {
-      if (error instanceof StoreError) return problems.storeTroubled;
-      throw error;
-    }
-  }
-
-  async #wait(
-    outcome: Promise<ReservationEnd>,
-    bytes: number,
-    deadline: number,
-    caller: WaitingResponse,
-  ): Promise<ReservationEnd | Problem> {
-    if (this.#waiting >= this.#maxWaiting || this.#bytes + bytes > this.#maxBytesWaiting)
-      return problems.duplicatesWaiting;
-    this.#waiting++;
-    this.#bytes += bytes;
-    let giveUp: () => void = () => undefined;
-    const late = new Promise<Problem>((settle) => (giveUp = () => settle(problems.flowLate)));
-    const timer = setTimeout(giveUp, deadline - performance.now());
-    caller.once("close", giveUp);
-    if (caller.destroyed) giveUp();
-    const settled = await Promise.race([outcome, late]);
-    clearTimeout(timer);
-    caller.off("close", giveUp);
-    this.#waiting--;
-    this.#bytes -= bytes;
-    return settled;
-  }
-}
-
 /** The settings of an endpoint. */
 interface Recognition extends DuplicatePolicy {
   /** The id of its node: keys outlive a deploy. */
@@ -118,11 +48,11 @@ interface Recognition extends DuplicatePolicy {
 
 export class DuplicateGuard {
   readonly #how: Recognition;
-  readonly #common: Guarding;
+  readonly #duplicates: Duplicates;
 
-  constructor(how: Recognition, common: Guarding) {
+  constructor(how: Recognition, duplicates: Duplicates) {
     this.#how = how;
-    this.#common = common;
+    this.#duplicates = duplicates;
   }
 
   /** Whether it needs the bytes of the body as sent. */
@@ -130,7 +60,14 @@ export class DuplicateGuard {
     return this.#how.key === "body" || (this.#how.key === "" && this.#how.isIdLoose);
   }
 
-  /** @param id of its message @returns nothing where it has no key */
+  /**
+   * Reserves the key of a delivery. While another has it, it waits for what comes of that one, so that none is lost: if
+   * that is refused, one of those that wait takes its place. A reservation that cannot be used is to be released.
+   *
+   * @param id of its message
+   * @param caller who waits: when it goes, its place is free
+   * @returns nothing where it has no key; why nobody can tell, where the store is in trouble: its sender has to keep it
+   */
   async judge(
     delivery: Omit<Known, "isIdLoose">,
     id: string,
@@ -139,10 +76,47 @@ export class DuplicateGuard {
     const { endpoint, key: kind, keptFor, isIdLoose, patience } = this.#how;
     const key = composeDuplicateKey(kind, { ...delivery, isIdLoose });
     if (key === undefined) return undefined;
-    // A waiting delivery is unpacked, which may be a thousand times what came.
-    const size = () => Math.max(delivery.bytes.length, delivery.content().length);
-    return this.#common.judge({ endpoint, key, id, keptFor }, size, patience, caller);
+    const deadline = performance.now() + patience;
+    try {
+      for (;;) {
+        const found = await this.#duplicates.reserve({ endpoint, key, id, keptFor });
+        if (found.isFirst) return found;
+        const { id: first, outcome } = found;
+        const end = outcome instanceof Promise ? await wait(outcome, delivery, deadline, caller) : outcome;
+        if (end instanceof Problem) return end;
+        if (end !== "released") return { isFirst: false, id: first, answer: end.answer };
+      }
+    } catch (error) {
+      if (error instanceof StoreError) return problems.storeTroubled;
+      throw error;
+    }
   }
+}
+
+let waiting = 0;
+
+/** Waiting duplicates take places and memory of the whole process. */
+async function wait(
+  outcome: Promise<ReservationEnd>,
+  { bytes, content }: Pick<Known, "bytes" | "content">,
+  deadline: number,
+  caller: WaitingResponse,
+): Promise<ReservationEnd | Problem> {
+  // A waiting delivery is unpacked, which may be a thousand times what came.
+  const size = Math.max(bytes.length, content().length);
+  if (waiting >= maxWaitingDuplicates || !memoryBudget.take(size)) return problems.duplicatesWaiting;
+  waiting++;
+  let giveUp: () => void = () => undefined;
+  const late = new Promise<Problem>((settle) => (giveUp = () => settle(problems.flowLate)));
+  const timer = setTimeout(giveUp, deadline - performance.now());
+  caller.once("close", giveUp);
+  if (caller.destroyed) giveUp();
+  const settled = await Promise.race([outcome, late]);
+  clearTimeout(timer);
+  caller.off("close", giveUp);
+  waiting--;
+  memoryBudget.release(size);
+  return settled;
 }
 
 // The key of a delivery.

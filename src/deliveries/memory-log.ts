@@ -41,10 +41,10 @@ export class MemoryLog implements DeliveryList {
   }
 
   /** Ignores a delivery that is larger than the log, or has a known id. */
-  add(delivery: Delivery, body: Buffer): void {
+  add(delivery: Delivery, body: Buffer): Promise<void> {
     const own = ownMemory(body);
     const bytes = measure(delivery, own);
-    if (bytes > this.#maxBytes || this.#entries.has(delivery.id)) return;
+    if (bytes > this.#maxBytes || this.#entries.has(delivery.id)) return done;
     this.#makeRoom(bytes);
     const node = this.#nodes.get(delivery.node) ?? { started: [], others: [] };
     this.#nodes.set(delivery.node, node);
@@ -62,6 +62,7 @@ export class MemoryLog implements DeliveryList {
       this.#drop(isOther ? other : first);
     }
     this.#changed();
+    return done;
   }
 
   update(id: string, change: Change): Promise<void> {

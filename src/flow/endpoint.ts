@@ -1,24 +1,27 @@
 // An endpoint, as requests and observers see it.
 
-import type { Node } from "node-red";
+import type { Node, NodeAPI } from "node-red";
 import type { Authenticator } from "../auth/authenticator";
-import type { Limits } from "../auth/limits";
+import { createLimits, type Limits, type LimitServices } from "../auth/limits";
 import type { Sender } from "../auth/senders/sender";
-import type { SenderId } from "../auth/senders/table";
-import type { ReplyByFlow, ReplyNow, WebhookConfig } from "../config/parse";
+import { isSenderId, type SenderId, senders } from "../auth/senders/table";
+import type { WebhookConfig } from "../config/parse";
 import type { IncomingDelivery } from "../deliveries/delivery";
 import type { DeliveryLog } from "../deliveries/delivery-log";
-import type { DuplicateGuard } from "../deliveries/duplicates";
-import type { GuaranteedDelivery, Recorder } from "../deliveries/recorder";
+import { DuplicateGuard, isIdLoose } from "../deliveries/duplicates";
+import type { Duplicates } from "../deliveries/queue";
 import type { FlowReply } from "./flow-reply";
+import type { GuaranteedFlow } from "./guaranteed";
+import { createMessage } from "./message";
 import type { Outcomes } from "./outcomes";
 
-/** A path that is open for requests, and the flow behind it. */
+/** How long a duplicate waits for the first delivery where the node itself replies, in ms. */
+const maxWaitMs = 10_000;
+
+/** A path of a node that is open for requests, or waits to be, and the flow behind it; from one deploy to the next. */
 export interface Endpoint {
-  /** The id of its node: after a deploy, the node has another endpoint. */
-  readonly nodeId: string;
-  /** As configured, below `httpNodeRoot`. */
-  readonly path: string;
+  readonly node: Node;
+  readonly config: WebhookConfig;
   readonly authenticator: Authenticator;
   readonly sender: { readonly id: SenderId; readonly row: Sender } | undefined;
   /** How many bytes a body may have, before and after decoding. */
@@ -28,12 +31,9 @@ export interface Endpoint {
   /** Ignores duplicates; missing: they start the flow. */
   readonly duplicates: DuplicateGuard | undefined;
   /** Guaranteed delivery; missing where it is off. */
-  readonly guaranteed: GuaranteedDelivery | undefined;
+  readonly guaranteed: GuaranteedFlow | undefined;
   /** The list of deliveries; missing where it is off. */
   readonly records: DeliveryLog | undefined;
-  readonly reply: ReplyNow | ReplyByFlow;
-  /** Whether messages have the raw body. */
-  readonly rawBody: boolean;
   newId(): string;
   /**
    * Starts the flow.
@@ -44,10 +44,26 @@ export interface Endpoint {
   readonly outcomes: Outcomes;
 }
 
-/** A node whose endpoint is open or waits for its path, from one deploy to the next. */
-export interface OpenNode {
-  readonly node: Node;
-  readonly config: WebhookConfig;
-  readonly endpoint: Endpoint;
-  readonly recorder: Recorder;
+type EndpointParts = Pick<Endpoint, "config" | "authenticator" | "limit" | "guaranteed" | "records" | "outcomes"> & {
+  readonly limiting: LimitServices;
+  readonly duplicates: Duplicates;
+};
+
+export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): Endpoint {
+  const { config, authenticator, limit, guaranteed, records, outcomes } = parts;
+  const { reply } = config;
+  const sender = isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined;
+  const how = config.duplicates && {
+    ...config.duplicates,
+    endpoint: node.id,
+    isIdLoose: sender !== undefined && isIdLoose(sender.row, authenticator.scheme),
+    patience: reply.by === "flow" ? reply.timeout : maxWaitMs,
+  };
+  return {
+    ...{ node, config, authenticator, sender, limit, guaranteed, records, outcomes },
+    limits: createLimits(config, node.id, parts.limiting),
+    duplicates: how && new DuplicateGuard(how, parts.duplicates),
+    newId: () => RED.util.generateId(),
+    deliver: (delivery, flowReply) => node.send(createMessage(RED, node, delivery, config, flowReply)),
+  };
 }

@@ -3,7 +3,7 @@
 import type { Node, NodeAPI } from "node-red";
 import { type Breach, environmentName, normalisePath, rules, text } from "../config/rules";
 import { getPathKey } from "../request/target";
-import type { Endpoint, OpenNode } from "./endpoint";
+import type { Endpoint } from "./endpoint";
 
 /** An endpoint that wants its path. */
 interface Registration {
@@ -55,10 +55,10 @@ export class EndpointRegistry {
 
   /** Registers an endpoint for its path. @returns the function that gives the path up */
   register(registration: Registration): () => void {
-    const { path, nodeId } = registration.endpoint;
-    const key = getPathKey(path);
+    const { node, config } = registration.endpoint;
+    const key = getPathKey(config.path);
     const queue = this.#queues.get(key) ?? [];
-    let place = queue.find(({ registration: { endpoint }, isPresent }) => endpoint.nodeId === nodeId && !isPresent);
+    let place = queue.find(({ registration: { endpoint }, isPresent }) => endpoint.node.id === node.id && !isPresent);
     if (place) Object.assign(place, { registration, isPresent: true, told: undefined });
     else queue.push((place = { registration, isPresent: true }));
     this.#settle(key, queue);
@@ -88,8 +88,8 @@ export class EndpointRegistry {
 
 // The state of each running node.
 
-/** A running node, or why it has no endpoint. */
-export type OpenResult = OpenNode | Breach | "switchedOff";
+/** The endpoint of a running node, or why it has none. */
+export type OpenResult = Endpoint | Breach | "switchedOff";
 
 export class OpenNodes {
   readonly #RED: NodeAPI;
@@ -111,11 +111,11 @@ export class OpenNodes {
     return node ? this.#opened.get(node) : undefined;
   }
 
-  /** The node, if its endpoint has its path. */
-  serving(id: string): OpenNode | undefined {
+  /** The endpoint of a node, if it has its path. */
+  serving(id: string): Endpoint | undefined {
     const opened = this.of(id);
     if (opened === undefined || opened === "switchedOff" || "rule" in opened) return undefined;
-    return this.#registry.find(opened.config.path) === opened.endpoint ? opened : undefined;
+    return this.#registry.find(opened.config.path) === opened ? opened : undefined;
   }
 }
 

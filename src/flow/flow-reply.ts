@@ -6,11 +6,11 @@ import { Socket } from "node:net";
 import { types } from "node:util";
 import type { Authenticator } from "../auth/authenticator";
 import { messageField } from "../auth/present";
+import type { ReplyByFlow, ReplyNow } from "../config/parse";
 import { isWithoutContent } from "../config/rules";
 import { DeliveryLog } from "../deliveries/delivery-log";
 import { maxAnswerBytes } from "../deliveries/duplicates";
 import type { AttemptResult, FirstAnswer, Reservation } from "../deliveries/queue";
-import type { GuaranteedDelivery } from "../deliveries/recorder";
 import { gone, statusError } from "../deliveries/summary";
 import { type Problem, problems } from "../request/problem";
 import { Outcomes } from "./outcomes";
@@ -35,10 +35,10 @@ type Ending = "answered" | "failed" | "gone";
 
 /** The endpoint whose flow replies. */
 interface Owner {
-  readonly nodeId: string;
+  readonly node: { readonly id: string };
+  readonly config: { readonly guaranteed: boolean };
   readonly outcomes: Outcomes;
   readonly records: DeliveryLog | undefined;
-  readonly guaranteed: GuaranteedDelivery | undefined;
   readonly authenticator: Authenticator;
 }
 
@@ -87,8 +87,10 @@ export class FlowReply {
    * A reply that nobody receives, as for a replay.
    *
    * @param method of the original request
+   * @returns nothing where the flow does not reply
    */
-  static detached(app: Express, method: string, timeoutMs: number): FlowReply {
+  static detached(app: Express, method: string, reply: ReplyNow | ReplyByFlow): FlowReply | undefined {
+    if (reply.by === "now") return undefined;
     const socket = new NullSocket();
     const request = new IncomingMessage(socket);
     request.method = method;
@@ -100,7 +102,7 @@ export class FlowReply {
       next: () => undefined,
     });
     Object.assign(Object.setPrototypeOf(response, app.response) as object, { req: request, locals: {} });
-    return new FlowReply({ id: "", request, response, start: performance.now() }, undefined, timeoutMs);
+    return new FlowReply({ id: "", request, response, start: performance.now() }, undefined, reply.timeout);
   }
 
   /** Replies with a problem, unless the flow's reply has begun. */
@@ -172,7 +174,9 @@ export class FlowReply {
   }
 
   #report(owner: Owner, how: Ending, result: AttemptResult, problem?: Problem, cause?: unknown): void {
-    const { outcomes, nodeId: node, authenticator, records, guaranteed } = owner;
+    const { outcomes, authenticator, records } = owner;
+    const { guaranteed } = owner.config;
+    const { id: node } = owner.node;
     const { id, start } = this.#waiting;
     const milliseconds = performance.now() - start;
     if (how === "answered") outcomes.emit("replied", { node, id, milliseconds, contentLength: this.#length });

@@ -1,7 +1,8 @@
 // The flow of a node with guaranteed delivery.
 
 import type { Node, NodeAPI } from "node-red";
-import type { Pace } from "../config/parse";
+import type { Authenticator } from "../auth/authenticator";
+import type { Pace, WebhookConfig } from "../config/parse";
 import type { Delivery, IncomingDelivery, StoredDelivery } from "../deliveries/delivery";
 import {
   type AttemptResult,
@@ -11,23 +12,27 @@ import {
   type Load,
   StoreError,
 } from "../deliveries/queue";
-import type { GuaranteedDelivery, Recorder, SentRequest } from "../deliveries/recorder";
+import { recordDelivery, type RequestOutcome, restoreDelivery, type SentRequest } from "../deliveries/record";
 import { Problem, problems } from "../request/problem";
 import type { Completion } from "./completion";
 import type { DeployGate } from "./deploy-gate";
 import { FlowReply } from "./flow-reply";
-import { createMessage, type EndpointParts } from "./message";
+import { createMessage } from "./message";
 import type { Outcomes } from "./outcomes";
 
-interface GuaranteedServices extends Pick<EndpointParts, "config" | "authenticator" | "limit"> {
+interface GuaranteedServices {
+  readonly config: WebhookConfig;
+  readonly authenticator: Authenticator;
+  /** How many bytes a body may have. */
+  readonly limit: number;
   readonly outcomes: Outcomes;
   readonly queue: DeliveryQueue;
   readonly deployGate: DeployGate;
-  readonly recorder: Recorder;
   readonly completion: Completion;
 }
 
-export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
+/** Stores deliveries before the reply, and starts the flow with them. Methods that store return a problem where that fails. */
+export class GuaranteedFlow implements Consumer {
   readonly pace: Pace;
   readonly #RED: NodeAPI;
   readonly #node: Node;
@@ -41,25 +46,25 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
     this.#services = services;
   }
 
+  /** Stores a delivery; the queue starts its flow. */
   async store(
     delivery: IncomingDelivery,
     sent: SentRequest,
     answer: { answer?: string },
   ): Promise<Problem | undefined> {
-    return this.enqueue(this.#services.recorder.record(delivery, sent, { state: "queued", ...answer }));
+    return this.enqueue(this.#record(delivery, sent, { state: "queued", ...answer }));
   }
 
+  /** Stores a delivery whose flow the caller starts, since the sender waits for its reply; `end` follows. */
   async storeStarted(delivery: IncomingDelivery, sent: SentRequest): Promise<Problem | undefined> {
-    const { queue, recorder, config, outcomes } = this.#services;
+    const { queue, config } = this.#services;
     const pause = queue.paused(this.#node.id);
     if (pause === "manual" || (pause === "breaker" && !this.#mayTry())) return problems.paused;
-    const stored = recorder.record(delivery, sent, { state: "running" });
+    const stored = this.#record(delivery, sent, { state: "running" });
     const timeoutMs = config.reply.by === "flow" ? config.reply.timeout : 0;
-    const problem = await this.#add(() =>
+    return this.#add(() =>
       queue.addStarted({ ...stored.delivery, maxAttempts: this.pace.attempts }, stored.body, timeoutMs),
     );
-    if (!problem) outcomes.emit("attempt:started", { node: this.#node.id, id: delivery.id, attempt: 1 });
-    return problem;
   }
 
   end(id: string, result: AttemptResult): void {
@@ -72,8 +77,6 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   }
 
   async start(stored: StoredDelivery): Promise<AttemptResult> {
-    const { id, attempt } = stored.delivery;
-    this.#services.outcomes.emit("attempt:started", { node: this.#node.id, id, attempt });
     try {
       return await this.#run(stored);
     } catch (error) {
@@ -95,23 +98,24 @@ export class GuaranteedFlow implements Consumer, GuaranteedDelivery {
   }
 
   async #run(stored: StoredDelivery): Promise<AttemptResult> {
-    const { config, limit, deployGate, recorder, completion } = this.#services;
+    const { config, limit, deployGate, completion } = this.#services;
     const { id, head } = stored.delivery;
-    const delivery = await recorder.restore(stored, limit, config.rawBody);
+    const delivery = await restoreDelivery(stored, limit, config.rawBody);
     if (delivery instanceof Problem) return { as: "failed", error: delivery.detail };
     // After a deploy in between, the message is for the node that came in place of this one.
     const isRunning = !deployGate.isClosed && this.#RED.nodes.getNode(this.#node.id) === this.#node;
     if (!isRunning) return { as: "interrupted" };
-    const reply =
-      config.reply.by === "flow"
-        ? FlowReply.detached(this.#RED.httpNode, head.method, config.reply.timeout)
-        : undefined;
+    const reply = FlowReply.detached(this.#RED.httpNode, head.method, config.reply);
     const message = createMessage(this.#RED, this.#node, delivery, config, reply);
     const redact = (error: string) => this.#redact(error);
     const timeoutMs = config.attemptTimeoutMs;
     const result = reply?.ending ?? completion.follow(id, { redact, timeoutMs });
     this.#node.send(message);
     return result;
+  }
+
+  #record(delivery: IncomingDelivery, sent: SentRequest, outcome: RequestOutcome): StoredDelivery {
+    return recordDelivery(this.#node.id, this.#services.authenticator.redactor, delivery, sent, outcome);
   }
 
   /** With an open circuit breaker, one request per minute may start the flow. */

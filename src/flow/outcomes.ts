@@ -69,12 +69,9 @@ interface OutcomeEvents {
   unanswered: [NodeEvent & { readonly id: string }];
   handshake: [HandshakeEvent];
   refused: [RefusedEvent];
-  /** A request reached no endpoint; `node` is the one that was probably meant, or empty. */
-  missed: [NodeEvent];
   /** A route of another node takes the requests; `by` is its name, or empty. */
   shadowed: [NodeEvent & { readonly by: string }];
 
-  "attempt:started": [AttemptEvent];
   "attempt:succeeded": [AttemptEvent];
   /** Flows that are not followed report only failures. */
   "attempt:failed": [AttemptEvent & { readonly error: string }];

@@ -5,13 +5,14 @@ import { redactQuery } from "../auth/redactor";
 import type { StoredDelivery } from "../deliveries/delivery";
 import { maxShownBytes } from "../deliveries/lists";
 import type { AttemptResult, Change, DeliveryList } from "../deliveries/queue";
+import { repeatDelivery, restoreDelivery } from "../deliveries/record";
 import { isReplayable, lateAnswer, type Obstacle } from "../deliveries/summary";
 import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
-import type { OpenNode } from "./endpoint";
+import type { Endpoint } from "./endpoint";
 import type { OpenNodes } from "./endpoints";
 import { FlowReply } from "./flow-reply";
-import { createMessage, composePayload } from "./message";
+import { composePayload } from "./message";
 
 /** A payload that the user has edited. */
 export interface Changed {
@@ -22,13 +23,11 @@ export class Replays {
   readonly #RED: NodeAPI;
   readonly #opened: OpenNodes;
   readonly #deployGate: DeployGate;
-  readonly #limit: number;
 
-  constructor(RED: NodeAPI, opened: OpenNodes, deployGate: DeployGate, limit: number) {
+  constructor(RED: NodeAPI, opened: OpenNodes, deployGate: DeployGate) {
     this.#RED = RED;
     this.#opened = opened;
     this.#deployGate = deployGate;
-    this.#limit = limit;
   }
 
   /**
@@ -46,10 +45,10 @@ export class Replays {
     const { delivery } = stored;
     if (!isReplayable(delivery.state)) return "notAccepted";
     if (!changed && lacksBody(stored)) return "bodyMissing";
-    const open = this.#opened.serving(delivery.node);
-    if (!open) return "notOpen";
-    const again = open.recorder.replay(stored, this.#RED.util.generateId(), changed);
-    const outcome = await this.#start(open, again);
+    const endpoint = this.#opened.serving(delivery.node);
+    if (!endpoint) return "notOpen";
+    const again = repeatDelivery(stored, endpoint.newId(), changed, endpoint.authenticator.redactor);
+    const outcome = await this.#start(endpoint, again);
     if (outcome) return outcome;
     // The replay takes its place.
     if (delivery.state === "failed") await list.update(delivery.id, { state: "succeeded" }).catch(() => undefined);
@@ -62,30 +61,29 @@ export class Replays {
    * @returns nothing where it is no JSON, or too long
    */
   async payloadToShow(stored: StoredDelivery): Promise<Changed | undefined> {
-    if (!isReplayable(stored.delivery.state) || lacksBody(stored) || stored.body.length > maxShownBytes)
-      return undefined;
-    const open = this.#opened.serving(stored.delivery.node);
-    const restored = await open?.recorder.restore(stored, maxShownBytes, false).catch(() => undefined);
-    if (!open || !restored || restored instanceof Problem || Buffer.isBuffer(restored.body)) return undefined;
+    const endpoint = this.#opened.serving(stored.delivery.node);
+    if (!endpoint || !isReplayable(stored.delivery.state)) return undefined;
+    if (lacksBody(stored) || stored.body.length > maxShownBytes) return undefined;
+    const restored = await restoreDelivery(stored, maxShownBytes, false).catch(() => undefined);
+    if (!restored || restored instanceof Problem || Buffer.isBuffer(restored.body)) return undefined;
     const req = { ...restored.req, query: redactQuery(restored.req.query) };
-    const payload = composePayload({ ...restored, req }, open.config);
+    const payload = composePayload({ ...restored, req }, endpoint.config);
     // Decoding may reveal a secret that its bytes did not show.
-    return open.recorder.redactor.contains(JSON.stringify(payload)) ? undefined : { payload };
+    return endpoint.authenticator.redactor.contains(JSON.stringify(payload)) ? undefined : { payload };
   }
 
-  async #start({ node, config, endpoint, recorder }: OpenNode, stored: StoredDelivery): Promise<Obstacle | undefined> {
+  async #start(endpoint: Endpoint, stored: StoredDelivery): Promise<Obstacle | undefined> {
+    const { node, config, limit, guaranteed, records } = endpoint;
     // A redacted number makes it invalid JSON.
-    const restored = await recorder.restore(stored, this.#limit, config.rawBody).catch(() => undefined);
+    const restored = await restoreDelivery(stored, limit, config.rawBody).catch(() => undefined);
     if (!restored || restored instanceof Problem) return "unreadable";
     if (this.#deployGate.isClosed || this.#RED.nodes.getNode(node.id) !== node) return "notOpen";
-    const { guaranteed, records } = endpoint;
     if (guaranteed) return (await guaranteed.enqueue(stored)) && "notKept";
     const { method } = stored.delivery.head;
-    const owed =
-      config.reply.by === "flow" ? FlowReply.detached(this.#RED.httpNode, method, config.reply.timeout) : undefined;
+    const owed = FlowReply.detached(this.#RED.httpNode, method, config.reply);
     const { attempt: _, ...webhook } = restored.webhook;
     records?.replayed(stored, owed === undefined ? "succeeded" : "running");
-    node.send(createMessage(this.#RED, node, { ...restored, webhook }, config, owed));
+    endpoint.deliver({ ...restored, webhook }, owed);
     void owed?.ending.then((result) => records?.answered(stored.delivery.id, toChange(result)));
     return undefined;
   }

@@ -105,9 +105,14 @@ export const maxNotedBytes = 1024;
 /** Test requests get this reply, whatever is configured. */
 const toTestRequests: ReplyNow = { by: "now", status: 200, body: "", type: "" };
 
+interface ReplySettings {
+  readonly config: { readonly reply: ReplyNow | ReplyByFlow };
+  readonly sender: { readonly row: Sender } | undefined;
+}
+
 /** The success reply: a configured status and body first, then what the sender expects, then our own JSON. */
 export function composeSuccess(
-  { reply, sender }: { reply: ReplyNow | ReplyByFlow; sender: { readonly row: Sender } | undefined },
+  { config: { reply }, sender }: ReplySettings,
   isTest: boolean,
   ours: { status: "accepted" | "duplicate"; id: string },
 ): Reply {

@@ -3,7 +3,9 @@
 import type { NodeAPI } from "node-red";
 
 import type { RateCounter } from "../auth/limits";
+import type { Redactor } from "../auth/redactor";
 import { getSettings } from "../config/node-red";
+import type { WebhookConfig } from "../config/parse";
 import type { Breach } from "../config/rules";
 import {
   type DeliverySettings,
@@ -16,7 +18,6 @@ import { BullQueue } from "../deliveries/bullmq/bull-queue";
 import { clientPackages } from "../deliveries/bullmq/server";
 import type { Delivery } from "../deliveries/delivery";
 import { DeliveryLog, ignoreTrouble, type LogTarget, RecentStarts } from "../deliveries/delivery-log";
-import { Guarding } from "../deliveries/duplicates";
 import {
   type Consumer,
   type DeliveryQueue,
@@ -27,7 +28,6 @@ import {
 } from "../deliveries/queue";
 import { DeliveryLists } from "../deliveries/lists";
 import { MemoryLog } from "../deliveries/memory-log";
-import type { Recorder } from "../deliveries/recorder";
 import { SqliteQueue } from "../deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../deliveries/sqlite/tables";
 import type { Pause } from "../deliveries/summary";
@@ -55,7 +55,6 @@ export class DeliveryStores {
   /** Whether the settings name a store, which then has the deliveries of all nodes. */
   readonly #isNamed: boolean;
   #opened: DeliveryQueue | undefined;
-  #guarding: Guarding | undefined;
   #areFlowsRunning = false;
 
   /** @param changed called whenever a delivery or a load is new or has changed */
@@ -116,13 +115,12 @@ export class DeliveryStores {
    *
    * @returns nothing where the settings switch the list off
    */
-  logOf(recorder: Recorder, path: string, isGuaranteed: boolean): DeliveryLog | undefined {
-    const target = this.#target(isGuaranteed);
+  logOf(node: string, redactor: Redactor, { path, guaranteed }: WebhookConfig): DeliveryLog | undefined {
+    const target = this.#target(guaranteed);
     if (!target) return undefined;
     return new DeliveryLog(target, {
-      recorder,
-      path,
-      keepsBodies: isGuaranteed || this.#keepsBodies,
+      ...{ node, redactor, path },
+      keepsBodies: guaranteed || this.#keepsBodies,
       keepsAnswers: this.#keepsBodies,
       isQueue: target === this.#opened,
       starts: this.starts,
@@ -132,7 +130,7 @@ export class DeliveryStores {
 
   /** Records a request that reached no endpoint. */
   note(delivery: Delivery): void {
-    ignoreTrouble(this.#target(false)?.add(delivery, Buffer.alloc(0)));
+    this.#target(false)?.add(delivery, Buffer.alloc(0)).catch(ignoreTrouble);
   }
 
   /** The store where a node's deliveries survive a restart; nothing where they do not. */
@@ -165,11 +163,6 @@ export class DeliveryStores {
   /** Why an open node with guaranteed delivery is paused; nothing where it is not. */
   paused(node: string): Pause | undefined {
     return this.loads.has(node) ? this.queue.paused(node) : undefined;
-  }
-
-  /** Duplicate keys of guaranteed delivery are in the store. */
-  get guarding(): Guarding {
-    return (this.#guarding ??= new Guarding(this.queue.duplicates));
   }
 
   /** Opened on first use. */

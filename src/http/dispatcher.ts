@@ -117,10 +117,10 @@ export class Dispatcher {
   find(path: string): Endpoint | undefined {
     const { registry, nodes } = this.#options;
     const endpoint = registry.find(path);
-    if (!endpoint || path === endpoint.path) return endpoint;
+    if (!endpoint || path === endpoint.config.path) return endpoint;
     const { caseSensitive, strict } = getRouter(nodes) ?? {};
     if (strict && path.endsWith("/")) return undefined;
-    return caseSensitive && path.replace(/\/$/, "") !== endpoint.path ? undefined : endpoint;
+    return caseSensitive && path.replace(/\/$/, "") !== endpoint.config.path ? undefined : endpoint;
   }
 
   #match(place: LayerPlace, ...[request, response, next]: Parameters<RequestHandler>): void {
@@ -130,7 +130,7 @@ export class Dispatcher {
     this.#options.missed.ignore(response);
     // A middleware sees the route that an `http in` node would have.
     request.route = Object.create(request.route as object, {
-      path: { value: endpoint.path, enumerable: true },
+      path: { value: endpoint.config.path, enumerable: true },
     }) as unknown;
     next();
   }

@@ -63,7 +63,7 @@ export function makeEntry(options: EntryOptions): RequestHandler {
 function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: EntryOptions): boolean {
   const { request, path } = exchange;
   // Only the exact configured path, which cannot be read in two ways.
-  if (path !== endpoint.path || endpoint.reply.by === "flow" || isShadowed(endpoint)) return false;
+  if (path !== endpoint.config.path || endpoint.config.reply.by === "flow" || isShadowed(endpoint)) return false;
   if (request._body || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
   const { method = "" } = request;
   if (method === "POST") return true;
@@ -175,7 +175,7 @@ export class DirectRule {
   }
 
   #look(endpoint: Endpoint): Front {
-    const { path } = endpoint;
+    const { path } = endpoint.config;
     const { root, admin, adminNodes, nodes } = this.#apps;
     const fullPath = (getMountPath(nodes) ?? "") + path;
     const adminPath = this.#findPathInAdmin(fullPath);
@@ -230,7 +230,7 @@ export class DirectRule {
   }
 
   /** Whether a layer behind the endpoint may answer another method. */
-  mayBeAnsweredBehind({ path }: Endpoint, method: string): boolean {
+  mayBeAnsweredBehind({ config: { path } }: Endpoint, method: string): boolean {
     const { root, nodes } = this.#apps;
     if (!root || getParent(root)) return true;
     const fullPath = (getMountPath(nodes) ?? "") + path;
@@ -247,7 +247,7 @@ export class DirectRule {
     const layers = getLayers(this.#apps.nodes);
     const index = layers.findIndex((layer) => layer === this.#layers.getLayer(endpoint));
     const before = layers.slice(0, Math.max(index, 0));
-    const met = this.#find(this.#apps.nodes, endpoint.path, method).filter((layer) => before.includes(layer));
+    const met = this.#find(this.#apps.nodes, endpoint.config.path, method).filter((layer) => before.includes(layer));
     return index !== -1 && isPlain(met, ofExpress);
   }
 

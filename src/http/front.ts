@@ -142,13 +142,13 @@ export class HttpFront {
       // A route for everything is a guard.
       if (typeof path !== "string" || path.includes("*")) continue;
       const endpoints = path.includes(":")
-        ? registry.endpoints.filter((endpoint) => matches(layer, endpoint.path))
+        ? registry.endpoints.filter((endpoint) => matches(layer, endpoint.config.path))
         : [registry.find(path)];
       for (const endpoint of endpoints) {
         const own = endpoint && this.#dispatcher.getLayer(endpoint);
         if (!endpoint || !own || layers.indexOf(own) < index) continue;
         shadowed.add(endpoint);
-        endpoint.outcomes.emit("shadowed", { node: endpoint.nodeId, by: this.#findHttpIn(path) });
+        endpoint.outcomes.emit("shadowed", { node: endpoint.node.id, by: this.#findHttpIn(path) });
       }
     }
     this.#shadowed = shadowed;

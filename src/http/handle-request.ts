@@ -6,7 +6,7 @@ import { readSenderDelivery } from "../auth/signature/fields";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { KnownDuplicate } from "../deliveries/duplicates";
 import type { Change, Reservation } from "../deliveries/queue";
-import type { SentRequest } from "../deliveries/recorder";
+import type { SentRequest } from "../deliveries/record";
 import type { DeployGate } from "../flow/deploy-gate";
 import type { Endpoint } from "../flow/endpoint";
 import type { EndpointRegistry } from "../flow/endpoints";
@@ -70,7 +70,7 @@ export async function handleRequest(exchange: Exchange, known: Endpoint, service
 
 /** What an earlier layer has received. Also used after a deploy, when the body is gone. */
 function takeReceived({ received }: Exchange, endpoint: Endpoint): Received | undefined {
-  const isOfNode = received?.verdict instanceof Problem && received.endpoint.nodeId === endpoint.nodeId;
+  const isOfNode = received?.verdict instanceof Problem && received.endpoint.node.id === endpoint.node.id;
   return received?.endpoint === endpoint || isOfNode ? received : undefined;
 }
 
@@ -103,7 +103,7 @@ async function accept(
   const guard = isTest ? undefined : endpoint.duplicates;
   // Uploaded files that another parser has read cannot be stored.
   const hasFiles = endpoint.guaranteed !== undefined && parsed?.files !== undefined;
-  const needsBytes = endpoint.rawBody || guard?.needsBytes === true || hasFiles;
+  const needsBytes = endpoint.config.rawBody || guard?.needsBytes === true || hasFiles;
   if (needsBytes && !received.hasBytes) throw new Interference("bytesGone");
   const webhook = describeWebhook(exchange, endpoint, authenticated, content);
   const id = endpoint.newId();
@@ -115,7 +115,7 @@ async function accept(
     if (duplicate?.isFirst) await duplicate.release();
     return undefined;
   }
-  removeCredential(request, endpoint.authenticator, endpoint.reply.by === "flow");
+  removeCredential(request, endpoint.authenticator, endpoint.config.reply.by === "flow");
   const accepted: Accepted = {
     exchange,
     endpoint,
@@ -130,7 +130,7 @@ async function accept(
   let problem: Problem | undefined = problems.unforeseen;
   try {
     if (response.headersSent) throw new Interference("answered");
-    const act = endpoint.reply.by === "flow" ? startForReply : endpoint.guaranteed ? store : start;
+    const act = endpoint.config.reply.by === "flow" ? startForReply : endpoint.guaranteed ? store : start;
     problem = await act(accepted, services);
   } finally {
     if (problem) void duplicate?.release();
@@ -221,11 +221,10 @@ async function dispatch(
   { deployGate, registry }: Services,
   reply?: FlowReply,
 ): Promise<Problem | undefined> {
-  let current: Endpoint | undefined = endpoint;
   for (;;) {
     if (deployGate.isClosed && !(await deployGate.wait())) return problems.deploying;
-    if (current !== registry.find(endpoint.path)) current = registry.find(endpoint.path);
-    if (current?.nodeId !== endpoint.nodeId) return current ? problems.deploying : problems.gone;
+    const current = registry.find(endpoint.config.path);
+    if (current?.node.id !== endpoint.node.id) return current ? problems.deploying : problems.gone;
     const { deploys } = deployGate;
     current.deliver(delivery, reply);
     await new Promise(setImmediate);
@@ -253,7 +252,7 @@ function tryReply(
   try {
     sendReply(request, response, reply);
     const milliseconds = performance.now() - began;
-    endpoint.outcomes.emit("replied", { node: endpoint.nodeId, id, milliseconds, contentLength: reply.body.length });
+    endpoint.outcomes.emit("replied", { node: endpoint.node.id, id, milliseconds, contentLength: reply.body.length });
     return { status: response.statusCode, milliseconds };
   } catch (error) {
     request.socket.destroy();
@@ -264,7 +263,7 @@ function tryReply(
 
 function oweReply({ exchange, endpoint, delivery, isTest, reservation }: Accepted): FlowReply {
   const { request, response, start: began } = exchange;
-  const timeoutMs = endpoint.reply.by === "flow" ? endpoint.reply.timeout : 0;
+  const timeoutMs = endpoint.config.reply.by === "flow" ? endpoint.config.reply.timeout : 0;
   handToFlow(exchange, delivery.body);
   const owed = { id: delivery.id, request, response, start: began, isTest };
   return new FlowReply(owed, endpoint, timeoutMs, reservation);
@@ -278,7 +277,7 @@ function makeDelivery(
 ): IncomingDelivery {
   const req = describeRequest(request, path, ip);
   if (content.files) req.files = content.files;
-  return { id, body: content.value, req, webhook, ...(endpoint.rawBody && { rawBody: bytes }) };
+  return { id, body: content.value, req, webhook, ...(endpoint.config.rawBody && { rawBody: bytes }) };
 }
 
 function reportAccepted(accepted: Accepted): void {
@@ -286,16 +285,16 @@ function reportAccepted(accepted: Accepted): void {
 }
 
 function toEvent({ endpoint, exchange, authenticated, delivery, lacksKey }: Accepted): AcceptedEvent {
-  return { node: endpoint.nodeId, id: delivery.id, authenticated, ip: exchange.ip, lacksKey, at: Date.now() };
+  return { node: endpoint.node.id, id: delivery.id, authenticated, ip: exchange.ip, lacksKey, at: Date.now() };
 }
 
 function emitRefused(
-  { outcomes, nodeId: node, authenticator }: Endpoint,
+  { outcomes, node, authenticator }: Endpoint,
   problem: Problem,
   request: RefusedRequestFacts | undefined,
   cause?: unknown,
 ): void {
-  outcomes.emit("refused", { node, authenticator, problem, request, cause });
+  outcomes.emit("refused", { node: node.id, authenticator, problem, request, cause });
 }
 
 /** Replies to a handshake, which starts no flow. */
@@ -309,7 +308,7 @@ function answerHandshake(
   sendReply(exchange.request, exchange.response, answer);
   const { show: secret, status } = answer;
   if (status >= 400) return emitRefused(endpoint, problems.handshakeRefused, refused);
-  endpoint.outcomes.emit("handshake", { node: endpoint.nodeId, secret, request: refused, status });
+  endpoint.outcomes.emit("handshake", { node: endpoint.node.id, secret, request: refused, status });
 }
 
 /** @param cause the error behind an unforeseen problem */

@@ -7,7 +7,6 @@ import type { Delivery } from "../deliveries/delivery";
 import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";
 import type { Endpoint } from "../flow/endpoint";
 import type { EndpointRegistry } from "../flow/endpoints";
-import type { Outcomes } from "../flow/outcomes";
 import { getPathKey, parseTarget } from "../request/target";
 
 interface MissedOptions {
@@ -21,7 +20,6 @@ interface MissedOptions {
   readonly getAddress: (request: IncomingMessage) => string;
   readonly newId: () => string;
   readonly report: (delivery: Delivery) => void;
-  readonly outcomes: Outcomes;
 }
 
 const maxShownPath = 200;
@@ -58,7 +56,7 @@ export class MissedRequests {
   }
 
   #check(request: Incoming, status: number): void {
-    const { registry, getMountPath, isAdminPath, outcomes } = this.#options;
+    const { registry, getMountPath, isAdminPath } = this.#options;
     const { path, search } = parseTarget(request.originalUrl ?? request.url ?? "");
     const mountPath = getMountPath();
     const below = path.startsWith(`${mountPath}/`) ? path.slice(mountPath.length) : undefined;
@@ -68,16 +66,12 @@ export class MissedRequests {
     if (!endpoint && (status !== 404 || isAdminPath(path))) return;
     const isPost = method === "POST";
     // The search takes time: not for each request of a flood.
-    if (!(isPost ? this.#bound : this.#otherBound).take()) {
-      if (isPost || endpoint) outcomes.emit("missed", { node: endpoint?.nodeId ?? "" });
-      return;
-    }
+    if (!(isPost ? this.#bound : this.#otherBound).take()) return;
     const inFront = status === 401 ? "frontAuth" : status === 413 ? "frontTooLarge" : "frontOther";
     const [node, key, values = {}] = endpoint
-      ? [endpoint.nodeId, inFront]
+      ? [endpoint.node.id, inFront]
       : this.#explain(method, path, mountPath, below);
     if (!isPost && node === "") return;
-    outcomes.emit("missed", { node });
     const outcome = { status, problem: endpoint ? "inFront" : "noEndpoint", reasons: [{ key, values }] } as const;
     this.#report({ node, ...outcome }, request, path, search);
   }
@@ -87,13 +81,16 @@ export class MissedRequests {
     const { registry, findConfigured } = this.#options;
     const atRoot = registry.find(path);
     if (mountPath !== "" && atRoot && takes(atRoot, method)) {
-      return [atRoot.nodeId, "pathRootMissing", { root: mountPath, path: mountPath + path }];
+      return [atRoot.node.id, "pathRootMissing", { root: mountPath, path: mountPath + path }];
     }
     const closed = findConfigured(getPathKey(below));
     if (closed !== undefined) return [closed, "pathClosed"];
-    const candidates = registry.endpoints.filter((each) => takes(each, method));
-    const meant = findSimilar(below, candidates);
-    return meant ? [meant.nodeId, "pathNear", { path: mountPath + getPathKey(meant.path) }] : ["", "pathUnknown"];
+    const paths = registry.endpoints.filter((each) => takes(each, method)).map(({ config }) => config.path);
+    const near = findSimilar(below, paths);
+    const meant = near === undefined ? undefined : registry.find(near);
+    return meant
+      ? [meant.node.id, "pathNear", { path: mountPath + getPathKey(meant.config.path) }]
+      : ["", "pathUnknown"];
   }
 
   #report(
@@ -129,16 +126,13 @@ const maxDifferent = 2;
 /** Shorter paths resemble too many others. */
 const minLength = 4;
 
-/** Finds the endpoint with the most similar path: a part of it, the whole of which it is a part, or a typing error. */
-export function findSimilar<Candidate extends { readonly path: string }>(
-  path: string,
-  candidates: readonly Candidate[],
-): Candidate | undefined {
+/** Finds the most similar path: a part of it, the whole of which it is a part, or a typing error. */
+export function findSimilar(path: string, candidates: readonly string[]): string | undefined {
   const key = getPathKey(path);
-  let nearest: Candidate | undefined;
+  let nearest: string | undefined;
   let least = maxDifferent + 1;
   for (const candidate of candidates) {
-    const different = countDifferent(key, getPathKey(candidate.path));
+    const different = countDifferent(key, getPathKey(candidate));
     if (different < least) [nearest, least] = [candidate, different];
   }
   return nearest;

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import should from "should";
-import { DuplicateGuard, Guarding, maxAnswerBytes, MemoryDuplicates } from "../../src/deliveries/duplicates";
+import { DuplicateGuard, maxAnswerBytes, MemoryDuplicates } from "../../src/deliveries/duplicates";
+import { memoryBudget } from "../../src/request/body";
 import { answerTo } from "../harness/answering";
 import { bearer, token } from "../harness/flow";
 import { dial, type Reply, send } from "../harness/http";
@@ -29,11 +30,15 @@ describe("ten equal deliveries at once", () => {
     };
     guard();
   });
-  afterEach(() => reception.close());
+  const { max } = memoryBudget;
+  afterEach(() => {
+    memoryBudget.max = max;
+    reception.close();
+  });
 
-  function guard(common = new Guarding(duplicates), patience = longestWait): void {
-    const how = { endpoint: "hook", key: "header:X-Id", keptFor: 3_600_000, isIdLoose: false, patience } as const;
-    reception.duplicates = new DuplicateGuard(how, common);
+  function guard(): void {
+    const how = { endpoint: "hook", key: "header:X-Id", keptFor: 3_600_000, isIdLoose: false } as const;
+    reception.duplicates = new DuplicateGuard({ ...how, patience: longestWait }, duplicates);
     reception.deploy();
   }
   const post = (body = "x", headers: Record<string, string> = {}) =>
@@ -108,7 +113,7 @@ describe("ten equal deliveries at once", () => {
   });
 
   it("wait with as many bytes as they have unpacked", async () => {
-    guard(new Guarding(duplicates, 10, 1_000_000));
+    memoryBudget.max = 1_000_000;
     flow();
     const packed = () =>
       send(`${reception.origin}/hook`, {
@@ -125,7 +130,8 @@ describe("ten equal deliveries at once", () => {
   });
 
   it("wait in so many places, and leave those free that they have gone from", async () => {
-    guard(new Guarding(duplicates, 5));
+    // As much as five of them take.
+    memoryBudget.max = 5;
     flow();
     const first = post();
     await started();

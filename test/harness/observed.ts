@@ -9,7 +9,7 @@ import type { RefusedRequestFacts } from "../../src/auth/authenticator";
 import { TokenAuthenticator } from "../../src/auth/token";
 import type { DeliveryLog } from "../../src/deliveries/delivery-log";
 import type { Load } from "../../src/deliveries/queue";
-import type { OpenNode } from "../../src/flow/endpoint";
+import type { Endpoint } from "../../src/flow/endpoint";
 import { type Problem, problems } from "../../src/request/problem";
 import { token } from "./flow";
 import { parseMetrics } from "./prometheus";
@@ -79,7 +79,7 @@ export class Observed {
     const reply = { by: byFlow ? "flow" : "now" };
     const access = { method: "header", secondToken: hasTwo ? token : "" };
     const config = { path, guaranteed, reply, access, pace: { breaker }, alertWhenSilent: hours };
-    const running = { node, config, endpoint: { records }, recorder: tokenGate } as unknown as OpenNode;
+    const running = { node, config, records, authenticator: tokenGate } as unknown as Endpoint;
     this.observers.begin(node);
     this.observers.run(running);
     this.observers.open(running, store);

@@ -1,11 +1,12 @@
 import express from "express";
+import type { Node } from "node-red";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Authenticator } from "../../src/auth/authenticator";
 import { type SenderId, senders } from "../../src/auth/senders/table";
 import { TokenAuthenticator } from "../../src/auth/token";
-import type { ReplyByFlow, ReplyNow } from "../../src/config/parse";
+import type { ReplyByFlow, ReplyNow, WebhookConfig } from "../../src/config/parse";
 import type { DuplicateGuard } from "../../src/deliveries/duplicates";
 import { DeployGate } from "../../src/flow/deploy-gate";
 import type { Endpoint } from "../../src/flow/endpoint";
@@ -89,8 +90,8 @@ export class Reception {
     this.#unregister?.();
     this.#ids = 0;
     const endpoint: Endpoint = {
-      nodeId: "hook",
-      path: "/hook",
+      node: { id: "hook" } as unknown as Node,
+      config: { path: "/hook", reply: this.reply, rawBody: false, guaranteed: false } as WebhookConfig,
       authenticator,
       sender: sender && { id: sender, row: senders[sender] },
       limit,
@@ -98,8 +99,6 @@ export class Reception {
       duplicates: this.duplicates,
       guaranteed: undefined,
       records: undefined,
-      reply: this.reply,
-      rawBody: false,
       newId: () => `${++this.#ids}`,
       deliver: ({ body }, owed) => {
         this.payloads.push(body);

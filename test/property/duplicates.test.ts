@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
-import { Guarding, MemoryDuplicates } from "../../src/deliveries/duplicates";
+import { DuplicateGuard, MemoryDuplicates } from "../../src/deliveries/duplicates";
 import type { Duplicates, Found } from "../../src/deliveries/queue";
 import { Problem } from "../../src/request/problem";
 import { seed } from "../harness/property";
@@ -29,19 +29,22 @@ class Crowd {
   readonly #running = new Map<string, string>();
   /** The keys of which a delivery has been answered with no failure. */
   readonly #answered = new Map<string, string>();
-  readonly #guarding: Guarding;
+  readonly #guard: DuplicateGuard;
   readonly #step: (name: string) => Promise<unknown>;
 
   constructor(duplicates: Duplicates, step: (name: string) => Promise<unknown>) {
-    this.#guarding = new Guarding(duplicates);
+    const how = { endpoint: "n", key: "header:K", keptFor: 1000, isIdLoose: false, patience: 600_000 } as const;
+    this.#guard = new DuplicateGuard(how, duplicates);
     this.#step = step;
   }
 
   async send(id: string, { key, fate }: Sent): Promise<void> {
     await this.#step(`${id} comes`);
     const caller = new EventEmitter() as unknown as ServerResponse;
-    const found = await this.#guarding.judge({ endpoint: "n", key, id, keptFor: 1000 }, () => 1, 600_000, caller);
-    if (found instanceof Problem) throw new Error(found.name);
+    const bytes = Buffer.from("x");
+    const head = { method: "POST", rawHeaders: ["K", key], search: "" };
+    const found = await this.#guard.judge({ head, bytes, content: () => bytes, id: undefined }, id, caller);
+    if (!found || found instanceof Problem) throw new Error(found?.name);
     if (!found.isFirst) {
       this.ends.set(id, { is: "told", by: found.id, status: found.answer?.status });
       return;

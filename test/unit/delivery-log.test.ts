@@ -11,7 +11,7 @@ import {
 } from "../../src/deliveries/delivery-log";
 import { MemoryLog } from "../../src/deliveries/memory-log";
 import { type Change, StoreError } from "../../src/deliveries/queue";
-import { type RequestOutcome, Recorder } from "../../src/deliveries/recorder";
+import type { RequestOutcome } from "../../src/deliveries/record";
 import { problems } from "../../src/request/problem";
 import { bytes, delivered } from "../harness/deliveries";
 
@@ -37,7 +37,7 @@ describe("the log of deliveries", () => {
 
   const open = (target: LogTarget = memory, rest: { keepsBodies?: boolean; keepsAnswers?: boolean; isQueue?: boolean } = {}) =>
     new DeliveryLog(target, {
-      ...{ recorder: new Recorder("n", new Redactor([secret])), path: "/hook", starts, newId: () => `refused ${++ids}` },
+      ...{ node: "n", redactor: new Redactor([secret]), path: "/hook", starts, newId: () => `refused ${++ids}` },
       ...{ keepsBodies: true, keepsAnswers: true, isQueue: false, ...rest },
     });
   const come = (id: string, state: RequestOutcome["state"], log = open()) => {

@@ -4,7 +4,6 @@ import { mock } from "node:test";
 import should from "should";
 import {
   DuplicateGuard,
-  Guarding,
   maxAnswerBytes,
   maxKeys,
   MemoryDuplicates,
@@ -116,7 +115,7 @@ describe("a guard against duplicates", () => {
   const caller = () => Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
   let guard: DuplicateGuard;
   beforeEach(() => {
-    guard = new DuplicateGuard(how, new Guarding(new MemoryDuplicates()));
+    guard = new DuplicateGuard(how, new MemoryDuplicates());
   });
   const judge = async (id: string, bytes = Buffer.from("x")) => guard.judge(delivery("k", bytes), id, caller());
   const reserve = async (id: string) => {
@@ -132,7 +131,7 @@ describe("a guard against duplicates", () => {
 
   it("needs the bytes of a body where they are the key, or a part of it", () => {
     const needs = (key: "" | "body" | "json:a", isIdLoose: boolean) =>
-      new DuplicateGuard({ ...how, key, isIdLoose }, new Guarding(new MemoryDuplicates())).needsBytes;
+      new DuplicateGuard({ ...how, key, isIdLoose }, new MemoryDuplicates()).needsBytes;
     [needs("body", false), needs("", true)].should.eql([true, true]);
     [needs("", false), needs("json:a", true)].should.eql([false, false]);
   });
