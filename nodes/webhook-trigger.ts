@@ -3,6 +3,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { pushChanges, serveDeliveries } from "../src/admin/deliveries-api";
 import { Observers } from "../src/admin/observers";
+import { serveTestRequests } from "../src/admin/test-requests";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { TestCredentials } from "../src/auth/test-credentials";
@@ -22,11 +23,10 @@ import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
 import { DeployGate } from "../src/flow/deploy-gate";
 import { createEndpoint, type Endpoint } from "../src/flow/endpoint";
-import { ConfiguredPaths, EndpointRegistry, OpenNodes } from "../src/flow/endpoints";
+import { ConfiguredPaths, EndpointRegistry } from "../src/flow/endpoints";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
 import { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
-import { serveTestRequests } from "../src/flow/test-requests";
 import { clientAddress, getMountPath, trustsEveryProxy } from "../src/http/express";
 import { HttpFront } from "../src/http/front";
 import { MissedRequests } from "../src/http/missed-requests";
@@ -70,14 +70,12 @@ function prepare(RED: NodeAPI) {
   const registry = new EndpointRegistry();
   const deployGate = new DeployGate();
   const roots = getRoots(RED);
-  const opened = new OpenNodes(RED, registry);
   const stores = new DeliveryStores(RED, observers.outcomes, pushChanges(RED));
   const limit = getBodyLimitBytes(RED);
-  const { lists } = stores;
-  const replays = new Replays(RED, opened, deployGate);
+  const replays = new Replays(RED, registry, deployGate);
   serveDeliveries(RED, stores, replays);
   const testCredentials = new TestCredentials();
-  serveTestRequests(RED, { deployGate, opened, lists, testCredentials });
+  serveTestRequests(RED, { deployGate, nodes: observers.nodes, stores, testCredentials });
   const isConfigured = (key: string) => configured.find(key) !== undefined;
   const missed = new MissedRequests({
     registry,
@@ -121,7 +119,6 @@ function prepare(RED: NodeAPI) {
     completion: new Completion(RED, (id, error, by) => {
       stores.starts.failed(id, (redactor) => redactor.redact(describeError(by, error)).slice(0, maxErrorLength));
     }),
-    opened,
     testCredentials,
     limiting: { testCredentials, counter: stores.rates ?? new MemoryRateCounter() } satisfies LimitServices,
     duplicates: new MemoryDuplicates(),
@@ -135,23 +132,15 @@ function prepare(RED: NodeAPI) {
 
 /** Opens the endpoint of a node, unless its configuration breaks a rule. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { opened, testCredentials, observers, roots, baseUrl, stores } = common;
+  const { testCredentials, observers, roots, baseUrl, stores } = common;
   observers.begin(node);
-  const close = (breach: Breach) => {
-    opened.note(node, breach);
-    observers.showBreach(node, breach);
-  };
-  if (roots.node === false) {
-    opened.note(node, "switchedOff");
-    return observers.showSwitchedOff(node);
-  }
-
+  if (roots.node === false) return observers.showSwitchedOff(node);
   const config = isMiddlewareBroken(RED) ? brokenMiddleware : parseConfig(saved, node.credentials, { roots, baseUrl });
-  if ("rule" in config) return close(config);
+  if ("rule" in config) return observers.showBreach(node, config);
   const breach = stores.breachOf(config.guaranteed);
-  if (breach) return close(breach);
+  if (breach) return observers.showBreach(node, breach);
   const authenticator = createAuthenticator(config, node.id, testCredentials);
-  if ("rule" in authenticator) return close(authenticator);
+  if ("rule" in authenticator) return observers.showBreach(node, authenticator);
   open(RED, node, { ...common, config, authenticator });
 }
 
@@ -169,7 +158,6 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const records = stores.logOf(node.id, authenticator.redactor, config);
   const endpoint = createEndpoint(RED, node, { ...whole, duplicates, guaranteed, records });
   if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
-  whole.opened.note(node, endpoint);
   observers.run(endpoint);
   completion.watchErrors(node);
   const leave = flow && stores.process(node.id, flow, config.guaranteed);

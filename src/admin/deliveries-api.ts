@@ -1,15 +1,21 @@
 // The admin API of deliveries and of queues, and the push that makes open editors fetch them again.
 
-import type { Request, RequestHandler } from "express";
 import type { Node, NodeAPI } from "node-red";
-import { permissions } from "../config/host";
 import { getServer } from "../config/node-red";
-import { finished, unfinished } from "../deliveries/delivery";
-import { describeDelivery, formatPosition, parsePosition, summarize } from "../deliveries/lists";
-import { type DeliveryQueue, type Query, StoreError } from "../deliveries/queue";
-import type { Detail, State, SummaryPage } from "../deliveries/summary";
+import { finished, type State, unfinished } from "../deliveries/delivery";
+import {
+  describeDelivery,
+  findDelivery,
+  formatPosition,
+  listPage,
+  parsePosition,
+  summarize,
+} from "../deliveries/lists";
+import type { Query } from "../deliveries/queue";
+import type { Detail, SummaryPage } from "../deliveries/summary";
 import type { Changed, Replays } from "../flow/replays";
 import type { DeliveryStores } from "../flow/stores";
+import { addRoute, BadRequest, notFound } from "./routes";
 
 const states: readonly State[] = [...unfinished, ...finished];
 export const defaultPageSize = 100;
@@ -18,8 +24,6 @@ export const maxPageSize = 500;
 const conflict = 409;
 /** From one push to the next, in ms. */
 const pushInterval = 250;
-
-class BadRequest extends Error {}
 
 /** Pushes nothing while no editor is open. @returns what to call whenever a delivery is new or has changed */
 export function pushChanges(RED: NodeAPI): () => void {
@@ -38,88 +42,48 @@ export function pushChanges(RED: NodeAPI): () => void {
   };
 }
 
-/** What a route answers; without a body its status only. */
-interface Answer {
-  readonly status?: number;
-  readonly body?: object;
-}
-
-const notFound: Answer = { status: 404 };
-
 type Stores = Pick<DeliveryStores, "lists" | "loads" | "queue" | "paused">;
 
 /** Serves the deliveries, and pauses and resumes nodes. */
 export function serveDeliveries(RED: NodeAPI, stores: Stores, replays: Replays): void {
-  const { httpAdmin, auth } = RED;
-  const { lists } = stores;
   const means = { translate: RED._, paused: (node: string) => stores.paused(node) };
-  const [mayRead, mayWrite] = [auth.needsPermission(permissions.read), auth.needsPermission(permissions.write)];
-
-  const answer =
-    (act: (request: Request<{ id: string }>) => Promise<Answer>): RequestHandler<{ id: string }> =>
-    (request, response) => {
-      response.set("Cache-Control", "no-store");
-      act(request)
-        .catch((error: unknown) => describeFailure(RED, error))
-        .then(({ status = 200, body }) => (body ? response.status(status).json(body) : response.sendStatus(status)))
-        .catch((error: unknown) => RED.log.error(error));
-    };
-
-  const control = (act: (queue: DeliveryQueue, node: string) => Promise<void>) =>
-    answer(async ({ params: { id } }) => {
-      if (!(RED.nodes.getNode(id) as Node | null)) return notFound;
-      if (!stores.loads.has(id)) {
-        return { status: conflict, body: { code: "notGuaranteed", message: RED._("queue.notGuaranteed") } };
-      }
-      await act(stores.queue, id);
-      return { status: 204 };
-    });
-
-  const root = "/webhook-trigger/deliveries";
-  const page = answer(async ({ query }) => {
-    const { deliveries, next } = await lists.page(parseQuery(query));
+  addRoute(RED, "get", "deliveries", async ({ query }) => {
+    const { deliveries, next } = await listPage(stores.lists, parseQuery(query));
     const body: SummaryPage = {
       deliveries: deliveries.map((delivery) => summarize(delivery, means)),
       next: next ? formatPosition(next) : null,
     };
     return { body };
   });
-  const detail = answer(async ({ params: { id } }) => {
-    const found = await lists.find(id);
+  addRoute(RED, "get", "deliveries/:id", async ({ params: { id } }) => {
+    const found = await findDelivery(stores.lists, id);
     if (!found) return notFound;
     const body: Detail = { ...describeDelivery(found.stored, means), ...(await replays.payloadToShow(found.stored)) };
     return { body };
   });
-  const replay = answer(async ({ params: { id }, body }) => {
+  addRoute(RED, "post", "deliveries/:id/replay", async ({ params: { id }, body }) => {
     const changed = parseChanged(body);
-    const found = await lists.find(id);
+    const found = await findDelivery(stores.lists, id);
     if (!found) return notFound;
     const outcome = await replays.replay(found.stored, found.list, changed);
     if (typeof outcome === "object") return { body: outcome };
     return { status: conflict, body: { code: outcome, message: RED._(`replay.${outcome}`) } };
   });
-  const queues: RequestHandler = (_request, response) => {
+  addRoute(RED, "get", "queues", () => {
     // The load of a node may be older than its pause.
-    const all = [...stores.loads].map(([node, load]) => ({ node, ...load, pause: stores.paused(node) ?? null }));
-    response.set("Cache-Control", "no-store").json({ queues: all });
-  };
-  httpAdmin.get(root, mayRead, page);
-  httpAdmin.get(`${root}/:id`, mayRead, detail);
-  httpAdmin.post(`${root}/:id/replay`, mayWrite, replay);
-  httpAdmin.get("/webhook-trigger/queues", mayRead, queues);
-  const pause = control((queue, node) => queue.pause(node));
-  const resume = control((queue, node) => queue.resume(node));
-  httpAdmin.post("/webhook-trigger/:id/pause", mayWrite, pause);
-  httpAdmin.post("/webhook-trigger/:id/resume", mayWrite, resume);
-}
-
-function describeFailure(RED: NodeAPI, error: unknown): Answer {
-  if (error instanceof BadRequest) return { status: 400, body: { code: "badRequest", message: error.message } };
-  if (error instanceof StoreError) {
-    return { status: 503, body: { code: error.trouble, message: RED._(`status.store.${error.trouble}`) } };
+    const queues = [...stores.loads].map(([node, load]) => ({ node, ...load, pause: stores.paused(node) ?? null }));
+    return { body: { queues } };
+  });
+  for (const act of ["pause", "resume"] as const) {
+    addRoute(RED, "post", `:id/${act}`, async ({ params: { id } }) => {
+      if (!(RED.nodes.getNode(id) as Node | null)) return notFound;
+      if (!stores.loads.has(id)) {
+        return { status: conflict, body: { code: "notGuaranteed", message: RED._("queue.notGuaranteed") } };
+      }
+      await stores.queue[act](id);
+      return { status: 204 };
+    });
   }
-  RED.log.error(error);
-  return { status: 500, body: { code: "unforeseen", message: RED._("refused.unforeseen") } };
 }
 
 function parseQuery(query: Readonly<Record<string, unknown>>): Query {

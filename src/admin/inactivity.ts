@@ -1,13 +1,11 @@
 // Inactivity alerts: nothing was accepted for longer than the operator expects.
 
-import type { RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
-import { permissions } from "../config/host";
-
 import type { DeliveryQueue } from "../deliveries/queue";
-import type { State } from "../deliveries/summary";
+import type { State } from "../deliveries/delivery";
 import type { AcceptedEvent, Outcomes, SilentEvent } from "../flow/outcomes";
 import type { NodeHealths } from "./node-health";
+import { addRoute } from "./routes";
 
 /** The longest time that `setTimeout` takes, in ms. */
 const maxTimeoutMs = 2 ** 31 - 1;
@@ -38,17 +36,16 @@ export class Inactivity {
   readonly #nodes: NodeHealths;
   readonly #watches = new Map<string, Watch>();
 
-  constructor({ httpAdmin, auth }: NodeAPI, outcomes: Outcomes, nodes: NodeHealths) {
+  constructor(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths) {
     this.#outcomes = outcomes;
     this.#nodes = nodes;
     outcomes.on("accepted", (event) => this.#accept(event));
     outcomes.on("duplicate", (event) => this.#accept(event));
     outcomes.on("removed", ({ node }) => this.#watches.delete(node));
-    const silent: RequestHandler = (_request, response) => {
-      const all = [...this.#watches.keys()].map((node) => this.find(node)).filter((each) => each !== undefined);
-      response.set("Cache-Control", "no-store").json({ nodes: all });
-    };
-    httpAdmin.get("/webhook-trigger/silent", auth.needsPermission(permissions.read), silent);
+    addRoute(RED, "get", "silent", () => {
+      const nodes = [...this.#watches.keys()].map((node) => this.find(node)).filter((each) => each !== undefined);
+      return { body: { nodes } };
+    });
   }
 
   find(node: string): SilentEvent | undefined {

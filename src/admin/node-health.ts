@@ -4,6 +4,7 @@ import type { Node, NodeAPI } from "node-red";
 import { isLoopback } from "../auth/limits";
 import type { Credential, Explanation } from "../auth/result";
 import { hasTwoCredentials } from "../config/parse";
+import type { Breach } from "../config/rules";
 import type { Load } from "../deliveries/queue";
 import type { Endpoint } from "../flow/endpoint";
 import type { AcceptedEvent, Outcomes } from "../flow/outcomes";
@@ -22,6 +23,8 @@ const none: readonly never[] = [];
 export class NodeHealth {
   /** The endpoint of the node as it was last deployed; missing where its configuration breaks a rule. */
   running: Endpoint | undefined;
+  /** The rule that keeps it closed. */
+  breach: Breach | undefined;
   isOpen = false;
   /** The name of the node whose route gets its requests; may be empty. */
   shadowedBy: string | undefined;
@@ -37,6 +40,8 @@ export class NodeHealth {
   secret: string | undefined;
   /** Failed attempts since the last one that succeeded. */
   failures = 0;
+  /** When a refusal was last logged with each level (`performance.now()`). */
+  readonly logged = { warn: -Infinity, error: -Infinity };
   #last: NodeReport["last"];
   #credential: Credential | undefined;
   #withoutKey = 0;
@@ -51,7 +56,7 @@ export class NodeHealth {
 
   /** Forgets what depends on the configuration; the history stays. */
   begin(): void {
-    this.running = this.shadowedBy = this.load = this.secret = this.#credential = undefined;
+    this.running = this.breach = this.shadowedBy = this.load = this.secret = this.#credential = undefined;
     this.isOpen = false;
     this.used = {};
     this.#withoutKey = 0;

@@ -51,12 +51,9 @@ function describeCause(cause: unknown, translate: Translate): string {
   }
 }
 
-type Level = "warn" | "error";
-
 export class NodeLog {
   readonly #translate: Translate;
   readonly #nodes: NodeHealths;
-  readonly #logged = new Map<string, Record<Level, number>>();
 
   constructor(translate: Translate, outcomes: Outcomes, nodes: NodeHealths) {
     this.#translate = translate;
@@ -94,7 +91,6 @@ export class NodeLog {
       metric.metric("response.time.millis", { _msgid: id }, Number(milliseconds.toFixed(3)));
       metric.metric("response.content-length.bytes", { _msgid: id }, contentLength);
     });
-    outcomes.on("removed", ({ node }) => this.#logged.delete(node));
   }
 
   #refuse(event: RefusedEvent): void {
@@ -136,12 +132,11 @@ export class NodeLog {
   }
 
   /** Whether a line may be logged now; if so, the interval begins. */
-  #mayLog(node: string, level: Level): boolean {
-    let last = this.#logged.get(node);
-    if (!last) this.#logged.set(node, (last = { warn: -Infinity, error: -Infinity }));
+  #mayLog(node: string, level: "warn" | "error"): boolean {
+    const logged = this.#nodes.get(node)?.logged;
     const now = performance.now();
-    if (now - last[level] < logIntervalMs) return false;
-    last[level] = now;
+    if (!logged || now - logged[level] < logIntervalMs) return false;
+    logged[level] = now;
     return true;
   }
 }

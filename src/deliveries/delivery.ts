@@ -5,7 +5,21 @@ import type { Credential, Reason } from "../auth/result";
 import type { SenderId } from "../auth/senders/table";
 import type { Body } from "../request/decode";
 import type { RequestInfo } from "../request/request-info";
-import type { Attempt, State } from "./summary";
+
+/** The first three start no flow. `queued` waits for its first attempt, or for another after an interruption. */
+export type State = "refused" | "duplicate" | "handshake" | "queued" | "running" | "retrying" | "succeeded" | "failed";
+
+/** Paused by a person, or by the circuit breaker. */
+export type Pause = "manual" | "breaker";
+
+export interface Attempt {
+  /** In ms since the epoch. */
+  readonly at: number;
+  /** In ms since the epoch; missing while it runs, or where its end is unknown. */
+  readonly ended?: number;
+  /** Missing where it has not failed. */
+  readonly error?: string;
+}
 
 /** Never dropped. */
 export const unfinished: readonly State[] = ["queued", "running", "retrying"];

@@ -4,7 +4,7 @@ import { redactHeaders, redactQuery } from "../auth/redactor";
 import { decodeIfText } from "../request/decode";
 import { type Problem, problems } from "../request/problem";
 import { toObject } from "../request/target";
-import { type Delivery, type StoredDelivery, readEvent } from "./delivery";
+import { type Delivery, type Pause, type State, type StoredDelivery, readEvent } from "./delivery";
 import { type DeliveryList, isBehind, type Position, type Query } from "./queue";
 import {
   type Cause,
@@ -12,40 +12,36 @@ import {
   formatFix,
   gone,
   lateAnswer,
-  type Pause,
   formatReason,
   type ShownAnswer,
   type ShownBody,
-  type State,
   statusError,
   type Summary,
   type Translate,
 } from "./summary";
 
-export class DeliveryLists {
-  readonly #lists: () => readonly DeliveryList[];
+/** @returns as `next` the `before` of the next page; nothing on the last one @throws {StoreError} */
+export async function listPage(
+  lists: readonly DeliveryList[],
+  query: Query,
+): Promise<{ deliveries: Delivery[]; next: Position | undefined }> {
+  const oneMore = { ...query, limit: query.limit + 1 };
+  const found = (await Promise.all(lists.map((list) => list.list(oneMore)))).flat();
+  found.sort((one, other) => (isBehind(one, other) ? 1 : -1));
+  const deliveries = found.slice(0, query.limit);
+  return { deliveries, next: found.length > query.limit ? deliveries.at(-1) : undefined };
+}
 
-  constructor(lists: () => readonly DeliveryList[]) {
-    this.#lists = lists;
+/** @throws {StoreError} */
+export async function findDelivery(
+  lists: readonly DeliveryList[],
+  id: string,
+): Promise<{ stored: StoredDelivery; list: DeliveryList } | undefined> {
+  for (const list of lists) {
+    const stored = await list.find(id);
+    if (stored) return { stored, list };
   }
-
-  /** @returns as `next` the `before` of the next page; nothing on the last one @throws {StoreError} */
-  async page(query: Query): Promise<{ deliveries: Delivery[]; next: Position | undefined }> {
-    const oneMore = { ...query, limit: query.limit + 1 };
-    const found = (await Promise.all(this.#lists().map((list) => list.list(oneMore)))).flat();
-    found.sort((one, other) => (isBehind(one, other) ? 1 : -1));
-    const deliveries = found.slice(0, query.limit);
-    return { deliveries, next: found.length > query.limit ? deliveries.at(-1) : undefined };
-  }
-
-  /** @throws {StoreError} */
-  async find(id: string): Promise<{ stored: StoredDelivery; list: DeliveryList } | undefined> {
-    for (const list of this.#lists()) {
-      const stored = await list.find(id);
-      if (stored) return { stored, list };
-    }
-    return undefined;
-  }
+  return undefined;
 }
 
 /** A position as text for the admin API. */
@@ -74,6 +70,7 @@ const unsettled: readonly State[] = ["queued", "retrying", "failed"];
 
 export function summarize(delivery: Delivery, { translate, paused }: SummaryOptions): Summary {
   const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
+  const { words = null, maxAttempts = null, nextAt = null, replayOf = null, duplicateOf = null, isTest = false } = delivery; // prettier-ignore
   const { event, senderId } = readEvent(delivery);
   const cause = explainState(delivery);
   const pause = (unsettled.includes(state) && paused(node)) || null;
@@ -84,14 +81,9 @@ export function summarize(delivery: Delivery, { translate, paused }: SummaryOpti
     ...{ method: head.method, path: head.path, ip: head.ip },
     sender: webhook?.sender ?? null,
     event: event ?? null,
-    words: delivery.words ?? null,
     senderId: senderId ?? null,
     ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
-    ...{ maxAttempts: delivery.maxAttempts ?? null, nextAt: delivery.nextAt ?? null, pause },
-    replayOf: delivery.replayOf ?? null,
-    duplicateOf: delivery.duplicateOf ?? null,
-    isTest: delivery.isTest ?? false,
-    cause,
+    ...{ words, maxAttempts, nextAt, pause, replayOf, duplicateOf, isTest, cause },
   };
 }
 

@@ -1,17 +1,14 @@
 // The last deliveries of each node, in memory: lost at a restart, never retried.
 
-import { type Delivery, ownMemory, searchedIn, type StoredDelivery, withWords } from "./delivery";
+import { type Attempt, type Delivery, ownMemory, searchedIn, type StoredDelivery, withWords } from "./delivery";
 import { type Change, type DeliveryList, isBehind, type Query } from "./queue";
-import type { Attempt, State } from "./summary";
+import { isReplayable } from "./summary";
 
 export const maxLogPerNode = 200;
 /** Over all nodes. */
 export const maxLogBytes = 20 * 1024 * 1024;
 /** Bytes of a delivery besides its texts and body. */
 const overhead = 1024;
-
-/** Strangers can send as many of these as they like. */
-const startedNoFlow: readonly State[] = ["refused", "duplicate", "handshake"];
 
 interface LogEntry {
   delivery: Delivery;
@@ -49,7 +46,8 @@ export class MemoryLog implements DeliveryList {
     const node = this.#nodes.get(delivery.node) ?? { started: [], others: [] };
     this.#nodes.set(delivery.node, node);
     const { started, others } = node;
-    const among = startedNoFlow.includes(delivery.state) ? others : started;
+    // Strangers can send as many of the others as they like.
+    const among = isReplayable(delivery.state) ? started : others;
     const entry: LogEntry = { delivery, body: own, among, bytes, ended: undefined };
     this.#entries.set(delivery.id, entry);
     this.#bytes += bytes;

@@ -1,8 +1,7 @@
 // The queue: stores deliveries and starts their flows.
 
 import { backoffAfter, type Pace } from "../config/parse";
-import type { Delivery, StoredDelivery } from "./delivery";
-import type { Pause, State } from "./summary";
+import type { Delivery, Pause, State, StoredDelivery } from "./delivery";
 
 /** How often a node with an open circuit breaker is tried, in ms. */
 export const breakerIntervalMs = 60_000;
@@ -32,9 +31,8 @@ export type AttemptResult =
   /** By a deploy: the delivery is put back, and the attempt is not counted. */
   | { readonly as: "interrupted" };
 
-/** The queue of a node, in numbers. */
+/** The queue of a node, in numbers, over all instances. */
 export interface Load {
-  /** Attempts of this process. */
   readonly running: number;
   /** Deliveries that wait for their first and for another attempt. */
   readonly queued: number;
@@ -50,7 +48,6 @@ export interface Consumer {
   start(stored: StoredDelivery): Promise<AttemptResult>;
   /** An attempt has ended; the delivery is `succeeded`, `retrying`, `failed`, or `queued` after an interruption. */
   ended(delivery: Delivery, result: AttemptResult): void;
-  loaded(load: Load): void;
 }
 
 export interface Query {
@@ -221,8 +218,8 @@ export interface StoreEvents {
   movedAside(path: string, cause: unknown): void;
   /** Each called once. */
   warned(warning: Warning): void;
-  /** A delivery is new or has changed. */
-  changed(id: string, node?: string): void;
+  /** A delivery of a node, or its pause, is new or has changed. */
+  changed(node?: string): void;
 }
 
 // What both engines do alike.
@@ -251,39 +248,4 @@ export function afterAttempt(
   if (isTold || attempt >= max) return { delivery: { ...rest, state: "failed", error }, attempts: all };
   const nextAt = now + (retryAfterMs ?? (pace ? backoffAfter(pace, attempt) : 0));
   return { delivery: { ...rest, state: "retrying", error, nextAt, maxAttempts: max }, attempts: all };
-}
-
-/** Loads are reported at most this often, in ms. */
-const loadIntervalMs = 250;
-
-/** Reports the load of a node when it has changed. */
-export class LoadReporter {
-  readonly #consumer: () => Consumer | undefined;
-  readonly #read: () => Promise<Partial<Load>>;
-  #timer: NodeJS.Timeout | undefined;
-  #last: { consumer: Consumer; text: string } | undefined;
-
-  /** @param read where it rejects, nothing is reported */
-  constructor(consumer: () => Consumer | undefined, read: () => Promise<Partial<Load>>) {
-    this.#consumer = consumer;
-    this.#read = read;
-  }
-
-  soon(): void {
-    if (!this.#consumer()) return;
-    this.#timer ??= setTimeout(() => {
-      this.#timer = undefined;
-      this.#report().catch(() => undefined);
-    }, loadIntervalMs).unref();
-  }
-
-  async #report(): Promise<void> {
-    const { running = 0, queued = 0, retrying = 0, failed = 0, pause } = await this.#read();
-    const consumer = this.#consumer();
-    const load = { running, queued, retrying, failed, pause };
-    const text = JSON.stringify(load);
-    if (!consumer || (this.#last?.consumer === consumer && this.#last.text === text)) return;
-    this.#last = { consumer, text };
-    consumer.loaded(load);
-  }
 }

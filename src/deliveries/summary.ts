@@ -2,37 +2,27 @@
 
 import type { Reason } from "../auth/result";
 import { type SenderId, shortName } from "../auth/senders/table";
+import type { Attempt, Delivery, Pause, State } from "./delivery";
 
-/** A delivery in a list: as `Delivery` has it, with `null` for unknown values. */
-export interface Summary {
-  readonly id: string;
+type Nullable<Part> = { readonly [Name in keyof Part]-?: Exclude<Part[Name], undefined> | null };
+
+/** As `Delivery` has it, with `null` for unknown values. */
+type SummarizedParts = Pick<Delivery, "id" | "at" | "state" | "size" | "attempt"> &
+  Pick<Delivery["head"], "method" | "path" | "ip"> &
+  Nullable<Pick<Delivery, "status" | "words" | "milliseconds" | "maxAttempts" | "nextAt" | "replayOf" | "duplicateOf">>;
+
+/** A delivery in a list. */
+export interface Summary extends SummarizedParts {
   /** `null` where it reached no endpoint, and none has a similar path. */
   readonly node: string | null;
-  readonly at: number;
-  readonly state: State;
-  readonly status: number | null;
   /** Why it was refused or has failed, and what to do about that, in the language of the runtime. */
   readonly reason: string | null;
   readonly fix: string | null;
-  readonly method: string;
-  /** Without the query; below `httpNodeRoot` where it reached an endpoint. */
-  readonly path: string;
-  /** Empty where unknown. */
-  readonly ip: string;
   readonly sender: SenderId | null;
   readonly event: string | null;
-  readonly words: string | null;
   readonly senderId: string | null;
-  readonly size: number;
-  readonly milliseconds: number | null;
-  readonly attempt: number;
-  /** `null` without guaranteed delivery. */
-  readonly maxAttempts: number | null;
-  readonly nextAt: number | null;
   /** Why it waits; `null` where its node is not paused. */
   readonly pause: Pause | null;
-  readonly replayOf: string | null;
-  readonly duplicateOf: string | null;
   readonly isTest: boolean;
   readonly cause: Cause | null;
 }
@@ -86,12 +76,6 @@ export interface SummaryPage {
 
 // States and attempts.
 
-/** The first three start no flow. `queued` waits for its first attempt, or for another after an interruption. */
-export type State = "refused" | "duplicate" | "handshake" | "queued" | "running" | "retrying" | "succeeded" | "failed";
-
-/** Paused by a person, or by the circuit breaker. */
-export type Pause = "manual" | "breaker";
-
 /** Whether it has started its flow, or will. */
 export function isReplayable(state: State): state is Exclude<State, "refused" | "duplicate" | "handshake"> {
   return !["refused", "duplicate", "handshake"].includes(state);
@@ -112,15 +96,6 @@ export const obstacles = [
 ] as const;
 
 export type Obstacle = (typeof obstacles)[number];
-
-export interface Attempt {
-  /** In ms since the epoch. */
-  readonly at: number;
-  /** In ms since the epoch; missing while it runs, or where its end is unknown. */
-  readonly ended?: number;
-  /** Missing where it has not failed. */
-  readonly error?: string;
-}
 
 /** The error of a delivery whose process ended during each attempt. */
 export const interrupted = "interrupted";

@@ -1,7 +1,7 @@
 // Paths and their endpoints.
 
-import type { Node, NodeAPI } from "node-red";
-import { type Breach, environmentName, normalisePath, rules, text } from "../config/rules";
+import type { NodeAPI } from "node-red";
+import { environmentName, normalisePath, rules, text } from "../config/rules";
 import { getPathKey } from "../request/target";
 import type { Endpoint } from "./endpoint";
 
@@ -38,6 +38,11 @@ export class EndpointRegistry {
 
   get endpoints(): Endpoint[] {
     return [...this.#queues.values()].flatMap(([first]) => (first ? [first.registration.endpoint] : []));
+  }
+
+  /** Finds the endpoint of a node, if it has its path. */
+  findOfNode(id: string): Endpoint | undefined {
+    return this.endpoints.find(({ node }) => node.id === id);
   }
 
   suspend(): void {
@@ -83,39 +88,6 @@ export class EndpointRegistry {
       place.told = event;
       place.registration[event]();
     }
-  }
-}
-
-// The state of each running node.
-
-/** The endpoint of a running node, or why it has none. */
-export type OpenResult = Endpoint | Breach | "switchedOff";
-
-export class OpenNodes {
-  readonly #RED: NodeAPI;
-  readonly #registry: EndpointRegistry;
-  readonly #opened = new WeakMap<Node, OpenResult>();
-
-  constructor(RED: NodeAPI, registry: EndpointRegistry) {
-    this.#RED = RED;
-    this.#registry = registry;
-  }
-
-  note(node: Node, opened: OpenResult): void {
-    this.#opened.set(node, opened);
-  }
-
-  /** Missing where the node does not run. */
-  of(id: string): OpenResult | undefined {
-    const node = this.#RED.nodes.getNode(id) as Node | null;
-    return node ? this.#opened.get(node) : undefined;
-  }
-
-  /** The endpoint of a node, if it has its path. */
-  serving(id: string): Endpoint | undefined {
-    const opened = this.of(id);
-    if (opened === undefined || opened === "switchedOff" || "rule" in opened) return undefined;
-    return this.#registry.find(opened.config.path) === opened ? opened : undefined;
   }
 }
 

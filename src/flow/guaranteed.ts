@@ -9,7 +9,6 @@ import {
   breakerIntervalMs,
   type Consumer,
   type DeliveryQueue,
-  type Load,
   StoreError,
 } from "../deliveries/queue";
 import { recordDelivery, type RequestOutcome, restoreDelivery, type SentRequest } from "../deliveries/record";
@@ -91,10 +90,6 @@ export class GuaranteedFlow implements Consumer {
     else outcomes.emit(`attempt:${result.as}`, { node, id, attempt });
     const isKnown = result.as === "failed" && result.isTold;
     if (state === "failed" && !isKnown) outcomes.emit("failed", { node, id, attempts: attempt, error });
-  }
-
-  loaded(load: Load): void {
-    this.#services.outcomes.emit("load", { node: this.#node.id, load });
   }
 
   async #run(stored: StoredDelivery): Promise<AttemptResult> {

@@ -10,7 +10,7 @@ import { isReplayable, lateAnswer, type Obstacle } from "../deliveries/summary";
 import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
 import type { Endpoint } from "./endpoint";
-import type { OpenNodes } from "./endpoints";
+import type { EndpointRegistry } from "./endpoints";
 import { FlowReply } from "./flow-reply";
 import { composePayload } from "./message";
 
@@ -21,12 +21,12 @@ export interface Changed {
 
 export class Replays {
   readonly #RED: NodeAPI;
-  readonly #opened: OpenNodes;
+  readonly #registry: EndpointRegistry;
   readonly #deployGate: DeployGate;
 
-  constructor(RED: NodeAPI, opened: OpenNodes, deployGate: DeployGate) {
+  constructor(RED: NodeAPI, registry: EndpointRegistry, deployGate: DeployGate) {
     this.#RED = RED;
-    this.#opened = opened;
+    this.#registry = registry;
     this.#deployGate = deployGate;
   }
 
@@ -45,7 +45,7 @@ export class Replays {
     const { delivery } = stored;
     if (!isReplayable(delivery.state)) return "notAccepted";
     if (!changed && lacksBody(stored)) return "bodyMissing";
-    const endpoint = this.#opened.serving(delivery.node);
+    const endpoint = this.#registry.findOfNode(delivery.node);
     if (!endpoint) return "notOpen";
     const again = repeatDelivery(stored, endpoint.newId(), changed, endpoint.authenticator.redactor);
     const outcome = await this.#start(endpoint, again);
@@ -61,7 +61,7 @@ export class Replays {
    * @returns nothing where it is no JSON, or too long
    */
   async payloadToShow(stored: StoredDelivery): Promise<Changed | undefined> {
-    const endpoint = this.#opened.serving(stored.delivery.node);
+    const endpoint = this.#registry.findOfNode(stored.delivery.node);
     if (!endpoint || !isReplayable(stored.delivery.state)) return undefined;
     if (lacksBody(stored) || stored.body.length > maxShownBytes) return undefined;
     const restored = await restoreDelivery(stored, maxShownBytes, false).catch(() => undefined);

@@ -16,23 +16,27 @@ import {
 } from "../config/stores";
 import { BullQueue } from "../deliveries/bullmq/bull-queue";
 import { clientPackages } from "../deliveries/bullmq/server";
-import type { Delivery } from "../deliveries/delivery";
+import type { Delivery, Pause } from "../deliveries/delivery";
 import { DeliveryLog, ignoreTrouble, type LogTarget, RecentStarts } from "../deliveries/delivery-log";
 import {
   type Consumer,
+  type DeliveryList,
   type DeliveryQueue,
   type Load,
   StoreError,
   type StoreEvents,
   type StoreTrouble,
 } from "../deliveries/queue";
-import { DeliveryLists } from "../deliveries/lists";
 import { MemoryLog } from "../deliveries/memory-log";
 import { SqliteQueue } from "../deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../deliveries/sqlite/tables";
-import type { Pause } from "../deliveries/summary";
 import { problems } from "../request/problem";
 import type { Outcomes } from "./outcomes";
+
+/** Loads are reported at most this often, in ms. */
+const loadIntervalMs = 250;
+/** How often the loads of a shared store are read, which other instances change, in ms. */
+const loadPollMs = 2000;
 
 /** A file is opened when a node needs it; a shared store as soon as there is a node. */
 export class DeliveryStores {
@@ -40,10 +44,14 @@ export class DeliveryStores {
   readonly keeping: StoreKind;
   /** Counts over all instances that share a store; missing otherwise. */
   readonly rates: RateCounter | undefined;
-  readonly lists = new DeliveryLists(() => [this.#log, this.#opened].filter((list) => list !== undefined));
   readonly starts: RecentStarts;
   /** The load of each open node with guaranteed delivery. */
   readonly loads = new Map<string, Load>();
+  /** The last load of each node whose deliveries are processed, as text; empty until it is read. */
+  readonly #loadTexts = new Map<string, string>();
+  /** The nodes whose loads are about to be read. */
+  readonly #reading = new Set<string>();
+  readonly #report: (node: string, load: Load) => void;
   readonly #RED: NodeAPI;
   readonly #events: StoreEvents;
   readonly #misunderstood: Breach | undefined;
@@ -62,19 +70,25 @@ export class DeliveryStores {
     this.#RED = RED;
     this.#events = {
       down: (trouble, cause) => outcomes.emit("store:down", { trouble, cause }),
-      up: () => outcomes.emit("store:up"),
+      up: () => {
+        outcomes.emit("store:up");
+        this.#readLoads();
+      },
       movedAside: (path, cause) => outcomes.emit("store:moved-aside", { path, cause }),
       warned: (warning) => outcomes.emit("store:warning", { warning }),
-      changed,
+      changed: (node) => {
+        changed();
+        if (node !== undefined) this.#readLoad(node);
+      },
+    };
+    this.#report = (node, load) => {
+      if (this.loads.has(node)) this.loads.set(node, load);
+      outcomes.emit("load", { node, load });
+      changed();
     };
     this.starts = new RecentStarts((node, id, error) =>
       outcomes.emit("attempt:failed", { node, id, attempt: 1, error }),
     );
-    outcomes.on("load", ({ node, load }) => {
-      if (!this.loads.has(node)) return;
-      this.loads.set(node, load);
-      changed();
-    });
     const { webhookTriggerStore, webhookTriggerDeliveries, userDir = process.cwd() } = getSettings(RED);
     const store = parseStoreSettings(webhookTriggerStore);
     if ("field" in store) this.#misunderstood = { rule: "storeMisunderstood", value: store.field };
@@ -88,6 +102,7 @@ export class DeliveryStores {
       const queue = new BullQueue({ ...store, ...limits });
       this.rates = queue.rates;
       this.#queue = queue;
+      setInterval(() => this.#readLoads(), loadPollMs).unref();
     } else {
       const folder = "folder" in store ? store.folder : undefined;
       this.#queue = new SqliteQueue(folder ?? userDir, limits);
@@ -98,6 +113,11 @@ export class DeliveryStores {
   breachOf(isGuaranteed: boolean): Breach | undefined {
     if (!isGuaranteed || this.keeping !== "none") return undefined;
     return this.#misunderstood ?? { rule: "storeMissing", value: process.versions.node };
+  }
+
+  /** Where deliveries are: in memory and in the store, as far as these have any. */
+  get lists(): DeliveryList[] {
+    return [this.#log, this.#opened].filter((list) => list !== undefined);
   }
 
   hold(): void {
@@ -154,10 +174,34 @@ export class DeliveryStores {
     const leave = this.queue.process(node, consumer);
     const load = { running: 0, queued: 0, retrying: 0, failed: 0, pause: this.queue.paused(node) };
     if (isGuaranteed) this.loads.set(node, load);
+    this.#loadTexts.set(node, "");
+    this.#readLoad(node);
     return () => {
       leave();
+      this.#loadTexts.delete(node);
       this.loads.delete(node);
     };
+  }
+
+  #readLoads(): void {
+    for (const node of this.#loadTexts.keys()) this.#readLoad(node);
+  }
+
+  /** Reads the load of a node whose deliveries are processed, and reports it where it has changed. */
+  #readLoad(node: string): void {
+    if (!this.#loadTexts.has(node) || this.#reading.has(node)) return;
+    this.#reading.add(node);
+    const read = async () => {
+      this.#reading.delete(node);
+      const { running = 0, queued = 0, retrying = 0, failed = 0 } = await this.queue.counts(node);
+      const load = { running, queued, retrying, failed, pause: this.queue.paused(node) };
+      const text = JSON.stringify(load);
+      const known = this.#loadTexts.get(node);
+      if (known === undefined || known === text) return;
+      this.#loadTexts.set(node, text);
+      this.#report(node, load);
+    };
+    setTimeout(() => void read().catch(ignoreTrouble), loadIntervalMs).unref();
   }
 
   /** Why an open node with guaranteed delivery is paused; nothing where it is not. */

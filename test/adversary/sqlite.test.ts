@@ -20,7 +20,7 @@ import { StoreError, type StoreTrouble } from "../../src/deliveries/queue";
 import { maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
 import { fileName, type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { openDatabase, sqliteIsHere } from "../../src/deliveries/sqlite/tables";
-import type { State } from "../../src/deliveries/summary";
+import type { State } from "../../src/deliveries/delivery";
 import { bodyOf, bytes, delivered } from "../harness/deliveries";
 import { Fault, Faults, faultyWorker } from "../harness/faults";
 import { Listener } from "../harness/listener";

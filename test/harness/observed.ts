@@ -143,7 +143,13 @@ export class Observed {
   /** What a route of the admin API answers: a status where that is all. */
   async ask(path: string, id = "node"): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      const response = { set: () => response, json: resolve, sendStatus: resolve, end: resolve };
+      const response = {
+        set: () => response,
+        status: () => response,
+        json: resolve,
+        sendStatus: resolve,
+        end: resolve,
+      };
       this.#routes.get(`/webhook-trigger/${path}`)?.({ params: { id } }, response, reject);
     });
   }

@@ -5,7 +5,7 @@ import { basename, join } from "node:path";
 import type { Pace } from "../../src/config/parse";
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
 import type { Delivery, StoredDelivery } from "../../src/deliveries/delivery";
-import type { AttemptResult, Consumer, DeliveryQueue, Load } from "../../src/deliveries/queue";
+import type { AttemptResult, Consumer, DeliveryQueue } from "../../src/deliveries/queue";
 import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { Listener } from "./listener";
@@ -84,7 +84,6 @@ export class TestFlow implements Consumer {
   readonly pace: Pace;
   readonly starts: { id: string; attempt: number; at: number; body: string }[] = [];
   readonly ends: Delivery[] = [];
-  load: Load | undefined;
   running = 0;
   mostRunning = 0;
   readonly #work: (stored: StoredDelivery) => AttemptResult | Promise<AttemptResult>;
@@ -112,10 +111,6 @@ export class TestFlow implements Consumer {
 
   ended(delivery: Delivery): void {
     this.ends.push(delivery);
-  }
-
-  loaded(load: Load): void {
-    this.load = load;
   }
 }
 

@@ -1,7 +1,7 @@
 import should from "should";
 
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
-import type { State } from "../../src/deliveries/summary";
+import type { State } from "../../src/deliveries/delivery";
 import { bearer, tab, webhook } from "../harness/flow";
 import { endHeld } from "../harness/guaranteed";
 import { send } from "../harness/http";

@@ -1,6 +1,7 @@
 // The admin API, as the tab uses it.
 
-import { type Detail, obstacles, type Pause, type Summary, type SummaryPage } from "../../../src/deliveries/summary";
+import type { Pause } from "../../../src/deliveries/delivery";
+import { type Detail, obstacles, type Summary, type SummaryPage } from "../../../src/deliveries/summary";
 import { text } from "./texts";
 
 /** Empty: all. */

@@ -1,6 +1,7 @@
 // The parts of a shown delivery.
 
-import { type Attempt, describeError, type Detail } from "../../../src/deliveries/summary";
+import type { Attempt } from "../../../src/deliveries/delivery";
+import { describeError, type Detail } from "../../../src/deliveries/summary";
 import { type Editor, parseJson, prepareCopyButton } from "../host";
 import { bytesText, durationText, momentText, text } from "./texts";
 

@@ -2,7 +2,7 @@
 
 import { credentialNames } from "../../../src/config/fields";
 import { inARow } from "../../../src/deliveries/summary";
-import type { TestResult } from "../../../src/flow/test-requests";
+import type { TestResult } from "../../../src/admin/test-requests";
 import { type Editor, formatTime } from "../host";
 import { isCredentialChanged } from "./credentials";
 import { form, isSame, savedValues, valuesInForm, type WebhookNode } from "./fields";

@@ -4,7 +4,7 @@ import type { IRedisTransaction, Job, Queue, Worker } from "bullmq";
 import type { ChainableCommander } from "ioredis";
 import type { Pace } from "../../config/parse";
 import type { ConnectionSettings } from "../../config/stores";
-import { type Delivery, type StoredDelivery, unfinished } from "../delivery";
+import { type Attempt, type Delivery, type Pause, type State, type StoredDelivery, unfinished } from "../delivery";
 import {
   afterAttempt,
   type AttemptResult,
@@ -12,14 +12,13 @@ import {
   type Change,
   type Consumer,
   type DeliveryQueue,
-  LoadReporter,
   maxAge,
   maxBytes,
   maxRunning,
   type Query,
   type StoreEvents,
 } from "../queue";
-import { type Attempt, interrupted, type Pause, type State } from "../summary";
+import { interrupted } from "../summary";
 import { DeliveryIndex } from "./delivery-index";
 import { maxRetryDelayMs, Server } from "./server";
 import { renewInterval, SharedDuplicates, SharedRates } from "./shared-keys";
@@ -33,7 +32,7 @@ const defaults = {
   /** How often stalled attempts are looked for: another instance takes over within `lockDuration` and two of these. */
   stalledInterval: 4000,
   breakerInterval: breakerIntervalMs,
-  /** How often loads and pauses are read, which other instances change. */
+  /** How often pauses are read, which other instances change. */
   pollInterval: 2000,
   /** How often old deliveries are dropped. */
   tidyInterval: 60_000,
@@ -59,8 +58,6 @@ interface Line {
   pace?: Pace;
   /** Settled when the server knows the pace. */
   paced?: Promise<unknown>;
-  readonly load: LoadReporter;
-  running: number;
 }
 
 /** An attempt of this process. */
@@ -106,10 +103,7 @@ export class BullQueue implements DeliveryQueue {
       () => this.#events,
       async () => this.#resume(),
     );
-    this.#index = new DeliveryIndex(this.#server, this.#root, this.#options, (id, node) => {
-      this.#events?.changed(id, node);
-      this.#lines.get(node)?.load.soon();
-    });
+    this.#index = new DeliveryIndex(this.#server, this.#root, this.#options, (node) => this.#events?.changed(node));
     this.duplicates = new SharedDuplicates(this.#server, this.#root);
     this.rates = new SharedRates(this.#server, this.#root);
   }
@@ -270,11 +264,7 @@ export class BullQueue implements DeliveryQueue {
   #line(node: string): Line {
     const known = this.#lines.get(node);
     if (known) return known;
-    const load = new LoadReporter(
-      () => line.consumer,
-      async () => ({ ...(await this.#index.counts(node)), running: line.running, pause: this.paused(node) }),
-    );
-    const line: Line = { node, load, running: 0 };
+    const line: Line = { node };
     this.#lines.set(node, line);
     return line;
   }
@@ -298,7 +288,6 @@ export class BullQueue implements DeliveryQueue {
     line.worker ??= this.#createWorker(line);
     const { concurrency = 0 } = line.pace ?? {};
     line.worker.concurrency = concurrency === 0 ? maxRunning : concurrency;
-    line.load.soon();
     this.#run(line);
   }
 
@@ -376,7 +365,6 @@ export class BullQueue implements DeliveryQueue {
     const written = new Promise<Delivery>((resolve) => (settle = resolve));
     const running: Running = { line, consumer: line.consumer, written, settle, token };
     this.#running.set(id, running);
-    line.running++;
     return running;
   }
 
@@ -402,10 +390,8 @@ export class BullQueue implements DeliveryQueue {
     }
     if (result.as === "succeeded" && pause === "breaker") await this.#server.persist(async () => this.resume(node));
     this.#running.delete(id);
-    line.running--;
     settle(after);
     consumer?.ended(after, result);
-    line.load.soon();
     return after;
   }
 
@@ -474,7 +460,6 @@ export class BullQueue implements DeliveryQueue {
   async #poll(): Promise<void> {
     if (this.#server.refusal) await this.#index.probe().then(() => this.#server.accept());
     await this.#loadPauses();
-    for (const { load } of this.#lines.values()) load.soon();
   }
 
   async #loadPauses(): Promise<void> {
@@ -485,7 +470,7 @@ export class BullQueue implements DeliveryQueue {
   #setPause(node: string, pause: Pause | undefined): void {
     if (pause) this.#pauses.set(node, pause);
     else this.#pauses.delete(node);
-    this.#lines.get(node)?.load.soon();
+    this.#events?.changed(node);
   }
 }
 

@@ -3,17 +3,18 @@
 import type { ChainableCommander } from "ioredis";
 import { scheduler } from "node:timers/promises";
 import {
+  type Attempt,
   type Delivery,
   droppable,
   finished,
   lastToGo,
   searchedIn,
+  type State,
   type StoredDelivery,
   unfinished,
   withWords,
 } from "../delivery";
 import { type Change, type DeliveryList, isBehind, type Query, type Retention } from "../queue";
-import type { Attempt, State } from "../summary";
 import type { Server } from "./server";
 
 /** How many deliveries are searched or dropped in one step, so that other commands have their turn. */
@@ -37,9 +38,9 @@ export class DeliveryIndex implements DeliveryList {
   readonly #server: Server;
   readonly #root: string;
   readonly #retention: Retention;
-  readonly #changed: (id: string, node: string) => void;
+  readonly #changed: (node: string) => void;
 
-  constructor(server: Server, root: string, retention: Retention, changed: (id: string, node: string) => void) {
+  constructor(server: Server, root: string, retention: Retention, changed: (node: string) => void) {
     this.#server = server;
     this.#root = root;
     this.#retention = retention;
@@ -72,7 +73,7 @@ export class DeliveryIndex implements DeliveryList {
       also(multi);
     };
     const results = await this.#server.transact(add, isTolerable);
-    this.#changed(id, node);
+    this.#changed(node);
     return results;
   }
 
@@ -101,7 +102,7 @@ export class DeliveryIndex implements DeliveryList {
       }
       also(multi);
     });
-    this.#changed(id, node);
+    this.#changed(node);
     return results;
   }
 

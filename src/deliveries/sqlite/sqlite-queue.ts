@@ -3,7 +3,7 @@
 import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { Pace } from "../../config/parse";
-import type { Delivery, StoredDelivery } from "../delivery";
+import type { Delivery, Pause, State, StoredDelivery } from "../delivery";
 import { MemoryDuplicates } from "../duplicates";
 import {
   afterAttempt,
@@ -13,7 +13,6 @@ import {
   type Consumer,
   type DeliveryQueue,
   type Duplicates,
-  LoadReporter,
   maxAge,
   maxBytes,
   maxRunning,
@@ -22,7 +21,6 @@ import {
   type Retention,
   type StoreEvents,
 } from "../queue";
-import type { Pause, State } from "../summary";
 import { FileThread } from "./file-thread";
 
 /** The name of the file in its folder. */
@@ -87,7 +85,7 @@ export class SqliteQueue implements DeliveryQueue {
   }
 
   async open(events: StoreEvents): Promise<void> {
-    this.#shared.changed = (id, node) => events.changed(id, node);
+    this.#shared.changed = (node) => events.changed(node);
     await this.#file.open(events);
   }
 
@@ -97,7 +95,7 @@ export class SqliteQueue implements DeliveryQueue {
 
   async add(delivery: Delivery, body: Buffer): Promise<void> {
     await this.#file.ask("add", delivery, body, []);
-    this.#shared.changed(delivery.id, delivery.node);
+    this.#shared.changed(delivery.node);
     if (delivery.state === "queued") this.#queueOf(delivery.node).startDue();
   }
 
@@ -112,7 +110,7 @@ export class SqliteQueue implements DeliveryQueue {
       throw error;
     }
     this.#started.set(id, { delivery, body, attempts });
-    this.#shared.changed(id, delivery.node);
+    this.#shared.changed(delivery.node);
   }
 
   async end(id: string, result: AttemptResult): Promise<void> {
@@ -172,7 +170,7 @@ export class SqliteQueue implements DeliveryQueue {
 
   async update(id: string, change: Change): Promise<void> {
     await this.#file.ask("update", id, change);
-    this.#shared.changed(id);
+    this.#shared.changed();
   }
 
   #queueOf(node: string): NodeQueue {
@@ -205,7 +203,6 @@ interface SharedByNodes {
 class NodeQueue {
   readonly #node: string;
   readonly #shared: SharedByNodes;
-  readonly #load: LoadReporter;
   #consumer: Consumer | undefined;
   #pause: Pause | undefined;
   /** Failed attempts in a row. */
@@ -224,10 +221,6 @@ class NodeQueue {
   constructor(node: string, shared: SharedByNodes) {
     this.#node = node;
     this.#shared = shared;
-    this.#load = new LoadReporter(
-      () => this.#consumer,
-      async () => ({ ...(await shared.file.ask("counts", node)), running: this.#running, pause: this.#pause }),
-    );
   }
 
   /** The file is open, for the first time or again. */
@@ -253,7 +246,7 @@ class NodeQueue {
   async setPause(): Promise<void> {
     await this.#shared.file.ask("pause", this.#node, "manual");
     this.#pause = "manual";
-    this.#load.soon();
+    this.#shared.changed(this.#node);
   }
 
   async endPause(): Promise<void> {
@@ -261,6 +254,7 @@ class NodeQueue {
     if (this.#pause === "breaker") this.#nextStartAt = 0;
     this.#pause = undefined;
     this.#failures = 0;
+    this.#shared.changed(this.#node);
     this.startDue();
   }
 
@@ -271,14 +265,13 @@ class NodeQueue {
     const { state, attempt, maxAttempts, nextAt, error } = delivery;
     await this.#shared.file.insist("end", id, ended, { state, attempt, maxAttempts, nextAt, error }, attempts);
     this.#shared.running.delete(id);
-    this.#shared.changed(id, this.#node);
+    this.#shared.changed(this.#node);
     await this.#countFailures(result, consumer?.pace).catch(() => undefined);
     consumer?.ended(delivery, result);
   }
 
   /** Starts what is due, as far as there is room. */
   startDue(): void {
-    this.#load.soon();
     this.#hasMore = true;
     if (!this.#isTaking) void this.#takeAndStart();
   }
@@ -295,7 +288,7 @@ class NodeQueue {
       if (taken.length > 0 && interval > 0) this.#nextStartAt = Math.max(Date.now(), this.#nextStartAt) + interval;
       for (const stored of taken) void this.#start({ ...stored, body: toBuffer(stored.body) }, consumer);
       for (const delivery of failed) {
-        this.#shared.changed(delivery.id, this.#node);
+        this.#shared.changed(this.#node);
         consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
       }
       if (taken.length + failed.length > 0) this.#hasMore = true;
@@ -308,7 +301,7 @@ class NodeQueue {
     const { id } = stored.delivery;
     this.#running++;
     this.#shared.running.add(id);
-    this.#shared.changed(id, this.#node);
+    this.#shared.changed(this.#node);
     const canStart = this.#shared.areFlowsRunning && consumer === this.#consumer;
     await this.end(stored, canStart ? await consumer.start(stored) : { as: "interrupted" }, consumer);
     this.#running--;
@@ -355,6 +348,7 @@ class NodeQueue {
     if (!pace?.breaker || this.#failures < pace.breaker || this.#pause) return;
     this.#pause = "breaker";
     this.#nextStartAt = Date.now() + this.#shared.breakerInterval;
+    this.#shared.changed(this.#node);
     await this.#shared.file.ask("pause", this.#node, "breaker");
   }
 

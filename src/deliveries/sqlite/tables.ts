@@ -3,9 +3,19 @@
 import { readFileSync } from "node:fs";
 import { isBuiltin } from "node:module";
 import { join } from "node:path";
-import { type Delivery, droppable, lastToGo, searchedIn, type StoredDelivery, withWords } from "../delivery";
+import {
+  type Attempt,
+  type Delivery,
+  droppable,
+  lastToGo,
+  type Pause,
+  searchedIn,
+  type State,
+  type StoredDelivery,
+  withWords,
+} from "../delivery";
 import type { Change, FirstAnswer, Position, Query, Retention, SettledKey } from "../queue";
-import { type Attempt, interrupted, type Pause, type State } from "../summary";
+import { interrupted } from "../summary";
 
 /** How many deliveries a search reads, and how many are dropped for their age, before other calls have their turn. */
 const maxScanned = 2000;

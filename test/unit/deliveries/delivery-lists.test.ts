@@ -1,25 +1,24 @@
 import should from "should";
-import { DeliveryLists, formatPosition, parsePosition } from "../../../src/deliveries/lists";
+import { findDelivery, formatPosition, listPage, parsePosition } from "../../../src/deliveries/lists";
 import { MemoryLog } from "../../../src/deliveries/memory-log";
 import type { Query } from "../../../src/deliveries/queue";
 import { bytes, delivered } from "../../harness/deliveries";
 
-describe("DeliveryLists", () => {
+describe("several lists of deliveries", () => {
   let logs: MemoryLog[];
-  let lists: DeliveryLists;
   beforeEach(() => {
     logs = [new MemoryLog(), new MemoryLog()];
-    lists = new DeliveryLists(() => logs);
   });
 
   /** Adds deliveries that came at these times to a list, their ids being the times. */
   const add = (list: number, ...times: number[]) => {
-    for (const at of times) logs[list]?.add(delivered(`${at}`, { at, node: at % 2 === 0 ? "even" : "odd" }), bytes);
+    for (const at of times)
+      void logs[list]?.add(delivered(`${at}`, { at, node: at % 2 === 0 ? "even" : "odd" }), bytes);
   };
   const pages = async (query: Query) => {
     const found: string[][] = [];
     for (let before: string | undefined = ""; before !== undefined;) {
-      const { deliveries, next } = await lists.page({ ...query, before: parsePosition(before) });
+      const { deliveries, next } = await listPage(logs, { ...query, before: parsePosition(before) });
       found.push(deliveries.map(({ id }) => id));
       before = next && formatPosition(next);
     }
@@ -41,18 +40,18 @@ describe("DeliveryLists", () => {
     add(0, 1, 3, 5);
     const [first, second] = logs;
     logs = first ? [first] : [];
-    const page = await lists.page({ limit: 2 });
+    const page = await listPage(logs, { limit: 2 });
     if (second) logs.push(second);
     add(0, 7);
     add(1, 8);
-    const rest = await lists.page({ limit: 3, before: page.next });
+    const rest = await listPage(logs, { limit: 3, before: page.next });
     [...page.deliveries, ...rest.deliveries].map(({ id }) => id).should.eql(["5", "3", "1"]);
   });
 
   it("finds one in whichever it is", async () => {
     add(1, 7);
-    should((await lists.find("7"))?.list).equal(logs[1]);
-    should(await lists.find("8")).be.undefined();
+    should((await findDelivery(logs, "7"))?.list).equal(logs[1]);
+    should(await findDelivery(logs, "8")).be.undefined();
   });
 
   for (const position of [{ at: 0, id: "1" }, { at: 1_700_000_000_000, id: "a b/ü\n" }]) {

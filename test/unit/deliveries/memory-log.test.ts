@@ -11,7 +11,7 @@ describe("MemoryLog", () => {
   beforeEach(() => (time = 1_700_000_000_000));
 
   const add = (log: MemoryLog, id: string, rest: Partial<Delivery> = {}, body: Buffer = bytes) =>
-    log.add(delivered(id, { at: ++time, ...rest }), body);
+    void log.add(delivered(id, { at: ++time, ...rest }), body);
   const idsOf = async (log: MemoryLog) => (await log.list({ limit: 1000 })).map(({ id }) => id);
 
   it("keeps what has started the flow, however much comes that does not", async () => {

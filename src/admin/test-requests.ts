@@ -1,19 +1,20 @@
 // Test requests of the form.
 
-import type { Request, RequestHandler } from "express";
+import type { Request } from "express";
 import type { NodeAPI } from "node-red";
 import { type IncomingHttpHeaders, request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
 import { messageField, present, testBody, testField } from "../auth/present";
 import type { TestCredential, TestCredentials } from "../auth/test-credentials";
-import { permissions } from "../config/host";
 import { getMountPath, getParent, getRoots, getServer } from "../config/node-red";
 import type { WebhookConfig } from "../config/parse";
 import type { BrokenRule } from "../config/rules";
-import type { DeliveryLists } from "../deliveries/lists";
-import { type DeployGate, holdTimeoutMs } from "./deploy-gate";
-import type { OpenNodes } from "./endpoints";
+import { findDelivery } from "../deliveries/lists";
+import { type DeployGate, holdTimeoutMs } from "../flow/deploy-gate";
+import type { DeliveryStores } from "../flow/stores";
+import type { NodeHealths } from "./node-health";
+import { addRoute } from "./routes";
 
 /** How long a reply may take, in ms: longer than a request may be held during a deploy. */
 const maxWaitMs = holdTimeoutMs + 5000;
@@ -30,8 +31,8 @@ const defaultSample: Sample = { body: testBody, headers: { "Content-Type": "text
 
 interface TestServices {
   readonly deployGate: DeployGate;
-  readonly opened: OpenNodes;
-  readonly lists: DeliveryLists;
+  readonly nodes: NodeHealths;
+  readonly stores: DeliveryStores;
   readonly testCredentials: TestCredentials;
 }
 
@@ -40,36 +41,32 @@ interface TestServices {
  * carry a test credential instead of the token.
  */
 export function serveTestRequests(RED: NodeAPI, services: TestServices): void {
-  const answer: RequestHandler<{ id: string }> = (request, response) => {
+  addRoute(RED, "post", ":id/test", async (request) => {
     const { delivery } = (request.body ?? {}) as { delivery?: unknown };
-    void test(RED, services, request, delivery).then((result) => {
-      // A time limit in front may have replied.
-      if (!response.headersSent) response.json(result);
-    });
-  };
-  RED.httpAdmin.post("/webhook-trigger/:id/test", RED.auth.needsPermission(permissions.write), answer);
+    return { body: await test(RED, services, request, delivery) };
+  });
 }
 
 /** @param delivery the id of a delivery whose body is sent; missing: the default body */
 async function test(
   RED: NodeAPI,
-  { deployGate, opened, lists, testCredentials }: TestServices,
+  { deployGate, nodes, stores, testCredentials }: TestServices,
   asked: Request<{ id: string }>,
   delivery: unknown,
 ): Promise<TestResult> {
   const { id } = asked.params;
   // During a deploy nodes come and go.
   if (!(await deployGate.wait())) return { outcome: "deploying" };
-  const result = opened.of(id);
-  if (!result) return { outcome: "notDeployed" };
-  if (result === "switchedOff") return { outcome: "switchedOff" };
-  if ("rule" in result) return { outcome: "closed", ...result };
-  if (!opened.serving(id)) return { outcome: "taken" };
-  const sample = delivery === undefined ? defaultSample : await findSample(lists, id, delivery);
+  const health = nodes.get(id);
+  if (health && getRoots(RED).node === false) return { outcome: "switchedOff" };
+  if (health?.breach) return { outcome: "closed", ...health.breach };
+  if (!health?.running) return { outcome: "notDeployed" };
+  if (!health.isOpen) return { outcome: "taken" };
+  const sample = delivery === undefined ? defaultSample : await findSample(stores, id, delivery);
   if (!sample) return { outcome: "deliveryGone" };
   const testCredential = testCredentials.issue(id);
   try {
-    return await send(RED, result.config, testCredential, asked, sample);
+    return await send(RED, health.running.config, testCredential, asked, sample);
   } catch {
     return { outcome: "unreachable" };
   } finally {
@@ -78,8 +75,8 @@ async function test(
 }
 
 /** Only of the same node. */
-async function findSample(lists: DeliveryLists, node: string, id: unknown): Promise<Sample | undefined> {
-  const found = typeof id === "string" ? await lists.find(id).catch(() => undefined) : undefined;
+async function findSample({ lists }: DeliveryStores, node: string, id: unknown): Promise<Sample | undefined> {
+  const found = typeof id === "string" ? await findDelivery(lists, id).catch(() => undefined) : undefined;
   if (found?.stored.delivery.node !== node) return undefined;
   const { delivery, body } = found.stored;
   if (delivery.isJson) return { body, headers: { "content-type": "application/json" } };

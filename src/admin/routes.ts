@@ -1,0 +1,56 @@
+// Routes of the admin API.
+
+import type { Request } from "express";
+import type { NodeAPI } from "node-red";
+import { permissions } from "../config/host";
+import { StoreError } from "../deliveries/queue";
+
+/** What a route answers; without a body its status only. */
+export interface Answer {
+  readonly status?: number;
+  readonly body?: object;
+}
+
+type RouteRequest = Request<{ id: string }>;
+
+export const notFound: Answer = { status: 404 };
+
+export class BadRequest extends Error {}
+
+/**
+ * Adds a route that nobody caches. Reading needs one permission, everything else the other.
+ *
+ * @param path below `webhook-trigger`
+ * @param act may throw a `BadRequest` or a `StoreError`
+ */
+export function addRoute(
+  RED: NodeAPI,
+  method: "get" | "post",
+  path: string,
+  act: (request: RouteRequest) => Answer | Promise<Answer>,
+): void {
+  const { httpAdmin, auth, log } = RED;
+  const permission = auth.needsPermission(method === "get" ? permissions.read : permissions.write);
+  httpAdmin[method](`/webhook-trigger/${path}`, permission, (request, response) => {
+    response.set("Cache-Control", "no-store");
+    const answer = async () => act(request as unknown as RouteRequest);
+    answer()
+      .catch((error: unknown) => describeFailure(RED, error))
+      .then(({ status = 200, body }) => {
+        // A time limit in front may have replied.
+        if (response.headersSent) return;
+        if (body) response.status(status).json(body);
+        else response.sendStatus(status);
+      })
+      .catch((error: unknown) => log.error(error));
+  });
+}
+
+function describeFailure(RED: NodeAPI, error: unknown): Answer {
+  if (error instanceof BadRequest) return { status: 400, body: { code: "badRequest", message: error.message } };
+  if (error instanceof StoreError) {
+    return { status: 503, body: { code: error.trouble, message: RED._(`status.store.${error.trouble}`) } };
+  }
+  RED.log.error(error);
+  return { status: 500, body: { code: "unforeseen", message: RED._("refused.unforeseen") } };
+}
