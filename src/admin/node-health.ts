@@ -2,7 +2,7 @@
 
 import type { Node, NodeAPI } from "node-red";
 import { isLoopback } from "../auth/limits";
-import type { Credential, Explanation } from "../auth/result";
+import type { Credential, Explanation } from "../auth/authenticator";
 import { hasTwoCredentials } from "../config/parse";
 import type { Breach } from "../config/rules";
 import type { Load } from "../deliveries/queue";

@@ -2,7 +2,7 @@
 
 import { inspect } from "node:util";
 import { normaliseAddress, RateBound } from "../auth/limits";
-import type { Explanation, Reason } from "../auth/result";
+import type { Explanation, Reason } from "../auth/authenticator";
 import { type SenderId, shortName } from "../auth/senders/table";
 import { describeError, type Translate } from "../deliveries/summary";
 import type { Endpoint } from "../flow/endpoint";

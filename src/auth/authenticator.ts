@@ -1,10 +1,10 @@
-// Authenticates the requests of an endpoint.
+// Authenticates the requests of an endpoint: its results, and the reasons for a refusal.
 
 import type { Problem } from "../request/problem";
 import type { CredentialPlace } from "../request/request-info";
 import type { Redactor } from "./redactor";
-import type { Authenticated, Explanation } from "./result";
-import type { Scheme } from "./senders/sender";
+import type { Scheme, Source } from "./senders/sender";
+import type { SenderId } from "./senders/table";
 import type { RequestHead } from "./signature/fields";
 
 export interface Authenticator extends CredentialPlace {
@@ -68,4 +68,38 @@ export interface RefusedRequestFacts {
   at: number;
   /** Missing where unknown. */
   ip?: string | undefined;
+}
+
+/** Contains no secret. Bytes are those of one signature. */
+export type RefusalReason =
+  | { kind: "missing" | "repeated" | "timeMalformed" | "signatureMalformed"; source: Source }
+  | { kind: "signatureLength"; source: Source; bytes: number; expected: number }
+  | { kind: "tooManySignatures"; count: number; most: number }
+  /** `seconds` since it was signed; negative when that is in the future. */
+  | { kind: "timeOutside"; source: Source; seconds: number; tolerance: number }
+  | { kind: "signatureWrong" | "tokenWrong" | "bodyDigestWrong" };
+
+/** Which of the two credentials was used. */
+export type Credential = "first" | "second";
+
+export interface Authenticated {
+  credential: Credential;
+  /** Whether it is a test request. */
+  isTest?: true;
+  /** When it was signed, in ms since the epoch. */
+  sentAt?: number;
+}
+
+/** A key under `whyNot` in the message catalog, with its values. Never a secret or a token. */
+export interface Reason {
+  key: string;
+  values: Record<string, string | number>;
+}
+
+/** The explanation of a refusal. */
+export interface Explanation {
+  /** What was wrong and how to fix it, the most certain first. */
+  reasons: Reason[];
+  /** The sender that it seems to be from. */
+  looksLike?: SenderId;
 }

@@ -1,15 +1,29 @@
-// Creates the authenticator of a configuration.
+// Creates the authenticator of a configuration; and authentication by signature.
 
-import type { WebhookConfig } from "../config/parse";
+import type { SignatureAccess, WebhookConfig } from "../config/parse";
 import type { Breach, BrokenRule } from "../config/rules";
-import type { Authenticator } from "./authenticator";
+import { type Problem, problems } from "../request/problem";
+import type {
+  Authenticated,
+  Authenticator,
+  AuthResult,
+  Explanation,
+  PendingVerification,
+  ReceivedFields,
+  RefusedRequestFacts,
+} from "./authenticator";
+import { explainSignature } from "./diagnosis";
+import { digestOfPresented } from "./digest";
 import { Handshakes } from "./handshakes";
+import { testField } from "./present";
+import { Redactor } from "./redactor";
+import type { Scheme } from "./senders/sender";
 import { isSenderId, type SenderId, senders } from "./senders/table";
+import { fieldValues, type RequestHead } from "./signature/fields";
 import { parseScheme, settledScheme } from "./signature/scheme";
 import { Verifier } from "./signature/verifier";
-import { SignatureAuthenticator } from "./signed";
 import { TestCredentials } from "./test-credentials";
-import { TokenAuthenticator } from "./token";
+import { byTest, TokenAuthenticator } from "./token";
 
 /**
  * @param owner the id of the node, for test credentials
@@ -44,4 +58,82 @@ function handshakesByToken(sender: SenderId | ""): Handshakes | undefined {
 
 function broken(rule: BrokenRule): Breach {
   return { rule, value: "" };
+}
+
+interface Signing {
+  sender: SenderId;
+  scheme: Scheme;
+  /** Missing until the sender has sent the secret. */
+  verifier: Verifier | undefined;
+  handshakes: Handshakes;
+}
+
+class SignatureAuthenticator implements Authenticator {
+  readonly missing = problems.signatureMissing;
+  readonly methods: readonly string[];
+  readonly scheme: Scheme;
+  readonly redactor: Redactor;
+  /** For a custom sender that sends its secret in the query. */
+  readonly parameter: string | undefined;
+  readonly #access: SignatureAccess;
+  readonly #signing: Signing;
+  /** The header fields of signatures, in lower case. */
+  readonly #fields: readonly string[];
+  readonly #owner: string;
+  readonly #testCredentials: TestCredentials;
+
+  /** @param owner the id of the node, for test credentials */
+  constructor(access: SignatureAccess, signing: Signing, owner: string, testCredentials: TestCredentials) {
+    const { secret, secondSecret, verifyToken } = access;
+    const { alg, sig } = signing.scheme;
+    this.#access = access;
+    this.#signing = signing;
+    this.scheme = signing.scheme;
+    this.methods = signing.handshakes.methods;
+    this.#fields = sig.headers.map((name) => name.toLowerCase());
+    this.parameter = alg === "token" && sig.source?.startsWith("query:") ? sig.source.slice(6) : undefined;
+    this.#owner = owner;
+    this.#testCredentials = testCredentials;
+    this.redactor = new Redactor([secret, secondSecret, verifyToken], () => testCredentials.tokens(owner));
+  }
+
+  isTakenFrom({ headers, rawHeaders }: ReceivedFields): boolean {
+    const isTaken = (field: string) => headers[field] === undefined && fieldValues(rawHeaders, field).length > 0;
+    return this.#fields.some(isTaken);
+  }
+
+  begin(head: RequestHead, at: number): AuthResult {
+    return this.#isTest(head) ? byTest : this.#signing.handshakes.begin(head, () => this.#verify(head, at));
+  }
+
+  #verify(head: RequestHead, at: number): Authenticated | PendingVerification | Problem {
+    const { verifier } = this.#signing;
+    if (!verifier) return problems.signatureMissing;
+    const check = verifier.begin(head, at);
+    // The sender learns only whether there was a signature.
+    if ("kind" in check) return check.kind === "missing" ? problems.signatureMissing : problems.signatureInvalid;
+    const verify = (body: Buffer) => {
+      const verdict = check.verify(body);
+      return "kind" in verdict ? problems.signatureInvalid : verdict;
+    };
+    if (!verifier.readsBody) return verify(Buffer.alloc(0));
+    return { isUnverified: true, needsBytes: verifier.coversBody, verify };
+  }
+
+  hides(field: string): boolean {
+    return field === testField || (this.scheme.alg === "token" && this.#fields.includes(field));
+  }
+
+  explain(refused: RefusedRequestFacts): Explanation {
+    const { sender, scheme } = this.#signing;
+    const { secret: first, secondSecret: second, settings } = this.#access;
+    const { publicUrl = "" } = settings;
+    return explainSignature({ sender, scheme, secrets: { first, second }, publicUrl }, refused);
+  }
+
+  #isTest({ rawHeaders }: RequestHead): boolean {
+    const [testCredential, ...more] = fieldValues(rawHeaders, testField);
+    if (testCredential === undefined || more.length > 0) return false;
+    return this.#testCredentials.accept(this.#owner, digestOfPresented(testCredential), rawHeaders);
+  }
 }

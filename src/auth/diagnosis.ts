@@ -2,9 +2,8 @@
 
 import { isDeeperThan, type Json, parseJson } from "../request/decode";
 import { Problem } from "../request/problem";
-import type { RefusedRequestFacts } from "./authenticator";
+import type { Explanation, Reason, RefusalReason, RefusedRequestFacts } from "./authenticator";
 import { digest, isSame } from "./digest";
-import type { Explanation, Reason, RefusalReason } from "./result";
 import type { Scheme, Source } from "./senders/sender";
 import { recogniseOrder, type SenderId, senders, shortName } from "./senders/table";
 import { fieldValues, type RequestHead } from "./signature/fields";

@@ -2,9 +2,8 @@
 
 import type { Settings } from "../config/fields";
 import { Problem, problems } from "../request/problem";
-import type { AuthResult, HandshakeAnswer, PendingVerification } from "./authenticator";
+import type { Authenticated, AuthResult, Credential, HandshakeAnswer, PendingVerification } from "./authenticator";
 import { digest, isSame } from "./digest";
-import type { Authenticated, Credential } from "./result";
 import type { Condition, Handshake, Mac, Sender, Source } from "./senders/sender";
 import { Fields, type RequestHead, isInBody } from "./signature/fields";
 import type { Verifier } from "./signature/verifier";

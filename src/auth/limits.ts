@@ -3,7 +3,7 @@
 import type { IncomingMessage } from "node:http";
 import { BlockList, isIPv4, type Socket } from "node:net";
 import { type Block, parseAddress } from "../config/blocks";
-import type { Handling } from "../config/parse";
+import type { WebhookConfig } from "../config/parse";
 import { type Problem, problems } from "../request/problem";
 
 /** The window of the rate limit. */
@@ -75,7 +75,7 @@ const judged = new WeakMap<IncomingMessage, Problem | undefined>();
 
 /** @returns nothing where there are no limits */
 export function createLimits(
-  { allowFrom, rateLimit }: Pick<Handling, "allowFrom" | "rateLimit">,
+  { allowFrom, rateLimit }: Pick<WebhookConfig, "allowFrom" | "rateLimit">,
   endpoint: string,
   { counter, testCredentials }: LimitServices,
 ): Limits | undefined {

@@ -2,12 +2,18 @@
 
 import type { TokenAccess } from "../config/parse";
 import { Problem, problems } from "../request/problem";
-import type { AuthResult, Authenticator, ReceivedFields, RefusedRequestFacts } from "./authenticator";
+import type {
+  Authenticated,
+  Authenticator,
+  AuthResult,
+  Explanation,
+  ReceivedFields,
+  RefusedRequestFacts,
+} from "./authenticator";
 import { explainToken } from "./diagnosis";
 import { digest, digestOfPresented, isSame } from "./digest";
 import type { Handshakes } from "./handshakes";
 import { Redactor } from "./redactor";
-import type { Authenticated, Explanation } from "./result";
 import { fieldValues, type RequestHead } from "./signature/fields";
 import { TestCredentials } from "./test-credentials";
 

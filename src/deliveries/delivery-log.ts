@@ -1,10 +1,9 @@
 // Records requests for the list of deliveries. No request waits for it.
 
-import type { RefusedRequestFacts } from "../auth/authenticator";
+import type { Explanation, RefusedRequestFacts } from "../auth/authenticator";
 import { normaliseAddress, RateBound } from "../auth/limits";
 import { mask } from "../auth/present";
 import type { Redactor } from "../auth/redactor";
-import type { Explanation } from "../auth/result";
 import type { RequestHead } from "../auth/signature/fields";
 import type { Problem } from "../request/problem";
 import type { Delivery, StoredHead, IncomingDelivery, StoredDelivery } from "./delivery";

@@ -1,7 +1,7 @@
 // A delivery: one request of a sender and what became of it.
 
 import { redactHeaders } from "../auth/redactor";
-import type { Credential, Reason } from "../auth/result";
+import type { Credential, Reason } from "../auth/authenticator";
 import type { SenderId } from "../auth/senders/table";
 import type { Body } from "../request/decode";
 import type { RequestInfo } from "../request/request-info";

@@ -1,6 +1,6 @@
 // Deliveries as the admin API and the editor have them, without credentials.
 
-import type { Reason } from "../auth/result";
+import type { Reason } from "../auth/authenticator";
 import { type SenderId, shortName } from "../auth/senders/table";
 import type { Attempt, Delivery, Pause, State } from "./delivery";
 

@@ -1,8 +1,7 @@
 // Events of requests, flows and the store. Status, metrics, log and alerts subscribe to them.
 
 import { EventEmitter } from "node:events";
-import type { Authenticator, RefusedRequestFacts } from "../auth/authenticator";
-import type { Authenticated } from "../auth/result";
+import type { Authenticated, Authenticator, RefusedRequestFacts } from "../auth/authenticator";
 import type { Load, StoreTrouble, Warning } from "../deliveries/queue";
 import type { Problem } from "../request/problem";
 

@@ -1,7 +1,6 @@
 // A request for an endpoint: authenticate, read, verify, decode, deduplicate, store, dispatch, reply.
 
-import type { HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator";
-import type { Authenticated } from "../auth/result";
+import type { Authenticated, HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator";
 import { readSenderDelivery } from "../auth/signature/fields";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { KnownDuplicate } from "../deliveries/duplicates";

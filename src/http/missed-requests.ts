@@ -2,7 +2,7 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { normaliseAddress, RateBound } from "../auth/limits";
-import type { Reason } from "../auth/result";
+import type { Reason } from "../auth/authenticator";
 import type { Delivery } from "../deliveries/delivery";
 import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";
 import type { Endpoint } from "../flow/endpoint";

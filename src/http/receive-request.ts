@@ -1,8 +1,7 @@
 // From the head of a request to a verified body.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { AuthResult, HandshakeAnswer, PendingVerification } from "../auth/authenticator";
-import type { Authenticated } from "../auth/result";
+import type { Authenticated, AuthResult, HandshakeAnswer, PendingVerification } from "../auth/authenticator";
 import type { RequestHead } from "../auth/signature/fields";
 import type { Endpoint } from "../flow/endpoint";
 import { memoryBudget, readBody } from "../request/body";

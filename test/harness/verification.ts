@@ -1,4 +1,4 @@
-import type { Authenticated } from "../../src/auth/result";
+import type { Authenticated } from "../../src/auth/authenticator";
 import type { Scheme } from "../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../src/auth/senders/table";
 import type { RequestHead } from "../../src/auth/signature/fields";

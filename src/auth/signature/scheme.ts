@@ -113,33 +113,26 @@ function isParts(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** The rule that a setting breaks. */
-type SettingRule = "publicUrl" | "signatureHeader" | "timestampHeader" | "alg";
-
 /**
  * Fills the settings into the scheme of a sender; those that it does not have are ignored.
  *
- * @returns the rule that a setting breaks, if one does
+ * @param given without a broken rule
+ * @returns the rule that the missing URL breaks, where the sender signs that
  */
 export function settledScheme(
   { scheme, settings = [] }: Pick<Sender, "scheme" | "settings">,
   given: Settings,
-): Scheme | { rule: SettingRule } {
-  const { signatureHeader = "", timestampHeader = "", alg = "" } = given;
+): Scheme | { rule: "publicUrl" } {
+  const { signatureHeader, timestampHeader } = given;
   let settled = scheme;
-  if (settings.includes("signatureHeader") && signatureHeader !== "") {
-    if (rules.signatureHeader(signatureHeader)) return { rule: "signatureHeader" };
+  if (settings.includes("signatureHeader") && signatureHeader) {
     settled = { ...settled, sig: { ...settled.sig, headers: [signatureHeader] } };
   }
-  if (settings.includes("timestampHeader") && timestampHeader !== "" && settled.ts) {
-    if (rules.timestampHeader(timestampHeader)) return { rule: "timestampHeader" };
+  if (settings.includes("timestampHeader") && timestampHeader && settled.ts) {
     settled = { ...settled, ts: { ...settled.ts, source: `header:${timestampHeader}` } };
   }
-  if (settings.includes("alg") && alg !== "") {
-    const chosen = macAlgorithms.find((name) => name === `hmac-${alg}`);
-    if (!chosen) return { rule: "alg" };
-    settled = { ...settled, alg: chosen, sig: { ...settled.sig, pick: { prefix: `${alg}=` } } };
-  }
+  const alg = settings.includes("alg") && macAlgorithms.find((name) => name === `hmac-${given.alg}`);
+  if (alg) settled = { ...settled, alg, sig: { ...settled.sig, pick: { prefix: `${given.alg}=` } } };
   return signsUrl(settled) && !isPublicUrl(given.publicUrl) ? { rule: "publicUrl" } : settled;
 }
 

@@ -2,7 +2,7 @@
 
 import { createHash, createHmac, type KeyObject } from "node:crypto";
 import { isSame } from "../digest";
-import type { Authenticated, Credential, RefusalReason } from "../result";
+import type { Authenticated, Credential, RefusalReason } from "../authenticator";
 import type { Scheme, Source, TimeUnit } from "../senders/sender";
 import { createKey, decodeSignature, decodeStrictly, signatureAlgorithms } from "./algorithms";
 import { Fields, isInBody, type RequestHead, withoutBlanks } from "./fields";

@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import should from "should";
 import catalog from "../../../locales/en-US/webhook-trigger.json";
 import { explainSignature, explainToken, originals, type SignatureSetup } from "../../../src/auth/diagnosis";
-import type { Explanation, Reason } from "../../../src/auth/result";
+import type { Explanation, Reason } from "../../../src/auth/authenticator";
 import type { SenderId } from "../../../src/auth/senders/table";
 import { schemeOf } from "../../harness/verification";
 
