@@ -8,7 +8,7 @@ import { createAuthenticator } from "../src/auth/create-authenticator";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { TestCredentials } from "../src/auth/test-credentials";
 import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
-import { adminRule, parseBaseUrl } from "../src/config/host";
+import { parseBaseUrl } from "../src/config/host";
 import {
   getBodyLimitBytes,
   getMemoryBytes,
@@ -27,7 +27,7 @@ import { ConfiguredPaths, EndpointRegistry } from "../src/flow/endpoints";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
 import { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
-import { clientAddress, getMountPath, trustsEveryProxy } from "../src/http/express";
+import { trustsEveryProxy } from "../src/http/express";
 import { HttpFront } from "../src/http/front";
 import { MissedRequests } from "../src/http/missed-requests";
 import { memoryBudget } from "../src/request/body";
@@ -77,13 +77,9 @@ function prepare(RED: NodeAPI) {
   const testCredentials = new TestCredentials();
   serveTestRequests(RED, { deployGate, nodes: observers.nodes, stores, testCredentials });
   const isConfigured = (key: string) => configured.find(key) !== undefined;
-  const missed = new MissedRequests({
+  const missed = new MissedRequests(RED, {
     registry,
-    findConfigured: (key) => configured.find(key),
-    isAdminPath: (path) => adminRule(path, { ...roots, node: "/" }) !== undefined,
-    getMountPath: () => getMountPath(RED.httpNode) ?? "",
-    getAddress: (request) => clientAddress(RED.httpNode, request),
-    newId: () => RED.util.generateId(),
+    configured,
     report: (delivery) => stores.note(delivery),
   });
   const front =

@@ -9,21 +9,18 @@ import type { Roots } from "./host";
 import { normalisePath } from "./rules";
 
 /** The part of Node-RED's settings file that concerns HTTP nodes; `@types/node-red` leaves it open. */
-interface HostSettings {
+export interface HostSettings {
   /** Node-RED's own version. */
   version?: string;
   httpAdminRoot?: string | false;
   httpNodeRoot?: string | false;
-  httpNodeAuth?: RequestHandler | readonly unknown[] | { user: string; pass: string };
   httpNodeCors?: CorsOptions;
   httpNodeMiddleware?: unknown;
   httpAdminMiddleware?: unknown;
-  httpAdminAuth?: unknown;
   httpAdminCors?: unknown;
-  httpStatic?: unknown;
   adminAuth?: unknown;
   disableEditor?: boolean;
-  requireHttps?: boolean;
+  requireHttps?: unknown;
   apiMaxLength?: string | number;
   /** Where the files of this Node-RED are. */
   userDir?: string;
@@ -63,7 +60,7 @@ export function getServer(RED: NodeAPI): Server | undefined {
   return (RED as { server?: Server | null }).server ?? undefined;
 }
 
-/** The app that an app is mounted on, if it is. */
+/** The app that an app is mounted in; nothing where it is mounted in a router. */
 export function getParent(app: Express): Express | undefined {
   return (app as Express & { parent?: Express }).parent;
 }

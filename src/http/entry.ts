@@ -2,10 +2,11 @@
 
 import type { Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
+import { getParent, type HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
 import { Problem, problems } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
-import { getLayers, getMountPath, getParent, type Layer, matches } from "./express";
+import { getLayers, getMountPath, type Layer, matches } from "./express";
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { prepareForExpress } from "./raw-body";
@@ -92,17 +93,6 @@ function runAll(
 
 // Whether a request can be handled before Express has run.
 
-/** The settings of Node-RED that put guards in front. */
-export interface FrontSettings {
-  readonly httpNodeMiddleware?: unknown;
-  readonly httpNodeCors?: unknown;
-  readonly httpAdminMiddleware?: unknown;
-  readonly httpAdminCors?: unknown;
-  readonly adminAuth?: unknown;
-  readonly disableEditor?: boolean;
-  readonly requireHttps?: unknown;
-}
-
 export interface Apps {
   /** `RED.httpNode`, and the app that contains it. */
   readonly nodes: Express;
@@ -139,13 +129,13 @@ const mount = "mounted_app";
 export class DirectRule {
   readonly #apps: Apps;
   readonly #all: readonly (Express | undefined)[];
-  readonly #settings: FrontSettings;
+  readonly #settings: HostSettings;
   readonly #layers: OurLayers;
   #fronts = new WeakMap<Endpoint, Front>();
   /** The number of layers of each app when the rule was evaluated. */
   #counts: number[] = [];
 
-  constructor(apps: Apps, settings: FrontSettings, layers: OurLayers) {
+  constructor(apps: Apps, settings: HostSettings, layers: OurLayers) {
     this.#apps = apps;
     this.#all = [apps.root, apps.admin, apps.adminNodes, apps.nodes];
     this.#settings = settings;

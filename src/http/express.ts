@@ -29,11 +29,6 @@ export function getLayers(app: Express | undefined): readonly Layer[] {
   return (app && getRouter(app)?.stack) ?? [];
 }
 
-/** Nothing where the app is mounted in a router. */
-export function getParent(app: Express): Express | undefined {
-  return (app as Express & { parent?: Express }).parent;
-}
-
 /**
  * Without a slash at its end.
  *
@@ -53,10 +48,6 @@ export function matches({ regexp, route }: Layer, path: string, method?: string)
 
 export function insertLayer(app: Express, handler: RequestHandler, index: number): Layer | undefined {
   app.use(handler);
-  return moveLastLayer(app, index);
-}
-
-export function moveLastLayer(app: Express, index: number): Layer | undefined {
   const router = getRouter(app);
   const layer = router?.stack.at(-1);
   if (router && layer) router.stack = router.stack.slice(0, -1).toSpliced(index, 0, layer);

@@ -4,11 +4,12 @@ import corsPackage from "cors";
 import type { Express, RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { getParent, type HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
 import { parseTarget, type Target } from "../request/target";
 import { Dispatcher } from "./dispatcher";
-import { type Apps, DirectRule, type FrontSettings, makeEntry } from "./entry";
-import { clientAddress, getLayers, getMountPath, getParent, insertLayer, type Layer, matches } from "./express";
+import { type Apps, DirectRule, makeEntry } from "./entry";
+import { clientAddress, getLayers, getMountPath, insertLayer, type Layer, matches } from "./express";
 import type { Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { addHandshakeLayer, addRawBodyLayer, type RawBodyOptions } from "./raw-body";
@@ -19,7 +20,7 @@ type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMess
 
 interface FrontOptions extends Services {
   readonly missed: MissedRequests;
-  readonly settings: FrontSettings & { readonly httpNodeCors?: unknown };
+  readonly settings: HostSettings;
   readonly getMiddleware: () => RequestHandler[];
   /** Whether the saved flows have a node with this path key. */
   readonly isConfigured: (key: string) => boolean;

@@ -1,24 +1,21 @@
 // Requests that missed the endpoint that they were probably meant for.
 
+import type { NodeAPI } from "node-red";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { normaliseAddress, RateBound } from "../auth/limits";
 import type { Reason } from "../auth/authenticator";
+import { adminRule } from "../config/host";
+import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";
 import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";
 import type { Endpoint } from "../flow/endpoint";
-import type { EndpointRegistry } from "../flow/endpoints";
+import type { ConfiguredPaths, EndpointRegistry } from "../flow/endpoints";
 import { getPathKey, parseTarget } from "../request/target";
+import { clientAddress, getMountPath } from "./express";
 
 interface MissedOptions {
   readonly registry: EndpointRegistry;
-  /** Of `RED.httpNode`, without a slash at its end. */
-  readonly getMountPath: () => string;
-  /** The id of the saved node with a path, by its key. */
-  readonly findConfigured: (key: string) => string | undefined;
-  /** Whether Node-RED's admin API answers a path. */
-  readonly isAdminPath: (path: string) => boolean;
-  readonly getAddress: (request: IncomingMessage) => string;
-  readonly newId: () => string;
+  readonly configured: ConfiguredPaths;
   readonly report: (delivery: Delivery) => void;
 }
 
@@ -31,6 +28,7 @@ const maxRedactors = 200;
 type Incoming = IncomingMessage & { originalUrl?: string };
 
 export class MissedRequests {
+  readonly #RED: NodeAPI;
   readonly #options: MissedOptions;
   readonly #bound = new RateBound(maxRefusedPerSecond);
   /** Of methods other than POST: browsers request much that is no webhook. */
@@ -38,7 +36,8 @@ export class MissedRequests {
   /** Responses that are watched, and whether to ignore them. */
   readonly #watched = new WeakMap<ServerResponse, boolean>();
 
-  constructor(options: MissedOptions) {
+  constructor(RED: NodeAPI, options: MissedOptions) {
+    this.#RED = RED;
     this.#options = options;
   }
 
@@ -56,14 +55,15 @@ export class MissedRequests {
   }
 
   #check(request: Incoming, status: number): void {
-    const { registry, getMountPath, isAdminPath } = this.#options;
+    const { registry } = this.#options;
     const { path, search } = parseTarget(request.originalUrl ?? request.url ?? "");
-    const mountPath = getMountPath();
+    const mountPath = getMountPath(this.#RED.httpNode) ?? "";
     const below = path.startsWith(`${mountPath}/`) ? path.slice(mountPath.length) : undefined;
     const { method = "" } = request;
     const found = below === undefined ? undefined : registry.find(below);
     const endpoint = found && takes(found, method) ? found : undefined;
-    if (!endpoint && (status !== 404 || isAdminPath(path))) return;
+    const isAdminPath = adminRule(path, { ...getRoots(this.#RED), node: "/" }) !== undefined;
+    if (!endpoint && (status !== 404 || isAdminPath)) return;
     const isPost = method === "POST";
     // The search takes time: not for each request of a flood.
     if (!(isPost ? this.#bound : this.#otherBound).take()) return;
@@ -78,12 +78,12 @@ export class MissedRequests {
 
   /** The id of the node that was meant (empty where none is similar), and the reason. */
   #explain(method: string, path: string, mountPath: string, below = path): [string, string, Reason["values"]?] {
-    const { registry, findConfigured } = this.#options;
+    const { registry, configured } = this.#options;
     const atRoot = registry.find(path);
     if (mountPath !== "" && atRoot && takes(atRoot, method)) {
       return [atRoot.node.id, "pathRootMissing", { root: mountPath, path: mountPath + path }];
     }
-    const closed = findConfigured(getPathKey(below));
+    const closed = configured.find(getPathKey(below));
     if (closed !== undefined) return [closed, "pathClosed"];
     const paths = registry.endpoints.filter((each) => takes(each, method)).map(({ config }) => config.path);
     const near = findSimilar(below, paths);
@@ -99,7 +99,7 @@ export class MissedRequests {
     path: string,
     search: string,
   ): void {
-    const { newId, report, getAddress, registry } = this.#options;
+    const { report, registry } = this.#options;
     const { method = "", rawHeaders } = request;
     // The request may contain the secret of any endpoint.
     const redactors = registry.endpoints.slice(0, maxRedactors).map(({ authenticator }) => authenticator.redactor);
@@ -109,10 +109,10 @@ export class MissedRequests {
     };
     const segments = redactor.redact(path).split("/");
     const shown = segments.map((segment) => (segment.length > maxShownSegment ? "…" : segment)).join("/");
-    const ip = normaliseAddress(getAddress(request)) ?? "";
+    const ip = normaliseAddress(clientAddress(this.#RED.httpNode, request)) ?? "";
     const head = { method, path: shown.slice(0, maxShownPath), ...describeShape({ rawHeaders, search }, redactor), ip };
     const size = countCharacters({ rawHeaders });
-    report({ ...refused, id: newId(), at: Date.now(), state: "refused", attempt: 0, head, size });
+    report({ ...refused, id: this.#RED.util.generateId(), at: Date.now(), state: "refused", attempt: 0, head, size });
   }
 }
 

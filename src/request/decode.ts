@@ -1,9 +1,9 @@
 // Decodes a body by its content type.
 
 import { isUtf8 } from "node:buffer";
-import { MIMEType, TextDecoder } from "node:util";
+import { TextDecoder } from "node:util";
 import { decodeContent } from "./body";
-import { type File, isMultipart, parseMultipart } from "./multipart";
+import { type File, isMultipart, parseMediaType, parseMultipart } from "./multipart";
 import { Interference, Problem, problems } from "./problem";
 import { toObject } from "./target";
 
@@ -100,14 +100,6 @@ function decoderFor(contentType: string): Decode {
   const type = parseMediaType(contentType);
   const [, decoderWith] = (type && decoders.find(([pattern]) => pattern.test(type.essence))) ?? [];
   return decoderWith?.(type?.params.get("charset") ?? "utf-8") ?? ((bytes) => bytes);
-}
-
-function parseMediaType(contentType: string): MIMEType | undefined {
-  try {
-    return new MIMEType(contentType);
-  } catch {
-    return undefined;
-  }
 }
 
 const utf8 = new TextDecoder();

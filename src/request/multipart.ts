@@ -33,7 +33,7 @@ export interface Form {
 /** Whether a body is a form with files, by its content type. */
 export function isMultipart(contentType = ""): boolean {
   // Parsing each content type would take longer than all the rest.
-  return /^\s*multipart\//i.test(contentType) && parseType(contentType)?.essence === "multipart/form-data";
+  return /^\s*multipart\//i.test(contentType) && parseMediaType(contentType)?.essence === "multipart/form-data";
 }
 
 /**
@@ -41,7 +41,7 @@ export function isMultipart(contentType = ""): boolean {
  * @param contentType the header field
  */
 export async function parseMultipart(bytes: Buffer, contentType: string | undefined): Promise<Form | Problem> {
-  const boundary = parseType(contentType)?.params.get("boundary") ?? "";
+  const boundary = parseMediaType(contentType)?.params.get("boundary") ?? "";
   if (!boundaryForm.test(boundary)) return problems.formMalformed;
   const fields: [name: string, value: string][] = [];
   const files: { info: Omit<File, "buffer" | "size">; chunks: Buffer[] }[] = [];
@@ -76,7 +76,8 @@ export async function parseMultipart(bytes: Buffer, contentType: string | undefi
   return { fields: toObject(fields), files: sent.map(({ info, chunks }) => readFile(info, chunks)) };
 }
 
-function parseType(contentType = ""): MIMEType | undefined {
+/** @param contentType the header field */
+export function parseMediaType(contentType = ""): MIMEType | undefined {
   try {
     return new MIMEType(contentType);
   } catch {
