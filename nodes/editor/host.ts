@@ -51,6 +51,7 @@ interface EditorNodeDefinition<Saved> {
 }
 
 export interface Editor {
+  notify(message: string, type: "error"): void;
   nodes: {
     registerType<Saved>(type: string, definition: EditorNodeDefinition<Saved>): void;
     filterNodes(filter: { type: string }): EditorNode[];

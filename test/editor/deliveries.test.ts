@@ -99,7 +99,9 @@ describe("the tab of deliveries", () => {
     await field("tab.filter.text").pressSequentially("event");
     await until(() => last("text") === "event", "the text to be asked for");
     last("node").should.equal("orders");
-    await tab.button(catalogText("tab.filter.clear")).click();
+    await tab.open();
+    await until(() => last("node") === "", "all nodes to be asked for");
+    (await field("tab.filter.node").inputValue()).should.equal("");
     await tab.row("event 2").waitFor();
     [...(runtime.asked.at(-1)?.keys() ?? [])].should.eql(["limit"]);
     await tab.element.locator("select:focus").waitFor();
@@ -196,8 +198,6 @@ describe("the tab of deliveries", () => {
     (await press("ArrowDown")).should.equal("event 1");
     (await press("ArrowUp")).should.equal("event 0");
     (await press("End")).should.equal("event 99");
-    (await press("PageUp")).should.match(/^event \d+$/).and.not.equal("event 99");
-    (await press("PageDown")).should.equal("event 99");
     (await press("Home")).should.equal("event 0");
     (await press("ArrowDown")).should.equal("event 1");
     await editor.page.keyboard.press("Enter");
@@ -299,22 +299,15 @@ describe("the tab of deliveries", () => {
     const resume = tab.button(`${catalogText("tab.queue.resume")}: Orders`);
     await resume.waitFor();
     runtime.controlled.should.eql(["payments resume", "orders pause"]);
-    const failed = tab.element.locator(".webhook-deliveries-failure");
     for (const [fault, key] of [[403, "tab.queue.forbidden"], [500, "tab.queue.failed"]] as const) {
       runtime.fault = fault;
       await resume.click();
-      await failed.filter({ hasText: catalogText(key) }).waitFor();
+      await editor.page.locator(".red-ui-notification-error", { hasText: catalogText(key) }).waitFor();
     }
     runtime.fault = undefined;
-    const comes = async (queued: number, pause: "manual" | null) => {
-      runtime.queues = [{ node: "orders", pause, queued, retrying: 0 }];
-      await tab.publish();
-    };
-    await comes(7, "manual");
+    runtime.queues = [{ node: "orders", pause: "manual", queued: 7, retrying: 0 }];
+    await tab.publish();
     await lines.filter({ hasText: catalogText("tab.queue.manual", { count: "7" }) }).waitFor();
-    (await failed.isVisible()).should.be.true();
-    await comes(0, null);
-    await failed.waitFor({ state: "hidden" });
   });
 
   it("has rows of two lines in a narrow sidebar and of one in a wide one, and none lies on another", async () => {
@@ -359,8 +352,6 @@ describe("the tab of deliveries", () => {
     (await editor.input("name").isVisible()).should.be.true();
     // What is on top of it would take the click.
     await field("tab.filter.state").click({ trial: true });
-    await tab.open();
-    await until(() => last("node") === "", "all nodes to be asked for");
-    (await field("tab.filter.node").inputValue()).should.equal("");
+    await tab.button(catalogText("tab.filter.clear")).click();
   });
 }); // prettier-ignore

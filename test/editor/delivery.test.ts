@@ -297,7 +297,8 @@ describe("a delivery in the sidebar", () => {
     const shown = await open(done);
     // What is revealed flashes, and so soon that a busy machine may not see it.
     const revealed = editor.revealed();
-    await press(shown, "showNode");
+    const name = catalogText("url.rival", { name: "/plain", flow: "Test" });
+    await shown.getByRole("button", { name: catalogText("url.reveal", { name }) }).click();
     should(await revealed).equal("plain");
     await press(shown, "onlyNode");
     await shown.waitFor({ state: "detached" });

@@ -1,7 +1,9 @@
 // The admin API, as the tab uses it.
 
 import type { Pause } from "../../../src/deliveries/delivery";
+import type { Load } from "../../../src/deliveries/queue";
 import { type Detail, obstacles, type Summary, type SummaryPage } from "../../../src/deliveries/summary";
+import type { SilentEvent } from "../../../src/flow/outcomes";
 import { text } from "./texts";
 
 /** Empty: all. */
@@ -13,21 +15,10 @@ export interface Filter {
 
 export const everything: Filter = { node: "", state: "", text: "" };
 
-/** A node with an inactivity alert. */
-export interface Silence {
-  readonly node: string;
-  /** The longest expected time between two requests. */
-  readonly hours: number;
-  /** When the last request was accepted, or the node was started, in ms since the epoch. */
-  readonly since: number;
-}
-
 /** The queue of a node with guaranteed delivery. */
-export interface QueueSummary {
+export interface QueueSummary extends Pick<Load, "queued" | "retrying"> {
   readonly node: string;
   readonly pause: Pause | null;
-  readonly queued: number;
-  readonly retrying: number;
 }
 
 const pageSize = 500;
@@ -43,8 +34,8 @@ export function askForDelivery(id: string): Promise<Detail> {
   return ask(`deliveries/${encodeURIComponent(id)}`);
 }
 
-export async function askForSilent(): Promise<readonly Silence[]> {
-  return (await ask<{ nodes: readonly Silence[] }>("silent")).nodes;
+export async function askForSilent(): Promise<readonly SilentEvent[]> {
+  return (await ask<{ nodes: readonly SilentEvent[] }>("silent")).nodes;
 }
 
 export async function askForQueues(): Promise<readonly QueueSummary[]> {
@@ -83,11 +74,6 @@ export function classifyTrouble(error: unknown): "forbidden" | "notKept" | "unre
   if (status === 0) return "unreachable";
   if (isForbidden(error)) return "forbidden";
   return status === 404 ? "notKept" : "failed";
-}
-
-/** Whether the next replay would fail, too. */
-export function isHopeless(error: unknown): boolean {
-  return isForbidden(error) || (error as JQuery.jqXHR).status === 0;
 }
 
 /** Why a delivery could not be fetched or replayed. */

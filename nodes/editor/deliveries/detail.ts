@@ -200,7 +200,7 @@ function createActions(detail: Detail, filterBy: (node: string) => void): JQuery
   const change = $("<div>");
   const result = $("<div>", { class: "webhook-delivery-result", role: "status" });
 
-  type Action = "replay" | "replayChanged" | "curl" | "useInTest" | "showNode" | "onlyNode";
+  type Action = "replay" | "replayChanged" | "curl" | "useInTest" | "onlyNode";
   const add = (icon: string, action: Action, act: (button: JQuery) => void) => {
     const button = createButton(icon, text(`delivery.${action}`)).appendTo(buttons);
     return button.on("click", () => act(button));
@@ -246,14 +246,11 @@ function createActions(detail: Detail, filterBy: (node: string) => void): JQuery
     add("fa-pencil", "replayChanged", toggleChange).attr("aria-expanded", "false");
   } else view.append(createNote(text(`delivery.noReplay.${state}`)));
   add("fa-terminal", "curl", copyCurl);
-  if (node !== null && RED.nodes.node(node)) {
-    if (body.data !== "") {
-      add("fa-flask", "useInTest", () => {
-        chooseTestBody(node, { delivery: id, at });
-        say("fa-check", text("delivery.usedInTest", { name: getNodeLabel(node), time: timeText(at) }), "good");
-      });
-    }
-    add("fa-crosshairs", "showNode", () => RED.view.reveal(node));
+  if (node !== null && RED.nodes.node(node) && body.data !== "") {
+    add("fa-flask", "useInTest", () => {
+      chooseTestBody(node, { delivery: id, at });
+      say("fa-check", text("delivery.usedInTest", { name: getNodeLabel(node), time: timeText(at) }), "good");
+    });
   }
   if (node !== null) add("fa-filter", "onlyNode", () => filterBy(node));
   return view.append(change, result);

@@ -100,8 +100,8 @@ function findUnknown(some: readonly Summary[], known: readonly Summary[]): Summa
   return some.filter(({ id }) => !ids.has(id));
 }
 
-/** The shortest time between two fetches, in ms; and where the runtime has to search. */
-const [pause, searchPause] = [1000, 5000];
+/** The shortest time between two fetches, in ms; and where the runtime has to search, or does not answer. */
+const [pause, longPause] = [1000, 5000];
 /** It fetches after this time anyway, in ms: a sender may have fallen silent. */
 const longestPause = 60_000;
 
@@ -115,8 +115,6 @@ export class Renewals {
   /** When the next fetch is due, and may be at the earliest: in ms, by the page's clock. */
   #due = Infinity;
   #earliest = 0;
-  /** Failures in a row. */
-  #failures = 0;
 
   /**
    * @param renew resolves with whether there was an answer
@@ -139,12 +137,11 @@ export class Renewals {
   }
 
   now(): void {
-    this.#failures = 0;
     this.#plan(0);
   }
 
   soon(): void {
-    if (this.#failures === 0) this.#plan(this.#earliest);
+    this.#plan(this.#earliest);
   }
 
   #plan(at: number): void {
@@ -156,13 +153,13 @@ export class Renewals {
 
   async #run(): Promise<void> {
     const begin = performance.now();
-    const wait = this.#isSearch() ? searchPause : pause;
-    const failures = this.#failures + 1;
     this.#due = Infinity;
-    this.#earliest = begin + wait;
+    this.#earliest = begin + (this.#isSearch() ? longPause : pause);
     this.#isRunning = true;
-    this.#failures = (await this.#renew()) ? 0 : failures;
+    const isAnswered = await this.#renew();
     this.#isRunning = false;
-    this.#plan(begin + (this.#failures === 0 ? longestPause : Math.min(longestPause, wait * 2 ** this.#failures)));
+    // What the user has asked for meanwhile is due at once.
+    if (!isAnswered && this.#due > 0) this.#due = this.#earliest = begin + longPause;
+    this.#plan(begin + longestPause);
   }
 }

@@ -127,13 +127,9 @@ export class DeliveryList {
   #press(event: JQuery.KeyDownEvent): void {
     const at = this.#activeIndex;
     const active = this.#deliveries[at];
-    const rowHeight = this.#list.firstElementChild?.clientHeight ?? 1;
-    const page = Math.max(1, Math.floor(this.#list.clientHeight / rowHeight) - 1);
     const targets: Record<string, number> = {
       ArrowDown: at + 1,
       ArrowUp: at - 1,
-      PageDown: at + page,
-      PageUp: at - page,
       Home: 0,
       End: this.#deliveries.length - 1,
     };

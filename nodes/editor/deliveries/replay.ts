@@ -1,7 +1,7 @@
 // Replays of several deliveries: the selected ones, or those that failed since a time.
 
 import { isReplayable, type Summary } from "../../../src/deliveries/summary";
-import { askForPage, classifyTrouble, failureText, isHopeless, replay } from "./api";
+import { askForPage, classifyTrouble, failureText, replay } from "./api";
 import { createButton, createList, createNote } from "./content";
 import type { DeliveryList } from "./list";
 import { getNodeName, numberText, text } from "./texts";
@@ -164,7 +164,8 @@ function replaySeveral(deliveries: readonly Summary[]): Promise<boolean> {
       } catch (error) {
         const why = failureText(error);
         failures.set(why, (failures.get(why) ?? 0) + 1);
-        if (isHopeless(error)) stop();
+        // The others would fail, too.
+        if (["forbidden", "unreachable"].includes(classifyTrouble(error))) stop();
       }
       done += 1;
     }

@@ -2,6 +2,7 @@
 
 import type { Summary } from "../../../src/deliveries/summary";
 import { permissions } from "../../../src/config/host";
+import type { SilentEvent } from "../../../src/flow/outcomes";
 import { type Editor, updateText } from "../host";
 import {
   askForQueues,
@@ -12,7 +13,6 @@ import {
   type Filter,
   isForbidden,
   type QueueSummary,
-  type Silence,
 } from "./api";
 import { createButton, createIcon } from "./content";
 import { OpenDelivery } from "./detail";
@@ -303,24 +303,19 @@ class Filters {
 
 // The lines above the list: senders that are silent, and queues.
 
-type QueueAction = "pause" | "resume";
-
 class Overview {
   readonly element = $("<div>");
   readonly #silences = $('<div role="status">');
   readonly #queues = $('<div role="status">');
-  readonly #failure = $('<div class="webhook-deliveries-failure" role="alert">').hide();
   readonly #controlled: () => void;
-  /** The action that failed. */
-  #failed: { readonly node: string; readonly action: QueueAction } | undefined;
 
   /** @param controlled called when a node was paused or resumed */
   constructor(controlled: () => void) {
     this.#controlled = controlled;
-    this.element.append(this.#silences, this.#queues, this.#failure);
+    this.element.append(this.#silences, this.#queues);
   }
 
-  showSilences(silences: readonly Silence[]): void {
+  showSilences(silences: readonly SilentEvent[]): void {
     const lines = silences.map(({ node, hours, since }) => {
       const silent = text("tab.silent", { time: minuteText(since), hours: numberText(hours) });
       return createLine("webhook-deliveries-silent", "fa-exclamation-triangle", node, ` ${silent}`);
@@ -333,9 +328,6 @@ class Overview {
     const shown = queues.filter(({ node, pause }) => pause !== null || node === filtered);
     const lines = shown.map((queue) => this.#createQueue(queue));
     showLines(this.#queues, lines);
-    // The action may have succeeded after all, or be obsolete.
-    const failed = queues.find(({ node }) => node === this.#failed?.node);
-    if (!failed || getAction(failed.pause) !== this.#failed?.action) this.#failure.hide();
   }
 
   #createQueue({ node, pause, queued, retrying }: QueueSummary): JQuery {
@@ -343,27 +335,21 @@ class Overview {
     const state = text(`tab.queue.${pause ?? "running"}`, { count });
     const line = createLine("webhook-deliveries-queue", "fa-inbox", node, `: ${state}`);
     if (!RED.user.hasPermission(permissions.write)) return line;
-    const action = getAction(pause);
+    const action = pause === null ? "pause" : "resume";
     const label = text(`tab.queue.${action}`);
     const button = createButton(action === "pause" ? "fa-pause" : "fa-play", label);
     button.attr("aria-label", `${label}: ${getNodeLabel(node)}`);
     return line.append(button.on("click", () => void this.#control(node, action)));
   }
 
-  async #control(node: string, action: QueueAction): Promise<void> {
-    this.#failure.hide();
+  async #control(...action: Parameters<typeof control>): Promise<void> {
     try {
-      await control(node, action);
+      await control(...action);
     } catch (error) {
-      this.#failed = { node, action };
-      this.#failure.text(text(`tab.queue.${isForbidden(error) ? "forbidden" : "failed"}`)).show();
+      RED.notify(text(`tab.queue.${isForbidden(error) ? "forbidden" : "failed"}`), "error");
     }
     this.#controlled();
   }
-}
-
-function getAction(pause: QueueSummary["pause"]): QueueAction {
-  return pause === null ? "pause" : "resume";
 }
 
 /** An icon, the name of a node, which reveals it, and a text. */
