@@ -1,6 +1,6 @@
 // The node type in the editor.
 
-import { type CredentialName, defaults, type SavedFields } from "../src/config/fields";
+import { type CredentialName, defaults, type SavedFields, withDefaults } from "../src/config/fields";
 import { addTab, removeTab } from "./editor/deliveries/tab";
 import {
   enterMissing,
@@ -19,9 +19,7 @@ import {
   inputValue,
   isSame,
   isUsed,
-  leaveOutDefaults,
   prepareMessages,
-  savedValues,
   settingsValidator,
   showMessages,
   showUnlisted,
@@ -114,11 +112,10 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     form().css("width", "auto").closest(".red-ui-tray-body").css("min-width", 0);
   },
   oneditsave() {
-    const saved = savedValues(this);
+    const saved = withDefaults(this);
     const { scheme, senderSettings } = valuesInForm(this);
     if (!isSame(scheme, saved.scheme)) this.scheme = scheme;
     if (!isSame(senderSettings, saved.senderSettings)) this.senderSettings = senderSettings;
-    leaveOutDefaults(this);
   },
 });
 
@@ -127,7 +124,7 @@ function prepare(node: WebhookNode): void {
   fillInDefaults(node);
   prepareSender(node);
   prepareSections(node);
-  for (const field of ["verificationMethod", "reply"] as const) showUnlisted(field, savedValues(node)[field]);
+  for (const field of ["verificationMethod", "reply"] as const) showUnlisted(field, withDefaults(node)[field]);
   prepareMessages();
   prepareCredentials(node);
   prepareHandover(node);

@@ -13,11 +13,6 @@ export interface EditorNode {
   z: string;
   /** Disabled. */
   d?: boolean;
-  /** Not deployed. */
-  changed?: boolean;
-  /** Its centre in px of the canvas. */
-  x: number;
-  y: number;
   name?: string;
   /** Of nodes that have one. */
   relativePath?: unknown;
@@ -64,8 +59,6 @@ export interface Editor {
   };
   view: {
     reveal(id: string): void;
-    /** Window px per canvas px. */
-    scale(): number;
   };
   utils: {
     /** As in the debug sidebar. The path identifies the object, to remember what is open. */
@@ -152,14 +145,6 @@ export function parseJson(text: string): { value: unknown } | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** With the date where that is not today. */
-export function formatTime(at: number): string {
-  const date = new Date(at);
-  const time: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit" };
-  if (date.toDateString() === new Date().toDateString()) return date.toLocaleTimeString(undefined, time);
-  return date.toLocaleString(undefined, { ...time, day: "numeric", month: "short" });
 }
 
 /** In one unit, such as "85 minutes". */

@@ -1,6 +1,6 @@
 // The types of the saved fields; their defaults and rules are in rules.ts.
 
-import { fields, handlingFields } from "./rules";
+import { fields } from "./rules";
 
 /** Where a request has its token. */
 export type TokenMethod = "header" | "query";
@@ -12,16 +12,17 @@ type SavedValue<Value> = Value extends boolean ? boolean | string : Value extend
 export type SavedFields = {
   [Name in Exclude<keyof typeof fields, "scheme" | "senderSettings">]: SavedValue<(typeof fields)[Name]["default"]>;
 } & { scheme: unknown; senderSettings: Readonly<Record<string, unknown>> };
-export type HandlingFields = Pick<SavedFields, keyof typeof handlingFields>;
 
-export const defaults = getDefaults(fields);
-export const handlingDefaults = getDefaults(handlingFields);
+export const fieldNames = Object.keys(fields) as (keyof SavedFields)[];
 
-type Defaults<Table> = { [Name in keyof Table]: Table[Name] extends { default: infer Value } ? Value : never };
+export const defaults = Object.fromEntries(fieldNames.map((name) => [name, fields[name].default])) as {
+  [Name in keyof typeof fields]: (typeof fields)[Name]["default"];
+};
 
-function getDefaults<Table extends Record<string, { default: unknown }>>(table: Table): Defaults<Table> {
-  const values = Object.entries(table).map(([name, field]) => [name, field.default] as const);
-  return Object.fromEntries(values) as Defaults<Table>;
+/** With the defaults of fields that are newer than the node. */
+export function withDefaults(node: Readonly<Partial<SavedFields>>): SavedFields {
+  const saved = fieldNames.filter((name) => node[name] !== undefined).map((name) => [name, node[name]]);
+  return { ...defaults, ...Object.fromEntries(saved) } as SavedFields;
 }
 
 /** Fields with two states, which the form shows as checkboxes. */

@@ -2,13 +2,14 @@
 
 import { type Block, parseBlocks } from "./blocks";
 import {
-  handlingDefaults,
-  type HandlingFields,
+  defaults,
+  fieldNames,
   placementField,
   type SavedCredentials,
   type SavedFields,
   type Settings,
   type TokenMethod,
+  withDefaults,
 } from "./fields";
 import { adminRule, type Roots } from "./host";
 import {
@@ -17,7 +18,7 @@ import {
   type DuplicateKey,
   isDuplicateKey,
   isEnvironmentValue,
-  isHandlingUsed,
+  isFieldUsed,
   isTrue,
   isWithoutContent,
   normalisePath,
@@ -26,13 +27,30 @@ import {
 } from "./rules";
 
 /** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */
-export interface WebhookConfig extends Handling {
+export interface WebhookConfig {
   /** With its leading slash and without a trailing one, in the letter case it was given. */
   path: string;
   returnQueryParams: boolean;
   /** Empty for any sender. */
   sender: string;
   access: TokenAccess | SignatureAccess;
+  reply: ReplyNow | ReplyByFlow;
+  /** Missing where duplicates start the flow. */
+  duplicates: DuplicatePolicy | undefined;
+  /** Allowed addresses; empty for all. */
+  allowFrom: readonly Block[];
+  /** The maximum of requests per minute from one address; 0 for any number. */
+  rateLimit: number;
+  /** After how many hours without an accepted request there is an alert; 0 for never. */
+  alertWhenSilent: number;
+  /** Whether the message has the bytes of the body as they were sent. */
+  rawBody: boolean;
+  /** Whether a delivery is stored before the reply, and until the flow has finished with it. */
+  guaranteed: boolean;
+  /** How fast, how often and for how long the flow is started with stored deliveries. */
+  pace: Pace;
+  /** After how long an attempt without an end has failed, in ms. */
+  attemptTimeoutMs: number;
 }
 
 /** Authentication by a token. */
@@ -71,30 +89,56 @@ interface Host {
 /**
  * Turns saved fields into a configuration, or returns the first rule that they break.
  *
- * @param saved the fields with their environment variables resolved
+ * @param given the fields that the node has, with their environment variables resolved; those that are not used beside
+ *   the others may have any value
  * @param credentials those with their environment variables resolved
  */
 export function parseConfig(
-  saved: Readonly<SavedFields>,
+  given: Readonly<Partial<SavedFields>>,
   credentials: SavedCredentials,
   host: Host,
 ): WebhookConfig | Breach {
-  const { relativePath, returnQueryParams, verificationMethod, sender } = saved;
-  const isAdminPath = adminRule(text(relativePath), host.roots);
-  const breach =
-    findBreach({ relativePath }) ??
-    (isAdminPath && { rule: isAdminPath, value: "" }) ??
-    findBreach({ verificationMethod, sender, returnQueryParams });
+  const saved = withDefaults(given);
+  const used = fieldNames.filter((field) => field !== "name" && isFieldUsed(field, saved));
+  const breach = findBreach(Object.fromEntries(used.map((field) => [field, saved[field]])));
   if (breach) return breach;
-  const path = normalisePath(text(relativePath));
+  const path = normalisePath(text(saved.relativePath));
+  const isAdminPath = adminRule(path, host.roots);
+  if (isAdminPath) return { rule: isAdminPath, value: "" };
   const access =
-    verificationMethod === "signature"
+    saved.verificationMethod === "signature"
       ? signatureAccess(saved, credentials, composePublicUrl(path, host))
-      : tokenAccess(saved, credentials, verificationMethod as TokenMethod);
+      : tokenAccess(saved, credentials, saved.verificationMethod as TokenMethod);
   if ("rule" in access) return access;
-  const handling = parseHandling(saved);
-  if ("rule" in handling) return handling;
-  return { path, returnQueryParams: isTrue(returnQueryParams), sender: text(sender), access, ...handling };
+  const guaranteed = isTrue(saved.guaranteed);
+  // What was stored before is started at the usual pace.
+  const paced = guaranteed ? saved : defaults;
+  const { duplicateKey: key } = saved;
+  return {
+    path,
+    returnQueryParams: isTrue(saved.returnQueryParams),
+    sender: text(saved.sender),
+    access,
+    reply: parseReply(saved),
+    duplicates:
+      isTrue(saved.ignoreDuplicates) && isDuplicateKey(key)
+        ? { key, keptFor: Number(saved.duplicateWindow) * 3_600_000 }
+        : undefined,
+    allowFrom: parseBlocks(saved.allowFrom) ?? [],
+    rateLimit: Number(saved.rateLimit),
+    alertWhenSilent: Number(saved.alertWhenSilent),
+    rawBody: isTrue(saved.rawBody),
+    guaranteed,
+    pace: {
+      attempts: Number(paced.attempts),
+      backoffFirst: Number(paced.backoffFirst) * 1000,
+      backoffLongest: Number(paced.backoffLongest) * 1000,
+      concurrency: Number(paced.concurrency),
+      ratePerMinute: Number(paced.ratePerMinute),
+      breaker: Number(paced.breaker),
+    },
+    attemptTimeoutMs: Number(paced.attemptTimeout) * 1000,
+  };
 }
 
 function tokenAccess(
@@ -102,9 +146,8 @@ function tokenAccess(
   { token, secondToken }: SavedCredentials,
   method: TokenMethod,
 ): TokenAccess | Breach {
-  const field = placementField[method];
-  const breach = findBreach({ token, secondToken, [field]: saved[field] });
-  return breach ?? { method, name: text(saved[field]), token: text(token), secondToken: text(secondToken) };
+  const name = text(saved[placementField[method]]);
+  return findBreach({ token, secondToken }) ?? { method, name, token: text(token), secondToken: text(secondToken) };
 }
 
 function signatureAccess(
@@ -135,27 +178,6 @@ function signatureAccess(
 /** The URL that a sender was given, by the settings file; empty where it is not there. */
 function composePublicUrl(path: string, { roots, baseUrl }: Host): string {
   return baseUrl === undefined || roots.node === false ? "" : baseUrl + normalisePath(roots.node) + path;
-}
-
-/** What becomes of requests. */
-export interface Handling {
-  reply: ReplyNow | ReplyByFlow;
-  /** Missing where duplicates start the flow. */
-  duplicates: DuplicatePolicy | undefined;
-  /** Allowed addresses; empty for all. */
-  allowFrom: readonly Block[];
-  /** The maximum of requests per minute from one address; 0 for any number. */
-  rateLimit: number;
-  /** After how many hours without an accepted request there is an alert; 0 for never. */
-  alertWhenSilent: number;
-  /** Whether the message has the bytes of the body as they were sent. */
-  rawBody: boolean;
-  /** Whether a delivery is stored before the reply, and until the flow has finished with it. */
-  guaranteed: boolean;
-  /** How fast, how often and for how long the flow is started with stored deliveries. */
-  pace: Pace;
-  /** After how long an attempt without an end has failed, in ms. */
-  attemptTimeoutMs: number;
 }
 
 /** This node replies, at once. */
@@ -211,51 +233,10 @@ export interface DuplicatePolicy {
   keptFor: number;
 }
 
-/**
- * Turns saved fields into what becomes of requests, or returns the first rule that they break. Fields that are not used
- * beside the others may have any value.
- *
- * @param given those that the node has, with their environment variables resolved
- */
-export function parseHandling(given: Partial<HandlingFields>): Handling | Breach {
-  const saved: HandlingFields = { ...handlingDefaults };
-  for (const name of handlingNames) if (given[name] !== undefined) Object.assign(saved, { [name]: given[name] });
-  const used = handlingNames.filter((name) => isHandlingUsed(name, saved)).map((name) => [name, saved[name]] as const);
-  const breach = findBreach(Object.fromEntries(used));
-  if (breach) return breach;
-  const guaranteed = isTrue(saved.guaranteed);
-  // What was stored before is started at the usual pace.
-  const paced = guaranteed ? saved : handlingDefaults;
-  const { duplicateKey: key } = saved;
-  return {
-    reply: parseReply(saved),
-    duplicates:
-      isTrue(saved.ignoreDuplicates) && isDuplicateKey(key)
-        ? { key, keptFor: Number(saved.duplicateWindow) * 3_600_000 }
-        : undefined,
-    allowFrom: parseBlocks(saved.allowFrom) ?? [],
-    rateLimit: Number(saved.rateLimit),
-    alertWhenSilent: Number(saved.alertWhenSilent),
-    rawBody: isTrue(saved.rawBody),
-    guaranteed,
-    pace: {
-      attempts: Number(paced.attempts),
-      backoffFirst: Number(paced.backoffFirst) * 1000,
-      backoffLongest: Number(paced.backoffLongest) * 1000,
-      concurrency: Number(paced.concurrency),
-      ratePerMinute: Number(paced.ratePerMinute),
-      breaker: Number(paced.breaker),
-    },
-    attemptTimeoutMs: Number(paced.attemptTimeout) * 1000,
-  };
-}
-
-const handlingNames = Object.keys(handlingDefaults) as (keyof HandlingFields)[];
-
-function parseReply({ reply, replyStatus, replyBody, replyType, replyTimeout }: HandlingFields): Handling["reply"] {
+function parseReply({ reply, replyStatus, replyBody, replyType, replyTimeout }: SavedFields): WebhookConfig["reply"] {
   if (reply === "flow") return { by: "flow", timeout: Number(replyTimeout) * 1000 };
   const status = Number(replyStatus);
-  if (isWithoutContent(status)) return { by: "now", status, body: "", type: handlingDefaults.replyType };
+  if (isWithoutContent(status)) return { by: "now", status, body: "", type: defaults.replyType };
   return { by: "now", status, body: text(replyBody), type: replyType };
 }
 

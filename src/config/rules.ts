@@ -11,6 +11,8 @@ export const hashes = ["sha1", "sha256", "sha384", "sha512"] as const;
 
 /** The fields that decide whether others are used. */
 interface Choices {
+  readonly verificationMethod: unknown;
+  readonly sender: unknown;
   readonly reply: unknown;
   readonly replyStatus: unknown;
   readonly ignoreDuplicates: unknown;
@@ -25,14 +27,36 @@ interface SavedField {
   readonly isUsed?: (choices: Choices) => boolean;
 }
 
+/** Where the environment decides, the fields of all methods are used. */
+const verifying =
+  (method: string) =>
+  ({ verificationMethod: given }: Choices) =>
+    given === method || isEnvironmentValue(given);
+const byCustomSender = (choices: Choices) => verifying("signature")(choices) && choices.sender === "custom";
 const byNode = ({ reply }: Choices) => reply === "now" || isEnvironmentValue(reply);
 const byFlow = ({ reply }: Choices) => reply === "flow" || isEnvironmentValue(reply);
 const withContent = (choices: Choices) => byNode(choices) && !isWithoutContent(choices.replyStatus);
 const withoutDuplicates = ({ ignoreDuplicates: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
 const withGuarantee = ({ guaranteed: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
 
-/** The fields that say what becomes of requests. Flows that are older have none of them: then their defaults hold. */
-export const handlingFields = {
+/** Nodes may be older than a field: then its default holds. */
+export const fields = {
+  name: { default: "" },
+  relativePath: { default: "" },
+  returnQueryParams: flag(),
+  verificationMethod: oneOf("header", "query", "signature"),
+  queryParameter: { default: "state", accepts: (value) => text(value) !== "", isUsed: verifying("query") },
+  headerParameter: {
+    default: "Authorization",
+    accepts: (value) => isFieldName(text(value)),
+    isUsed: verifying("header"),
+  },
+  /** Empty for any sender, the id of a known one, or `custom`. */
+  sender: { default: "" },
+  /** How a custom sender signs; `null` for all others. */
+  scheme: { default: null, isUsed: byCustomSender },
+  /** What a sender needs besides secrets. */
+  senderSettings: { default: {} },
   /** Who replies: `now` this node, at once, or `flow` its flow. */
   reply: oneOf("now", "flow"),
   /** The successful statuses (RFC 9110 §15.3). */
@@ -71,22 +95,6 @@ export const handlingFields = {
   breaker: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee },
   /** After how long an attempt without an end has failed, in seconds. */
   attemptTimeout: { ...wholeNumber(300, 1, 86_400), isUsed: withGuarantee },
-} satisfies Record<string, SavedField>;
-
-export const fields = {
-  name: { default: "" },
-  relativePath: { default: "" },
-  returnQueryParams: flag(),
-  verificationMethod: oneOf("header", "query", "signature"),
-  queryParameter: { default: "state", accepts: (value) => text(value) !== "" },
-  headerParameter: { default: "Authorization", accepts: (value) => isFieldName(text(value)) },
-  /** Empty for any sender, the id of a known one, or `custom`. */
-  sender: { default: "" },
-  /** How a custom sender signs; `null` for all others. */
-  scheme: { default: null },
-  /** What a sender needs besides secrets. */
-  senderSettings: { default: {} },
-  ...handlingFields,
 } satisfies Record<string, SavedField>;
 
 type Fields = typeof fields;
@@ -161,8 +169,8 @@ function tokenRule(field: "token" | "secondToken", token: string): BrokenRule | 
 }
 
 /** Whether a field is used with the values of the others. */
-export function isHandlingUsed(field: keyof typeof handlingFields, choices: Choices): boolean {
-  const { isUsed }: SavedField = handlingFields[field];
+export function isFieldUsed(field: keyof Fields, choices: Choices): boolean {
+  const { isUsed }: SavedField = fields[field];
   return isUsed?.(choices) ?? true;
 }
 

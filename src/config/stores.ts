@@ -39,13 +39,7 @@ export function parseStoreSettings(given: unknown): StoreSettings | Misunderstoo
   if (cluster !== undefined && (!Array.isArray(cluster) || cluster.length === 0)) return { field: "cluster" };
   if (namespace !== undefined && !isText(namespace)) return { field: "namespace" };
   if (url === undefined && connection === undefined && cluster === undefined) return { field: "url" };
-  return {
-    type,
-    ...(url !== undefined && { url }),
-    ...(connection !== undefined && { connection }),
-    ...(cluster !== undefined && { cluster: cluster as ClusterNode[] }),
-    ...(namespace !== undefined && { namespace }),
-  };
+  return given as StoreSettings;
 }
 
 /** @param hasFile whether this version of Node.js can store deliveries in a file */

@@ -66,7 +66,7 @@ const formLooks: Record<string, (editor: Editor) => Promise<void>> = {
       ...{ ignoreDuplicates: true, guaranteed: true, duplicateKey: "header:", duplicateWindow: "0" },
       ...{ allowFrom: "somewhere", rateLimit: "many" },
     });
-    await editor.part("rival").waitFor();
+    await editor.note("taken").waitFor();
     await editor.note("no-store").waitFor();
   },
 };

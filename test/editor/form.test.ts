@@ -56,7 +56,6 @@ const boxes = {
 const flow = webhookFlow(
   { id: "plain", relativePath: "/plain" },
   { id: "broken", relativePath: "/broken" },
-  { id: "changed", relativePath: "/changed" },
   { id: "environment", ...environmentValues },
   { id: "boxes", relativePath: "/boxes", ...boxes },
   { id: "ticked", relativePath: "/ticked", returnQueryParams: "true", guaranteed: "true" },
@@ -195,18 +194,6 @@ describe("the form of the webhook trigger", () => {
     await editor.edit("ticked");
     (await editor.input("returnQueryParams").isChecked()).should.be.true();
     (await editor.input("guaranteed").isChecked()).should.be.true();
-  });
-
-  it("opens a section for a change that is not deployed, and no more once it is", async () => {
-    await editor.edit("changed");
-    await editor.enter({ returnQueryParams: true });
-    await editor.done();
-    await editor.editAsItIs("changed");
-    (await editor.openSections()).should.eql(["message"]);
-    await editor.done();
-    await editor.deploy();
-    await editor.editAsItIs("changed");
-    (await editor.openSections()).should.eql([]);
   });
 
   it("opens a section for an error in it, which the heading states, until the user closes it", async () => {

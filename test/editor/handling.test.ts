@@ -1,14 +1,13 @@
 import should from "should";
 import type { NodeReport } from "../../src/admin/node-health";
 import type { SenderId } from "../../src/auth/senders/table";
-import { defaults, handlingDefaults, type HandlingFields } from "../../src/config/fields";
+import { defaults } from "../../src/config/fields";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { catalogText, type Editor, type Section } from "../harness/browser";
-import { webhook, webhookFlow } from "../harness/flow";
+import { type HandlingField, handlingFields, webhook, webhookFlow } from "../harness/flow";
 import { openEditor } from "../harness/stage";
 import { uncalled } from "../harness/node-report";
 
-const fields = Object.keys(handlingDefaults) as (keyof HandlingFields)[];
 const section = (key: string, values: Record<string, string> = {}) => catalogText(`section.${key}`, values);
 
 /** Nodes that have something in these fields, and what the headings say of it. */
@@ -124,7 +123,7 @@ function signedBy(sender: SenderId, fields: Record<string, unknown> = {}) {
 
 /** A node of a version that had none of these fields, and no senders. */
 function older(id: string) {
-  const added: string[] = [...fields, "sender", "scheme", "senderSettings"];
+  const added: string[] = [...handlingFields, "sender", "scheme", "senderSettings"];
   const saved = Object.entries(webhook(id, `/${id}`)).filter(([name]) => !added.includes(name));
   return { ...Object.fromEntries(saved), z: "tab", x: 400, y: 40, wires: [["sink"]] };
 }
@@ -160,7 +159,7 @@ describe("what becomes of requests, in the form", () => {
     await editor.note(name).waitFor();
     return (await editor.note(name).innerText()).trim();
   };
-  const message = (field: keyof HandlingFields) => editor.message(field).innerText();
+  const message = (field: HandlingField) => editor.message(field).innerText();
   const kinds = () => editor.part("duplicateKeyOf");
   const points = async () => {
     const all = await editor.page.locator("#webhook-trigger-section-guaranteed li:visible").allInnerTexts();
@@ -169,7 +168,7 @@ describe("what becomes of requests, in the form", () => {
   const promised = (...keys: string[]) => keys.map((key) => catalogText(`guaranteed.${key}`));
   const saved = async (id: string) => {
     const found: Record<string, unknown> = {};
-    for (const field of [...fields, "sender", "scheme", "senderSettings"] as const) {
+    for (const field of [...handlingFields, "sender", "scheme", "senderSettings"] as const) {
       found[field] = await editor.saved(id, field);
     }
     return found;
@@ -193,33 +192,35 @@ describe("what becomes of requests, in the form", () => {
     }
   });
 
-  it("is the default for a node that is older than the fields, which stays without them", async () => {
+  it("is the default for a node that is older than the fields, which does not count as changed", async () => {
     const before = await saved("older");
+    const usual = Object.fromEntries([...handlingFields, "sender" as const].map((name) => [name, defaults[name]]));
     await editor.editAsItIs("older");
     (await editor.openSections()).should.eql([]);
-    for (const [field, value] of Object.entries(handlingDefaults)) {
-      const input = editor.input(field as keyof HandlingFields);
+    for (const field of handlingFields) {
+      const value = defaults[field];
+      const input = editor.input(field);
       if (typeof value === "boolean") (await input.isChecked()).should.equal(value, field);
       else (await input.inputValue()).should.equal(String(value), field);
     }
-    await expectUnchanged("older", before);
+    await expectUnchanged("older", { ...before, ...usual });
     await editor.edit("renamed");
     await editor.enter({ rateLimit: "60" });
     await editor.done();
     (await editor.isValid("renamed")).should.be.true();
-    should(await saved("renamed")).containEql({ rateLimit: "60", replyStatus: undefined, reply: undefined });
+    should(await saved("renamed")).containEql({ rateLimit: "60", replyStatus: 200, reply: "now" });
   });
 
-  it("is saved, and in open sections when the form is opened again", async () => {
+  it("is saved, and in the form when that is opened again", async () => {
     const typed = { replyTimeout: "30", duplicateKey: "query:id", duplicateWindow: "24", allowFrom: "192.0.2.1\n::1", rateLimit: "5", alertWhenSilent: "0.5", attemptTimeout: "60", breaker: "5" } as const;
     const ticked = { ignoreDuplicates: true, rawBody: true, guaranteed: true } as const;
+    const usual = Object.fromEntries(handlingFields.map((field) => [field, defaults[field]]));
     await editor.edit("kept");
     await editor.enter({ reply: "flow", ...ticked, ...typed });
     await editor.done();
-    (await saved("kept")).should.containEql({ ...handlingDefaults, reply: "flow", ...ticked, ...typed });
+    (await saved("kept")).should.containEql({ ...usual, reply: "flow", ...ticked, ...typed });
     (await editor.isValid("kept")).should.be.true();
     await editor.editAsItIs("kept");
-    (await editor.openSections()).should.eql(["message", "reply", "duplicates", "limits", "guaranteed"]);
     for (const [field, value] of Object.entries(typed)) (await editor.input(field as keyof typeof typed).inputValue()).should.equal(value);
   });
 
@@ -228,7 +229,7 @@ describe("what becomes of requests, in the form", () => {
   it("asks for what belongs to what was chosen, and for nothing else", async () => {
     const shows = async (...expected: string[]) => {
       const visible: string[] = [];
-      for (const field of fields) if (await editor.input(field).isVisible()) visible.push(field);
+      for (const field of handlingFields) if (await editor.input(field).isVisible()) visible.push(field);
       visible.sort().should.eql([...always, ...expected].sort());
       const isByFlow = (await editor.input("reply").inputValue()) === "flow";
       (await editor.hint("reply").innerText()).should.equal(isByFlow ? catalogText("hint.replyByFlow") : "");
@@ -245,7 +246,7 @@ describe("what becomes of requests, in the form", () => {
     await shows("replyTimeout", "attempts", "backoffFirst", "backoffLongest", "attemptTimeout", "concurrency", "ratePerMinute", "breaker");
     await editor.cancel();
     await editor.edit("environment");
-    await shows(...fields.filter((field) => !always.includes(field)));
+    await shows(...handlingFields.filter((field) => !always.includes(field)));
   });
 
   it("checks a field only while it applies, and points out a body that is not the JSON of its type", async () => {
@@ -345,7 +346,6 @@ describe("what becomes of requests, in the form", () => {
       (await isNoted("no-store")).should.be.false();
       await editor.enter({ guaranteed: true });
       (await state("guaranteed")).should.equal(section(stated));
-      (await isNoted("guaranteed-duplicates")).should.be.false();
       await editor.enter({ reply: "flow" });
       (await points()).should.containEql(catalogText("guaranteed.byFlow"));
     }
@@ -362,15 +362,6 @@ describe("what becomes of requests, in the form", () => {
       if (time) (await span.innerText()).should.equal(catalogText("guaranteed.span", { time }));
       else (await span.isVisible()).should.be.false();
     }
-  });
-
-  it("advises to ignore duplicates with guaranteed delivery where the sender has an id", async () => {
-    await editor.edit("stripe");
-    (await noted("guaranteed-duplicates")).should.equal(catalogText("guaranteed.duplicates", { name: "Stripe" }));
-    await editor.enter({ guaranteed: false });
-    (await isNoted("guaranteed-duplicates")).should.be.false();
-    await editor.enter({ guaranteed: true, ignoreDuplicates: true });
-    (await isNoted("guaranteed-duplicates")).should.be.false();
   });
 
   it("says what guaranteed delivery needs where nothing can be stored, and is an error only where it is on", async () => {

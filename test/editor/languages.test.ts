@@ -1,10 +1,9 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
-import { handlingDefaults } from "../../src/config/fields";
 import { catalogText, type Editor, sections } from "../harness/browser";
 import { DeliveriesTab, FakeRuntime, states, summary } from "../harness/deliveries-tab";
-import { webhookFlow } from "../harness/flow";
+import { handlingFields, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import type { NodeRed } from "../harness/node-red";
 import { root } from "../harness/package";
@@ -17,7 +16,7 @@ const refusal = { problem: "tokenMissing", reasons: [], looksLike: null, error: 
 /** The labels of the fields that the form has, whatever stands in it, and of those for duplicates. */
 const labels = [
   ...["relativePath", "token", "verificationMethod", "headerParameter", "returnQueryParams", "name"],
-  ...Object.keys(handlingDefaults).filter((field) => field !== "replyTimeout"),
+  ...handlingFields.filter((field) => field !== "replyTimeout"),
 ];
 
 describe("in German", () => {
@@ -36,7 +35,8 @@ describe("in German", () => {
     (await editor.hint("token").innerText()).should.equal(text("credential.kept"));
     (await editor.sendTest()).should.equal(text("testRequest.accepted"));
     await editor.enter({ relativePath: "/rival" });
-    (await editor.part("warning").innerText()).should.equal(text("url.takenByWebhook"));
+    const name = text("url.rival", { name: text("paletteLabel"), flow: "Test" });
+    (await editor.note("taken").innerText()).trim().should.equal(text("url.takenByWebhook", { name }));
     await editor.enter({ relativePath: "/a b" });
     (await editor.message("relativePath").innerText()).should.equal(text("rules.relativePath.characters"));
     await editor.page.locator(".red-ui-tray-footer .fa-book").click();

@@ -17,7 +17,7 @@ const flow = webhookFlow(
 );
 
 const at = new Date().setHours(12, 53, 0, 0);
-const time = new Date(at).toLocaleTimeString("en-US", { hour: "2-digit", minute: "2-digit" });
+const time = new Date(at).toLocaleTimeString("en-US", { hour: "2-digit", minute: "2-digit", hourCycle: "h23" });
 const calm: NodeReport = { ...uncalled, accepted: 14, last: { at, outcome: "accepted" } };
 const counted = { accepted: "14", refused: "0", handshakes: "1" };
 

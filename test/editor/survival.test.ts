@@ -88,7 +88,7 @@ describe("the configuration of a webhook trigger", () => {
     (await editor.input("token").inputValue()).should.equal("");
     (await editor.hint("token").innerText()).should.equal(catalogText("token.lost"));
     const named = { name: "Kept as copied", flow: "Test" };
-    (await editor.part("rival").innerText()).should.equal(catalogText("url.rival", named));
+    (await editor.note("taken").innerText()).should.containEql(catalogText("url.rival", named));
   });
 
   it("is exported without the token, also without one that is not deployed yet", async () => {

@@ -29,8 +29,8 @@ type GivenItem = "url" | "header" | "token" | "secret" | "verifyToken";
 
 /** What the form may point out. */
 type Note =
-  | ("yours" | "seen" | "closed" | "reach" | "duplicates" | "no-id" | "without-key" | "json")
-  | ("loopback" | "forgeable" | "no-store" | "guaranteed-duplicates");
+  | ("yours" | "seen" | "closed" | "taken" | "reach" | "duplicates" | "no-id" | "without-key" | "json")
+  | ("loopback" | "forgeable" | "no-store");
 
 /** What the runtime lets the editor know of its settings. */
 type Setting = `webhookTrigger${"BaseUrl" | "Deliveries" | "Guaranteed" | "Roots"}`;

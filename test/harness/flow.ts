@@ -1,9 +1,17 @@
-import { defaults } from "../../src/config/fields";
+import { defaults, fieldNames, type SavedFields } from "../../src/config/fields";
 import type { Flow } from "./node-red";
 
 /** Every character class a token may have. */
 export const token = "0123456789abcdefghijABCDEFGHIJ-_~.!$*+,=";
 export const bearer = { Authorization: `Bearer ${token}` };
+
+const earlierFields = ["name", "relativePath", "returnQueryParams", "verificationMethod", "queryParameter", "headerParameter", "sender", "scheme", "senderSettings"] as const; // prettier-ignore
+export type HandlingField = Exclude<keyof SavedFields, (typeof earlierFields)[number]>;
+
+/** The fields that say what becomes of requests. */
+export const handlingFields = fieldNames.filter(
+  (name): name is HandlingField => !earlierFields.some((each) => each === name),
+);
 
 /** A tab of nodes, each on the canvas. */
 export function tab(...nodes: Record<string, unknown>[]): Flow {

@@ -2,9 +2,9 @@
 
 import { mask, present, type Presentation } from "../../../src/auth/present";
 import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
-import type { SavedFields } from "../../../src/config/fields";
+import { type SavedFields, withDefaults } from "../../../src/config/fields";
 import type { Detail } from "../../../src/deliveries/summary";
-import { findSender, findTokenPlace, savedValues, type WebhookNode } from "../form/fields";
+import { findSender, findTokenPlace, type WebhookNode } from "../form/fields";
 import { type EditorNode, quote, quoteLiteral } from "../host";
 import { text } from "./texts";
 
@@ -78,7 +78,7 @@ interface PresentedCredential extends Presentation {
 export function presentCredential(node: EditorNode | null): PresentedCredential {
   const unknown = { headers: {}, search: "", isSigned: false };
   if (!isWebhook(node)) return { ...unknown, hint: text("delivery.curlNoNode") };
-  const saved = savedValues(node);
+  const saved = withDefaults(node);
   const { verificationMethod } = saved;
   if (verificationMethod !== "header" && verificationMethod !== "query") return presentSignature(saved);
   const place = findTokenPlace(node, saved);

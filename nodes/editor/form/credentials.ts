@@ -19,7 +19,7 @@ import {
 declare const RED: Editor;
 
 /** A new credential; nothing when none is set, or it is saved. */
-export function knownCredential(name: CredentialName): string | undefined {
+function knownCredential(name: CredentialName): string | undefined {
   const value = inputValue(name);
   return value === "" || value === keptPassword ? undefined : value;
 }

@@ -10,17 +10,18 @@ import {
   type CredentialName,
   credentialNames,
   defaults,
+  fieldNames,
   placementField,
   type SavedFields,
   type Settings,
-  type TokenMethod,
+  withDefaults,
 } from "../../../src/config/fields";
 import { adminRule, parseBaseUrl, type Roots } from "../../../src/config/host";
 import type { TokenAccess } from "../../../src/config/parse";
 import {
   type BrokenRule,
   isEnvironmentValue,
-  isHandlingUsed,
+  isFieldUsed,
   isTrue,
   normalisePath,
   rules,
@@ -32,7 +33,7 @@ import { type Editor, type EditorNode, parseJson, updateText, type Validator } f
 declare const RED: Editor;
 
 export type WebhookNode = EditorNode & SavedFields;
-export type SettingField = keyof Settings;
+type SettingField = keyof Settings;
 export type Field = Exclude<keyof SavedFields, "senderSettings"> | CredentialName | SettingField;
 
 /** Node-RED's placeholder for a saved password. */
@@ -63,7 +64,7 @@ export function findRow(field: Field): JQuery {
   return input(field).closest(".form-row");
 }
 
-export function isCredential(field: Field): field is CredentialName {
+function isCredential(field: Field): field is CredentialName {
   return credentialNames.some((name) => name === field);
 }
 
@@ -74,16 +75,14 @@ export function findSender(id: unknown): (typeof senders)[SenderId] | undefined 
 
 export const settingFields = ["publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm"] as const;
 
-const savedFields = Object.keys(defaults) as (keyof SavedFields)[];
-
 /** Filled and read by Node-RED itself. */
-const plainFields = savedFields.filter((field) => field !== "scheme" && field !== "senderSettings");
+const plainFields = fieldNames.filter((field) => field !== "scheme" && field !== "senderSettings");
 
 export const fields: readonly Field[] = [...plainFields, "scheme", ...credentialNames, ...settingFields];
 
 /** As it would be saved. */
 export function valuesInForm(node: WebhookNode): SavedFields {
-  const saved = savedValues(node);
+  const saved = withDefaults(node);
   const values = { ...saved, scheme: schemeInForm(node), senderSettings: settingsInForm(node) };
   for (const field of plainFields) {
     const value = fieldValue(field);
@@ -93,27 +92,12 @@ export function valuesInForm(node: WebhookNode): SavedFields {
   return values;
 }
 
-/** With the defaults of fields that are newer than the node. */
-export function savedValues(node: WebhookNode): SavedFields {
-  const saved = savedFields.filter((field) => !lacks(node, field)).map((field) => [field, node[field]]);
-  return { ...defaults, ...Object.fromEntries(saved) } as SavedFields;
-}
-
-function lacks(node: Partial<WebhookNode>, field: keyof SavedFields): boolean {
-  return node[field] === undefined;
-}
-
-/** Shows the defaults of fields that are newer than the node. */
-export function fillInDefaults(node: WebhookNode): void {
-  for (const field of plainFields) if (lacks(node, field)) input(field).val(String(defaults[field]));
-}
-
-/** Does not save unchanged fields that are newer than the node: it would count as changed. */
-export function leaveOutDefaults(node: WebhookNode): void {
-  const values = valuesInForm(node);
+/** Fills in the defaults of fields that are newer than the node. */
+export function fillInDefaults(node: Partial<WebhookNode>): void {
   for (const field of plainFields) {
-    // Node-RED saves what has this id.
-    if (lacks(node, field) && isSame(values[field], defaults[field])) input(field).removeAttr("id");
+    if (node[field] !== undefined) continue;
+    Object.assign(node, { [field]: defaults[field] });
+    input(field).val(String(defaults[field]));
   }
 }
 
@@ -128,7 +112,7 @@ export function formatScheme(scheme: unknown): string {
 
 /** A text where it is no JSON. Other senders' schemes stay unchanged. */
 function schemeInForm(node: WebhookNode): unknown {
-  const { scheme } = savedValues(node);
+  const { scheme } = withDefaults(node);
   const typed = inputValue("scheme");
   if (inputValue("sender") !== "custom" || typed === formatScheme(scheme)) return scheme;
   const parsed = parseJson(typed.trim() === "" ? "null" : typed);
@@ -137,7 +121,7 @@ function schemeInForm(node: WebhookNode): unknown {
 
 /** With the settings of other senders, unchanged. */
 function settingsInForm(node: WebhookNode): Readonly<Record<string, unknown>> {
-  const { senderSettings } = savedValues(node);
+  const { senderSettings } = withDefaults(node);
   const settings = new Map(Object.entries(senderSettings));
   for (const name of findSender(inputValue("sender"))?.settings ?? []) {
     if (name === "verifyToken") continue;
@@ -165,7 +149,7 @@ export function showUnlisted(field: Field, value: unknown): void {
 
 /** Node-RED ticks a box for any text. */
 export function prepareBox(node: WebhookNode, field: BoxField): void {
-  const value = savedValues(node)[field];
+  const value = withDefaults(node)[field];
   input(field).prop("checked", String(value) === "true");
   showUnlisted(field, value);
 }
@@ -175,18 +159,13 @@ export function isTicked(field: BoxField): boolean {
   return String(fieldValue(field)) === "true";
 }
 
-/** What the form depends on of the runtime's report. */
-type UsedReport = Required<Pick<NodeReport, "hasOnlyLoopback" | "trustsEveryProxy" | "withoutKey">>;
-
-export function getReport(): UsedReport {
-  return form().data("report") as UsedReport;
+/** Empty where the node is not deployed. */
+export function getReport(): Partial<NodeReport> {
+  return (form().data("report") ?? {}) as Partial<NodeReport>;
 }
 
-/** @param report missing where the node is not deployed */
 export function setReport(report: Partial<NodeReport> = {}): void {
-  const { hasOnlyLoopback = false, trustsEveryProxy = false, withoutKey = 0 } = report;
-  const used: UsedReport = { hasOnlyLoopback, trustsEveryProxy, withoutKey };
-  if (!isSame(used, form().data("report"))) form().data("report", used).trigger(updateEvent);
+  if (!isSame(report, getReport())) form().data("report", report).trigger(updateEvent);
 }
 
 /** Shows a note with a text, or hides it. */
@@ -236,7 +215,7 @@ function ruleText(node: WebhookNode, rule: BrokenRule): string {
 
 export function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
   const isOpen = form().data("node") === node.id;
-  const values = isOpen ? valuesInForm(node) : savedValues(node);
+  const values = isOpen ? valuesInForm(node) : withDefaults(node);
   if (isEnvironmentValue(value) || !isUsed(field, values)) return undefined;
   if (isCredential(field) && value === keptPassword) return undefined;
   return checks[field]?.(value, values);
@@ -308,17 +287,12 @@ export function isUsed(field: Field, values: SavedFields): boolean {
   const isUnknown = isEnvironmentValue(method);
   const signs = isUnknown || method === "signature";
   switch (field) {
-    case "headerParameter":
-    case "queryParameter":
-      return isUnknown || placementField[method as TokenMethod] === field;
     case "token":
     case "secondToken":
       return isUnknown || !signs;
     case "secret":
     case "secondSecret":
       return signs;
-    case "scheme":
-      return signs && sender === "custom";
     case "publicUrl":
       return signs && hasSetting(sender, field) && (sender !== "custom" || usesSignedUrl(values));
     case "signatureHeader":
@@ -328,14 +302,8 @@ export function isUsed(field: Field, values: SavedFields): boolean {
     case "arm":
     case "verifyToken":
       return signs && hasSetting(sender, field);
-    case "name":
-    case "relativePath":
-    case "returnQueryParams":
-    case "verificationMethod":
-    case "sender":
-      return true;
     default:
-      return isHandlingUsed(field, values);
+      return isFieldUsed(field, values);
   }
 }
 

@@ -74,10 +74,6 @@ export function prepareHandover(node: WebhookNode): void {
     row.append($("<span>").text(name), " ", $("<code>", { id }), " ", copy);
   }
   $("#webhook-trigger-reaching").attr("href", docsUrl("reaching-node-red.md"));
-  $("#webhook-trigger-rival").on("click", () => {
-    const rival = findRival(node);
-    if (rival) reveal(rival);
-  });
 }
 
 /** Shows the values, and what keeps senders from reaching this node. */
@@ -95,7 +91,7 @@ export function showHandover(node: WebhookNode): void {
   $("#webhook-trigger-note-closed").toggle(roots().node === false);
   const url = composeSenderUrl(node);
   showNote("#webhook-trigger-note-reach", url === undefined ? "" : describeReach(node, url));
-  showRival(node);
+  showNote("#webhook-trigger-note-taken", describeRival(node));
 }
 
 /** Values that the form does not know. */
@@ -156,15 +152,14 @@ function sendsTokenItself(sender: string, field: string): boolean {
 
 // Another node with the same path.
 
-function showRival(node: WebhookNode): void {
+/** Names it; empty where there is none. */
+function describeRival(node: WebhookNode): string {
   const rival = findRival(node);
-  $("#webhook-trigger-note-taken").toggle(rival !== undefined);
-  if (!rival) return;
+  if (!rival) return "";
   const isWebhook = rival.type === node.type;
-  $("#webhook-trigger-warning").text(node._(isWebhook ? "url.takenByWebhook" : "url.takenByHttpIn"));
   const type = isWebhook ? node._("paletteLabel") : rival.type;
   const name = node._("url.rival", { name: rival.name || type, flow: getFlowName(rival) });
-  $("#webhook-trigger-rival").text(name).attr("aria-label", node._("url.reveal", { name }));
+  return node._(isWebhook ? "url.takenByWebhook" : "url.takenByHttpIn", { name });
 }
 
 export function getFlowName({ z }: EditorNode): string {
@@ -185,24 +180,6 @@ function findRival(node: WebhookNode): EditorNode | undefined {
     RED.nodes.filterNodes({ type: node.type }).find((other) => isRival(other, other.relativePath)) ??
     RED.nodes.filterNodes({ type: "http in" }).find((other) => other.method === "post" && isRival(other, other.url))
   );
-}
-
-/** Widths in px: of a node with its name beside the form, and the smallest of the form. */
-const nodeWidth = 240;
-const minFormWidth = 320;
-
-/** Reveals a node beside the form, which covers the middle of the flow, and is narrowed where it leaves no room. */
-function reveal(node: EditorNode): void {
-  RED.view.reveal(node.id);
-  const chart = $("#red-ui-workspace-chart").stop(true);
-  const tray = $(".red-ui-tray").last();
-  const { left = 0, top = 0 } = chart.offset() ?? {};
-  const getRoom = () => (tray.offset()?.left ?? 0) - left;
-  const narrower = (tray.outerWidth() ?? 0) - Math.max(0, nodeWidth - getRoom());
-  if (narrower >= minFormWidth) tray.outerWidth(narrower);
-  const height = Math.min(chart.innerHeight() ?? 0, window.innerHeight - top);
-  chart.scrollLeft(node.x * RED.view.scale() - Math.min(getRoom(), chart.innerWidth() ?? 0) / 2);
-  chart.scrollTop(node.y * RED.view.scale() - height / 2);
 }
 
 // The curl command.

@@ -1,35 +1,27 @@
-// The sections of the form: their headings summarise them, and problems and changes open them.
+// The sections of the form: their headings summarise them, and problems open them.
 
 import { testBody } from "../../../src/auth/present";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
-import { boxFields, defaults, placementField, type SavedFields } from "../../../src/config/fields";
+import { boxFields, placementField } from "../../../src/config/fields";
 import { backoffAfter } from "../../../src/config/parse";
 import { isEnvironmentValue, rules } from "../../../src/config/rules";
 import { docsUrl, formatDuration, parseJson } from "../host";
-import { knownCredential } from "./credentials";
 import {
   brokenRules,
-  type Field,
-  fields,
   fieldValue,
   findSender,
   getReport,
   input,
   inputValue,
-  isCredential,
-  isSame,
   isTicked,
-  isUsed,
   keeping,
   prepareBox,
-  savedValues,
   showNote,
   valuesInForm,
   type WebhookNode,
 } from "./fields";
 import { describeCommand } from "./handover";
-import { getPreset } from "./sender";
 
 /** The summaries of the sections. */
 const sections: Readonly<Record<string, (node: WebhookNode) => string>> = {
@@ -42,19 +34,15 @@ const sections: Readonly<Record<string, (node: WebhookNode) => string>> = {
   terminal: describeCommand,
 };
 
-/** The values of a node without changes. */
-const deployed = new WeakMap<WebhookNode, SavedFields>();
-
 export function prepareSections(node: WebhookNode): void {
-  if (!node.changed) deployed.set(node, savedValues(node));
   for (const field of boxFields) prepareBox(node, field);
   $("#webhook-trigger-section-limits .webhook-trigger-note a").attr("href", docsUrl("replies.md#behind-a-proxy"));
   prepareDuplicates();
 }
 
-const neededAttention = "needed-attention";
+const wasBroken = "was-broken";
 
-/** Renews sections and headings, and opens sections with problems and changes. */
+/** Renews sections and headings, and opens sections with problems. */
 export function showSections(node: WebhookNode): void {
   showMessage();
   showReply(node);
@@ -63,35 +51,16 @@ export function showSections(node: WebhookNode): void {
   $("#webhook-trigger-note-forgeable").toggle(isForgeable());
   showGuaranteed(node);
   const broken = brokenRules(node);
-  const changed = findChanged(node);
   for (const [name, describe] of Object.entries(sections)) {
     const section = $(`#webhook-trigger-section-${name}`);
-    const contained = fields.filter((field) => input(field).closest(section).length > 0);
-    const isBroken = contained.some((field) => broken.has(field));
-    const needsAttention = isBroken || contained.some((field) => changed.has(field));
+    const isBroken = [...broken.keys()].some((field) => input(field).closest(section).length > 0);
     // A section that the user has closed stays closed.
-    if (needsAttention && section.data(neededAttention) !== true) section.prop("open", true);
-    section.data(neededAttention, needsAttention);
+    if (isBroken && section.data(wasBroken) !== true) section.prop("open", true);
+    section.data(wasBroken, isBroken);
     const state = $(`#webhook-trigger-state-${name}`).toggleClass("webhook-trigger-broken", isBroken);
     state.text(isBroken ? node._("section.broken") : describe(node));
     if (isBroken) state.prepend($("<i>", { class: "fa fa-exclamation-triangle" }));
   }
-}
-
-/** Fields that differ from what is deployed; of a new node, from what its sender fills in. */
-function findChanged(node: WebhookNode): Set<Field> {
-  const values = valuesInForm(node);
-  const { sender, scheme } = values;
-  const before: Partial<Record<Field, unknown>> = deployed.get(node) ?? {
-    ...defaults,
-    ...getPreset(sender),
-    // The user has to see a custom scheme.
-    scheme: sender === "custom" ? null : scheme,
-  };
-  const now: Partial<Record<Field, unknown>> = values;
-  const isChanged = (field: Field) =>
-    isCredential(field) ? knownCredential(field) !== undefined : !isSame(now[field], before[field]);
-  return new Set(fields.filter((field) => isChanged(field) && isUsed(field, values)));
 }
 
 function describeVerification(node: WebhookNode): string {
@@ -181,7 +150,7 @@ function showDuplicates(node: WebhookNode): void {
   showNote("#webhook-trigger-note-duplicates", name === "" ? "" : node._("duplicates.suggested", { name }));
   $("#webhook-trigger-note-no-id").toggle(isIgnoring() && kind === "none");
   $("#webhook-trigger-hint-duplicateKey").text(node._(hasId() ? "hint.duplicateKey" : "hint.duplicateKeyWithoutId"));
-  const { withoutKey } = getReport();
+  const { withoutKey = 0 } = getReport();
   const count = isIgnoring() && withoutKey > 0 ? String(withoutKey) : "";
   showNote("#webhook-trigger-note-without-key", count === "" ? "" : node._("duplicates.withoutKey", { count }));
 }
@@ -233,12 +202,12 @@ export function hasLimit(): boolean {
 
 /** Whether there is a limit by address, and all requests came from this computer. */
 function isOnlyLocal(): boolean {
-  return hasLimit() && getReport().hasOnlyLoopback;
+  return hasLimit() && getReport().hasOnlyLoopback === true;
 }
 
 /** Whether there is a limit by address, and senders can claim any address. */
 function isForgeable(): boolean {
-  return hasLimit() && getReport().trustsEveryProxy;
+  return hasLimit() && getReport().trustsEveryProxy === true;
 }
 
 function describeLimits(node: WebhookNode): string {
@@ -270,9 +239,6 @@ function showGuaranteed(node: WebhookNode): void {
   const seconds = isTicked("guaranteed") ? sumBackoffs() : 0;
   const span = seconds > 0 ? node._("guaranteed.span", { time: formatDuration(seconds) }) : "";
   $("#webhook-trigger-guaranteed-span").text(span);
-  const name = isTicked("guaranteed") ? findRepeatingSender() : "";
-  const duplicates = name === "" ? "" : node._("guaranteed.duplicates", { name });
-  showNote("#webhook-trigger-note-guaranteed-duplicates", duplicates);
 }
 
 /** For how many seconds a failing delivery is retried; `NaN` where that is unknown. */

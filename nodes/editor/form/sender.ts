@@ -2,7 +2,7 @@
 
 import type { Scheme } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
-import { defaults, type SavedFields } from "../../../src/config/fields";
+import { defaults, type SavedFields, withDefaults } from "../../../src/config/fields";
 import { hashes, text } from "../../../src/config/rules";
 import { enterMissing, removeGenerated } from "./credentials";
 import {
@@ -12,7 +12,6 @@ import {
   formatScheme,
   input,
   inputValue,
-  savedValues,
   settingFields,
   showUnlisted,
   type WebhookNode,
@@ -30,7 +29,7 @@ const sortedIds = senderIds
 type Preset = Partial<Pick<SavedFields, "verificationMethod" | "headerParameter">>;
 
 /** Empty for an unknown sender. */
-export function getPreset(id: string): Preset {
+function getPreset(id: string): Preset {
   const { verificationMethod, headerParameter } = defaults;
   if (id === "") return { verificationMethod, headerParameter };
   const sender = findSender(id);
@@ -43,7 +42,7 @@ export function getPreset(id: string): Preset {
 }
 
 export function prepareSender(node: WebhookNode): void {
-  const { sender } = savedValues(node);
+  const { sender } = withDefaults(node);
   const others = sortedIds.filter((id) => !wellKnown.some((known) => known === id));
   const group = (label: string, ids: readonly SenderId[]) =>
     $("<optgroup>", { label }).append(ids.map((id) => new Option(senders[id].name, id)));
@@ -73,7 +72,10 @@ function fillIn(node: WebhookNode, { verificationMethod, headerParameter }: Pres
   const id = inputValue("sender");
   if (verificationMethod !== undefined) input("verificationMethod").val(verificationMethod);
   if (headerParameter !== undefined) input("headerParameter").val(headerParameter);
-  if (id === "custom" && inputValue("scheme") === "") input("scheme").val(formatScheme(senders.custom.scheme));
+  if (id === "custom") {
+    if (inputValue("scheme") === "") input("scheme").val(formatScheme(senders.custom.scheme));
+    $("#webhook-trigger-section-verification").prop("open", true);
+  }
   if (id !== "custom" && !findSender(id)?.secretIsChosen) removeGenerated("secret");
   enterMissing(node);
 }
@@ -84,7 +86,7 @@ export function chooseSender(id: SenderId): void {
 
 /** The settings are saved as one property, which Node-RED does not fill in. */
 function prepareSettings(node: WebhookNode): void {
-  const { senderSettings } = savedValues(node);
+  const { senderSettings } = withDefaults(node);
   input("alg").append(new Option(node._("alg.preset"), ""), ...hashes.map((hash) => new Option(hash)));
   for (const name of settingFields) {
     const value = senderSettings[name];
@@ -106,7 +108,7 @@ export function showSettings(publicUrl: string): void {
 
 /** Custom schemes can be copied from a known sender. */
 function prepareScheme(node: WebhookNode): void {
-  const scheme = input("scheme").val(formatScheme(savedValues(node).scheme));
+  const scheme = input("scheme").val(formatScheme(withDefaults(node).scheme));
   const choice = $("#webhook-trigger-schemeOf");
   choice.append(new Option(node._("scheme.choose"), ""), ...sortedIds.map((id) => new Option(senders[id].name, id)));
   choice.on("change", () => {

@@ -4,7 +4,7 @@ import type { NodeReport } from "../../../src/admin/node-health";
 import { isSenderId, senders } from "../../../src/auth/senders/table";
 import { formatReasons, inARow } from "../../../src/deliveries/summary";
 import { showDeliveriesOf } from "../deliveries/tab";
-import { formatTime } from "../host";
+import { minuteText } from "../deliveries/texts";
 import { enterCredential } from "./credentials";
 import { input, inputValue, setReport, showNote, type WebhookNode } from "./fields";
 import { chooseSender } from "./sender";
@@ -12,14 +12,12 @@ import { chooseSender } from "./sender";
 /** In ms. */
 const interval = 2000;
 
-const senderData = "sender";
-
 export function prepareStatus(node: WebhookNode): void {
   const line = $("#webhook-trigger-last-request");
   const suggestion = $("#webhook-trigger-looks-like");
   $("#webhook-trigger-fetch-failed").hide();
   suggestion.find("button").on("click", () => {
-    const id: unknown = suggestion.data(senderData);
+    const id: unknown = suggestion.data("sender");
     if (isSenderId(id)) chooseSender(id);
   });
   $("#webhook-trigger-brought button").on("click", () => void fetchSecret(node));
@@ -46,7 +44,7 @@ function show(node: WebhookNode, report: NodeReport | undefined): void {
   const id = report?.lastRefused?.looksLike;
   const name = isSenderId(id) && id !== inputValue("sender") ? senders[id].name : "";
   showNote("#webhook-trigger-looks-like", name === "" ? "" : node._("lastRequest.looksLike", { name }));
-  $("#webhook-trigger-looks-like").data(senderData, id ?? "");
+  $("#webhook-trigger-looks-like").data("sender", id ?? "");
   const hasSecret = report?.hasSecret ?? false;
   $("#webhook-trigger-brought").toggle(hasSecret);
   if (hasSecret) $("#webhook-trigger-fetch-failed").hide();
@@ -58,7 +56,7 @@ function describeLast(node: WebhookNode, report: NodeReport): string {
   if (!last) return node._("lastRequest.none");
   const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
   const parts = [
-    node._(`lastRequest.${last.outcome}`, { time: formatTime(last.at) }),
+    node._(`lastRequest.${last.outcome}`, { time: minuteText(last.at) }),
     node._(handshakes > 0 ? "lastRequest.sumWithHandshakes" : "lastRequest.sum", counts),
   ];
   if (duplicates > 0) parts.push(node._("status.duplicates", { duplicates: String(duplicates) }));
@@ -72,7 +70,7 @@ function describeRefusal(node: WebhookNode, { lastRefused }: NodeReport): string
   const { at, problem, ip, reasons } = lastRefused;
   const text = node._(`refused.${problem}`);
   const refused = node._("lastRequest.refusedAt", {
-    time: formatTime(at),
+    time: minuteText(at),
     refused: ip === undefined ? text : `${text}: ${ip}`,
   });
   return inARow([refused, ...formatReasons(reasons, node._.bind(node))]);

@@ -1,11 +1,12 @@
 // The test request and its result.
 
-import { credentialNames } from "../../../src/config/fields";
+import { credentialNames, withDefaults } from "../../../src/config/fields";
 import { inARow } from "../../../src/deliveries/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
-import { type Editor, formatTime } from "../host";
+import { minuteText } from "../deliveries/texts";
+import type { Editor } from "../host";
 import { isCredentialChanged } from "./credentials";
-import { form, isSame, savedValues, valuesInForm, type WebhookNode } from "./fields";
+import { form, isSame, valuesInForm, type WebhookNode } from "./fields";
 import { hasLimit } from "./sections";
 
 declare const RED: Editor;
@@ -19,10 +20,11 @@ export function prepareTestRequest(node: WebhookNode): void {
     if (send.attr("aria-disabled") === "true") return;
     send.attr("aria-disabled", "true");
     showResult("fa-spinner fa-spin", "", node._("testRequest.sending"));
+    const body = bodies.get(node.id);
     void $.ajax({
       type: "POST",
       url: `webhook-trigger/${node.id}/test`,
-      ...composeContent(node),
+      ...(body && { contentType: "application/json", data: JSON.stringify({ delivery: body.delivery }) }),
       success: (result: TestResult) => {
         const isGood = result.outcome === "accepted" || result.outcome === "answered";
         const hasStarted = isGood || result.outcome === "unanswered";
@@ -53,19 +55,13 @@ function prepareBody(node: WebhookNode): void {
   const show = () => {
     const body = bodies.get(node.id);
     const hint = node._(RED.nodes.subflow(node.z) ? "testRequest.subflow" : "testRequest.hint");
-    const text = body ? node._("delivery.testBody", { time: formatTime(body.at) }) : hint;
+    const text = body ? node._("delivery.testBody", { time: minuteText(body.at) }) : hint;
     $("#webhook-trigger-send-hint").text(text);
     usual.toggle(body !== undefined);
     hideResult();
   };
   form().on(bodyEvent, show);
   show();
-}
-
-/** Empty for the default body. */
-function composeContent(node: WebhookNode) {
-  const body = bodies.get(node.id);
-  return body && { contentType: "application/json", data: JSON.stringify({ delivery: body.delivery }) };
 }
 
 /** The result belongs to earlier values. */
@@ -91,7 +87,7 @@ function describeOutcome(node: WebhookNode, { outcome, status = 0, rule, value =
 
 /** Whether anything is not deployed: in this form but for the name, or in the editor, such as a wire. */
 function isChanged(node: WebhookNode): boolean {
-  const [values, saved] = [valuesInForm(node), savedValues(node)];
+  const [values, saved] = [valuesInForm(node), withDefaults(node)];
   const isSameForm = isSame({ ...values, name: "" }, { ...saved, name: "" });
   return RED.nodes.dirty() || credentialNames.some(isCredentialChanged) || !isSameForm;
 }
