@@ -4,10 +4,10 @@ import type { Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
 import { getParent, type HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
-import { Problem, problems } from "../request/problem";
+import { Problem } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
 import { getLayers, getMountPath, type Layer, matches } from "./express";
-import { handleRequest, refuse, type Services } from "./handle-request";
+import { handleRequest, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { prepareForExpress } from "./raw-body";
 import { type Exchange, isHandshake, judgeHead, type ParsedRequest } from "./receive-request";
@@ -16,8 +16,6 @@ interface EntryOptions extends Services {
   /** The path of `RED.httpNode` below this app, without a slash at its end. */
   readonly mountPath: string;
   readonly rule: DirectRule;
-  /** Node-RED's `httpNodeCors`. */
-  readonly cors: RequestHandler | undefined;
   readonly missed: MissedRequests;
   /** Whether the saved flows have a node with this path key. */
   readonly isConfigured: (key: string) => boolean;
@@ -39,13 +37,8 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     if (exchange && !deployGate.isClosed && isDirect(exchange, endpoint, options)) {
       const { adminCors } = options.rule.getFront(endpoint);
       // A handshake by OPTIONS looks like a preflight request (Fetch §4.8).
-      const crossOrigin =
-        request.method === "OPTIONS" ? [] : [adminCors, options.cors].filter((each) => each !== undefined);
-      if (crossOrigin.length === 0) return void handleRequest(exchange, endpoint, options);
-      return runAll(crossOrigin, request, response, (error) => {
-        if (error === undefined) void handleRequest(exchange, endpoint, options);
-        else refuse(exchange, endpoint, problems.unforeseen, undefined, error);
-      });
+      if (!adminCors || request.method === "OPTIONS") return void handleRequest(exchange, endpoint, options);
+      return void adminCors(request, response, () => void handleRequest(exchange, endpoint, options));
     }
     // Requests by other methods may be for another node.
     if (request.method === "POST" && exchange && !options.isShadowed(endpoint)) prepareForExpress(request, response);
@@ -75,20 +68,6 @@ function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: 
 function parseBelow(mountPath: string, url: string): Target | undefined {
   if (!url.startsWith(mountPath) || url[mountPath.length] !== "/" || url.includes("#")) return undefined;
   return parseTarget(url.slice(mountPath.length));
-}
-
-/** Runs middleware that needs nothing of Express. */
-function runAll(
-  [handler, ...rest]: RequestHandler[],
-  request: Request,
-  response: Parameters<RequestHandler>[1],
-  done: (error?: unknown) => void,
-): void {
-  if (!handler) return done();
-  void handler(request, response, (error?: unknown) => {
-    if (error === undefined) runAll(rest, request, response, done);
-    else done(error);
-  });
 }
 
 // Whether a request can be handled before Express has run.
@@ -204,8 +183,7 @@ export class DirectRule {
         this.#isPlainAmongNodes(endpoint, method) &&
         [root, nodes].every((app) => app?.get("query parser") === "extended") &&
         !httpNodeMiddleware &&
-        // A function would need the request that Express makes.
-        typeof httpNodeCors !== "function",
+        !httpNodeCors,
       isAdminPlain,
       adminCors: isAdminInFront ? this.#findCors(admin) : undefined,
     };
