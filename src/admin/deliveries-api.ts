@@ -1,7 +1,6 @@
 // The admin API of deliveries and of queues, and the push that makes open editors fetch them again.
 
 import type { Node, NodeAPI } from "node-red";
-import { getServer } from "../config/node-red";
 import { finished, type State, unfinished } from "../deliveries/delivery";
 import {
   describeDelivery,
@@ -25,20 +24,15 @@ const conflict = 409;
 /** From one push to the next, in ms. */
 const pushInterval = 250;
 
-/** Pushes nothing while no editor is open. @returns what to call whenever a delivery is new or has changed */
+/** @returns what to call whenever a delivery is new or has changed */
 export function pushChanges(RED: NodeAPI): () => void {
-  // Editors may have been open before this package was installed.
-  const mayHaveOthers = getServer(RED)?.listening === true;
-  let editors = 0;
   let timer: NodeJS.Timeout | undefined;
-  RED.events.on("comms:connection-added", () => editors++);
-  RED.events.on("comms:connection-removed", () => editors--);
   const push = () => {
     timer = undefined;
     RED.comms.publish("webhook-trigger/deliveries", { changed: true }, false);
   };
   return () => {
-    if (editors > 0 || mayHaveOthers) timer ??= setTimeout(push, pushInterval).unref();
+    timer ??= setTimeout(push, pushInterval).unref();
   };
 }
 

@@ -448,7 +448,6 @@ describe("deliveries with other settings", () => {
     const settings = { webhookTriggerDeliveries: { keep: 1000 } };
     const { running, shown } = await open({ flow, plugin: moduleOf("editor-comms"), settings });
     const post = () => send(running.node("/orders"), { headers: bearer });
-    running.say({ editor: "added" });
     const start = Date.now();
     for (let sent = 0; sent < 510; sent += 10) await Promise.all(Array.from({ length: 10 }, post));
     await until(async () => (await pushesTo(running)).length > 0, "an editor to be notified");
@@ -505,7 +504,6 @@ describe("deliveries with other settings", () => {
 
         // What is pushed because of the above has been before.
         await wait(1000);
-        running.say({ editor: "added" });
         for (const action of ["pause", "resume"]) {
           const before = (await pushesTo(running)).length;
           (await send(running.admin(`/webhook-trigger/safe/${action}`), { headers: {} })).status.should.equal(204);
