@@ -7,7 +7,7 @@ import { serveTestRequests } from "../src/admin/test-requests";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { TestCredentials } from "../src/auth/test-credentials";
-import { credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
+import { type Breach, credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
 import { parseBaseUrl } from "../src/config/host";
 import {
   getBodyLimitBytes,
@@ -18,7 +18,6 @@ import {
   isMiddlewareBroken,
 } from "../src/config/node-red";
 import { parseConfig } from "../src/config/parse";
-import type { Breach } from "../src/config/rules";
 import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
 import { DeployGate } from "../src/flow/deploy-gate";

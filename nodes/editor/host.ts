@@ -107,9 +107,6 @@ export interface Editor {
     webhookTriggerGuaranteed: StoreKind;
     /** As in the settings file. */
     webhookTriggerDeliveries?: { readonly keep?: unknown };
-    /** The browser's storage. */
-    getLocal(key: string): string | null;
-    setLocal(key: string, value: string): void;
   };
 }
 
@@ -136,6 +133,14 @@ export function prepareCopyButton(
 /** A screen reader announces a status whenever it is set, even to the same text. */
 export function updateText(element: JQuery, text: string): void {
   if (element.text() !== text) element.text(text);
+}
+
+/** Replaces the content of an element; the focus stays at the same position. */
+export function renewContent(place: JQuery, content: readonly JQuery[]): void {
+  const able = "button, summary, textarea, [tabindex]";
+  const focused = place.find(able).index($(":focus"));
+  place.empty().append(...content);
+  if (focused >= 0) place.find(able).eq(focused).trigger("focus");
 }
 
 /** Nothing where the text is no JSON. */

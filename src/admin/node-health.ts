@@ -4,7 +4,7 @@ import type { Node, NodeAPI } from "node-red";
 import { isLoopback } from "../auth/limits";
 import type { Credential, Explanation } from "../auth/authenticator";
 import { hasTwoCredentials } from "../config/parse";
-import type { Breach } from "../config/rules";
+import type { Breach } from "../config/fields";
 import type { Load } from "../deliveries/queue";
 import type { Endpoint } from "../flow/endpoint";
 import type { AcceptedEvent, Outcomes } from "../flow/outcomes";

@@ -1,7 +1,7 @@
 // What observes requests and flows: status, log, metrics and alerts.
 
 import type { Node, NodeAPI } from "node-red";
-import type { Breach } from "../config/rules";
+import type { Breach } from "../config/fields";
 import type { Endpoint } from "../flow/endpoint";
 import { Outcomes } from "../flow/outcomes";
 import { trustsEveryProxy } from "../http/express";

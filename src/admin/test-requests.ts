@@ -9,7 +9,7 @@ import { messageField, present, testBody, testField } from "../auth/present";
 import type { TestCredential, TestCredentials } from "../auth/test-credentials";
 import { getMountPath, getParent, getRoots, getServer } from "../config/node-red";
 import type { WebhookConfig } from "../config/parse";
-import type { BrokenRule } from "../config/rules";
+import type { BrokenRule } from "../config/fields";
 import { findDelivery } from "../deliveries/lists";
 import { type DeployGate, holdTimeoutMs } from "../flow/deploy-gate";
 import type { DeliveryStores } from "../flow/stores";

@@ -1,7 +1,7 @@
 // Creates the authenticator of a configuration; and authentication by signature.
 
 import type { SignatureAccess, WebhookConfig } from "../config/parse";
-import type { Breach, BrokenRule } from "../config/rules";
+import type { Breach, BrokenRule } from "../config/fields";
 import { type Problem, problems } from "../request/problem";
 import type {
   Authenticated,

@@ -1,6 +1,180 @@
-// The types of the saved fields; their defaults and rules are in rules.ts.
+// The saved fields: the default and the rule of each. The runtime and the editor's form both read them here.
 
-import { fields } from "./rules";
+import { parseBlocks } from "./blocks";
+
+/** The exact length of a token, in characters. */
+export const tokenLength = 40;
+/** The longest relative path, in characters, its leading slash included. */
+export const maxPathLength = 255;
+/** The hash functions of HMAC that a sender may be set to (WebSub §7.1.1). */
+export const hashes = ["sha1", "sha256", "sha384", "sha512"] as const;
+
+/** The fields that decide whether others are used. */
+interface Choices {
+  readonly verificationMethod: unknown;
+  readonly sender: unknown;
+  readonly reply: unknown;
+  readonly replyStatus: unknown;
+  readonly ignoreDuplicates: unknown;
+  readonly guaranteed: unknown;
+}
+
+interface SavedField {
+  readonly default: unknown;
+  /** Whether it takes a value whose environment variables are resolved; missing where it takes any, or has rules of its own. */
+  readonly accepts?: (value: unknown) => boolean;
+  /** Whether it is used; missing where it always is. Where an environment variable decides, the fields of each choice are used. */
+  readonly isUsed?: (choices: Choices) => boolean;
+}
+
+/** Where the environment decides, the fields of all methods are used. */
+const verifying =
+  (method: string) =>
+  ({ verificationMethod: given }: Choices) =>
+    given === method || isEnvironmentValue(given);
+const byCustomSender = (choices: Choices) => verifying("signature")(choices) && choices.sender === "custom";
+const byNode = ({ reply }: Choices) => reply === "now" || isEnvironmentValue(reply);
+const byFlow = ({ reply }: Choices) => reply === "flow" || isEnvironmentValue(reply);
+const withContent = (choices: Choices) => byNode(choices) && !isWithoutContent(choices.replyStatus);
+const withoutDuplicates = ({ ignoreDuplicates: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
+const withGuarantee = ({ guaranteed: given }: Choices) => isTrue(given) || isEnvironmentValue(given);
+
+/** Nodes may be older than a field: then its default holds. */
+export const fields = {
+  name: { default: "" },
+  relativePath: { default: "" },
+  returnQueryParams: flag(),
+  verificationMethod: oneOf("header", "query", "signature"),
+  queryParameter: { default: "state", accepts: (value) => text(value) !== "", isUsed: verifying("query") },
+  headerParameter: {
+    default: "Authorization",
+    accepts: (value) => isFieldName(text(value)),
+    isUsed: verifying("header"),
+  },
+  /** Empty for any sender, the id of a known one, or `custom`. */
+  sender: { default: "" },
+  /** How a custom sender signs; `null` for all others. */
+  scheme: { default: null, isUsed: byCustomSender },
+  /** What a sender needs besides secrets. */
+  senderSettings: { default: {} },
+  /** Who replies: `now` this node, at once, or `flow` its flow. */
+  reply: oneOf("now", "flow"),
+  /** The successful statuses (RFC 9110 §15.3). */
+  replyStatus: { ...wholeNumber(200, 200, 299), isUsed: byNode },
+  /** Empty for the reply with the id, or for the one that the sender expects. */
+  replyBody: { default: "", isUsed: withContent },
+  /** The media type of `replyBody`. */
+  replyType: { default: "application/json", accepts: isMediaType, isUsed: withContent },
+  /** How long the flow may take to reply, in seconds. */
+  replyTimeout: { ...wholeNumber(10, 1, 300), isUsed: byFlow },
+  ignoreDuplicates: flag(),
+  duplicateKey: { default: "", accepts: isDuplicateKey, isUsed: withoutDuplicates },
+  /** How long a delivery is remembered, in hours. */
+  duplicateWindow: { ...wholeNumber(72, 1, 720), isUsed: withoutDuplicates },
+  /** Addresses and blocks of them, separated by commas or lines; empty for all. */
+  allowFrom: { default: "", accepts: (value) => parseBlocks(value) !== undefined },
+  /** The maximum of requests per minute from one address; 0 for any number. */
+  rateLimit: wholeNumber(0, 0, 1_000_000_000),
+  /** After how many hours without an accepted request there is an alert, with decimals; 0 for never. */
+  alertWhenSilent: { default: 0, accepts: (value) => isWithin(value, 0, 8760) },
+  /** Whether the message has the bytes of the body as they were sent. */
+  rawBody: flag(),
+  /** Whether a delivery is stored before the sender gets a reply, and until the flow has finished with it. */
+  guaranteed: flag(),
+  /** Starts of the flow for a delivery in all, the first one included. */
+  attempts: { ...wholeNumber(10, 1, 50), isUsed: withGuarantee },
+  /** The time from the first failure to the next start, in seconds; it doubles with each failure. */
+  backoffFirst: { ...wholeNumber(10, 1, 3600), isUsed: withGuarantee },
+  /** The longest that this time becomes, in seconds. */
+  backoffLongest: { ...wholeNumber(3600, 1, 86_400), isUsed: withGuarantee },
+  /** How many flows run at once; 0 for any number. */
+  concurrency: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee },
+  /** How many attempts start per minute; 0 for any number. */
+  ratePerMinute: { ...wholeNumber(0, 0, 6000), isUsed: withGuarantee },
+  /** After how many failed attempts in a row the node is paused; 0 for never. */
+  breaker: { ...wholeNumber(0, 0, 1000), isUsed: withGuarantee },
+  /** After how long an attempt without an end has failed, in seconds. */
+  attemptTimeout: { ...wholeNumber(300, 1, 86_400), isUsed: withGuarantee },
+} satisfies Record<string, SavedField>;
+
+type Fields = typeof fields;
+type FieldWithRule = { [Name in keyof Fields]: Fields[Name] extends { accepts: unknown } ? Name : never }[keyof Fields];
+
+/** A broken rule, by the key of its text under `rules` in the message catalog. */
+export type BrokenRule =
+  | FieldWithRule
+  | "environment"
+  | `relativePath.${"required" | "length" | "characters" | "segments" | "admin"}`
+  | `token.${"required" | "length" | "characters"}`
+  | `secondToken.${"length" | "characters"}`
+  | `sender.${"required" | "unknown"}`
+  | `secret.${"required" | "format"}`
+  | "secondSecret.format"
+  | "publicUrl"
+  | "signatureHeader"
+  | "timestampHeader"
+  | "alg"
+  | `scheme.${"required" | "alg" | "key" | "sig" | "enc" | "content" | "ts"}`
+  | "httpNodeMiddleware"
+  | "storeMissing"
+  | "storeMisunderstood";
+
+/** A rule that a configuration breaks. */
+export interface Breach {
+  rule: BrokenRule;
+  /**
+   * The `${NAME}` whose variable is not set, the version of Node.js that has no store, or the name of a setting's field
+   * that is not understood; empty for all other rules, for a value may be the token.
+   */
+  value: string;
+}
+
+/** Returns the rule that a value breaks. */
+type Rule = (value: unknown) => BrokenRule | undefined;
+
+const fieldRules = Object.fromEntries(
+  Object.entries<SavedField>(fields).flatMap(([name, { accepts }]) =>
+    accepts ? [[name, (value: unknown) => (accepts(value) ? undefined : name)]] : [],
+  ),
+) as Record<FieldWithRule, Rule>;
+
+/** The rules of fields, credentials and settings, for values whose environment variables are already resolved. */
+export const rules = {
+  ...fieldRules,
+  relativePath(value) {
+    const path = normalisePath(text(value));
+    if (path === "") return "relativePath.required";
+    if (path.length > maxPathLength) return "relativePath.length";
+    // RFC 3986 §2.3: the unreserved characters. All others are patterns to a router, or need encoding.
+    if (!/^[A-Za-z0-9\-._~/]+$/.test(path)) return "relativePath.characters";
+    const segments = path.slice(1).split("/");
+    return segments.some((segment) => ["", ".", ".."].includes(segment)) ? "relativePath.segments" : undefined;
+  },
+  token(value) {
+    return text(value) === "" ? "token.required" : tokenRule("token", text(value));
+  },
+  secondToken(value) {
+    return text(value) === "" ? undefined : tokenRule("secondToken", text(value));
+  },
+  secret: (value) => (text(value) === "" ? "secret.required" : undefined),
+  publicUrl: (value) => (text(value) === "" || /^https?:\/\/[^\s/?#]+/i.test(text(value)) ? undefined : "publicUrl"),
+  signatureHeader: (value) => (text(value) === "" || isFieldName(text(value)) ? undefined : "signatureHeader"),
+  timestampHeader: (value) => (text(value) === "" || isFieldName(text(value)) ? undefined : "timestampHeader"),
+  alg: (value) => (text(value) === "" || hashes.some((hash) => hash === value) ? undefined : "alg"),
+} satisfies Record<string, Rule>;
+
+function tokenRule(field: "token" | "secondToken", token: string): BrokenRule | undefined {
+  if (token.length !== tokenLength) return `${field}.length`;
+  return /^[\x21-\x7e]+$/.test(token) ? undefined : `${field}.characters`;
+}
+
+/** Whether a field is used with the values of the others. */
+export function isFieldUsed(field: keyof Fields, choices: Choices): boolean {
+  const { isUsed }: SavedField = fields[field];
+  return isUsed?.(choices) ?? true;
+}
+
+// What is saved.
 
 /** Where a request has its token. */
 export type TokenMethod = "header" | "query";
@@ -58,4 +232,89 @@ export interface Settings {
   alg?: string;
   /** Whether a sender that brings the secret itself may do so now. */
   arm?: boolean;
+}
+
+// Values.
+
+/** The name of the environment variable that Node-RED puts in the place of a value when it starts a node. */
+export function environmentName(value: unknown): string | undefined {
+  const [, inBraces, inParentheses] = /^\$(?:\{(\S+)\}|\((\S+)\))$/.exec(text(value)) ?? [];
+  return inBraces ?? inParentheses;
+}
+
+/** Whether a value stands for an environment variable. Seen at run time, it means that the variable is not set. */
+export function isEnvironmentValue(value: unknown): boolean {
+  return environmentName(value) !== undefined;
+}
+
+/** Environment variables may resolve to numbers; everything else that is no string counts as not given. */
+export function text(value: unknown): string {
+  return typeof value === "number" ? String(value) : typeof value === "string" ? value : "";
+}
+
+export function isTrue(value: unknown): boolean {
+  return value === true || value === "true";
+}
+
+/** Adds a missing leading slash and drops one trailing slash. */
+export function normalisePath(path: string): string {
+  return path.replace(/^(?!\/)/, "/").replace(/\/$/, "");
+}
+
+/** RFC 9110 §5.6.2: field-name = token = 1*tchar */
+export function isFieldName(name: string): boolean {
+  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name);
+}
+
+/** RFC 9110 §15.3.5 and §15.3.6: 204 and 205 have no content. */
+export function isWithoutContent(status: unknown): boolean {
+  return ["204", "205"].includes(text(status));
+}
+
+/** A boolean, or what an environment variable resolves to. */
+function flag() {
+  return { default: false, accepts: (value: unknown) => [true, false, "true", "false"].some((each) => each === value) };
+}
+
+function oneOf(usual: string, ...others: readonly string[]) {
+  return { default: usual, accepts: (value: unknown) => [usual, ...others].some((each) => each === value) };
+}
+
+function wholeNumber(usual: number, min: number, max: number) {
+  const accepts = (value: unknown) => isWithin(value, min, max) && /^\d+$/.test(String(value));
+  return { default: usual, min, max, accepts };
+}
+
+/** Environment variables resolve to texts. What `Number` makes of other texts, such as blanks and `0x10`, is refused. */
+function isWithin(value: unknown, min: number, max: number): boolean {
+  const number = typeof value === "string" && /^\d{1,10}(?:\.\d{1,10})?$/.test(value) ? Number(value) : value;
+  return typeof number === "number" && number >= min && number <= max;
+}
+
+/** RFC 9110 §8.3.1: media-type = type "/" subtype parameters, with tokens and quoted strings of §5.6. */
+function isMediaType(value: unknown): boolean {
+  const token = "[!#$%&'*+\\-.^_`|~0-9A-Za-z]+";
+  const quoted = String.raw`"(?:[\t !#-\[\]-~]|\\[\t -~])*"`;
+  const mediaType = new RegExp(`^${token}/${token}(?:[\\t ]*;[\\t ]*${token}=(?:${token}|${quoted}))*$`);
+  return typeof value === "string" && mediaType.test(value);
+}
+
+/**
+ * What all duplicates of a delivery have in common:
+ *
+ * - empty: the sender's own id of the delivery
+ * - `header:NAME`: the only field of that name
+ * - `query:NAME`: the only parameter of the URL of that name
+ * - `json:a.0.b`: a string or number in the body, which is JSON
+ * - `body`: the bytes of the body as they were sent
+ */
+export type DuplicateKey = "" | "body" | `${"header" | "query" | "json"}:${string}`;
+
+export function isDuplicateKey(key: unknown): key is DuplicateKey {
+  if (typeof key !== "string") return false;
+  const [, from, name = ""] = /^(header|query|json):(.+)$/s.exec(key) ?? [];
+  if (from === "header") return isFieldName(name);
+  // An asterisk would stand for every element of an array, and two values are no key.
+  if (from === "json") return name.split(".").every((step) => step !== "" && step !== "*");
+  return from === "query" || key === "body" || key === "";
 }

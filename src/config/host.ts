@@ -1,6 +1,6 @@
 // Where Node-RED's two apps are mounted, which paths endpoints may have, and the permissions of the admin API.
 
-import { type BrokenRule, normalisePath } from "./rules";
+import { type BrokenRule, normalisePath } from "./fields";
 
 /** Where Node-RED's two apps are mounted; `false` where one is switched off. */
 export interface Roots {

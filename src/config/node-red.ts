@@ -6,7 +6,7 @@ import type { Express, RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
 import type { Server } from "node:http";
 import type { Roots } from "./host";
-import { normalisePath } from "./rules";
+import { normalisePath } from "./fields";
 
 /** The part of Node-RED's settings file that concerns HTTP nodes; `@types/node-red` leaves it open. */
 export interface HostSettings {

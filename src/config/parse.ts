@@ -2,29 +2,27 @@
 
 import { type Block, parseBlocks } from "./blocks";
 import {
-  defaults,
-  fieldNames,
-  placementField,
-  type SavedCredentials,
-  type SavedFields,
-  type Settings,
-  type TokenMethod,
-  withDefaults,
-} from "./fields";
-import { adminRule, type Roots } from "./host";
-import {
   type Breach,
   type BrokenRule,
+  defaults,
   type DuplicateKey,
+  fieldNames,
   isDuplicateKey,
   isEnvironmentValue,
   isFieldUsed,
   isTrue,
   isWithoutContent,
   normalisePath,
+  placementField,
   rules,
+  type SavedCredentials,
+  type SavedFields,
+  type Settings,
   text,
-} from "./rules";
+  type TokenMethod,
+  withDefaults,
+} from "./fields";
+import { adminRule, type Roots } from "./host";
 
 /** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */
 export interface WebhookConfig {

@@ -6,7 +6,7 @@ import type { Scheme, Sender } from "../auth/senders/sender";
 import { Fields, type RequestHead } from "../auth/signature/fields";
 import { coversBody } from "../auth/signature/scheme";
 import type { DuplicatePolicy } from "../config/parse";
-import type { DuplicateKey } from "../config/rules";
+import type { DuplicateKey } from "../config/fields";
 import { memoryBudget } from "../request/body";
 import { Problem, problems } from "../request/problem";
 import { ownMemory } from "./delivery";
@@ -171,8 +171,6 @@ export const maxAnswerBytes = 64 * 1024;
 export const maxKeys = 100_000;
 /** The bytes of the replies' bodies, all together. */
 export const maxAnswersBytes = 32 * 1024 * 1024;
-/** How often expired keys are removed, in ms. */
-const sweepInterval = 60_000;
 
 export interface MemoryReservation extends Reservation {
   settle(answer?: FirstAnswer): void;
@@ -201,7 +199,6 @@ export class MemoryDuplicates implements Duplicates {
   /** In the order in which they were answered. */
   readonly #answered = new Map<string, AnsweredKey>();
   #bytes = 0;
-  #lastSweep: number;
   readonly #now: () => number;
   readonly #maxKeys: number;
   readonly #maxBytes: number;
@@ -209,7 +206,6 @@ export class MemoryDuplicates implements Duplicates {
   /** @param now a monotonic clock in ms: a computer that learns the time late keeps its keys */
   constructor(now: () => number = () => performance.now(), keys = maxKeys, bytes = maxAnswersBytes) {
     this.#now = now;
-    this.#lastSweep = now();
     this.#maxKeys = keys;
     this.#maxBytes = bytes;
   }
@@ -274,11 +270,6 @@ export class MemoryDuplicates implements Duplicates {
   }
 
   #makeRoom(): void {
-    const now = this.#now();
-    if (now - this.#lastSweep >= sweepInterval) {
-      this.#lastSweep = now;
-      for (const [place, { end }] of this.#answered) if (end <= now) this.#forget(place);
-    }
     if (this.size < this.#maxKeys) return;
     const room = Math.ceil(this.#maxKeys / 16);
     for (const place of this.#answered.keys()) {

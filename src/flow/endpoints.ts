@@ -1,7 +1,7 @@
 // Paths and their endpoints.
 
 import type { NodeAPI } from "node-red";
-import { environmentName, normalisePath, rules, text } from "../config/rules";
+import { environmentName, normalisePath, rules, text } from "../config/fields";
 import { getPathKey } from "../request/target";
 import type { Endpoint } from "./endpoint";
 

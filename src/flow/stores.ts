@@ -6,7 +6,7 @@ import type { RateCounter } from "../auth/limits";
 import type { Redactor } from "../auth/redactor";
 import { getSettings } from "../config/node-red";
 import type { WebhookConfig } from "../config/parse";
-import type { Breach } from "../config/rules";
+import type { Breach } from "../config/fields";
 import {
   type DeliverySettings,
   type StoreKind,

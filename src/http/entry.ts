@@ -145,31 +145,12 @@ export class DirectRule {
 
   #look(endpoint: Endpoint): Front {
     const { path } = endpoint.config;
-    const { root, admin, adminNodes, nodes } = this.#apps;
+    const { root, admin, nodes } = this.#apps;
+    const { httpNodeMiddleware, httpNodeCors } = this.#settings;
     const fullPath = (getMountPath(nodes) ?? "") + path;
     const adminPath = this.#findPathInAdmin(fullPath);
     const isAdminInFront = adminPath !== undefined;
-    const {
-      httpAdminMiddleware,
-      httpAdminCors,
-      adminAuth,
-      requireHttps,
-      httpNodeMiddleware,
-      httpNodeCors,
-      disableEditor,
-    } = this.#settings;
-    const { type: authType } = (adminAuth ?? {}) as { type?: unknown };
-    const isAdminPlain =
-      !(httpAdminMiddleware || httpAdminCors || requireHttps || authType === "strategy") &&
-      // The editor, the admin API, and the admin routes of nodes.
-      isPlain(this.#find(admin, adminPath ?? ""), [
-        ...ofAdmin,
-        ...(authType === "credentials" ? ["initialize"] : []),
-        ...(disableEditor === true ? [] : [mount]),
-        mount,
-        mount,
-      ]) &&
-      isPlain(this.#find(adminNodes, adminPath ?? ""), ofExpress);
+    const isAdminPlain = this.#isAdminPlain(adminPath ?? "");
     // Handshakes come by other methods.
     const method = endpoint.authenticator.methods.length > 0 ? undefined : "POST";
     const before = this.#find(root, fullPath, method);
@@ -187,6 +168,18 @@ export class DirectRule {
       isAdminPlain,
       adminCors: isAdminInFront ? this.#findCors(admin) : undefined,
     };
+  }
+
+  #isAdminPlain(path: string): boolean {
+    const { admin, adminNodes } = this.#apps;
+    const { httpAdminMiddleware, httpAdminCors, requireHttps, adminAuth, disableEditor } = this.#settings;
+    const { type: authType } = (adminAuth ?? {}) as { type?: unknown };
+    if (httpAdminMiddleware || httpAdminCors || requireHttps || authType === "strategy") return false;
+    const login = authType === "credentials" ? ["initialize"] : [];
+    // The editor, the admin API, and the admin routes of nodes.
+    const mounts = [...(disableEditor === true ? [] : [mount]), mount, mount];
+    const found = this.#find(admin, path);
+    return isPlain(found, [...ofAdmin, ...login, ...mounts]) && isPlain(this.#find(adminNodes, path), ofExpress);
   }
 
   /** The path below the admin root, where that is in front of HTTP nodes. */

@@ -321,8 +321,8 @@ export function refuse(
   const { request, response } = exchange;
   const refused = describeRefused(exchange, bytes);
   const isEmpty = endpoint.sender?.row.emptyReply?.to === "all";
-  const error = cause ?? sendProblem(request, response, problem, isEmpty);
-  if (cause !== undefined) sendProblem(request, response, problem, isEmpty);
+  const failure = sendProblem(request, response, problem, isEmpty);
+  const error = cause ?? failure;
   emitRefused(endpoint, error === undefined ? problem : problems.unforeseen, refused, error);
 }
 

@@ -1,7 +1,6 @@
 import should from "should";
 import { senders } from "../../src/auth/senders/table";
-import { defaults, type SavedFields } from "../../src/config/fields";
-import { tokenLength } from "../../src/config/rules";
+import { defaults, type SavedFields, tokenLength } from "../../src/config/fields";
 import { catalogText, type Editor, type Entered, type FormField, type Section } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { openEditor } from "../harness/stage";

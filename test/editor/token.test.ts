@@ -1,5 +1,5 @@
 import "should";
-import { tokenLength } from "../../src/config/rules";
+import { tokenLength } from "../../src/config/fields";
 import { catalogText, type Editor } from "../harness/browser";
 import { bearer, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";

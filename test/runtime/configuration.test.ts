@@ -1,6 +1,6 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { maxPathLength } from "../../src/config/rules";
+import { maxPathLength } from "../../src/config/fields";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { useNodeRed } from "../harness/layouts";

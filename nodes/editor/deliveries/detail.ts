@@ -12,7 +12,7 @@ import {
 import { roots } from "../form/fields";
 import { composeUrlOfPath } from "../form/handover";
 import { chooseTestBody } from "../form/test-request";
-import { type Editor, parseJson, updateText } from "../host";
+import { type Editor, parseJson, renewContent, updateText } from "../host";
 import { askForDelivery, failureText, isForbidden, replay } from "./api";
 import { createButton, createIcon, createList, createNote, type DetailPart, sections } from "./content";
 import { composeCurl, presentCredential } from "./curl";
@@ -116,11 +116,7 @@ export class OpenDelivery {
       const shown = JSON.stringify(dependsOn(detail));
       if (each.shown === shown) continue;
       each.shown = shown;
-      // The focus stays at the same position.
-      const able = "button, summary, textarea, [tabindex]";
-      const focused = place.find(able).index($(":focus"));
-      place.empty().append(create(detail));
-      if (focused >= 0) place.find(able).eq(focused).trigger("focus");
+      renewContent(place, [create(detail)]);
     }
   }
 

@@ -3,7 +3,7 @@
 import type { Summary } from "../../../src/deliveries/summary";
 import { permissions } from "../../../src/config/host";
 import type { SilentEvent } from "../../../src/flow/outcomes";
-import { type Editor, updateText } from "../host";
+import { type Editor, renewContent, updateText } from "../host";
 import {
   askForQueues,
   askForSilent,
@@ -364,8 +364,5 @@ function createLine(style: string, icon: string, node: string, said: string): JQ
 /** Screen readers announce changed lines: unchanged ones stay as they are. */
 function showLines(place: JQuery, lines: readonly JQuery[]): void {
   const next = $("<div>").append(...lines);
-  if (place.html() === next.html()) return;
-  const focused = place.find("button").index($(":focus"));
-  place.empty().append(...lines);
-  if (focused >= 0) place.find("button").eq(focused).trigger("focus");
+  if (place.html() !== next.html()) renewContent(place, lines);
 }

@@ -1,6 +1,6 @@
 // Texts, times, numbers and names in the language of the editor.
 
-import { normalisePath } from "../../../src/config/rules";
+import { normalisePath } from "../../../src/config/fields";
 import type { Summary, Translate } from "../../../src/deliveries/summary";
 import { getFlowName } from "../form/handover";
 import { roots } from "../form/fields";

@@ -1,8 +1,13 @@
 // Tokens and secrets in the form.
 
 import { shortName } from "../../../src/auth/senders/table";
-import { type CredentialName, credentialNames } from "../../../src/config/fields";
-import { isEnvironmentValue, rules, tokenLength } from "../../../src/config/rules";
+import {
+  type CredentialName,
+  credentialNames,
+  isEnvironmentValue,
+  rules,
+  tokenLength,
+} from "../../../src/config/fields";
 import type { Editor } from "../host";
 import {
   findSender,

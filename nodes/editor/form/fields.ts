@@ -7,26 +7,24 @@ import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
 import { findUnreadable } from "../../../src/config/blocks";
 import {
   type BoxField,
+  type BrokenRule,
   type CredentialName,
   credentialNames,
   defaults,
   fieldNames,
-  placementField,
-  type SavedFields,
-  type Settings,
-  withDefaults,
-} from "../../../src/config/fields";
-import { adminRule, parseBaseUrl, type Roots } from "../../../src/config/host";
-import type { TokenAccess } from "../../../src/config/parse";
-import {
-  type BrokenRule,
   isEnvironmentValue,
   isFieldUsed,
   isTrue,
   normalisePath,
+  placementField,
   rules,
+  type SavedFields,
+  type Settings,
   text,
-} from "../../../src/config/rules";
+  withDefaults,
+} from "../../../src/config/fields";
+import { adminRule, parseBaseUrl, type Roots } from "../../../src/config/host";
+import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
 import { type Editor, type EditorNode, parseJson, updateText, type Validator } from "../host";
 

@@ -2,9 +2,14 @@
 
 import { present, testBody } from "../../../src/auth/present";
 import type { Scheme } from "../../../src/auth/senders/sender";
-import { type CredentialName, credentialNames, type SavedFields } from "../../../src/config/fields";
+import {
+  type CredentialName,
+  credentialNames,
+  isEnvironmentValue,
+  normalisePath,
+  type SavedFields,
+} from "../../../src/config/fields";
 import { parseBaseUrl } from "../../../src/config/host";
-import { isEnvironmentValue, normalisePath } from "../../../src/config/rules";
 import { getPathKey } from "../../../src/request/target";
 import { docsUrl, type Editor, type EditorNode, prepareCopyButton, quote } from "../host";
 import { credentialToGive, isShown } from "./credentials";

@@ -3,9 +3,8 @@
 import { testBody } from "../../../src/auth/present";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
-import { boxFields, placementField } from "../../../src/config/fields";
+import { boxFields, isEnvironmentValue, placementField, rules } from "../../../src/config/fields";
 import { backoffAfter } from "../../../src/config/parse";
-import { isEnvironmentValue, rules } from "../../../src/config/rules";
 import { docsUrl, formatDuration, parseJson } from "../host";
 import {
   brokenRules,

@@ -2,8 +2,7 @@
 
 import type { Scheme } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
-import { defaults, type SavedFields, withDefaults } from "../../../src/config/fields";
-import { hashes, text } from "../../../src/config/rules";
+import { defaults, hashes, type SavedFields, text, withDefaults } from "../../../src/config/fields";
 import { enterMissing, removeGenerated } from "./credentials";
 import {
   fieldValue,

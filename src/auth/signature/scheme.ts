@@ -1,7 +1,6 @@
 // Schemes that a user has written, or filled in.
 
-import type { Settings } from "../../config/fields";
-import { type BrokenRule, isFieldName, rules } from "../../config/rules";
+import { type BrokenRule, isFieldName, rules, type Settings } from "../../config/fields";
 import {
   algorithms,
   encodings,

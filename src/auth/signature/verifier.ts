@@ -1,13 +1,13 @@
 // Verifies the signatures of requests.
 
 import { createHash, createHmac, type KeyObject } from "node:crypto";
+import { parse, stringify } from "node:querystring";
 import { isSame } from "../digest";
 import type { Authenticated, Credential, RefusalReason } from "../authenticator";
 import type { Scheme, Source, TimeUnit } from "../senders/sender";
 import { createKey, decodeSignature, decodeStrictly, signatureAlgorithms } from "./algorithms";
-import { Fields, isInBody, type RequestHead, withoutBlanks } from "./fields";
+import { Fields, isInBody, readForm, type RequestHead, withoutBlanks } from "./fields";
 import { coversBody } from "./scheme";
-import { listTwilioMessages, toHubspotUrl } from "./urls";
 
 /** A request with more signatures is refused: each may cost a comparison with each secret. */
 const maxSignatures = 16;
@@ -288,4 +288,60 @@ export function parseTime(text: string, unit: TimeUnit): number | undefined {
   const [hours = "0", more = "0"] = offset;
   const ahead = (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(more));
   return start + (Number(seconds) + Number(fraction) - 60 * ahead) * 1000;
+}
+
+// Signed URLs: the configured one, since a sender chooses the Host field.
+
+/** Replaces the configured query by the request's. */
+function withQuery(publicUrl: string, search: string): string {
+  return publicUrl.replace(/[?#][^]*$/, "") + (search === "" ? "" : `?${search}`);
+}
+
+/** The escapes that HubSpot's signature v3 decodes, once. */
+const hubspotEscapes = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
+
+/** The URL as HubSpot signs it. */
+function toHubspotUrl(publicUrl: string, search: string): string {
+  return withQuery(publicUrl, search).replace(hubspotEscapes, decodeURIComponent);
+}
+
+/**
+ * The messages that Twilio may have signed: its URL, followed by name and value of each field of a form.
+ * https://www.twilio.com/docs/usage/webhooks/webhooks-security
+ *
+ * @param form missing where the body is none
+ */
+function listTwilioMessages(publicUrl: string, search: string, form: string | undefined): Buffer[][] {
+  const fields = form === undefined ? Buffer.alloc(0) : sortFields(form);
+  return fields ? [...listTwilioUrls(publicUrl, search)].map((url) => [Buffer.from(url), fields]) : [];
+}
+
+/**
+ * The forms of a URL that Twilio's own library tries: as sent, or escaped by a URL parser or Node.js's
+ * `querystring`; each as it is, with its default port, and without a port.
+ */
+function listTwilioUrls(publicUrl: string, search: string): Set<string> {
+  const url = withQuery(publicUrl, search);
+  const parsed = URL.canParse(url) ? new URL(url).href : url;
+  // Without a limit of parameters: those beyond would not be signed.
+  const escaped = parsed.replace(/(?<=\?)[^]+$/, (query) => stringify(parse(query, "&", "=", { maxKeys: 0 })));
+  return new Set([url, parsed, escaped].flatMap(withPorts));
+}
+
+function withPorts(url: string): string[] {
+  const [, origin = "", port, rest = ""] =
+    /^(https?:\/\/(?:[^/?#]*@)?(?:\[[^\]]*\]|[^/?#:]*))(:\d*)?([^]*)$/i.exec(url) ?? [];
+  const withPort = port ?? (/^https/i.test(origin) ? ":443" : ":80");
+  return [url, origin + withPort + rest, origin + rest];
+}
+
+/** Fields by their names; the values of a repeated one sorted, each once. Nothing for a form that is not read. */
+function sortFields(text: string): Buffer | undefined {
+  const form = readForm(text);
+  if (!form) return undefined;
+  const fields = new Map<string, Set<string>>();
+  for (const [name, value] of form) fields.set(name, (fields.get(name) ?? new Set()).add(value));
+  const names = [...fields.keys()].sort();
+  const sorted = names.flatMap((name) => [...(fields.get(name) ?? [])].sort().map((value) => name + value));
+  return Buffer.from(sorted.join(""));
 }

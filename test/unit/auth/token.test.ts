@@ -1,7 +1,7 @@
 import should from "should";
 import { TestCredentials } from "../../../src/auth/test-credentials";
 import { TokenAuthenticator } from "../../../src/auth/token";
-import { rules } from "../../../src/config/rules";
+import { rules } from "../../../src/config/fields";
 import { Problem, problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
 

@@ -1,8 +1,7 @@
 import should from "should";
-import { type CredentialName, defaults, type SavedFields } from "../../../src/config/fields";
+import { type BrokenRule, type CredentialName, defaults, type SavedFields } from "../../../src/config/fields";
 import { parseBaseUrl, type Roots } from "../../../src/config/host";
 import { parseConfig } from "../../../src/config/parse";
-import type { BrokenRule } from "../../../src/config/rules";
 import { token } from "../../harness/flow";
 
 const separate: Roots = { admin: "/admin/", node: "/api/" };

@@ -1,6 +1,6 @@
 import should from "should";
 import { senders } from "../../../src/auth/senders/table";
-import type { DuplicateKey } from "../../../src/config/rules";
+import type { DuplicateKey } from "../../../src/config/fields";
 import { composeDuplicateKey, isIdLoose, type Known } from "../../../src/deliveries/duplicates";
 
 function known({ headers = [], search = "", body = "", ...rest }: Partial<Known> & { headers?: string[]; search?: string; body?: string }): Known {
