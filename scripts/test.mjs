@@ -6,8 +6,8 @@
  */
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import { everything, layout, matrix, quick } from "./matrix.mjs";
 import {
@@ -41,7 +41,9 @@ if (missing.some((program) => process.env[program.required])) throw new Error(le
 
 ensureDependencies();
 build();
-const installed = join(root, ".cache", "package");
+// Outside of this folder, whose modules the package would find.
+const installed = mkdtempSync(join(tmpdir(), "webhook-trigger-package-"));
+process.on("exit", () => rmSync(installed, { recursive: true, force: true }));
 run(process.execPath, [join(root, "scripts", "install.mjs"), installed]);
 process.stdout.write(leftOut.join(""));
 // What Node.js has compiled once, it need not compile again at each start of a Node-RED.
