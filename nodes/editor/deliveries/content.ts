@@ -74,8 +74,8 @@ function createTable(caption: string, values: Readonly<Record<string, string | s
 
 declare const RED: Editor;
 
-/** Shown at first, and with each click. */
-const bytesAtOnce = 4096;
+/** More bytes are for the copy button. */
+const maxDumpBytes = 4096;
 
 function createBodySection(detail: Detail): JQuery {
   const type = detail.headers["content-type"];
@@ -148,35 +148,19 @@ function createPre(style: string, shown: string): JQuery {
   return pre.attr("aria-label", text("delivery.section.body"));
 }
 
-/** Shows bytes in steps. */
 function createDump(data: string): JQuery {
   const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
-  const pre = createPre("webhook-delivery-dump", dump(bytes, 0, bytesAtOnce));
-  if (bytes.length <= bytesAtOnce) return pre;
-  let shown = bytesAtOnce;
-  const more = createButton("fa-chevron-down", text("delivery.more"));
-  more.on("click", () => {
-    pre.append(document.createTextNode(dump(bytes, shown, shown + bytesAtOnce)));
-    shown += bytesAtOnce;
-    if (shown < bytes.length) return;
-    // The focused button has gone.
-    pre.trigger("focus");
-    more.remove();
-  });
-  return $("<div>").append(pre, more);
+  const view = $("<div>").append(createPre("webhook-delivery-dump", dump(bytes.subarray(0, maxDumpBytes))));
+  return bytes.length > maxDumpBytes ? view.append(createNote(text("delivery.dumpCut"))) : view;
 }
 
 const perLine = 16;
 
-/**
- * As `hexdump -C`.
- *
- * @param from a multiple of 16
- */
-function dump(bytes: Uint8Array, from: number, to: number): string {
+/** As `hexdump -C`. */
+function dump(bytes: Uint8Array): string {
   const lines: string[] = [];
-  for (let at = from; at < Math.min(to, bytes.length); at += perLine) {
-    const line = [...bytes.subarray(at, Math.min(at + perLine, to))];
+  for (let at = 0; at < bytes.length; at += perLine) {
+    const line = [...bytes.subarray(at, at + perLine)];
     const digits = line.map((byte) => byte.toString(16).padStart(2, "0"));
     const halves = [digits.slice(0, perLine / 2), digits.slice(perLine / 2)].map((half) => half.join(" "));
     const text = line.map((byte) => (byte > 0x1f && byte < 0x7f ? String.fromCharCode(byte) : ".")).join("");
