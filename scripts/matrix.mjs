@@ -37,7 +37,7 @@ const senders = without(inFolders("runtime"), [...surroundings, ...guaranteed, .
 const differential = inFolders("differential");
 const keeps = inFiles("adversary/kills", "adversary/sqlite");
 const attacks = without(inFolders("adversary"), keeps);
-const fields = inFiles("editor/form", "editor/handover", "editor/token");
+const fields = inFiles("editor/form", "editor/handover", "editor/token", "demo/recipes");
 const results = inFiles("editor/handling", "editor/last-request", "editor/test-request");
 const tab = all.filter((path) => path.startsWith("test/editor/deliver"));
 const editor = without(inFolders("editor"), [...fields, ...results, ...tab]);
@@ -49,13 +49,11 @@ const contract = inFiles(
   "runtime/files",
   "runtime/guaranteed",
   "runtime/front",
-  "runtime/front-credentials",
-  "runtime/front-deploys",
 );
 // What depends on the version of Node.js besides: its SQLite, and the package itself.
 const versioned = [...inFolders("node"), ...all.filter((path) => path.startsWith("test/unit/deliveries/"))];
 // What depends on the version of the editor.
-const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/first-webhook", "editor/deliveries-story");
+const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/first-webhook");
 
 /** Versions, by the paths of a Node.js and a Node-RED, which are fetched when they are needed. */
 const oldest = { versions: "Node-RED 4.1 on Node 20", node: () => nodeBinary(20), nodeRed: () => nodeRedFolder(4) };
@@ -85,24 +83,24 @@ export const matrix = [
   part(oldest, "the editor", editorInShort),
   ...[oldest, ...others].map((versions) => part(versions, "the contract", contract)),
   part(oldest, "compared with http in", differential),
-  part(oldest, "what surrounds the node", inFiles("runtime/configuration", "runtime/settings")),
+  part(oldest, "what surrounds the node", without(surroundings, contract)),
   ...[oldest, ...others].map((versions) => part(versions, "what runs alone", versioned)),
 ];
 
 /** All tests. */
 export const everything = [
-  part(latest, "stores and instances that fail", [...keeps, ...instances]),
-  part(latest, "what people see first", inFolders("demo", "package")),
-  part(latest, "attacks", attacks),
   part(latest, "what senders meet", senders),
-  part(latest, "guaranteed delivery", guaranteed),
+  part(latest, "compared with http in", differential),
   part(latest, "the fields of the form", fields),
   part(latest, "the form and what came of requests", results),
   part(latest, "the form in its editor", editor),
   part(latest, "the tab of deliveries", tab),
-  part(latest, "compared with http in", differential),
-  part(latest, "what surrounds the node", [...surroundings, ...java]),
+  part(latest, "stores and instances that fail", [...keeps, ...instances]),
+  part(latest, "what people see first", without(inFolders("demo", "package"), fields)),
+  part(latest, "guaranteed delivery", guaranteed),
   part(latest, "what runs alone", alone),
+  part(latest, "attacks", attacks),
+  part(latest, "what surrounds the node", [...surroundings, ...java]),
 ];
 
 /** What tells in less than a minute whether a change is on the way. */
