@@ -64,7 +64,7 @@ async function photographForm(editor: Editor, name: string, fillIn: () => Promis
   // A trial waits until the form has slid in.
   await page.locator("#node-dialog-ok").click({ trial: true });
   await fillIn();
-  // A section with a change in it opens by itself.
+  // A section with an error in it opens by itself.
   const open = page.locator(".webhook-trigger-section[open] > summary");
   while ((await open.count()) > 0) await open.first().click();
   await page.locator(":focus").blur();
