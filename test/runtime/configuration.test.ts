@@ -1,6 +1,5 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { maxPathLength } from "../../src/config/fields";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { useNodeRed } from "../harness/layouts";
@@ -25,16 +24,9 @@ describe("the configuration of webhook triggers", () => {
   it("keeps a node closed whose configuration breaks a rule, shows the rule in red and logs it once, and runs the others", async () => {
     const broken: [Record<string, unknown>, string][] = [
       [{ relativePath: "" }, rules.relativePath.required],
-      [{ relativePath: "x".repeat(maxPathLength) }, rules.relativePath.length],
       [{ relativePath: "/:id" }, rules.relativePath.characters],
-      [{ relativePath: "/a/../b" }, rules.relativePath.segments],
       [{ credentials: {} }, rules.token.required],
-      [{ credentials: { token: token.slice(1) } }, rules.token.length],
-      [{ credentials: { token: `${token.slice(1)} ` } }, rules.token.characters],
-      [{ verificationMethod: "body" }, rules.verificationMethod],
       [{ verificationMethod: "query", queryParameter: "" }, rules.queryParameter],
-      [{ headerParameter: "a b" }, rules.headerParameter],
-      [{ returnQueryParams: "perhaps" }, rules.returnQueryParams],
       [{ relativePath: "${NOT_SET}" }, environment],
       [{ credentials: { token: "${NOT_SET}" } }, environment],
     ];

@@ -11,12 +11,7 @@ const hours = 0.0015;
 const silentText = catalog.status.silent.replace("__hours__", String(hours));
 const [silence = "", check = ""] = catalog.status.wentSilent.split(/__time__.*__hours__/);
 
-const flow = tab(
-  webhook("hook", "/hook", { alertWhenSilent: hours }),
-  webhook("duplicates", "/duplicates", { alertWhenSilent: `${hours}`, ignoreDuplicates: true, duplicateKey: "body" }),
-  webhook("usual", "/usual"),
-  webhook("wrong", "/wrong", { alertWhenSilent: "soon" }),
-);
+const flow = tab(webhook("hook", "/hook", { alertWhenSilent: hours }));
 
 async function findSilent(nodeRed: NodeRed, id: string): Promise<SilentEvent | undefined> {
   const { status, headers, body } = await send(nodeRed.admin("/webhook-trigger/silent"), { method: "GET" });
@@ -52,14 +47,6 @@ describe("the inactivity alert", () => {
     should((await findSilent(nodeRed(), "hook"))?.since).be.within(before, Date.now());
   });
 
-  it("ends with a duplicate as well", async () => {
-    await post("/duplicates");
-    await isSilent("duplicates");
-    const heard = nodeRed().status("duplicates", /duplicates: 1$/);
-    await post("/duplicates");
-    (await heard).fill.should.equal("green");
-  });
-
   it("does not end with a test request, a refusal or a deploy", async () => {
     await isSilent("hook");
     const before = await findSilent(nodeRed(), "hook");
@@ -70,12 +57,5 @@ describe("the inactivity alert", () => {
     await isSilent("hook");
     should(await findSilent(nodeRed(), "hook")).eql(before);
     linesWith(silence).should.have.length(lines);
-  });
-
-  it("is given for no node without hours, and keeps a node closed whose hours are no number", async () => {
-    should(await findSilent(nodeRed(), "usual")).be.undefined();
-    (await nodeRed().status("usual", /./)).fill.should.equal("green");
-    (await nodeRed().status("wrong", /./)).text.should.equal(catalog.rules.alertWhenSilent);
-    (await post("/wrong")).status.should.equal(404);
   });
 });
