@@ -27,14 +27,11 @@ module.exports = (RED) => {
     isDoneAnew(msg, send, done) { delete msg._msgid; send({ payload: "other" }); done(); },
     throwsAtOnce(msg, send, done) { throw new Error("thrown, and never done"); },
     reports(msg, send, done) { this.error("reported", msg); },
-    reportsLater(msg, send, done) { setImmediate(() => this.error(new Error("reported later"), msg)); },
     reportsAndIsDone(msg, send, done) { this.error("reported, and done", msg); send(msg); done(); },
     reportsOfItself(msg, send, done) { this.error("of no message"); done(); },
     isSilent(msg) { this.send(msg); },
-    isSilentAndThrows(msg) { throw new Error("thrown in silence"); },
     failsAtLength(msg, send, done) { done(new Error("x".repeat(10000))); },
     failsStrangely(msg, send, done) { done({ get message() { throw 1; } }); },
-    hands(msg, send, done) { RED.nodes.getNode(this.wires[0][0]).receive(msg); done(); },
   };
   RED.nodes.registerType("handling", function (config) {
     RED.nodes.createNode(this, config);
@@ -69,8 +66,8 @@ module.exports = (RED) => {
 };`;
 
 const neededNodes = [
-  ...["05-junction.js", "10-function.js", "10-switch.js", "15-change.js", "17-split.js", "24-complete.js"],
-  ...["25-catch.js", "60-link.js", "89-delay.js", "89-trigger.js", "98-unknown.js"],
+  ...["05-junction.js", "10-function.js", "17-split.js", "24-complete.js"],
+  ...["25-catch.js", "60-link.js", "89-delay.js", "98-unknown.js"],
 ];
 
 export class Following {
