@@ -22,8 +22,7 @@ const stateOfGraph = "state-of-ours";
 const named = "named-Abcdefgh-0123456789012345678901234";
 const json = { "Content-Type": "application/json" };
 const mask = "••••••••";
-const acme = { alg: "hmac-sha256", key: { format: "utf8" }, sig: { headers: ["X-Acme-Sum"], enc: "hex" }, content: ["body"] }; // prettier-ignore
-const summed = { ...acme, sig: { headers: [], source: "form:sum", enc: "hex" }, content: ["form:text"] };
+const summed = { alg: "hmac-sha256", key: { format: "utf8" }, sig: { headers: [], source: "form:sum", enc: "hex" }, content: ["form:text"] }; // prettier-ignore
 const signed = (id: string, sender: string, fields: Record<string, unknown> = {}) =>
   webhook(id, `/${id}`, { verificationMethod: "signature", sender, credentials: { secret }, ...fields });
 const guaranteed = (id: string, fields: Record<string, unknown> = {}) =>
@@ -40,7 +39,6 @@ const flow = tab(
   webhook("silent", "/silent", { reply: "flow", replyTimeout: 1 }),
   webhook("patient", "/patient", { reply: "flow", replyTimeout: 5 }),
   signed("github", "github"),
-  signed("acme", "custom", { scheme: acme }),
   signed("summed", "custom", { scheme: summed }),
   signed("mailgun", "mailgun"),
   signed("graph", "microsoft-graph", { credentials: { secret: stateOfGraph } }),
@@ -118,11 +116,12 @@ describe("a delivery", () => {
     }
   });
 
-  it("is shown with a payload without credentials, and without one where that is no JSON, too long or was refused", async () => {
+  it("is shown with a payload without credentials, by which it is not found, and without one where that is no JSON, too long or was refused", async () => {
     const typed = (type: string, body: string | Buffer, path = "/orders", more = {}) =>
       accepted(path, { ...bearer, "Content-Type": type, ...more }, body);
     const id = await typed("text/plain", "1", "/both?color=red&key=of-somebody");
     should((await shown.detail(id)).payload).eql({ body: "1", query: { color: "red", key: mask } });
+    (await shown.page("text=of-somebody")).deliveries.should.eql([]);
     const redacted = await typed("application/json", JSON.stringify({ token }));
     should((await shown.detail(redacted)).payload).eql({ token: "[redacted]" });
     const unseen = await typed("text/plain; charset=utf-16le", Buffer.from(token, "utf16le"));
@@ -253,24 +252,6 @@ describe("a delivery", () => {
     const { deliveries } = await shown.page("limit=500");
     const details = JSON.stringify(await Promise.all(deliveries.map(({ id }) => shown.detail(id))));
     for (const each of [token, secret, encoded, named.toLowerCase()]) details.should.not.containEql(each);
-  });
-
-  it("shows no value of a field whose name is that of a credential, and is not found by it", async () => {
-    const keys = {
-      "X-Acme-Sum": signatureOf("{}"),
-      "X-Api-Key": "of-somebody",
-      "Ocp-Apim-Subscription-Key": "of-a-gateway",
-      "Idempotency-Key": "7d1c",
-    };
-    const { headers } = await shown.detail(await accepted("/acme", keys));
-    should(headers).containDeep({
-      "x-acme-sum": keys["X-Acme-Sum"],
-      "x-api-key": mask,
-      "ocp-apim-subscription-key": mask,
-      "idempotency-key": "7d1c",
-    });
-    (await shown.page("text=x-api-key")).deliveries.should.have.length(1);
-    for (const text of ["of-somebody", "of-a-gateway"]) (await shown.page(`text=${text}`)).deliveries.should.eql([]);
   });
 
   it("keeps a signature in its body, and has [redacted] in the place of a secret there, also in a replay", async () => {
@@ -429,17 +410,11 @@ describe("deliveries with other settings", () => {
     should([kept.answer?.body, kept.body.data]).eql([null, '{"answer":"mine"}']);
   });
 
-  it("are none where the settings file says so, but for guaranteed ones", async () => {
-    const all = sqliteIsHere() ? [...flow, guaranteed("called", { reply: "flow", wires: [["answer"]] })] : flow;
-    const { running, shown } = await open({ flow: all, settings: { webhookTriggerDeliveries: { keep: 0 } } });
+  it("are none where the settings file says so", async () => {
+    const { running, shown } = await open({ flow, settings: { webhookTriggerDeliveries: { keep: 0 } } });
     await send(running.node("/orders"), { headers: bearer });
     await send(running.node("/orders"));
     should(await shown.page()).eql({ deliveries: [], next: null });
-    if (!sqliteIsHere()) return;
-    (await send(running.node("/called"))).status.should.equal(401);
-    await send(running.node("/called"), { headers: { ...bearer, ...json }, body: '{"answer":"mine"}' });
-    await shown.find(({ state }) => state === "succeeded", "node=called");
-    (await shown.page()).deliveries.should.have.length(1);
   });
 
   const pushesTo = async (running: NodeRed) => JSON.parse(await running.ask({ pushes: true }, "pushes ")) as unknown[];
