@@ -42,7 +42,11 @@ describe("the signature of a sender", () => {
   for (const id of known) {
     it(`starts the flow for ${id} by either secret, and is refused by another secret or for another body`, async () => {
       const first = nodeRed().messages.length;
-      for (const account of [0, 1]) (await post(id, account)).status.should.be.within(200, 204);
+      for (const account of [0, 1]) {
+        const { status, body } = await post(id, account);
+        status.should.be.within(200, 204);
+        (body === "").should.equal(senders[id].emptyReply !== undefined);
+      }
       await nodeRed().until(() => nodeRed().messages[first + 1], "two messages");
 
       const other = await post(id, 2);
