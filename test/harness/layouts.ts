@@ -1,19 +1,18 @@
 import { NodeRed, type Options } from "./node-red";
 
-/** With equal roots, the admin app and its body parsers come before every HTTP node; nested as in Home Assistant's add-on. */
+/** With equal roots, the admin app and its body parsers come before every HTTP node. */
 export const layouts = {
   "equal roots": {},
   "separate roots": { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
 };
-export const nestedRoots = { httpNodeRoot: "/endpoint" };
 
 /** Guards that let every request pass, where settings have places for them: requests take the ordinary way then. */
-export const behindLayer: Options = { code: "httpNodeAuth: (request, response, next) => next()" };
+const behindLayer: Options = { code: "httpNodeAuth: (request, response, next) => next()" };
 export const behindMiddleware: Options = { code: "httpNodeMiddleware: (request, response, next) => next()" };
 export const behindGuards: Options = along(behindLayer, behindMiddleware);
 
 /** The two ways in which endpoints are met. */
-export type Way = "fast" | "ordinary";
+type Way = "fast" | "ordinary";
 
 type Describe = (nodeRed: () => NodeRed, way: Way) => void;
 

@@ -38,10 +38,8 @@ for (const layout of ["equal", "separate"] as const) {
     const nodeRed = useNodeRed({ flow: beside, host: hostOf("counting-host"), settings });
 
     for (const [what, headers, body, payload] of [
-      ["a short JSON", json, '{"a":1}', { a: 1 }],
       ["a JSON of a megabyte", json, JSON.stringify({ a: "x".repeat(1e6) }), { a: "x".repeat(1e6) }],
       ["a form", { "Content-Type": "application/x-www-form-urlencoded" }, "a=1&b=2", { a: "1", b: "2" }],
-      ["a text of a megabyte", text, "y".repeat(1e6), "y".repeat(1e6)],
       ["a chunked text", { ...text, "Transfer-Encoding": "chunked" }, "chunks", "chunks"],
     ] as const) {
       // With an admin app in front, a text has gone by before http in looks for it.

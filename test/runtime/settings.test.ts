@@ -156,19 +156,16 @@ describe("apiMaxLength without httpNodeCors", () => {
   const nodeRed = useNodeRed({ flow, settings: { ...layouts["separate roots"], apiMaxLength: "2kb" } });
   testOrigins(nodeRed);
 
-  for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded", "image/png"]) {
-    it(`limits bodies of the type ${type}, declared, counted or inflated`, async () => {
-      const headers = { ...bearer, "Content-Type": type };
-      const post = async (more: Record<string, string>, body: Buffer) =>
-        (await send(nodeRed().node("/hook"), { headers: { ...headers, ...more }, body })).status;
-      for (const [length, status] of [[2048, 200], [2049, 413]] as const) {
-        const body = Buffer.from(`"${"x".repeat(length - 2)}"`);
-        (await post({}, body)).should.equal(status);
-        (await post({ "Transfer-Encoding": "chunked" }, body)).should.equal(status);
-        (await post({ "Content-Encoding": "gzip" }, gzipSync(body))).should.equal(status);
-      } // prettier-ignore
-    });
-  }
+  it("limits bodies, declared, counted or inflated", async () => {
+    const post = async (more: Record<string, string>, body: Buffer) =>
+      (await send(nodeRed().node("/hook"), { headers: { ...bearer, ...json, ...more }, body })).status;
+    for (const [length, status] of [[2048, 200], [2049, 413]] as const) {
+      const body = Buffer.from(`"${"x".repeat(length - 2)}"`);
+      (await post({}, body)).should.equal(status);
+      (await post({ "Transfer-Encoding": "chunked" }, body)).should.equal(status);
+      (await post({ "Content-Encoding": "gzip" }, gzipSync(body))).should.equal(status);
+    } // prettier-ignore
+  });
 
   it("leaves metrics in the log as http in writes them", async () => {
     const reply = await send(nodeRed().node("/hook"), { headers: bearer });
