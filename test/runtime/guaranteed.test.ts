@@ -17,7 +17,7 @@ import { layouts } from "../harness/layouts";
 import { NodeRed, type Options, type Received } from "../harness/node-red";
 
 const flow = tab(
-  ...["done", "shown", "failing", "bodies", "deployed", "cut"].flatMap((id) => guaranteed(id)),
+  ...["done", "failing", "bodies", "deployed", "cut"].flatMap((id) => guaranteed(id)),
   ...guaranteed("raw", { rawBody: true }),
   ...guaranteed("query", { returnQueryParams: true, verificationMethod: "query", queryParameter: "state" }),
   ...guaranteed("once", { ignoreDuplicates: true, duplicateKey: "header:Idempotency-Key" }),
@@ -104,13 +104,6 @@ function testDeliveries(kind: StoreKind): void {
     nodeRed = await NodeRed.start({ ...options, userDir: nodeRed.userDir });
     return seen;
   };
-
-  it("has its attempts counted, and is shown while it runs", async () => {
-    const id = await accepted("/shown", '{"a":1}');
-    should((await attempt(id, 1)).payload).eql({ a: 1 });
-    await nodeRed.status("shown", /1 running/);
-    await end("shown");
-  });
 
   it("fails for good after as many attempts as the node says, which the log and the status say", async () => {
     const id = await accepted("/twice", "{}");

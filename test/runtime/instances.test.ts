@@ -230,19 +230,6 @@ if (serverIsHere && nginxIsHere) {
       (await statuses(one, 1)).should.eql([429]);
     });
 
-    it("refuse guaranteed deliveries with 503 while the server is away, and go on when it is back", async () => {
-      await instances.server.kill();
-      await Promise.all(three().map((instance) => instance.status("once", /cannot be reached/)));
-      for (const node of ["spread", "once"]) {
-        const call = { headers: { ...headers, "Idempotency-Key": "refused" }, body: "{}" };
-        const reply = await instances.post(`/${node}`, call);
-        should([reply.status, reply.headers["retry-after"]]).eql([503, "10"], node);
-      }
-      await instances.server.restart();
-      await Promise.all(three().map((instance) => instance.status("once", /accepted/)));
-      (await once("refused")).should.have.property("status", "accepted");
-    });
-
     it("lose nothing when they are deployed in turn, which takes no attempt away", async () => {
       const kept = await Promise.all(three().map((instance) => accepted("kept", instance)));
       await hasAll("hold-kept", kept, 1);

@@ -17,7 +17,6 @@ const paced = (id: string, fields: Record<string, unknown>, work: Record<string,
 
 const flow = tab(
   ...paced("one", { concurrency: 1 }),
-  ...paced("three", { concurrency: 3 }, { takes: 20 }),
   ...paced("rate", { ratePerMinute: 600 }),
   ...paced("stuck", { concurrency: 1, attempts: 1, attemptTimeout: 1 }, { type: "swallow" }),
   ...paced("away", { backoffFirst: 1, backoffLongest: 1, attempts: 50, concurrency: 5 }, { failing: true }),
@@ -83,11 +82,6 @@ function testPace(kind: StoreKind): void {
     const started = await starts("one", sent.length);
     started.map(({ payload }) => payload).should.eql(sent);
     Math.max(...started.map(({ running }) => running)).should.equal(1);
-  });
-
-  it("runs three flows at once, and never more, with concurrency 3", async () => {
-    await postAll("three", 60);
-    Math.max(...(await starts("three", 60)).map(({ running }) => running)).should.equal(3);
   });
 
   it("spreads starts evenly with a rate", async () => {
