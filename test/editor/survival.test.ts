@@ -110,14 +110,4 @@ describe("the configuration of a webhook trigger", () => {
     await nodeRed.deploy(flow.map((node) => (node.id === "off" ? { ...node, disabled: false } : node)));
     (await works("/sleeping")).should.equal(200);
   });
-
-  it("is edited inside a subflow with its environment variable", async () => {
-    await editor.edit("inner");
-    (await editor.input("relativePath").inputValue()).should.equal("${WHERE}");
-    (await editor.message("relativePath").isVisible()).should.be.false();
-    await editor.input("name").fill("Inner");
-    await editor.done();
-    should(await editor.saved("inner", "relativePath")).equal("${WHERE}");
-    (await editor.isValid("inner")).should.be.true();
-  });
 }); // prettier-ignore
