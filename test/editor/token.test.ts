@@ -6,10 +6,11 @@ import { send } from "../harness/http";
 import type { NodeRed } from "../harness/node-red";
 import { openEditor } from "../harness/stage";
 
-const flow = webhookFlow(
-  ...["saved", "renamed", "replaced"].map((id) => ({ id, relativePath: `/${id}` })),
-  ...["new", "deployed"].map((id) => ({ id, relativePath: `/${id}`, credentials: {} })),
-);
+const flow = webhookFlow(...["saved", "renamed", "replaced"].map((id) => ({ id, relativePath: `/${id}` })), {
+  id: "deployed",
+  relativePath: "/deployed",
+  credentials: {},
+});
 
 describe("the token in the form", () => {
   let nodeRed: NodeRed;
@@ -27,26 +28,6 @@ describe("the token in the form", () => {
   const status = async (path: string, headers: Record<string, string>) =>
     (await send(nodeRed.node(path), { headers })).status;
 
-  it("is made of 40 base64url characters, another one each time, and shown until a button hides it", async () => {
-    await editor.edit("new");
-    (await editor.input("token").inputValue()).should.equal("");
-    const made = [await makeToken(), await makeToken()];
-    for (const token of made) token.should.match(/^[A-Za-z0-9_-]*$/).and.have.length(tokenLength);
-    new Set(made).size.should.equal(2);
-    (await editor.message("token").isVisible()).should.be.false();
-    (await editor.note("seen").innerText()).trim().should.equal(catalogText("handover.tokenSeen"));
-    (await type())?.should.equal("text");
-    for (const [label, expected] of [
-      ["credential.hide", "password"],
-      ["credential.show", "text"],
-    ] as const) {
-      const name = catalogText(label, { name: catalogText("label.token") });
-      (await editor.tokenButton("show").getAttribute("aria-label"))?.should.equal(name);
-      await editor.tokenButton("show").click();
-      (await type())?.should.equal(expected);
-    }
-  });
-
   it("is kept without being shown once it is saved, and replaced as a whole by typing", async () => {
     await editor.edit("saved");
     (await type())?.should.equal("password");
@@ -60,7 +41,7 @@ describe("the token in the form", () => {
     (await editor.message("token").innerText()).should.equal(catalogText("rules.token.length"));
   });
 
-  it("can be shown again until it is deployed, stays when another field is changed, and is replaced by a new one", async () => {
+  it("is made of 40 base64url characters, can be shown again until it is deployed, stays when another field is changed, and is replaced by a new one", async () => {
     await editor.edit("renamed");
     await editor.enter({ relativePath: "/other" });
     await editor.done();
@@ -69,10 +50,24 @@ describe("the token in the form", () => {
     await editor.done();
     await editor.edit("deployed");
     const token = await makeToken();
+    token.should
+      .match(/^[A-Za-z0-9_-]*$/)
+      .and.have.length(tokenLength)
+      .and.not.equal(replacing);
+    (await type())?.should.equal("text");
+    (await editor.note("seen").innerText()).trim().should.equal(catalogText("handover.tokenSeen"));
     await editor.done();
     await editor.edit("deployed");
-    (await type())?.should.equal("password");
-    await editor.tokenButton("show").click();
+    for (const [label, now, next] of [
+      ["credential.show", "password", "text"],
+      ["credential.hide", "text", "password"],
+    ] as const) {
+      (await type())?.should.equal(now);
+      const name = catalogText(label, { name: catalogText("label.token") });
+      (await editor.tokenButton("show").getAttribute("aria-label"))?.should.equal(name);
+      await editor.tokenButton("show").click();
+      (await type())?.should.equal(next);
+    }
     (await editor.input("token").inputValue()).should.equal(token);
     await editor.done();
 
