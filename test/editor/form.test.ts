@@ -23,6 +23,7 @@ const breaches: [entered: Entered, ...rules: string[]][] = [
   [{ backoffLongest: "1h", concurrency: "1001" }, "backoffLongest", "concurrency"],
   [{ ratePerMinute: "0.5", breaker: "-1", attemptTimeout: "0" }, "ratePerMinute", "breaker", "attemptTimeout"],
   [{ sender: "stripe", secret: "" }, "secret.required"],
+  [{ sender: "discord", secret: "0a1b", secondSecret: "0a" }, "secret.format", "secondSecret.format"],
   [{ sender: "square", publicUrl: "nodered.example" }, "publicUrl"],
   [{ sender: "grafana-timestamp", signatureHeader: "X Signature" }, "signatureHeader"],
   [{ timestampHeader: "X Time" }, "timestampHeader"],
@@ -74,7 +75,7 @@ describe("the form of the webhook trigger", () => {
   const state = (section: Section) => editor.state(section).innerText();
   const isMarked = () => editor.page.locator(".webhook-trigger-form .input-error").count();
 
-  it("names the fields as the specification does, has texts for all of them, and a help panel", async () => {
+  it("names the fields as the specification does, and has a help panel", async () => {
     await editor.edit("plain");
     const labels = {
       relativePath: "Relative Path",
@@ -89,13 +90,6 @@ describe("the form of the webhook trigger", () => {
       const shown = await editor.page.locator(`label[for="node-input-${field}"]`).textContent();
       should(shown?.trim()).equal(label);
     }
-    const form = editor.page.locator(".webhook-trigger-form");
-    const keys = await form
-      .locator("[data-i18n]")
-      .evaluateAll((elements) => elements.map((element) => element.getAttribute("data-i18n") ?? ""));
-    keys.length.should.be.above(0);
-    const html = await form.evaluate((element) => element.outerHTML.replace(/data-i18n="[^"]*"/g, ""));
-    for (const key of keys) html.should.not.containEql(key.replace(/^\[[^\]]*\]/, "").replace(/^.*:/, ""));
     await editor.page.locator(".red-ui-tray-footer .fa-book").click();
     const help = editor.page.locator(".red-ui-help .red-ui-help", { hasText: "Starts the flow when" });
     await help.waitFor();
@@ -204,7 +198,7 @@ describe("the form of the webhook trigger", () => {
     (await editor.openSections()).should.eql(["verification"]);
     (await state("verification")).should.equal(catalogText("section.broken"));
     (await editor.state("verification").locator("i.fa").count()).should.equal(1);
-    await editor.heading("verification").click();
+    await editor.part("heading-verification").click();
     await editor.enter({ name: "Broken" });
     (await editor.openSections()).should.eql([]);
   });

@@ -326,11 +326,6 @@ export class Editor {
     return this.page.evaluate(() => document.activeElement?.id ?? "");
   }
 
-  /** The heading of a section of the form. */
-  heading(section: Section): Locator {
-    return this.part(`heading-${section}`);
-  }
-
   /** What the heading says of its section. */
   state(section: Section): Locator {
     return this.part(`state-${section}`);
