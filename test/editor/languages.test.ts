@@ -47,18 +47,6 @@ describe("in German", () => {
     await nodeRed.until(() => nodeRed.log.includes(text("refused.tokenMissing")) || undefined, "the refusal in the log");
   });
 
-  it("is the tab of deliveries, which fits into a narrow sidebar", async () => {
-    const runtime = await FakeRuntime.serve(editor.page);
-    runtime.deliveries = [summary({ id: "1", state: "refused", status: 401, cause: refusal }), summary({ id: "2" })];
-    runtime.silent = [{ node: "orders", hours: 24, since: 0 }];
-    const tab = new DeliveriesTab(editor);
-    await tab.open();
-    const row = tab.row(text("refused.tokenMissing"));
-    await row.filter({ hasText: text("tab.state.refused") }).waitFor();
-    await tab.row(text("tab.state.succeeded")).locator(".webhook-deliveries-check").click();
-    await tab.fitInto(280);
-  });
-
   it("and in each other language, texts fit into one line beside the fields and in the headings of the form", async () => {
     await editor.edit("saved");
     await editor.enter({ ignoreDuplicates: true, guaranteed: true });
@@ -80,12 +68,15 @@ describe("in German", () => {
     }
   });
 
-  it("and in each other language, states fit into the rows of the tab, where the name of the node gives way", async () => {
+  it("is the tab of deliveries, which fits into a narrow sidebar, and so do the states of each other language", async () => {
     const runtime = await FakeRuntime.serve(editor.page);
-    runtime.deliveries = [summary({ id: "1", state: "refused", node: "a node with a name that is too long" })];
+    const node = "a node with a name that is too long";
+    runtime.deliveries = [summary({ id: "1", state: "refused", cause: refusal, node }), summary({ id: "2" })];
+    runtime.silent = [{ node: "orders", hours: 24, since: 0 }];
     const tab = new DeliveriesTab(editor);
     await tab.open();
-    await tab.row("too long").waitFor();
+    await tab.row(text("refused.tokenMissing")).filter({ hasText: text("tab.state.refused") }).waitFor();
+    await tab.row(text("tab.state.succeeded")).locator(".webhook-deliveries-check").click();
     await tab.fitInto(280);
     const words = languages.flatMap((language) => states.map((state) => catalogText(`tab.state.${state}`, {}, language)));
     const cut = await tab.rows.first().evaluate((row, all) => {
