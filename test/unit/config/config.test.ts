@@ -1,45 +1,45 @@
 import should from "should";
+import catalog from "../../../locales/en-US/webhook-trigger.json";
 import { type BrokenRule, type CredentialName, defaults, type SavedFields } from "../../../src/config/fields";
 import { parseBaseUrl, type Roots } from "../../../src/config/host";
 import { parseConfig } from "../../../src/config/parse";
-import { token } from "../../harness/flow";
+import { shouldGrowEvenly } from "../../harness/cost";
+import { type HandlingField, token } from "../../harness/flow";
 
 const separate: Roots = { admin: "/admin/", node: "/api/" };
 const equal: Roots = { admin: "/", node: "/" };
+type HandlingRule = Exclude<HandlingField, "replyBody">;
+type Given = Partial<Record<keyof SavedFields | CredentialName, unknown>>;
+
 const saved: SavedFields = { ...defaults, relativePath: "/hook" };
 
-function parse(
-  fields: Partial<Record<keyof SavedFields | CredentialName, unknown>>,
-  roots = separate,
-  baseUrl?: string,
-) {
+function parse(fields: Given, roots = separate, baseUrl?: string) {
   return parseConfig({ ...saved, ...fields } as SavedFields, { token, ...fields }, { roots, baseUrl });
 }
 
+const plain = {
+  reply: { by: "now", status: 200, body: "", type: "application/json" },
+  duplicates: undefined,
+  allowFrom: [],
+  rateLimit: 0,
+  alertWhenSilent: 0,
+  rawBody: false,
+  guaranteed: false,
+  pace: { attempts: 10, backoffFirst: 10_000, backoffLongest: 3_600_000, concurrency: 0, ratePerMinute: 0, breaker: 0 },
+  attemptTimeoutMs: 300_000,
+};
+
 describe("parseConfig", () => {
-  it("answers with a configuration when every rule is kept", () => {
-    parse({}).should.eql({
-      path: "/hook",
-      returnQueryParams: false,
-      sender: "",
-      access: { method: "header", name: "Authorization", token, secondToken: "" },
-      reply: { by: "now", status: 200, body: "", type: "application/json" },
-      duplicates: undefined,
-      allowFrom: [],
-      rateLimit: 0,
-      alertWhenSilent: 0,
-      rawBody: false,
-      guaranteed: false,
-      pace: {
-        attempts: 10,
-        backoffFirst: 10_000,
-        backoffLongest: 3_600_000,
-        concurrency: 0,
-        ratePerMinute: 0,
-        breaker: 0,
-      },
-      attemptTimeoutMs: 300_000,
-    });
+  it("answers with a configuration when every rule is kept, and takes a node that is older than most fields", () => {
+    for (const fields of [saved, { relativePath: "/hook" }]) {
+      should(parseConfig(fields, { token }, { roots: separate })).eql({
+        path: "/hook",
+        returnQueryParams: false,
+        sender: "",
+        access: { method: "header", name: "Authorization", token, secondToken: "" },
+        ...plain,
+      });
+    }
   });
 
   describe("normalises the relative path", () => {
@@ -138,11 +138,6 @@ describe("parseConfig", () => {
     }
   });
 
-  it("takes the words true and false, which environment variables resolve to", () => {
-    parse({ returnQueryParams: "true" }).should.have.property("returnQueryParams", true);
-    parse({ returnQueryParams: "false" }).should.have.property("returnQueryParams", false);
-  });
-
   describe("keeps Node-RED's admin API free", () => {
     const cases: [string, Roots, "refused" | "taken"][] = [
       ["/flows", equal, "refused"],
@@ -165,6 +160,91 @@ describe("parseConfig", () => {
       });
     }
   });
+
+  describe("reads what becomes of requests:", () => {
+    const read: [string, Given, object][] = [
+      ["a reply of its own", { replyStatus: 202, replyBody: "ok", replyType: "text/plain; charset=utf-8" }, { reply: { by: "now", status: 202, body: "ok", type: "text/plain; charset=utf-8" } }],
+      ["a status from an environment variable", { replyStatus: "204" }, { reply: { ...plain.reply, status: 204 } }],
+      ["a number as the body of the reply", { replyBody: 42 }, { reply: { ...plain.reply, body: "42" } }],
+      ["a reply by the flow", { reply: "flow" }, { reply: { by: "flow", timeout: 10_000 } }],
+      ["how long that may take", { reply: "flow", replyTimeout: "300" }, { reply: { by: "flow", timeout: 300_000 } }],
+      ["duplicates", { ignoreDuplicates: true }, { duplicates: { key: "", keptFor: 72 * 3_600_000 } }],
+      ["duplicates by a header field", { ignoreDuplicates: "true", duplicateKey: "header:X-Id", duplicateWindow: "1" }, { duplicates: { key: "header:X-Id", keptFor: 3_600_000 } }],
+      ["addresses", { allowFrom: "192.0.2.1,\n 2001:db8::/32 " }, { allowFrom: [{ family: "ipv4", address: "192.0.2.1", prefix: 32 }, { family: "ipv6", address: "2001:db8::", prefix: 32 }] }],
+      ["a list of addresses that is blank", { allowFrom: " \n" }, { allowFrom: [] }],
+      ["a rate", { rateLimit: "60" }, { rateLimit: 60 }],
+      ["hours of silence", { alertWhenSilent: 24 }, { alertWhenSilent: 24 }],
+      ["a part of an hour", { alertWhenSilent: "0.5" }, { alertWhenSilent: 0.5 }],
+      ["a year", { alertWhenSilent: "8760" }, { alertWhenSilent: 8760 }],
+      ["query parameters", { returnQueryParams: "true" }, { returnQueryParams: true }],
+      ["raw bodies", { rawBody: "true" }, { rawBody: true }],
+      ["that delivery is guaranteed", { guaranteed: true }, { guaranteed: true }],
+      ["the same from an environment variable", { guaranteed: "true" }, { guaranteed: true }],
+      ["when the flow is started again", { guaranteed: true, attempts: "50", backoffFirst: 1, backoffLongest: 86_400 }, { pace: { ...plain.pace, attempts: 50, backoffFirst: 1000, backoffLongest: 86_400_000 } }],
+      ["how fast the flow is started", { guaranteed: true, concurrency: "1", ratePerMinute: 6000, breaker: "1000" }, { pace: { ...plain.pace, concurrency: 1, ratePerMinute: 6000, breaker: 1000 } }],
+      ["how long an attempt may take", { guaranteed: true, attemptTimeout: "86400" }, { attemptTimeoutMs: 86_400_000 }],
+    ]; // prettier-ignore
+    for (const [name, fields, expected] of read) it(name, () => parse(fields).should.containEql(expected));
+  });
+
+  describe("names the broken rule of what becomes of requests:", () => {
+    const values: Record<HandlingRule, unknown[]> = {
+      reply: ["", "later", "Now", true, null],
+      replyStatus: [199, 300, 200.5, "", "2e2", " 200", "0xC8", NaN, null, true, [204]],
+      replyType: ["", "text", "text/", "/plain", "text/plain;", "text/plain; charset", "a/b\r\nX: y", "a/b; c=\"\r\n\"", "ä/b", 1, null], // prettier-ignore
+      replyTimeout: [0, 301, 1.5, "5.0", "", "1s", -1, null],
+      ignoreDuplicates: ["", "yes", 1, null],
+      duplicateKey: ["id", "header:", "header:X Id", "json:", "json:a..b", "json:a.*", "query:", "body:x", "Header:x", 1, null], // prettier-ignore
+      duplicateWindow: [0, 721, "", "72h", null],
+      allowFrom: ["localhost", "192.0.2.1/33", "192.0.2.1 192.0.2.2", ",", "1.2.3.4,x", "2001:db8::/129", "fe80::1%eth0", 1, null], // prettier-ignore
+      rateLimit: [-1, 0.5, "", "many", 1e300, null],
+      alertWhenSilent: [-1, 8760.5, "8761", "", ".5", "1.", "1,5", "1e3", "24h", NaN, Infinity, null, true, [1]],
+      rawBody: ["", "no", 0, null],
+      guaranteed: ["", "on", 1, null, {}],
+      attempts: [0, 51, 1.5, "", "ten", null],
+      backoffFirst: [0, 3601, "0.5", "", null],
+      backoffLongest: [0, 86_401, "1h", null],
+      concurrency: [-1, 1001, 0.5, "", "all", null],
+      ratePerMinute: [-1, 6001, "1.5", "", null],
+      breaker: [-1, 1001, "", "never", null],
+      attemptTimeout: [0, 86_401, 0.5, "5m", "", null],
+    };
+    const used = { ignoreDuplicates: true, guaranteed: "true" };
+    for (const [rule, broken] of Object.entries(values) as [HandlingRule, unknown[]][]) {
+      const others = rule === "replyTimeout" ? { ...used, reply: "flow" } : used;
+      for (const value of broken) {
+        it(`${rule} for ${JSON.stringify(value)}`, () => {
+          parse({ ...others, [rule]: value }).should.eql({ rule, value: "" });
+        });
+      }
+
+      it(`${rule}, which has a text, but environment for a variable that is not set`, () => {
+        parse({ ...others, [rule]: "${NAME}" }).should.eql({ rule: "environment", value: "${NAME}" });
+        should(catalog.rules[rule]).be.a.String();
+      });
+    }
+
+    it("environment for the body of the reply", () => {
+      parse({ replyBody: "${NAME}" }).should.eql({ rule: "environment", value: "${NAME}" });
+    });
+  });
+
+  it("does not mind what stands in fields that are not used beside the others", () => {
+    parse({ reply: "flow", replyStatus: 500, replyType: "", replyBody: "${NAME}" }).should.have.property("reply");
+    parse({ replyTimeout: 0, duplicateKey: "?", duplicateWindow: "${NAME}" }).should.containEql(plain);
+    parse({ attempts: 0, backoffFirst: "soon", backoffLongest: "${NAME}" }).should.containEql(plain);
+    parse({ concurrency: -1, ratePerMinute: "fast", breaker: "${NAME}", attemptTimeout: 0 }).should.containEql(plain);
+    const empty = parse({ replyStatus: 204, replyBody: "${NAME}", replyType: "" });
+    empty.should.containEql({ ...plain, reply: { ...plain.reply, status: 204 } });
+  });
+
+  for (const part of ["; a=b", " \t"]) {
+    it(`takes a time that grows with the length of a media type and no faster: ${JSON.stringify(part)}`, async () => {
+      await shouldGrowEvenly((size) => {
+        parse({ replyType: `a/b${part.repeat(size)};` }).should.have.property("rule", "replyType");
+      }, 200_000);
+    });
+  }
 });
 
 describe("parseBaseUrl", () => {

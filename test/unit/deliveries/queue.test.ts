@@ -72,27 +72,14 @@ function testQueue(engine: QueueEngine): void {
       (await queue.counts("n")).should.eql({ refused: 1, duplicate: 1, handshake: 1, succeeded: 2, failed: 1 });
     });
 
-    it("tells of each that comes and changes", async () => {
-      await add("1");
-      queues.told.changes.should.eql(["n"]);
-      await queue.update("1", { status: 200 });
-      queues.told.changes.should.have.length(2);
-    });
-
-    it("changes those that are there", async () => {
-      await queue.add(delivered("1", { state: "failed", error: "no" }), body);
+    it("changes those that are there, or on their way", async () => {
+      const added = queue.add(delivered("1", { state: "failed", error: "no" }), body);
       await queue.update("1", { state: "succeeded", status: 200, milliseconds: 1.5, answer: "ok" });
+      await added;
       await queue.update("2", { state: "succeeded" });
       (await queue.list({ state: "succeeded", limit: 10 })).should.match([{ id: "1", status: 200, milliseconds: 1.5, answer: "ok" }]); // prettier-ignore
       (await queue.list({ state: "failed", limit: 10 })).should.eql([]);
       should(await queue.find("2")).be.undefined();
-    });
-
-    it("changes one that is still on its way", async () => {
-      const added = queue.add(delivered("1", { state: "succeeded" }), body);
-      await queue.update("1", { status: 422 });
-      await added;
-      should((await look("1"))?.status).equal(422);
     });
   });
 
@@ -141,23 +128,17 @@ function testQueue(engine: QueueEngine): void {
       [first.ids, second.ids].should.eql([["1"], ["2"]]);
     });
 
-    it("starts them one after the other in order of arrival, where one may run at once", async () => {
-      const flow = new TestFlow(laterSucceeded, { concurrency: 1 });
-      queue.process("n", flow);
-      const ids = Array.from({ length: 50 }, (_, index) => `${index}`);
-      await add(...ids);
-      await until(() => flow.ends.length === ids.length, "the burst");
-      flow.ids.should.eql(ids);
-      flow.mostRunning.should.equal(1);
-    });
-
-    it("starts so many at once and no more", async () => {
-      const flow = new TestFlow(laterSucceeded, { concurrency: 3 });
-      queue.process("n", flow);
-      await add(...Array.from({ length: 50 }, (_, index) => `${index}`));
-      await until(() => flow.ends.length === 50, "the flows");
-      flow.mostRunning.should.equal(3);
-    });
+    for (const concurrency of [1, 3]) {
+      it(`starts them ${concurrency === 1 ? "in order of arrival, " : ""}${concurrency} at once and no more`, async () => {
+        const flow = new TestFlow(laterSucceeded, { concurrency });
+        queue.process("n", flow);
+        const ids = Array.from({ length: 50 }, (_, index) => `${index}`);
+        await add(...ids);
+        await until(() => flow.ends.length === ids.length, "the burst");
+        if (concurrency === 1) flow.ids.should.eql(ids);
+        flow.mostRunning.should.equal(concurrency);
+      });
+    }
 
     it("starts no more than the rate allows", async () => {
       const flow = new TestFlow(succeeded, { ratePerMinute: 600 });
@@ -186,30 +167,25 @@ function testQueue(engine: QueueEngine): void {
   });
 
   describe("tries again, and", () => {
-    it("waits longer after each failure, and not for others", async () => {
-      const flow = new TestFlow(({ delivery: { id, attempt } }) => (id === "1" && attempt < 3 ? failed() : succeeded()), { concurrency: 1, backoffFirst: 200 }); // prettier-ignore
+    it("waits longer after each failure, unless the flow says how long, and not for others", async () => {
+      const results = [failed(), failed(), failed({ retryAfterMs: 300 })];
+      const flow = new TestFlow(({ delivery: { id, attempt } }) => (id === "1" && results[attempt - 1]) || succeeded(), { concurrency: 1, attempts: 4, backoffFirst: 200 }); // prettier-ignore
       queue.process("n", flow);
       await add("1", "2");
-      await until(() => flow.ends.length === 4, "the flows");
-      flow.ids.should.eql(["1", "2", "1", "1"]);
-      flow.ends.map(({ state }) => state).should.eql(["retrying", "succeeded", "retrying", "succeeded"]);
-      const [first, , second, third] = flow.starts.map(({ at }) => at);
+      await until(() => flow.ends.length === 5, "the flows");
+      flow.ids.should.eql(["1", "2", "1", "1", "1"]);
+      flow.ends.map(({ state }) => state).should.eql(["retrying", "succeeded", "retrying", "retrying", "succeeded"]);
+      const [first, , second, third, fourth] = flow.starts.map(({ at }) => at);
       (Number(second) - Number(first)).should.be.aboveOrEqual(199);
       (Number(third) - Number(second)).should.be.aboveOrEqual(399);
-      const [, , ended] = flow.ends;
-      should(ended).match({ attempt: 2, maxAttempts: 3, error: "no" });
+      (Number(fourth) - Number(third)).should.be.aboveOrEqual(299);
+      const [, , ended, last] = flow.ends;
+      should(ended).match({ attempt: 2, maxAttempts: 4, error: "no" });
       should(ended?.nextAt).be.aboveOrEqual(Number(second) + 400);
+      should(Number(last?.nextAt) - Date.now()).be.below(300);
       const { delivery, attempts } = (await queue.find("1")) ?? {};
-      should(attempts).match([{ error: "no" }, { error: "no" }, {}]);
-      should(delivery).match({ state: "succeeded", attempt: 3 }).and.not.have.properties("error", "nextAt");
-    });
-
-    it("waits as long as the flow says", async () => {
-      const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed({ retryAfterMs: 300 }) : succeeded()), { backoffFirst: 1 }); // prettier-ignore
-      queue.process("n", flow);
-      await add("1");
-      await until(() => flow.ends.length === 2, "the flow");
-      (Number(flow.starts[1]?.at) - Number(flow.starts[0]?.at)).should.be.aboveOrEqual(299);
+      should(attempts).match([{ error: "no" }, { error: "no" }, { error: "no" }, {}]);
+      should(delivery).match({ state: "succeeded", attempt: 4 }).and.not.have.properties("error", "nextAt");
     });
 
     it("keeps for a person what has failed in all attempts", async () => {
@@ -220,14 +196,6 @@ function testQueue(engine: QueueEngine): void {
       flow.starts.map(({ attempt }) => attempt).should.eql([1, 2, 3]);
       await reopen();
       should(await queue.find("1")).match({ delivery: { state: "failed", attempt: 3, error: "no" }, attempts: [{}, {}, {}] }); // prettier-ignore
-    });
-
-    it("tries nothing again whose sender has been told", async () => {
-      const flow = new TestFlow(() => failed({ isTold: true }));
-      queue.process("n", flow);
-      await add("1");
-      await until(() => flow.ends.length === 1, "the flow");
-      flow.ends.should.match([{ state: "failed", attempt: 1 }]);
     });
 
     it("counts no attempt that a deploy has ended, and starts the same one first", async () => {
@@ -318,21 +286,13 @@ function testQueue(engine: QueueEngine): void {
       should(queue.paused("n")).be.undefined();
     });
 
-    it("counts failures in a row alone", async () => {
-      const flow = new TestFlow(
-        ({ delivery: { id } }) => (id === "2" ? succeeded() : failed({ isTold: true })),
-        breaker,
-      );
+    it("counts failures in a row alone, starts again at once when a person resumes it, and counts anew", async () => {
+      const flow = new TestFlow(({ delivery: { id } }) => (id === "2" ? succeeded() : failed({ isTold: true })), breaker); // prettier-ignore
       queue.process("n", flow);
       await add("1", "2", "3");
       await until(() => flow.ends.length === 3, "the flows");
       should(queue.paused("n")).be.undefined();
-    });
-
-    it("starts again at once when a person resumes it, and counts anew", async () => {
-      const flow = new TestFlow(() => failed({ isTold: true }), breaker);
-      queue.process("n", flow);
-      await add("1", "2", "3");
+      await add("4", "5");
       await until(() => queue.paused("n") === "breaker", "the circuit breaker");
       await reopen();
       should(queue.paused("n")).equal("breaker");
@@ -342,10 +302,8 @@ function testQueue(engine: QueueEngine): void {
       await until(() => next.ends.length === 1, "the flow");
       should(queue.paused("n")).be.undefined();
     });
-  });
 
-  describe("pauses a node by its circuit breaker, and", () => {
-    it("goes on where the node has none any more", async () => {
+    it("goes on where the node has no breaker any more", async () => {
       queue.process("n", new TestFlow(() => failed(), { breaker: 1 }));
       await add("1");
       await until(() => queue.paused("n") === "breaker", "the circuit breaker");
@@ -407,13 +365,14 @@ function testQueue(engine: QueueEngine): void {
       queue.process("n", flow);
     });
 
-    it("starts it no more when it has ended", async () => {
+    it("starts it no more when it has ended, and holds up no others", async () => {
       await queue.addStarted(started("1"), body, 10);
       (await stateOf("1"))?.should.equal("running");
       await queue.end("1", succeeded());
       await queue.addStarted(started("2"), body, 100_000);
-      await queue.end("2", failed({ isTold: true }));
       await add("3");
+      await until(() => flow.ids.includes("3"), "another");
+      await queue.end("2", failed({ isTold: true }));
       await until(() => flow.ends.length === 3, "all");
       flow.ids.should.eql(["3"]);
       should((await queue.find("1"))?.body).eql(body);
@@ -431,13 +390,6 @@ function testQueue(engine: QueueEngine): void {
         { id: "1", attempt: 2 },
         { id: "2", attempt: 1 },
       ]);
-    });
-
-    it("holds up no others", async () => {
-      await queue.addStarted(started("1"), body, 100_000);
-      await add("2");
-      await until(() => flow.ends.length === 1, "another");
-      await queue.end("1", succeeded());
     });
   });
 
@@ -485,25 +437,6 @@ function testQueue(engine: QueueEngine): void {
       pages.should.eql([["e", "d"], ["c", "b"], ["a"], []]);
       (await ids({ before: { at: 3, id: "cc" } })).should.eql(["c", "b", "a"]);
       (await ids({ before: { at: 3, id: "c" }, text: "o" })).should.eql(["b", "a"]);
-    });
-
-    it("finds the one among many of one time", async () => {
-      for (let index = 0; index < 60; index++) await queue.add(delivered(`f${index}`, { at: 5, state: "refused" }), Buffer.alloc(0)); // prettier-ignore
-      const found: string[] = [];
-      let before: Position | undefined;
-      for (;;) {
-        const page = await queue.list({ limit: 7, before, state: "refused" });
-        found.push(...page.map(({ id }) => id));
-        before = page.at(-1);
-        if (!before) break;
-      }
-      found.should.have.length(61);
-      new Set(found).size.should.equal(61);
-    });
-
-    it("counts those of a node", async () => {
-      (await queue.counts("n")).should.eql({ queued: 1, succeeded: 2, failed: 1 });
-      (await queue.counts("nobody")).should.eql({});
     });
   });
 
@@ -588,23 +521,19 @@ function testDuplicates(queue: () => DeliveryQueue, reopen: () => Promise<void>)
     (await earlier("2")).should.eql({ id: "1", outcome: { answer: undefined } });
   });
 
-  it("gives a key that is released to another", async () => {
-    const reservation = await first("1");
-    const waiting = earlier("2");
-    await new Promise(setImmediate);
-    await reservation.release();
-    (await waiting).should.eql({ id: "1", outcome: "released" });
-    await first("3");
-  });
-
-  it("frees the key after a failure, which those who wait are told", async () => {
-    const reservation = await first("1");
-    const waiting = earlier("2");
-    await new Promise(setImmediate);
-    await reservation.settle({ ...answer, status: 503 });
-    (await waiting).should.eql({ id: "1", outcome: { answer: { ...answer, status: 503 } } });
-    await first("3");
-  });
+  for (const [end, outcome] of [
+    ["released", "released"],
+    ["a failure", { answer: { ...answer, status: 503 } }],
+  ] as const) {
+    it(`frees the key of what was ${end}, which those who wait are told`, async () => {
+      const reservation = await first("1");
+      const waiting = earlier("2");
+      await new Promise(setImmediate);
+      await (outcome === "released" ? reservation.release() : reservation.settle(outcome.answer));
+      (await waiting).should.eql({ id: "1", outcome });
+      await first("3");
+    });
+  }
 
   it("forgets a key when its time is over", async () => {
     const short = { endpoint: "n", key: "k", id: "1", keptFor: 50 };
