@@ -99,17 +99,6 @@ function testServer(): void {
     queues.told.said.should.eql(["unreachable", "up"]);
   });
 
-  it("says that the password is wrong, once", async () => {
-    server = await ValkeyServer.start("--requirepass", "the-right-one");
-    for (const connection of [{}, { password: "a-wrong-one" }]) {
-      should(await troubleOf(open({ connection }))).equal("denied");
-    }
-    await scheduler.wait(1000);
-    queues.told.said.should.eql(["denied", "denied"]);
-    const queue = await open({ connection: { password: "the-right-one" } });
-    await queue.add(delivered("1"), body);
-  });
-
   it("speaks TLS", async () => {
     const { key, cert } = createCertificate();
     const port = await freePort();
@@ -173,23 +162,6 @@ function testServer(): void {
       queues.told.warnings.should.eql([...warnings]);
     });
   }
-
-  it("refuses what does not fit into the server's memory, ends what runs, and says when there is room again", async () => {
-    server = await ValkeyServer.start("--maxmemory", "16mb");
-    const queue = await open();
-    const large = Buffer.alloc(1_000_000, "x");
-    let added = 0;
-    while ((await troubleOf(queue.add(delivered(`${added}`), large))) === undefined) added++;
-    added.should.be.aboveOrEqual(5);
-    queues.told.said.should.eql(["full"]);
-    execFileSync("redis-cli", ["-p", `${server.port}`, "CONFIG", "SET", "maxmemory", "64mb"]);
-    await until(() => queues.told.said.length === 2, "the news");
-    const flow = new TestFlow();
-    queue.process("n", flow);
-    await queue.add(delivered("last"), large);
-    await until(() => flow.ends.length === added + 1, "the flows");
-    queues.told.said.should.eql(["full", "up"]);
-  });
 
   it("counts requests over all instances, and alone while the server is away", async () => {
     server = await ValkeyServer.start();

@@ -43,11 +43,5 @@ besiege("requests that do not wait for replies", (siege) => {
       statuses: [200, 401],
       payloads: ["1"],
     },
-    {
-      name: "an accepted request before one that is none, which ends the connection (RFC 9112 §2.2)",
-      sends: [...kept("1"), afterReply, "GARBAGE\r\n\r\n"],
-      statuses: [200, 400],
-      payloads: ["1"],
-    },
   ]);
 });

@@ -1,25 +1,8 @@
 import { createHmac } from "node:crypto";
 import "should";
 import type { Authenticator, PendingVerification } from "../../src/auth/authenticator";
-import { createAuthenticator } from "../../src/auth/create-authenticator";
-import type { SenderId } from "../../src/auth/senders/table";
-import type { SignatureAccess } from "../../src/config/parse";
 import { shouldGrowEvenly } from "../harness/cost";
-
-const plain: SignatureAccess = {
-  method: "signature",
-  scheme: null,
-  settings: {},
-  secret: "s3cret",
-  secondSecret: "another",
-  verifyToken: "",
-};
-
-function gateFor(sender: SenderId, access: Partial<SignatureAccess> = {}): Authenticator {
-  const authenticator = createAuthenticator({ sender, access: { ...plain, ...access } });
-  if ("rule" in authenticator) throw new Error(authenticator.rule);
-  return authenticator;
-}
+import { authenticatorFor } from "../harness/verification";
 
 function verdictOn(
   authenticator: Authenticator,
@@ -31,7 +14,7 @@ function verdictOn(
 }
 
 describe("a request with a wrong signature and a body that takes long to read", () => {
-  const twilio = gateFor("twilio", { settings: { publicUrl: "https://hooks.example/hook" } });
+  const twilio = authenticatorFor("twilio", { settings: { publicUrl: "https://hooks.example/hook" } });
   const signed = ["Content-Type", "application/x-www-form-urlencoded", "X-Twilio-Signature", `${"A".repeat(27)}=`];
   const fields = (count: number) => Buffer.from(Array.from({ length: count }, (_, index) => `a${index}`).join("&"));
   const levels = 250;
@@ -44,11 +27,11 @@ describe("a request with a wrong signature and a body that takes long to read", 
   };
   for (const [what, authenticator, rawHeaders, bodyOf] of [
     ["a form of Twilio's with very many fields", twilio, signed, fields],
-    ["a form of a custom sender's with very many fields", gateFor("custom", { scheme: form }), [], fields],
-    ["deep JSON", gateFor("github"), ["X-Hub-Signature-256", `sha256=${"0".repeat(64)}`], deep],
+    ["a form of a custom sender's with very many fields", authenticatorFor("custom", { scheme: form }), [], fields],
+    ["deep JSON", authenticatorFor("github"), ["X-Hub-Signature-256", `sha256=${"0".repeat(64)}`], deep],
     [
       "very many signatures",
-      gateFor("custom", { scheme: list }),
+      authenticatorFor("custom", { scheme: list }),
       [],
       (count: number) => Buffer.from(`{"s":"${"a,".repeat(count)}"}`),
     ],
@@ -66,7 +49,7 @@ describe("a request with a wrong signature and a body that takes long to read", 
 
 describe("a signature from the handshake of X, which answers any question", () => {
   it("starts no flow when it is sent as that of a request", () => {
-    const authenticator = gateFor("x");
+    const authenticator = authenticatorFor("x");
     for (const text of ["1", "null", "a=1"]) {
       const asked = authenticator.begin(
         { method: "GET", rawHeaders: [], search: `crc_token=${encodeURIComponent(text)}` },
@@ -78,7 +61,7 @@ describe("a signature from the handshake of X, which answers any question", () =
       verdictOn(authenticator, fields, Buffer.from(text)).should.have.property("status", 401);
     }
     const body = Buffer.from('{"for_user_id":"1"}');
-    const signature = createHmac("sha256", "s3cret").update(body).digest("base64");
+    const signature = createHmac("sha256", "secret").update(body).digest("base64");
     const fields = ["x-twitter-webhooks-signature", `sha256=${signature}`];
     verdictOn(authenticator, fields, body).should.have.property("credential", "first");
   });
@@ -87,8 +70,8 @@ describe("a signature from the handshake of X, which answers any question", () =
 describe("a parameter with a short secret", () => {
   it("is left out of the message, as the secret alone is too short to be replaced", () => {
     const scheme = { alg: "token", sig: { headers: [], source: "query:key" } };
-    const authenticator = gateFor("custom", { scheme });
-    authenticator.redactor.contains("key=s3cret").should.be.false();
+    const authenticator = authenticatorFor("custom", { scheme });
+    authenticator.redactor.contains("key=secret").should.be.false();
     String(authenticator.parameter).should.equal("key");
   });
 });

@@ -86,21 +86,6 @@ if (sqliteIsHere()) {
       for (const name of files) (statSync(join(folder(), name)).mode & 0o077).should.equal(0);
     });
 
-    it("go on when their folder is deleted, and comes back", async () => {
-      const queue = await opened();
-      await queue.add(accepted("open"), bodyOf("open"));
-      renameSync(folder(), join(place, "away"));
-      await queue.close();
-      const again = made();
-      await rejected(again.open(listener), "unreachable");
-      for (const id of ["1", "2"]) await rejected(again.add(accepted(id), bytes), "unreachable");
-      said().should.eql(["unreachable"]);
-      renameSync(join(place, "away"), folder());
-      await told("up");
-      await again.add(accepted("next"), bytes);
-      (await unfinished(again)).should.eql(["open", "next"]);
-    });
-
     for (const [way, fault] of [["before", Fault.dieBefore], ["after", Fault.dieAfter]] as const) {
       it(`are refused when their thread dies of them, ${way} it has written, and others are kept`, async () => {
         const queue = await opened();

@@ -3,32 +3,16 @@ import { once } from "node:events";
 import type { Socket } from "node:net";
 import { mock } from "node:test";
 import "should";
-import type { Authenticator } from "../../src/auth/authenticator";
-import { createAuthenticator } from "../../src/auth/create-authenticator";
-import type { SignatureAccess } from "../../src/config/parse";
 import { memoryBudget } from "../../src/request/body";
 import { dial, repliesIn } from "../harness/http";
 import { Reception } from "../harness/reception";
 import { until } from "../harness/until";
+import { authenticatorFor } from "../harness/verification";
 
 const secret = "It's a Secret to Everybody";
 const megabyte = 1024 * 1024;
 const body = Buffer.alloc(5 * megabyte, "x");
 const callers = 30;
-
-function authenticator(): Authenticator {
-  const access: SignatureAccess = {
-    method: "signature",
-    scheme: null,
-    settings: {},
-    secret,
-    secondSecret: "",
-    verifyToken: "",
-  };
-  const made = createAuthenticator({ sender: "github", access });
-  if ("rule" in made) throw new Error(made.rule);
-  return made;
-}
 
 function head(signature: string): string {
   const fields = [
@@ -55,7 +39,7 @@ describe("a flood of large bodies whose signature is not verified yet", () => {
   let isFull = false;
   beforeEach(async () => {
     reception = await Reception.open();
-    reception.open(authenticator(), "github", body.length);
+    reception.open(authenticatorFor("github", { secret }), "github", body.length);
     const take = memoryBudget.take.bind(memoryBudget);
     isFull = false;
     mock.method(memoryBudget, "take", (bytes: number) => {

@@ -1,9 +1,11 @@
-import type { Authenticated } from "../../src/auth/authenticator";
+import type { Authenticated, Authenticator } from "../../src/auth/authenticator";
+import { createAuthenticator } from "../../src/auth/create-authenticator";
 import type { Scheme } from "../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../src/auth/senders/table";
 import type { RequestHead } from "../../src/auth/signature/fields";
 import { settledScheme } from "../../src/auth/signature/scheme";
 import { type Secrets, Verifier } from "../../src/auth/signature/verifier";
+import type { SignatureAccess } from "../../src/config/parse";
 
 /** A request as it comes, and when. */
 export interface Came {
@@ -41,9 +43,15 @@ export function schemeOf(sender: string, publicUrl = ""): Scheme {
   return scheme;
 }
 
-/**
- * Takes a request to its verdict.
- */
+/** The authenticator of an endpoint with the secret `secret`, unless a test says otherwise. */
+export function authenticatorFor(sender: SenderId, given: Partial<SignatureAccess> = {}): Authenticator {
+  const none = { scheme: null, settings: {}, secret: "secret", secondSecret: "", verifyToken: "" };
+  const authenticator = createAuthenticator({ sender, access: { method: "signature", ...none, ...given } });
+  if ("rule" in authenticator) throw new Error(authenticator.rule);
+  return authenticator;
+}
+
+/** Takes a request to its verdict. */
 export function verdictOn(setup: Setup, { head, body, at }: Came): Authenticated | string {
   const { scheme, secrets, publicUrl, sender } = setup;
   const verifier = Verifier.of(scheme, secrets, publicUrl, sender && senders[sender].id?.from);

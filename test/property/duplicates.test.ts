@@ -96,42 +96,4 @@ describe("for any deliveries at once, in any order of their steps", () => {
       await fc.assert(property, { seed, numRuns: 1000 });
     });
   }
-
-  it("no key is found by another, and the bounds hold", () => {
-    const step = fc.record({
-      key: fc.nat(12).map(String),
-      does: fc.constantFrom("settle", "release", "fail", "nothing"),
-      wait: fc.nat(40),
-    });
-    const property = fc.property(fc.array(step, { maxLength: 80 }), fc.integer({ min: 1, max: 6 }), (steps, most) => {
-      let now = 0;
-      const table = new MemoryDuplicates(() => now, most, 30);
-      /** The keys in the order in which they were answered, as a list would hold them. */
-      let kept: { key: string; end: number }[] = [];
-      for (const { key, does, wait } of steps) {
-        now += wait;
-        const found = table.reserve({ endpoint: "n", key, id: key, keptFor: 100 });
-        const body = Buffer.alloc(7);
-        const isKnown = kept.some((each) => each.key === key && each.end > now);
-        if (does === "nothing") {
-          if (found.isFirst) found.release();
-        } else {
-          found.isFirst.should.equal(!isKnown);
-        }
-        if (!found.isFirst) {
-          found.id.should.equal(key);
-          continue;
-        }
-        kept = kept.filter((each) => each.end > now && each.key !== key);
-        if (kept.length >= most) kept.shift();
-        if (does === "settle") found.settle({ status: 200, fields: {}, body });
-        if (does === "fail") found.settle({ status: 500, fields: {}, body });
-        if (does === "release") found.release();
-        if (does === "settle") kept.push({ key, end: now + 100 });
-        table.size.should.be.belowOrEqual(most);
-        table.bytes.should.be.belowOrEqual(30);
-      }
-    });
-    fc.assert(property, { seed, numRuns: 2000 });
-  });
 });

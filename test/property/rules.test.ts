@@ -4,7 +4,6 @@ import "should";
 import { TokenAuthenticator } from "../../src/auth/token";
 import { parseConfig } from "../../src/config/parse";
 import { describeRequest, removeCredential } from "../../src/request/request-info";
-import { parseTarget } from "../../src/request/target";
 import { token } from "../harness/flow";
 import { seed } from "../harness/property";
 
@@ -14,16 +13,6 @@ const urlPart = fc.string({ unit: fc.constantFrom(...Array.from("aZ09-._~/?#%25f
 const path = fc.string({ unit: fc.constantFrom(...Array.from("aZ09-._~/")), maxLength: 40 });
 const holds = <T>(arbitrary: fc.Arbitrary<T>, predicate: (value: T) => void) =>
   fc.assert(fc.property(arbitrary, predicate), { seed, numRuns: 2000 });
-
-describe("for any text", () => {
-  it("parseTarget finds no query or fragment in a path, and finds the same again in what it found", () => {
-    holds(fc.oneof(urlPart, text), (target) => {
-      const found = parseTarget(target);
-      found.path.should.not.match(/[?#]/);
-      if (found.path.startsWith("/")) parseTarget(`${found.path}?${found.search}`).should.eql(found);
-    });
-  });
-});
 
 describe("for any configuration", () => {
   const value = fc.oneof(text, path, fc.anything());

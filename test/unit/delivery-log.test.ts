@@ -63,13 +63,6 @@ describe("the log of deliveries", () => {
       should((await known("id"))[0]).equal("failed");
     });
 
-    it("the first of each, as what follows from it says less", async () => {
-      come("id", "succeeded");
-      await fail("id", "the first");
-      await fail("id", "the second");
-      should((await known("id"))[1]).equal("the first");
-    });
-
     it("of the last starts, and of old ones no more", async () => {
       const log = open();
       const some = Array.from({ length: 3 * maxRecentStarts }, (_, number) => `id${number}`);

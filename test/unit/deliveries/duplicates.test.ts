@@ -51,14 +51,6 @@ describe("duplicate keys in memory", () => {
     duplicates.bytes.should.equal(0);
   });
 
-  it("follow the first call of settle or release", () => {
-    const one = first(duplicates.reserve(candidate("1")));
-    one.settle(answer(200));
-    one.release();
-    one.settle(answer(500));
-    earlier(duplicates.reserve(candidate("2"))).outcome.should.eql({ answer: answer(200) });
-  });
-
   it("have the bodies of replies up to 64 kB; duplicates that wait get longer ones, too", async () => {
     for (const length of [maxAnswerBytes, maxAnswerBytes + 1]) {
       const key = String(length);
@@ -123,11 +115,6 @@ describe("a guard against duplicates", () => {
     if (!verdict || verdict instanceof Problem || !verdict.isFirst) throw new Error(`${id} is not the first`);
     return verdict;
   };
-
-  it("ignores a delivery without a key", async () => {
-    const { head, ...rest } = delivery("k");
-    should(await guard.judge({ ...rest, head: { ...head, rawHeaders: [] } }, "1", caller())).be.undefined();
-  });
 
   it("needs the bytes of a body where they are the key, or a part of it", () => {
     const needs = (key: "" | "body" | "json:a", isIdLoose: boolean) =>

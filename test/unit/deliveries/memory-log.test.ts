@@ -37,23 +37,6 @@ describe("MemoryLog", () => {
     should(await log.find("2")).be.undefined();
   });
 
-  it("says what has become of it, and which error its attempt had", async () => {
-    let changes = 0;
-    const log = new MemoryLog(() => changes++);
-    add(log, "1", { at: 5, state: "running", attempt: 1 });
-    await log.update("1", { error: "no order" });
-    await log.update("1", { state: "succeeded", status: 202, milliseconds: 3, answer: "yes" });
-    await log.update("unknown", { state: "failed" });
-    const found = await log.find("1");
-    should(found?.delivery).containEql({ state: "succeeded", status: 202, milliseconds: 3, answer: "yes" });
-    should(found?.attempts).match([{ at: 5, error: "no order" }]);
-    should(found?.attempts[0]?.ended).be.within(Date.now() - 60_000, Date.now());
-    changes.should.equal(3);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-    await log.update("1", { state: "succeeded" });
-    should((await log.find("1"))?.attempts).eql(found?.attempts);
-  });
-
   it("drops the oldest of all where they take more memory than they may, bodies, texts and answers counted", async () => {
     const long = "x".repeat(9000);
     const texts: Partial<Delivery>[] = [

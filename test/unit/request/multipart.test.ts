@@ -22,21 +22,6 @@ const file = (filename: string, content: Buffer | string = "x"): SentPart => ({
   content,
 });
 
-describe("isMultipart", () => {
-  for (const [type, is] of [
-    ["multipart/form-data; boundary=b", true],
-    ["Multipart/Form-Data", true],
-    ["multipart/mixed; boundary=b", false],
-    ["multipart/form-database", false],
-    ["text/plain", false],
-    ["multipart", false],
-    ["", false],
-    [undefined, false],
-  ] as const) {
-    it(`${is ? "takes" : "leaves"} ${type}`, () => isMultipart(type).should.equal(is));
-  }
-});
-
 describe("parseMultipart", () => {
   it("gives no prototype to what it returns", async () => {
     const { fields, files } = await read(

@@ -50,16 +50,6 @@ describe("inactivity alerts", () => {
     told.should.have.length(1);
   });
 
-  it("are over when the node is closed, or deleted", async () => {
-    for (const end of [() => observed.delete(), () => observed.close()]) {
-      open(1);
-      end();
-      await pass(9);
-    }
-    observed.accept();
-    told.should.eql([]);
-  });
-
   it("do not last longer when the clock is set back", async () => {
     open(1);
     observed.accept("1", "accepted", start + 100 * hour);

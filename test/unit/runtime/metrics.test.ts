@@ -21,12 +21,6 @@ describe("metrics", () => {
     register.getMetricsAsArray().should.have.length(0);
   });
 
-  it("name the node as it is configured, so that nothing of its name is taken for something else", async () => {
-    const name = 'a "b"\\\n# TYPE x counter\nx{y="z"} 1';
-    observed.deploy({ path: "/a" }, 0, undefined, name);
-    (await observed.metric("node_info")).should.eql({ [`${name} /a`]: 1 });
-  });
-
   it("do not count failures of flows that are not followed", async () => {
     observed.deploy();
     observed.fail("1");

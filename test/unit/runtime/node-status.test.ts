@@ -41,15 +41,6 @@ describe("the status of a node", () => {
     texts().should.eql(["status.openRefusing /hook 100 1"]);
   });
 
-  it("is not that of a closed node, and the log says no more of it", async () => {
-    observed.deploy();
-    await shown();
-    observed.close();
-    observed.statuses.length = 0;
-    observed.accept();
-    should(await observed.status()).equal(undefined);
-  });
-
   it("goes on counting after a deploy, and so does the form; a deleted node begins anew", async () => {
     observed.deploy();
     observed.accept();
