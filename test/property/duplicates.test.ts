@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
+import "should";
 import { DuplicateGuard, MemoryDuplicates } from "../../src/deliveries/duplicates";
 import type { Duplicates, Found } from "../../src/deliveries/queue";
 import { Problem } from "../../src/request/problem";
