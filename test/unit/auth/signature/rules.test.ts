@@ -64,12 +64,9 @@ describe("a signature's rules", () => {
       should(Verifier.of(scheme, { first: "abcd", second: "abc" })).eql({ rule: "secondSecret.format" });
     });
 
-    it("are used as they were typed", () => {
-      outcome(plain, ["X-Signature", hex], { first: "secret " }).should.equal("signatureWrong");
-      outcome(plain, ["X-Signature", hex], { first: "\tsecret" }).should.equal("signatureWrong");
-    });
-
-    it("do not include an empty second one", () => {
+    it("are used as they were typed, and do not include an empty second one", () => {
+      for (const first of ["secret ", "\tsecret"])
+        outcome(plain, ["X-Signature", hex], { first }).should.equal("signatureWrong");
       const empty = createHmac("sha256", "").update(body).digest("hex");
       outcome(plain, ["X-Signature", empty], { first: "secret", second: "" }).should.equal("signatureWrong");
     });
@@ -200,33 +197,20 @@ describe("a signature's rules", () => {
       outcome(url, ["X-Signature", right.toString("base64url")]).should.equal("first");
     });
 
-    it("may have their time in them once only", () => {
-      const stripe = schemeOf("stripe");
-      const signature = mac(`${at}.`, body).toString("hex");
-      const outcomes = [`t=${at},v1=${signature}`, `t=${at},t=${at},v1=${signature}`, `v1=${signature}`].map((value) =>
-        outcome(stripe, ["Stripe-Signature", value]),
-      );
-      outcomes.should.eql(["first", "repeated", "missing"]);
-    });
-
-    it("may have an id once only, also where it is not signed", () => {
-      const rawHeaders = ["X-GitHub-Delivery", "1", "X-Hub-Signature-256", `sha256=${hex}`, "x-github-delivery", "2"];
-      const setup: Setup = { scheme: schemeOf("github"), secrets: { first: "secret" }, sender: "github" };
-      outcomeOf(setup, { head: { method: "POST", rawHeaders, search: "" }, body, at }).should.equal("repeated");
-    });
+    for (const [name, sender, headers, expected] of [
+      ["its time", "stripe", ["Stripe-Signature", `t=${at},v1=${mac(`${at}.`, body).toString("hex")}`], "first"],
+      ["its time twice", "stripe", ["Stripe-Signature", `t=${at},t=${at},v1=${mac(`${at}.`, body).toString("hex")}`], "repeated"],
+      ["no time", "stripe", ["Stripe-Signature", `v1=${mac(`${at}.`, body).toString("hex")}`], "missing"],
+      ["an id twice, which is not signed", "github", ["X-GitHub-Delivery", "1", "X-Hub-Signature-256", `sha256=${hex}`, "x-github-delivery", "2"], "repeated"],
+    ] as const) {
+      it(`${name}: ${expected}`, () => {
+        const setup: Setup = { scheme: schemeOf(sender), secrets: { first: "secret" }, sender };
+        outcomeOf(setup, { head: { method: "POST", rawHeaders: [...headers], search: "" }, body, at }).should.equal(expected);
+      });
+    } // prettier-ignore
   });
 
-  describe("of every algorithm", () => {
-    for (const hash of ["sha1", "sha256", "sha384", "sha512"] as const) {
-      it(`hmac-${hash} takes its own length and no other`, () => {
-        const scheme: Scheme = { ...plain, alg: `hmac-${hash}` };
-        for (const other of ["sha1", "sha256", "sha384", "sha512"]) {
-          const signature = createHmac(other, "secret").update(body).digest("hex");
-          outcome(scheme, ["X-Signature", signature]).should.equal(other === hash ? "first" : "signatureLength");
-        }
-      });
-    }
-
+  describe("of algorithms", () => {
     it("ecdsa-p256-sha256 takes DER, and nothing else", () => {
       const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
       const scheme: Scheme = { ...plain, alg: "ecdsa-p256-sha256", key: { format: "spki-base64" } };
@@ -322,15 +306,6 @@ describe("Twilio's signature", () => {
     return outcomeOf(setup, { head: { method: "POST", rawHeaders, search }, body: Buffer.from(sent), at });
   };
   const digest = createHash("sha256").update(`{"a":1}`).digest("hex");
-
-  it("covers each field once, sorted by name and then by value", () => {
-    outcome(`${url}A1B1B2C d`, "", "B=2&C=c&B=1&A=1&B=2".replace("C=c", "C=+d")).should.equal("first");
-    outcome(`${url}A1`, "", "A=1&B=").should.equal("signatureWrong");
-  });
-
-  it("covers the query of the request, whatever the URL has that was configured", () => {
-    outcome(`${url}?a=1A1`, "a=1", "A=1", form, `${url}?b=2#c`).should.equal("first");
-  });
 
   it("covers another body by its digest in the query", () => {
     outcome(`${url}?bodySHA256=${digest}`, `bodySHA256=${digest}`, '{"a":1}', "application/json").should.equal("first");
