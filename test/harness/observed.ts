@@ -7,7 +7,6 @@ import type { StoredDeliveries } from "../../src/admin/inactivity";
 import { Observers } from "../../src/admin/observers";
 import type { RefusedRequestFacts } from "../../src/auth/authenticator";
 import { TokenAuthenticator } from "../../src/auth/token";
-import type { DeliveryLog } from "../../src/deliveries/delivery-log";
 import type { Load } from "../../src/deliveries/queue";
 import type { Endpoint } from "../../src/flow/endpoint";
 import { type Problem, problems } from "../../src/request/problem";
@@ -24,14 +23,7 @@ export const refusedRequest: RefusedRequestFacts = {
 };
 
 /** A node, unless a test wants it otherwise. */
-const usual = {
-  path: "/hook",
-  isGuaranteed: false,
-  byFlow: false,
-  breaker: 0,
-  hasTwo: false,
-  records: undefined as DeliveryLog | undefined,
-};
+const usual = { path: "/hook", isGuaranteed: false, breaker: 0 };
 
 type Handler = (request: unknown, response: unknown, next: (error: unknown) => void) => void;
 
@@ -66,20 +58,19 @@ export class Observed {
   }
 
   /** Deploys a node, maybe again. */
-  deploy(wanted: Partial<typeof usual> = {}, hours = 0, store?: StoredDeliveries, name = ""): void {
+  deploy(wanted: Partial<typeof usual> = {}, hours = 0, store?: StoredDeliveries): void {
     this.#close?.();
     const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
     const node = {
       id: "node",
-      name,
+      name: "",
       status: (status: Observed["statuses"][number]) => this.statuses.push(status),
       ...{ log: line("log"), warn: line("warn"), error: line("error"), metric: () => false },
     } as unknown as Node;
-    const { path, isGuaranteed: guaranteed, byFlow, breaker, hasTwo, records } = { ...usual, ...wanted };
-    const reply = { by: byFlow ? "flow" : "now" };
-    const access = { method: "header", secondToken: hasTwo ? token : "" };
-    const config = { path, guaranteed, reply, access, pace: { breaker }, alertWhenSilent: hours };
-    const running = { node, config, records, authenticator: tokenGate } as unknown as Endpoint;
+    const { path, isGuaranteed: guaranteed, breaker } = { ...usual, ...wanted };
+    const access = { method: "header", secondToken: "" };
+    const config = { path, guaranteed, reply: { by: "now" }, access, pace: { breaker }, alertWhenSilent: hours };
+    const running = { node, config, authenticator: tokenGate } as unknown as Endpoint;
     this.observers.begin(node);
     this.observers.run(running);
     this.observers.open(running, store);
@@ -87,23 +78,24 @@ export class Observed {
     this.#events.emit("flows:started");
   }
 
-  /** Closes the node, and may have it deployed no more. */
-  close(): void {
-    this.#close?.();
-    this.#close = undefined;
-  }
-
   /** Flows without the node run for a moment. */
   delete(): void {
-    this.close();
+    this.#close?.();
+    this.#close = undefined;
     this.#exists = false;
     this.#events.emit("flows:started");
     this.#exists = true;
   }
 
-  accept(id = "1", event: "accepted" | "duplicate" = "accepted", at = Date.now(), isTest = false): void {
-    const authenticated = { credential: "first" as const, ...(isTest && { isTest }) };
-    this.outcomes.emit(event, { node: "node", id, authenticated, ip: "192.0.2.1", lacksKey: false, at });
+  accept(id = "1", event: "accepted" | "duplicate" = "accepted", at = Date.now()): void {
+    this.outcomes.emit(event, {
+      node: "node",
+      id,
+      authenticated: { credential: "first" },
+      ip: "192.0.2.1",
+      lacksKey: false,
+      at,
+    });
   }
 
   refuse(
@@ -115,8 +107,8 @@ export class Observed {
     this.outcomes.emit("refused", { node: "node", authenticator, problem, request, cause });
   }
 
-  handshake(secret?: string): void {
-    this.outcomes.emit("handshake", { node: "node", secret, request: refusedRequest, status: 200 });
+  handshake(): void {
+    this.outcomes.emit("handshake", { node: "node", secret: undefined, request: refusedRequest, status: 200 });
   }
 
   fail(id: string, attempt = 1): void {
@@ -154,18 +146,15 @@ export class Observed {
     });
   }
 
-  /** The values of a metric by its labels, that of the node aside where it is this one. */
+  /** The values of a metric by its labels, that of the node aside. */
   async metric(name: string): Promise<Record<string, number>> {
     const families = parseMetrics(String(await this.ask("metrics")));
     const { samples = [] } = families.get(`webhook_trigger_${name}`) ?? {};
     return Object.fromEntries(
       samples.map(({ name: part, labels, value }) => {
-        const { node, ...others } = labels;
+        const { node: _node, ...others } = labels;
         const suffix = part.slice(`webhook_trigger_${name}`.length);
-        return [
-          [...(node === "node" ? [] : [node]), suffix, ...Object.values(others)].filter(Boolean).join(" "),
-          value,
-        ];
+        return [[suffix, ...Object.values(others)].filter(Boolean).join(" "), value];
       }),
     );
   }

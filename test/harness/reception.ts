@@ -34,7 +34,6 @@ export class Reception {
   reply: ReplyNow | ReplyByFlow = { by: "now", status: 200, body: "", type: "" };
   /** The replies that flows owed, in the order of their messages. */
   readonly owed: FlowReply[] = [];
-  onDelivery: (payload: unknown) => void = () => undefined;
   readonly #server: Server;
   #ids = 0;
   #unregister: (() => void) | undefined;
@@ -103,7 +102,6 @@ export class Reception {
       deliver: ({ body }, owed) => {
         this.payloads.push(body);
         if (owed) this.owed.push(owed);
-        this.onDelivery(body);
       },
       outcomes: this.#outcomes,
     };

@@ -23,9 +23,6 @@ export interface Setup {
   sender?: SenderId;
 }
 
-/** What became of a request: who let it in, or which rule or reason kept it out. */
-export type Outcome = string;
-
 /** Standard Webhooks with a key of the sender's own, which is set up as a custom scheme. */
 const standardWebhooksV1a: Scheme = {
   ...senders["standard-webhooks"].scheme,
@@ -62,8 +59,8 @@ export function verdictOn(setup: Setup, { head, body, at }: Came): Authenticated
   return "kind" in verdict ? verdict.kind : verdict;
 }
 
-/** The same, without when it was signed. */
-export function outcomeOf(setup: Setup, came: Came): Outcome {
+/** What became of a request: which credential fitted, or which rule or reason kept it out. */
+export function outcomeOf(setup: Setup, came: Came): string {
   const verdict = verdictOn(setup, came);
   return typeof verdict === "string" ? verdict : verdict.credential;
 }
