@@ -149,30 +149,26 @@ describe("the status of a node", () => {
     (await shown()).should.startWith("green");
   });
 
-  describe("of a node with guaranteed delivery", () => {
-    const down = (trouble: "full" | "unreachable") => observed.outcomes.emit("store:down", { trouble, cause: "" });
-    const logged = () => observed.log.splice(0).map((line) => line.split(" ", 2).join(" "));
-
-    it("is not green while a full store takes small bodies and refuses large ones", async () => {
-      observed.deploy({ isGuaranteed: true });
-      for (let round = 0; round < 5; round++) {
-        down("full");
-        mock.timers.tick(1000);
-        observed.outcomes.emit("store:up");
-        mock.timers.tick(40_000);
-        (await shown()).should.equal("red status.store.full");
-        observed.refuse(problems.storeTroubled);
-        mock.timers.tick(40_000);
-        (await shown()).should.equal("red status.store.full");
-      }
-      observed.accept();
-      mock.timers.tick(20_000);
-      (await shown()).should.startWith("green");
-      logged().filter((line) => line.includes("store.")).should.eql(["error store.full", "info store.mended"]); // prettier-ignore
-    });
+  it("is not green while a full store takes small bodies and refuses large ones", async () => {
+    observed.deploy({ isGuaranteed: true });
+    for (let round = 0; round < 5; round++) {
+      observed.outcomes.emit("store:down", { trouble: "full", cause: "" });
+      mock.timers.tick(1000);
+      observed.outcomes.emit("store:up");
+      mock.timers.tick(40_000);
+      (await shown()).should.equal("red status.store.full");
+      observed.refuse(problems.storeTroubled);
+      mock.timers.tick(40_000);
+      (await shown()).should.equal("red status.store.full");
+    }
+    observed.accept();
+    mock.timers.tick(20_000);
+    (await shown()).should.startWith("green");
+    const told = observed.log.filter((line) => line.includes("store."));
+    told.map((line) => line.split(" ", 2).join(" ")).should.eql(["error store.full", "info store.mended"]);
   });
 
-  it("of another node does not know of the store", async () => {
+  it("of a node without guaranteed delivery does not know of the store", async () => {
     observed.deploy();
     observed.outcomes.emit("store:down", { trouble: "full", cause: "" });
     (await shown()).should.startWith("green");
