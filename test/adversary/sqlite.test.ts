@@ -6,7 +6,6 @@ import {
   openSync,
   readdirSync,
   readFileSync,
-  renameSync,
   statSync,
   truncateSync,
   unlinkSync,

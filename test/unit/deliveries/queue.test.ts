@@ -169,7 +169,7 @@ function testQueue(engine: QueueEngine): void {
   describe("tries again, and", () => {
     it("waits longer after each failure, unless the flow says how long, and not for others", async () => {
       const results = [failed(), failed(), failed({ retryAfterMs: 300 })];
-      const flow = new TestFlow(({ delivery: { id, attempt } }) => (id === "1" && results[attempt - 1]) || succeeded(), { concurrency: 1, attempts: 4, backoffFirst: 200 }); // prettier-ignore
+      const flow = new TestFlow(({ delivery: { id, attempt } }) => (id === "1" ? results[attempt - 1] : undefined) ?? succeeded(), { concurrency: 1, attempts: 4, backoffFirst: 200 }); // prettier-ignore
       queue.process("n", flow);
       await add("1", "2");
       await until(() => flow.ends.length === 5, "the flows");

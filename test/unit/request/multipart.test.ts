@@ -1,5 +1,5 @@
 import should from "should";
-import { type Form, isMultipart, parseMultipart } from "../../../src/request/multipart";
+import { type Form, parseMultipart } from "../../../src/request/multipart";
 import { Problem } from "../../../src/request/problem";
 import { shouldGrowEvenly } from "../../harness/cost";
 import { formOf, type SentPart, typeOf } from "../../harness/forms";
