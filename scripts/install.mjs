@@ -14,9 +14,8 @@ const tarball = join(folder, "package.tgz");
 rmSync(folder, { recursive: true, force: true });
 mkdirSync(folder, { recursive: true });
 const output = npm(root, "pack", "--ignore-scripts", "--json", "--pack-destination", folder);
-/** @type {Record<string, { filename: string }>} */
-const report = JSON.parse(output);
-const [packed] = Object.values(report);
+const report = /** @type {unknown} */ (JSON.parse(output));
+const [packed] = Object.values(/** @type {Record<string, { filename: string }>} */ (report));
 if (!packed) throw new Error(`npm pack made nothing: ${output}`);
 renameSync(join(folder, packed.filename), tarball);
 writeFileSync(join(folder, "package.json"), "{}");
