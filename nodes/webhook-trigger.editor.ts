@@ -20,6 +20,7 @@ import {
   isSame,
   isUsed,
   prepareMessages,
+  removeDefaults,
   settingsValidator,
   showMessages,
   showUnlisted,
@@ -116,6 +117,9 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     const { scheme, senderSettings } = valuesInForm(this);
     if (!isSame(scheme, saved.scheme)) this.scheme = scheme;
     if (!isSame(senderSettings, saved.senderSettings)) this.senderSettings = senderSettings;
+  },
+  oneditcancel() {
+    removeDefaults(this);
   },
 });
 

@@ -43,6 +43,7 @@ interface EditorNodeDefinition<Saved> {
   oneditprepare(this: EditorNode & Saved): void;
   oneditresize(this: EditorNode & Saved): void;
   oneditsave(this: EditorNode & Saved): void;
+  oneditcancel(this: EditorNode & Saved): void;
 }
 
 export interface Editor {

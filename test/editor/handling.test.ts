@@ -191,6 +191,9 @@ describe("what becomes of requests, in the form", () => {
       if (typeof value === "boolean") (await input.isChecked()).should.equal(value, field);
       else (await input.inputValue()).should.equal(String(value), field);
     }
+    await editor.cancel();
+    (await saved("older")).should.eql(before);
+    await editor.editAsItIs("older");
     await expectUnchanged("older", { ...before, ...usual });
     await editor.edit("renamed");
     await editor.enter({ rateLimit: "60" });

@@ -90,13 +90,21 @@ export function valuesInForm(node: WebhookNode): SavedFields {
   return values;
 }
 
-/** Fills in the defaults of fields that are newer than the node. */
+const filledIn = "filled-in";
+
+/** Fills in the defaults of fields that are newer than the node, so that it does not count as changed. */
 export function fillInDefaults(node: Partial<WebhookNode>): void {
-  for (const field of plainFields) {
-    if (node[field] !== undefined) continue;
+  const missing = plainFields.filter((field) => node[field] === undefined);
+  for (const field of missing) {
     Object.assign(node, { [field]: defaults[field] });
     input(field).val(String(defaults[field]));
   }
+  form().data(filledIn, missing);
+}
+
+/** Leaves the node as it was before the form was opened. */
+export function removeDefaults(node: WebhookNode): void {
+  for (const field of form().data(filledIn) as typeof plainFields) Reflect.deleteProperty(node, field);
 }
 
 export function isSame(one: unknown, other: unknown): boolean {
