@@ -78,12 +78,6 @@ const installations: Installation[] = [
     proof: ["/flows", 401],
   },
   {
-    title: "CORS",
-    target: 5,
-    settings: { httpNodeCors: { origin: "*", methods: "GET,PUT,POST,DELETE" } },
-    answerField: "Access-Control-Allow-Origin",
-  },
-  {
     title: "FlowFuse dashboard in use",
     target: 5,
     package: ["flowfuse-dashboard", "@flowfuse/node-red-dashboard", "1.31.0"],
@@ -105,6 +99,12 @@ const installations: Installation[] = [
     target: 5,
     settings: { httpStatic: [{ path: staticFolder, root: "/files/" }] },
     proof: ["/files/file.txt", 200],
+  },
+  {
+    title: "`httpNodeCors`",
+    target: 2,
+    settings: { httpNodeCors: { origin: "*", methods: "GET,PUT,POST,DELETE" } },
+    answerField: "Access-Control-Allow-Origin",
   },
   {
     title: "`httpNodeMiddleware`",
