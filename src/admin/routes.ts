@@ -18,7 +18,7 @@ export const notFound: Answer = { status: 404 };
 export class BadRequest extends Error {}
 
 /**
- * Adds a route that nobody caches. Reading needs one permission, everything else the other.
+ * Adds a route of the admin API, whose answers are not cached. GET needs the permission to read, POST to write.
  *
  * @param path below `webhook-trigger`
  * @param act may throw a `BadRequest` or a `StoreError`

@@ -66,7 +66,7 @@ export class DuplicateGuard {
    *
    * @param id of its message
    * @param caller who waits: when it goes, its place is free
-   * @returns nothing where it has no key; why nobody can tell, where the store is in trouble: its sender has to keep it
+   * @returns nothing for a delivery without a key; a problem while the store is in trouble, and the sender sends again
    */
   async judge(
     delivery: Omit<Known, "isIdLoose">,

@@ -251,7 +251,7 @@ export class StoreHealth {
       this.#timer = undefined;
       if (this.trouble === undefined) return;
       this.trouble = undefined;
-      RED.log.info(RED._("store.mended"));
+      RED.log.info(RED._("store.restored"));
       changed();
     };
     const waitForRefusals = () => {

@@ -119,9 +119,9 @@ describe("a delivery", () => {
   it("is shown with a payload without credentials, by which it is not found, and without one where that is no JSON, too long or was refused", async () => {
     const typed = (type: string, body: string | Buffer, path = "/orders", more = {}) =>
       accepted(path, { ...bearer, "Content-Type": type, ...more }, body);
-    const id = await typed("text/plain", "1", "/both?color=red&key=of-somebody");
+    const id = await typed("text/plain", "1", "/both?color=red&key=of-an-api");
     should((await shown.detail(id)).payload).eql({ body: "1", query: { color: "red", key: mask } });
-    (await shown.page("text=of-somebody")).deliveries.should.eql([]);
+    (await shown.page("text=of-an-api")).deliveries.should.eql([]);
     const redacted = await typed("application/json", JSON.stringify({ token }));
     should((await shown.detail(redacted)).payload).eql({ token: "[redacted]" });
     const unseen = await typed("text/plain; charset=utf-16le", Buffer.from(token, "utf16le"));
@@ -335,7 +335,7 @@ describe("a delivery", () => {
     const { id } = await shown.find(({ state }) => state === "refused");
     const { status, json: reply } = await shown.replay(id);
     should([status, reply.message]).eql([409, catalog.replay.notAccepted]);
-    (await shown.replay("nobody")).status.should.equal(404);
+    (await shown.replay("missing")).status.should.equal(404);
     (await shown.replay(id, [1])).status.should.equal(400);
   });
 
@@ -348,7 +348,7 @@ describe("a delivery", () => {
     should(await payloadOf(String(result.id))).eql({ sample: true });
     const isTest = async (which: unknown) => (await shown.find((each) => each.id === which)).isTest;
     should([await isTest(result.id), await isTest(id)]).eql([true, false]);
-    for (const [node, delivery] of [["both", id], ["orders", "nobody"], ["orders", 1]] as const) {
+    for (const [node, delivery] of [["both", id], ["orders", "missing"], ["orders", 1]] as const) {
       should(await sendTest(node, delivery)).eql({ outcome: "deliveryGone" });
     } // prettier-ignore
   });

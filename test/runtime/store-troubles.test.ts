@@ -59,7 +59,7 @@ class TroubledNodeRed {
 
   /** All is as before, by itself. */
   async recovers(): Promise<void> {
-    await this.nodeRed.until(() => this.#lines(catalog.store.mended)[0], "the store to be back");
+    await this.nodeRed.until(() => this.#lines(catalog.store.restored)[0], "the store to be back");
     await this.works();
     (await this.nodeRed.status("safe", /^\/safe/)).fill.should.equal("green");
   }

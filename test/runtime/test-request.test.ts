@@ -62,7 +62,7 @@ describe("a test request", () => {
 
   it("is not sent to a node that is not deployed, closed, or not the first at its path, and says so", async () => {
     for (const [id, result] of [
-      ["nobody", { outcome: "notDeployed" }],
+      ["missing", { outcome: "notDeployed" }],
       ["sink", { outcome: "notDeployed" }],
       ["disabled", { outcome: "notDeployed" }],
       ["elsewhere", { outcome: "notDeployed" }],

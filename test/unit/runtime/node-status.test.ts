@@ -165,7 +165,7 @@ describe("the status of a node", () => {
     mock.timers.tick(20_000);
     (await shown()).should.startWith("green");
     const told = observed.log.filter((line) => line.includes("store."));
-    told.map((line) => line.split(" ", 2).join(" ")).should.eql(["error store.full", "info store.mended"]);
+    told.map((line) => line.split(" ", 2).join(" ")).should.eql(["error store.full", "info store.restored"]);
   });
 
   it("of a node without guaranteed delivery does not know of the store", async () => {
