@@ -3,7 +3,7 @@ import should from "should";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { clientAddress } from "../../../src/http/express";
+import { clientAddress, trustsEveryProxy } from "../../../src/http/express";
 import { send } from "../../harness/http";
 
 type Trust = boolean | number | string | string[] | ((address: string, hop: number) => boolean);
@@ -49,6 +49,28 @@ describe("the address of the sender", () => {
       const headers = forwarded === undefined ? {} : { "X-Forwarded-For": forwarded };
       const { json } = await send(`http://127.0.0.1:${(server.address() as AddressInfo).port}/api`, { headers });
       should([told, json.ip]).eql([ip, ip]);
+    });
+  }
+});
+
+describe("trust proxy", () => {
+  const rows: [trust: Trust | undefined, trustsAll: boolean][] = [
+    [undefined, false],
+    [false, false],
+    [1, false],
+    [3, false],
+    ["loopback", false],
+    ["loopback, linklocal, uniquelocal", false],
+    ["192.0.2.0/24, 198.51.100.0/24, 2001:db8::/32", false],
+    [() => false, false],
+    [true, true],
+    [() => true, true],
+  ];
+  for (const [trust, trustsAll] of rows) {
+    it(`${String(trust)} ${trustsAll ? "trusts" : "does not trust"} every proxy`, () => {
+      const app = express();
+      if (trust !== undefined) app.set("trust proxy", trust);
+      trustsEveryProxy(app).should.equal(trustsAll);
     });
   }
 });

@@ -313,6 +313,12 @@ describe("Twilio's signature", () => {
     outcome(`${url}?bodySHA256=00`, `bodySHA256=00`, '{"a":1}', "application/json").should.equal("bodyDigestWrong");
     outcome(url, "", '{"a":1}', "application/json").should.equal("missing");
   }); // prettier-ignore
+
+  it("covers each of 1,500 parameters", () => {
+    const many = Array.from({ length: 1500 }, (_, index) => `p${index}=`);
+    outcome(`${url}?${many.join("&")}A1`, many.join("&"), "A=1").should.equal("first");
+    outcome(`${url}?${many.slice(0, 1000).join("&")}A1`, many.join("&"), "A=1").should.equal("signatureWrong");
+  });
 });
 
 describe("a time", () => {
