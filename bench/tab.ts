@@ -101,11 +101,14 @@ async function burst(subject: Subject, browser: Browser): Promise<void> {
   );
 }
 
+/** The tab fetches once a second at most. */
+const minMs = 3000;
+
 /** The processor time for one request, in µs. */
 async function costOfLoad(subject: Subject): Promise<number> {
   let answered = 0;
   const cost = await costOf(subject, async () => {
-    const load = await steadyLoad(subject.port, accepted(small), { connections, rate, milliseconds });
+    const load = await steadyLoad(subject.port, accepted(small), { connections, rate, milliseconds: Math.max(milliseconds, minMs) });
     answered = load.statuses["200"] ?? 0;
   });
   return cost / answered;
