@@ -108,7 +108,11 @@ const minMs = 3000;
 async function costOfLoad(subject: Subject): Promise<number> {
   let answered = 0;
   const cost = await costOf(subject, async () => {
-    const load = await steadyLoad(subject.port, accepted(small), { connections, rate, milliseconds: Math.max(milliseconds, minMs) });
+    const load = await steadyLoad(subject.port, accepted(small), {
+      connections,
+      rate,
+      milliseconds: Math.max(milliseconds, minMs),
+    });
     answered = load.statuses["200"] ?? 0;
   });
   return cost / answered;
