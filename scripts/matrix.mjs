@@ -51,7 +51,7 @@ const contract = inFiles(
   "runtime/front",
 );
 // What depends on the version of Node.js besides: its SQLite, and the package itself.
-const versioned = [...inFolders("node"), ...all.filter((path) => path.startsWith("test/unit/deliveries/"))];
+const versioned = [...inFolders("node"), ...inFiles("unit/deliveries/queue")];
 // What depends on the version of the editor.
 const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/first-webhook");
 
@@ -80,8 +80,8 @@ function part(on, what, specs, hasOtherFonts = false) {
 
 /** What runs on each of the supported versions: the contract, and on the oldest what depends on Node-RED's version. */
 export const matrix = [
-  part(oldest, "the editor", editorInShort),
   ...[oldest, ...others].map((versions) => part(versions, "the contract", contract)),
+  part(oldest, "the editor", editorInShort),
   part(oldest, "compared with http in", differential),
   part(oldest, "what surrounds the node", without(surroundings, contract)),
   ...[oldest, ...others].map((versions) => part(versions, "what runs alone", versioned)),
@@ -91,14 +91,14 @@ export const matrix = [
 export const everything = [
   part(latest, "what senders meet", senders),
   part(latest, "compared with http in", differential),
-  part(latest, "the fields of the form", fields),
-  part(latest, "the form and what came of requests", results),
-  part(latest, "the form in its editor", editor),
-  part(latest, "the tab of deliveries", tab),
-  part(latest, "stores and instances that fail", [...keeps, ...instances]),
-  part(latest, "what people see first", without(inFolders("demo", "package"), fields)),
   part(latest, "guaranteed delivery", guaranteed),
   part(latest, "what runs alone", alone),
+  part(latest, "stores and instances that fail", [...keeps, ...instances]),
+  part(latest, "the form in its editor", editor),
+  part(latest, "the tab of deliveries", tab),
+  part(latest, "what people see first", without(inFolders("demo", "package"), fields)),
+  part(latest, "the form and what came of requests", results),
+  part(latest, "the fields of the form", fields),
   part(latest, "attacks", attacks),
   part(latest, "what surrounds the node", [...surroundings, ...java]),
 ];

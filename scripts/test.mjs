@@ -1,8 +1,8 @@
 /**
- * Runs all tests on Node-RED 5; with `--matrix`, what of them runs on the other supported versions; with
- * `--matrix="Node-RED 5 on Node 22"`, what of them runs on these; with `--quick`, less than a minute's worth of them; with
- * `--fonts`, those that depend on the widths of texts, with other fonts; with several of these, all of that. Further
- * arguments go to mocha: `npm test -- --grep token`.
+ * Runs all tests on Node-RED 5; with `--all`, also what of them runs with other fonts and on the other supported
+ * versions; with `--matrix="Node-RED 5 on Node 22"`, what of them runs on these; with `--fonts`, those that depend on the
+ * widths of texts, with other fonts; with `--quick`, less than a minute's worth of them. Further arguments go to mocha:
+ * `npm test -- --grep token`.
  */
 import { execFileSync, fork } from "node:child_process";
 import { once } from "node:events";
@@ -27,12 +27,13 @@ import {
 /** @typedef {import("./reporter.mjs").Result} Result */
 
 const args = process.argv.slice(2);
-const isChoice = (/** @type {string} */ arg) => /^--(matrix(=.*)?|quick|fonts)$/.test(arg);
+const isChoice = (/** @type {string} */ arg) => /^--(all|matrix=.*|quick|fonts)$/.test(arg);
 const mochaArgs = args.filter((arg) => !isChoice(arg));
 const choices = args.filter(isChoice);
 const parts = choices.length === 0 ? everything : choices.flatMap(partsOf);
 
-const missing = parts === everything ? programs.filter((program) => !pathOf(program)) : [];
+const runsAll = choices.length === 0 || choices.includes("--all");
+const missing = runsAll ? programs.filter((program) => !pathOf(program)) : [];
 const leftOut = missing.map(
   ({ name, specs, besides = [], packages, variable }) =>
     `Left out ${specs.concat(besides).join(", ")}: there is no ${name} here. Install Debian's (apt-get install ${packages}), or set ${variable}.\n`,
@@ -49,7 +50,7 @@ process.stdout.write(leftOut.join(""));
 // What Node.js has compiled once, it need not compile again at each start of a Node-RED.
 const compiled = join(root, ".cache", "compiled");
 rmSync(compiled, { recursive: true, force: true });
-const fonts = choices.includes("--fonts") ? otherFonts(join(root, ".cache", "fonts")) : {};
+const fonts = parts.some(({ hasOtherFonts }) => hasOtherFonts) ? otherFonts(join(root, ".cache", "fonts")) : {};
 
 let passes = 0;
 /** @type {string[]} */
@@ -141,9 +142,10 @@ function otherFonts(folder) {
 function partsOf(option) {
   if (option === "--quick") return quick;
   if (option === "--fonts") return layout;
-  // What runs everything runs the same versions' part of the matrix as well.
-  if (option === "--matrix") {
-    return matrix.filter(({ node, nodeRed }) => node() !== modernNode() || nodeRed() !== nodeRedFolder(5));
+  if (option === "--all") {
+    // What runs everything runs the same versions' part of the matrix as well.
+    const others = matrix.filter(({ node, nodeRed }) => node() !== modernNode() || nodeRed() !== nodeRedFolder(5));
+    return [...others, ...layout, ...everything];
   }
   const chosen = matrix.filter(({ versions }) => option === `--matrix=${versions}`);
   if (chosen.length > 0) return chosen;

@@ -8,7 +8,7 @@ import { tab, token, webhook } from "./flow";
 import { type Bystander, type Layout, type Request, roots, type Row, type Target } from "./hosts";
 import { type Reply, send } from "./http";
 import { type Flow, NodeRed, nodeRedFolder, type Options } from "./node-red";
-import { temporaryFolder } from "./package";
+import { root, temporaryFolder } from "./package";
 
 /** What holds the path of the endpoint. */
 type Holder = "http in" | "webhook trigger" | "neither";
@@ -29,6 +29,15 @@ const prelude = `const { express, isEvil, refuse, guard, guardBody, verify, pass
 const hostPrelude = `${prelude} const { hook, mountAdmin, mountNodes, mount, listen, onceStarted } = ${exportsOf("host-tools")}({ app, server, settings, RED });`;
 
 const requireOf = createRequire(join(nodeRedFolder, "package.json"));
+
+function expressOf(folder: string): string {
+  return (createRequire(join(folder, "package.json"))("express/package.json") as { version: string }).version;
+}
+
+const newest = join(root, "node_modules", "node-red");
+
+/** Whether this is an earlier Node-RED, with the Express of the newest one. */
+export const hasNewestExpress = nodeRedFolder !== newest && expressOf(nodeRedFolder) === expressOf(newest);
 
 /** What all processes have in common. */
 let sharedEnv: Record<string, string> | undefined;
