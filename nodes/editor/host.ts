@@ -63,7 +63,7 @@ export interface Editor {
   };
   utils: {
     /** As in the debug sidebar. The path identifies the object, to remember what is open. */
-    createObjectElement(value: unknown, options: { path: string; rootPath: string }): JQuery;
+    createObjectElement(value: unknown, options: { path: string; rootPath: string; typeHint?: string }): JQuery;
     getNodeLabel(node: EditorNode, otherwise: string): string;
   };
   actions: {

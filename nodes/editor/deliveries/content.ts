@@ -74,8 +74,8 @@ function createTable(caption: string, values: Readonly<Record<string, string | s
 
 declare const RED: Editor;
 
-/** More bytes are for the copy button. */
-const maxDumpBytes = 4096;
+/** As the debug sidebar; more bytes are for the copy button. */
+const maxShownBytes = 1000;
 
 function createBodySection(detail: Detail): JQuery {
   const type = detail.headers["content-type"];
@@ -91,19 +91,26 @@ function createBody({ body, size }: Pick<Detail, "body" | "size">): JQuery {
   if (truncated) above.append(createNote(text("delivery.bodyTruncated")));
   const copy = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" }).appendTo(above);
   prepareCopyButton({ _: text }, copy, text(isBinary ? "delivery.bodyAsBase64" : "delivery.section.body"), () => data);
-  if (isBinary) return $("<div>").append(above, createDump(data));
-  return $("<div>").append(
-    above,
-    (truncated ? undefined : createObjectView(data)) ?? createPre("webhook-delivery-text", data),
-  );
+  const shown = isBinary ? createBytesView(data) : truncated ? undefined : createJsonView(data);
+  return $("<div>").append(above, shown ?? createText(data));
 }
 
 /** Nothing where the text is no JSON object or array, or cannot be shown as one. */
-function createObjectView(data: string): JQuery | undefined {
+function createJsonView(data: string): JQuery | undefined {
   const value = parseJson(data)?.value;
-  if (typeof value !== "object" || value === null || !isPlain(data)) return undefined;
+  return typeof value === "object" && value !== null && isPlain(data) ? createObjectView(value) : undefined;
+}
+
+function createBytesView(base64: string): JQuery {
+  const bytes = Array.from(atob(base64), (character) => character.charCodeAt(0));
+  const value = { type: "Buffer", data: bytes.slice(0, maxShownBytes) };
+  return createObjectView(value, `buffer[${bytes.length}]`);
+}
+
+/** @param typeHint what it is called instead of its type */
+function createObjectView(value: object, typeHint = ""): JQuery {
   const view = $("<div>", { class: "webhook-delivery-object red-ui-debug-msg" });
-  view.append(RED.utils.createObjectElement(value, { path: "payload", rootPath: "payload" }));
+  view.append(RED.utils.createObjectElement(value, { path: "payload", rootPath: "payload", typeHint }));
   unfoldByKeyboard(view);
   view.find(handles).first().trigger("click");
   return view;
@@ -143,30 +150,9 @@ function unfoldByKeyboard(view: JQuery): void {
   prepare();
 }
 
-function createPre(style: string, shown: string): JQuery {
-  const pre = $("<pre>", { class: style, tabindex: "0", role: "group", text: shown });
+function createText(shown: string): JQuery {
+  const pre = $("<pre>", { class: "webhook-delivery-text", tabindex: "0", role: "group", text: shown });
   return pre.attr("aria-label", text("delivery.section.body"));
-}
-
-function createDump(data: string): JQuery {
-  const bytes = Uint8Array.from(atob(data), (character) => character.charCodeAt(0));
-  const view = $("<div>").append(createPre("webhook-delivery-dump", dump(bytes.subarray(0, maxDumpBytes))));
-  return bytes.length > maxDumpBytes ? view.append(createNote(text("delivery.dumpCut"))) : view;
-}
-
-const perLine = 16;
-
-/** As `hexdump -C`. */
-function dump(bytes: Uint8Array): string {
-  const lines: string[] = [];
-  for (let at = 0; at < bytes.length; at += perLine) {
-    const line = [...bytes.subarray(at, at + perLine)];
-    const digits = line.map((byte) => byte.toString(16).padStart(2, "0"));
-    const halves = [digits.slice(0, perLine / 2), digits.slice(perLine / 2)].map((half) => half.join(" "));
-    const text = line.map((byte) => (byte > 0x1f && byte < 0x7f ? String.fromCharCode(byte) : ".")).join("");
-    lines.push(`${at.toString(16).padStart(8, "0")}  ${halves.join("  ").padEnd(3 * perLine)}  |${text}|\n`);
-  }
-  return lines.join("");
 }
 
 function createAnswerSection({ answer }: Pick<Detail, "answer">): JQuery {
