@@ -1,19 +1,11 @@
 import { gzipSync } from "node:zlib";
 
-/** A body as a sender sends it, and its payload. */
-export interface BodyCase {
-  name: string;
-  type?: string;
-  body: string | Buffer;
-  payload: unknown;
-}
-
-export interface RefusedBodyCase {
+/** A body as a sender sends it. */
+interface BodyCase {
   name: string;
   type?: string;
   coding?: string;
   body: string | Buffer;
-  status: number;
 }
 
 const json = "application/json";
@@ -83,19 +75,16 @@ const binary = [
 ];
 
 /** Every row of the contract's table of decodings, in JSON, text, form and binary. */
-export const acceptedBodies: BodyCase[] = [
+export const acceptedBodies: (BodyCase & { payload: unknown })[] = [
   ...accepted.map(([name, type, body, payload]) => ({ name, ...(type !== undefined && { type }), body, payload })),
   ...binary.map((type) => ({ name: `the type ${type}`, type, body: "plain", payload: Buffer.from("plain") })),
 ];
 
 const malformed = ["{", "{]", "nul", "{'a':1}", "[1,]", "01", '"\n"', "\u0000", "{}{}"];
 const text = "text/plain";
-const broken = gzipSync("plain").subarray(0, 12);
 
-export const refusedBodies: RefusedBodyCase[] = [
+export const refusedBodies: (BodyCase & { status: number })[] = [
   ...malformed.map((body) => ({ name: `malformed JSON ${JSON.stringify(body)}`, type: json, body, status: 400 })),
-  { name: "JSON of 257 levels", type: json, body: deep(257), status: 400 },
-  { name: "JSON of 100,000 levels", type: json, body: deep(100_000), status: 400 },
   { name: "JSON objects of 257 levels", type: json, body: '{"a":'.repeat(257) + "1" + "}".repeat(257), status: 400 },
   { name: "too deep JSON sent as a form", type: form, body: deep(257), status: 400 },
   { name: "JSON in an unknown charset", type: `${json}; charset=klingon`, body: "{}", status: 415 },
@@ -104,9 +93,7 @@ export const refusedBodies: RefusedBodyCase[] = [
   { name: "an unknown content coding", type: text, coding: "compress", body: "x", status: 415 },
   { name: "an unknown content coding of nothing", type: text, coding: "compress", body: "", status: 415 },
   { name: "a known coding over an unknown one", type: text, coding: "zstd, gzip", body: gzipSync("x"), status: 415 },
-  { name: "more codings than anybody needs", type: text, coding: "gzip, gzip, gzip, gzip", body: "x", status: 415 },
   { name: "text that is not gzip", type: text, coding: "gzip", body: "plain", status: 400 },
-  { name: "gzip that breaks off", type: text, coding: "gzip", body: broken, status: 400 },
   { name: "text that is not deflate", type: text, coding: "deflate", body: "plain", status: 400 },
   { name: "text that is not Brotli", type: text, coding: "br", body: "plain", status: 400 },
 ];

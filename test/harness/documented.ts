@@ -90,17 +90,14 @@ export const slack: Sender = (secret, event = "app_mention") => {
     event === "url_verification"
       ? { token: "Jhj5dZrVaK7ZwHHjRyZWjbDl", challenge: "3eZbrw1aBm2rZgRNFdxV2595E9CY3gmd", type: event }
       : { type: "event_callback", event_id: "Ev123ABC456", event: { type: event, text: "Grüße 👋" } };
-  const body = JSON.stringify(told);
-  const time = now();
-  return {
-    headers: {
-      ...json,
-      "X-Slack-Request-Timestamp": time,
-      "X-Slack-Signature": `v0=${hmac(secret, "hex", `v0:${time}:${body}`)}`,
-    },
-    body,
-  };
+  return signedBySlack(secret, JSON.stringify(told), json);
 };
+
+function signedBySlack(secret: string, body: string, type: Record<string, string>): Sent {
+  const time = now();
+  const signature = `v0=${hmac(secret, "hex", `v0:${time}:${body}`)}`;
+  return { headers: { ...type, "X-Slack-Request-Timestamp": time, "X-Slack-Signature": signature }, body };
+}
 
 /**
  * https://docs.slack.dev/interactivity/implementing-slash-commands/
@@ -124,15 +121,7 @@ export const slashCommand: Sender = (secret, text = "94070") => {
       api_app_id: "A123456",
     }),
   );
-  const time = now();
-  return {
-    headers: {
-      ...form,
-      "X-Slack-Request-Timestamp": time,
-      "X-Slack-Signature": `v0=${hmac(secret, "hex", `v0:${time}:${body}`)}`,
-    },
-    body,
-  };
+  return signedBySlack(secret, body, form);
 };
 
 /** Where Node-RED is, as senders see it that sign the URL. */

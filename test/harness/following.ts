@@ -71,7 +71,6 @@ const neededNodes = [
 ];
 
 export class Following {
-  readonly nodeRed: NodeRed;
   #ids = 0;
 
   static async start(flow: Flow, settings: Record<string, unknown> = {}): Promise<Following> {
@@ -80,9 +79,7 @@ export class Following {
     return new Following(await NodeRed.start(options));
   }
 
-  private constructor(nodeRed: NodeRed) {
-    this.nodeRed = nodeRed;
-  }
+  private constructor(readonly nodeRed: NodeRed) {}
 
   /** Has a node send a message that is followed. @returns its id */
   send(from: string, payload: unknown = "message", rest: object = {}, timeoutMs?: number): string {

@@ -1,14 +1,14 @@
 /** The engines that deliveries are queued in, and flows that are started with them. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import type { Pace } from "../../src/config/parse";
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
 import type { Delivery, StoredDelivery } from "../../src/deliveries/delivery";
 import type { AttemptResult, Consumer, DeliveryQueue } from "../../src/deliveries/queue";
 import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { delivered as stored } from "./deliveries";
 import { Listener } from "./listener";
+import { temporaryFolder } from "./package";
 import { serverIsHere, ValkeyServer } from "./valkey";
 
 /** What tests set, in ms and bytes. */
@@ -125,7 +125,7 @@ export const laterSucceeded = async (): Promise<AttemptResult> => {
 
 /** The queues of a test, which are closed after it. */
 export class Queues {
-  readonly place = mkdtempSync(join(tmpdir(), "webhook-trigger-queue-"));
+  readonly place = temporaryFolder("queue");
   readonly told = new Listener();
   readonly #open = new Set<DeliveryQueue>();
 
@@ -144,11 +144,9 @@ export class Queues {
 
   async clear(): Promise<void> {
     for (const queue of this.#open) await this.close(queue);
-    rmSync(this.place, { recursive: true, force: true });
   }
 }
 
 export function delivered(id: string, rest: Partial<Delivery> = {}): Delivery {
-  const head = { method: "POST", path: "/hook", search: "", headers: { host: "example.com" }, ip: "192.0.2.1" };
-  return { id, node: "n", at: Date.now(), state: "queued", head, size: 2, attempt: 0, ...rest };
+  return stored(id, { at: Date.now(), state: "queued", size: 2, ...rest });
 }

@@ -62,6 +62,29 @@ function standardWebhooks(prefix: string): Signer {
   };
 }
 
+/** An HMAC-SHA256 over the time, which has a field of its own, and the body. */
+function overTime(timeName: string, name: string, before = "", prefix = ""): Signer {
+  return {
+    secrets: typed,
+    window: 300,
+    headers: ({ body, at }, account) => [
+      [timeName, String(at)],
+      [name, prefix + hmac("sha256", text(account), "hex", `${before}${at}:`, body)],
+    ],
+  };
+}
+
+/** The same with the time in the one field, in which there may be more. */
+function inOneField(name: string, window: number, write: (at: number, mac: string) => string, after = "."): Signer {
+  return {
+    secrets: typed,
+    window,
+    headers: ({ body, at }, account) => [
+      [name, write(at, hmac("sha256", text(account), "hex", `${at}${after}`, body))],
+    ],
+  };
+}
+
 function token(name: string, prefix = ""): Signer {
   const secrets = ["glwh-7f3a_Token", "Zx9_token-ABC", "0123456789"];
   return { secrets, ignoresBody: true, headers: (_, account) => [[name, prefix + (secrets[account] ?? "")]] };
@@ -96,13 +119,7 @@ export const signers: Record<Exclude<SenderId, "custom">, Signer> = {
   notion: overBody("X-Notion-Signature", "hex", "sha256="),
   asana: overBody("X-Hook-Signature", "hex"),
   typeform: overBody("Typeform-Signature", "base64", "sha256="),
-  calendly: {
-    secrets: typed,
-    window: 180,
-    headers: ({ body, at }, account) => [
-      ["Calendly-Webhook-Signature", `t=${at},v1=${hmac("sha256", text(account), "hex", `${at}.`, body)}`],
-    ],
-  },
+  calendly: inOneField("Calendly-Webhook-Signature", 180, (at, mac) => `t=${at},v1=${mac}`),
   docusign: {
     secrets: typed,
     headers: ({ body }, account) => [
@@ -136,23 +153,8 @@ export const signers: Record<Exclude<SenderId, "custom">, Signer> = {
       ["X-HubSpot-Request-Timestamp", String(at * 1000)],
     ],
   },
-  stripe: {
-    secrets: typed,
-    window: 300,
-    headers: ({ body, at }, account) => [
-      [
-        "Stripe-Signature",
-        `t=${at},v1=${"0".repeat(64)},v1=${hmac("sha256", text(account), "hex", `${at}.`, body)},v0=1`,
-      ],
-    ],
-  },
-  paddle: {
-    secrets: typed,
-    window: 5,
-    headers: ({ body, at }, account) => [
-      ["Paddle-Signature", `ts=${at};h1=${hmac("sha256", text(account), "hex", `${at}:`, body)}`],
-    ],
-  },
+  stripe: inOneField("Stripe-Signature", 300, (at, mac) => `t=${at},v1=${"0".repeat(64)},v1=${mac},v0=1`),
+  paddle: inOneField("Paddle-Signature", 5, (at, mac) => `ts=${at};h1=${mac}`, ":"),
   square: {
     secrets: typed,
     publicUrl: `${publicUrl}?a=1`,
@@ -163,22 +165,8 @@ export const signers: Record<Exclude<SenderId, "custom">, Signer> = {
   shopify: overBody("X-Shopify-Hmac-Sha256", "base64"),
   woocommerce: overBody("X-WC-Webhook-Signature", "base64"),
   xero: overBody("x-xero-signature", "base64"),
-  slack: {
-    secrets: typed,
-    window: 300,
-    headers: ({ body, at }, account) => [
-      ["X-Slack-Request-Timestamp", String(at)],
-      ["X-Slack-Signature", `v0=${hmac("sha256", text(account), "hex", `v0:${at}:`, body)}`],
-    ],
-  },
-  zoom: {
-    secrets: typed,
-    window: 300,
-    headers: ({ body, at }, account) => [
-      ["x-zm-request-timestamp", String(at)],
-      ["x-zm-signature", `v0=${hmac("sha256", text(account), "hex", `v0:${at}:`, body)}`],
-    ],
-  },
+  slack: overTime("X-Slack-Request-Timestamp", "X-Slack-Signature", "v0:", "v0="),
+  zoom: overTime("x-zm-request-timestamp", "x-zm-signature", "v0:", "v0="),
   discord: {
     secrets: ed25519.map((pair) => raw(pair.publicKey).toString("hex")),
     window: 300,
@@ -259,14 +247,7 @@ export const signers: Record<Exclude<SenderId, "custom">, Signer> = {
     ],
   },
   grafana: overBody("X-Grafana-Alerting-Signature", "hex"),
-  "grafana-timestamp": {
-    secrets: typed,
-    window: 300,
-    headers: ({ body, at }, account) => [
-      ["X-Grafana-Alerting-Timestamp", String(at)],
-      ["X-Grafana-Alerting-Signature", hmac("sha256", text(account), "hex", `${at}:`, body)],
-    ],
-  },
+  "grafana-timestamp": overTime("X-Grafana-Alerting-Timestamp", "X-Grafana-Alerting-Signature"),
   "azure-eventgrid": token("Authorization", "Bearer "),
   "microsoft-graph": {
     secrets: typed,

@@ -3,9 +3,9 @@ import should from "should";
 import { gzipSync } from "node:zlib";
 import { tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
-import { behindGuards } from "../harness/layouts";
+import { behindGuards, useNodeRed } from "../harness/layouts";
 import { seed } from "../harness/property";
-import { NodeRed, type Options } from "../harness/node-red";
+import type { Options } from "../harness/node-red";
 
 /** A body and what the contract makes of it: a payload, or the status of its refusal. */
 interface Content {
@@ -151,32 +151,30 @@ for (const [way, options] of [
   ["on the ordinary way", behindGuards],
 ] as [string, Options][]) {
   describe(`whatever is sent ${way}`, () => {
-    let nodeRed: NodeRed;
-    before(async () => {
-      nodeRed = await NodeRed.start({ ...options, flow, settings: { logging: { console: { level: "warn" } } } });
-    });
-    after(() => nodeRed.stop());
+    const nodeRed = useNodeRed({ ...options, flow, settings: { logging: { console: { level: "warn" } } } });
 
     it("becomes a message just when the right token is in its place and the body decodes; else the table answers", async () => {
       const accepted: unknown[] = [];
       const property = fc.asyncProperty(anyRequest, async (request) => {
-        const reply = await send(nodeRed.node(request.target), { headers: request.headers, body: request.body });
+        const reply = await send(nodeRed().node(request.target), { headers: request.headers, body: request.body });
         if (reply.status === 200) accepted.push(reply.json.id);
         if (!request.reaches) return void should(reply.status).not.equal(200);
         should(reply.status).equal(request.status, reply.body);
         should(reply.headers["www-authenticate"]).equal(request.status === 401 ? request.challenge : undefined);
         should(reply.headers["cache-control"]).equal("no-store");
         if (reply.status !== 200) return;
-        const message = await nodeRed.message(reply.json.id);
+        const message = await nodeRed().message(reply.json.id);
         should(message.payload).eql(request.payload);
         should(JSON.stringify(message.req)).not.containEql(token);
       });
       await fc.assert(property, { seed, numRuns: 400 });
 
-      const marker = await send(nodeRed.node("/custom"), { headers: { "X-Token": token } });
-      await nodeRed.message(marker.json.id);
-      nodeRed.messages.map(({ _msgid }) => _msgid as unknown).should.eql([...accepted, marker.json.id]);
-      should(nodeRed.log).not.containEql(token);
+      const marker = await send(nodeRed().node("/custom"), { headers: { "X-Token": token } });
+      await nodeRed().message(marker.json.id);
+      nodeRed()
+        .messages.map(({ _msgid }) => _msgid as unknown)
+        .should.eql([...accepted, marker.json.id]);
+      should(nodeRed().log).not.containEql(token);
     });
   });
 }
