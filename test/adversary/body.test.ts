@@ -7,6 +7,10 @@ const coded = (coding: string, body: Uint8Array) =>
   post(body, "Content-Type: text/plain", `Content-Encoding: ${coding}`);
 
 const deep = (levels: number) => "[".repeat(levels) + "]".repeat(levels);
+const objects = (levels: number) => `${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`;
+const knownCodings = /^Accept-Encoding: gzip, deflate, br\r$/im;
+/** Only a refusal of a content coding says which ones are known. */
+const noCodings = /^(?![^]*\nAccept-Encoding:)/i;
 /** Four times what an endpoint takes. */
 const bomb = Buffer.alloc(20 * 1024 * 1024);
 const text = Buffer.from("hello world");
@@ -33,22 +37,30 @@ besiege("requests with a body that is not what it seems", (siege) => {
       accepted(`no bytes of ${coding}, which is an empty body`, coded(coding, Buffer.alloc(0)), ""),
       refused(`half of ${coding}`, coded(coding, whole.subarray(0, whole.length / 2)), 400),
       refused(`${coding} without its last byte`, coded(coding, whole.subarray(0, -1)), 400),
+      refused(`text that is called ${coding}`, coded(coding, text), 400),
     ]),
     refused("gzip with a wrong checksum (RFC 1952 §2.3.1)", coded("gzip", gzipSync(text).map((byte, index) => (index === 22 ? ~byte : byte))), 400),
     refused("deflate without the wrapper that it needs (RFC 9110 §8.4.1.2)", coded("deflate", deflateRawSync(text)), 400),
     refused("gzip that is called gzip twice", coded("gzip, gzip", gzipSync(text)), 400),
     accepted("gzip in parts, which are one (RFC 1952 §2.2)", coded("gzip", Buffer.concat([gzipSync("a"), gzipSync("b")])), "ab"),
     accepted("codings in two fields, which are one list (RFC 9110 §5.3)", post(gzipSync(brotliCompressSync(text)), "Content-Type: text/plain", "Content-Encoding: br", "Content-Encoding: gzip"), "hello world"),
-    ...["zstd", "*", "gzip;q=1", "constructor", "gzip, gzip, gzip, gzip"].map((coding) =>
-      refused(`the content coding ${coding} (RFC 9110 §15.5.16)`, coded(coding, text), 415, /^Accept-Encoding: gzip, deflate, br\r$/im),
+    ...["zstd", "*", "gzip;q=1", "constructor", "compress", "gzip, gzip, gzip, gzip"].map((coding) =>
+      refused(`the content coding ${coding} (RFC 9110 §15.5.16)`, coded(coding, text), 415, knownCodings),
     ),
+    refused("an unknown content coding of nothing", coded("compress", Buffer.alloc(0)), 415, knownCodings),
+    refused("a known content coding over an unknown one", coded("zstd, gzip", gzipSync(text)), 415, knownCodings),
+    ...["GZIP", "x-gzip"].map((coding) => accepted(`gzip that is called ${coding}`, coded(coding, gzipSync(text)), "hello world")),
+    accepted("a list of codings with empty elements (RFC 9110 §5.6.1)", coded("br , , gzip", gzipSync(brotliCompressSync(text))), "hello world"),
     ...["identity", "", ","].map((coding) =>
       accepted(`the content coding ${JSON.stringify(coding)}, which is none`, coded(coding, text), "hello world"),
     ),
   ]; // prettier-ignore
 
   const ofJson: Attack[] = [
-    ...[" ", "{", '{"a":1,}', "[1]]", "1 2", "NaN", "01", '"\t"', "\u0000", "// comment\n1", "\ufeff", "[1]\u2028"].map((sent) =>
+    ...[
+      ...[" ", "{", '{"a":1,}', "[1]]", "1 2", "NaN", "01", '"\t"', "\u0000", "// comment\n1", "\ufeff", "[1]\u2028"],
+      ...["{]", "nul", "{'a':1}", "[1,]", '"\n"', "{}{}"],
+    ].map((sent) =>
       refused(`${JSON.stringify(sent)}, which is no JSON (RFC 8259 §2)`, json(sent), 400),
     ),
     accepted("an escaped lone surrogate (RFC 8259 §8.2)", json('"\\ud800"'), "\ud800"),
@@ -57,9 +69,10 @@ besiege("requests with a body that is not what it seems", (siege) => {
     accepted("names that every object has", json('{"toString":1,"hasOwnProperty":2,"":4}'), { toString: 1, hasOwnProperty: 2, "": 4 }),
     accepted("names that messages have", json('{"_msgid":"x","req":1,"res":2}'), { _msgid: "x", req: 1, res: 2 }),
     accepted("bytes that are no UTF-8 (the Encoding Standard: U+FFFD)", json(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), "\ufffd\ufffd\ufffd"),
-    ...[deep(257), `${"[".repeat(256)}{}${"]".repeat(256)}`, "[".repeat(1_000_000)].map((sent) =>
+    ...[deep(257), deep(100_000), `${"[".repeat(256)}{}${"]".repeat(256)}`, objects(257), "[".repeat(1_000_000)].map((sent) =>
       refused(`${sent.length} characters of too many levels`, json(sent), 400),
     ),
+    refused("257 levels of JSON that is sent as a form", form(deep(257)), 400),
     ...[1, 100].flatMap((levels) =>
       ["__proto__", "__\\u0070roto__"].map((name) =>
         accepted(`${name} on ${levels} levels, which is dropped`, json(nested(name, levels)), harmless(levels + 1)),
@@ -83,8 +96,9 @@ besiege("requests with a body that is not what it seems", (siege) => {
   ].map(({ type, payload }) => accepted(`Content-Type: ${type.slice(0, 60)}`, post(plain, `Content-Type: ${type}`), payload)); // prettier-ignore
   const unknownTypes = [
     ...["utf-7", "constructor", '""', "x".repeat(10_000)].map((charset) => ({ type: `text/plain; charset=${charset}`, status: 415 })),
+    ...["application/json", "application/x-www-form-urlencoded"].map((type) => ({ type: `${type}; charset=klingon`, status: 415 })),
     ...["", "; boundary="].map((end) => ({ type: `multipart/form-data${end}`, status: 400 })),
-  ].map(({ type, status }) => refused(`Content-Type: ${type.slice(0, 60)}`, post(plain, `Content-Type: ${type}`), status)); // prettier-ignore
+  ].map(({ type, status }) => refused(`Content-Type: ${type.slice(0, 60)}`, post(plain, `Content-Type: ${type}`), status, noCodings)); // prettier-ignore
 
   withstand(siege, [...compressed, ...ofJson, ...ofForms, ...contentTypes, ...unknownTypes]);
 });

@@ -16,10 +16,7 @@ import { serverIsHere, ValkeyServer } from "../harness/valkey";
 
 const body = Buffer.from("{}");
 const troubleOf = async (work: Promise<unknown>) => {
-  const error: unknown = await work.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error = await work.catch((reason: unknown) => reason);
   return error instanceof StoreError ? error.trouble : error;
 };
 

@@ -2,8 +2,7 @@ import should from "should";
 import { putForward, withClock } from "../harness/clock";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { afterReply, exchange, hangUp, type Part, type Reply, send } from "../harness/http";
-import { layouts } from "../harness/layouts";
-import { NodeRed } from "../harness/node-red";
+import { layouts, useNodeRed } from "../harness/layouts";
 import { last } from "../harness/siege";
 
 const verifyToken = "my-verify-token";
@@ -61,27 +60,23 @@ const ways = {
 
 for (const [where, { settings, code }] of Object.entries(ways)) {
   describe(`a limit of addresses and rates, ${where},`, () => {
-    let nodeRed: NodeRed;
+    const httpServerOptions = { "trust proxy": true };
+    const nodeRed = useNodeRed({ flow, settings: { ...settings, httpServerOptions }, code, env: withClock });
     let senders = 0;
-    before(async () => {
-      const httpServerOptions = { "trust proxy": true };
-      nodeRed = await NodeRed.start({ flow, settings: { ...settings, httpServerOptions }, code, env: withClock });
-    });
-    after(() => nodeRed.stop());
 
     /** The whole reply, but for what time makes of it. */
     async function answered(attempt: string, secrets: Secrets, end: string, ip: string, ...more: string[]): Promise<string> {
       const [method, path = "", rest = "", search] = attempts[attempt]?.(secrets) ?? [];
-      const { pathname } = new URL(nodeRed.node(path + end));
+      const { pathname } = new URL(nodeRed().node(path + end));
       const target = search === undefined ? pathname : `${pathname}?${search}`;
       const head = [`${method} ${target} HTTP/1.1`, "Host: x", `X-Forwarded-For: ${ip}`, ...more].join("\r\n");
-      const received = await exchange(nodeRed.origin, `${head}\r\n${rest}`, afterReply, ...(afterwards[attempt] ?? [hangUp]));
+      const received = await exchange(nodeRed().origin, `${head}\r\n${rest}`, afterReply, ...(afterwards[attempt] ?? [hangUp]));
       return received.replace(/^Date: .*\r$/m, "").replace(/^Retry-After: ([1-9]|[1-5]\d|60)\r$/m, "Retry-After: soon");
     } // prettier-ignore
     const statusOf = (answer: string) =>
       Number(/^(?:HTTP\/1\.1 100 Continue\r\n\r\n)?HTTP\/1\.1 (\d{3})/.exec(answer)?.[1]);
     const post = (path: string, ip: string, headers: Record<string, string> = bearer, body = "x"): Promise<Reply> =>
-      send(nodeRed.node(path), { headers: { ...headers, "X-Forwarded-For": ip }, body });
+      send(nodeRed().node(path), { headers: { ...headers, "X-Forwarded-For": ip }, body });
 
     for (const attempt of Object.keys(attempts)) {
       it(`gives the same reply to a right and a wrong secret that it refuses: ${attempt}`, async () => {
@@ -100,7 +95,7 @@ for (const [where, { settings, code }] of Object.entries(ways)) {
     }
 
     it("gives the same reply to a right and a wrong secret while flows are deployed", async () => {
-      const finish = await nodeRed.beginDeploy(flow);
+      const finish = await nodeRed().beginDeploy(flow);
       const names = Object.keys(attempts);
       const asked = names.flatMap((attempt, index) =>
         [right, wrong].map((secrets, which) =>
@@ -108,7 +103,7 @@ for (const [where, { settings, code }] of Object.entries(ways)) {
         ),
       );
       for (const [index] of names.entries()) {
-        for (const which of [0, 1]) await nodeRed.arrived(`asked${index}${which}`);
+        for (const which of [0, 1]) await nodeRed().arrived(`asked${index}${which}`);
       }
       await finish();
       const answers = await Promise.all(asked);
@@ -131,9 +126,9 @@ for (const [where, { settings, code }] of Object.entries(ways)) {
       const ip = "198.51.100.200";
       const body = '{"a":1}';
       const headers = { ...bearer, "Content-Type": "application/json" };
-      const finish = await nodeRed.beginDeploy(flow);
+      const finish = await nodeRed().beginDeploy(flow);
       const waiting = post("/thrice", ip, { ...headers, "X-Trace": "waiting" }, body);
-      await nodeRed.arrived("waiting");
+      await nodeRed().arrived("waiting");
       await finish();
       (await waiting).status.should.equal(200);
       (await post("/thrice", ip, {}, body)).status.should.equal(401);
@@ -142,7 +137,7 @@ for (const [where, { settings, code }] of Object.entries(ways)) {
       status.should.equal(429);
       Number(fields["retry-after"]).should.be.within(1, 60);
       (await post("/thrice", "198.51.100.201", headers, body)).status.should.equal(200);
-      await putForward(nodeRed, 3_600_000);
+      await putForward(nodeRed(), 3_600_000);
       (await post("/thrice", ip, headers, body)).status.should.equal(200);
     });
   });

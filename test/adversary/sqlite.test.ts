@@ -72,9 +72,8 @@ if (sqliteIsHere()) {
     };
     const unfinished = (queue: SqliteQueue) => idsOf(queue, "queued");
     const rejected = async (promise: Promise<unknown>, trouble: StoreTrouble) => {
-      const error = await promise.then(() => undefined, (reason: unknown) => reason); // prettier-ignore
+      const error = await promise.catch((reason: unknown) => reason);
       should(error).be.instanceOf(StoreError).and.have.property("trouble", trouble);
-      return error as StoreError;
     };
 
     it("are for nobody else to read", async () => {

@@ -19,6 +19,10 @@ besiege("requests without the right token in its place", (siege) => {
   withstand(siege, [
     ...absent([
       ["no header", at("/hook")],
+      ["another authentication scheme", at("/hook", "Authorization: Basic Zm9vOmJhcg==")],
+      ["the token in the query where a header is configured", at(`/hook?state=${encoded}`)],
+      ["the token in Authorization where the query is configured", at("/by-query", authorised)],
+      ["the token in Authorization where another header is configured", at("/by-header", authorised)],
       ["the scheme and spaces", at("/hook", "Authorization: Bearer     ")],
       ["the scheme without a space", at("/hook", `Authorization: Bearer${token}`)],
       ["the bare token in Authorization", at("/hook", `Authorization: ${token}`)],

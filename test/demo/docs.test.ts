@@ -16,7 +16,8 @@ import { problems } from "../../src/request/problem";
 import { paste } from "../harness/curl";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
-import { type Flow, NodeRed } from "../harness/node-red";
+import { useNodeRed } from "../harness/layouts";
+import type { Flow } from "../harness/node-red";
 import { root } from "../harness/package";
 import { Page, readme } from "../harness/pages";
 import { ShownDeliveries } from "../harness/shown-deliveries";
@@ -40,34 +41,30 @@ const settingsIn = (code: string, globals = {}): Record<string, unknown> => {
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 describe("the documentation of settings, commands and flows", () => {
-  let nodeRed: NodeRed;
-  before(async () => {
-    const code = (id: string, func: string, wires: string[] = ["sink"]) => ({ id, type: "function", func, outputs: 1, wires: [wires] }); // prettier-ignore
-    const busyOnce = `const isBusy = msg.webhook.attempt === 1;
-      msg.statusCode = isBusy ? 503 : 200;
-      msg.headers = isBusy ? { "retry-after": "0" } : {};
-      return msg;`;
-    nodeRed = await NodeRed.start({
-      flow: tab(
-        webhook("calls", "/calls", { guaranteed: true, wires: [["api"]] }),
-        code("api", busyOnce, ["check"]),
-        code("check", statusCheck),
-        webhook("failing", "/failing", { wires: [["throw"]] }),
-        code("throw", "throw new Error('no');", []),
-        webhook("backup", "/backup", { credentials }),
-        webhook("contact", "/contact", { credentials, verificationMethod: "query" }),
-        webhook("upload", "/upload", { credentials, verificationMethod: "query", wires: [["picture"]] }),
-        code("picture", replies.block("js", "const")),
-        webhook("allowed", "/allowed", { allowFrom: "192.0.2.0/25" }),
-      ),
-      code: replies.block("js", "httpServer"),
-    });
+  const code = (id: string, func: string, wires: string[] = ["sink"]) => ({ id, type: "function", func, outputs: 1, wires: [wires] }); // prettier-ignore
+  const busyOnce = `const isBusy = msg.webhook.attempt === 1;
+    msg.statusCode = isBusy ? 503 : 200;
+    msg.headers = isBusy ? { "retry-after": "0" } : {};
+    return msg;`;
+  const nodeRed = useNodeRed({
+    flow: tab(
+      webhook("calls", "/calls", { guaranteed: true, wires: [["api"]] }),
+      code("api", busyOnce, ["check"]),
+      code("check", statusCheck),
+      webhook("failing", "/failing", { wires: [["throw"]] }),
+      code("throw", "throw new Error('no');", []),
+      webhook("backup", "/backup", { credentials }),
+      webhook("contact", "/contact", { credentials, verificationMethod: "query" }),
+      webhook("upload", "/upload", { credentials, verificationMethod: "query", wires: [["picture"]] }),
+      code("picture", replies.block("js", "const")),
+      webhook("allowed", "/allowed", { allowFrom: "192.0.2.0/25" }),
+    ),
+    code: replies.block("js", "httpServer"),
   });
-  after(() => nodeRed.stop());
 
   /** Opens a page of another site with a form that is to be sent to Node-RED. */
   async function openForm(form: string, fillIn: (page: BrowserPage) => Promise<void>): Promise<unknown> {
-    const html = form.replace("https://nodered.example", nodeRed.origin).replace("TOKEN", token);
+    const html = form.replace("https://nodered.example", nodeRed().origin).replace("TOKEN", token);
     const site = createServer((_request, response) => {
       response.setHeader("Content-Type", "text/html; charset=utf-8").end(html);
     }).listen(0, "127.0.0.1");
@@ -76,23 +73,23 @@ describe("the documentation of settings, commands and flows", () => {
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
     await fillIn(page);
     await page.getByRole("button", { name: "Send" }).click();
-    await page.waitForURL(new RegExp(nodeRed.origin));
+    await page.waitForURL(new RegExp(nodeRed().origin));
     const { status, id } = JSON.parse(await page.locator("body").innerText()) as { status: string; id: string };
     status.should.equal("accepted");
     await page.close();
     site.closeAllConnections();
     site.close();
-    return (await nodeRed.message(id)).payload;
+    return (await nodeRed().message(id)).payload;
   }
 
   it("has a line in docs/recipes.md that sends a webhook from cron, and fails with a wrong token", async () => {
     const [, command = ""] = /^(?:\S+ ){5}(.*)\n$/.exec(recipes.block("crontab")) ?? [];
     // The shell gets what is before the first % only, and the rest is the input of the command.
     command.should.startWith("curl ").and.not.containEql("%");
-    const line = command.replace("http://127.0.0.1:1880", nodeRed.origin).replace(" >/dev/null", "");
+    const line = command.replace("http://127.0.0.1:1880", nodeRed().origin).replace(" >/dev/null", "");
     const { status, json } = await paste([line.replace("TOKEN", token)]);
     status.should.equal(200);
-    should((await nodeRed.message(json.id)).payload).equal("done");
+    should((await nodeRed().message(json.id)).payload).equal("done");
     await paste([line.replace("TOKEN", "another")]).should.be.rejectedWith(/401/);
   });
 
@@ -118,7 +115,7 @@ describe("the documentation of settings, commands and flows", () => {
       ["192.0.2.7, 198.51.100.1", 403],
     ] as const) {
       const headers = { ...bearer, "X-Forwarded-For": address };
-      (await send(nodeRed.node("/allowed"), { headers })).status.should.equal(expected, address);
+      (await send(nodeRed().node("/allowed"), { headers })).status.should.equal(expected, address);
     }
   });
 
@@ -132,23 +129,23 @@ describe("the documentation of settings, commands and flows", () => {
   });
 
   it("has a check in docs/guaranteed-delivery.md that delays the next attempt as the API asks for", async () => {
-    const { json } = await send(nodeRed.node("/calls"), { headers: bearer });
-    should((await nodeRed.message(json.id)).webhook).containEql({ attempt: 2 });
-    const delivery = await new ShownDeliveries(nodeRed).find(({ state }) => state === "succeeded");
+    const { json } = await send(nodeRed().node("/calls"), { headers: bearer });
+    should((await nodeRed().message(json.id)).webhook).containEql({ attempt: 2 });
+    const delivery = await new ShownDeliveries(nodeRed()).find(({ state }) => state === "succeeded");
     delivery.should.have.property("attempt", 2);
   });
 
   it("has a line in docs/deliveries.md that lists what has failed", async () => {
-    await send(nodeRed.node("/failing"), { headers: bearer });
-    await new ShownDeliveries(nodeRed).find(({ state }) => state === "failed");
-    const line = deliveries.block("sh").replace("http://127.0.0.1:1880", nodeRed.origin);
+    await send(nodeRed().node("/failing"), { headers: bearer });
+    await new ShownDeliveries(nodeRed()).find(({ state }) => state === "failed");
+    const line = deliveries.block("sh").replace("http://127.0.0.1:1880", nodeRed().origin);
     const { status, json } = await paste(["ADMIN_TOKEN=any", line]);
     status.should.equal(200);
     should(json.deliveries).match([{ node: "failing", state: "failed" }]);
   });
 
   it("has a line in docs/guaranteed-delivery.md that has another instance read its flows anew", async () => {
-    const line = guaranteed.block("sh", "curl").replace("http://10.0.0.12:1880", nodeRed.origin);
+    const line = guaranteed.block("sh", "curl").replace("http://10.0.0.12:1880", nodeRed().origin);
     (await paste([line.trim()])).status.should.equal(204);
   });
 

@@ -117,14 +117,11 @@ export class FakeRuntime {
 export class DeliveriesTab {
   /** How many deliveries were opened, in all tabs. */
   static #opened = 0;
-  readonly #editor: Editor;
 
-  constructor(editor: Editor) {
-    this.#editor = editor;
-  }
+  constructor(readonly editor: Editor) {}
 
   get element(): Locator {
-    return this.#editor.page.locator(".webhook-deliveries");
+    return this.editor.page.locator(".webhook-deliveries");
   }
 
   get list(): Locator {
@@ -146,7 +143,7 @@ export class DeliveriesTab {
   /** The row that the keys have to do with. */
   async active(): Promise<string> {
     const id = await this.list.getAttribute("aria-activedescendant");
-    return id ? this.#editor.page.locator(`#${id} .webhook-deliveries-what`).innerText() : "";
+    return id ? this.editor.page.locator(`#${id} .webhook-deliveries-what`).innerText() : "";
   }
 
   button(name: string): Locator {
@@ -156,7 +153,7 @@ export class DeliveriesTab {
   /** Shows the list, as to somebody who has looked at another tab before. */
   async open(): Promise<void> {
     await this.leave();
-    await this.#editor.invoke("webhook-trigger:show-deliveries");
+    await this.editor.invoke("webhook-trigger:show-deliveries");
     await this.element.waitFor();
     const back = this.button(catalogText("tab.back"));
     if (await back.isVisible()) await back.click();
@@ -164,10 +161,10 @@ export class DeliveriesTab {
 
   /** Shows another tab. */
   async leave(): Promise<void> {
-    await this.#editor.invoke("core:show-info-tab");
+    await this.editor.invoke("core:show-info-tab");
     await this.element.waitFor({ state: "hidden" });
     // It notices in the next frame that nobody looks.
-    await this.#editor.page.evaluate(
+    await this.editor.page.evaluate(
       () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))),
     );
   }
@@ -189,7 +186,7 @@ export class DeliveriesTab {
   async fitInto(width: number): Promise<void> {
     await this.element.evaluate((tab, px) => tab.setAttribute("style", `width: ${px}px`), width);
     // The list sees its size in the next frame.
-    await this.#editor.page.waitForFunction((px) => {
+    await this.editor.page.waitForFunction((px) => {
       const tab = document.querySelector(".webhook-deliveries");
       const right = (tab?.getBoundingClientRect().left ?? 0) + px + 0.5;
       const all = [...(tab?.querySelectorAll("*:not(pre *)") ?? [])].filter((each) => each.checkVisibility());
@@ -199,7 +196,7 @@ export class DeliveriesTab {
 
   /** Goes to the top of the list, and looks elsewhere. */
   async stopReading(): Promise<void> {
-    await this.#editor.page.locator(".webhook-deliveries-list").evaluate((list: HTMLElement) => {
+    await this.editor.page.locator(".webhook-deliveries-list").evaluate((list: HTMLElement) => {
       list.scrollTo(0, 0);
       list.blur();
     });
@@ -207,7 +204,7 @@ export class DeliveriesTab {
 
   /** Has the editor hear what a runtime pushes when deliveries have come or have changed. */
   async publish(): Promise<void> {
-    await this.#editor.page.evaluate(() => {
+    await this.editor.page.evaluate(() => {
       const packet = JSON.stringify([{ topic: "webhook-trigger/deliveries", data: { changed: true } }]);
       const { comms } = globalThis as unknown as { comms: WebSocket };
       comms.dispatchEvent(new MessageEvent("message", { data: packet }));

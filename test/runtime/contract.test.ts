@@ -1,7 +1,7 @@
 import should from "should";
 import { createRequire } from "node:module";
 import { gzipSync } from "node:zlib";
-import { acceptedBodies, refusedBodies } from "../harness/bodies";
+import { acceptedBodies } from "../harness/bodies";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { type Reply, send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
@@ -102,37 +102,6 @@ onBothWays("a webhook trigger", { flow }, (nodeRed) => {
       should(req.headers).not.have.property("x-gitlab-token");
     }
   });
-
-  const authorization = ["Authorization", bearer.Authorization] as const;
-  const gitlab = ["X-Gitlab-Token", token] as const;
-  for (const [error, name, path, ...headers] of [
-    ["", "without a token", "/hook"],
-    ["", "with the token in the query when the header is configured", `/hook?state=${encoded}`],
-    ["", "with another authentication scheme", "/hook", "Authorization", "Basic Zm9vOmJhcg=="],
-    ["", "with the token in the header when the query is configured", "/by-query", ...authorization],
-    ["", "with the token in Authorization when another header is configured", "/by-header", ...authorization],
-    ["invalid_token", "with a wrong token", "/hook", "Authorization", `Bearer ${"x".repeat(40)}`],
-    ["invalid_token", "with a short token", "/hook", "Authorization", "Bearer x"],
-    ["invalid_token", "with a token of 8,000 characters", "/hook", "Authorization", `Bearer ${"x".repeat(8000)}`],
-    ["invalid_token", "with the header twice", "/hook", ...authorization, ...authorization],
-    ["invalid_token", "with another header twice", "/by-header", ...gitlab, "x-gitlab-token", token],
-    ["invalid_token", "with the parameter twice", `/by-query?state=${encoded}&state=${encoded}`],
-    ["invalid_token", "with a wrong parameter", "/by-query?state=x"],
-  ] as const) {
-    it(`refuses a request ${name} with 401${error && " as an invalid token"}`, async () => {
-      const reply = await refused(401, () => send(url(path), { headers: ["Host", "x", ...headers], body: "x" }));
-      should(reply.headers["www-authenticate"]).equal(`Bearer realm="webhook"${error && `, error="${error}"`}`);
-    });
-  }
-
-  for (const { name, type, coding, body, status } of refusedBodies) {
-    it(`refuses ${name} with ${status}`, async () => {
-      const typed = { ...bearer, ...(type && { "Content-Type": type }), ...(coding && { "Content-Encoding": coding }) };
-      const reply = await refused(status, () => post("/hook", typed, body));
-      const codings = coding && status === 415 ? "gzip, deflate, br" : undefined;
-      should(reply.headers["accept-encoding"]).equal(codings);
-    });
-  }
 
   it("refuses a body over the limit, declared, counted or inflated, with 413", async () => {
     const body = Buffer.alloc(5 * megabyte + 1, " ");

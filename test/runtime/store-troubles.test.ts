@@ -19,18 +19,16 @@ const base: Options = { flow: tab(...guaranteed("safe"), webhook("usual", "/usua
 
 /** A Node-RED whose store gets into trouble, as its senders and its operator see it. */
 class TroubledNodeRed {
-  readonly nodeRed: NodeRed;
   readonly #accepted: string[] = [];
-  readonly #options: Options;
 
   static async start(options: Options): Promise<TroubledNodeRed> {
     return new TroubledNodeRed(await NodeRed.start({ ...base, ...options }), options);
   }
 
-  private constructor(nodeRed: NodeRed, options: Options) {
-    this.nodeRed = nodeRed;
-    this.#options = options;
-  }
+  private constructor(
+    readonly nodeRed: NodeRed,
+    readonly options: Options,
+  ) {}
 
   async post(body = "{}"): Promise<Reply> {
     const headers = { ...bearer, "Content-Type": "text/plain" };
@@ -75,7 +73,7 @@ class TroubledNodeRed {
   async hasLostNothing(): Promise<void> {
     const { userDir } = this.nodeRed;
     await this.nodeRed.kill();
-    const next = await NodeRed.start({ ...base, ...this.#options, userDir });
+    const next = await NodeRed.start({ ...base, ...this.options, userDir });
     try {
       for (const id of this.#accepted) await next.message(id);
     } finally {

@@ -23,8 +23,13 @@ function testQueue(engine: QueueEngine): void {
     await queues.close(queue);
     queue = await queues.open(create(options));
   };
-  const look = async (id: string) => (await queue.find(id))?.delivery;
-  const stateOf = async (id: string) => (await look(id))?.state;
+  const stateOf = async (id: string) => (await queue.find(id))?.delivery.state;
+  /** Has the node "n" start a flow from now on. */
+  const run = (...how: ConstructorParameters<typeof TestFlow>) => {
+    const flow = new TestFlow(...how);
+    queue.process("n", flow);
+    return flow;
+  };
   const add = async (...ids: string[]) => {
     await Promise.all(ids.map(async (id) => queue.add(delivered(id), Buffer.from(id))));
   };
@@ -48,8 +53,7 @@ function testQueue(engine: QueueEngine): void {
     });
 
     it("has one with a known id already", async () => {
-      const flow = new TestFlow();
-      queue.process("n", flow);
+      const flow = run();
       await add("1");
       await until(async () => (await stateOf("1")) === "succeeded", "the flow");
       await queue.add(delivered("1"), body);
@@ -60,8 +64,7 @@ function testQueue(engine: QueueEngine): void {
     });
 
     it("keeps what starts no flow, and starts none", async () => {
-      const flow = new TestFlow();
-      queue.process("n", flow);
+      const flow = run();
       for (const state of ["refused", "duplicate", "handshake", "succeeded", "failed"] as const) {
         await queue.add(delivered(state, { state }), body);
       }
@@ -85,8 +88,7 @@ function testQueue(engine: QueueEngine): void {
 
   describe("starts flows, and", () => {
     it("hands over what was stored, and says how it ended", async () => {
-      const flow = new TestFlow();
-      queue.process("n", flow);
+      const flow = run();
       await add("1");
       await until(() => flow.ends.length === 1, "the flow");
       flow.starts.should.match([{ id: "1", attempt: 1, body: "1" }]);
@@ -130,8 +132,7 @@ function testQueue(engine: QueueEngine): void {
 
     for (const concurrency of [1, 3]) {
       it(`starts them ${concurrency === 1 ? "in order of arrival, " : ""}${concurrency} at once and no more`, async () => {
-        const flow = new TestFlow(laterSucceeded, { concurrency });
-        queue.process("n", flow);
+        const flow = run(laterSucceeded, { concurrency });
         const ids = Array.from({ length: 50 }, (_, index) => `${index}`);
         await add(...ids);
         await until(() => flow.ends.length === ids.length, "the burst");
@@ -141,8 +142,7 @@ function testQueue(engine: QueueEngine): void {
     }
 
     it("starts no more than the rate allows", async () => {
-      const flow = new TestFlow(succeeded, { ratePerMinute: 600 });
-      queue.process("n", flow);
+      const flow = run(succeeded, { ratePerMinute: 600 });
       // No start is before this, however late a test hears of the first.
       const begun = Date.now();
       await add("1", "2", "3", "4", "5", "6");
@@ -153,8 +153,7 @@ function testQueue(engine: QueueEngine): void {
     it("counts what runs, waits and has failed", async () => {
       let end: (result: AttemptResult) => void = () => undefined;
       const counted = async (wanted: object) => until(async () => isDeepStrictEqual(await queue.counts("n"), wanted), JSON.stringify(wanted)); // prettier-ignore
-      const flow = new TestFlow(() => new Promise((resolve) => (end = resolve)), { concurrency: 1, attempts: 2, backoffFirst: 100_000, backoffLongest: 100_000 }); // prettier-ignore
-      queue.process("n", flow);
+      run(() => new Promise((resolve) => (end = resolve)), { concurrency: 1, attempts: 2, backoffFirst: 100_000, backoffLongest: 100_000 }); // prettier-ignore
       await add("1", "2", "3");
       await counted({ queued: 2, running: 1 });
       end(failed());
@@ -169,8 +168,7 @@ function testQueue(engine: QueueEngine): void {
   describe("tries again, and", () => {
     it("waits longer after each failure, unless the flow says how long, and not for others", async () => {
       const results = [failed(), failed(), failed({ retryAfterMs: 300 })];
-      const flow = new TestFlow(({ delivery: { id, attempt } }) => (id === "1" ? results[attempt - 1] : undefined) ?? succeeded(), { concurrency: 1, attempts: 4, backoffFirst: 200 }); // prettier-ignore
-      queue.process("n", flow);
+      const flow = run(({ delivery: { id, attempt } }) => (id === "1" ? results[attempt - 1] : undefined) ?? succeeded(), { concurrency: 1, attempts: 4, backoffFirst: 200 }); // prettier-ignore
       await add("1", "2");
       await until(() => flow.ends.length === 5, "the flows");
       flow.ids.should.eql(["1", "2", "1", "1", "1"]);
@@ -189,8 +187,7 @@ function testQueue(engine: QueueEngine): void {
     });
 
     it("keeps for a person what has failed in all attempts", async () => {
-      const flow = new TestFlow(() => failed());
-      queue.process("n", flow);
+      const flow = run(() => failed());
       await add("1");
       await until(() => flow.ends.at(-1)?.state === "failed", "all attempts");
       flow.starts.map(({ attempt }) => attempt).should.eql([1, 2, 3]);
@@ -209,8 +206,7 @@ function testQueue(engine: QueueEngine): void {
       close();
       await until(() => first.ends.length === 1, "the end");
       first.ends.should.match([{ state: "queued", attempt: 0 }]);
-      const second = new TestFlow(succeeded, { concurrency: 1 });
-      queue.process("n", second);
+      const second = run(succeeded, { concurrency: 1 });
       queue.release();
       await until(() => second.ends.length === 2, "the flows");
       second.starts.should.match([
@@ -222,8 +218,7 @@ function testQueue(engine: QueueEngine): void {
 
   describe("pauses a node, and", () => {
     it("stores what comes and starts nothing, also after a restart, until it is resumed", async () => {
-      const flow = new TestFlow();
-      queue.process("n", flow);
+      const flow = run();
       await queue.pause("n");
       await queue.pause("n");
       should(queue.paused("n")).equal("manual");
@@ -259,8 +254,7 @@ function testQueue(engine: QueueEngine): void {
 
     it("lets running attempts end", async () => {
       let end: () => void = () => undefined;
-      const flow = new TestFlow(() => new Promise((resolve) => (end = () => resolve(succeeded()))), { concurrency: 1 });
-      queue.process("n", flow);
+      const flow = run(() => new Promise((resolve) => (end = () => resolve(succeeded()))), { concurrency: 1 });
       await add("1", "2");
       await until(() => flow.running === 1, "the flow");
       await queue.pause("n");
@@ -274,8 +268,7 @@ function testQueue(engine: QueueEngine): void {
     it("does so by itself after failures in a row, tries one at a time, and goes on when that succeeds", async () => {
       await reopen({ breakerInterval: 300 });
       let works = false;
-      const flow = new TestFlow(() => (works ? succeeded() : failed()), breaker);
-      queue.process("n", flow);
+      const flow = run(() => (works ? succeeded() : failed()), breaker);
       await add("1", "2", "3");
       await until(() => queue.paused("n") === "breaker", "the circuit breaker");
       await until(() => flow.starts.length === 4, "two that are tried");
@@ -287,8 +280,7 @@ function testQueue(engine: QueueEngine): void {
     });
 
     it("counts failures in a row alone, starts again at once when a person resumes it, and counts anew", async () => {
-      const flow = new TestFlow(({ delivery: { id } }) => (id === "2" ? succeeded() : failed({ isTold: true })), breaker); // prettier-ignore
-      queue.process("n", flow);
+      const flow = run(({ delivery: { id } }) => (id === "2" ? succeeded() : failed({ isTold: true })), breaker); // prettier-ignore
       await add("1", "2", "3");
       await until(() => flow.ends.length === 3, "the flows");
       should(queue.paused("n")).be.undefined();
@@ -296,19 +288,17 @@ function testQueue(engine: QueueEngine): void {
       await until(() => queue.paused("n") === "breaker", "the circuit breaker");
       await reopen();
       should(queue.paused("n")).equal("breaker");
-      const next = new TestFlow(() => failed({ isTold: true }), breaker);
-      queue.process("n", next);
+      const next = run(() => failed({ isTold: true }), breaker);
       await queue.resume("n");
       await until(() => next.ends.length === 1, "the flow");
       should(queue.paused("n")).be.undefined();
     });
 
     it("goes on where the node has no breaker any more", async () => {
-      queue.process("n", new TestFlow(() => failed(), { breaker: 1 }));
+      run(() => failed(), { breaker: 1 });
       await add("1");
       await until(() => queue.paused("n") === "breaker", "the circuit breaker");
-      const next = new TestFlow();
-      queue.process("n", next);
+      const next = run();
       await until(() => next.ends.length === 1, "the flow");
       should(queue.paused("n")).be.undefined();
     });
@@ -334,8 +324,7 @@ function testQueue(engine: QueueEngine): void {
     ] as const) {
       it(`counts ${whose} whose process has ended, and starts the flow again`, async () => {
         await kill(...args);
-        const flow = new TestFlow();
-        queue.process("n", flow);
+        const flow = run();
         await until(() => flow.ends.length === 1, "the take-over");
         flow.starts.should.match([{ id: "1", attempt: 2, body: "1" }]);
         const { attempts = [] } = (await queue.find("1")) ?? {};
@@ -346,8 +335,7 @@ function testQueue(engine: QueueEngine): void {
 
     it("starts none again that has ended its process in all attempts", async () => {
       await kill("1");
-      const flow = new TestFlow(succeeded, { attempts: 1 });
-      queue.process("n", flow);
+      const flow = run(succeeded, { attempts: 1 });
       await until(() => flow.ends.length === 1, "the take-over");
       flow.ends.should.match([{ id: "1", state: "failed", attempt: 1, error: "interrupted" }]);
       flow.starts.should.eql([]);
@@ -358,8 +346,7 @@ function testQueue(engine: QueueEngine): void {
     const started = (id: string) => delivered(id, { state: "running", attempt: 1 });
     let flow: TestFlow;
     beforeEach(() => {
-      flow = new TestFlow(succeeded, { concurrency: 1, backoffFirst: 1 });
-      queue.process("n", flow);
+      flow = run(succeeded, { concurrency: 1, backoffFirst: 1 });
     });
 
     it("starts it no more when it has ended, and holds up no others", async () => {
@@ -462,8 +449,7 @@ function testQueue(engine: QueueEngine): void {
       should(error).be.instanceof(StoreError).and.match({ trouble: "full" });
       await queue.add(delivered("5", { state: "refused" }), Buffer.alloc(0));
       should(await queue.find("4")).be.undefined();
-      const flow = new TestFlow();
-      queue.process("n", flow);
+      const flow = run();
       await until(() => flow.ends.length === 3, "the flows");
       await queue.add(delivered("4", { node: "m" }), large);
       await until(() => queues.told.said.length === 2, "the news");
