@@ -13,21 +13,18 @@ describe("the senders", () => {
     }
   });
 
-  it("have a name of their own and documentation that can be opened", () => {
+  it("have a name of their own, documentation that can be opened, and an encoding in which they sign, unless they send the secret itself", () => {
     new Set(known.map(([, { name }]) => name)).size.should.equal(senderIds.length);
-    for (const [id, { name, docs }] of known) {
+    for (const [id, { name, docs, scheme }] of known) {
       name.trim().should.equal(name).and.not.equal("");
       new URL(docs).protocol.should.equal("https:", id);
+      should(scheme.sig.enc === undefined).equal(scheme.alg === "token", id);
     }
   });
 
   it("are tried in an order that has each of those whose requests tell, once", () => {
     const telling = known.filter(([, { recognise }]) => recognise).map(([id]) => id);
     [...recogniseOrder].sort().should.eql(telling.sort());
-  });
-
-  it("say in which encoding they sign, unless they send the secret itself", () => {
-    for (const [id, { scheme }] of known) should(scheme.sig.enc === undefined).equal(scheme.alg === "token", id);
   });
 
   it("ask for the URL exactly where they sign it, and may for a scheme that a user writes", () => {

@@ -30,11 +30,8 @@ describe("pausing a node over the admin API", () => {
     return { status: reply.status, code: (reply.json as { code: string }).code, logged };
   };
 
-  it("answers 503 with the trouble of the store, which reports itself", async () => {
+  it("answers 503 with the trouble of the store, which reports itself, and 500 to an unforeseen error, which it logs", async () => {
     should(await failing(new StoreError("unreachable"))).eql({ status: 503, code: "unreachable", logged: [] });
-  });
-
-  it("answers 500 and logs the error where it is unforeseen", async () => {
     const error = new TypeError("unforeseen");
     should(await failing(error)).eql({ status: 500, code: "unforeseen", logged: [error] });
   });

@@ -1,9 +1,8 @@
 import { mock } from "node:test";
 import should from "should";
 import type { StoredDeliveries } from "../../../src/admin/inactivity";
-import type { Delivery } from "../../../src/deliveries/delivery";
+import type { Delivery, State } from "../../../src/deliveries/delivery";
 import type { Query } from "../../../src/deliveries/queue";
-import type { State } from "../../../src/deliveries/delivery";
 import { Observed, settle } from "../../harness/observed";
 
 const hour = 3_600_000;

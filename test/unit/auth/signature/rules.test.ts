@@ -210,17 +210,15 @@ describe("a signature's rules", () => {
     } // prettier-ignore
   });
 
-  describe("of algorithms", () => {
-    it("ecdsa-p256-sha256 takes DER, and nothing else", () => {
-      const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
-      const scheme: Scheme = { ...plain, alg: "ecdsa-p256-sha256", key: { format: "spki-base64" } };
-      const secrets = { first: publicKey.export({ format: "der", type: "spki" }).toString("base64") };
-      outcome(scheme, ["X-Signature", sign("sha256", body, privateKey).toString("hex")], secrets).should.equal("first");
-      const flat = sign("sha256", body, { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("hex");
-      for (const signature of [flat, "00", hex]) {
-        outcome(scheme, ["X-Signature", signature], secrets).should.equal("signatureWrong");
-      }
-    });
+  it("of ecdsa-p256-sha256 are that it takes DER, and nothing else", () => {
+    const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
+    const scheme: Scheme = { ...plain, alg: "ecdsa-p256-sha256", key: { format: "spki-base64" } };
+    const secrets = { first: publicKey.export({ format: "der", type: "spki" }).toString("base64") };
+    outcome(scheme, ["X-Signature", sign("sha256", body, privateKey).toString("hex")], secrets).should.equal("first");
+    const flat = sign("sha256", body, { key: privateKey, dsaEncoding: "ieee-p1363" }).toString("hex");
+    for (const signature of [flat, "00", hex]) {
+      outcome(scheme, ["X-Signature", signature], secrets).should.equal("signatureWrong");
+    }
   });
 
   describe("of tokens", () => {
