@@ -1,11 +1,3 @@
-/** A body as a sender sends it, and its payload. */
-interface BodyCase {
-  name: string;
-  type?: string;
-  body: string | Buffer;
-  payload: unknown;
-}
-
 const json = "application/json";
 const form = "application/x-www-form-urlencoded";
 const bytes = Buffer.from([0x00, 0xff, 0xfe, 0x80]);
@@ -72,8 +64,8 @@ const binary = [
   ...["multipart/mixed; boundary=x", "no type at all", "/", ";charset=utf-8"],
 ];
 
-/** Every row of the contract's table of decodings, in JSON, text, form and binary. */
-export const acceptedBodies: BodyCase[] = [
-  ...accepted.map(([name, type, body, payload]) => ({ name, ...(type !== undefined && { type }), body, payload })),
+/** Every row of the contract's table of decodings, in JSON, text, form and binary: bodies as senders send them. */
+export const acceptedBodies = [
+  ...accepted.map(([name, type, body, payload]) => ({ name, type, body, payload })),
   ...binary.map((type) => ({ name: `the type ${type}`, type, body: "plain", payload: Buffer.from("plain") })),
 ];
