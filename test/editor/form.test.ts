@@ -1,9 +1,9 @@
 import should from "should";
 import { senders } from "../../src/auth/senders/table";
 import { defaults, type SavedFields, tokenLength } from "../../src/config/fields";
-import { catalogText, type Editor, type Entered, type FormField, type Section } from "../harness/browser";
+import { catalogText, type Entered, type FormField, type Section } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
-import { openEditor } from "../harness/stage";
+import { useEditor } from "../harness/stage";
 
 /** What is entered one after the other, and the rules that it breaks: the name of a rule begins with its field. */
 const breaches: [entered: Entered, ...rules: string[]][] = [
@@ -64,19 +64,17 @@ const flow = webhookFlow(
 );
 
 describe("the form of the webhook trigger", () => {
-  let editor: Editor;
-  before(async () => {
-    ({ editor } = await openEditor(flow));
-  });
-  afterEach(() => editor.leave());
+  const { editor } = useEditor(flow);
 
   const isInvalid = (field: FormField) =>
-    editor.input(field).evaluate((input) => input.classList.contains("input-error"));
-  const state = (section: Section) => editor.state(section).innerText();
-  const isMarked = () => editor.page.locator(".webhook-trigger-form .input-error").count();
+    editor()
+      .input(field)
+      .evaluate((input) => input.classList.contains("input-error"));
+  const state = (section: Section) => editor().state(section).innerText();
+  const isMarked = () => editor().page.locator(".webhook-trigger-form .input-error").count();
 
   it("names the fields as the specification does, and has a help panel", async () => {
-    await editor.edit("plain");
+    await editor().edit("plain");
     const labels = {
       relativePath: "Relative Path",
       returnQueryParams: "Return Query Params",
@@ -87,119 +85,119 @@ describe("the form of the webhook trigger", () => {
       name: "Name",
     };
     for (const [field, label] of Object.entries(labels)) {
-      const shown = await editor.page.locator(`label[for="node-input-${field}"]`).textContent();
+      const shown = await editor().page.locator(`label[for="node-input-${field}"]`).textContent();
       should(shown?.trim()).equal(label);
     }
-    await editor.page.locator(".red-ui-tray-footer .fa-book").click();
-    const help = editor.page.locator(".red-ui-help .red-ui-help", { hasText: "Starts the flow when" });
+    await editor().page.locator(".red-ui-tray-footer .fa-book").click();
+    const help = editor().page.locator(".red-ui-help .red-ui-help", { hasText: "Starts the flow when" });
     await help.waitFor();
     (await help.innerText()).should.containEql(catalogText("label.relativePath"));
   });
 
   it("gives a new node the defaults, a path and a token of its own, and finds no fault with it", async () => {
-    await editor.editAsItIs(await editor.drop("webhook-trigger", 500, 300));
+    await editor().editAsItIs(await editor().drop("webhook-trigger", 500, 300));
     for (const field of ["name", "sender", "verificationMethod", "queryParameter", "headerParameter"] as const) {
-      (await editor.input(field).inputValue()).should.equal(defaults[field]);
+      (await editor().input(field).inputValue()).should.equal(defaults[field]);
     }
-    (await editor.input("returnQueryParams").isChecked()).should.equal(defaults.returnQueryParams);
-    (await editor.input("relativePath").inputValue()).should.match(/^\/hook-[a-z0-9]{6}$/);
-    (await editor.input("token").inputValue()).should.match(/^[\w-]{40}$/);
-    (await editor.openSections()).should.eql([]);
+    (await editor().input("returnQueryParams").isChecked()).should.equal(defaults.returnQueryParams);
+    (await editor().input("relativePath").inputValue()).should.match(/^\/hook-[a-z0-9]{6}$/);
+    (await editor().input("token").inputValue()).should.match(/^[\w-]{40}$/);
+    (await editor().openSections()).should.eql([]);
     (await isMarked()).should.equal(0);
-    await editor.enter({ sender: "github" });
-    (await editor.openSections()).should.eql([]);
+    await editor().enter({ sender: "github" });
+    (await editor().openSections()).should.eql([]);
   });
 
   const expectBroken = async (...rules: string[]) => {
     for (const rule of rules) {
       const [field] = rule.split(".") as [FormField];
-      (await editor.message(field).innerText()).should.equal(catalogText(`rules.${rule}`), rule);
+      (await editor().message(field).innerText()).should.equal(catalogText(`rules.${rule}`), rule);
       (await isInvalid(field)).should.be.true(rule);
     }
   };
 
   it("says under each field which rule is broken, and takes it back as soon as the rule is kept", async () => {
-    await editor.edit("plain");
+    await editor().edit("plain");
     for (const [entered, ...rules] of breaches) {
-      await editor.enter(entered);
+      await editor().enter(entered);
       await expectBroken(...rules);
     }
-    await editor.enter({ scheme: JSON.stringify(senders.custom.scheme), relativePath: "/orders" });
+    await editor().enter({ scheme: JSON.stringify(senders.custom.scheme), relativePath: "/orders" });
     for (const field of ["scheme", "relativePath"] as const) {
-      (await editor.message(field).isVisible()).should.be.false(field);
+      (await editor().message(field).isVisible()).should.be.false(field);
       (await isInvalid(field)).should.be.false(field);
     }
   });
 
   it("says which rule is broken by what was saved, keeps it, and marks the node as invalid", async () => {
     for (const [id, [, ...rules]] of Object.entries(strange)) {
-      await editor.edit(id);
+      await editor().edit(id);
       await expectBroken(...rules);
-      await editor.done();
-      (await editor.isValid(id)).should.be.false(id);
+      await editor().done();
+      (await editor().isValid(id)).should.be.false(id);
     }
-    should(await editor.saved("unknown", "verificationMethod")).equal("cookie");
-    await editor.edit("boxes");
+    should(await editor().saved("unknown", "verificationMethod")).equal("cookie");
+    await editor().edit("boxes");
     for (const box of Object.keys(boxes) as (keyof typeof boxes)[]) {
-      await editor.enter({ [box]: "perhaps" });
+      await editor().enter({ [box]: "perhaps" });
       await expectBroken(box);
     }
   });
 
   it("shows and checks the parameter field of the chosen method alone, and both where the environment decides", async () => {
     const shown = async () => [
-      await editor.input("queryParameter").isVisible(),
-      await editor.input("headerParameter").isVisible(),
+      await editor().input("queryParameter").isVisible(),
+      await editor().input("headerParameter").isVisible(),
     ];
-    await editor.edit("environment");
+    await editor().edit("environment");
     (await shown()).should.eql([true, true]);
-    await editor.cancel();
-    await editor.edit("unknown");
+    await editor().cancel();
+    await editor().edit("unknown");
     (await shown()).should.eql([false, false]);
-    await editor.cancel();
-    await editor.edit("unused");
+    await editor().cancel();
+    await editor().edit("unused");
     (await shown()).should.eql([true, false]);
     (await isInvalid("headerParameter")).should.be.false();
-    await editor.enter({ verificationMethod: "header" });
+    await editor().enter({ verificationMethod: "header" });
     (await shown()).should.eql([false, true]);
     await expectBroken("headerParameter");
     // A node that comes back after it was deleted from its form is checked by what it holds.
-    await editor.page.locator("#node-dialog-delete").click();
-    await editor.input("name").waitFor({ state: "detached" });
-    await editor.invoke("core:undo");
-    (await editor.isValid("unused")).should.be.true();
+    await editor().page.locator("#node-dialog-delete").click();
+    await editor().input("name").waitFor({ state: "detached" });
+    await editor().invoke("core:undo");
+    (await editor().isValid("unused")).should.be.true();
   });
 
   it("takes environment variables in every field, and keeps them on Done", async () => {
-    await editor.edit("environment");
-    await editor.input("token").fill("${TOKEN}");
+    await editor().edit("environment");
+    await editor().input("token").fill("${TOKEN}");
     (await isMarked()).should.equal(0);
-    (await editor.page.locator(".webhook-trigger-message").allInnerTexts()).join("").should.equal("");
+    (await editor().page.locator(".webhook-trigger-message").allInnerTexts()).join("").should.equal("");
     (await state("verification")).should.equal("${VERIFICATIONMETHOD}");
     (await state("terminal")).should.equal(catalogText("section.lineUnknown"));
-    await editor.done();
+    await editor().done();
     for (const [field, value] of Object.entries(environmentValues)) {
-      should(await editor.saved("environment", field as keyof SavedFields)).equal(value);
+      should(await editor().saved("environment", field as keyof SavedFields)).equal(value);
     }
   });
 
   it("ticks a box that was saved as the text true", async () => {
-    await editor.edit("ticked");
-    (await editor.input("returnQueryParams").isChecked()).should.be.true();
-    (await editor.input("guaranteed").isChecked()).should.be.true();
+    await editor().edit("ticked");
+    (await editor().input("returnQueryParams").isChecked()).should.be.true();
+    (await editor().input("guaranteed").isChecked()).should.be.true();
   });
 
   it("opens a section for an error in it, which the heading states, until the user closes it", async () => {
-    await editor.edit("broken");
-    await editor.enter({ headerParameter: "X Token" });
-    await editor.done();
-    (await editor.isValid("broken")).should.be.false();
-    await editor.editAsItIs("broken");
-    (await editor.openSections()).should.eql(["verification"]);
+    await editor().edit("broken");
+    await editor().enter({ headerParameter: "X Token" });
+    await editor().done();
+    (await editor().isValid("broken")).should.be.false();
+    await editor().editAsItIs("broken");
+    (await editor().openSections()).should.eql(["verification"]);
     (await state("verification")).should.equal(catalogText("section.broken"));
-    (await editor.state("verification").locator("i.fa").count()).should.equal(1);
-    await editor.part("heading-verification").click();
-    await editor.enter({ name: "Broken" });
-    (await editor.openSections()).should.eql([]);
+    (await editor().state("verification").locator("i.fa").count()).should.equal(1);
+    await editor().part("heading-verification").click();
+    await editor().enter({ name: "Broken" });
+    (await editor().openSections()).should.eql([]);
   });
 });

@@ -1,8 +1,7 @@
 import should from "should";
 import { catalogText, type Editor } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
-import type { NodeRed } from "../harness/node-red";
-import { openEditor } from "../harness/stage";
+import { openEditor, useEditor } from "../harness/stage";
 
 /** What the form cannot show of a saved token. */
 const placeholder = catalogText("testRequest.placeholder");
@@ -24,97 +23,88 @@ const flow = [
 ];
 
 describe("the box with what to give to the sender", () => {
-  let nodeRed: NodeRed;
-  let editor: Editor;
-  before(async () => {
-    ({ editor, nodeRed } = await openEditor(flow));
-  });
-  beforeEach(() => editor.edit("edited"));
-  afterEach(() => editor.leave());
+  const { editor, nodeRed } = useEditor(flow);
+  beforeEach(() => editor().edit("edited"));
 
-  const makeToken = async () => {
-    await editor.tokenButton("make").click();
-    return editor.input("token").inputValue();
-  };
-  const text = async (note: "seen" | "yours" | "closed") => (await editor.note(note).innerText()).trim();
+  const text = async (note: "seen" | "yours" | "closed") => (await editor().note(note).innerText()).trim();
   /** Opens the form anew, with another setting. */
   const reopen = async (...setting: Parameters<Editor["set"]>) => {
-    await editor.cancel();
-    await editor.set(...setting);
-    await editor.edit("edited");
+    await editor().cancel();
+    await editor().set(...setting);
+    await editor().edit("edited");
   };
 
   it("has the URL, as the path is typed, but not for a path from the environment", async () => {
     for (const [relativePath, path] of [["orders/new", "/orders/new"], ["/orders/", "/orders"]] as const) {
-      await editor.enter({ relativePath });
-      (await editor.given("url").innerText()).should.equal(nodeRed.node(path));
-      (await editor.copyGiven("url")).should.equal(nodeRed.node(path));
+      await editor().enter({ relativePath });
+      (await editor().given("url").innerText()).should.equal(nodeRed().node(path));
+      (await editor().copyGiven("url")).should.equal(nodeRed().node(path));
     }
     for (const relativePath of ["/orders/*", "${HOOK}"]) {
-      await editor.enter({ relativePath });
-      (await editor.given("url").isVisible()).should.be.false();
+      await editor().enter({ relativePath });
+      (await editor().given("url").isVisible()).should.be.false();
     }
     (await text("yours")).should.equal(catalogText("handover.pathFromEnvironment"));
   });
 
   it("has the token where it goes, in a header or in the URL, hides it with its field, and copies it as a whole", async () => {
-    const token = await makeToken();
-    (await editor.given("header").innerText()).should.equal(`Authorization: Bearer ${token}`);
-    await editor.enter({ headerParameter: "X-Token" });
-    (await editor.copyGiven("header")).should.equal(`X-Token: ${token}`);
-    await editor.enter({ verificationMethod: "query" });
-    (await editor.given("url").innerText()).should.equal(`${nodeRed.node("/edited")}?state=${token}`);
-    (await editor.given("header").isVisible()).should.be.false();
-    await editor.tokenButton("show").click();
-    (await editor.given("url").innerText()).should.match(/\?state=•+$/);
-    await editor.enter({ queryParameter: "a key" });
-    (await editor.copyGiven("url")).should.equal(`${nodeRed.node("/edited")}?a+key=${token}`);
-    await editor.enter({ verificationMethod: "header" });
-    (await editor.given("header").innerText()).should.match(/^X-Token: •+$/);
-    (await editor.copyGiven("header")).should.equal(`X-Token: ${token}`);
+    const token = await editor().makeToken();
+    (await editor().given("header").innerText()).should.equal(`Authorization: Bearer ${token}`);
+    await editor().enter({ headerParameter: "X-Token" });
+    (await editor().copyGiven("header")).should.equal(`X-Token: ${token}`);
+    await editor().enter({ verificationMethod: "query" });
+    (await editor().given("url").innerText()).should.equal(`${nodeRed().node("/edited")}?state=${token}`);
+    (await editor().given("header").isVisible()).should.be.false();
+    await editor().tokenButton("show").click();
+    (await editor().given("url").innerText()).should.match(/\?state=•+$/);
+    await editor().enter({ queryParameter: "a key" });
+    (await editor().copyGiven("url")).should.equal(`${nodeRed().node("/edited")}?a+key=${token}`);
+    await editor().enter({ verificationMethod: "header" });
+    (await editor().given("header").innerText()).should.match(/^X-Token: •+$/);
+    (await editor().copyGiven("header")).should.equal(`X-Token: ${token}`);
   });
 
   it("has a placeholder for a token that is saved, and says so", async () => {
-    (await editor.copyGiven("header")).should.equal(`Authorization: Bearer ${placeholder}`);
+    (await editor().copyGiven("header")).should.equal(`Authorization: Bearer ${placeholder}`);
     (await text("yours")).should.equal(catalogText("handover.yourToken"));
-    (await editor.note("seen").isVisible()).should.be.false();
-    await editor.enter({ verificationMethod: "query" });
-    (await editor.copyGiven("url")).should.equal(`${nodeRed.node("/edited")}?state=${placeholder}`);
+    (await editor().note("seen").isVisible()).should.be.false();
+    await editor().enter({ verificationMethod: "query" });
+    (await editor().copyGiven("url")).should.equal(`${nodeRed().node("/edited")}?state=${placeholder}`);
   });
 
   it("says to copy in time what Node-RED will not show again, and not what the sender shows", async () => {
     const secret = "0123456789abcdef0123456789abcdef";
-    await editor.enter({ secondToken: "x".repeat(40) });
+    await editor().enter({ secondToken: "x".repeat(40) });
     (await text("seen")).should.equal(catalogText("handover.tokenSeen"));
-    await editor.enter({ sender: "slack", secret });
-    (await editor.note("seen").isVisible()).should.be.false();
+    await editor().enter({ sender: "slack", secret });
+    (await editor().note("seen").isVisible()).should.be.false();
     // It shows the secret, and asks for a word besides.
-    await editor.enter({ sender: "meta", secret });
+    await editor().enter({ sender: "meta", secret });
     (await text("seen")).should.equal(catalogText("handover.tokenSeen"));
-    await editor.enter({ verifyToken: "" });
-    (await editor.note("seen").isVisible()).should.be.false();
-    await editor.enter({ sender: "github" });
+    await editor().enter({ verifyToken: "" });
+    (await editor().note("seen").isVisible()).should.be.false();
+    await editor().enter({ sender: "github" });
     (await text("seen")).should.equal(catalogText("handover.secretSeen"));
   });
 
   it("says who cannot reach the address, and where to read on, or that HTTP nodes are switched off", async () => {
-    const reach = () => editor.part("reach").innerText();
+    const reach = () => editor().part("reach").innerText();
     (await reach()).should.equal(catalogText("url.computer", { host: "127.0.0.1" }));
-    should(await editor.note("reach").locator("a").getAttribute("href")).endWith("/docs/reaching-node-red.md");
+    should(await editor().note("reach").locator("a").getAttribute("href")).endWith("/docs/reaching-node-red.md");
     for (const [base, key] of [
       ["http://192.168.1.7:1880", "url.network"],
       ["http://localhost:1880", "url.computer"],
       ["https://nodered.example", undefined],
     ] as const) {
       await reopen("webhookTriggerBaseUrl", base);
-      (await editor.note("reach").isVisible()).should.equal(key !== undefined);
+      (await editor().note("reach").isVisible()).should.equal(key !== undefined);
       if (key) (await reach()).should.equal(catalogText(key, { host: new URL(base).hostname }));
     }
     await reopen("webhookTriggerRoots", { admin: "/", node: false });
     (await text("closed")).should.equal(catalogText("url.closed"));
-    (await editor.given("url").isVisible()).should.be.false();
-    await editor.set("webhookTriggerBaseUrl", undefined);
-    await editor.set("webhookTriggerRoots", { admin: "/", node: "/" });
+    (await editor().given("url").isVisible()).should.be.false();
+    await editor().set("webhookTriggerBaseUrl", undefined);
+    await editor().set("webhookTriggerRoots", { admin: "/", node: "/" });
   });
 
   it("warns that another node has the path, and names it and its flow", async () => {
@@ -124,16 +114,16 @@ describe("the box with what to give to the sender", () => {
       ["NAMED/", "url.takenByWebhook", 'Shop & "more" <b>'],
       ["/posted", "url.takenByHttpIn", "http in"],
     ] as const) {
-      await editor.enter({ relativePath: path });
+      await editor().enter({ relativePath: path });
       const named = catalogText("url.rival", { name, flow: "Test" });
-      (await editor.note("taken").innerText()).trim().should.equal(catalogText(key, { name: named }));
+      (await editor().note("taken").innerText()).trim().should.equal(catalogText(key, { name: named }));
     }
     // Not of the node itself, of disabled nodes, and of those for other methods.
     for (const path of ["/edited", "/got", "/disabled", "/elsewhere", "/off", ""]) {
-      await editor.enter({ relativePath: "/named" });
-      await editor.note("taken").waitFor();
-      await editor.enter({ relativePath: path });
-      (await editor.note("taken").isVisible()).should.be.false(path);
+      await editor().enter({ relativePath: "/named" });
+      await editor().note("taken").waitFor();
+      await editor().enter({ relativePath: path });
+      (await editor().note("taken").isVisible()).should.be.false(path);
     }
   });
 }); // prettier-ignore

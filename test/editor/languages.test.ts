@@ -1,13 +1,12 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
-import { catalogText, type Editor, sections } from "../harness/browser";
+import { catalogText, sections } from "../harness/browser";
 import { DeliveriesTab, FakeRuntime, states, summary } from "../harness/deliveries-tab";
 import { handlingFields, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
-import type { NodeRed } from "../harness/node-red";
 import { root } from "../harness/package";
-import { openEditor } from "../harness/stage";
+import { useEditor } from "../harness/stage";
 
 const languages = readdirSync(join(root, "locales"));
 const paths = ["saved", "rival", "orders"].map((id) => ({ id, relativePath: `/${id}` }));
@@ -20,42 +19,37 @@ const labels = [
 ];
 
 describe("in German", () => {
-  let editor: Editor;
-  let nodeRed: NodeRed;
   const text = (key: string, values: Record<string, string> = {}) => catalogText(key, values, "de");
-  before(async () => {
-    const flow = webhookFlow(...paths, { id: "late", relativePath: "/saved" });
-    ({ editor, nodeRed } = await openEditor(flow, { settings: { lang: "de" } }, { locale: "de" }));
-  });
-  afterEach(() => editor.leave());
+  const flow = webhookFlow(...paths, { id: "late", relativePath: "/saved" });
+  const { editor, nodeRed } = useEditor(flow, { settings: { lang: "de" } }, { locale: "de" });
 
   it("are the form, with its messages and its help, the status and the log", async () => {
-    await editor.edit("saved");
-    (await editor.state("reply").innerText()).should.equal(text("section.atOnce", { status: "200" }));
-    (await editor.hint("token").innerText()).should.equal(text("credential.kept"));
-    (await editor.sendTest()).should.equal(text("testRequest.accepted"));
-    await editor.enter({ relativePath: "/rival" });
+    await editor().edit("saved");
+    (await editor().state("reply").innerText()).should.equal(text("section.atOnce", { status: "200" }));
+    (await editor().hint("token").innerText()).should.equal(text("credential.kept"));
+    (await editor().sendTest()).should.equal(text("testRequest.accepted"));
+    await editor().enter({ relativePath: "/rival" });
     const name = text("url.rival", { name: text("paletteLabel"), flow: "Test" });
-    (await editor.note("taken").innerText()).trim().should.equal(text("url.takenByWebhook", { name }));
-    await editor.enter({ relativePath: "/a b" });
-    (await editor.message("relativePath").innerText()).should.equal(text("rules.relativePath.characters"));
-    await editor.page.locator(".red-ui-tray-footer .fa-book").click();
-    const help = editor.page.locator(".red-ui-help .red-ui-help b", { hasText: text("label.returnQueryParams") });
+    (await editor().note("taken").innerText()).trim().should.equal(text("url.takenByWebhook", { name }));
+    await editor().enter({ relativePath: "/a b" });
+    (await editor().message("relativePath").innerText()).should.equal(text("rules.relativePath.characters"));
+    await editor().page.locator(".red-ui-tray-footer .fa-book").click();
+    const help = editor().page.locator(".red-ui-help .red-ui-help b", { hasText: text("label.returnQueryParams") });
     await help.first().waitFor();
-    await nodeRed.status("late", new RegExp(text("status.waiting", { path: "/saved" })));
-    await send(nodeRed.node("/saved"));
-    await nodeRed.until(() => nodeRed.log.includes(text("refused.tokenMissing")) || undefined, "the refusal in the log");
+    await nodeRed().status("late", new RegExp(text("status.waiting", { path: "/saved" })));
+    await send(nodeRed().node("/saved"));
+    await nodeRed().until(() => nodeRed().log.includes(text("refused.tokenMissing")) || undefined, "the refusal in the log");
   });
 
   it("and in each other language, texts fit into one line beside the fields and in the headings of the form", async () => {
-    await editor.edit("saved");
-    await editor.enter({ ignoreDuplicates: true, guaranteed: true });
+    await editor().edit("saved");
+    await editor().enter({ ignoreDuplicates: true, guaranteed: true });
     const places = [
       ...labels.map((field) => [`label[for="node-input-${field}"]`, `label.${field}`] as const),
       ...sections.map((section) => [`#webhook-trigger-heading-${section} > span`, `section.${section}`] as const),
     ];
     for (const [place, key] of places) {
-      const label = editor.page.locator(place).first();
+      const label = editor().page.locator(place).first();
       (await label.innerText()).trim().should.equal(text(key));
       const texts = languages.map((language) => catalogText(key, {}, language));
       const heights = await label.evaluate((element, shown) => {
@@ -69,11 +63,11 @@ describe("in German", () => {
   });
 
   it("is the tab of deliveries, which fits into a narrow sidebar, and so do the states of each other language", async () => {
-    const runtime = await FakeRuntime.serve(editor.page);
+    const runtime = await FakeRuntime.serve(editor().page);
     const node = "a node with a name that is too long";
     runtime.deliveries = [summary({ id: "1", state: "refused", cause: refusal, node }), summary({ id: "2" })];
     runtime.silent = [{ node: "orders", hours: 24, since: 0 }];
-    const tab = new DeliveriesTab(editor);
+    const tab = new DeliveriesTab(editor());
     await tab.open();
     await tab.row(text("refused.tokenMissing")).filter({ hasText: text("tab.state.refused") }).waitFor();
     await tab.row(text("tab.state.succeeded")).locator(".webhook-deliveries-check").click();

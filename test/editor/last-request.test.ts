@@ -1,10 +1,9 @@
 import should from "should";
 import type { NodeReport } from "../../src/admin/node-health";
-import { catalogText, type Editor } from "../harness/browser";
+import { catalogText } from "../harness/browser";
 import { bearer, token, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
-import type { NodeRed } from "../harness/node-red";
-import { openEditor } from "../harness/stage";
+import { useEditor } from "../harness/stage";
 import { uncalled } from "../harness/node-report";
 import { until } from "../harness/until";
 
@@ -27,19 +26,12 @@ const calm: NodeReport = { ...uncalled, accepted: 14, last: { at, outcome: "acce
 const counted = { accepted: "14", refused: "0", handshakes: "1" };
 
 describe("the last request in the form of its node", () => {
-  let nodeRed: NodeRed;
-  let editor: Editor;
-  before(async () => {
-    ({ editor, nodeRed } = await openEditor(flow));
-  });
-  afterEach(async () => {
-    await editor.leave();
-    await editor.page.unrouteAll();
-  });
+  const { editor, nodeRed } = useEditor(flow);
+  afterEach(() => editor().page.unrouteAll());
 
   /** A line of the form. */
   type Line = "last-request" | "refused" | "looks-like" | "brought";
-  const line = (name: Line) => editor.part(name);
+  const line = (name: Line) => editor().part(name);
   const text = async (name: Line) => {
     await line(name).waitFor();
     return (await line(name).locator("> span").first().innerText()).trim();
@@ -47,8 +39,8 @@ describe("the last request in the form of its node", () => {
   const shows = (name: Line, expected: string) => line(name).filter({ hasText: expected }).waitFor();
   /** Opens a form to which the runtime says this. */
   const edit = async (id: string, report: NodeReport) => {
-    await editor.page.route("**/webhook-trigger/*/lastRequest", (route) => route.fulfill({ json: report }));
-    await editor.editAsItIs(id);
+    await editor().page.route("**/webhook-trigger/*/lastRequest", (route) => route.fulfill({ json: report }));
+    await editor().editAsItIs(id);
   };
 
   it("is shown with its time and the counts, which are renewed while the form is open", async () => {
@@ -84,32 +76,32 @@ describe("the last request in the form of its node", () => {
     await edit("plain", { ...calm, refused: 2, last: { at, outcome: "refused" }, lastRefused });
     (await text("looks-like")).should.startWith(catalogText("lastRequest.looksLike", { name: "Stripe" }));
     await line("looks-like").locator("button").click();
-    (await editor.input("sender").inputValue()).should.equal("stripe");
-    (await editor.input("verificationMethod").inputValue()).should.equal("signature");
-    (await editor.focus()).should.equal("node-input-sender");
+    (await editor().input("sender").inputValue()).should.equal("stripe");
+    (await editor().input("verificationMethod").inputValue()).should.equal("signature");
+    (await editor().focus()).should.equal("node-input-sender");
     await line("looks-like").waitFor({ state: "hidden" });
   });
 
   it("is missing while the node is not deployed, and not asked for once the form is closed", async () => {
     const asked: string[] = [];
-    await editor.page.route("**/webhook-trigger/*/lastRequest", (route) => {
+    await editor().page.route("**/webhook-trigger/*/lastRequest", (route) => {
       asked.push(route.request().url().split("/").at(-2) ?? "");
       return route.fulfill({ status: 404 });
     });
-    const answered = editor.page.waitForResponse("**/lastRequest");
-    await editor.editAsItIs("plain");
+    const answered = editor().page.waitForResponse("**/lastRequest");
+    await editor().editAsItIs("plain");
     await answered;
     (await line("last-request").isVisible()).should.be.false();
-    await editor.cancel();
+    await editor().cancel();
     // While the next form asks again and again.
-    await editor.editAsItIs("orders");
+    await editor().editAsItIs("orders");
     await until(() => asked.filter((id) => id === "orders").length > 2, "the next form to ask again");
     asked.slice(asked.indexOf("orders")).should.not.containEql("plain");
   });
 
   it("is what the runtime has met, and why it refused a request", async () => {
-    const call = async (headers: Record<string, string>) => (await send(nodeRed.node("/orders"), { headers })).status;
-    await editor.editAsItIs("orders");
+    const call = async (headers: Record<string, string>) => (await send(nodeRed().node("/orders"), { headers })).status;
+    await editor().editAsItIs("orders");
     await shows("last-request", catalogText("lastRequest.none"));
     (await call(bearer)).should.equal(200);
     (await call({ "X-GitHub-Event": "ping", "X-GitHub-Delivery": "1", "X-Token": token })).should.equal(401);
@@ -122,19 +114,19 @@ describe("the last request in the form of its node", () => {
 
   it("brings the secret of its sender, which the form takes over once", async () => {
     const secret = "0123456789abcdef0123456789abcdef";
-    (await send(nodeRed.node("/asana"), { headers: { "X-Hook-Secret": secret } })).status.should.equal(200);
-    await editor.editAsItIs("asana");
-    (await editor.input("arm").isChecked()).should.be.true();
+    (await send(nodeRed().node("/asana"), { headers: { "X-Hook-Secret": secret } })).status.should.equal(200);
+    await editor().editAsItIs("asana");
+    (await editor().input("arm").isChecked()).should.be.true();
     await line("brought").locator("button").click();
-    await editor.page.locator("#node-input-secret[type=text]").waitFor();
-    (await editor.input("secret").inputValue()).should.equal(secret);
-    (await editor.input("arm").isChecked()).should.be.false();
-    (await editor.focus()).should.equal("node-input-secret");
-    await editor.cancel();
-    await editor.editAsItIs("asana");
+    await editor().page.locator("#node-input-secret[type=text]").waitFor();
+    (await editor().input("secret").inputValue()).should.equal(secret);
+    (await editor().input("arm").isChecked()).should.be.false();
+    (await editor().focus()).should.equal("node-input-secret");
+    await editor().cancel();
+    await editor().editAsItIs("asana");
     await line("last-request").waitFor();
     (await line("brought").isVisible()).should.be.false();
-    const again = await fetch(nodeRed.admin("/webhook-trigger/asana/secret"), { method: "POST" });
+    const again = await fetch(nodeRed().admin("/webhook-trigger/asana/secret"), { method: "POST" });
     should(again.status).equal(404);
   });
 }); // prettier-ignore

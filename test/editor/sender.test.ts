@@ -1,71 +1,65 @@
 import should from "should";
 import { senderIds, senders } from "../../src/auth/senders/table";
-import { catalogText, type Editor, type FormField } from "../harness/browser";
+import { catalogText, type FormField } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
-import type { NodeRed } from "../harness/node-red";
-import { openEditor } from "../harness/stage";
+import { useEditor } from "../harness/stage";
 
 const flow = webhookFlow({ id: "plain", relativePath: "/plain" });
 
 describe("the sender in the form", () => {
-  let nodeRed: NodeRed;
-  let editor: Editor;
-  before(async () => {
-    ({ editor, nodeRed } = await openEditor(flow));
-  });
-  afterEach(() => editor.leave());
+  const { editor, nodeRed } = useEditor(flow);
 
   const values = async (...fields: FormField[]) => {
     const found: Record<string, string> = {};
-    for (const field of fields) found[field] = await editor.input(field).inputValue();
+    for (const field of fields) found[field] = await editor().input(field).inputValue();
     return found;
   };
   const shown = async (...fields: FormField[]) => {
     const visible: FormField[] = [];
-    for (const field of fields) if (await editor.input(field).isVisible()) visible.push(field);
+    for (const field of fields) if (await editor().input(field).isVisible()) visible.push(field);
     return visible;
   };
 
   it("is the first thing to be chosen, of all that are known", async () => {
-    await editor.editAsItIs("plain");
-    const first = editor.page.locator(".webhook-trigger-form").locator("input, select, button").first();
+    await editor().editAsItIs("plain");
+    const first = editor().page.locator(".webhook-trigger-form").locator("input, select, button").first();
     should(await first.getAttribute("id")).equal("node-input-sender");
-    const listed = await editor.input("sender").locator("option").evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
+    const listed = await editor().input("sender").locator("option").evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
     listed.slice(0, 4).should.eql(["", "github", "gitlab", "gitlab-signed"]);
     should(listed.at(-1)).equal("custom");
     listed.slice().sort().should.eql(["", ...senderIds].sort());
-    const names = await editor.input("sender").locator("optgroup").last().locator("option").allInnerTexts();
+    const names = await editor().input("sender").locator("optgroup").last().locator("option").allInnerTexts();
     names.should.eql(names.slice().sort((one, other) => one.localeCompare(other)));
   });
 
   it("makes a new secret where its user chooses that, and gives it away with the URL", async () => {
-    await editor.editAsItIs("plain");
-    await editor.input("sender").selectOption("github");
+    await editor().editAsItIs("plain");
+    await editor().input("sender").selectOption("github");
     (await values("verificationMethod")).should.eql({ verificationMethod: "signature" });
     (await shown("token", "secret", "verifyToken", "publicUrl", "arm")).should.eql(["secret"]);
     const { secret = "" } = await values("secret");
     secret.should.match(/^[\w-]{40}$/);
-    (await editor.copyGiven("secret")).should.equal(secret);
-    (await editor.copyGiven("url")).should.equal(nodeRed.node("/plain"));
-    (await editor.given("header").isVisible()).should.be.false();
-    (await editor.note("seen").innerText()).trim().should.equal(catalogText("handover.secretSeen"));
-    (await editor.hint("secret").innerText()).should.containEql(catalogText("secret.chosen", { name: "GitHub" }));
-    should(await editor.hint("secret").locator("a").getAttribute("href")).equal(senders.github.docs);
+    (await editor().copyGiven("secret")).should.equal(secret);
+    (await editor().copyGiven("url")).should.equal(nodeRed().node("/plain"));
+    (await editor().given("header").isVisible()).should.be.false();
+    (await editor().note("seen").innerText()).trim().should.equal(catalogText("handover.secretSeen"));
+    (await editor().hint("secret").innerText()).should.containEql(catalogText("secret.chosen", { name: "GitHub" }));
+    should(await editor().hint("secret").locator("a").getAttribute("href")).equal(senders.github.docs);
   });
 
   it("says where the sender shows the secret, and what it begins with, drops a generated one, and keeps a typed one", async () => {
-    await editor.editAsItIs("plain");
-    await editor.enter({ sender: "github" });
-    await editor.enter({ sender: "stripe" });
+    await editor().editAsItIs("plain");
+    await editor().enter({ sender: "github" });
+    await editor().enter({ sender: "stripe" });
     (await values("secret")).should.eql({ secret: "" });
-    (await editor.message("secret").innerText()).should.equal(catalogText("rules.secret.required"));
-    const hint = await editor.hint("secret").innerText();
+    (await editor().message("secret").innerText()).should.equal(catalogText("rules.secret.required"));
+    const hint = await editor().hint("secret").innerText();
     hint.should.containEql(catalogText("secret.shown", { name: "Stripe" }));
     hint.should.containEql(catalogText("secret.begins", { begins: "whsec_" }));
-    await editor.enter({ secret: "whsec_typed" });
-    (await editor.message("secret").isVisible()).should.be.false();
-    (await editor.given("secret").isVisible()).should.be.false();
-    await editor.enter({ sender: "shopify" });
+    await editor().enter({ secret: "whsec_typed" });
+    (await editor().message("secret").isVisible()).should.be.false();
+    (await editor().given("secret").isVisible()).should.be.false();
+    await editor().enter({ sender: "shopify" });
     (await values("secret")).should.eql({ secret: "whsec_typed" });
   });
 
@@ -74,28 +68,28 @@ describe("the sender in the form", () => {
     ["azure-eventgrid", "Authorization", "header", "Authorization: Bearer "],
   ] as const) {
     it(`fills in the header of a sender that sends a token, which is all that it is given: ${sender}`, async () => {
-      await editor.editAsItIs(await editor.drop("webhook-trigger", 300, 500));
-      await editor.input("sender").selectOption(sender);
+      await editor().editAsItIs(await editor().drop("webhook-trigger", 300, 500));
+      await editor().input("sender").selectOption(sender);
       const { token = "", ...others } = await values("token", "verificationMethod", "headerParameter");
       others.should.eql({ verificationMethod: "header", headerParameter });
-      (await editor.copyGiven(item)).should.equal(before + token);
-      (await editor.given(item === "token" ? "header" : "token").isVisible()).should.be.false();
+      (await editor().copyGiven(item)).should.equal(before + token);
+      (await editor().given(item === "token" ? "header" : "token").isVisible()).should.be.false();
     });
   }
 
   it("keeps the header and the method that were typed for any sender while others are tried", async () => {
-    await editor.edit("plain");
+    await editor().edit("plain");
     for (const entered of [{ headerParameter: "X-Own" }, { verificationMethod: "query", queryParameter: "key" }]) {
-      await editor.enter(entered);
+      await editor().enter(entered);
       const typed = await values("verificationMethod", "headerParameter", "queryParameter");
-      for (const sender of ["github", "gitlab", ""]) await editor.enter({ sender });
+      for (const sender of ["github", "gitlab", ""]) await editor().enter({ sender });
       (await values("verificationMethod", "headerParameter", "queryParameter")).should.eql(typed);
     }
     (await shown("token", "secret")).should.eql(["token"]);
   });
 
   it("asks for what it needs, and for nothing else, and does without a secret while it may bring one", async () => {
-    await editor.editAsItIs("plain");
+    await editor().editAsItIs("plain");
     for (const [sender, fields] of [
       ["meta", ["secret", "verifyToken"]],
       ["notion", ["secret", "arm"]],
@@ -106,51 +100,51 @@ describe("the sender in the form", () => {
       ["cloudevents", ["token"]],
       ["custom", ["secret"]],
     ] as const) {
-      await editor.enter({ sender });
+      await editor().enter({ sender });
       const asked = await shown("token", "secret", "verifyToken", "arm", "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg");
       asked.sort().should.eql([...fields].sort(), sender);
     }
-    await editor.cancel();
-    await editor.editAsItIs("plain");
-    await editor.enter({ sender: "asana" });
-    (await editor.message("secret").isVisible()).should.be.true();
-    await editor.enter({ arm: true });
-    (await editor.message("secret").isVisible()).should.be.false();
-    await editor.enter({ secret: "mine", arm: false });
+    await editor().cancel();
+    await editor().editAsItIs("plain");
+    await editor().enter({ sender: "asana" });
+    (await editor().message("secret").isVisible()).should.be.true();
+    await editor().enter({ arm: true });
+    (await editor().message("secret").isVisible()).should.be.false();
+    await editor().enter({ secret: "mine", arm: false });
     (await shown("arm")).should.eql([]);
   });
 
   it("saves its settings in one property, those with a value", async () => {
-    await editor.editAsItIs("plain");
-    await editor.input("sender").selectOption("websub");
-    await editor.input("topicUrl").fill("https://example.com/feed");
-    await editor.done();
-    should(await editor.saved("plain", "senderSettings")).eql({ topicUrl: "https://example.com/feed" });
-    await editor.edit("plain");
+    await editor().editAsItIs("plain");
+    await editor().input("sender").selectOption("websub");
+    await editor().input("topicUrl").fill("https://example.com/feed");
+    await editor().done();
+    should(await editor().saved("plain", "senderSettings")).eql({ topicUrl: "https://example.com/feed" });
+    await editor().edit("plain");
     (await values("sender", "topicUrl")).should.eql({ sender: "websub", topicUrl: "https://example.com/feed" });
-    await editor.input("topicUrl").fill("");
-    await editor.input("sender").selectOption("");
-    await editor.done();
-    await editor.invoke("core:undo");
-    await editor.invoke("core:undo");
-    should(await editor.saved("plain", "senderSettings")).eql({});
+    await editor().input("topicUrl").fill("");
+    await editor().input("sender").selectOption("");
+    await editor().done();
+    await editor().invoke("core:undo");
+    await editor().invoke("core:undo");
+    should(await editor().saved("plain", "senderSettings")).eql({});
   });
 
   it("begins a custom one with a scheme that works, in a section that is open, and takes over another", async () => {
-    await editor.editAsItIs("plain");
-    await editor.enter({ sender: "custom" });
-    should(JSON.parse(await editor.input("scheme").inputValue())).eql(senders.custom.scheme);
-    (await editor.message("scheme").isVisible()).should.be.false();
+    await editor().editAsItIs("plain");
+    await editor().enter({ sender: "custom" });
+    should(JSON.parse(await editor().input("scheme").inputValue())).eql(senders.custom.scheme);
+    (await editor().message("scheme").isVisible()).should.be.false();
     // It asks for the URL as soon as the scheme signs it.
-    await editor.enter({ scheme: JSON.stringify({ ...senders.custom.scheme, content: ["url", "body"] }) });
-    (await editor.message("publicUrl").innerText()).should.equal(catalogText("rules.publicUrl"));
-    await editor.enter({ publicUrl: "https://nodered.example/orders" });
-    (await editor.message("publicUrl").isVisible()).should.be.false();
-    (await editor.copyGiven("url")).should.equal("https://nodered.example/orders");
-    await editor.page.locator("#webhook-trigger-schemeOf").selectOption("slack");
-    await editor.done();
-    should(await editor.saved("plain", "scheme")).eql(senders.slack.scheme);
-    await editor.invoke("core:undo");
-    should(await editor.saved("plain", "scheme")).equal(null);
+    await editor().enter({ scheme: JSON.stringify({ ...senders.custom.scheme, content: ["url", "body"] }) });
+    (await editor().message("publicUrl").innerText()).should.equal(catalogText("rules.publicUrl"));
+    await editor().enter({ publicUrl: "https://nodered.example/orders" });
+    (await editor().message("publicUrl").isVisible()).should.be.false();
+    (await editor().copyGiven("url")).should.equal("https://nodered.example/orders");
+    await editor().page.locator("#webhook-trigger-schemeOf").selectOption("slack");
+    await editor().done();
+    should(await editor().saved("plain", "scheme")).eql(senders.slack.scheme);
+    await editor().invoke("core:undo");
+    should(await editor().saved("plain", "scheme")).equal(null);
   });
 }); // prettier-ignore

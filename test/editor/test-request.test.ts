@@ -1,10 +1,9 @@
 import type { Request } from "playwright-core";
 import should from "should";
-import { catalogText, type Editor, type Entered } from "../harness/browser";
+import { catalogText, type Entered } from "../harness/browser";
 import { paste } from "../harness/curl";
 import { token, webhookFlow } from "../harness/flow";
-import type { NodeRed } from "../harness/node-red";
-import { openEditor } from "../harness/stage";
+import { useEditor } from "../harness/stage";
 
 /** Nodes for lines to paste, by what is entered of where the token goes. */
 const lines: Record<string, Entered> = {
@@ -38,61 +37,54 @@ const flow = [
 ];
 
 describe("a test request from the form", () => {
-  let nodeRed: NodeRed;
-  let editor: Editor;
-  before(async () => {
-    ({ editor, nodeRed } = await openEditor(flow));
-  });
-  afterEach(async () => {
-    await editor.leave();
-    await editor.page.unrouteAll();
-  });
+  const { editor, nodeRed } = useEditor(flow);
+  afterEach(() => editor().page.unrouteAll());
 
-  const line = () => editor.part("command").innerText();
-  const hint = () => editor.part("command-token").innerText();
+  const line = () => editor().part("command").innerText();
+  const hint = () => editor().part("command-token").innerText();
 
   it("works by the line for a terminal as it stands, wherever the token goes and whatever is in it", async () => {
     const copied: string[] = [];
     for (const [id, entered] of Object.entries(lines)) {
-      await editor.edit(id);
-      await editor.enter({ ...entered, token: typed });
-      (await editor.part("command-hint").innerText()).should.equal(catalogText("testRequest.command"));
-      await editor.part("command-copy").click();
-      copied.push(await editor.clipboard());
+      await editor().edit(id);
+      await editor().enter({ ...entered, token: typed });
+      (await editor().part("command-hint").innerText()).should.equal(catalogText("testRequest.command"));
+      await editor().part("command-copy").click();
+      copied.push(await editor().clipboard());
       (await line()).should.equal(copied.at(-1));
       (await hint()).should.equal("");
-      await editor.done();
+      await editor().done();
     }
-    await editor.deploy();
+    await editor().deploy();
     for (const each of copied) {
       const { status, json } = await paste([each]);
       status.should.equal(200, each);
-      should((await nodeRed.message(json.id)).payload).equal("hello world");
+      should((await nodeRed().message(json.id)).payload).equal("hello world");
     }
   });
 
   it("starts the flow, without the browser knowing the token, and leaves the focus on its button", async () => {
     const seen: string[] = [];
     const see = (request: Request) => seen.push(request.url(), request.postData() ?? "");
-    editor.page.on("request", see);
-    await editor.edit("orders");
-    const answer = editor.page.waitForResponse("**/test");
-    (await editor.sendTest()).should.equal(catalogText("testRequest.accepted"));
+    editor().page.on("request", see);
+    await editor().edit("orders");
+    const answer = editor().page.waitForResponse("**/test");
+    (await editor().sendTest()).should.equal(catalogText("testRequest.accepted"));
     const { id } = (await (await answer).json()) as { id: string };
-    editor.page.off("request", see);
-    should((await nodeRed.message(id)).payload).equal("hello world");
+    editor().page.off("request", see);
+    should((await nodeRed().message(id)).payload).equal("hello world");
     seen.join("\n").should.not.containEql(token);
-    (await editor.focus()).should.equal("webhook-trigger-send");
-    (await editor.part("changed").isVisible()).should.be.false();
-    await editor.input("relativePath").fill("/elsewhere");
-    (await editor.part("result").isVisible()).should.be.false();
+    (await editor().focus()).should.equal("webhook-trigger-send");
+    (await editor().part("changed").isVisible()).should.be.false();
+    await editor().input("relativePath").fill("/elsewhere");
+    (await editor().part("result").isVisible()).should.be.false();
   });
 
   it("says what to do where the node has no token, and where another node has the path", async () => {
     const said = async (id: string) => {
-      await editor.editAsItIs(id);
-      const result = await editor.sendTest();
-      await editor.cancel();
+      await editor().editAsItIs(id);
+      const result = await editor().sendTest();
+      await editor().cancel();
       return result.trim();
     };
     const closed = catalogText("testRequest.closed", { reason: catalogText("rules.token.required") });
@@ -101,27 +93,27 @@ describe("a test request from the form", () => {
   });
 
   it("says where to look when the flow was to answer, what to do where something in front did, and that Node-RED cannot be reached", async () => {
-    await editor.editAsItIs("answering");
+    await editor().editAsItIs("answering");
     for (const [outcome, status, verdict] of [
       ["answered", 201, "good"],
       ["unanswered", 504, "bad"],
       ["blocked", 401, "bad"],
       ["otherwise", 403, "bad"],
     ] as const) {
-      await editor.page.route("**/test", (route) => route.fulfill({ json: { outcome, status } }));
+      await editor().page.route("**/test", (route) => route.fulfill({ json: { outcome, status } }));
       const expected = catalogText(`testRequest.${outcome}`, { status: String(status) });
       const isFlows = outcome === "answered" || outcome === "unanswered";
       // The node has a list of addresses.
       const unlimited = isFlows ? ` ${catalogText("testRequest.unlimited")}` : "";
-      (await editor.sendTest()).trim().should.equal(expected + unlimited);
-      await editor.page.locator(`.webhook-trigger-result.${verdict}`).waitFor();
-      (await editor.part("debug").isVisible()).should.equal(isFlows);
+      (await editor().sendTest()).trim().should.equal(expected + unlimited);
+      await editor().page.locator(`.webhook-trigger-result.${verdict}`).waitFor();
+      (await editor().part("debug").isVisible()).should.equal(isFlows);
     }
-    await editor.page.route("**/test", (route) => route.fulfill({ status: 403 }));
-    (await editor.sendTest()).trim().should.equal(catalogText("testRequest.forbidden"));
-    await editor.page.route("**/test", (route) => route.abort());
-    await editor.part("send").click();
-    await editor.page.getByText(catalogText("testRequest.failed")).waitFor();
+    await editor().page.route("**/test", (route) => route.fulfill({ status: 403 }));
+    (await editor().sendTest()).trim().should.equal(catalogText("testRequest.forbidden"));
+    await editor().page.route("**/test", (route) => route.abort());
+    await editor().part("send").click();
+    await editor().page.getByText(catalogText("testRequest.failed")).waitFor();
   });
 
   it("says that it does not test what was changed before that is deployed", async () => {
@@ -132,32 +124,32 @@ describe("a test request from the form", () => {
       { verificationMethod: "query" },
       { returnQueryParams: true },
     ]) {
-      await editor.edit("orders");
-      await editor.enter(entered);
-      await editor.sendTest();
-      (await editor.part("changed").innerText()).trim().should.equal(catalogText("testRequest.changed"));
-      await editor.cancel();
+      await editor().edit("orders");
+      await editor().enter(entered);
+      await editor().sendTest();
+      (await editor().part("changed").innerText()).trim().should.equal(catalogText("testRequest.changed"));
+      await editor().cancel();
     }
   });
 
   it("is not possible inside a subflow, and the form says why", async () => {
-    await editor.edit("inner");
-    (await editor.part("send").isDisabled()).should.be.true();
-    (await editor.part("send-hint").innerText()).should.equal(catalogText("testRequest.subflow"));
+    await editor().edit("inner");
+    (await editor().part("send").isDisabled()).should.be.true();
+    (await editor().part("send-hint").innerText()).should.equal(catalogText("testRequest.subflow"));
   });
 
   it("becomes the message that the form shows, which follows Return Query Params and the raw body", async () => {
-    const picture = () => editor.part("picture").innerText();
-    await editor.edit("orders");
+    const picture = () => editor().part("picture").innerText();
+    await editor().edit("orders");
     (await picture()).should.equal('msg.payload = "hello world"');
-    await editor.input("returnQueryParams").check();
+    await editor().input("returnQueryParams").check();
     (await picture()).should.equal('msg.payload = { "body": "hello world", "query": {} }');
-    await editor.input("returnQueryParams").uncheck();
-    await editor.input("rawBody").check();
+    await editor().input("returnQueryParams").uncheck();
+    await editor().input("rawBody").check();
     (await picture()).should.equal('msg.payload = "hello world"\nmsg.rawBody = Buffer.from("hello world")');
-    await editor.cancel();
-    await editor.edit("open");
-    (await editor.part("picture").isVisible()).should.be.false();
+    await editor().cancel();
+    await editor().edit("open");
+    (await editor().part("picture").isVisible()).should.be.false();
   });
 
   it("has a placeholder in the line for a terminal where the token is not known, and says so", async () => {
@@ -165,14 +157,14 @@ describe("a test request from the form", () => {
       ["tokenless", [undefined], "testRequest.tokenMissing"],
       ["orders", [undefined, "${TOKEN}", "short"], "testRequest.tokenHidden"],
     ] as const) {
-      await editor.edit(id);
+      await editor().edit(id);
       for (const token of tokens) {
-        if (token !== undefined) await editor.enter({ token });
+        if (token !== undefined) await editor().enter({ token });
         (await line()).should.containEql(`Bearer ${catalogText("testRequest.placeholder")}"`);
         (await hint()).should.equal(catalogText(key));
-        (await editor.note("seen").isVisible()).should.be.false();
+        (await editor().note("seen").isVisible()).should.be.false();
       }
-      await editor.cancel();
+      await editor().cancel();
     }
   });
 
@@ -183,24 +175,24 @@ describe("a test request from the form", () => {
       ["by-environment", {}, "testRequest.commandUnknown"],
       ["signed", {}, "testRequest.commandSigned"],
     ] as const) {
-      await editor.edit(id);
-      await editor.enter(entered);
-      await editor.page.locator(".webhook-trigger-command").waitFor({ state: "hidden" });
-      (await editor.part("command-none").innerText()).should.equal(catalogText(key));
-      await editor.cancel();
+      await editor().edit(id);
+      await editor().enter(entered);
+      await editor().page.locator(".webhook-trigger-command").waitFor({ state: "hidden" });
+      (await editor().part("command-none").innerText()).should.equal(catalogText(key));
+      await editor().cancel();
     }
   });
 
-  // Their nodes and wires stay in the editor.
+  // Their nodes and wires stay in the editor().
   it("says that a new node has to be deployed first, and that new wires are not tested before", async () => {
-    const id = await editor.drop("webhook-trigger", 500, 300);
-    await editor.edit(id);
-    (await editor.sendTest()).should.containEql(catalogText("testRequest.notDeployed"));
-    await editor.cancel();
-    const debug = await editor.drop("debug", 600, 350);
-    await editor.wire("tokenless", debug);
-    await editor.edit("orders");
-    await editor.sendTest();
-    (await editor.part("changed").isVisible()).should.be.true();
+    const id = await editor().drop("webhook-trigger", 500, 300);
+    await editor().edit(id);
+    (await editor().sendTest()).should.containEql(catalogText("testRequest.notDeployed"));
+    await editor().cancel();
+    const debug = await editor().drop("debug", 600, 350);
+    await editor().wire("tokenless", debug);
+    await editor().edit("orders");
+    await editor().sendTest();
+    (await editor().part("changed").isVisible()).should.be.true();
   });
 });

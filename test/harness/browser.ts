@@ -367,6 +367,11 @@ export class Editor {
   tokenButton(action: "make" | "show"): Locator {
     return this.part(`token-${action}`);
   }
+
+  async makeToken(): Promise<string> {
+    await this.tokenButton("make").click();
+    return this.input("token").inputValue();
+  }
 }
 
 /** The place of something that is visible, in px from the edges of the window. */

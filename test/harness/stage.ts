@@ -33,6 +33,20 @@ export async function openEditor(flow: Flow, options: Pick<Options, "settings" |
   return { nodeRed, editor: await Editor.open(await sharedBrowser(), nodeRed, look) };
 }
 
+/** The same for all tests of a suite, each of which may leave a form open. */
+export function useEditor(...given: Parameters<typeof openEditor>) {
+  let opened: Awaited<ReturnType<typeof openEditor>> | undefined;
+  before(async () => {
+    opened = await openEditor(...given);
+  });
+  const get = () => {
+    if (!opened) throw new Error("the editor is not open");
+    return opened;
+  };
+  afterEach(() => get().editor.leave());
+  return { editor: () => get().editor, nodeRed: () => get().nodeRed };
+}
+
 after(async () => {
   await (await browser)?.close();
   for (const nodeRed of nodeReds.values()) await (await nodeRed).stop();
