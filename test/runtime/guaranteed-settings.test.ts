@@ -19,16 +19,13 @@ async function readSettings(nodeRed: NodeRed) {
 describe("guaranteed delivery where Node.js has no SQLite, and the settings file names no server", () => {
   const nodeRed = useNodeRed({ flow, env: sqliteIsHere() ? { NODE_OPTIONS: "--no-experimental-sqlite" } : {} });
 
-  it("keeps the node closed, says which Node.js it needs, and runs the other nodes", async () => {
+  it("keeps the node closed, says which Node.js it needs, also in the form and to a test request, and runs the other nodes", async () => {
     const text = catalog.rules.storeMissing.replace("__value__", process.versions.node);
     text.should.containEql("22.13");
     should(await nodeRed().status("safe", /./)).eql({ fill: "red", shape: "ring", text });
     nodeRed().log.split("\n").filter((line) => line.includes(text) && line.includes("[error]")).should.have.length(1); // prettier-ignore
     (await send(nodeRed().node("/safe"), { headers: bearer })).status.should.equal(404);
     (await send(nodeRed().node("/usual"), { headers: bearer })).status.should.equal(200);
-  });
-
-  it("says so in the form, and as the reason why a test request cannot be sent", async () => {
     should((await readSettings(nodeRed())).store).equal("none");
     const { json } = await send(nodeRed().admin("/webhook-trigger/safe/test"));
     should(json).eql({ outcome: "closed", rule: "storeMissing", value: process.versions.node });

@@ -28,7 +28,7 @@ describe("httpNodeAuth", () => {
   });
   const basic = { Authorization: `Basic ${Buffer.from("user:pass").toString("base64")}` };
 
-  it("comes before the token, and does not replace it", async () => {
+  it("comes before the token, does not replace it, and goes together with one in another header or in the query", async () => {
     for (const [path, headers, challenge] of [
       ["/by-header", { "X-Token": token }, "Basic"],
       ["/hook", bearer, "Basic"],
@@ -38,9 +38,6 @@ describe("httpNodeAuth", () => {
       reply.status.should.equal(401);
       should(reply.headers["www-authenticate"]).startWith(challenge);
     }
-  });
-
-  it("goes together with a token in another header or in the query", async () => {
     const headers = { ...basic, "X-Token": token, ...json };
     const reply = await send(nodeRed().node("/by-header"), { headers, body: "[1]" });
     should((await nodeRed().message(reply.json.id)).payload).eql([1]);
