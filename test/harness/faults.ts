@@ -20,11 +20,13 @@ export enum Fault {
   mostPages,
   /** Whether there has been a commit: said by the worker. */
   committing,
+  /** How many commits there were: counted by the worker. */
+  commits,
 }
 
 /** The faults of the workers that are started from now on. */
 export class Faults {
-  readonly #shared = new Int32Array(new SharedArrayBuffer(4 * 7));
+  readonly #shared = new Int32Array(new SharedArrayBuffer(4 * 8));
 
   constructor() {
     setEnvironmentData(faultsKey, this.#shared.buffer);

@@ -26,5 +26,6 @@ DatabaseSync.prototype.exec = function (sql) {
   if (errcode) throw Object.assign(new Error("injected"), { errcode });
   if (at(Fault.dieBefore) > 0 && Atomics.sub(faults, Fault.dieBefore, 1) > 0) process.exit(1);
   exec.call(this, sql);
+  Atomics.add(faults, Fault.commits, 1);
   if (at(Fault.dieAfter) > 0 && Atomics.sub(faults, Fault.dieAfter, 1) > 0) process.exit(1);
 };
