@@ -138,7 +138,9 @@ function unfoldByKeyboard(view: JQuery): void {
     view.find("i").attr("aria-hidden", "true");
     for (const handle of view.find(handles)) {
       const isOpen = handle.parentElement?.classList.contains("collapsed") === false;
-      $(handle).attr({ role: "button", tabindex: "0", "aria-expanded": String(isOpen) });
+      // That of bytes has a control in it, and no control may be in another.
+      if (handle.querySelector("a")) $(handle).removeAttr("role tabindex aria-expanded");
+      else $(handle).attr({ role: "button", tabindex: "0", "aria-expanded": String(isOpen) });
     }
   };
   view.on("click", prepare);
