@@ -5,7 +5,7 @@ import { TextDecoder } from "node:util";
 import { decodeContent } from "./body";
 import { type File, isMultipart, parseMediaType, parseMultipart } from "./multipart";
 import { Interference, Problem, problems } from "./problem";
-import { toObject } from "./target";
+import { type Parameters, toObject } from "./target";
 
 interface Described {
   /** The value of a body parser in front. */
@@ -135,7 +135,15 @@ function parseForm(text: string): Body | Problem {
     const value = parseJson(text);
     if (value !== problems.jsonMalformed) return value;
   }
-  return text.includes("=") ? toObject(new URLSearchParams(text)) : text;
+  return text.includes("=") ? unwrap(toObject(new URLSearchParams(text))) : text;
+}
+
+/** GitHub, Slack and others send JSON as the only field `payload` of a form. */
+function unwrap(fields: Parameters): Body | Problem {
+  const { payload, ...others } = fields;
+  if (typeof payload !== "string" || !/^\s*[[{]/.test(payload) || Object.keys(others).length > 0) return fields;
+  const value = parseJson(payload);
+  return value === problems.jsonMalformed ? fields : value;
 }
 
 // JSON that is safe to copy and to merge in a flow.

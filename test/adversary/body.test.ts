@@ -85,6 +85,7 @@ besiege("requests with a body that is not what it seems", (siege) => {
     ["separators only", "&&&=&&", { "": "" }],
     ["__proto__, plain, encoded and with brackets", "__proto__=1&%5F_proto__=2&__proto__[polluted]=3&a=4", { "__proto__[polluted]": "3", a: "4" }],
     ["names that every object has", "toString=1&hasOwnProperty=2&toString=3", { toString: ["1", "3"], hasOwnProperty: "2" }],
+    ["__proto__ in the JSON of its field payload", `payload=${encodeURIComponent('{"__proto__":{"polluted":1},"a":1}')}`, { a: 1 }],
     ["100,000 times one name", "a=1&".repeat(100_000), { a: Array.from({ length: 100_000 }, () => "1") }],
     ["brackets of 1,000 levels", `a${"[a]".repeat(1000)}=1`, { [`a${"[a]".repeat(1000)}`]: "1" }],
   ] as [string, string, unknown][]).map(([name, sent, payload]) => accepted(`a form with ${name}`, form(sent), payload)); // prettier-ignore
