@@ -20,6 +20,7 @@ import {
   isSame,
   isUsed,
   prepareMessages,
+  prepareMethods,
   removeDefaults,
   settingsValidator,
   showMessages,
@@ -48,6 +49,7 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
   defaults: {
     name: { value: defaults.name },
     relativePath: { value: defaults.relativePath, validate: validator("relativePath") },
+    methods: { value: defaults.methods, validate: validator("methods") },
     returnQueryParams: { value: defaults.returnQueryParams, validate: validator("returnQueryParams") },
     verificationMethod: { value: defaults.verificationMethod, validate: validator("verificationMethod") },
     queryParameter: { value: defaults.queryParameter, validate: validator("queryParameter") },
@@ -114,7 +116,8 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
   },
   oneditsave() {
     const saved = withDefaults(this);
-    const { scheme, senderSettings } = valuesInForm(this);
+    const { methods, scheme, senderSettings } = valuesInForm(this);
+    if (!isSame(methods, saved.methods)) this.methods = methods;
     if (!isSame(scheme, saved.scheme)) this.scheme = scheme;
     if (!isSame(senderSettings, saved.senderSettings)) this.senderSettings = senderSettings;
   },
@@ -126,6 +129,7 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
 function prepare(node: WebhookNode): void {
   form().data("node", node.id);
   fillInDefaults(node);
+  prepareMethods(node);
   prepareSender(node);
   prepareSections(node);
   for (const field of ["verificationMethod", "reply"] as const) showUnlisted(field, withDefaults(node)[field]);

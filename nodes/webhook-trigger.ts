@@ -75,7 +75,7 @@ function prepare(RED: NodeAPI) {
   serveDeliveries(RED, stores, replays);
   const testCredentials = new TestCredentials();
   serveTestRequests(RED, { deployGate, nodes: observers.nodes, stores, testCredentials });
-  const isConfigured = (key: string) => configured.find(key) !== undefined;
+  const isConfigured = (key: string, method: string) => configured.accepts(key, method);
   const missed = new MissedRequests(RED, {
     registry,
     configured,

@@ -5,7 +5,7 @@ import type { NodeAPI } from "node-red";
 import { type IncomingHttpHeaders, request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
-import { messageField, present, testBody, testField } from "../auth/present";
+import { joinQueries, messageField, present, testBody, testField, testQuery } from "../auth/present";
 import type { TestCredential, TestCredentials } from "../auth/test-credentials";
 import { getMountPath, getParent, getRoots, getServer } from "../config/node-red";
 import type { WebhookConfig } from "../config/parse";
@@ -21,13 +21,15 @@ const maxWaitMs = holdTimeoutMs + 5000;
 /** How many characters of a reply are read. */
 const maxAnswerBytes = 10_000;
 
-/** The body of a test request, and the fields needed to read it. */
+/** The body of a test request with the fields needed to read it, and the query of one by GET. */
 interface Sample {
   readonly body: string | Buffer;
+  /** Without its question mark. */
+  readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const defaultSample: Sample = { body: testBody, headers: { "Content-Type": "text/plain" } };
+const defaultSample: Sample = { body: testBody, query: testQuery, headers: { "Content-Type": "text/plain" } };
 
 interface TestServices {
   readonly deployGate: DeployGate;
@@ -79,18 +81,19 @@ async function findSample({ lists }: DeliveryStores, node: string, id: unknown):
   const found = typeof id === "string" ? await findDelivery(lists, id).catch(() => undefined) : undefined;
   if (found?.stored.delivery.node !== node) return undefined;
   const { delivery, body } = found.stored;
-  if (delivery.isJson) return { body, headers: { "content-type": "application/json" } };
+  const query = delivery.head.search;
+  if (delivery.isJson) return { body, query, headers: { "content-type": "application/json" } };
   const fields = Object.entries(delivery.head.headers).filter(([name]) => /^content-(?:type|encoding)$/.test(name));
-  return { body, headers: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])) };
+  return { body, query, headers: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])) };
 }
 
 /** @param asked the request of the editor: HTTP nodes are most likely reached in the same way */
 async function send(
   RED: NodeAPI,
-  { path, access, reply }: WebhookConfig,
+  { path, methods, access, reply }: WebhookConfig,
   testCredential: TestCredential,
   asked: Request,
-  { body, headers: ofBody }: Sample,
+  { body, headers: ofBody, query }: Sample,
 ): Promise<TestResult> {
   const server = getServer(RED);
   const address = server?.address();
@@ -98,15 +101,16 @@ async function send(
   const { token } = testCredential;
   const { headers, search } =
     access.method === "signature" ? { headers: { [testField]: token }, search: "" } : present(access, token);
+  const [method = ""] = methods;
   // A server may have an app for each name.
   const { host } = asked.headers;
   const options: RequestOptions & { rejectUnauthorized: boolean } = {
     ...(typeof address === "string"
       ? { socketPath: address }
       : { host: loopback(address.address), port: address.port }),
-    method: "POST",
-    path: getNodeRoot(RED, asked.originalUrl) + path + search,
-    headers: { ...ofBody, ...(host !== undefined && { Host: host }), ...headers },
+    method,
+    path: getNodeRoot(RED, asked.originalUrl) + path + (method === "GET" ? joinQueries(search, query) : search),
+    headers: { ...(method !== "GET" && ofBody), ...(host !== undefined && { Host: host }), ...headers },
     agent: false,
     signal: AbortSignal.timeout(maxWaitMs + (reply.by === "flow" ? reply.timeout : 0)),
     // The certificate is for the public name of this process.
@@ -125,7 +129,7 @@ async function send(
       socket.once("connect", () => socket.localPort !== undefined && testCredential.leaveBy(socket.localPort));
     });
     sent.on("error", reject);
-    sent.end(body);
+    sent.end(method === "GET" ? undefined : body);
   });
 }
 

@@ -49,7 +49,6 @@ export class Handshakes {
     if (met && !readsBody(met)) return this.#answer(met, request, "first");
     const status = met ? undefined : possible.find(({ otherwise }) => otherwise !== undefined)?.otherwise;
     if (status !== undefined) return { status, headers: {}, body: "", isFallback: true };
-    if (head.method !== "POST") return problems.methodNotAllowed;
     const result = authenticate();
     const isResult = result instanceof Problem || ("credential" in result && this.#signed.length === 0);
     return isResult && !met ? result : this.#withBody(head, result);

@@ -24,8 +24,15 @@ export function present({ method, name }: Pick<TokenAccess, "method" | "name">, 
 /** Stands for a credential in a shown delivery. */
 export const mask = "•".repeat(8);
 
-/** The body of a test request. */
+/** The body of a test request, and the query of one by GET. */
 export const testBody = "hello world";
+export const testQuery = "text=hello+world";
+
+/** @param search with its question mark, or empty */
+export function joinQueries(search: string, query: string): string {
+  if (query === "") return search;
+  return `${search === "" ? "?" : `${search}&`}${query}`;
+}
 
 /** The header field with the message's id in the reply to a test request, where the flow replies. */
 export const messageField = "X-Webhook-Trigger-Message";

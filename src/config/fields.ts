@@ -6,6 +6,8 @@ import { parseBlocks } from "./blocks";
 export const tokenLength = 40;
 /** The longest relative path, in characters, its leading slash included. */
 export const maxPathLength = 255;
+/** The methods that may start a flow. */
+export const methods = ["POST", "PUT", "PATCH", "DELETE", "GET"] as const;
 /** The hash functions of HMAC that a sender may be set to (WebSub §7.1.1). */
 export const hashes = ["sha1", "sha256", "sha384", "sha512"] as const;
 
@@ -43,6 +45,8 @@ const withGuarantee = ({ guaranteed: given }: Choices) => isTrue(given) || isEnv
 export const fields = {
   name: { default: "" },
   relativePath: { default: "" },
+  /** The methods whose requests start the flow. */
+  methods: { default: ["POST"], accepts: isMethodList },
   returnQueryParams: flag(),
   verificationMethod: oneOf("header", "query", "signature"),
   queryParameter: { default: "state", accepts: (value) => text(value) !== "", isUsed: verifying("query") },
@@ -184,8 +188,11 @@ type SavedValue<Value> = Value extends boolean ? boolean | string : Value extend
 
 /** The fields as a flow file has them. */
 export type SavedFields = {
-  [Name in Exclude<keyof typeof fields, "scheme" | "senderSettings">]: SavedValue<(typeof fields)[Name]["default"]>;
-} & { scheme: unknown; senderSettings: Readonly<Record<string, unknown>> };
+  [Name in Exclude<keyof typeof fields, ObjectField>]: SavedValue<(typeof fields)[Name]["default"]>;
+} & { scheme: unknown; senderSettings: Readonly<Record<string, unknown>>; methods: readonly string[] };
+
+/** Fields that are no texts, numbers or booleans. */
+export type ObjectField = "scheme" | "senderSettings" | "methods";
 
 export const fieldNames = Object.keys(fields) as (keyof SavedFields)[];
 
@@ -269,6 +276,10 @@ export function isFieldName(name: string): boolean {
 /** RFC 9110 §15.3.5 and §15.3.6: 204 and 205 have no content. */
 export function isWithoutContent(status: unknown): boolean {
   return ["204", "205"].includes(text(status));
+}
+
+function isMethodList(value: unknown): boolean {
+  return Array.isArray(value) && value.length > 0 && value.every((each) => methods.some((method) => method === each));
 }
 
 /** A boolean, or what an environment variable resolves to. */

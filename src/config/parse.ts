@@ -28,6 +28,8 @@ import { adminRule, type Roots } from "./host";
 export interface WebhookConfig {
   /** With its leading slash and without a trailing one, in the letter case it was given. */
   path: string;
+  /** The methods whose requests start the flow. */
+  methods: readonly string[];
   returnQueryParams: boolean;
   /** Empty for any sender. */
   sender: string;
@@ -114,6 +116,7 @@ export function parseConfig(
   const { duplicateKey: key } = saved;
   return {
     path,
+    methods: saved.methods,
     returnQueryParams: isTrue(saved.returnQueryParams),
     sender: text(saved.sender),
     access,
@@ -251,5 +254,6 @@ function findBreach(values: Readonly<Record<string, unknown>>): Breach | undefin
 }
 
 function findUnresolved(value: unknown): Breach | undefined {
+  if (Array.isArray(value)) return value.map(findUnresolved).find((each) => each !== undefined);
   return isEnvironmentValue(value) ? { rule: "environment", value: String(value) } : undefined;
 }

@@ -11,6 +11,7 @@ import type { DeliveryLog } from "../deliveries/delivery-log";
 import { DuplicateGuard, isIdLoose } from "../deliveries/duplicates";
 import type { Duplicates } from "../deliveries/queue";
 import type { FlowReply } from "./flow-reply";
+import { type Problem, refuseOtherMethods } from "../request/problem";
 import type { GuaranteedFlow } from "./guaranteed";
 import { createMessage } from "./message";
 import type { Outcomes } from "./outcomes";
@@ -23,6 +24,8 @@ export interface Endpoint {
   readonly node: Node;
   readonly config: WebhookConfig;
   readonly authenticator: Authenticator;
+  /** The problem of a request by a method that starts no flow. */
+  readonly methodNotAllowed: Problem;
   readonly sender: { readonly id: SenderId; readonly row: Sender } | undefined;
   /** How many bytes a body may have, before and after decoding. */
   readonly limit: number;
@@ -61,9 +64,15 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
   };
   return {
     ...{ node, config, authenticator, sender, limit, guaranteed, records, outcomes },
+    methodNotAllowed: refuseOtherMethods(config.methods),
     limits: createLimits(config, node.id, parts.limiting),
     duplicates: how && new DuplicateGuard(how, parts.duplicates),
     newId: () => RED.util.generateId(),
     deliver: (delivery, flowReply) => node.send(createMessage(RED, node, delivery, config, flowReply)),
   };
+}
+
+/** Whether requests by a method may start the flow. HEAD is GET without an effect. */
+export function acceptsMethod({ methods }: Pick<WebhookConfig, "methods">, method = ""): boolean {
+  return methods.includes(method === "HEAD" ? "GET" : method);
 }

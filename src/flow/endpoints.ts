@@ -1,9 +1,9 @@
 // Paths and their endpoints.
 
 import type { NodeAPI } from "node-red";
-import { environmentName, normalisePath, rules, text } from "../config/fields";
+import { defaults, environmentName, normalisePath, rules, text } from "../config/fields";
 import { getPathKey } from "../request/target";
-import type { Endpoint } from "./endpoint";
+import { acceptsMethod, type Endpoint } from "./endpoint";
 
 /** An endpoint that wants its path. */
 interface Registration {
@@ -104,14 +104,15 @@ interface Saved {
   d?: boolean;
   disabled?: boolean;
   relativePath?: unknown;
+  methods?: readonly string[];
   env?: { name: string; type: string; value: unknown }[];
 }
 
 /** The paths of all saved nodes: while no flows run, there are no nodes to ask. */
 export class ConfiguredPaths {
   readonly #RED: NodeAPI;
-  /** Until the flows may have changed. */
-  #nodes: ReadonlyMap<string, string> | undefined;
+  /** The first node with each path; missing until the flows may have changed. */
+  #nodes: ReadonlyMap<string, Saved> | undefined;
 
   constructor(RED: NodeAPI) {
     this.#RED = RED;
@@ -128,24 +129,32 @@ export class ConfiguredPaths {
   /** The id of the first node with a path, by its key. */
   find(key: string): string | undefined {
     this.#nodes ??= this.#read();
-    return this.#nodes?.get(key);
+    return this.#nodes?.get(key)?.id;
+  }
+
+  /** Whether that node accepts a method. */
+  accepts(key: string, method: string): boolean {
+    this.#nodes ??= this.#read();
+    const node = this.#nodes?.get(key);
+    const { methods } = { ...defaults, ...node };
+    return node !== undefined && acceptsMethod({ methods }, method);
   }
 
   /** @returns nothing while the flows are not loaded */
-  #read(): Map<string, string> | undefined {
+  #read(): Map<string, Saved> | undefined {
     const saved = new Map<string, Saved>();
     try {
       this.#RED.nodes.eachNode((node) => saved.set(node.id, node));
     } catch {
       return undefined;
     }
-    const nodes = new Map<string, string>();
+    const nodes = new Map<string, Saved>();
     for (const node of saved.values()) {
       if (node.type !== "webhook-trigger" || node.d || saved.get(node.z ?? "")?.disabled) continue;
       const path = resolve(node.relativePath, node, saved);
       if (rules.relativePath(path) !== undefined) continue;
       const key = getPathKey(normalisePath(text(path)));
-      if (!nodes.has(key)) nodes.set(key, node.id);
+      if (!nodes.has(key)) nodes.set(key, node);
     }
     return nodes;
   }

@@ -26,9 +26,12 @@ export function createMessage(
   };
 }
 
+/** Requests by GET have no body of their own: their payload is the query. */
 export function composePayload(
   { body, isPayload, req }: Pick<IncomingDelivery, "body" | "isPayload" | "req">,
   { returnQueryParams }: Pick<WebhookConfig, "returnQueryParams">,
 ): unknown {
-  return returnQueryParams && !isPayload ? { body, query: req.query } : body;
+  if (isPayload) return body;
+  if (returnQueryParams) return { body, query: req.query };
+  return req.method === "GET" ? req.query : body;
 }

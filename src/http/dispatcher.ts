@@ -3,7 +3,7 @@
 import cookieParser from "cookie-parser";
 import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
-import type { Endpoint } from "../flow/endpoint";
+import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { sendProblem } from "../flow/reply";
 import { problems } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
@@ -21,7 +21,7 @@ interface DispatcherOptions extends Services {
   readonly getMiddleware: () => RequestHandler[];
   /** Node-RED's `httpNodeCors`. */
   readonly cors: RequestHandler | undefined;
-  readonly isConfigured: (key: string) => boolean;
+  readonly isConfigured: (key: string, method: string) => boolean;
   readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
 }
 
@@ -136,7 +136,7 @@ export class Dispatcher {
   }
 
   #isFor(request: Request, response: ServerResponse, endpoint: Endpoint): boolean {
-    if (request.method === "POST") return true;
+    if (acceptsMethod(endpoint.config, request.method)) return true;
     if (!endpoint.authenticator.methods.includes(request.method)) return false;
     return isHandshake(this.#makeExchange(request, response), endpoint);
   }
@@ -148,17 +148,18 @@ export class Dispatcher {
     const endpoint = this.find(path);
     if (!endpoint) {
       missed.watch(request, response);
-      if (method !== "POST" || !deployGate.isClosed || !isConfigured(getPathKey(path))) return next();
+      if (!deployGate.isClosed || !isConfigured(getPathKey(path), method)) return next();
       return void deployGate.wait(response).then(() => this.#handle(request, response, next));
     }
     // Core's `http in` does this, where it is loaded.
     if (method === "OPTIONS" && cors) return void cors(request, response, next);
     // A static folder behind this app may have an answer.
-    if (method === "POST" || method === "OPTIONS" || rule.mayBeAnsweredBehind(endpoint, method)) return next();
+    if (acceptsMethod(endpoint.config, method) || method === "OPTIONS") return next();
+    if (rule.mayBeAnsweredBehind(endpoint, method)) return next();
     missed.ignore(response);
     const exchange = this.#makeExchange(request, response);
     if (endpoint.authenticator.methods.includes(method)) void handleRequest(exchange, endpoint, this.#options);
-    else refuse(exchange, endpoint, problems.methodNotAllowed);
+    else refuse(exchange, endpoint, endpoint.methodNotAllowed);
   };
 
   /** A handshake by OPTIONS looks like a preflight request (Fetch §4.8). */

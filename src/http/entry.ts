@@ -3,7 +3,7 @@
 import type { Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
 import { getParent, type HostSettings } from "../config/node-red";
-import type { Endpoint } from "../flow/endpoint";
+import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { Problem } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
 import { getLayers, getMountPath, type Layer, matches } from "./express";
@@ -17,8 +17,8 @@ interface EntryOptions extends Services {
   readonly mountPath: string;
   readonly rule: DirectRule;
   readonly missed: MissedRequests;
-  /** Whether the saved flows have a node with this path key. */
-  readonly isConfigured: (key: string) => boolean;
+  /** Whether the saved flows have a node with this path key and method. */
+  readonly isConfigured: (key: string, method: string) => boolean;
   /** Whether a route of another node takes the endpoint's requests. */
   readonly isShadowed: (endpoint: Endpoint) => boolean;
   readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
@@ -41,12 +41,14 @@ export function makeEntry(options: EntryOptions): RequestHandler {
       return void adminCors(request, response, () => void handleRequest(exchange, endpoint, options));
     }
     // Requests by other methods may be for another node.
-    if (request.method === "POST" && exchange && !options.isShadowed(endpoint)) prepareForExpress(request, response);
+    if (exchange && acceptsMethod(endpoint.config, request.method) && !options.isShadowed(endpoint)) {
+      prepareForExpress(request, response);
+    }
     missed.watch(request, response);
     if (!deployGate.isClosed || !target) return next();
     const passes = exchange
       ? !(judgeHead(exchange, endpoint) instanceof Problem)
-      : isConfigured(getPathKey(target.path));
+      : isConfigured(getPathKey(target.path), request.method);
     if (!passes) return next();
     void deployGate.wait(response).then(() => {
       if (!response.destroyed) next();
@@ -60,7 +62,7 @@ function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: 
   if (path !== endpoint.config.path || endpoint.config.reply.by === "flow" || isShadowed(endpoint)) return false;
   if (request._body || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
   const { method = "" } = request;
-  if (method === "POST") return true;
+  if (acceptsMethod(endpoint.config, method)) return true;
   return endpoint.authenticator.methods.includes(method) && isHandshake(exchange, endpoint);
 }
 
@@ -144,15 +146,14 @@ export class DirectRule {
   }
 
   #look(endpoint: Endpoint): Front {
-    const { path } = endpoint.config;
+    const { path, methods } = endpoint.config;
     const { root, admin, nodes } = this.#apps;
     const { httpNodeMiddleware, httpNodeCors } = this.#settings;
     const fullPath = (getMountPath(nodes) ?? "") + path;
     const adminPath = this.#findPathInAdmin(fullPath);
     const isAdminInFront = adminPath !== undefined;
     const isAdminPlain = this.#isAdminPlain(adminPath ?? "");
-    // Handshakes come by other methods.
-    const method = endpoint.authenticator.methods.length > 0 ? undefined : "POST";
+    const [method] = [...methods, ...endpoint.authenticator.methods].length === 1 ? methods : [];
     const before = this.#find(root, fullPath, method);
     const apps = isAdminInFront ? [mount, mount] : [mount];
     const last = before.findLastIndex(({ name }) => name === mount);

@@ -22,8 +22,8 @@ interface FrontOptions extends Services {
   readonly missed: MissedRequests;
   readonly settings: HostSettings;
   readonly getMiddleware: () => RequestHandler[];
-  /** Whether the saved flows have a node with this path key. */
-  readonly isConfigured: (key: string) => boolean;
+  /** Whether the saved flows have a node with this path key and method. */
+  readonly isConfigured: (key: string, method: string) => boolean;
 }
 
 /**
@@ -139,7 +139,7 @@ export class HttpFront {
     const layers = getLayers(this.#apps.nodes);
     const shadowed = new Set<Endpoint>();
     for (const [index, layer] of layers.entries()) {
-      const path = layer.route?.methods.post ? layer.route.path : undefined;
+      const { path, methods = {} } = layer.route ?? {};
       // A route for everything is a guard.
       if (typeof path !== "string" || path.includes("*")) continue;
       const endpoints = path.includes(":")
@@ -147,20 +147,21 @@ export class HttpFront {
         : [registry.find(path)];
       for (const endpoint of endpoints) {
         const own = endpoint && this.#dispatcher.getLayer(endpoint);
-        if (!endpoint || !own || layers.indexOf(own) < index) continue;
+        const method = endpoint?.config.methods.map((each) => each.toLowerCase()).find((each) => methods[each]);
+        if (!endpoint || !own || method === undefined || layers.indexOf(own) < index) continue;
         shadowed.add(endpoint);
-        endpoint.outcomes.emit("shadowed", { node: endpoint.node.id, by: this.#findHttpIn(path) });
+        endpoint.outcomes.emit("shadowed", { node: endpoint.node.id, by: this.#findHttpIn(path, method) });
       }
     }
     this.#shadowed = shadowed;
   }
 
   /** The name of the `http in` node with this route. */
-  #findHttpIn(path: string): string {
+  #findHttpIn(path: string, wanted: string): string {
     let name = "";
     this.#RED.nodes.eachNode((node) => {
       const { type, id, url, method } = node as typeof node & { url?: string; method?: string };
-      const isIt = type === "http in" && method === "post" && (url === path || `/${url ?? ""}` === path);
+      const isIt = type === "http in" && method === wanted && (url === path || `/${url ?? ""}` === path);
       if (isIt) name ||= (node as { name?: string }).name || id;
     });
     return name;

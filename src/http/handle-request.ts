@@ -60,11 +60,23 @@ export async function handleRequest(exchange: Exchange, known: Endpoint, service
     // A credential that a guard in front has removed is missing.
     if (endpoint.authenticator.isTakenFrom(exchange.request))
       return refuse(exchange, endpoint, endpoint.authenticator.missing, bytes);
+    if (isPreview(exchange.request)) return sendReply(exchange.request, exchange.response, noContent);
     const problem = await accept(exchange, received, verdict, services);
     if (problem) refuse(exchange, findCurrent(), problem, bytes);
   } catch (error) {
     refuse(exchange, findCurrent(), problems.unforeseen, bytes, error);
   }
+}
+
+const noContent: Reply = { status: 204, headers: {}, body: "" };
+
+/**
+ * Whether a request must have no effect: HEAD asks what GET would answer (RFC 9110 §9.3.2), and browsers fetch pages
+ * ahead (Fetch, `Sec-Purpose`).
+ */
+function isPreview({ method, headers }: Exchange["request"]): boolean {
+  if (method !== "GET") return method === "HEAD";
+  return [headers["sec-purpose"], headers["purpose"]].some((purpose) => /^prefetch\b/i.test(String(purpose)));
 }
 
 /** What an earlier layer has received. Also used after a deploy, when the body is gone. */

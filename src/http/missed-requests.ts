@@ -8,7 +8,7 @@ import { adminRule } from "../config/host";
 import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";
 import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";
-import type { Endpoint } from "../flow/endpoint";
+import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import type { ConfiguredPaths, EndpointRegistry } from "../flow/endpoints";
 import { getPathKey, parseTarget } from "../request/target";
 import { clientAddress, getMountPath } from "./express";
@@ -116,9 +116,9 @@ export class MissedRequests {
   }
 }
 
-/** Whether an endpoint takes a method: some handshakes use others than POST. */
-function takes({ authenticator }: Endpoint, method: string): boolean {
-  return method === "POST" || authenticator.methods.includes(method);
+/** Also the methods of handshakes. */
+function takes(endpoint: Endpoint, method: string): boolean {
+  return acceptsMethod(endpoint.config, method) || endpoint.authenticator.methods.includes(method);
 }
 
 /** How many characters in one place may be missing, added or different. */

@@ -3,7 +3,7 @@
 import type { Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
 import type { DeployGate } from "../flow/deploy-gate";
-import type { Endpoint } from "../flow/endpoint";
+import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { decodeContentSync } from "../request/body";
 import { decodeBody } from "../request/decode";
 import { Problem } from "../request/problem";
@@ -63,7 +63,8 @@ function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyO
     if (!endpoint) return next();
     const leave = () => next(mayLeaveAdmin(endpoint) ? "router" : undefined);
     // The endpoint refuses other methods; another node may read their bodies.
-    if (request.method !== "POST") return /^(?:GET|HEAD|OPTIONS)$/.test(request.method) ? next() : leave();
+    const { method } = request;
+    if (!acceptsMethod(endpoint.config, method)) return /^(?:GET|HEAD|OPTIONS)$/.test(method) ? next() : leave();
     const exchange = makeExchange(request, response, endpoint);
     const entry = judgeHead(exchange, endpoint);
     prepareForExpress(request, response);

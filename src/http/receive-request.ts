@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Authenticated, AuthResult, HandshakeAnswer, PendingVerification } from "../auth/authenticator";
 import type { RequestHead } from "../auth/signature/fields";
-import type { Endpoint } from "../flow/endpoint";
+import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { memoryBudget, readBody } from "../request/body";
 import type { File } from "../request/multipart";
 import { Interference, Problem, problems } from "../request/problem";
@@ -115,14 +115,21 @@ export function getHead({ request, search }: Exchange): RequestHead {
  * once.
  */
 export function judgeHead(exchange: Exchange, endpoint: Endpoint): AuthResult {
-  const { request, ip, at, judged } = exchange;
+  const { request, ip, judged } = exchange;
   if (judged?.endpoint === endpoint) return judged.entry;
-  const entry = endpoint.limits?.judge(request, ip) ?? endpoint.authenticator.begin(getHead(exchange), at);
+  const entry = endpoint.limits?.judge(request, ip) ?? authenticate(exchange, endpoint);
   exchange.judged = { endpoint, entry };
   return entry;
 }
 
-/** Whether an endpoint answers another method than POST. */
+/** Handshakes come by methods of their own. */
+function authenticate(exchange: Exchange, endpoint: Endpoint): AuthResult {
+  const result = endpoint.authenticator.begin(getHead(exchange), exchange.at);
+  const isAnswer = !(result instanceof Problem) && "status" in result;
+  return isAnswer || acceptsMethod(endpoint.config, exchange.request.method) ? result : endpoint.methodNotAllowed;
+}
+
+/** Whether a request is a handshake by a method that starts no flow. */
 export function isHandshake(exchange: Exchange, endpoint: Endpoint): boolean {
   const entry = judgeHead(exchange, endpoint);
   return !(entry instanceof Problem) && "status" in entry && !entry.isFallback;

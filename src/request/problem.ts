@@ -62,7 +62,7 @@ const table = {
   memoryFull: [503, "There is no memory for this request now. Please try again.", retryAfter(1)],
   addressNotAllowed: [403, "This endpoint takes no requests from this address."],
   rateExceeded: [429, "Too many requests came from this address. Please try again later."],
-  methodNotAllowed: [405, "This endpoint takes POST requests only.", { Allow: "POST" }],
+  methodNotAllowed: [405, "This endpoint takes no requests by this method."],
   bodyTooLarge: [413, "The body of the request is larger than this endpoint takes."],
   bodyIncomplete: [400, "The body of the request broke off before its end."],
   // RFC 9110 §15.5.16: the codings that it could use.
@@ -86,6 +86,15 @@ const table = {
   deploying: [503, "This endpoint is being deployed. Please try again.", retryAfter(10)],
   unforeseen: [500, "The request could not be handled."],
 } as const satisfies Record<string, Row>;
+
+/** RFC 9110 §15.5.6: the problem of a request by another method than these. */
+export function refuseOtherMethods(methods: readonly string[]): Problem {
+  const { name, status } = problems.methodNotAllowed;
+  // RFC 9110 §9.3.2: HEAD is GET without the body of the reply.
+  const allowed = methods.includes("GET") ? [...methods, "HEAD"] : methods;
+  const detail = `This endpoint takes ${methods.join(" and ")} requests only.`;
+  return new Problem(name, status, detail, { Allow: allowed.join(", ") });
+}
 
 const named = Object.entries<Row>(table).map(([name, row]) => [name, new Problem(name, ...row)] as const);
 export const problems = Object.fromEntries(named) as { readonly [Name in keyof typeof table]: Problem };

@@ -42,7 +42,7 @@ const strange: Record<string, [saved: Record<string, unknown>, ...rules: string[
 /** An environment variable in each field that is saved as text. */
 const environmentValues = Object.fromEntries(
   Object.keys(defaults)
-    .filter((field) => field !== "scheme" && field !== "senderSettings")
+    .filter((field) => !["methods", "scheme", "senderSettings"].includes(field))
     .map((field) => [field, `\${${field.toUpperCase()}}`]),
 );
 
@@ -57,6 +57,7 @@ const flow = webhookFlow(
   { id: "plain", relativePath: "/plain" },
   { id: "broken", relativePath: "/broken" },
   { id: "environment", ...environmentValues },
+  { id: "byHand", relativePath: "/by-hand", methods: "${METHODS}" },
   { id: "boxes", relativePath: "/boxes", ...boxes },
   { id: "ticked", relativePath: "/ticked", returnQueryParams: "true", guaranteed: "true" },
   { id: "unused", relativePath: "/unused", headerParameter: "X Token", verificationMethod: "query" },
@@ -179,6 +180,31 @@ describe("the form of the webhook trigger", () => {
     for (const [field, value] of Object.entries(environmentValues)) {
       should(await editor().saved("environment", field as keyof SavedFields)).equal(value);
     }
+  });
+
+  it("offers methods, says what GET means for the message and for a token in the URL, and saves them as a list", async () => {
+    const box = (method: string) => editor.part("methods").getByLabel(method, { exact: true });
+    const command = () => editor.part("command").innerText();
+    await editor.edit("plain");
+    (await box("POST").isChecked()).should.be.true();
+    await box("POST").uncheck();
+    (await editor.message("methods").innerText()).should.equal(catalogText("rules.methods"));
+    await box("GET").check();
+    (await editor.hint("methods").innerText()).should.equal(catalogText("methods.get"));
+    (await command()).should.match(/^curl "[^"]+\/plain\?text=hello\+world" -H "[^"]+"$/);
+    (await editor.part("picture").innerText()).should.equal('msg.payload = { "text": "hello world" }');
+    await editor.enter({ verificationMethod: "query" });
+    (await editor.hint("methods").innerText()).should.equal(catalogText("methods.tokenInUrl"));
+    (await command()).should.match(/\?state=[^&"]+&text=hello\+world"$/);
+    await box("GET").uncheck();
+    await box("PUT").check();
+    (await command()).should.match(/^curl -X PUT "[^"]+" --data "hello world"$/);
+    await editor.done();
+    should(await editor.saved("plain", "methods")).eql(["PUT"]);
+    await editor.edit("byHand");
+    await editor.enter({ name: "By hand" });
+    await editor.done();
+    should(await editor.saved("byHand", "methods")).equal("${METHODS}");
   });
 
   it("ticks a box that was saved as the text true", async () => {

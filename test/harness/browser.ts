@@ -289,6 +289,7 @@ export class Editor {
   }
 
   input(field: FormField): Locator {
+    if (field === "methods") return this.part("methods");
     return this.page.locator(field === "scheme" ? "#node-input-scheme-text" : `#node-input-${field}`);
   }
 

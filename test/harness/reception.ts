@@ -90,8 +90,15 @@ export class Reception {
     this.#ids = 0;
     const endpoint: Endpoint = {
       node: { id: "hook" } as unknown as Node,
-      config: { path: "/hook", reply: this.reply, rawBody: false, guaranteed: false } as WebhookConfig,
+      config: {
+        path: "/hook",
+        methods: ["POST"],
+        reply: this.reply,
+        rawBody: false,
+        guaranteed: false,
+      } as Partial<WebhookConfig> as WebhookConfig,
       authenticator,
+      methodNotAllowed: problems.methodNotAllowed,
       sender: sender && { id: sender, row: senders[sender] },
       limit,
       limits: undefined,

@@ -15,7 +15,9 @@ import {
   isEnvironmentValue,
   isFieldUsed,
   isTrue,
+  methods,
   normalisePath,
+  type ObjectField,
   placementField,
   rules,
   type SavedFields,
@@ -44,8 +46,9 @@ export function form(): JQuery {
 /** Triggered on the form when something that it shows has changed outside of its fields. */
 export const updateEvent = "webhook-trigger-update";
 
-/** Node-RED fills and reads the fields with these ids, except that of the scheme. */
+/** Node-RED fills and reads the fields with these ids, except those of scheme and methods. */
 export function input(field: Field): JQuery {
+  if (field === "methods") return $("#webhook-trigger-methods");
   return $(field === "scheme" ? "#node-input-scheme-text" : `#node-input-${field}`);
 }
 
@@ -74,14 +77,21 @@ export function findSender(id: unknown): (typeof senders)[SenderId] | undefined 
 export const settingFields = ["publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm"] as const;
 
 /** Filled and read by Node-RED itself. */
-const plainFields = fieldNames.filter((field) => field !== "scheme" && field !== "senderSettings");
+const isPlain = (field: keyof SavedFields): field is Exclude<keyof SavedFields, ObjectField> =>
+  !["scheme", "senderSettings", "methods"].includes(field);
+const plainFields = fieldNames.filter(isPlain);
 
-export const fields: readonly Field[] = [...plainFields, "scheme", ...credentialNames, ...settingFields];
+export const fields: readonly Field[] = [...plainFields, "scheme", "methods", ...credentialNames, ...settingFields];
 
 /** As it would be saved. */
 export function valuesInForm(node: WebhookNode): SavedFields {
   const saved = withDefaults(node);
-  const values = { ...saved, scheme: schemeInForm(node), senderSettings: settingsInForm(node) };
+  const values = {
+    ...saved,
+    methods: methodsInForm(node),
+    scheme: schemeInForm(node),
+    senderSettings: settingsInForm(node),
+  };
   for (const field of plainFields) {
     const value = fieldValue(field);
     // A ticked box equals the text `true`, and digits equal a number.
@@ -109,6 +119,31 @@ export function removeDefaults(node: WebhookNode): void {
 
 export function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other);
+}
+
+/** A box for each method, ticked where the node accepts it. */
+export function prepareMethods(node: WebhookNode): void {
+  const saved = withDefaults(node).methods;
+  for (const method of methods) {
+    const box = $("<input>", { type: "checkbox", value: method, checked: saved.includes(method) });
+    input("methods").append($("<label>").append(box, method));
+  }
+}
+
+/** What is no method, such as an environment variable, stays. */
+function methodsInForm(node: WebhookNode): readonly string[] {
+  const given = withDefaults(node).methods;
+  // A flow file may have been written by hand.
+  const saved = [given].flat() as string[];
+  const ticked = new Set(
+    input("methods")
+      .find(":checked")
+      .toArray()
+      .map((box) => String($(box).val())),
+  );
+  const others = saved.filter((each) => !methods.some((method) => method === each));
+  const chosen = [...methods.filter((method) => ticked.has(method)), ...others];
+  return isSame([...chosen].sort(), [...saved].sort()) ? given : chosen;
 }
 
 /** Anything but an object stays as typed. */
@@ -222,7 +257,7 @@ function ruleText(node: WebhookNode, rule: BrokenRule): string {
 export function brokenRule(node: WebhookNode, field: Field, value: unknown): BrokenRule | undefined {
   const isOpen = form().data("node") === node.id;
   const values = isOpen ? valuesInForm(node) : withDefaults(node);
-  if (isEnvironmentValue(value) || !isUsed(field, values)) return undefined;
+  if (hasEnvironmentValue(value) || !isUsed(field, values)) return undefined;
   if (isCredential(field) && value === keptPassword) return undefined;
   return checks[field]?.(value, values);
 }
@@ -250,7 +285,6 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
   },
   secondSecret: (value, values) => (isReadable(value, values) ? undefined : "secondSecret.format"),
   scheme(value, values) {
-    if (hasEnvironmentValue(value)) return undefined;
     const scheme = parseScheme(value, composePublicUrl(values));
     return "rule" in scheme && scheme.rule !== "publicUrl" ? scheme.rule : undefined;
   },
@@ -323,9 +357,10 @@ const checkedFields = Object.keys(checks) as readonly Field[];
 
 /** The broken rules of the open form. */
 export function brokenRules(node: WebhookNode): Map<Field, BrokenRule> {
-  const { scheme } = valuesInForm(node);
+  const { methods, scheme } = valuesInForm(node);
+  const objects: Partial<Record<Field, unknown>> = { methods, scheme };
   const found = checkedFields.map((field) => {
-    return [field, brokenRule(node, field, field === "scheme" ? scheme : fieldValue(field))] as const;
+    return [field, brokenRule(node, field, field in objects ? objects[field] : fieldValue(field))] as const;
   });
   return new Map(found.flatMap(([field, rule]) => (rule ? [[field, rule]] : [])));
 }

@@ -1,6 +1,6 @@
 // The URL of the node, what the user gives to the sender, and the curl command.
 
-import { present, testBody } from "../../../src/auth/present";
+import { joinQueries, present, testBody, testQuery } from "../../../src/auth/present";
 import type { Scheme } from "../../../src/auth/senders/sender";
 import {
   type CredentialName,
@@ -97,6 +97,14 @@ export function showHandover(node: WebhookNode): void {
   const url = composeSenderUrl(node);
   showNote("#webhook-trigger-note-reach", url === undefined ? "" : describeReach(node, url));
   showNote("#webhook-trigger-note-taken", describeRival(node));
+  $("#webhook-trigger-hint-methods").text(describeMethods(node));
+}
+
+/** What GET means for the message, and for a token in the URL. */
+function describeMethods(node: WebhookNode): string {
+  const { methods, verificationMethod } = valuesInForm(node);
+  if (!methods.includes("GET")) return "";
+  return node._(verificationMethod === "query" ? "methods.tokenInUrl" : "methods.get");
 }
 
 /** Values that the form does not know. */
@@ -174,6 +182,8 @@ export function getFlowName({ z }: EditorNode): string {
 function findRival(node: WebhookNode): EditorNode | undefined {
   const getKey = (path: string) => getPathKey(normalisePath(path));
   const own = getKey(inputValue("relativePath"));
+  const { methods } = valuesInForm(node);
+  const isSameMethod = ({ method }: EditorNode) => methods.some((each) => each.toLowerCase() === method);
   const isRival = (other: EditorNode, path: unknown) =>
     other.id !== node.id &&
     !other.d &&
@@ -183,7 +193,7 @@ function findRival(node: WebhookNode): EditorNode | undefined {
     getKey(path) === own;
   return (
     RED.nodes.filterNodes({ type: node.type }).find((other) => isRival(other, other.relativePath)) ??
-    RED.nodes.filterNodes({ type: "http in" }).find((other) => other.method === "post" && isRival(other, other.url))
+    RED.nodes.filterNodes({ type: "http in" }).find((other) => isSameMethod(other) && isRival(other, other.url))
   );
 }
 
@@ -219,9 +229,12 @@ function composeCommand(node: WebhookNode): string | undefined {
   const place = findTokenPlace(node, valuesInForm(node));
   if (url === undefined || !place) return undefined;
   const { headers, search } = present(place, credentialToGive("token") ?? node._("testRequest.placeholder"));
+  const [method = ""] = valuesInForm(node).methods;
+  const isByUrl = method === "GET";
   return [
-    `curl ${quote(url + search)}`,
+    method === "POST" || isByUrl ? "curl" : `curl -X ${method}`,
+    quote(url + (isByUrl ? joinQueries(search, testQuery) : search)),
     ...Object.entries(headers).map(([field, value]) => `-H ${quote(`${field}: ${value}`)}`),
-    `--data ${quote(testBody)}`,
+    ...(isByUrl ? [] : [`--data ${quote(testBody)}`]),
   ].join(" ");
 }

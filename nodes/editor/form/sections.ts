@@ -43,7 +43,7 @@ const wasBroken = "was-broken";
 
 /** Renews sections and headings, and opens sections with problems. */
 export function showSections(node: WebhookNode): void {
-  showMessage();
+  showMessage(node);
   showReply(node);
   showDuplicates(node);
   $("#webhook-trigger-note-loopback").toggle(isOnlyLocal());
@@ -76,8 +76,10 @@ function describeVerification(node: WebhookNode): string {
 // The section *Message*.
 
 /** Shows the message of a test request. */
-function showMessage(): void {
-  const payload = isTicked("returnQueryParams") ? { body: testBody, query: {} } : testBody;
+function showMessage(node: WebhookNode): void {
+  const isByUrl = valuesInForm(node).methods[0] === "GET";
+  const [body, query] = isByUrl ? ["", { text: testBody }] : [testBody, {}];
+  const payload = isTicked("returnQueryParams") ? { body, query } : isByUrl ? query : body;
   const lines = [`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`];
   if (isTicked("rawBody")) lines.push(`msg.rawBody = Buffer.from(${JSON.stringify(testBody)})`);
   const picture = $("#webhook-trigger-picture").text(lines.join("\n"));

@@ -8,7 +8,7 @@ import { type HandlingField, token } from "../../harness/flow";
 
 const separate: Roots = { admin: "/admin/", node: "/api/" };
 const equal: Roots = { admin: "/", node: "/" };
-type HandlingRule = Exclude<HandlingField, "replyBody">;
+type HandlingRule = Exclude<HandlingField, "replyBody"> | "methods";
 type Given = Partial<Record<keyof SavedFields | CredentialName, unknown>>;
 
 const saved: SavedFields = { ...defaults, relativePath: "/hook" };
@@ -18,6 +18,7 @@ function parse(fields: Given, roots = separate, baseUrl?: string) {
 }
 
 const plain = {
+  methods: ["POST"],
   reply: { by: "now", status: 200, body: "", type: "application/json" },
   duplicates: undefined,
   allowFrom: [],
@@ -176,6 +177,7 @@ describe("parseConfig", () => {
       ["hours of silence", { alertWhenSilent: 24 }, { alertWhenSilent: 24 }],
       ["a part of an hour", { alertWhenSilent: "0.5" }, { alertWhenSilent: 0.5 }],
       ["a year", { alertWhenSilent: "8760" }, { alertWhenSilent: 8760 }],
+      ["methods", { methods: ["GET", "PUT"] }, { methods: ["GET", "PUT"] }],
       ["query parameters", { returnQueryParams: "true" }, { returnQueryParams: true }],
       ["raw bodies", { rawBody: "true" }, { rawBody: true }],
       ["that delivery is guaranteed", { guaranteed: true }, { guaranteed: true }],
@@ -189,6 +191,7 @@ describe("parseConfig", () => {
 
   describe("names the broken rule of what becomes of requests:", () => {
     const values: Record<HandlingRule, unknown[]> = {
+      methods: [[], ["post"], ["POST", "HEAD"], "POST", [["POST"]], {}, null],
       reply: ["", "later", "Now", true, null],
       replyStatus: [199, 300, 200.5, "", "2e2", " 200", "0xC8", NaN, null, true, [204]],
       replyType: ["", "text", "text/", "/plain", "text/plain;", "text/plain; charset", "a/b\r\nX: y", "a/b; c=\"\r\n\"", "ä/b", 1, null], // prettier-ignore
