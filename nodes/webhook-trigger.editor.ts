@@ -81,10 +81,13 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
   credentials: {
     token: { type: "password", validate: validator("token") },
     secondToken: { type: "password", validate: validator("secondToken") },
+    user: { type: "text", validate: validator("user") },
+    password: { type: "password", validate: validator("password") },
+    secondPassword: { type: "password", validate: validator("secondPassword") },
     secret: { type: "password", validate: validator("secret") },
     secondSecret: { type: "password", validate: validator("secondSecret") },
     verifyToken: { type: "password", validate: validator("verifyToken") },
-  } satisfies Record<CredentialName, { type: "password"; validate: unknown }>,
+  } satisfies Record<CredentialName, { type: "password" | "text"; validate: unknown }>,
   onpaletteadd: addTab,
   onpaletteremove: removeTab,
   paletteLabel() {

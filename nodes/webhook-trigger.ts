@@ -7,7 +7,13 @@ import { serveTestRequests } from "../src/admin/test-requests";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { TestCredentials } from "../src/auth/test-credentials";
-import { type Breach, credentialNames, type SavedCredentials, type SavedFields } from "../src/config/fields";
+import {
+  type Breach,
+  type CredentialName,
+  credentialNames,
+  type SavedCredentials,
+  type SavedFields,
+} from "../src/config/fields";
 import { parseBaseUrl } from "../src/config/host";
 import {
   getBodyLimitBytes,
@@ -53,15 +59,21 @@ export = function webhookTrigger(RED: NodeAPI): void {
   }
 
   RED.nodes.registerType("webhook-trigger", WebhookTrigger, {
-    credentials: Object.fromEntries(credentialNames.map((name) => [name, { type: "password" as const }])),
+    credentials: Object.fromEntries(credentialNames.map((name) => [name, { type: typeOfCredential(name) }])),
     settings: {
       webhookTriggerRoots: { value: common.roots, exportable: true },
       webhookTriggerBaseUrl: { value: "", exportable: true },
+      webhookTriggerHasNodeAuth: { value: Boolean(getSettings(RED).httpNodeAuth), exportable: true },
       webhookTriggerDeliveries: { value: {}, exportable: true },
       webhookTriggerGuaranteed: { value: common.stores.keeping, exportable: true },
     },
   });
 };
+
+/** The editor may show a user's name again. */
+function typeOfCredential(name: CredentialName): "text" | "password" {
+  return name === "user" ? "text" : "password";
+}
 
 function prepare(RED: NodeAPI) {
   const configured = new ConfiguredPaths(RED);
@@ -153,6 +165,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const records = stores.logOf(node.id, authenticator.redactor, config);
   const endpoint = createEndpoint(RED, node, { ...whole, duplicates, guaranteed, records });
   if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
+  if (config.access.method === "basic" && getSettings(RED).httpNodeAuth) node.warn(RED._("basic.guarded"));
   observers.run(endpoint);
   completion.watchErrors(node);
   const leave = flow && stores.process(node.id, flow, config.guaranteed);

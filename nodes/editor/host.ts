@@ -32,7 +32,7 @@ interface EditorNodeDefinition<Saved> {
   outputs: number;
   icon: string;
   defaults: { [Field in keyof Saved]: { value: Saved[Field]; validate?: Validator<Saved> } };
-  credentials: Record<string, { type: "password"; validate?: Validator<Saved> }>;
+  credentials: Record<string, { type: "password" | "text"; validate?: Validator<Saved> }>;
   /** The node type and its texts are available. */
   onpaletteadd(): void;
   onpaletteremove(): void;
@@ -105,6 +105,7 @@ export interface Editor {
     /** Of the webhook trigger. */
     webhookTriggerRoots: Roots;
     webhookTriggerBaseUrl: string;
+    webhookTriggerHasNodeAuth: boolean;
     webhookTriggerGuaranteed: StoreKind;
     /** As in the settings file. */
     webhookTriggerDeliveries?: { readonly keep?: unknown };

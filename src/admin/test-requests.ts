@@ -100,7 +100,9 @@ async function send(
   if (!server || !address) return { outcome: "unreachable" };
   const { token } = testCredential;
   const { headers, search } =
-    access.method === "signature" ? { headers: { [testField]: token }, search: "" } : present(access, token);
+    access.method === "header" || access.method === "query"
+      ? present(access, token)
+      : { headers: { [testField]: token }, search: "" };
   const [method = ""] = methods;
   // A server may have an app for each name.
   const { host } = asked.headers;
@@ -203,7 +205,7 @@ function describeResult(status: number, headers: IncomingHttpHeaders, body: stri
 }
 
 /** The beginning of the challenges in `src/request/problem.ts`. */
-const ourChallenge = /^(?:Bearer|Signature) realm="webhook"/;
+const ourChallenge = /^(?:Basic|Bearer|Signature) realm="webhook"/;
 
 function classifyStatus(status: number, challenge: string): TestOutcome {
   // RFC 9110 §11.6.1: the challenge shows who refused.

@@ -12,8 +12,8 @@ import type {
   ReceivedFields,
   RefusedRequestFacts,
 } from "./authenticator";
+import { BasicAuthenticator } from "./basic";
 import { explainSignature } from "./diagnosis";
-import { digestOfPresented } from "./digest";
 import { Handshakes } from "./handshakes";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
@@ -35,6 +35,7 @@ export function createAuthenticator(
   testCredentials = new TestCredentials(),
 ): Authenticator | Breach {
   if (sender !== "" && !isSenderId(sender)) return broken("sender.unknown");
+  if (access.method === "basic") return new BasicAuthenticator(access, owner, testCredentials);
   if (access.method !== "signature")
     return new TokenAuthenticator(access, owner, testCredentials, handshakesByToken(sender));
   if (sender === "") return broken("sender.required");
@@ -103,7 +104,9 @@ class SignatureAuthenticator implements Authenticator {
   }
 
   begin(head: RequestHead, at: number): AuthResult {
-    return this.#isTest(head) ? byTest : this.#signing.handshakes.begin(head, () => this.#verify(head, at));
+    return this.#testCredentials.isTest(this.#owner, head)
+      ? byTest
+      : this.#signing.handshakes.begin(head, () => this.#verify(head, at));
   }
 
   #verify(head: RequestHead, at: number): Authenticated | PendingVerification | Problem {
@@ -129,11 +132,5 @@ class SignatureAuthenticator implements Authenticator {
     const { secret: first, secondSecret: second, settings } = this.#access;
     const { publicUrl = "" } = settings;
     return explainSignature({ sender, scheme, secrets: { first, second }, publicUrl }, refused);
-  }
-
-  #isTest({ rawHeaders }: RequestHead): boolean {
-    const [testCredential, ...more] = fieldValues(rawHeaders, testField);
-    if (testCredential === undefined || more.length > 0) return false;
-    return this.#testCredentials.accept(this.#owner, digestOfPresented(testCredential), rawHeaders);
   }
 }

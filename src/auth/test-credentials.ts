@@ -2,8 +2,10 @@
 
 import { randomBytes } from "node:crypto";
 import type { Socket } from "node:net";
-import { digest, isSame } from "./digest";
+import { digest, digestOfPresented, isSame } from "./digest";
 import { isLoopback } from "./limits";
+import { testField } from "./present";
+import { fieldValues, type RequestHead } from "./signature/fields";
 
 /** A token for one request. */
 export interface TestCredential {
@@ -50,6 +52,13 @@ export class TestCredentials {
       return issued.usedBy === request;
     }
     return false;
+  }
+
+  /** Whether a request has a test credential in the header field for it. */
+  isTest(owner: string, { rawHeaders }: RequestHead): boolean {
+    const [presented, ...more] = fieldValues(rawHeaders, testField);
+    if (presented === undefined || more.length > 0) return false;
+    return this.accept(owner, digestOfPresented(presented), rawHeaders);
   }
 
   /** Whether a connection is that of a test request: while it is on its way, no one else has its port. */

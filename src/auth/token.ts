@@ -17,8 +17,8 @@ import { Redactor } from "./redactor";
 import { fieldValues, type RequestHead } from "./signature/fields";
 import { TestCredentials } from "./test-credentials";
 
-const byFirst: Authenticated = { credential: "first" };
-const bySecond: Authenticated = { credential: "second" };
+export const byFirst: Authenticated = { credential: "first" };
+export const bySecond: Authenticated = { credential: "second" };
 export const byTest: Authenticated = { credential: "first", isTest: true };
 
 /** Prepared, so that a request costs little. */

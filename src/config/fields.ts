@@ -48,7 +48,7 @@ export const fields = {
   /** The methods whose requests start the flow. */
   methods: { default: ["POST"], accepts: isMethodList },
   returnQueryParams: flag(),
-  verificationMethod: oneOf("header", "query", "signature"),
+  verificationMethod: oneOf("header", "query", "basic", "signature"),
   queryParameter: { default: "state", accepts: (value) => text(value) !== "", isUsed: verifying("query") },
   headerParameter: {
     default: "Authorization",
@@ -111,6 +111,8 @@ export type BrokenRule =
   | `relativePath.${"required" | "length" | "characters" | "segments" | "admin"}`
   | `token.${"required" | "length" | "characters"}`
   | `secondToken.${"length" | "characters"}`
+  | `user.${"required" | "colon"}`
+  | "password.required"
   | `sender.${"required" | "unknown"}`
   | `secret.${"required" | "format"}`
   | "secondSecret.format"
@@ -160,6 +162,12 @@ export const rules = {
   secondToken(value) {
     return text(value) === "" ? undefined : tokenRule("secondToken", text(value));
   },
+  user(value) {
+    if (text(value) === "") return "user.required";
+    // RFC 7617 §2: the first colon ends the user.
+    return text(value).includes(":") ? "user.colon" : undefined;
+  },
+  password: (value) => (text(value) === "" ? "password.required" : undefined),
   secret: (value) => (text(value) === "" ? "secret.required" : undefined),
   publicUrl: (value) => (text(value) === "" || /^https?:\/\/[^\s/?#]+/i.test(text(value)) ? undefined : "publicUrl"),
   signatureHeader: (value) => (text(value) === "" || isFieldName(text(value)) ? undefined : "signatureHeader"),
@@ -221,7 +229,10 @@ export const placementField = {
 } as const satisfies Record<TokenMethod, keyof SavedFields>;
 
 /** Node-RED stores credentials apart from the flow file, encrypted, and never shows them again. */
-export const credentialNames = ["token", "secondToken", "secret", "secondSecret", "verifyToken"] as const;
+export const credentialNames = [
+  ...(["token", "secondToken", "user", "password", "secondPassword"] as const),
+  ...(["secret", "secondSecret", "verifyToken"] as const),
+] as const;
 export type CredentialName = (typeof credentialNames)[number];
 
 /** The credentials as Node-RED passes them to the node, with their environment variables resolved. */

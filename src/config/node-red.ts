@@ -15,6 +15,7 @@ export interface HostSettings {
   httpAdminRoot?: string | false;
   httpNodeRoot?: string | false;
   httpNodeCors?: CorsOptions;
+  httpNodeAuth?: unknown;
   httpNodeMiddleware?: unknown;
   httpAdminMiddleware?: unknown;
   httpAdminCors?: unknown;

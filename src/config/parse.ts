@@ -33,7 +33,7 @@ export interface WebhookConfig {
   returnQueryParams: boolean;
   /** Empty for any sender. */
   sender: string;
-  access: TokenAccess | SignatureAccess;
+  access: TokenAccess | BasicAccess | SignatureAccess;
   reply: ReplyNow | ReplyByFlow;
   /** Missing where duplicates start the flow. */
   duplicates: DuplicatePolicy | undefined;
@@ -63,6 +63,15 @@ export interface TokenAccess {
   secondToken: string;
 }
 
+/** Authentication by user and password (RFC 7617). */
+export interface BasicAccess {
+  method: "basic";
+  user: string;
+  password: string;
+  /** Accepted as well; empty for none. */
+  secondPassword: string;
+}
+
 /** Authentication by the sender's signature. */
 export interface SignatureAccess {
   method: "signature";
@@ -76,7 +85,8 @@ export interface SignatureAccess {
 }
 
 export function hasTwoCredentials(access: WebhookConfig["access"]): boolean {
-  return (access.method === "signature" ? access.secondSecret : access.secondToken) !== "";
+  if (access.method === "signature") return access.secondSecret !== "";
+  return (access.method === "basic" ? access.secondPassword : access.secondToken) !== "";
 }
 
 /** What a configuration depends on beside its own fields. */
@@ -105,10 +115,7 @@ export function parseConfig(
   const path = normalisePath(text(saved.relativePath));
   const isAdminPath = adminRule(path, host.roots);
   if (isAdminPath) return { rule: isAdminPath, value: "" };
-  const access =
-    saved.verificationMethod === "signature"
-      ? signatureAccess(saved, credentials, composePublicUrl(path, host))
-      : tokenAccess(saved, credentials, saved.verificationMethod as TokenMethod);
+  const access = parseAccess(saved, credentials, composePublicUrl(path, host));
   if ("rule" in access) return access;
   const guaranteed = isTrue(saved.guaranteed);
   // What was stored before is started at the usual pace.
@@ -140,6 +147,21 @@ export function parseConfig(
     },
     attemptTimeoutMs: Number(paced.attemptTimeout) * 1000,
   };
+}
+
+function parseAccess(
+  saved: SavedFields,
+  credentials: SavedCredentials,
+  usualUrl: string,
+): WebhookConfig["access"] | Breach {
+  const { verificationMethod: method } = saved;
+  if (method === "signature") return signatureAccess(saved, credentials, usualUrl);
+  return method === "basic" ? basicAccess(credentials) : tokenAccess(saved, credentials, method as TokenMethod);
+}
+
+function basicAccess({ user, password, secondPassword }: SavedCredentials): BasicAccess | Breach {
+  const access = { user: text(user), password: text(password), secondPassword: text(secondPassword) };
+  return findBreach({ user, password, secondPassword }) ?? { method: "basic", ...access };
 }
 
 function tokenAccess(

@@ -41,6 +41,8 @@ export class Interference extends Error {
 }
 
 const bearer = 'Bearer realm="webhook"';
+/** RFC 7617 §2.1: with the charset that browsers and devices should use. */
+const basic = { "WWW-Authenticate": 'Basic realm="webhook", charset="UTF-8"' };
 const signature = { "WWW-Authenticate": 'Signature realm="webhook"' };
 const retryAfter = (seconds: number) => ({ "Retry-After": String(seconds) });
 
@@ -55,6 +57,8 @@ const table = {
     "The token of the request is not valid for this endpoint.",
     { "WWW-Authenticate": `${bearer}, error="invalid_token"` },
   ],
+  passwordMissing: [401, "This endpoint needs a user and a password, and the request has none.", basic],
+  passwordInvalid: [401, "The user or the password of the request is not valid for this endpoint.", basic],
   // RFC 9110 §11.6.1; the scheme has no parameters.
   signatureMissing: [401, "This endpoint needs a signature, and the request has none.", signature],
   signatureInvalid: [401, "The signature of the request is not valid for this endpoint.", signature],

@@ -58,6 +58,7 @@ const flow = webhookFlow(
   { id: "broken", relativePath: "/broken" },
   { id: "environment", ...environmentValues },
   { id: "byHand", relativePath: "/by-hand", methods: "${METHODS}" },
+  { id: "basic", relativePath: "/basic" },
   { id: "boxes", relativePath: "/boxes", ...boxes },
   { id: "ticked", relativePath: "/ticked", returnQueryParams: "true", guaranteed: "true" },
   { id: "unused", relativePath: "/unused", headerParameter: "X Token", verificationMethod: "query" },
@@ -180,6 +181,31 @@ describe("the form of the webhook trigger", () => {
     for (const [field, value] of Object.entries(environmentValues)) {
       should(await editor().saved("environment", field as keyof SavedFields)).equal(value);
     }
+  });
+
+  it("takes user and password, gives both to the sender, and says why httpNodeAuth is in the way", async () => {
+    await editor.set("webhookTriggerHasNodeAuth", true);
+    await editor.edit("basic");
+    await editor.enter({ verificationMethod: "basic", user: "a:b", password: "" });
+    await expectBroken("user.colon", "password.required");
+    (await editor.input("token").isVisible()).should.be.false();
+    await editor.enter({ user: "sensor" });
+    await editor.part("password-make").click();
+    const password = await editor.input("password").inputValue();
+    password.should.match(/^[\w-]{40}$/);
+    (await editor.copyGiven("user")).should.equal("sensor");
+    (await editor.copyGiven("password")).should.equal(password);
+    (await editor.note("seen").innerText()).trim().should.equal(catalogText("handover.passwordSeen"));
+    (await editor.note("guarded").innerText()).trim().should.equal(catalogText("basic.guarded"));
+    (await editor.part("command").innerText()).should.containEql(` --user "sensor:${password}" `);
+    (await state("verification")).should.equal(catalogText("section.basic", { name: "sensor" }));
+    await editor.enter({ secondPassword: "another" });
+    await editor.done();
+    (await editor.isValid("basic")).should.be.true();
+    await editor.set("webhookTriggerHasNodeAuth", false);
+    await editor.edit("basic");
+    (await editor.input("user").inputValue()).should.equal("sensor");
+    (await editor.note("guarded").isVisible()).should.be.false();
   });
 
   it("offers methods, says what GET means for the message and for a token in the URL, and saves them as a list", async () => {

@@ -25,15 +25,15 @@ export const sections = ["verification", "message", "reply", "duplicates", "limi
 export type Section = (typeof sections)[number];
 
 /** What the form gives to the sender. */
-type GivenItem = "url" | "header" | "token" | "secret" | "verifyToken";
+type GivenItem = "url" | "header" | "token" | "user" | "password" | "secret" | "verifyToken";
 
 /** What the form may point out. */
 type Note =
   | ("yours" | "seen" | "closed" | "taken" | "reach" | "duplicates" | "no-id" | "without-key" | "json")
-  | ("loopback" | "forgeable" | "no-store");
+  | ("loopback" | "forgeable" | "no-store" | "guarded");
 
 /** What the runtime lets the editor know of its settings. */
-type Setting = `webhookTrigger${"BaseUrl" | "Deliveries" | "Guaranteed" | "Roots"}`;
+type Setting = `webhookTrigger${"BaseUrl" | "HasNodeAuth" | "Deliveries" | "Guaranteed" | "Roots"}`;
 
 /** What decides how the editor looks: the window, theme and language of its user, and more CSS. */
 export interface Look {

@@ -20,7 +20,10 @@ describe("for any configuration", () => {
     name: text,
     relativePath: fc.oneof(path, urlPart, value) as fc.Arbitrary<string>,
     returnQueryParams: fc.oneof(fc.boolean(), value) as fc.Arbitrary<boolean>,
-    verificationMethod: fc.oneof(fc.constantFrom("header", "query", "signature"), value) as fc.Arbitrary<string>,
+    verificationMethod: fc.oneof(
+      fc.constantFrom("header", "query", "basic", "signature"),
+      value,
+    ) as fc.Arbitrary<string>,
     queryParameter: value as fc.Arbitrary<string>,
     headerParameter: fc.oneof(fc.constantFrom("Authorization", "X-Token"), value) as fc.Arbitrary<string>,
     sender: fc.oneof(fc.constantFrom("", "github"), value) as fc.Arbitrary<string>,
@@ -34,6 +37,9 @@ describe("for any configuration", () => {
   const kept = fc.record({
     token: anyToken,
     secondToken: fc.oneof(anyToken, other),
+    user: value,
+    password: value,
+    secondPassword: other,
     secret: other,
     secondSecret: other,
     verifyToken: other,
@@ -46,9 +52,14 @@ describe("for any configuration", () => {
       config.path.should.match(/^(\/[A-Za-z0-9\-._~]+)+$/).and.not.match(/\/\.{1,2}(\/|$)/);
       config.path.length.should.be.belowOrEqual(255);
       const { access } = config;
-      access.method.should.match(/^(header|query|signature)$/);
+      access.method.should.match(/^(header|query|basic|signature)$/);
       if (access.method === "signature") {
         for (const value of [access.secret, access.secondSecret, access.verifyToken]) value.should.be.a.String();
+        return;
+      }
+      if (access.method === "basic") {
+        access.user.should.match(/^[^:]+$/);
+        access.password.should.not.equal("");
         return;
       }
       access.token.should.match(/^[\x21-\x7e]{40}$/);

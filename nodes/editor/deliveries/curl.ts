@@ -22,6 +22,7 @@ export function composeCurl(detail: Detail, url: string, credential: PresentedCr
   if (method === "HEAD") parts.push("--head");
   else if (method !== (hasBody ? "POST" : "GET")) parts.push(`-X ${method}`);
   parts.push(quote(url + composeSearch(detail, credential.search)));
+  if (credential.user !== undefined) parts.push(`--user ${credential.user}`);
   parts.push(...composeHeaders(detail, credential.headers).map((field) => `-H ${quote(field)}`));
   // A token may contain characters of the shell.
   for (const [name, value] of Object.entries(credential.headers)) parts.push(`-H ${quoteLiteral(`${name}: ${value}`)}`);
@@ -70,6 +71,8 @@ function listKnown(value: string | string[]): string[] {
 interface PresentedCredential extends Presentation {
   /** What the user has to do. */
   readonly hint: string;
+  /** For `--user`. */
+  readonly user?: string;
   /** Whether a signature is needed. */
   readonly isSigned: boolean;
 }
@@ -80,6 +83,7 @@ export function presentCredential(node: EditorNode | null): PresentedCredential 
   if (!isWebhook(node)) return { ...unknown, hint: text("delivery.curlNoNode") };
   const saved = withDefaults(node);
   const { verificationMethod } = saved;
+  if (verificationMethod === "basic") return { ...unknown, hint: text("delivery.curlBasic"), user: "USER:PASSWORD" };
   if (verificationMethod !== "header" && verificationMethod !== "query") return presentSignature(saved);
   const place = findTokenPlace(node, saved);
   if (!place) return { ...unknown, hint: text("delivery.curlPlace") };

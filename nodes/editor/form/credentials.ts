@@ -50,11 +50,15 @@ export function isCredentialChanged(name: CredentialName): boolean {
 
 /** Gives each credential its buttons. */
 export function prepareCredentials(node: WebhookNode): void {
-  for (const name of credentialNames) prepareCredential(node, name);
+  for (const name of credentialNames) {
+    // Node-RED shows a user again, so that field is an ordinary one.
+    if (name === "user") input(name).data(openedWith, inputValue(name));
+    else prepareCredential(node, name);
+  }
 }
 
 /** Only a new credential can be shown: the editor does not know saved ones. */
-function prepareCredential(node: WebhookNode, name: CredentialName): void {
+function prepareCredential(node: WebhookNode, name: Exclude<CredentialName, "user">): void {
   const field = input(name).data(openedWith, inputValue(name));
   const show = $("<button>", { type: "button", id: `webhook-trigger-${name}-show`, class: "red-ui-button" });
   show.append($("<i>")).insertAfter(field);
@@ -104,7 +108,7 @@ export function removeGenerated(name: CredentialName): void {
 export function enterMissing(node: WebhookNode): void {
   const values = valuesInForm(node);
   const isChosen = findSender(values.sender)?.secretIsChosen ?? false;
-  const chosen: CredentialName[] = isChosen ? ["token", "secret", "verifyToken"] : ["token", "verifyToken"];
+  const chosen: CredentialName[] = ["token", "password", "verifyToken", ...(isChosen ? (["secret"] as const) : [])];
   for (const name of chosen) {
     if (isUsed(name, values) && inputValue(name) === "") enterCredential(name, generateToken());
   }
@@ -139,6 +143,8 @@ export function showCredentialHints(node: WebhookNode): void {
   const secretHints = [node._(`secret.${kind}`, { name }), ...(begins ? [node._("secret.begins", { begins })] : [])];
   const isSecretSaved = inputValue("secret") === keptPassword;
   $("#webhook-trigger-hint-token").text(composeTokenHint(node, name));
+  $("#webhook-trigger-hint-password").text(inputValue("password") === keptPassword ? node._("credential.kept") : "");
+  $("#webhook-trigger-note-guarded").toggle(RED.settings.webhookTriggerHasNodeAuth);
   $("#webhook-trigger-hint-secret").text(isSecretSaved ? node._("credential.kept") : secretHints.join(" "));
   $("#webhook-trigger-secret-make").toggle(kind === "chosen" || kind === "shared");
   if (!known) return;

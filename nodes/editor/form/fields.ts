@@ -272,9 +272,9 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
     if (text(value) === "") return verificationMethod === "signature" ? "sender.required" : undefined;
     return findSender(value) ? undefined : "sender.unknown";
   },
-  // An environment variable decides whether it is needed.
-  token: (value, { verificationMethod }) =>
-    value === "" && isEnvironmentValue(verificationMethod) ? undefined : rules.token(value),
+  token: whereNeeded(rules.token),
+  user: whereNeeded(rules.user),
+  password: whereNeeded(rules.password),
   secret(value, values) {
     const { verificationMethod, sender, senderSettings } = values;
     const { arm } = senderSettings;
@@ -298,6 +298,12 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
     return "rule" in settled && settled.rule === "publicUrl" ? "publicUrl" : undefined;
   },
 };
+
+/** An environment variable as the method decides which credential is needed. */
+function whereNeeded(rule: (value: unknown) => BrokenRule | undefined) {
+  return (value: unknown, { verificationMethod }: SavedFields) =>
+    value === "" && isEnvironmentValue(verificationMethod) ? undefined : rule(value);
+}
 
 /** Whether a secret has the format of the sender's key. */
 function isReadable(secret: unknown, { sender, scheme }: SavedFields): boolean {
@@ -329,7 +335,11 @@ export function isUsed(field: Field, values: SavedFields): boolean {
   switch (field) {
     case "token":
     case "secondToken":
-      return isUnknown || !signs;
+      return isUnknown || (!signs && method !== "basic");
+    case "user":
+    case "password":
+    case "secondPassword":
+      return isUnknown || method === "basic";
     case "secret":
     case "secondSecret":
       return signs;

@@ -63,7 +63,7 @@ function describeReach(node: WebhookNode, url: string): string {
 
 // The box *Give this to the sender*.
 
-const items = ["url", "header", "token", "secret", "verifyToken"] as const;
+const items = ["url", "header", "token", "user", "password", "secret", "verifyToken"] as const;
 type HandoverItem = (typeof items)[number];
 
 /** Stands for a hidden credential. */
@@ -119,10 +119,11 @@ function describeNew(node: WebhookNode): string {
   const values = valuesInForm(node);
   const first = credentialNames.find((name) => {
     // A secret that the sender shows can be copied there again.
-    const isOurs = name === "secret" ? isSecretChosen(values) : name !== "secondSecret";
+    const isOurs = name === "secret" ? isSecretChosen(values) : name !== "secondSecret" && name !== "user";
     return isOurs && isUsed(name, values) && credentialToGive(name) !== undefined;
   });
   if (first === undefined) return "";
+  if (first === "password" || first === "secondPassword") return node._("handover.passwordSeen");
   return node._(first === "secret" ? "handover.secretSeen" : "handover.tokenSeen");
 }
 
@@ -143,6 +144,10 @@ function composeHandover(
   };
   give("url", url);
   if (isUsed("verifyToken", values)) give("verifyToken", getCredential("verifyToken"));
+  if (values.verificationMethod === "basic") {
+    give("user", getCredential("user"));
+    give("password", getCredential("password"));
+  }
   if (isUsed("secret", values) && isSecretChosen(values)) give("secret", getCredential("secret"));
   const place = findTokenPlace(node, values);
   if (!place) return given;
@@ -209,8 +214,11 @@ export function showCommand(node: WebhookNode): void {
   const command = composeCommand(node);
   const place = $("#webhook-trigger-command").text(command ?? "");
   place.closest(".webhook-trigger-command").toggle(command !== undefined);
-  const hint = inputValue("token") === "" ? "testRequest.tokenMissing" : "testRequest.tokenHidden";
-  $("#webhook-trigger-command-token").text(credentialToGive("token") === undefined ? node._(hint) : "");
+  const isBasic = inputValue("verificationMethod") === "basic";
+  const isMissing = inputValue("token") === "" && !isBasic;
+  const hint = isMissing ? "tokenMissing" : isBasic ? "passwordHidden" : "tokenHidden";
+  const isKnown = credentialToGive(isBasic ? "password" : "token") !== undefined;
+  $("#webhook-trigger-command-token").text(isKnown ? "" : node._(`testRequest.${hint}`));
   const none = isSigned() ? "testRequest.commandSigned" : "testRequest.commandUnknown";
   $("#webhook-trigger-command-none").text(command === undefined ? node._(none) : "");
 }
@@ -226,14 +234,19 @@ function isSigned(): boolean {
 
 function composeCommand(node: WebhookNode): string | undefined {
   const url = composeUrl(node);
-  const place = findTokenPlace(node, valuesInForm(node));
-  if (url === undefined || !place) return undefined;
-  const { headers, search } = present(place, credentialToGive("token") ?? node._("testRequest.placeholder"));
-  const [method = ""] = valuesInForm(node).methods;
+  const values = valuesInForm(node);
+  const place = findTokenPlace(node, values);
+  const isBasic = values.verificationMethod === "basic";
+  if (url === undefined || !(place ?? isBasic)) return undefined;
+  const token = credentialToGive("token") ?? node._("testRequest.placeholder");
+  const { headers, search } = place ? present(place, token) : { headers: {}, search: "" };
+  const password = credentialToGive("password") ?? node._("testRequest.passwordPlaceholder");
+  const [method = ""] = values.methods;
   const isByUrl = method === "GET";
   return [
     method === "POST" || isByUrl ? "curl" : `curl -X ${method}`,
     quote(url + (isByUrl ? joinQueries(search, testQuery) : search)),
+    ...(isBasic ? [`--user ${quote(`${inputValue("user")}:${password}`)}`] : []),
     ...Object.entries(headers).map(([field, value]) => `-H ${quote(`${field}: ${value}`)}`),
     ...(isByUrl ? [] : [`--data ${quote(testBody)}`]),
   ].join(" ");

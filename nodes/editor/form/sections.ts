@@ -68,6 +68,7 @@ function describeVerification(node: WebhookNode): string {
   if (method === "header" || method === "query") {
     return node._(`section.${method}`, { name: values[placementField[method]] });
   }
+  if (method === "basic") return node._("section.basic", { name: inputValue("user") });
   if (method !== "signature") return method;
   const name = sender === "custom" ? "" : shortName(sender);
   return name === "" ? node._("section.ownSignature") : node._("section.signature", { name });

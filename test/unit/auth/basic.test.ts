@@ -1,0 +1,69 @@
+import should from "should";
+import type { Authenticated } from "../../../src/auth/authenticator";
+import { BasicAuthenticator } from "../../../src/auth/basic";
+import { TestCredentials } from "../../../src/auth/test-credentials";
+import { Problem } from "../../../src/request/problem";
+
+const access = { method: "basic", user: "sensor", password: "pässword:1", secondPassword: "another-password" } as const;
+const authenticator = new BasicAuthenticator(access, "", new TestCredentials());
+
+function encode(pair: string): string {
+  return `Basic ${Buffer.from(pair).toString("base64")}`;
+}
+
+function judge(...values: string[]): string {
+  const rawHeaders = values.flatMap((value) => ["Authorization", value]);
+  const result = authenticator.begin({ method: "POST", rawHeaders, search: "" });
+  return result instanceof Problem ? result.name : (result as Authenticated).credential;
+}
+
+function explain(value: string): string[] {
+  const head = { method: "POST", rawHeaders: ["Authorization", value], search: "" };
+  return authenticator.explain({ head, at: 0 }).reasons.map(({ key }) => key);
+}
+
+describe("Basic authentication", () => {
+  it("accepts user and password in UTF-8, and the second password", () => {
+    judge(encode("sensor:pässword:1")).should.equal("first");
+    judge(encode("sensor:another-password").replace("Basic", "bASIC")).should.equal("second");
+  });
+
+  it("accepts the example of RFC 7617", () => {
+    const aladdin = { method: "basic", user: "Aladdin", password: "open sesame", secondPassword: "" } as const;
+    const rawHeaders = ["Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="];
+    const result = new BasicAuthenticator(aladdin, "", new TestCredentials()).begin({
+      method: "POST",
+      rawHeaders,
+      search: "",
+    });
+    should(result).have.property("credential", "first");
+  });
+
+  const refused: [string, string, string][] = [
+    ["another password", encode("sensor:password"), "basic.password"],
+    ["another user", encode("Sensor:another-password"), "basic.user"],
+    ["an empty password", encode("sensor:"), "basic.password"],
+    ["a blank behind the password", encode("sensor:another-password "), "basic.blank"],
+    ["no colon", encode("sensor"), "basic.malformed"],
+    ["broken base64", "Basic c2Vuc29y=OmE", "basic.malformed"],
+    ["a Bearer token", "Bearer x", "basic.bearer"],
+  ];
+  for (const [title, value, reason] of refused) {
+    it(`refuses ${title}, and says so to the operator only`, () => {
+      judge(value).should.equal("passwordInvalid");
+      explain(value).should.eql([reason]);
+    });
+  }
+
+  it("refuses a missing and a repeated field", () => {
+    judge().should.equal("passwordMissing");
+    judge(encode("sensor:another-password"), encode("sensor:another-password")).should.equal("passwordInvalid");
+  });
+
+  it("redacts passwords, plain and encoded", () => {
+    authenticator.redactor
+      .redact(`a ${encode("sensor:another-password")} b`)
+      .should.not.containEql(encode("sensor:another-password").slice(6));
+    authenticator.redactor.redact("x another-password y").should.not.containEql("another-password");
+  });
+});
