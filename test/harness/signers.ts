@@ -258,6 +258,84 @@ export const signers: Record<Exclude<SenderId, "custom">, Signer> = {
     },
     headers: () => [],
   },
+  calcom: overBody("X-Cal-Signature-256", "hex"),
+  todoist: overBody("X-Todoist-Hmac-SHA256", "base64"),
+  clickup: overBody("X-Signature", "hex"),
+  trello: {
+    secrets: typed,
+    publicUrl,
+    headers: ({ body }, account) => [["X-Trello-Webhook", hmac("sha1", text(account), "base64", body, publicUrl)]],
+  },
+  tally: overBody("Tally-Signature", "base64"),
+  airtable: {
+    secrets: keys.map((key) => key.toString("base64")),
+    headers: ({ body }, account) => [
+      ["X-Airtable-Content-MAC", `hmac-sha256=${hmac("sha256", keys[account] ?? "", "hex", body)}`],
+    ],
+  },
+  box: {
+    secrets: typed,
+    window: 600,
+    headers: ({ body, at, id }, account) => [
+      ["BOX-DELIVERY-ID", id],
+      ["BOX-DELIVERY-TIMESTAMP", iso(at)],
+      ["BOX-SIGNATURE-PRIMARY", hmac("sha256", "another key", "base64", body, iso(at))],
+      ["BOX-SIGNATURE-SECONDARY", hmac("sha256", text(account), "base64", body, iso(at))],
+    ],
+  },
+  webflow: {
+    secrets: typed,
+    window: 300,
+    headers: ({ body, at }, account) => [
+      ["x-webflow-timestamp", String(at * 1000)],
+      ["x-webflow-signature", hmac("sha256", text(account), "hex", `${at * 1000}:`, body)],
+    ],
+  },
+  vercel: {
+    secrets: typed,
+    headers: ({ body }, account) => [["x-vercel-signature", hmac("sha1", text(account), "hex", body)]],
+  },
+  tailscale: {
+    secrets: typed.map((each) => `tskey-webhook-${each}`),
+    window: 300,
+    headers: ({ body, at }, account) => [
+      [
+        "Tailscale-Webhook-Signature",
+        `t=${at},v1=${hmac("sha256", `tskey-webhook-${text(account)}`, "hex", `${at}.`, body)}`,
+      ],
+    ],
+  },
+  workos: {
+    secrets: typed,
+    window: 180,
+    headers: ({ body, at }, account) => [
+      ["WorkOS-Signature", `t=${at * 1000}, v1=${hmac("sha256", text(account), "hex", `${at * 1000}.`, body)}`],
+    ],
+  },
+  mollie: {
+    secrets: typed,
+    headers: ({ body }, account) => [
+      ["X-Mollie-Signature", `sha256=${"0".repeat(64)}`],
+      ["X-Mollie-Signature", `sha256=${hmac("sha256", text(account), "hex", body)}`],
+    ],
+  },
+  msteams: {
+    secrets: keys.map((key) => key.toString("base64")),
+    headers: ({ body }, account) => [["Authorization", `HMAC ${hmac("sha256", keys[account] ?? "", "base64", body)}`]],
+  },
+  netatmo: overBody("X-Netatmo-secret", "hex"),
+  nuki: overBody("X-Nuki-Signature-SHA256", "hex"),
+  enode: {
+    secrets: typed,
+    headers: ({ body }, account) => [["X-Enode-Signature", `sha1=${hmac("sha1", text(account), "hex", body)}`]],
+  },
+  samsara: {
+    secrets: keys.map((key) => key.toString("base64")),
+    headers: ({ body, at }, account) => [
+      ["X-Samsara-Timestamp", String(at)],
+      ["X-Samsara-Signature", `v1=${hmac("sha256", keys[account] ?? "", "hex", `v1:${at}:`, body)}`],
+    ],
+  },
   "standard-webhooks": standardWebhooks("webhook"),
   svix: standardWebhooks("svix"),
   cloudevents: token("Authorization", "Bearer "),

@@ -6,7 +6,7 @@ import { minVersion, satisfies } from "semver";
 import should from "should";
 import ts from "typescript";
 
-import { defaults } from "../../src/config/fields";
+import { credentialNames, defaults } from "../../src/config/fields";
 import { installedModules, packageName, root } from "../harness/package";
 
 interface Manifest {
@@ -123,7 +123,7 @@ describe("the flow library's scorecard", () => {
       inputs: 0,
       outputs: 1,
       defaults: Object.keys(defaults),
-      credentials: ["token", "secondToken", "secret", "secondSecret", "verifyToken"],
+      credentials: [...credentialNames],
     });
   });
 

@@ -106,4 +106,17 @@ export const chats = {
       { method: "POST", signed: true, when: [["json:events", { is: "emptyList" }]], reply: { status: 200 } },
     ],
   },
+  msteams: {
+    name: "Microsoft Teams (outgoing webhook)",
+    docs: "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-outgoing-webhook",
+    scheme: {
+      alg: "hmac-sha256",
+      key: { format: "base64" },
+      sig: { headers: ["Authorization"], pick: { prefix: "HMAC " }, enc: "base64" },
+      content: ["body"],
+    },
+    recognise: [{ Authorization: "HMAC " }],
+    event: "json:type",
+    id: { from: ["json:id"], signed: true },
+  },
 } as const satisfies Record<string, Sender>;

@@ -90,4 +90,17 @@ export const commerce = {
     ],
     emptyReply: { to: "all", status: 200 },
   },
+  mollie: {
+    name: "Mollie (next-gen webhooks)",
+    docs: "https://docs.mollie.com/reference/webhooks-best-practices",
+    scheme: {
+      ...hmacSha256,
+      // While the secret is changed, there is a signature by each.
+      sig: { headers: ["X-Mollie-Signature"], split: ",", pick: { prefix: "sha256=" }, enc: "hex" },
+      content: ["body"],
+    },
+    recognise: [{ "X-Mollie-Signature": "sha256=" }],
+    event: "json:type",
+    id: { from: ["json:id"], signed: true },
+  },
 } as const satisfies Record<string, Sender>;

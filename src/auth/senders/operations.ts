@@ -86,4 +86,43 @@ export const operations = {
       },
     ],
   },
+  vercel: {
+    name: "Vercel",
+    docs: "https://vercel.com/docs/webhooks/webhooks-api",
+    scheme: {
+      alg: "hmac-sha1",
+      key: { format: "utf8" },
+      sig: { headers: ["x-vercel-signature"], enc: "hex" },
+      content: ["body"],
+    },
+    recognise: [{ "x-vercel-signature": "" }],
+    event: "json:type",
+    id: { from: ["json:id"], signed: true },
+  },
+  tailscale: {
+    name: "Tailscale",
+    docs: "https://tailscale.com/kb/1213/webhooks",
+    secretBegins: "tskey-webhook-",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["Tailscale-Webhook-Signature"], split: ",", pick: { kv: "v1" }, enc: "hex" },
+      content: ["ts", "lit:.", "body"],
+      ts: { source: "sig:t", unit: "s", tolerance: 300 },
+    },
+    recognise: [{ "Tailscale-Webhook-Signature": "t=" }],
+    event: "json:0.type",
+  },
+  workos: {
+    name: "WorkOS",
+    docs: "https://workos.com/docs/events/data-syncing/webhooks",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["WorkOS-Signature"], split: ",", pick: { kv: "v1" }, enc: "hex" },
+      content: ["ts", "lit:.", "body"],
+      ts: { source: "sig:t", unit: "ms", tolerance: 180 },
+    },
+    recognise: [{ "WorkOS-Signature": "t=" }],
+    event: "json:event",
+    id: { from: ["json:id"], signed: true },
+  },
 } as const satisfies Record<string, Sender>;

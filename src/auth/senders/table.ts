@@ -4,13 +4,24 @@ import { carriers } from "./carriers";
 import { chats } from "./chats";
 import { codeHosts } from "./code-hosts";
 import { commerce } from "./commerce";
+import { devices } from "./devices";
 import { open } from "./open";
 import { operations } from "./operations";
 import type { Sender } from "./sender";
 import { social } from "./social";
 import { work } from "./work";
 
-const rows = { ...codeHosts, ...work, ...commerce, ...chats, ...social, ...carriers, ...operations, ...open };
+const rows = {
+  ...codeHosts,
+  ...work,
+  ...commerce,
+  ...chats,
+  ...social,
+  ...carriers,
+  ...operations,
+  ...devices,
+  ...open,
+};
 
 export type SenderId = keyof typeof rows;
 
@@ -37,5 +48,6 @@ export const recogniseOrder = [
   "woocommerce", "zoom", "linear", "notion", "sentry", "pagerduty", "typeform", "zendesk", "docusign", "dropbox",
   "grafana", "paddle", "calendly", "square", "hubspot", "twitch", "xero", "x", "telegram", "discord", "telnyx",
   "sendgrid", "twilio", "asana", "line", "azure-eventgrid", "svix", "standard-webhooks", "intercom", "meta",
-  "cloudevents", "websub",
+  "calcom", "todoist", "trello", "tally", "airtable", "box", "webflow", "vercel", "tailscale", "workos", "mollie",
+  "msteams", "netatmo", "nuki", "enode", "samsara", "cloudevents", "websub",
 ] as const satisfies readonly SenderId[]; // prettier-ignore

@@ -45,6 +45,12 @@ describe("handshakes of senders", () => {
     });
   }
 
+  it("of Trello asks by HEAD whether the URL is there", () => {
+    const trello = { settings: { publicUrl: "https://example.com/hook" } };
+    should(answerTo("trello", trello, { method: "HEAD" })).have.properties({ status: 200, body: "" });
+    should(answerTo("trello", trello, { method: "GET" })).be.undefined();
+  });
+
   it("that are signed are answered only where the signature fits", () => {
     for (const { sender, method, search, headers, body, at } of rows.filter(({ method }) => method === "POST")) {
       if (!isSenderId(sender) || sender === "notion") continue;

@@ -6,7 +6,7 @@ const known = senderIds.map((id) => [id, senders[id]] as const);
 
 describe("the senders", () => {
   it("are known by their ids, and nothing else is", () => {
-    senderIds.length.should.equal(47);
+    senderIds.length.should.be.above(60);
     for (const id of senderIds) isSenderId(id).should.be.true();
     for (const value of ["", "GitHub", "constructor", "__proto__", 1, null, undefined, ["github"]]) {
       isSenderId(value).should.be.false();
