@@ -17,7 +17,7 @@ import { explainSignature } from "./diagnosis";
 import { Handshakes } from "./handshakes";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
-import type { Scheme } from "./senders/sender";
+import { type Scheme, schemeForSecret } from "./senders/sender";
 import { isSenderId, type SenderId, senders } from "./senders/table";
 import { fieldValues, type RequestHead } from "./signature/fields";
 import { parseScheme, settledScheme } from "./signature/scheme";
@@ -41,7 +41,10 @@ export function createAuthenticator(
   if (sender === "") return broken("sender.required");
   const { settings, secret: first, secondSecret: second, verifyToken } = access;
   const row = senders[sender];
-  const scheme = sender === "custom" ? parseScheme(access.scheme, settings.publicUrl) : settledScheme(row, settings);
+  const scheme =
+    sender === "custom"
+      ? parseScheme(access.scheme, settings.publicUrl)
+      : settledScheme({ ...row, scheme: schemeForSecret(row, first) }, settings);
   if ("rule" in scheme) return broken(scheme.rule);
   const created = Verifier.of(scheme, { first, second }, settings.publicUrl, row.id?.from);
   const isArmed = settings.arm === true && row.handshakes?.some(({ secretMissing }) => secretMissing) === true;

@@ -1,7 +1,7 @@
 // The fields of the form: their values, the rules of the runtime for them, and the messages about broken ones.
 
 import type { NodeReport } from "../../../src/admin/node-health";
-import { hasKeyFormat } from "../../../src/auth/senders/sender";
+import { hasKeyFormat, schemeForSecret, type Sender } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
 import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
 import { findUnreadable } from "../../../src/config/blocks";
@@ -307,7 +307,8 @@ function whereNeeded(rule: (value: unknown) => BrokenRule | undefined) {
 
 /** Whether a secret has the format of the sender's key. */
 function isReadable(secret: unknown, { sender, scheme }: SavedFields): boolean {
-  const parsed = sender === "custom" ? parseScheme(scheme) : findSender(sender)?.scheme;
+  const known: Sender | undefined = findSender(sender);
+  const parsed = sender === "custom" ? parseScheme(scheme) : known && schemeForSecret(known, text(secret));
   return text(secret) === "" || !parsed || "rule" in parsed || hasKeyFormat(text(secret), parsed.key);
 }
 

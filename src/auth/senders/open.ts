@@ -1,6 +1,15 @@
 // Senders that keep to an open standard, and the one that a user describes.
 
-import { abuseProtection, challenge, plainText, type Sender, signedBody, standardWebhooks, tokenIn } from "./sender";
+import {
+  abuseProtection,
+  challenge,
+  plainText,
+  type Sender,
+  signedBody,
+  standardWebhooks,
+  standardWebhooksByKey,
+  tokenIn,
+} from "./sender";
 
 export const open = {
   "standard-webhooks": {
@@ -8,6 +17,7 @@ export const open = {
     docs: "https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md",
     secretBegins: "whsec_",
     scheme: standardWebhooks("webhook"),
+    publicKey: standardWebhooksByKey("webhook"),
     recognise: [{ "webhook-id": "", "webhook-timestamp": "", "webhook-signature": "" }],
     event: "json:type",
     id: { from: ["header:webhook-id"], signed: true },
@@ -17,6 +27,7 @@ export const open = {
     docs: "https://docs.svix.com/receiving/verifying-payloads/how-manual",
     secretBegins: "whsec_",
     scheme: standardWebhooks("svix"),
+    publicKey: standardWebhooksByKey("svix"),
     recognise: [{ "svix-id": "", "svix-timestamp": "", "svix-signature": "" }],
     event: "json:type",
     id: { from: ["header:svix-id"], signed: true },

@@ -121,6 +121,8 @@ export interface Sender {
   /** The sender's documentation. */
   readonly docs: string;
   readonly scheme: Scheme;
+  /** How it signs where the secret is a public key, which begins so. */
+  readonly publicKey?: { readonly begins: string; readonly scheme: Scheme };
   /** Whether the user chooses the secret; else the sender shows or sends it. */
   readonly secretIsChosen?: true;
   /** The prefix of its secrets. */
@@ -157,6 +159,11 @@ export function isEncoded(text: string, encoding: Encoding): boolean {
   const padding = encoding === "hex" ? -1 : text.indexOf("=");
   const length = padding === -1 ? text.length : padding;
   return length % 4 !== 1 && (padding === -1 || text.length % 4 === 0);
+}
+
+/** The scheme for a secret, which may be a public key. */
+export function schemeForSecret({ scheme, publicKey }: Pick<Sender, "scheme" | "publicKey">, secret: string): Scheme {
+  return publicKey && secret.startsWith(publicKey.begins) ? publicKey.scheme : scheme;
 }
 
 /** A secret without the prefix that is no part of the key. */
@@ -206,6 +213,17 @@ export function standardWebhooks<Prefix extends string>(prefix: Prefix) {
     content: [`header:${prefix}-id`, "lit:.", "ts", "lit:.", "body"],
     ts: { source: `header:${prefix}-timestamp`, unit: "s", tolerance: 300 },
   } as const satisfies Scheme;
+}
+
+/** The same, signed with a key pair. */
+export function standardWebhooksByKey(prefix: string) {
+  const scheme: Scheme = {
+    ...standardWebhooks(prefix),
+    alg: "ed25519",
+    key: { format: "ed25519-base64", strip: "whpk_" },
+    sig: { headers: [`${prefix}-signature`], split: " ", pick: { prefix: "v1a," }, enc: "base64" },
+  };
+  return { begins: "whpk_", scheme };
 }
 
 /** Browsers do not show this echo as a page. */

@@ -1,5 +1,7 @@
 import should from "should";
 import type { Condition, Source } from "../../../src/auth/senders/sender";
+import { authenticatorFor } from "../../harness/verification";
+import { accepted } from "../../data/signatures.json";
 import { isSenderId, recogniseOrder, senderIds, senders } from "../../../src/auth/senders/table";
 
 const known = senderIds.map((id) => [id, senders[id]] as const);
@@ -11,6 +13,19 @@ describe("the senders", () => {
     for (const value of ["", "GitHub", "constructor", "__proto__", 1, null, undefined, ["github"]]) {
       isSenderId(value).should.be.false();
     }
+  });
+
+  it("that keep to Standard Webhooks may have a key pair, of which the secret is the public key", () => {
+    const sent = accepted.find(({ sender }) => sender === "standard-webhooks-v1a");
+    const { secret = "", headers = [], body = "", at = 0 } = sent ?? {};
+    const authenticator = authenticatorFor("standard-webhooks", { secret });
+    const result = authenticator.begin({ method: "POST", rawHeaders: headers, search: "" }, at * 1000);
+    const verify = (text: string) => "verify" in result && result.verify(Buffer.from(text));
+    should(verify(body)).have.property("credential", "first");
+    should(verify(`${body} `)).have.property("name", "signatureInvalid");
+    authenticatorFor("svix", { secret: "whsec_c2VjcmV0" })
+      .should.have.propertyByPath("scheme", "alg")
+      .eql("hmac-sha256");
   });
 
   it("have a name of their own, documentation that can be opened, and an encoding in which they sign, unless they send the secret itself", () => {
