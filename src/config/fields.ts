@@ -144,6 +144,16 @@ const fieldRules = Object.fromEntries(
   ),
 ) as Record<FieldWithRule, Rule>;
 
+function userRule(value: unknown): BrokenRule | undefined {
+  if (text(value) === "") return "user.required";
+  // RFC 7617 §2: the first colon ends the user.
+  return text(value).includes(":") ? "user.colon" : undefined;
+}
+
+function tokenRequired(value: unknown): BrokenRule | undefined {
+  return text(value) === "" ? "token.required" : tokenRule("token", text(value));
+}
+
 /** The rules of fields, credentials and settings, for values whose environment variables are already resolved. */
 export const rules = {
   ...fieldRules,
@@ -156,17 +166,11 @@ export const rules = {
     const segments = path.slice(1).split("/");
     return segments.some((segment) => ["", ".", ".."].includes(segment)) ? "relativePath.segments" : undefined;
   },
-  token(value) {
-    return text(value) === "" ? "token.required" : tokenRule("token", text(value));
-  },
+  token: tokenRequired,
   secondToken(value) {
     return text(value) === "" ? undefined : tokenRule("secondToken", text(value));
   },
-  user(value) {
-    if (text(value) === "") return "user.required";
-    // RFC 7617 §2: the first colon ends the user.
-    return text(value).includes(":") ? "user.colon" : undefined;
-  },
+  user: userRule,
   password: (value) => (text(value) === "" ? "password.required" : undefined),
   secret: (value) => (text(value) === "" ? "secret.required" : undefined),
   publicUrl: (value) => (text(value) === "" || /^https?:\/\/[^\s/?#]+/i.test(text(value)) ? undefined : "publicUrl"),

@@ -76,7 +76,7 @@ const noContent: Reply = { status: 204, headers: {}, body: "" };
  */
 function isPreview({ method, headers }: Exchange["request"]): boolean {
   if (method !== "GET") return method === "HEAD";
-  return [headers["sec-purpose"], headers["purpose"]].some((purpose) => /^prefetch\b/i.test(String(purpose)));
+  return [headers["sec-purpose"], headers.purpose].some((purpose) => /^prefetch\b/i.test(String(purpose)));
 }
 
 /** What an earlier layer has received. Also used after a deploy, when the body is gone. */

@@ -134,7 +134,7 @@ export function prepareMethods(node: WebhookNode): void {
 function methodsInForm(node: WebhookNode): readonly string[] {
   const given = withDefaults(node).methods;
   // A flow file may have been written by hand.
-  const saved = [given].flat() as string[];
+  const saved: string[] = [given].flat();
   const ticked = new Set(
     input("methods")
       .find(":checked")
