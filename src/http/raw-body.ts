@@ -5,7 +5,7 @@ import type { ServerResponse } from "node:http";
 import type { DeployGate } from "../flow/deploy-gate";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { decodeContentSync } from "../request/body";
-import { decodeBody } from "../request/decode";
+import { decodeBody, unwrap } from "../request/decode";
 import { Problem } from "../request/problem";
 import { getLayers, insertLayer, type Layer } from "./express";
 import { type Exchange, findExchange, isHandshake, judgeHead, type ParsedRequest, receive } from "./receive-request";
@@ -150,7 +150,10 @@ function parseForMiddleware(request: Request, bytes: Buffer, limit: number): unk
     if (!isForm || typeof value !== "object" || value === null || isJson) return value;
     // With the app's query parser, as a guard expects: `a[b]=1` can be read in two ways.
     const parse = request.app.get("query parser fn") as (text: string) => object;
-    return { ...parse(text), ...(value as object) };
+    // What the flow would get is seen, too, but takes the place of no field.
+    const whole = unwrap(value, content);
+    const members = whole instanceof Problem || Array.isArray(whole) ? {} : (whole as object);
+    return { ...members, ...parse(text), ...(value as object) };
   } catch {
     return {};
   }

@@ -38,8 +38,20 @@ export function parseContentType(
 }
 
 function plain(bytes: Buffer, type: string | undefined): Content | Problem {
-  const value = decodeBody(bytes, type);
+  const decoded = decodeBody(bytes, type);
+  const value = decoded instanceof Problem ? decoded : unwrap(decoded, bytes);
   return value instanceof Problem ? value : { value, bytes: () => bytes };
+}
+
+const wrapper = "payload";
+
+/** GitHub, Slack and others send JSON as the only field of a form. */
+export function unwrap(decoded: Body, bytes: Buffer): Body | Problem {
+  const isForm = typeof decoded === "object" && bytes.toString("latin1", 0, wrapper.length + 1) === `${wrapper}=`;
+  if (!isForm || Buffer.isBuffer(decoded) || Object.keys(decoded ?? {}).length !== 1) return decoded;
+  const { [wrapper]: json } = decoded as Parameters;
+  const value = typeof json === "string" && /^\s*[[{]/.test(json) ? parseJson(json) : problems.jsonMalformed;
+  return value === problems.jsonMalformed ? decoded : value;
 }
 
 async function unpacked(
@@ -135,15 +147,7 @@ function parseForm(text: string): Body | Problem {
     const value = parseJson(text);
     if (value !== problems.jsonMalformed) return value;
   }
-  return text.includes("=") ? unwrap(toObject(new URLSearchParams(text))) : text;
-}
-
-/** GitHub, Slack and others send JSON as the only field `payload` of a form. */
-function unwrap(fields: Parameters): Body | Problem {
-  const { payload, ...others } = fields;
-  if (typeof payload !== "string" || !/^\s*[[{]/.test(payload) || Object.keys(others).length > 0) return fields;
-  const value = parseJson(payload);
-  return value === problems.jsonMalformed ? fields : value;
+  return text.includes("=") ? toObject(new URLSearchParams(text)) : text;
 }
 
 // JSON that is safe to copy and to merge in a flow.

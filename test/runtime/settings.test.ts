@@ -46,7 +46,7 @@ describe("httpNodeAuth", () => {
 });
 
 describe("httpNodeMiddleware that looks into forms", () => {
-  const guard = `(request, response, next) => (request.body.role === "admin" ? response.sendStatus(403) : next())`;
+  const guard = `(request, response, next) => (request.body.role === "admin" || /evil/.test(request.body.payload) ? response.sendStatus(403) : next())`;
   const nodeRed = useNodeRed({ flow, code: `httpNodeMiddleware: ${guard}` });
   const post = (body: string) =>
     send(nodeRed().node("/hook"), {
@@ -55,7 +55,15 @@ describe("httpNodeMiddleware that looks into forms", () => {
     });
 
   it("sees what the flow would get, and changes nothing of it", async () => {
-    for (const body of ["role=admin", '{"role":"admin"}', "role[a]=b&role=admin", "role=admin&role[a]=b"]) {
+    const wrapped = (value: object) => `payload=${encodeURIComponent(JSON.stringify(value))}`;
+    const refused = [
+      "role=admin",
+      '{"role":"admin"}',
+      "role[a]=b&role=admin",
+      "role=admin&role[a]=b",
+      wrapped({ role: "admin" }),
+    ];
+    for (const body of refused) {
       should([body, (await post(body)).status]).eql([body, 403]);
     }
     for (const [body, payload] of [
@@ -63,10 +71,16 @@ describe("httpNodeMiddleware that looks into forms", () => {
       ["a[b]=1&a[]=2", { "a[b]": "1", "a[]": "2" }],
       ['{"role":["admin"]}', { role: ["admin"] }],
       ["role", "role"],
+      [wrapped({ role: "user" }), { role: "user" }],
     ] as const) {
       const { json: reply } = await post(body);
       should((await nodeRed().message(reply.id)).payload).eql(payload);
     }
+  });
+
+  it("sees the field payload of a form as it is, whatever the JSON in it has", async () => {
+    const body = `payload=${encodeURIComponent('{"payload":"{}","evil":true}')}`;
+    should((await post(body)).status).equal(403);
   });
 });
 
