@@ -136,8 +136,8 @@ export class ConfiguredPaths {
   accepts(key: string, method: string): boolean {
     this.#nodes ??= this.#read();
     const node = this.#nodes?.get(key);
-    const { methods } = { ...defaults, ...node };
-    return node !== undefined && acceptsMethod({ methods }, method);
+    const methods = rules.methods(node?.methods) === undefined ? node?.methods : undefined;
+    return node !== undefined && acceptsMethod({ methods: methods ?? defaults.methods }, method);
   }
 
   /** @returns nothing while the flows are not loaded */

@@ -26,12 +26,15 @@ export function createMessage(
   };
 }
 
-/** Requests by GET have no body of their own: their payload is the query. */
+/**
+ * Requests by GET have no body of their own: their payload is the query. Where the sender signs, it is the body, which
+ * the signature covers.
+ */
 export function composePayload(
   { body, isPayload, req }: Pick<IncomingDelivery, "body" | "isPayload" | "req">,
-  { returnQueryParams }: Pick<WebhookConfig, "returnQueryParams">,
+  { returnQueryParams, access }: Pick<WebhookConfig, "returnQueryParams" | "access">,
 ): unknown {
   if (isPayload) return body;
   if (returnQueryParams) return { body, query: req.query };
-  return req.method === "GET" ? req.query : body;
+  return req.method === "GET" && access.method !== "signature" ? req.query : body;
 }

@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import should from "should";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
@@ -9,6 +10,12 @@ const flow = tab(
   webhook("all", "/all", { methods: ["GET", "PUT", "PATCH", "DELETE", "POST"] }),
   webhook("device", "/device", { ...byQuery, methods: ["GET"] }),
   webhook("both", "/both", { methods: ["GET"], returnQueryParams: true }),
+  webhook("signed", "/signed", {
+    methods: ["GET"],
+    sender: "github",
+    verificationMethod: "signature",
+    credentials: { secret: "key" },
+  }),
   webhook("asking", "/asking", { methods: ["GET"], reply: "flow", ...replyWires }),
   webhook("kept", "/kept", { methods: ["GET", "DELETE"], guaranteed: true }),
   webhook("later", "/later"),
@@ -43,6 +50,17 @@ onBothWays("a webhook by another method than POST", { flow }, (nodeRed) => {
     should(await payloadOf(await call("GET", "/all"))).eql(["GET", {}]);
     const both = await call("GET", "/both?a=1");
     should(await payloadOf(both)).match(["GET", { query: { a: "1" } }]);
+  });
+
+  it("has the body that is signed as its payload, and not the query, which is not", async () => {
+    const signature = createHmac("sha256", "key").update("{}").digest("hex");
+    const headers = {
+      "Content-Type": "application/json",
+      "Content-Length": "2",
+      "X-Hub-Signature-256": `sha256=${signature}`,
+    };
+    should(await payloadOf(await call("GET", "/signed?forged=1", { headers, body: "{}" }))).eql(["GET", {}]);
+    should((await call("GET", "/signed?forged=1", { headers: {} })).status).equal(401);
   });
 
   it("is refused by GET without the credential, and by what the node does not accept", async () => {
