@@ -19,8 +19,8 @@ interface EntryOptions extends Services {
   readonly missed: MissedRequests;
   /** Whether the saved flows have a node with this path key and method. */
   readonly isConfigured: (key: string, method: string) => boolean;
-  /** Whether a route of another node takes the endpoint's requests. */
-  readonly isShadowed: (endpoint: Endpoint) => boolean;
+  /** Whether a route of another node takes the endpoint's requests by a method. */
+  readonly isShadowed: (endpoint: Endpoint, method: string) => boolean;
   readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
 }
 
@@ -41,7 +41,8 @@ export function makeEntry(options: EntryOptions): RequestHandler {
       return void adminCors(request, response, () => void handleRequest(exchange, endpoint, options));
     }
     // Requests by other methods may be for another node.
-    if (exchange && acceptsMethod(endpoint.config, request.method) && !options.isShadowed(endpoint)) {
+    const { method } = request;
+    if (exchange && acceptsMethod(endpoint.config, method) && !options.isShadowed(endpoint, method)) {
       prepareForExpress(request, response);
     }
     missed.watch(request, response);
@@ -58,10 +59,11 @@ export function makeEntry(options: EntryOptions): RequestHandler {
 
 function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: EntryOptions): boolean {
   const { request, path } = exchange;
-  // Only the exact configured path, which cannot be read in two ways.
-  if (path !== endpoint.config.path || endpoint.config.reply.by === "flow" || isShadowed(endpoint)) return false;
-  if (request._body || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
   const { method = "" } = request;
+  // Only the exact configured path, which cannot be read in two ways.
+  if (path !== endpoint.config.path || endpoint.config.reply.by === "flow" || isShadowed(endpoint, method))
+    return false;
+  if (request._body || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
   if (acceptsMethod(endpoint.config, method)) return true;
   return endpoint.authenticator.methods.includes(method) && isHandshake(exchange, endpoint);
 }

@@ -37,8 +37,8 @@ export class HttpFront {
   readonly #rule: DirectRule;
   readonly #dispatcher: Dispatcher;
   readonly #ours = new Set<Layer>();
-  /** Endpoints whose requests a route of another node takes. */
-  #shadowed = new Set<Endpoint>();
+  /** Endpoints, and the methods whose requests a route of another node takes. */
+  #shadowed = new Map<Endpoint, Set<string>>();
 
   constructor(RED: NodeAPI, options: FrontOptions) {
     const { httpNode: nodes, httpAdmin: adminNodes } = RED;
@@ -75,8 +75,7 @@ export class HttpFront {
 
   #addEntry(root: Express, options: Omit<Parameters<typeof makeEntry>[0], "mountPath" | "isShadowed">): void {
     const mountPath = getMountPath(this.#apps.nodes) ?? "";
-    const isShadowed = (endpoint: Endpoint) => this.#shadowed.has(endpoint);
-    this.#add(insertLayer(root, makeEntry({ ...options, mountPath, isShadowed }), 0));
+    this.#add(insertLayer(root, makeEntry({ ...options, mountPath, isShadowed: this.#isShadowed }), 0));
   }
 
   #addRawBody(): void {
@@ -91,10 +90,10 @@ export class HttpFront {
     const options: RawBodyOptions = {
       admin,
       deployGate: this.#options.deployGate,
-      find: ({ path }) => {
+      find: ({ path, method }) => {
         const nodePath = pathOf(path);
         const endpoint = nodePath === undefined ? undefined : this.#dispatcher.find(nodePath);
-        return endpoint && !this.#shadowed.has(endpoint) ? endpoint : undefined;
+        return endpoint && !this.#isShadowed(endpoint, method) ? endpoint : undefined;
       },
       makeExchange: (request, response) => {
         const { search } = parseTarget(request.url);
@@ -133,11 +132,15 @@ export class HttpFront {
     };
   }
 
+  /** Express answers HEAD by the routes for GET. */
+  readonly #isShadowed = (endpoint: Endpoint, method: string): boolean =>
+    this.#shadowed.get(endpoint)?.has(method === "HEAD" ? "GET" : method) === true;
+
   /** Finds endpoints that stand behind a route of another node with the same path and method. */
   #reportShadowed(): void {
     const { registry } = this.#options;
     const layers = getLayers(this.#apps.nodes);
-    const shadowed = new Set<Endpoint>();
+    const shadowed = new Map<Endpoint, Set<string>>();
     for (const [index, layer] of layers.entries()) {
       const { path, methods = {} } = layer.route ?? {};
       // A route for everything is a guard.
@@ -147,10 +150,14 @@ export class HttpFront {
         : [registry.find(path)];
       for (const endpoint of endpoints) {
         const own = endpoint && this.#dispatcher.getLayer(endpoint);
-        const method = endpoint?.config.methods.map((each) => each.toLowerCase()).find((each) => methods[each]);
+        const taken = endpoint?.config.methods.filter((each) => methods[each.toLowerCase()]) ?? [];
+        const [method] = taken;
         if (!endpoint || !own || method === undefined || layers.indexOf(own) < index) continue;
-        shadowed.add(endpoint);
-        endpoint.outcomes.emit("shadowed", { node: endpoint.node.id, by: this.#findHttpIn(path, method) });
+        shadowed.set(endpoint, new Set([...(shadowed.get(endpoint) ?? []), ...taken]));
+        endpoint.outcomes.emit("shadowed", {
+          node: endpoint.node.id,
+          by: this.#findHttpIn(path, method.toLowerCase()),
+        });
       }
     }
     this.#shadowed = shadowed;

@@ -7,6 +7,13 @@ import { onBothWays } from "../harness/layouts";
 const byQuery = { verificationMethod: "query", queryParameter: "key" };
 const replyWires = { wires: [["sink", "answer"]] };
 const flow = tab(
+  { id: "page", type: "http in", method: "get", url: "/mixed", upload: false, wires: [["answer"]] },
+  webhook("mixed", "/mixed", {
+    methods: ["POST", "GET"],
+    sender: "github",
+    verificationMethod: "signature",
+    credentials: { secret: "key" },
+  }),
   webhook("all", "/all", { methods: ["GET", "PUT", "PATCH", "DELETE", "POST"] }),
   webhook("device", "/device", { ...byQuery, methods: ["GET"] }),
   webhook("both", "/both", { methods: ["GET"], returnQueryParams: true }),
@@ -61,6 +68,15 @@ onBothWays("a webhook by another method than POST", { flow }, (nodeRed) => {
     };
     should(await payloadOf(await call("GET", "/signed?forged=1", { headers, body: "{}" }))).eql(["GET", {}]);
     should((await call("GET", "/signed?forged=1", { headers: {} })).status).equal(401);
+  });
+
+  it("is for another node that had the path and the method before, and no other method is", async () => {
+    const headers = {
+      "Content-Type": "application/json",
+      "X-Hub-Signature-256": `sha256=${createHmac("sha256", "key").update("{}").digest("hex")}`,
+    };
+    should(await payloadOf(await call("POST", "/mixed", { headers, body: "{}" }))).eql(["POST", {}]);
+    for (const method of ["GET", "HEAD"]) should((await call(method, "/mixed", { headers: {} })).status).equal(202);
   });
 
   it("is refused by GET without the credential, and by what the node does not accept", async () => {
