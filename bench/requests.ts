@@ -15,7 +15,7 @@ export const large = JSON.stringify({
 }); // prettier-ignore
 
 /** A request with the right token, to one of the endpoints. */
-export function accepted(body: string, endpoint = 0): Buffer {
+export function accepted(body: string, endpoint: number | string = 0): Buffer {
   return requestBytes(`/hook/${endpoint}`, headers, body);
 }
 

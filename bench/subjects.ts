@@ -69,10 +69,13 @@ const end = { id: "count", type: "count", wires: [] };
 
 export const oneWebhook = webhooks(1);
 
-/** @param fields what they have besides their paths and tokens */
-export function webhooks(count: number, fields: Record<string, unknown> = {}): Flow {
+/**
+ * @param fields what they have besides their paths and tokens
+ * @param tail the end of each path
+ */
+export function webhooks(count: number, fields: Record<string, unknown> = {}, tail = ""): Flow {
   const wired = { ...fields, wires: [["count"]] };
-  return tab(...numbered(count, (index) => [webhook(`w${index}`, `/hook/${index}`, wired)]), end);
+  return tab(...numbered(count, (index) => [webhook(`w${index}`, `/hook/${index}${tail}`, wired)]), end);
 }
 
 /** What makes a webhook one of GitHub's. */

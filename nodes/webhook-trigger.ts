@@ -14,7 +14,7 @@ import {
   type SavedCredentials,
   type SavedFields,
 } from "../src/config/fields";
-import { parseBaseUrl } from "../src/config/host";
+import { adminRule, parseBaseUrl } from "../src/config/host";
 import {
   getBodyLimitBytes,
   getMemoryBytes,
@@ -76,11 +76,12 @@ function typeOfCredential(name: CredentialName): "text" | "password" {
 }
 
 function prepare(RED: NodeAPI) {
-  const configured = new ConfiguredPaths(RED);
-  const observers = new Observers(RED);
-  const registry = new EndpointRegistry();
-  const deployGate = new DeployGate();
   const roots = getRoots(RED);
+  const isAdminPath = (path: string) => adminRule(path, roots) !== undefined;
+  const configured = new ConfiguredPaths(RED, isAdminPath);
+  const observers = new Observers(RED);
+  const registry = new EndpointRegistry(isAdminPath);
+  const deployGate = new DeployGate();
   const stores = new DeliveryStores(RED, observers.outcomes, pushChanges(RED));
   const limit = getBodyLimitBytes(RED);
   const replays = new Replays(RED, registry, deployGate);

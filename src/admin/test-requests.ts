@@ -111,7 +111,10 @@ async function send(
       ? { socketPath: address }
       : { host: loopback(address.address), port: address.port }),
     method,
-    path: getNodeRoot(RED, asked.originalUrl) + path + (method === "GET" ? joinQueries(search, query) : search),
+    path:
+      getNodeRoot(RED, asked.originalUrl) +
+      path.replaceAll("/:", "/") +
+      (method === "GET" ? joinQueries(search, query) : search),
     headers: { ...(method !== "GET" && ofBody), ...(host !== undefined && { Host: host }), ...headers },
     agent: false,
     signal: AbortSignal.timeout(maxWaitMs + (reply.by === "flow" ? reply.timeout : 0)),

@@ -108,7 +108,7 @@ type FieldWithRule = { [Name in keyof Fields]: Fields[Name] extends { accepts: u
 export type BrokenRule =
   | FieldWithRule
   | "environment"
-  | `relativePath.${"required" | "length" | "characters" | "segments" | "admin"}`
+  | `relativePath.${"required" | "length" | "characters" | "segments" | "parameters" | "admin"}`
   | `token.${"required" | "length" | "characters"}`
   | `secondToken.${"length" | "characters"}`
   | `user.${"required" | "colon"}`
@@ -161,10 +161,13 @@ export const rules = {
     const path = normalisePath(text(value));
     if (path === "") return "relativePath.required";
     if (path.length > maxPathLength) return "relativePath.length";
-    // RFC 3986 §2.3: the unreserved characters. All others are patterns to a router, or need encoding.
-    if (!/^[A-Za-z0-9\-._~/]+$/.test(path)) return "relativePath.characters";
     const segments = path.slice(1).split("/");
-    return segments.some((segment) => ["", ".", ".."].includes(segment)) ? "relativePath.segments" : undefined;
+    // RFC 3986 §2.3: the unreserved characters. Or a whole segment is a parameter, as `:id`.
+    const isKnown = (segment: string) => /^(?:[A-Za-z0-9\-._~]*|:[A-Za-z0-9_]+)$/.test(segment);
+    if (!segments.every(isKnown)) return "relativePath.characters";
+    if (segments.some((segment) => ["", ".", ".."].includes(segment))) return "relativePath.segments";
+    const parameters = segments.filter((segment) => segment.startsWith(":"));
+    return new Set(parameters).size < parameters.length ? "relativePath.parameters" : undefined;
   },
   token: tokenRequired,
   secondToken(value) {

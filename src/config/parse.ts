@@ -26,7 +26,7 @@ import { adminRule, type Roots } from "./host";
 
 /** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */
 export interface WebhookConfig {
-  /** With its leading slash and without a trailing one, in the letter case it was given. */
+  /** With its leading slash and without a trailing one, in the letter case it was given; `:id` is a parameter. */
   path: string;
   /** The methods whose requests start the flow. */
   methods: readonly string[];
@@ -198,9 +198,11 @@ function signatureAccess(
   return { method: "signature", scheme, settings, ...secrets };
 }
 
-/** The URL that a sender was given, by the settings file; empty where it is not there. */
+/** The URL that a sender was given, by the settings file; empty where it is not there, or has parameters. */
 function composePublicUrl(path: string, { roots, baseUrl }: Host): string {
-  return baseUrl === undefined || roots.node === false ? "" : baseUrl + normalisePath(roots.node) + path;
+  return baseUrl === undefined || path.includes(":") || roots.node === false
+    ? ""
+    : baseUrl + normalisePath(roots.node) + path;
 }
 
 /** This node replies, at once. */

@@ -2,6 +2,7 @@
 
 import type { NodeAPI } from "node-red";
 import { defaults, environmentName, normalisePath, rules, text } from "../config/fields";
+import { getPatternKey, isPattern, PathPatterns } from "../request/path-patterns";
 import { getPathKey } from "../request/target";
 import { acceptsMethod, type Endpoint } from "./endpoint";
 
@@ -27,13 +28,25 @@ interface Registered {
  */
 export class EndpointRegistry {
   readonly #queues = new Map<string, Registered[]>();
+  readonly #patterns = new PathPatterns();
+  readonly #isAdminPath: (path: string) => boolean;
   #isSuspended = false;
+
+  /** @param isAdminPath whether a path is Node-RED's own, which no pattern matches */
+  constructor(isAdminPath: (path: string) => boolean = () => false) {
+    this.#isAdminPath = isAdminPath;
+  }
 
   /** Finds the endpoint of a path; during a deploy, the one before it. */
   find(path: string): Endpoint | undefined {
     // Most senders write the path as it is configured.
-    const queue = this.#queues.get(path) ?? this.#queues.get(getPathKey(path));
+    const queue = this.#queues.get(path) ?? this.#queues.get(getPathKey(path)) ?? this.#findByPattern(path);
     return queue?.[0]?.registration.endpoint;
+  }
+
+  #findByPattern(path: string): Registered[] | undefined {
+    const key = this.#patterns.find(path);
+    return key === undefined || this.#isAdminPath(path) ? undefined : this.#queues.get(key);
   }
 
   get endpoints(): Endpoint[] {
@@ -61,7 +74,7 @@ export class EndpointRegistry {
   /** Registers an endpoint for its path. @returns the function that gives the path up */
   register(registration: Registration): () => void {
     const { node, config } = registration.endpoint;
-    const key = getPathKey(config.path);
+    const key = getPatternKey(config.path);
     const queue = this.#queues.get(key) ?? [];
     let place = queue.find(({ registration: { endpoint }, isPresent }) => endpoint.node.id === node.id && !isPresent);
     if (place) Object.assign(place, { registration, isPresent: true, told: undefined });
@@ -81,6 +94,7 @@ export class EndpointRegistry {
   #settle(key: string, queue: Registered[]): void {
     if (queue.length > 0) this.#queues.set(key, queue);
     else this.#queues.delete(key);
+    if (isPattern(key)) this.#patterns[queue.length > 0 ? "add" : "remove"](key);
     if (this.#isSuspended) return;
     for (const place of queue) {
       const event = place === queue[0] ? "onActive" : "onBlocked";
@@ -111,11 +125,15 @@ interface Saved {
 /** The paths of all saved nodes: while no flows run, there are no nodes to ask. */
 export class ConfiguredPaths {
   readonly #RED: NodeAPI;
+  readonly #isAdminPath: (path: string) => boolean;
   /** The first node with each path; missing until the flows may have changed. */
   #nodes: ReadonlyMap<string, Saved> | undefined;
+  #patterns = new PathPatterns();
 
-  constructor(RED: NodeAPI) {
+  /** @param isAdminPath whether a path is Node-RED's own, which no pattern matches */
+  constructor(RED: NodeAPI, isAdminPath: (path: string) => boolean) {
     this.#RED = RED;
+    this.#isAdminPath = isAdminPath;
     // Sent to editors at starts, stops and deploys; while stopped, the only sign of a deploy.
     RED.events.on("runtime-event", () => (this.#nodes = undefined));
   }
@@ -128,14 +146,20 @@ export class ConfiguredPaths {
 
   /** The id of the first node with a path, by its key. */
   find(key: string): string | undefined {
+    return this.#findNode(key)?.id;
+  }
+
+  #findNode(key: string): Saved | undefined {
     this.#nodes ??= this.#read();
-    return this.#nodes?.get(key)?.id;
+    const found = this.#nodes?.get(key);
+    if (found) return found;
+    const pattern = this.#isAdminPath(key) ? undefined : this.#patterns.find(key);
+    return pattern === undefined ? undefined : this.#nodes?.get(pattern);
   }
 
   /** Whether that node accepts a method. */
   accepts(key: string, method: string): boolean {
-    this.#nodes ??= this.#read();
-    const node = this.#nodes?.get(key);
+    const node = this.#findNode(key);
     const methods = rules.methods(node?.methods) === undefined ? node?.methods : undefined;
     return node !== undefined && acceptsMethod({ methods: methods ?? defaults.methods }, method);
   }
@@ -149,11 +173,13 @@ export class ConfiguredPaths {
       return undefined;
     }
     const nodes = new Map<string, Saved>();
+    this.#patterns = new PathPatterns();
     for (const node of saved.values()) {
       if (node.type !== "webhook-trigger" || node.d || saved.get(node.z ?? "")?.disabled) continue;
       const path = resolve(node.relativePath, node, saved);
       if (rules.relativePath(path) !== undefined) continue;
-      const key = getPathKey(normalisePath(text(path)));
+      const key = getPatternKey(normalisePath(text(path)));
+      if (isPattern(key)) this.#patterns.add(key);
       if (!nodes.has(key)) nodes.set(key, node);
     }
     return nodes;

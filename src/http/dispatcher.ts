@@ -5,6 +5,7 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler } from "expr
 import type { ServerResponse } from "node:http";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { sendProblem } from "../flow/reply";
+import { hasCaseOf, readParameters } from "../request/path-patterns";
 import { problems } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
 import type { DirectRule } from "./entry";
@@ -120,7 +121,7 @@ export class Dispatcher {
     if (!endpoint || path === endpoint.config.path) return endpoint;
     const { caseSensitive, strict } = getRouter(nodes) ?? {};
     if (strict && path.endsWith("/")) return undefined;
-    return caseSensitive && path.replace(/\/$/, "") !== endpoint.config.path ? undefined : endpoint;
+    return caseSensitive && !hasCaseOf(endpoint.config.path, path) ? undefined : endpoint;
   }
 
   #match(place: LayerPlace, ...[request, response, next]: Parameters<RequestHandler>): void {
@@ -128,7 +129,8 @@ export class Dispatcher {
     if (!endpoint || !place.endpoints.has(endpoint)) return leave(request, next);
     if (!this.#isFor(request, response, endpoint)) return leave(request, next);
     this.#options.missed.ignore(response);
-    // A middleware sees the route that an `http in` node would have.
+    // A middleware sees the route and the parameters that an `http in` node would have.
+    request.params = readParameters(endpoint.config.path, request.path) ?? {};
     request.route = Object.create(request.route as object, {
       path: { value: endpoint.config.path, enumerable: true },
     }) as unknown;

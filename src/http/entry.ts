@@ -4,6 +4,7 @@ import type { Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
 import { getParent, type HostSettings } from "../config/node-red";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
+import { isPattern } from "../request/path-patterns";
 import { Problem } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
 import { getLayers, getMountPath, type Layer, matches } from "./express";
@@ -149,6 +150,8 @@ export class DirectRule {
 
   #look(endpoint: Endpoint): Front {
     const { path, methods } = endpoint.config;
+    // Which layers a request meets depends on its own path.
+    if (isPattern(path)) return { isPlain: false, isAdminPlain: false, adminCors: undefined };
     const { root, admin, nodes } = this.#apps;
     const { httpNodeMiddleware, httpNodeCors } = this.#settings;
     const fullPath = (getMountPath(nodes) ?? "") + path;

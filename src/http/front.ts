@@ -6,6 +6,7 @@ import type { NodeAPI } from "node-red";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { getParent, type HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
+import { isPattern } from "../request/path-patterns";
 import { parseTarget, type Target } from "../request/target";
 import { Dispatcher } from "./dispatcher";
 import { type Apps, DirectRule, makeEntry } from "./entry";
@@ -147,7 +148,7 @@ export class HttpFront {
       if (typeof path !== "string" || path.includes("*")) continue;
       const endpoints = path.includes(":")
         ? registry.endpoints.filter((endpoint) => matches(layer, endpoint.config.path))
-        : [registry.find(path)];
+        : [registry.find(path)].filter((endpoint) => endpoint && !isPattern(endpoint.config.path));
       for (const endpoint of endpoints) {
         const own = endpoint && this.#dispatcher.getLayer(endpoint);
         const taken = endpoint?.config.methods.filter((each) => methods[each.toLowerCase()]) ?? [];

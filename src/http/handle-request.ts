@@ -14,6 +14,7 @@ import type { AcceptedEvent } from "../flow/outcomes";
 import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "../flow/reply";
 import { memoryBudget } from "../request/body";
 import { type Content, parseContentType } from "../request/decode";
+import { readParameters } from "../request/path-patterns";
 import { Interference, Problem, problems } from "../request/problem";
 import { describeRequest, removeCredential } from "../request/request-info";
 import { type Exchange, getHead, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
@@ -103,6 +104,7 @@ async function accept(
 ): Promise<Problem | undefined> {
   const { request, response } = exchange;
   const { endpoint, bytes = Buffer.alloc(0) } = received;
+  if (!readParameters(endpoint.config.path, exchange.path)) return problems.pathMalformed;
   if (services.deployGate.isClosed && !(await waitWith(bytes, response, services.deployGate)))
     return problems.deploying;
   const parsed = received.parsed ?? takeChangedBody(exchange);

@@ -75,6 +75,7 @@ const table = {
     "The content coding of the request is not supported.",
     { "Accept-Encoding": "gzip, deflate, br" },
   ],
+  pathMalformed: [400, "The path of the request has a broken escape."],
   codingBroken: [400, "The body of the request does not match its content coding."],
   charsetUnknown: [415, "The charset of the request is not supported."],
   jsonMalformed: [400, "The body of the request is not valid JSON."],

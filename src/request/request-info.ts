@@ -28,6 +28,8 @@ export interface RequestInfo {
   path: string;
   query: Parameters;
   headers: Record<string, string | string[]>;
+  /** Of a path with parameters: their decoded values. */
+  params?: Record<string, string>;
   ip: string;
   /** The files of a multipart form. */
   files?: File[];

@@ -8,7 +8,8 @@ import { useEditor } from "../harness/stage";
 /** What is entered one after the other, and the rules that it breaks: the name of a rule begins with its field. */
 const breaches: [entered: Entered, ...rules: string[]][] = [
   [{ relativePath: "/" }, "relativePath.required"],
-  [{ relativePath: "/orders/:id" }, "relativePath.characters"],
+  [{ relativePath: "/orders/a:id" }, "relativePath.characters"],
+  [{ relativePath: "/:id/orders/:id" }, "relativePath.parameters"],
   [{ relativePath: "/Flows/" }, "relativePath.admin"],
   [{ token: "" }, "token.required"],
   [{ token: "x".repeat(tokenLength - 1) }, "token.length"],

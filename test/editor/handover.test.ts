@@ -45,6 +45,10 @@ describe("the box with what to give to the sender", () => {
       (await editor().given("url").isVisible()).should.be.false();
     }
     (await text("yours")).should.equal(catalogText("handover.pathFromEnvironment"));
+    await editor().enter({ relativePath: "/orders/:id" });
+    await editor().makeToken();
+    (await editor().given("url").innerText()).should.equal(nodeRed().node("/orders/:id"));
+    (await text("yours")).should.equal(catalogText("handover.parameters"));
   });
 
   it("has the token where it goes, in a header or in the URL, hides it with its field, and copies it as a whole", async () => {

@@ -252,6 +252,19 @@ const adminMiddleware: Part[] = [
   ["one that reads the body and leaves nothing", '(request, response, next) => { request.resume(); request.on("end", next); }', [{ accepted: false, ours: 500 }]],
 ]; // prettier-ignore
 
+/** What a guard at `/devices/5` lets in. */
+function valued(root: string): Target[] {
+  return [
+    { target: `${root}/devices/5`, accepted: true },
+    { target: `${root}/devices/5`, headers: evil, accepted: false },
+    { target: `${root}/devices/6`, headers: evil, accepted: true },
+    { target: `${root}/Devices/6/`, accepted: true },
+    { target: `${root}/devices/%36`, accepted: true },
+    { target: `${root}/devices/`, accepted: false },
+    { target: `${root}/devices/6/7`, accepted: false },
+  ];
+}
+
 const settingRows: Row[] = [
   { name: "plain", roots: ["equal", "separate", "nested"], plain: true, targets: spellings, bystanders: [
     { target: "{root}/elsewhere", status: 404 },
@@ -323,6 +336,8 @@ const hostRows: Row[] = [
   { name: "a guard at the mount of the nodes", roots: ["separate"], host: "mountAdmin(); app.use(settings.httpNodeRoot, guard, RED.httpNode);", targets: spelled },
   { name: "a guard behind something that decodes paths", roots: ["separate"], host: "app.use((request, response, next) => { try { request.url = decodeURI(request.url); } catch {} next(); }); app.use(hook, guard); mount();", targets: [...guarded, { target: "{root}/hoo%E2%84%AA", accepted: false }] },
   { name: "layers that send requests to the endpoint, and change methods", host: 'app.use("/friendly", (request, response, next) => { request.baseUrl = ""; request.url = hook; next(); }); app.use((request, response, next) => { if (request.url === "/friend") request.url = hook; request.method = request.get("X-Method") ?? request.method; next(); }); mount();', targets: [{ accepted: true }, { target: "/friend", accepted: true }, { headers: { "X-Method": "PUT" }, accepted: false, ours: 405 }, { method: "PUT", headers: { "X-Method": "POST" }, accepted: true }] },
+  { name: "a guard at one value of a parameter in the path", paths: ["/devices/:id"], host: 'app.use("/devices/5", guard); mount();', targets: valued("") },
+  { name: "a guard at one value of a parameter in the path, in the app for HTTP nodes", roots: ["separate"], paths: ["/devices/:id"], plugin: 'RED.httpNode.use("/devices/5", guard);', targets: valued("/api") },
   { name: "another server than the one that Node-RED knows", host: 'mount(); const outer = require("node:http").createServer((request, response) => guard(request, response, () => app(request, response))); server.listen = () => outer.listen(0, "127.0.0.1", () => process.send({ address: outer.address() }));', targets: guarded },
 
   { name: "Node-RED in an app of its own", host: "const inner = express(); inner.use(guard); mount(inner); app.use(inner);", targets: guarded },

@@ -10,7 +10,7 @@ import { seed } from "../harness/property";
 const text = fc.string({ unit: "binary", maxLength: 100 });
 /** Text that is more likely to look like part of a URL. */
 const urlPart = fc.string({ unit: fc.constantFrom(...Array.from("aZ09-._~/?#%25fF:&=+ ü")), maxLength: 40 });
-const path = fc.string({ unit: fc.constantFrom(...Array.from("aZ09-._~/")), maxLength: 40 });
+const path = fc.string({ unit: fc.constantFrom(...Array.from("aZ09-._~/:")), maxLength: 40 });
 const holds = <T>(arbitrary: fc.Arbitrary<T>, predicate: (value: T) => void) =>
   fc.assert(fc.property(arbitrary, predicate), { seed, numRuns: 2000 });
 
@@ -49,7 +49,7 @@ describe("for any configuration", () => {
     holds(fc.tuple(saved, kept), ([fields, credentials]) => {
       const config = parseConfig(fields, credentials, { roots: { admin: "/", node: "/" } });
       if ("rule" in config) return;
-      config.path.should.match(/^(\/[A-Za-z0-9\-._~]+)+$/).and.not.match(/\/\.{1,2}(\/|$)/);
+      config.path.should.match(/^(\/([A-Za-z0-9\-._~]+|:\w+))+$/).and.not.match(/\/\.{1,2}(\/|$)/);
       config.path.length.should.be.belowOrEqual(255);
       const { access } = config;
       access.method.should.match(/^(header|query|basic|signature)$/);

@@ -321,7 +321,9 @@ function hasEnvironmentValue(value: unknown): boolean {
 export function composePublicUrl({ relativePath }: Pick<SavedFields, "relativePath">): string {
   const { node } = roots();
   const base = parseBaseUrl(RED.settings.webhookTriggerBaseUrl);
-  return base === undefined || node === false ? "" : base + normalisePath(node) + normalisePath(text(relativePath));
+  return base === undefined || node === false || text(relativePath).includes(":")
+    ? ""
+    : base + normalisePath(node) + normalisePath(text(relativePath));
 }
 
 function hasSetting(sender: string, name: SettingField | "verifyToken"): boolean {

@@ -10,7 +10,7 @@ import {
   type SavedFields,
 } from "../../../src/config/fields";
 import { parseBaseUrl } from "../../../src/config/host";
-import { getPathKey } from "../../../src/request/target";
+import { getPatternKey, isPattern } from "../../../src/request/path-patterns";
 import { docsUrl, type Editor, type EditorNode, prepareCopyButton, quote } from "../host";
 import { credentialToGive, isShown } from "./credentials";
 import {
@@ -110,8 +110,10 @@ function describeMethods(node: WebhookNode): string {
 /** Values that the form does not know. */
 function describeMissing(node: WebhookNode, shown: readonly string[]): string {
   if (isEnvironmentValue(inputValue("relativePath"))) return node._("handover.pathFromEnvironment");
+  const said = isPattern(inputValue("relativePath")) ? [node._("handover.parameters")] : [];
   const placeholder = node._("testRequest.placeholder");
-  return shown.some((text) => text.includes(placeholder)) ? node._("handover.yourToken") : "";
+  if (shown.some((text) => text.includes(placeholder))) said.push(node._("handover.yourToken"));
+  return said.join(" ");
 }
 
 /** Credentials that cannot be shown after the deploy. */
@@ -185,7 +187,7 @@ export function getFlowName({ z }: EditorNode): string {
 }
 
 function findRival(node: WebhookNode): EditorNode | undefined {
-  const getKey = (path: string) => getPathKey(normalisePath(path));
+  const getKey = (path: string) => getPatternKey(normalisePath(path));
   const own = getKey(inputValue("relativePath"));
   const { methods } = valuesInForm(node);
   const isSameMethod = ({ method }: EditorNode) => methods.some((each) => each.toLowerCase() === method);

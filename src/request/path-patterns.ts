@@ -1,0 +1,106 @@
+// Paths with parameters, such as `/devices/:id/state`, as in Express.
+
+import { getPathKey } from "./target";
+
+const parameterSegment = /^:[A-Za-z0-9_]+$/;
+
+export function isPattern(path: string): boolean {
+  return path.includes("/:");
+}
+
+/** Patterns that match the same paths have the same key: the names of their parameters do not matter. */
+export function getPatternKey(path: string): string {
+  return getPathKey(path).replace(/\/:[^/]*/g, "/:");
+}
+
+/**
+ * The parameters of a request's path, decoded.
+ *
+ * @param path one that the pattern matches
+ * @returns nothing where an escape is broken
+ */
+export function readParameters(pattern: string, path: string): Record<string, string> | undefined {
+  const segments = path.split("/");
+  const found: [string, string][] = [];
+  for (const [index, segment] of pattern.split("/").entries()) {
+    if (!parameterSegment.test(segment)) continue;
+    try {
+      found.push([segment.slice(1), decodeURIComponent(segments[index] ?? "")]);
+    } catch {
+      return undefined;
+    }
+  }
+  return Object.fromEntries(found);
+}
+
+/** Whether a path has the letter case of a pattern that matches it, but for its parameters. */
+export function hasCaseOf(pattern: string, path: string): boolean {
+  const segments = path.split("/");
+  return pattern.split("/").every((segment, index) => parameterSegment.test(segment) || segment === segments[index]);
+}
+
+interface Branch {
+  readonly literals: Map<string, Branch>;
+  parameter: Branch | undefined;
+  /** The key of the pattern that ends here. */
+  key: string | undefined;
+}
+
+/** Finds the pattern of a path in a tree of segments, so that the time does not grow with the number of patterns. */
+export class PathPatterns {
+  readonly #root: Branch = createBranch();
+
+  /** @param key of `getPatternKey` */
+  add(key: string): void {
+    let branch = this.#root;
+    for (const segment of toSegments(key)) {
+      if (segment === ":") branch = branch.parameter ??= createBranch();
+      else {
+        const next = branch.literals.get(segment) ?? createBranch();
+        branch.literals.set(segment, next);
+        branch = next;
+      }
+    }
+    branch.key = key;
+  }
+
+  /** Branches without a pattern stay: paths come back with the next deploy. */
+  remove(key: string): void {
+    const branch = toSegments(key).reduce<Branch | undefined>(
+      (from, segment) => (segment === ":" ? from?.parameter : from?.literals.get(segment)),
+      this.#root,
+    );
+    if (branch) branch.key = undefined;
+  }
+
+  /** The key of the pattern with the most literal segments; of several, the one whose literal comes first. */
+  find(path: string): string | undefined {
+    return findBest(this.#root, toSegments(getPathKey(path)), 0)?.key;
+  }
+}
+
+interface Match {
+  readonly key: string;
+  readonly literals: number;
+}
+
+function findBest(branch: Branch, segments: readonly string[], index: number): Match | undefined {
+  const segment = segments[index];
+  if (segment === undefined) return branch.key === undefined ? undefined : { key: branch.key, literals: 0 };
+  const literal = branch.literals.get(segment);
+  const byLiteral = literal && findBest(literal, segments, index + 1);
+  // A value is never empty.
+  const others = segment === "" ? undefined : branch.parameter;
+  const byParameter = others && findBest(others, segments, index + 1);
+  if (!byLiteral) return byParameter;
+  const found = { key: byLiteral.key, literals: byLiteral.literals + 1 };
+  return byParameter && byParameter.literals > found.literals ? byParameter : found;
+}
+
+function toSegments(key: string): string[] {
+  return key.split("/").slice(1);
+}
+
+function createBranch(): Branch {
+  return { literals: new Map(), parameter: undefined, key: undefined };
+}

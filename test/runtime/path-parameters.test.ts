@@ -1,0 +1,65 @@
+import should from "should";
+import { bearer, tab, webhook } from "../harness/flow";
+import { send } from "../harness/http";
+import { onBothWays } from "../harness/layouts";
+
+const flow = tab(
+  webhook("device", "/devices/:id/state", { methods: ["POST", "GET"] }),
+  webhook("hall", "/devices/hall/state"),
+  webhook("twin", "/devices/:name/state"),
+  webhook("any", "/:first/:second"),
+  webhook("one", "/:only", { methods: ["POST", "GET"] }),
+  webhook("kept", "/kept/:id", { guaranteed: true }),
+  webhook("twice", "/:a/x/:a"),
+  { id: "slow", type: "slow", wires: [] },
+);
+const json = { ...bearer, "Content-Type": "application/json" };
+
+onBothWays("a path with parameters", { flow }, (nodeRed) => {
+  const post = (path: string, more: Parameters<typeof send>[1] = {}) =>
+    send(nodeRed().node(path), { headers: json, body: '{"a":1}', ...more });
+  const paramsOf = async (reply: ReturnType<typeof post>) => {
+    const { req, payload } = await nodeRed().message((await reply).json.id);
+    return [payload, req.params];
+  };
+
+  it("gives the message the values, decoded", async () => {
+    should(await paramsOf(post("/devices/7/state"))).eql([{ a: 1 }, { id: "7" }]);
+    should(await paramsOf(post("/Devices/a%20b/STATE/"))).eql([{ a: 1 }, { id: "a b" }]);
+    should(await paramsOf(post("/devices/7/state?x=1", { method: "GET", body: "" }))).eql([{ x: "1" }, { id: "7" }]);
+  });
+
+  it("gives way to an exact path, and to one with more literal parts", async () => {
+    should(await paramsOf(post("/devices/hall/state"))).eql([{ a: 1 }, undefined]);
+    should(await paramsOf(post("/devices/7"))).eql([{ a: 1 }, { first: "devices", second: "7" }]);
+    should(await paramsOf(post("/kept/7"))).eql([{ a: 1 }, { id: "7" }]);
+  });
+
+  it("is refused without the token, with a broken escape, and where no node has it", async () => {
+    should((await post("/devices/7/state", { headers: {} })).status).equal(401);
+    const broken = await post("/devices/%E4/state");
+    should([broken.status, broken.json.detail]).eql([400, "The path of the request has a broken escape."]);
+    for (const path of ["/devices/7/8/state", "/devices//state"]) should((await post(path)).status).equal(404);
+  });
+
+  it("is reported where another node has the same, and where a name comes twice", async () => {
+    await nodeRed().status("twin", /:name/);
+    await nodeRed().status("twice", /name of its own/);
+  });
+
+  it("is replayed with its values", async () => {
+    const { json: accepted } = await post("/kept/7");
+    const url = nodeRed().admin(`/webhook-trigger/deliveries/${String(accepted.id)}/replay`);
+    should(await paramsOf(send(url, { headers: json, body: "{}" }))).eql([{ a: 1 }, { id: "7" }]);
+  });
+
+  it("never hides Node-RED's own paths, also during a deploy", async () => {
+    const settings = nodeRed().admin("/settings");
+    (await send(settings, { method: "GET" })).status.should.equal(200);
+    const end = await nodeRed().beginDeploy(flow);
+    (await send(settings, { method: "GET" })).status.should.equal(200);
+    (await send(nodeRed().admin("/flows"), { method: "GET" })).status.should.equal(200);
+    await end();
+    (await send(nodeRed().admin("/webhook-trigger/device/test"))).json.should.have.property("outcome", "accepted");
+  });
+});

@@ -1,0 +1,50 @@
+import should from "should";
+import { getPatternKey, hasCaseOf, PathPatterns, readParameters } from "../../../src/request/path-patterns";
+
+function createPatterns(...paths: string[]): PathPatterns {
+  const patterns = new PathPatterns();
+  for (const path of paths) patterns.add(getPatternKey(path));
+  return patterns;
+}
+
+describe("paths with parameters", () => {
+  it("match one whole segment for each parameter, without letter case and a trailing slash", () => {
+    const patterns = createPatterns("/devices/:id/state");
+    for (const path of ["/devices/7/state", "/Devices/7/STATE/"]) should(patterns.find(path)).equal("/devices/:/state");
+    for (const path of ["/devices/7", "/devices//state", "/devices/7/8/state", "/devices/7/state/x", "/"]) {
+      should(patterns.find(path)).equal(undefined);
+    }
+  });
+
+  it("prefer more literal segments, then the earlier literal", () => {
+    const patterns = createPatterns("/:a/:b/:c", "/:a/x/y", "/p/:b/:c", "/p/:b/y");
+    should(patterns.find("/p/x/y")).equal("/p/:/y");
+    should(patterns.find("/q/x/y")).equal("/:/x/y");
+    should(patterns.find("/p/1/2")).equal("/p/:/:");
+    should(patterns.find("/1/2/3")).equal("/:/:/:");
+    const few = createPatterns("/p/:b/:c", "/:a/x/y");
+    should(few.find("/p/x/y")).equal("/:/x/y");
+  });
+
+  it("are not found any more once they are removed", () => {
+    const patterns = createPatterns("/a/:b", "/a/:b/c");
+    patterns.remove("/a/:");
+    should(patterns.find("/a/1")).equal(undefined);
+    should(patterns.find("/a/1/c")).equal("/a/:/c");
+  });
+
+  it("have the same key where they match the same paths", () => {
+    getPatternKey("/Devices/:id/").should.equal(getPatternKey("/devices/:name"));
+    getPatternKey("/devices/:id").should.not.equal(getPatternKey("/devices/:id/state"));
+  });
+
+  it("may mind the letter case, but for their parameters", () => {
+    hasCaseOf("/Devices/:id", "/Devices/A").should.be.true();
+    hasCaseOf("/Devices/:id", "/devices/A").should.be.false();
+  });
+
+  it("give decoded values by name, and nothing where an escape is broken", () => {
+    should(readParameters("/a/:b/:c", "/a/x%20y/Z%2F")).eql({ b: "x y", c: "Z/" });
+    should(readParameters("/a/:b", "/a/%E4")).equal(undefined);
+  });
+});
