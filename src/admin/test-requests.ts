@@ -2,6 +2,7 @@
 
 import type { Request } from "express";
 import type { NodeAPI } from "node-red";
+import { randomBytes } from "node:crypto";
 import { type IncomingHttpHeaders, request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
@@ -113,7 +114,8 @@ async function send(
     method,
     path:
       getNodeRoot(RED, asked.originalUrl) +
-      path.replaceAll("/:", "/") +
+      // No other node has a path with these values.
+      path.replace(/\/:[^/]*/g, () => `/test-${randomBytes(4).toString("hex")}`) +
       (method === "GET" ? joinQueries(search, query) : search),
     headers: { ...(method !== "GET" && ofBody), ...(host !== undefined && { Host: host }), ...headers },
     agent: false,

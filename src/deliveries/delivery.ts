@@ -39,6 +39,8 @@ export interface StoredHead {
   /** Without its question mark. */
   readonly search: string;
   readonly headers: Readonly<Record<string, string | string[]>>;
+  /** Of a path with parameters: their decoded values. */
+  readonly params?: Readonly<Record<string, string>>;
   readonly ip: string;
 }
 

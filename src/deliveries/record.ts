@@ -32,11 +32,11 @@ export function recordDelivery(
 ): StoredDelivery {
   const at = Date.now();
   const { body, isUnpacked } = recordBody(sent, req.headers[codings] !== undefined, redactor);
-  const { method, path, url, ip } = req;
+  const { method, path, url, ip, params } = req;
   const headers = { ...req.headers };
   for (const name of neverKept) if (headers[name] !== undefined) Reflect.deleteProperty(headers, name);
   if (isUnpacked) Reflect.deleteProperty(headers, codings);
-  const head = { method, path, search: url.slice(path.length + 1), headers, ip };
+  const head = { method, path, search: url.slice(path.length + 1), headers, ip, ...(params && { params }) };
   const size = sent.bytes?.length ?? body.length;
   const delivery = { ...outcome, id, node, at, head, webhook, size, attempt: 1 };
   const isJson = sent.bytes === undefined && !Buffer.isBuffer(sent.content.value);
@@ -51,7 +51,7 @@ export async function restoreDelivery(
   rawBody: boolean,
 ): Promise<IncomingDelivery | Problem> {
   const { id, head, webhook, attempt, isJson, isPayload } = delivery;
-  const { method, path, search, headers, ip } = head;
+  const { method, path, search, headers, ip, params } = head;
   const parsed = isJson ? { value: JSON.parse(body.toString()) as unknown } : undefined;
   const request = { headers: { [type]: asString(headers[type]), [codings]: asString(headers[codings]) } };
   const content = await parseContentType({ request, parsed }, body, limit);
@@ -63,6 +63,7 @@ export async function restoreDelivery(
     query: toObject(new URLSearchParams(search)),
     headers: { ...headers },
     ip,
+    ...(params && { params }),
     ...(content.files && { files: content.files }),
   };
   return {

@@ -3,7 +3,6 @@
 import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
 import type { WebhookConfig } from "../config/parse";
 import type { IncomingDelivery } from "../deliveries/delivery";
-import { isPattern, readParameters } from "../request/path-patterns";
 import { type FlowReply, wrapResponse } from "./flow-reply";
 
 export function createMessage(
@@ -13,9 +12,7 @@ export function createMessage(
   config: WebhookConfig,
   flowReply: FlowReply | undefined,
 ): NodeMessageInFlow {
-  const { id, rawBody, webhook } = delivery;
-  const { path } = config;
-  const req = isPattern(path) ? { ...delivery.req, params: readParameters(path, delivery.req.path) } : delivery.req;
+  const { id, rawBody, req, webhook } = delivery;
   const { event } = webhook;
   const warn = (method: string) => node.warn(RED._("node-red:httpin.errors.deprecated-call", { method }));
   return {

@@ -9,7 +9,7 @@ import { hasCaseOf, readParameters } from "../request/path-patterns";
 import { problems } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
 import type { DirectRule } from "./entry";
-import { getLayers, getRouter, insertLayer, type Layer, removeLayer } from "./express";
+import { getLayers, getRouter, insertLayer, type Layer, removeLayer, runParameterHandlers } from "./express";
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { type Exchange, isHandshake, type ParsedRequest } from "./receive-request";
@@ -134,7 +134,10 @@ export class Dispatcher {
     request.route = Object.create(request.route as object, {
       path: { value: endpoint.config.path, enumerable: true },
     }) as unknown;
-    next();
+    runParameterHandlers(this.#options.nodes, request, response, (error) => {
+      if (error === "route") leave(request, next);
+      else next(error);
+    });
   }
 
   #isFor(request: Request, response: ServerResponse, endpoint: Endpoint): boolean {
@@ -157,7 +160,7 @@ export class Dispatcher {
     if (method === "OPTIONS" && cors) return void cors(request, response, next);
     // A static folder behind this app may have an answer.
     if (acceptsMethod(endpoint.config, method) || method === "OPTIONS") return next();
-    if (rule.mayBeAnsweredBehind(endpoint, method)) return next();
+    if (rule.mayBeAnsweredBehind(path, method)) return next();
     missed.ignore(response);
     const exchange = this.#makeExchange(request, response);
     if (endpoint.authenticator.methods.includes(method)) void handleRequest(exchange, endpoint, this.#options);

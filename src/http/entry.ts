@@ -20,8 +20,8 @@ interface EntryOptions extends Services {
   readonly missed: MissedRequests;
   /** Whether the saved flows have a node with this path key and method. */
   readonly isConfigured: (key: string, method: string) => boolean;
-  /** Whether a route of another node takes the endpoint's requests by a method. */
-  readonly isShadowed: (endpoint: Endpoint, method: string) => boolean;
+  /** Whether a route of another node takes the endpoint's requests with a path and by a method. */
+  readonly isShadowed: (endpoint: Endpoint, path: string, method: string) => boolean;
   readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
 }
 
@@ -36,21 +36,22 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     const endpoint = target && registry.find(target.path);
     const exchange = endpoint && makeExchange(request, response, target);
     if (exchange && !deployGate.isClosed && isDirect(exchange, endpoint, options)) {
-      const { adminCors } = options.rule.getFront(endpoint);
+      const { adminCors } = options.rule.getFront(endpoint, target.path);
       // A handshake by OPTIONS looks like a preflight request (Fetch §4.8).
       if (!adminCors || request.method === "OPTIONS") return void handleRequest(exchange, endpoint, options);
       return void adminCors(request, response, () => void handleRequest(exchange, endpoint, options));
     }
     // Requests by other methods may be for another node.
     const { method } = request;
-    if (exchange && acceptsMethod(endpoint.config, method) && !options.isShadowed(endpoint, method)) {
+    if (exchange && acceptsMethod(endpoint.config, method) && !options.isShadowed(endpoint, target.path, method)) {
       prepareForExpress(request, response);
     }
     missed.watch(request, response);
     if (!deployGate.isClosed || !target) return next();
+    // What has no body can wait behind everything else: it may be for the editor.
     const passes = exchange
       ? !(judgeHead(exchange, endpoint) instanceof Problem)
-      : isConfigured(getPathKey(target.path), request.method);
+      : !/^(?:GET|HEAD)$/.test(method) && isConfigured(getPathKey(target.path), method);
     if (!passes) return next();
     void deployGate.wait(response).then(() => {
       if (!response.destroyed) next();
@@ -62,9 +63,9 @@ function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: 
   const { request, path } = exchange;
   const { method = "" } = request;
   // Only the exact configured path, which cannot be read in two ways.
-  if (path !== endpoint.config.path || endpoint.config.reply.by === "flow" || isShadowed(endpoint, method))
+  if (path !== endpoint.config.path || endpoint.config.reply.by === "flow" || isShadowed(endpoint, path, method))
     return false;
-  if (request._body || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
+  if (request._body || request.readableDidRead || !rule.getFront(endpoint, path).isPlain) return false;
   if (acceptsMethod(endpoint.config, method)) return true;
   return endpoint.authenticator.methods.includes(method) && isHandshake(exchange, endpoint);
 }
@@ -131,10 +132,13 @@ export class DirectRule {
     this.#counts = [];
   }
 
-  getFront(endpoint: Endpoint): Front {
+  /** @param path of a request for the endpoint */
+  getFront(endpoint: Endpoint, path: string): Front {
     if (this.#hasChanged()) this.#fronts = new WeakMap();
+    // Which layers a request meets depends on its parameters.
+    if (isPattern(endpoint.config.path)) return { ...this.#look(endpoint, path), isPlain: false };
     let front = this.#fronts.get(endpoint);
-    if (!front) this.#fronts.set(endpoint, (front = this.#look(endpoint)));
+    if (!front) this.#fronts.set(endpoint, (front = this.#look(endpoint, endpoint.config.path)));
     return front;
   }
 
@@ -148,10 +152,8 @@ export class DirectRule {
     return hasChanged;
   }
 
-  #look(endpoint: Endpoint): Front {
-    const { path, methods } = endpoint.config;
-    // Which layers a request meets depends on its own path.
-    if (isPattern(path)) return { isPlain: false, isAdminPlain: false, adminCors: undefined };
+  #look(endpoint: Endpoint, path: string): Front {
+    const { methods } = endpoint.config;
     const { root, admin, nodes } = this.#apps;
     const { httpNodeMiddleware, httpNodeCors } = this.#settings;
     const fullPath = (getMountPath(nodes) ?? "") + path;
@@ -196,8 +198,8 @@ export class DirectRule {
     return fullPath.slice(mountPath.length);
   }
 
-  /** Whether a layer behind the endpoint may answer another method. */
-  mayBeAnsweredBehind({ config: { path } }: Endpoint, method: string): boolean {
+  /** Whether a layer behind the endpoint of a path may answer another method. */
+  mayBeAnsweredBehind(path: string, method: string): boolean {
     const { root, nodes } = this.#apps;
     if (!root || getParent(root)) return true;
     const fullPath = (getMountPath(nodes) ?? "") + path;

@@ -1,6 +1,6 @@
 // What Express 4 has no public method for: the layers of an app, its mount path, and the address of a sender.
 
-import type { Express, RequestHandler } from "express";
+import type { Express, Request, RequestHandler, Response } from "express";
 import type { IncomingMessage } from "node:http";
 
 /** One `use` or one route of an app (express/lib/router/layer.js). */
@@ -18,6 +18,11 @@ interface Router {
   stack: Layer[];
   readonly caseSensitive?: boolean;
   readonly strict?: boolean;
+  process_params(
+    layer: { keys: { name: string }[] },
+    called: object,
+    ...handled: [request: Request, response: Response, done: (error?: unknown) => void]
+  ): void;
 }
 
 /** Nothing before the app's first layer, and with other versions of Express. */
@@ -57,6 +62,17 @@ export function insertLayer(app: Express, handler: RequestHandler, index: number
 export function removeLayer(app: Express, layer: Layer): void {
   const router = getRouter(app);
   if (router) router.stack = router.stack.filter((each) => each !== layer);
+}
+
+/** Runs what others have added by `app.param(name, …)`, as for a route with the parameters that `request` has. */
+export function runParameterHandlers(
+  app: Express,
+  ...[request, response, done]: [request: Request, response: Response, done: (error?: unknown) => void]
+): void {
+  const keys = Object.keys(request.params).map((name) => ({ name }));
+  const router = getRouter(app);
+  if (router && keys.length > 0) router.process_params({ keys }, {}, request, response, done);
+  else done();
 }
 
 /**

@@ -94,13 +94,14 @@ export class HttpFront {
       find: ({ path, method }) => {
         const nodePath = pathOf(path);
         const endpoint = nodePath === undefined ? undefined : this.#dispatcher.find(nodePath);
-        return endpoint && !this.#isShadowed(endpoint, method) ? endpoint : undefined;
+        const isOurs = endpoint && nodePath !== undefined && !this.#isShadowed(endpoint, nodePath, method);
+        return isOurs ? endpoint : undefined;
       },
       makeExchange: (request, response) => {
         const { search } = parseTarget(request.url);
         return this.#makeExchange(request, response, { path: pathOf(request.path) ?? "", search });
       },
-      mayLeaveAdmin: (endpoint) => this.#rule.getFront(endpoint).isAdminPlain,
+      mayLeaveAdmin: (endpoint, { path }) => this.#rule.getFront(endpoint, pathOf(path) ?? "").isAdminPlain,
     };
     this.#add(addHandshakeLayer(options));
     this.#add(addRawBodyLayer(options));
@@ -134,8 +135,19 @@ export class HttpFront {
   }
 
   /** Express answers HEAD by the routes for GET. */
-  readonly #isShadowed = (endpoint: Endpoint, method: string): boolean =>
-    this.#shadowed.get(endpoint)?.has(method === "HEAD" ? "GET" : method) === true;
+  readonly #isShadowed = (endpoint: Endpoint, path: string, method: string): boolean =>
+    isPattern(endpoint.config.path)
+      ? this.#isTakenBefore(endpoint, path, method)
+      : this.#shadowed.get(endpoint)?.has(method === "HEAD" ? "GET" : method) === true;
+
+  /** Whether a route of another node, in front of an endpoint with parameters, is for a request. */
+  #isTakenBefore(endpoint: Endpoint, path: string, method: string): boolean {
+    const layers = getLayers(this.#apps.nodes);
+    const own = this.#dispatcher.getLayer(endpoint);
+    const before = own ? layers.slice(0, layers.indexOf(own)) : [];
+    const isOfNode = ({ route }: Layer) => typeof route?.path === "string" && !route.path.includes("*");
+    return before.some((layer) => isOfNode(layer) && matches(layer, path, method));
+  }
 
   /** Finds endpoints that stand behind a route of another node with the same path and method. */
   #reportShadowed(): void {

@@ -14,9 +14,9 @@ import type { AcceptedEvent } from "../flow/outcomes";
 import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "../flow/reply";
 import { memoryBudget } from "../request/body";
 import { type Content, parseContentType } from "../request/decode";
-import { readParameters } from "../request/path-patterns";
+import { isPattern, readParameters } from "../request/path-patterns";
 import { Interference, Problem, problems } from "../request/problem";
-import { describeRequest, removeCredential } from "../request/request-info";
+import { describeRequest, removeCredential, removeFromPath } from "../request/request-info";
 import { type Exchange, getHead, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
 
 export interface Services {
@@ -288,7 +288,8 @@ function makeDelivery(
   content: Content,
   { id, bytes, webhook }: { id: string; bytes: Buffer; webhook: Webhook },
 ): IncomingDelivery {
-  const req = describeRequest(request, path, ip);
+  const req = describeRequest(request, removeFromPath(path, endpoint.authenticator), ip);
+  if (isPattern(endpoint.config.path)) req.params = readParameters(endpoint.config.path, req.path) ?? {};
   if (content.files) req.files = content.files;
   return { id, body: content.value, req, webhook, ...(endpoint.config.rawBody && { rawBody: bytes }) };
 }

@@ -6,6 +6,7 @@ import type { DeployGate } from "../flow/deploy-gate";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { decodeContentSync } from "../request/body";
 import { decodeBody, unwrap } from "../request/decode";
+import { isPattern } from "../request/path-patterns";
 import { Problem } from "../request/problem";
 import { getLayers, insertLayer, type Layer } from "./express";
 import { type Exchange, findExchange, isHandshake, judgeHead, type ParsedRequest, receive } from "./receive-request";
@@ -17,8 +18,8 @@ export interface RawBodyOptions {
   /** Finds the endpoint that will handle a request. */
   readonly find: (request: Request) => Endpoint | undefined;
   readonly makeExchange: (request: Request, response: Parameters<RequestHandler>[1], endpoint: Endpoint) => Exchange;
-  /** Whether the admin app has nothing for an endpoint's requests but Node-RED's own layers. */
-  readonly mayLeaveAdmin: (endpoint: Endpoint) => boolean;
+  /** Whether the admin app has nothing for a request but Node-RED's own layers. */
+  readonly mayLeaveAdmin: (endpoint: Endpoint, request: Request) => boolean;
 }
 
 /**
@@ -50,7 +51,7 @@ export function addHandshakeLayer({ admin, find, makeExchange, mayLeaveAdmin }: 
     const endpoint = request.method === "OPTIONS" ? find(request) : undefined;
     const leaves =
       endpoint?.authenticator.methods.includes("OPTIONS") &&
-      mayLeaveAdmin(endpoint) &&
+      mayLeaveAdmin(endpoint, request) &&
       isHandshake(makeExchange(request, response, endpoint), endpoint);
     next(leaves ? "router" : undefined);
   };
@@ -61,7 +62,7 @@ function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyO
   return (request: ParsedRequest & Request, response, next) => {
     const endpoint = request._body || request.readableDidRead ? undefined : find(request);
     if (!endpoint) return next();
-    const leave = () => next(mayLeaveAdmin(endpoint) ? "router" : undefined);
+    const leave = () => next(mayLeaveAdmin(endpoint, request) ? "router" : undefined);
     // The endpoint refuses other methods; another node may read their bodies.
     const { method } = request;
     if (!acceptsMethod(endpoint.config, method)) return /^(?:GET|HEAD|OPTIONS)$/.test(method) ? next() : leave();
@@ -69,8 +70,8 @@ function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyO
     const entry = judgeHead(exchange, endpoint);
     prepareForExpress(request, response);
     if (entry instanceof Problem || "status" in entry) {
-      // body-parser's mark for a body that was read.
-      request._body = !mayLeaveAdmin(endpoint);
+      // body-parser's mark for a body that was read. A path with parameters may be another node's as well.
+      if (!isPattern(endpoint.config.path)) request._body = !mayLeaveAdmin(endpoint, request);
       return leave();
     }
     // The parsers leave other types alone; but a stream that flows already would be lost.

@@ -1,6 +1,7 @@
 // The request in a message.
 
 import type { IncomingMessage } from "node:http";
+import { unescape } from "node:querystring";
 import type { File } from "./multipart";
 import { type Parameters, toObject } from "./target";
 
@@ -51,7 +52,7 @@ export function removeCredential(request: ExpressRequest, place: CredentialPlace
     if (place.redactor.contains(JSON.stringify(value))) Reflect.deleteProperty(cookies ?? {}, name);
   }
   // Middleware may have changed only one of them.
-  if (!url.includes("?") && !originalUrl?.includes("?")) return;
+  if (isClean(url, place) && (originalUrl === undefined || isClean(originalUrl, place))) return;
   request.url = withoutCredential(url, place);
   // Express makes them anew when needed.
   for (const name of ["_parsedUrl", "_parsedOriginalUrl"]) Reflect.deleteProperty(request, name);
@@ -92,10 +93,24 @@ function removeFromHeaders(request: IncomingMessage, place: CredentialPlace, isS
   }
 }
 
-/** Without the parameter of the credential; the other parameters are redacted. */
-function withoutCredential(url: string, { parameter, redactor }: CredentialPlace): string {
+function isClean(url: string, place: CredentialPlace): boolean {
+  return !url.includes("?") && removeFromPath(url, place) === url;
+}
+
+/** Redacts the segments of a path: those of parameters may be a secret. */
+export function removeFromPath(path: string, { redactor }: Pick<CredentialPlace, "redactor">): string {
+  const redactSegment = (segment: string) => {
+    const text = unescape(segment);
+    return redactor.contains(text) ? encodeURIComponent(redactor.redact(text)) : segment;
+  };
+  return path.split("/").map(redactSegment).join("/");
+}
+
+/** Without the parameter of the credential; path and other parameters are redacted. */
+function withoutCredential(url: string, place: CredentialPlace): string {
+  const { parameter, redactor } = place;
   const mark = url.indexOf("?");
-  if (mark === -1) return url;
+  if (mark === -1) return removeFromPath(url, place);
   const isOther = (each: string) => parameter === undefined || !new URLSearchParams(each).has(parameter);
   const sent = redactor.redact(
     url
@@ -107,7 +122,7 @@ function withoutCredential(url: string, { parameter, redactor }: CredentialPlace
   const read = new URLSearchParams(sent);
   const redacted = new URLSearchParams(Array.from(read, (pair) => pair.map((text) => redactor.redact(text))));
   const search = String(redacted) === String(read) ? sent : String(redacted);
-  return url.slice(0, mark) + (search === "" ? "" : `?${search}`);
+  return removeFromPath(url.slice(0, mark), place) + (search === "" ? "" : `?${search}`);
 }
 
 /**

@@ -303,6 +303,9 @@ const settingRows: Row[] = [
     { method: "GET", status: 200, says: "a file" },
     { target: "/api/page.txt", method: "GET", status: 200, says: "another file" },
   ] },
+  { name: "httpStatic behind a path with parameters", settings: "httpStatic: process.env.STATIC", roots: ["equal"], paths: ["/:any"], targets: [{ target: "/any", accepted: true }], bystanders: [
+    { target: "/hook", method: "GET", status: 200, says: "a file" },
+  ] },
   { name: "httpStatic with a middleware, behind the nodes", settings: "httpStatic: [{ path: process.env.STATIC, middleware: guard }]", targets: unguarded, bystanders: [
     { target: "/hook", method: "GET", status: 200, says: "a file" },
     { target: "/hook", method: "GET", headers: evil, status: 403 },
@@ -338,6 +341,7 @@ const hostRows: Row[] = [
   { name: "layers that send requests to the endpoint, and change methods", host: 'app.use("/friendly", (request, response, next) => { request.baseUrl = ""; request.url = hook; next(); }); app.use((request, response, next) => { if (request.url === "/friend") request.url = hook; request.method = request.get("X-Method") ?? request.method; next(); }); mount();', targets: [{ accepted: true }, { target: "/friend", accepted: true }, { headers: { "X-Method": "PUT" }, accepted: false, ours: 405 }, { method: "PUT", headers: { "X-Method": "POST" }, accepted: true }] },
   { name: "a guard at one value of a parameter in the path", paths: ["/devices/:id"], host: 'app.use("/devices/5", guard); mount();', targets: valued("") },
   { name: "a guard at one value of a parameter in the path, in the app for HTTP nodes", roots: ["separate"], paths: ["/devices/:id"], plugin: 'RED.httpNode.use("/devices/5", guard);', targets: valued("/api") },
+  { name: "a guard of a parameter", paths: ["/devices/:id"], plugin: 'RED.httpNode.param("id", (request, response, next, value) => (value === "5" ? guard(request, response, next) : next()));', targets: valued("") },
   { name: "another server than the one that Node-RED knows", host: 'mount(); const outer = require("node:http").createServer((request, response) => guard(request, response, () => app(request, response))); server.listen = () => outer.listen(0, "127.0.0.1", () => process.send({ address: outer.address() }));', targets: guarded },
 
   { name: "Node-RED in an app of its own", host: "const inner = express(); inner.use(guard); mount(inner); app.use(inner);", targets: guarded },

@@ -1,13 +1,15 @@
 import should from "should";
-import { bearer, tab, webhook } from "../harness/flow";
+import { bearer, tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
 
 const flow = tab(
+  { id: "page", type: "http in", method: "post", url: "/any/page", upload: false, wires: [["sink", "answer"]] },
+  { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] },
   webhook("device", "/devices/:id/state", { methods: ["POST", "GET"] }),
   webhook("hall", "/devices/hall/state"),
   webhook("twin", "/devices/:name/state"),
-  webhook("any", "/:first/:second"),
+  webhook("any", "/:first/:second", { rateLimit: 2 }),
   webhook("one", "/:only", { methods: ["POST", "GET"] }),
   webhook("kept", "/kept/:id", { guaranteed: true }),
   webhook("twice", "/:a/x/:a"),
@@ -45,6 +47,24 @@ onBothWays("a path with parameters", { flow }, (nodeRed) => {
   it("is reported where another node has the same, and where a name comes twice", async () => {
     await nodeRed().status("twin", /:name/);
     await nodeRed().status("twice", /name of its own/);
+  });
+
+  it("leaves the body of another node's path to that node, with and without the token", async () => {
+    for (const headers of [json, { "Content-Type": "application/json" }, json, json]) {
+      const reply = await post("/any/page", { headers });
+      should([reply.status, reply.json]).eql([202, { a: 1 }]);
+    }
+    // They do not count as requests of this node.
+    should((await post("/devices/8")).status).equal(200);
+  });
+
+  it("shows the token nowhere, though it is a value", async () => {
+    const everyByte = Array.from(token, (character) => `%${character.charCodeAt(0).toString(16)}`).join("");
+    for (const path of [`/kept/${token}`, `/kept/${everyByte}?a=1`]) {
+      const { req } = await nodeRed().message((await post(path)).json.id);
+      should(req.params).eql({ id: "[redacted]" });
+      for (const text of [token, everyByte]) JSON.stringify(req).should.not.containEql(text);
+    }
   });
 
   it("is replayed with its values", async () => {
