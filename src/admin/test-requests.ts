@@ -11,6 +11,7 @@ import type { TestCredential, TestCredentials } from "../auth/test-credentials";
 import { getMountPath, getParent, getRoots, getServer } from "../config/node-red";
 import type { WebhookConfig } from "../config/parse";
 import type { BrokenRule } from "../config/fields";
+import { fillParameters } from "../request/path-patterns";
 import { findDelivery } from "../deliveries/lists";
 import { type DeployGate, holdTimeoutMs } from "../flow/deploy-gate";
 import type { DeliveryStores } from "../flow/stores";
@@ -115,7 +116,7 @@ async function send(
     path:
       getNodeRoot(RED, asked.originalUrl) +
       // No other node has a path with these values.
-      path.replace(/\/:[^/]*/g, () => `/test-${randomBytes(4).toString("hex")}`) +
+      fillParameters(path, () => `test-${randomBytes(4).toString("hex")}`) +
       (method === "GET" ? joinQueries(search, query) : search),
     headers: { ...(method !== "GET" && ofBody), ...(host !== undefined && { Host: host }), ...headers },
     agent: false,

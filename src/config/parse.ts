@@ -23,6 +23,7 @@ import {
   withDefaults,
 } from "./fields";
 import { adminRule, type Roots } from "./host";
+import { isPattern } from "../request/path-patterns";
 
 /** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */
 export interface WebhookConfig {
@@ -200,7 +201,7 @@ function signatureAccess(
 
 /** The URL that a sender was given, by the settings file; empty where it is not there, or has parameters. */
 function composePublicUrl(path: string, { roots, baseUrl }: Host): string {
-  return baseUrl === undefined || path.includes(":") || roots.node === false
+  return baseUrl === undefined || isPattern(path) || roots.node === false
     ? ""
     : baseUrl + normalisePath(roots.node) + path;
 }

@@ -129,6 +129,8 @@ export interface Known {
   content: () => Buffer;
   /** The sender's own id. */
   id: string | undefined;
+  /** The parameters of the path: the same id or body for another device is another delivery. */
+  params?: Readonly<Record<string, string>> | undefined;
   /** See `isIdLoose`. */
   isIdLoose: boolean;
 }
@@ -148,8 +150,11 @@ export function isIdLoose({ id }: Pick<Sender, "id">, scheme: Scheme | undefined
  */
 export function composeDuplicateKey(kind: DuplicateKey, delivery: Known): string | undefined {
   const text = toKeyText(kind, delivery);
+  if (text === undefined) return undefined;
+  const values = Object.values(delivery.params ?? {});
+  const scope = values.length === 0 ? "" : `${JSON.stringify(values)}\n`;
   // With its kind, so that a changed setting does not match old keys.
-  return text === undefined ? undefined : hash("sha256", `${kind}\n${text}`, "base64url");
+  return hash("sha256", `${scope}${kind}\n${text}`, "base64url");
 }
 
 function toKeyText(kind: DuplicateKey, { head, bytes, content, id, isIdLoose }: Known): string | undefined {

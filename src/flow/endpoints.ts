@@ -28,7 +28,8 @@ interface Registered {
  */
 export class EndpointRegistry {
   readonly #queues = new Map<string, Registered[]>();
-  readonly #patterns = new PathPatterns();
+  /** Missing until the next look-up where they have changed. */
+  #patterns: PathPatterns | undefined;
   readonly #isAdminPath: (path: string) => boolean;
   #isSuspended = false;
 
@@ -45,6 +46,7 @@ export class EndpointRegistry {
   }
 
   #findByPattern(path: string): Registered[] | undefined {
+    this.#patterns ??= new PathPatterns([...this.#queues.keys()].filter(isPattern));
     const key = this.#patterns.find(path);
     return key === undefined || this.#isAdminPath(path) ? undefined : this.#queues.get(key);
   }
@@ -94,7 +96,7 @@ export class EndpointRegistry {
   #settle(key: string, queue: Registered[]): void {
     if (queue.length > 0) this.#queues.set(key, queue);
     else this.#queues.delete(key);
-    if (isPattern(key)) this.#patterns[queue.length > 0 ? "add" : "remove"](key);
+    if (isPattern(key)) this.#patterns = undefined;
     if (this.#isSuspended) return;
     for (const place of queue) {
       const event = place === queue[0] ? "onActive" : "onBlocked";
@@ -128,7 +130,7 @@ export class ConfiguredPaths {
   readonly #isAdminPath: (path: string) => boolean;
   /** The first node with each path; missing until the flows may have changed. */
   #nodes: ReadonlyMap<string, Saved> | undefined;
-  #patterns = new PathPatterns();
+  #patterns = new PathPatterns([]);
 
   /** @param isAdminPath whether a path is Node-RED's own, which no pattern matches */
   constructor(RED: NodeAPI, isAdminPath: (path: string) => boolean) {
@@ -173,15 +175,14 @@ export class ConfiguredPaths {
       return undefined;
     }
     const nodes = new Map<string, Saved>();
-    this.#patterns = new PathPatterns();
     for (const node of saved.values()) {
       if (node.type !== "webhook-trigger" || node.d || saved.get(node.z ?? "")?.disabled) continue;
       const path = resolve(node.relativePath, node, saved);
       if (rules.relativePath(path) !== undefined) continue;
       const key = getPatternKey(normalisePath(text(path)));
-      if (isPattern(key)) this.#patterns.add(key);
       if (!nodes.has(key)) nodes.set(key, node);
     }
+    this.#patterns = new PathPatterns([...nodes.keys()].filter(isPattern));
     return nodes;
   }
 }

@@ -9,7 +9,7 @@ import { hasCaseOf, readParameters } from "../request/path-patterns";
 import { problems } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
 import type { DirectRule } from "./entry";
-import { getLayers, getRouter, insertLayer, type Layer, removeLayer, runParameterHandlers } from "./express";
+import { getLayers, getRouter, insertLayer, type Layer, matches, removeLayer, runParameterHandlers } from "./express";
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { type Exchange, isHandshake, type ParsedRequest } from "./receive-request";
@@ -129,8 +129,10 @@ export class Dispatcher {
     if (!endpoint || !place.endpoints.has(endpoint)) return leave(request, next);
     if (!this.#isFor(request, response, endpoint)) return leave(request, next);
     this.#options.missed.ignore(response);
+    const params = readParameters(endpoint.config.path, request.path);
+    if (!params) return refuse(this.#makeExchange(request, response), endpoint, problems.pathMalformed);
     // A middleware sees the route and the parameters that an `http in` node would have.
-    request.params = readParameters(endpoint.config.path, request.path) ?? {};
+    request.params = params;
     request.route = Object.create(request.route as object, {
       path: { value: endpoint.config.path, enumerable: true },
     }) as unknown;
@@ -148,14 +150,22 @@ export class Dispatcher {
 
   /** Behind all nodes: refuses other methods, and requests that need the restarted flows. */
   readonly #conclude: RequestHandler = (request, response, next) => {
-    const { rule, missed, deployGate, isConfigured, cors } = this.#options;
+    const { nodes, rule, missed, deployGate, isConfigured, cors } = this.#options;
     const { method, path } = request;
     const endpoint = this.find(path);
     if (!endpoint) {
       missed.watch(request, response);
       if (!deployGate.isClosed || !isConfigured(getPathKey(path), method)) return next();
-      return void deployGate.wait(response).then(() => this.#handle(request, response, next));
+      return void deployGate.wait(response).then((isOpen) => {
+        // From the beginning: the restarted flows have new layers, guards among them.
+        if (isOpen) nodes(request, response, next);
+        else sendProblem(request, response, problems.deploying);
+      });
     }
+    // Nodes may add routes at any time.
+    const layers = getLayers(nodes);
+    const behind = layers.slice(1 + layers.findIndex((layer) => layer === this.#lastWord));
+    if (behind.some((layer) => matches(layer, path, method))) return next();
     // Core's `http in` does this, where it is loaded.
     if (method === "OPTIONS" && cors) return void cors(request, response, next);
     // A static folder behind this app may have an answer.

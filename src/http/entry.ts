@@ -36,14 +36,15 @@ export function makeEntry(options: EntryOptions): RequestHandler {
     const endpoint = target && registry.find(target.path);
     const exchange = endpoint && makeExchange(request, response, target);
     if (exchange && !deployGate.isClosed && isDirect(exchange, endpoint, options)) {
-      const { adminCors } = options.rule.getFront(endpoint, target.path);
+      const { adminCors } = options.rule.getFront(endpoint);
       // A handshake by OPTIONS looks like a preflight request (Fetch §4.8).
       if (!adminCors || request.method === "OPTIONS") return void handleRequest(exchange, endpoint, options);
       return void adminCors(request, response, () => void handleRequest(exchange, endpoint, options));
     }
-    // Requests by other methods may be for another node.
     const { method } = request;
-    if (exchange && acceptsMethod(endpoint.config, method) && !options.isShadowed(endpoint, target.path, method)) {
+    if (exchange && options.isShadowed(endpoint, target.path, method)) return next();
+    // Requests by other methods may be for another node, as those with parameters.
+    if (exchange && acceptsMethod(endpoint.config, method) && !isPattern(endpoint.config.path)) {
       prepareForExpress(request, response);
     }
     missed.watch(request, response);
@@ -65,7 +66,7 @@ function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: 
   // Only the exact configured path, which cannot be read in two ways.
   if (path !== endpoint.config.path || endpoint.config.reply.by === "flow" || isShadowed(endpoint, path, method))
     return false;
-  if (request._body || request.readableDidRead || !rule.getFront(endpoint, path).isPlain) return false;
+  if (request._body || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
   if (acceptsMethod(endpoint.config, method)) return true;
   return endpoint.authenticator.methods.includes(method) && isHandshake(exchange, endpoint);
 }
@@ -132,13 +133,10 @@ export class DirectRule {
     this.#counts = [];
   }
 
-  /** @param path of a request for the endpoint */
-  getFront(endpoint: Endpoint, path: string): Front {
+  getFront(endpoint: Endpoint): Front {
     if (this.#hasChanged()) this.#fronts = new WeakMap();
-    // Which layers a request meets depends on its parameters.
-    if (isPattern(endpoint.config.path)) return { ...this.#look(endpoint, path), isPlain: false };
     let front = this.#fronts.get(endpoint);
-    if (!front) this.#fronts.set(endpoint, (front = this.#look(endpoint, endpoint.config.path)));
+    if (!front) this.#fronts.set(endpoint, (front = this.#look(endpoint)));
     return front;
   }
 
@@ -152,8 +150,10 @@ export class DirectRule {
     return hasChanged;
   }
 
-  #look(endpoint: Endpoint, path: string): Front {
-    const { methods } = endpoint.config;
+  #look(endpoint: Endpoint): Front {
+    const { path, methods } = endpoint.config;
+    // Which layers a request meets depends on its parameters: it meets all of them.
+    if (isPattern(path)) return { isPlain: false, isAdminPlain: false, adminCors: undefined };
     const { root, admin, nodes } = this.#apps;
     const { httpNodeMiddleware, httpNodeCors } = this.#settings;
     const fullPath = (getMountPath(nodes) ?? "") + path;

@@ -80,7 +80,7 @@ export class HttpFront {
   }
 
   #addRawBody(): void {
-    const { admin, root } = this.#apps;
+    const { admin, adminNodes, root } = this.#apps;
     if (!admin || !root || getParent(admin) !== root) return;
     const adminPath = getMountPath(admin);
     const nodesPath = getMountPath(this.#apps.nodes) ?? "";
@@ -94,14 +94,15 @@ export class HttpFront {
       find: ({ path, method }) => {
         const nodePath = pathOf(path);
         const endpoint = nodePath === undefined ? undefined : this.#dispatcher.find(nodePath);
-        const isOurs = endpoint && nodePath !== undefined && !this.#isShadowed(endpoint, nodePath, method);
-        return isOurs ? endpoint : undefined;
+        if (!endpoint || nodePath === undefined || this.#isShadowed(endpoint, nodePath, method)) return undefined;
+        const isAdminRoute = isPattern(endpoint.config.path) && hasRoute(getLayers(adminNodes), path, method);
+        return isAdminRoute ? undefined : endpoint;
       },
       makeExchange: (request, response) => {
         const { search } = parseTarget(request.url);
         return this.#makeExchange(request, response, { path: pathOf(request.path) ?? "", search });
       },
-      mayLeaveAdmin: (endpoint, { path }) => this.#rule.getFront(endpoint, pathOf(path) ?? "").isAdminPlain,
+      mayLeaveAdmin: (endpoint) => this.#rule.getFront(endpoint).isAdminPlain,
     };
     this.#add(addHandshakeLayer(options));
     this.#add(addRawBodyLayer(options));
@@ -144,9 +145,7 @@ export class HttpFront {
   #isTakenBefore(endpoint: Endpoint, path: string, method: string): boolean {
     const layers = getLayers(this.#apps.nodes);
     const own = this.#dispatcher.getLayer(endpoint);
-    const before = own ? layers.slice(0, layers.indexOf(own)) : [];
-    const isOfNode = ({ route }: Layer) => typeof route?.path === "string" && !route.path.includes("*");
-    return before.some((layer) => isOfNode(layer) && matches(layer, path, method));
+    return own !== undefined && hasRoute(layers.slice(0, layers.indexOf(own)), path, method);
   }
 
   /** Finds endpoints that stand behind a route of another node with the same path and method. */
@@ -186,4 +185,10 @@ export class HttpFront {
     });
     return name;
   }
+}
+
+/** Whether a route is for a request; one for everything is a guard. */
+function hasRoute(layers: readonly Layer[], path: string, method: string): boolean {
+  const isRoute = ({ route }: Layer) => typeof route?.path === "string" && !route.path.includes("*");
+  return layers.some((layer) => isRoute(layer) && matches(layer, path, method));
 }

@@ -16,7 +16,7 @@ import { memoryBudget } from "../request/body";
 import { type Content, parseContentType } from "../request/decode";
 import { isPattern, readParameters } from "../request/path-patterns";
 import { Interference, Problem, problems } from "../request/problem";
-import { describeRequest, removeCredential, removeFromPath } from "../request/request-info";
+import { describeRequest, redactPath, removeCredential } from "../request/request-info";
 import { type Exchange, getHead, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
 
 export interface Services {
@@ -104,7 +104,6 @@ async function accept(
 ): Promise<Problem | undefined> {
   const { request, response } = exchange;
   const { endpoint, bytes = Buffer.alloc(0) } = received;
-  if (!readParameters(endpoint.config.path, exchange.path)) return problems.pathMalformed;
   if (services.deployGate.isClosed && !(await waitWith(bytes, response, services.deployGate)))
     return problems.deploying;
   const parsed = received.parsed ?? takeChangedBody(exchange);
@@ -120,7 +119,8 @@ async function accept(
   if (needsBytes && !received.hasBytes) throw new Interference("bytesGone");
   const webhook = describeWebhook(exchange, endpoint, authenticated, content);
   const id = endpoint.newId();
-  const known = { head: getHead(exchange), bytes, content: content.bytes, id: webhook.id };
+  const params = readParameters(endpoint.config.path, exchange.path);
+  const known = { head: getHead(exchange), bytes, content: content.bytes, id: webhook.id, params };
   const duplicate = guard && (await guard.judge(known, id, response));
   if (duplicate instanceof Problem) return hasGone(exchange) ? undefined : duplicate;
   if (hasGone(exchange)) {
@@ -288,7 +288,7 @@ function makeDelivery(
   content: Content,
   { id, bytes, webhook }: { id: string; bytes: Buffer; webhook: Webhook },
 ): IncomingDelivery {
-  const req = describeRequest(request, removeFromPath(path, endpoint.authenticator), ip);
+  const req = describeRequest(request, redactPath(path, endpoint.authenticator.redactor), ip);
   if (isPattern(endpoint.config.path)) req.params = readParameters(endpoint.config.path, req.path) ?? {};
   if (content.files) req.files = content.files;
   return { id, body: content.value, req, webhook, ...(endpoint.config.rawBody && { rawBody: bytes }) };

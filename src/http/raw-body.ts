@@ -18,8 +18,8 @@ export interface RawBodyOptions {
   /** Finds the endpoint that will handle a request. */
   readonly find: (request: Request) => Endpoint | undefined;
   readonly makeExchange: (request: Request, response: Parameters<RequestHandler>[1], endpoint: Endpoint) => Exchange;
-  /** Whether the admin app has nothing for a request but Node-RED's own layers. */
-  readonly mayLeaveAdmin: (endpoint: Endpoint, request: Request) => boolean;
+  /** Whether the admin app has nothing for an endpoint's requests but Node-RED's own layers. */
+  readonly mayLeaveAdmin: (endpoint: Endpoint) => boolean;
 }
 
 /**
@@ -51,7 +51,7 @@ export function addHandshakeLayer({ admin, find, makeExchange, mayLeaveAdmin }: 
     const endpoint = request.method === "OPTIONS" ? find(request) : undefined;
     const leaves =
       endpoint?.authenticator.methods.includes("OPTIONS") &&
-      mayLeaveAdmin(endpoint, request) &&
+      mayLeaveAdmin(endpoint) &&
       isHandshake(makeExchange(request, response, endpoint), endpoint);
     next(leaves ? "router" : undefined);
   };
@@ -62,16 +62,22 @@ function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyO
   return (request: ParsedRequest & Request, response, next) => {
     const endpoint = request._body || request.readableDidRead ? undefined : find(request);
     if (!endpoint) return next();
-    const leave = () => next(mayLeaveAdmin(endpoint, request) ? "router" : undefined);
+    const leave = () => next(mayLeaveAdmin(endpoint) ? "router" : undefined);
+    const { method, headers } = request;
+    // The editor and other nodes answer paths that a path with parameters matches.
+    const mayBeOthers = isPattern(endpoint.config.path);
+    const hasBody = headers["content-length"] !== undefined || headers["transfer-encoding"] !== undefined;
+    if (mayBeOthers && !hasBody) return next();
     // The endpoint refuses other methods; another node may read their bodies.
-    const { method } = request;
     if (!acceptsMethod(endpoint.config, method)) return /^(?:GET|HEAD|OPTIONS)$/.test(method) ? next() : leave();
     const exchange = makeExchange(request, response, endpoint);
     const entry = judgeHead(exchange, endpoint);
+    const isRefused = entry instanceof Problem || "status" in entry;
+    if (isRefused && mayBeOthers) return next();
     prepareForExpress(request, response);
-    if (entry instanceof Problem || "status" in entry) {
-      // body-parser's mark for a body that was read. A path with parameters may be another node's as well.
-      if (!isPattern(endpoint.config.path)) request._body = !mayLeaveAdmin(endpoint, request);
+    if (isRefused) {
+      // body-parser's mark for a body that was read.
+      request._body = !mayLeaveAdmin(endpoint);
       return leave();
     }
     // The parsers leave other types alone; but a stream that flows already would be lost.
@@ -131,7 +137,9 @@ const lazyBody: PropertyDescriptor & ThisType<ParsedRequest & Request> = {
 function readForMiddleware(request: Request, exchange: Exchange): NonNullable<Exchange["body"]> {
   const { bytes, endpoint, verdict } = exchange.received ?? {};
   const isVerified = verdict !== undefined && !(verdict instanceof Problem) && "credential" in verdict;
-  if (!bytes || !endpoint || !isVerified) return { value: (exchange.emptyBody ??= {}) };
+  // The body may be another node's.
+  if (!bytes || !endpoint || !(isVerified || isPattern(endpoint.config.path)))
+    return { value: (exchange.emptyBody ??= {}) };
   const value = parseForMiddleware(request, bytes, endpoint.limit);
   return { value, json: JSON.stringify(value) };
 }

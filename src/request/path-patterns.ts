@@ -4,13 +4,19 @@ import { getPathKey } from "./target";
 
 const parameterSegment = /^:[A-Za-z0-9_]+$/;
 
+/** Whether a configured path has parameters: it may have a colon for nothing else. */
 export function isPattern(path: string): boolean {
-  return path.includes("/:");
+  return path.includes(":");
+}
+
+/** Replaces each parameter of a path. */
+export function fillParameters(path: string, getValue: () => string): string {
+  return path.replace(/:[^/]*/g, getValue);
 }
 
 /** Patterns that match the same paths have the same key: the names of their parameters do not matter. */
 export function getPatternKey(path: string): string {
-  return getPathKey(path).replace(/\/:[^/]*/g, "/:");
+  return fillParameters(getPathKey(path), () => ":");
 }
 
 /**
@@ -46,12 +52,19 @@ interface Branch {
   key: string | undefined;
 }
 
-/** Finds the pattern of a path in a tree of segments, so that the time does not grow with the number of patterns. */
+/**
+ * Finds the pattern of a path in a tree of segments: the time grows with the number of patterns that a path could still
+ * match at each of its segments, and not with the number of all.
+ */
 export class PathPatterns {
   readonly #root: Branch = createBranch();
 
-  /** @param key of `getPatternKey` */
-  add(key: string): void {
+  /** @param keys of `getPatternKey` */
+  constructor(keys: Iterable<string>) {
+    for (const key of keys) this.#add(key);
+  }
+
+  #add(key: string): void {
     let branch = this.#root;
     for (const segment of toSegments(key)) {
       if (segment === ":") branch = branch.parameter ??= createBranch();
@@ -62,15 +75,6 @@ export class PathPatterns {
       }
     }
     branch.key = key;
-  }
-
-  /** Branches without a pattern stay: paths come back with the next deploy. */
-  remove(key: string): void {
-    const branch = toSegments(key).reduce<Branch | undefined>(
-      (from, segment) => (segment === ":" ? from?.parameter : from?.literals.get(segment)),
-      this.#root,
-    );
-    if (branch) branch.key = undefined;
   }
 
   /** The key of the pattern with the most literal segments; of several, the one whose literal comes first. */

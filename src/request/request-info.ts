@@ -20,6 +20,7 @@ type ExpressRequest = IncomingMessage & {
   originalUrl?: string;
   query?: Record<string, unknown>;
   cookies?: Record<string, unknown>;
+  params?: Record<string, string>;
 };
 
 /** `msg.req`, as core's `http in` makes it, without the credential. */
@@ -46,10 +47,13 @@ const removed = "[removed]";
  */
 export function removeCredential(request: ExpressRequest, place: CredentialPlace, isShown = true): void {
   removeFromHeaders(request, place, isShown);
-  const { url = "", originalUrl, query, cookies } = request;
+  const { url = "", originalUrl, query, cookies, params } = request;
   // A header field may repeat it, and the parsed cookies.
   for (const [name, value] of Object.entries(cookies ?? {})) {
     if (place.redactor.contains(JSON.stringify(value))) Reflect.deleteProperty(cookies ?? {}, name);
+  }
+  for (const [name, value] of Object.entries(params ?? {})) {
+    if (params) params[name] = place.redactor.redact(value);
   }
   // Middleware may have changed only one of them.
   if (isClean(url, place) && (originalUrl === undefined || isClean(originalUrl, place))) return;
@@ -94,11 +98,11 @@ function removeFromHeaders(request: IncomingMessage, place: CredentialPlace, isS
 }
 
 function isClean(url: string, place: CredentialPlace): boolean {
-  return !url.includes("?") && removeFromPath(url, place) === url;
+  return !url.includes("?") && redactPath(url, place.redactor) === url;
 }
 
 /** Redacts the segments of a path: those of parameters may be a secret. */
-export function removeFromPath(path: string, { redactor }: Pick<CredentialPlace, "redactor">): string {
+export function redactPath(path: string, redactor: CredentialPlace["redactor"]): string {
   const redactSegment = (segment: string) => {
     const text = unescape(segment);
     return redactor.contains(text) ? encodeURIComponent(redactor.redact(text)) : segment;
@@ -110,7 +114,7 @@ export function removeFromPath(path: string, { redactor }: Pick<CredentialPlace,
 function withoutCredential(url: string, place: CredentialPlace): string {
   const { parameter, redactor } = place;
   const mark = url.indexOf("?");
-  if (mark === -1) return removeFromPath(url, place);
+  if (mark === -1) return redactPath(url, place.redactor);
   const isOther = (each: string) => parameter === undefined || !new URLSearchParams(each).has(parameter);
   const sent = redactor.redact(
     url
@@ -122,7 +126,7 @@ function withoutCredential(url: string, place: CredentialPlace): string {
   const read = new URLSearchParams(sent);
   const redacted = new URLSearchParams(Array.from(read, (pair) => pair.map((text) => redactor.redact(text))));
   const search = String(redacted) === String(read) ? sent : String(redacted);
-  return removeFromPath(url.slice(0, mark), place) + (search === "" ? "" : `?${search}`);
+  return redactPath(url.slice(0, mark), redactor) + (search === "" ? "" : `?${search}`);
 }
 
 /**

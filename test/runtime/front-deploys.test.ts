@@ -126,3 +126,21 @@ describe("flows that never start", () => {
     }
   });
 });
+
+describe("a request by GET that waits for a node which the deploy adds", () => {
+  const slow = { id: "slow", type: "slow", wires: [] };
+  const code = `httpNodeMiddleware: (request, response, next) => (request.get("X-Evil") ? response.sendStatus(418) : next())`;
+  const nodeRed = useNodeRed({ flow: tab(slow), code });
+
+  it("meets the guards that stand in front of that node", async () => {
+    const end = await nodeRed().beginDeploy(tab(slow, webhook("hook", "/hook", { methods: ["GET"] })));
+    const get = async (trace: string, more: Record<string, string>) => {
+      const reply = send(nodeRed().node("/hook"), { method: "GET", headers: { ...bearer, ...more, "X-Trace": trace } });
+      await nodeRed().arrived(trace);
+      return { reply };
+    };
+    const [evil, good] = [await get("evil", { "X-Evil": "1" }), await get("good", {})];
+    await end();
+    should([(await evil.reply).status, (await good.reply).status]).eql([418, 200]);
+  });
+});

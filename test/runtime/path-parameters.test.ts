@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import should from "should";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { send } from "../harness/http";
@@ -9,9 +10,15 @@ const flow = tab(
   webhook("device", "/devices/:id/state", { methods: ["POST", "GET"] }),
   webhook("hall", "/devices/hall/state"),
   webhook("twin", "/devices/:name/state"),
-  webhook("any", "/:first/:second", { rateLimit: 2 }),
+  webhook("any", "/:first/:second", { methods: ["POST", "GET"], rateLimit: 2 }),
   webhook("one", "/:only", { methods: ["POST", "GET"] }),
   webhook("kept", "/kept/:id", { guaranteed: true }),
+  webhook("once", "/once/:id/x", { ignoreDuplicates: true, duplicateKey: "body" }),
+  webhook("signed", "/signed/:id/x", {
+    sender: "github",
+    verificationMethod: "signature",
+    credentials: { secret: "key" },
+  }),
   webhook("twice", "/:a/x/:a"),
   { id: "slow", type: "slow", wires: [] },
 );
@@ -49,6 +56,19 @@ onBothWays("a path with parameters", { flow }, (nodeRed) => {
     await nodeRed().status("twice", /name of its own/);
   });
 
+  it("takes the same body for another device as another delivery", async () => {
+    const came = [await post("/once/1/x"), await post("/once/2/x"), await post("/once/1/x")];
+    should(came.map((reply) => reply.json.status)).eql(["accepted", "accepted", "duplicate"]);
+  });
+
+  it("verifies the body as it was sent", async () => {
+    const body = '{ "a": 1.0 }';
+    const signature = `sha256=${createHmac("sha256", "key").update(body).digest("hex")}`;
+    const signed = { "Content-Type": "application/json", "X-Hub-Signature-256": signature };
+    should(await paramsOf(post("/signed/7/x", { headers: signed, body }))).eql([{ a: 1 }, { id: "7" }]);
+    should((await post("/signed/7/x", { headers: signed, body: "{}" })).status).equal(401);
+  });
+
   it("leaves the body of another node's path to that node, with and without the token", async () => {
     for (const headers of [json, { "Content-Type": "application/json" }, json, json]) {
       const reply = await post("/any/page", { headers });
@@ -73,7 +93,10 @@ onBothWays("a path with parameters", { flow }, (nodeRed) => {
     should(await paramsOf(send(url, { headers: json, body: "{}" }))).eql([{ a: 1 }, { id: "7" }]);
   });
 
-  it("never hides Node-RED's own paths, also during a deploy", async () => {
+  it("never hides Node-RED's own paths and its editor, also during a deploy", async () => {
+    for (const path of ["/red/red.min.js", "/vendor/vendor.js", "/favicon.ico"]) {
+      (await send(nodeRed().admin(path), { method: "GET" })).status.should.equal(200, path);
+    }
     const settings = nodeRed().admin("/settings");
     (await send(settings, { method: "GET" })).status.should.equal(200);
     const end = await nodeRed().beginDeploy(flow);

@@ -28,6 +28,7 @@ import {
 import { adminRule, parseBaseUrl, type Roots } from "../../../src/config/host";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
+import { isPattern } from "../../../src/request/path-patterns";
 import { type Editor, type EditorNode, parseJson, updateText, type Validator } from "../host";
 
 declare const RED: Editor;
@@ -321,7 +322,7 @@ function hasEnvironmentValue(value: unknown): boolean {
 export function composePublicUrl({ relativePath }: Pick<SavedFields, "relativePath">): string {
   const { node } = roots();
   const base = parseBaseUrl(RED.settings.webhookTriggerBaseUrl);
-  return base === undefined || node === false || text(relativePath).includes(":")
+  return base === undefined || node === false || isPattern(text(relativePath))
     ? ""
     : base + normalisePath(node) + normalisePath(text(relativePath));
 }

@@ -47,6 +47,7 @@ describe("what a message has of its request", () => {
       url: "/Hook/",
       originalUrl: `/node/Hook/?a=1&state=${encodeURIComponent(token)}`,
       query: { a: "1", state: token },
+      params: { id: token },
       cookies: { last: `/Hook?state=${token}`, session: { at: `state=${token}` }, theme: "dark" },
       headers: { cookie: `last=${token}` },
       headersDistinct: { cookie: [`last=${token}`] },
@@ -57,7 +58,7 @@ describe("what a message has of its request", () => {
       new TokenAuthenticator({ ...query, token, secondToken: "" }),
     );
     should(request.originalUrl).equal("/node/Hook/?a=1");
-    should([request.query, request.cookies]).eql([{ a: "1" }, { theme: "dark" }]);
+    should([request.query, request.cookies, request.params]).eql([{ a: "1" }, { theme: "dark" }, { id: "[redacted]" }]);
     JSON.stringify(request).should.not.containEql(token);
   });
 });
