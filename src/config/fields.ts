@@ -120,7 +120,7 @@ export type BrokenRule =
   | "signatureHeader"
   | "timestampHeader"
   | "alg"
-  | `scheme.${"required" | "alg" | "key" | "sig" | "enc" | "content" | "ts"}`
+  | `scheme.${"required" | "alg" | "key" | "sig" | "enc" | "content" | "ts" | "requires" | "handshake"}`
   | "httpNodeMiddleware"
   | "storeMissing"
   | "storeMisunderstood";
@@ -284,6 +284,11 @@ export function isTrue(value: unknown): boolean {
 /** Adds a missing leading slash and drops one trailing slash. */
 export function normalisePath(path: string): string {
   return path.replace(/^(?!\/)/, "/").replace(/\/$/, "");
+}
+
+/** Whether a configured path has parameters: it may have a colon for nothing else. */
+export function isPattern(path: string): boolean {
+  return path.includes(":");
 }
 
 /** RFC 9110 §5.6.2: field-name = token = 1*tchar */

@@ -10,6 +10,7 @@ import {
   isDuplicateKey,
   isEnvironmentValue,
   isFieldUsed,
+  isPattern,
   isTrue,
   isWithoutContent,
   normalisePath,
@@ -23,7 +24,6 @@ import {
   withDefaults,
 } from "./fields";
 import { adminRule, type Roots } from "./host";
-import { isPattern } from "../request/path-patterns";
 
 /** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */
 export interface WebhookConfig {

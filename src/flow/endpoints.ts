@@ -1,8 +1,8 @@
 // Paths and their endpoints.
 
 import type { NodeAPI } from "node-red";
-import { defaults, environmentName, normalisePath, rules, text } from "../config/fields";
-import { getPatternKey, isPattern, PathPatterns } from "../request/path-patterns";
+import { defaults, environmentName, isPattern, normalisePath, rules, text } from "../config/fields";
+import { getPatternKey, PathPatterns } from "../request/path-patterns";
 import { getPathKey } from "../request/target";
 import { acceptsMethod, type Endpoint } from "./endpoint";
 

@@ -4,7 +4,6 @@ import type { Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
 import { getParent, type HostSettings } from "../config/node-red";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
-import { isPattern } from "../request/path-patterns";
 import { Problem } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
 import { getLayers, getMountPath, type Layer, matches } from "./express";
@@ -12,6 +11,7 @@ import { handleRequest, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { prepareForExpress } from "./raw-body";
 import { type Exchange, isHandshake, judgeHead, type ParsedRequest } from "./receive-request";
+import { isPattern } from "../config/fields";
 
 interface EntryOptions extends Services {
   /** The path of `RED.httpNode` below this app, without a slash at its end. */

@@ -6,7 +6,6 @@ import type { NodeAPI } from "node-red";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import { getParent, type HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
-import { isPattern } from "../request/path-patterns";
 import { parseTarget, type Target } from "../request/target";
 import { Dispatcher } from "./dispatcher";
 import { type Apps, DirectRule, makeEntry } from "./entry";
@@ -15,6 +14,7 @@ import type { Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { addHandshakeLayer, addRawBodyLayer, type RawBodyOptions } from "./raw-body";
 import { type Exchange, toExchange, type ParsedRequest } from "./receive-request";
+import { isPattern } from "../config/fields";
 
 /** Node 24.9 or later. */
 type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };

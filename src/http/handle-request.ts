@@ -14,10 +14,11 @@ import type { AcceptedEvent } from "../flow/outcomes";
 import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "../flow/reply";
 import { memoryBudget } from "../request/body";
 import { type Content, parseContentType } from "../request/decode";
-import { isPattern, readParameters } from "../request/path-patterns";
+import { readParameters } from "../request/path-patterns";
 import { Interference, Problem, problems } from "../request/problem";
 import { describeRequest, redactPath, removeCredential } from "../request/request-info";
 import { type Exchange, getHead, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
+import { isPattern } from "../config/fields";
 
 export interface Services {
   readonly registry: EndpointRegistry;

@@ -6,10 +6,10 @@ import type { DeployGate } from "../flow/deploy-gate";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { decodeContentSync } from "../request/body";
 import { decodeBody, unwrap } from "../request/decode";
-import { isPattern } from "../request/path-patterns";
 import { Problem } from "../request/problem";
 import { getLayers, insertLayer, type Layer } from "./express";
 import { type Exchange, findExchange, isHandshake, judgeHead, type ParsedRequest, receive } from "./receive-request";
+import { isPattern } from "../config/fields";
 
 export interface RawBodyOptions {
   /** The admin app, whose body parsers come before HTTP nodes. */

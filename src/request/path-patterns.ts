@@ -4,11 +4,6 @@ import { getPathKey } from "./target";
 
 const parameterSegment = /^:[A-Za-z0-9_]+$/;
 
-/** Whether a configured path has parameters: it may have a colon for nothing else. */
-export function isPattern(path: string): boolean {
-  return path.includes(":");
-}
-
 /** Replaces each parameter of a path. */
 export function fillParameters(path: string, getValue: () => string): string {
   return path.replace(/:[^/]*/g, getValue);

@@ -14,6 +14,7 @@ import {
   fieldNames,
   isEnvironmentValue,
   isFieldUsed,
+  isPattern,
   isTrue,
   methods,
   normalisePath,
@@ -28,7 +29,6 @@ import {
 import { adminRule, parseBaseUrl, type Roots } from "../../../src/config/host";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
-import { isPattern } from "../../../src/request/path-patterns";
 import { type Editor, type EditorNode, parseJson, updateText, type Validator } from "../host";
 
 declare const RED: Editor;

@@ -6,11 +6,12 @@ import {
   type CredentialName,
   credentialNames,
   isEnvironmentValue,
+  isPattern,
   normalisePath,
   type SavedFields,
 } from "../../../src/config/fields";
 import { parseBaseUrl } from "../../../src/config/host";
-import { getPatternKey, isPattern } from "../../../src/request/path-patterns";
+import { getPatternKey } from "../../../src/request/path-patterns";
 import { docsUrl, type Editor, type EditorNode, prepareCopyButton, quote } from "../host";
 import { credentialToGive, isShown } from "./credentials";
 import {
