@@ -9,6 +9,7 @@ import {
   prepareCredentials,
   showCredentialHints,
 } from "./editor/form/credentials";
+import { showCustom } from "./editor/form/custom";
 import {
   composePublicUrl,
   fields,
@@ -152,7 +153,10 @@ function prepare(node: WebhookNode): void {
 function showState(node: WebhookNode): void {
   const values = valuesInForm(node);
   for (const field of fields) findRow(field).toggle(isUsed(field, values));
-  $("#webhook-trigger-schemeOf").closest(".form-row").toggle(isUsed("scheme", values));
+  const isCustom = isUsed("scheme", values);
+  $("#webhook-trigger-schemeOf").closest(".form-row").toggle(isCustom);
+  $("#webhook-trigger-custom").toggle(isCustom);
+  if (isCustom) showCustom();
   showSettings(composePublicUrl(values));
   showMessages(node);
   showCredentialHints(node);

@@ -72,7 +72,7 @@ export interface RefusedRequestFacts {
 
 /** Contains no secret. Bytes are those of one signature. */
 export type RefusalReason =
-  | { kind: "missing" | "repeated" | "timeMalformed" | "signatureMalformed"; source: Source }
+  | { kind: "missing" | "repeated" | "valueWrong" | "timeMalformed" | "signatureMalformed"; source: Source }
   | { kind: "signatureLength"; source: Source; bytes: number; expected: number }
   | { kind: "tooManySignatures"; count: number; most: number }
   /** `seconds` since it was signed; negative when that is in the future. */

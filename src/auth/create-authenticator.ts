@@ -20,7 +20,7 @@ import { Redactor } from "./redactor";
 import { type Scheme, schemeForSecret } from "./senders/sender";
 import { isSenderId, type SenderId, senders } from "./senders/table";
 import { fieldValues, type RequestHead } from "./signature/fields";
-import { parseScheme, settledScheme } from "./signature/scheme";
+import { parseHandshakes, parseScheme, settledScheme } from "./signature/scheme";
 import { Verifier } from "./signature/verifier";
 import { TestCredentials } from "./test-credentials";
 import { byTest, TokenAuthenticator } from "./token";
@@ -50,7 +50,8 @@ export function createAuthenticator(
   const isArmed = settings.arm === true && row.handshakes?.some(({ secretMissing }) => secretMissing) === true;
   if ("rule" in created && (first !== "" || !isArmed)) return broken(created.rule);
   const verifier = "rule" in created ? undefined : created;
-  const handshakes = new Handshakes(row, { settings, verifyToken, verifier });
+  const own = sender === "custom" ? { handshakes: parseHandshakes(access.scheme) ?? [] } : row;
+  const handshakes = new Handshakes(own, { settings, verifyToken, verifier });
   return new SignatureAuthenticator(access, { sender, scheme, verifier, handshakes }, owner, testCredentials);
 }
 

@@ -141,10 +141,47 @@ describe("the sender in the form", () => {
     await editor().enter({ publicUrl: "https://nodered.example/orders" });
     (await editor().message("publicUrl").isVisible()).should.be.false();
     (await editor().copyGiven("url")).should.equal("https://nodered.example/orders");
-    await editor().page.locator("#webhook-trigger-schemeOf").selectOption("slack");
+    await editor().part("schemeOf").selectOption("slack");
     await editor().done();
     should(await editor().saved("plain", "scheme")).eql(senders.slack.scheme);
     await editor().invoke("core:undo");
     should(await editor().saved("plain", "scheme")).equal(null);
+  });
+
+  it("describes a custom one by its parts, each of which is in the JSON as well", async () => {
+    const enter = async (entered: Record<string, string>) => {
+      for (const [name, value] of Object.entries(entered)) {
+        const control = editor().part(`custom-${name}`);
+        const isList = await control.evaluate((element) => element instanceof HTMLSelectElement);
+        await (isList ? control.selectOption(value) : control.fill(value));
+      }
+    };
+    await editor().edit("plain");
+    (await editor().part("custom-alg").isVisible()).should.be.false();
+    await editor().enter({ sender: "custom" });
+    (await editor().part("custom-content").inputValue()).should.equal("{body}");
+    await enter({ alg: "hmac-sha512", key: "base64", headers: "X-Acme-Signature", prefix: "v1=", enc: "base64" });
+    await enter({ content: "v1:{ts}.{header:X-Id}.{body}", time: "X-Acme-Time", unit: "ms", tolerance: "60" });
+    await enter({ requires: "X-Env: live\nX-Version: 2", handshake: "POST", when: "json:type=check" });
+    await enter({ echo: "json:challenge", member: "challenge" });
+    (await editor().message("scheme").isVisible()).should.be.false();
+    const scheme = {
+      alg: "hmac-sha512",
+      key: { format: "base64" },
+      sig: { headers: ["X-Acme-Signature"], pick: { prefix: "v1=" }, enc: "base64" },
+      content: ["lit:v1:", "ts", "lit:.", "header:X-Id", "lit:.", "body"],
+      ts: { source: "header:X-Acme-Time", unit: "ms", tolerance: 60 },
+      requires: { "X-Env": "live", "X-Version": "2" },
+      handshake: { method: "POST", when: { "json:type": "check" }, echo: "json:challenge", member: "challenge" },
+    };
+    should(JSON.parse(await editor().input("scheme").inputValue())).eql(scheme);
+    await enter({ time: "", handshake: "", requires: "", content: "{body}" });
+    const { ts, requires, handshake, ...less } = scheme;
+    should(JSON.parse(await editor().input("scheme").inputValue())).eql({ ...less, content: ["body"] });
+    await editor().enter({ scheme: JSON.stringify({ ...less, ts, requires, handshake }) });
+    (await editor().part("custom-content").inputValue()).should.equal("v1:{ts}.{header:X-Id}.{body}");
+    (await editor().part("custom-requires").inputValue()).should.equal("X-Env: live\nX-Version: 2");
+    await editor().enter({ scheme: "{" });
+    (await editor().part("custom-alg").isDisabled()).should.be.true();
   });
 }); // prettier-ignore

@@ -176,6 +176,7 @@ describe("a scheme that a user writes", () => {
       }),
     ),
     content: maybe(fc.array(source, { maxLength: 4 })),
+    requires: fc.option(fc.dictionary(fc.constantFrom("X-A", "X-B"), text), { freq: 3 }),
     ts: maybe(
       fc.option(fc.record({ source, unit: fc.constantFrom(...timeUnits), tolerance: fc.option(fc.nat(), {}) })),
     ),

@@ -3,6 +3,7 @@
 import type { Scheme } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
 import { defaults, hashes, type SavedFields, text, withDefaults } from "../../../src/config/fields";
+import { prepareCustom } from "./custom";
 import { enterMissing, removeGenerated } from "./credentials";
 import {
   fieldValue,
@@ -114,4 +115,5 @@ function prepareScheme(node: WebhookNode): void {
     const id = choice.val();
     if (isSenderId(id)) scheme.val(formatScheme(senders[id].scheme)).trigger("change");
   });
+  prepareCustom(node);
 }

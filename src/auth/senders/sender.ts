@@ -66,6 +66,8 @@ export interface Scheme {
     /** In seconds before and after now; `null`: any. */
     readonly tolerance: number | null;
   } | null;
+  /** Header fields that must have these values, whether or not they are signed. */
+  readonly requires?: Readonly<Record<string, string>>;
 }
 
 /** Entered besides the secret. */

@@ -3,9 +3,12 @@
 import { type BrokenRule, isFieldName, rules, type Settings } from "../../config/fields";
 import {
   algorithms,
+  challenge,
   encodings,
+  type Handshake,
   keyFormats,
   macAlgorithms,
+  plainText,
   type Scheme,
   type Sender,
   type Source,
@@ -37,7 +40,55 @@ export function parseScheme(value: unknown, publicUrl = ""): Scheme | { rule: Sc
   const content = asList(value.content, isPart);
   if (!content || (content.length === 0 && alg !== "token" && alg !== "code:twilio")) return { rule: "scheme.content" };
   if (content.includes("ts") && !ts) return { rule: "scheme.ts" };
-  return signsUrl({ alg, content }) && !isPublicUrl(publicUrl) ? { rule: "publicUrl" } : { alg, key, sig, content, ts };
+  const requires = asTexts(value.requires);
+  if (!requires || !Object.keys(requires).every(isFieldName)) return { rule: "scheme.requires" };
+  if (!parseHandshakes(value)) return { rule: "scheme.handshake" };
+  if (signsUrl({ alg, content }) && !isPublicUrl(publicUrl)) return { rule: "publicUrl" };
+  return { alg, key, sig, content, ts, requires };
+}
+
+/** How a user describes a request that the sender wants answered before it sends others. */
+interface CustomHandshake {
+  readonly method: Handshake["method"];
+  /** Values that the request has, by their places. */
+  readonly when?: Readonly<Record<string, string>>;
+  /** The place of the value that the sender wants back; missing: an empty reply will do. */
+  readonly echo?: Source;
+  /** The member of a JSON object that has the value in the reply; missing: it is the reply, as plain text. */
+  readonly member?: string;
+}
+
+/**
+ * Reads the handshake of a custom sender, if its scheme has one.
+ *
+ * @returns nothing where it is wrong
+ */
+export function parseHandshakes(scheme: unknown): Handshake[] | undefined {
+  const handshake = isParts(scheme) ? (scheme.handshake ?? undefined) : undefined;
+  if (handshake === undefined) return [];
+  if (!isParts(handshake)) return undefined;
+  const method = findOne(handshakeMethods, handshake.method);
+  const when = asTexts(handshake.when);
+  const member = asText(handshake.member);
+  const echo = handshake.echo ?? undefined;
+  const isRead = (source: unknown): source is Source => isSource(source, carrying);
+  const places = Object.keys(when ?? {});
+  if (!method || !when || member === undefined || !places.every(isRead)) return undefined;
+  // Every request by POST would be one.
+  if (echo === undefined) return method === "POST" && places.length === 0 ? undefined : [toHandshake({ method, when })];
+  return isRead(echo) ? [toHandshake({ method, when, echo, member })] : undefined;
+}
+
+function toHandshake({ method, when = {}, echo, member = "" }: CustomHandshake): Handshake {
+  const conditions = Object.entries(when) as [Source, string][];
+  if (echo === undefined) return { method, signed: false, when: conditions, reply: { status: 200 } };
+  return {
+    method,
+    signed: false,
+    when: [...conditions, [echo, { is: "text" }]],
+    restrict: [[echo, challenge]],
+    reply: member === "" ? { status: 200, headers: plainText, body: echo } : { status: 200, body: { [member]: echo } },
+  };
 }
 
 function parseKey(key: unknown): Scheme["key"] | undefined {
@@ -81,6 +132,7 @@ function parseTime(ts: unknown, hasKeys: boolean): NonNullable<Scheme["ts"]> | n
     : undefined;
 }
 
+const handshakeMethods = ["GET", "HEAD", "OPTIONS", "POST"] as const;
 const carrying = /^(?:header|json|form|query):/;
 const carryingWithKeys = /^(?:header|json|form|query|sig):/;
 const anywhere = /^/;
@@ -98,6 +150,15 @@ function asText(value: unknown): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
+/** Texts by name, which may be absent; nothing where one is no text. */
+function asTexts(value: unknown): Readonly<Record<string, string>> | undefined {
+  const texts = value ?? {};
+  if (!isParts(texts)) return undefined;
+  const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === "string";
+  const entries = Object.entries(texts);
+  return entries.every(isText) ? Object.fromEntries(entries) : undefined;
+}
+
 /** A list that may be absent; nothing where an item is wrong. */
 function asList<Item>(value: unknown, isItem: (item: unknown) => item is Item): Item[] | undefined {
   const list: unknown = value ?? [];
@@ -108,7 +169,10 @@ function findOne<Value extends string>(values: readonly Value[], value: unknown)
   return values.find((each) => each === value);
 }
 
-function isParts(value: unknown): value is Readonly<Record<string, unknown>> {
+export type Parts = Readonly<Record<string, unknown>>;
+
+/** Whether a value is an object with named members. */
+export function isParts(value: unknown): value is Parts {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

@@ -111,6 +111,11 @@ class SignatureCheck {
 
   judgeHead(): RefusalReason | undefined {
     const { scheme, ids, sources, content } = this.#verifier;
+    for (const [name, expected] of Object.entries(scheme.requires ?? {})) {
+      const value = this.#readText(`header:${name}`);
+      if (isReason(value)) return value;
+      if (value !== expected) return { kind: "valueWrong", source: `header:${name}` };
+    }
     // Middleware in front may have looked at another value.
     const repeated = ids.find((id) => id.startsWith("header:") && this.#fields.texts(id).length > 1);
     if (repeated) return { kind: "repeated", source: repeated };

@@ -3,7 +3,7 @@ import should from "should";
 import catalog from "../../../locales/en-US/webhook-trigger.json";
 import { explainSignature, explainToken, originals, type SignatureSetup } from "../../../src/auth/diagnosis";
 import type { Explanation, Reason } from "../../../src/auth/authenticator";
-import type { SenderId } from "../../../src/auth/senders/table";
+import { type SenderId, senders } from "../../../src/auth/senders/table";
 import { schemeOf } from "../../harness/verification";
 
 const at = 1_767_225_600_000;
@@ -33,6 +33,7 @@ const place = "X-Hub-Signature-256";
 const json = '{"a": [1, 2.5, "ü/"], "b": {}}';
 const bytes = [Buffer.from([0xff, 0xc3]), Buffer.from([0xff, 0xc3, 10])] as const;
 const two = { ...setup("github", "other"), secrets: { first: "other", second: "secret" } };
+const required = { ...setup("custom"), scheme: { ...senders.custom.scheme, requires: { "X-Env": "live" } } };
 const withToken = setup("square", "secret", "https://user:pass@example.com/hook?token=1");
 
 const cases: [name: string, explanation: () => Explanation, expected: Reason][] = [
@@ -71,6 +72,7 @@ const cases: [name: string, explanation: () => Explanation, expected: Reason][] 
   ["there are two signatures", () => explain(setup("github"), [place, "a", place, "b"]), reason("repeated", { place })],
   ["there are two ids", () => explain(setup("github"), [...byGitHub("{}"), "X-GitHub-Delivery", "2"]), reason("repeated", { place: "X-GitHub-Delivery" })],
   ["the signature has no prefix", () => explain(setup("github"), [place, "00"]), reason("signatureMalformed", { place })],
+  ["a required field has another value", () => explain(required, [place, "sha256=00", "X-Env", "test"]), reason("valueWrong", { place: "X-Env" })],
   ["the signature is too short", () => explain(setup("github"), [place, "sha256=00"]), reason("signatureLength", { place, bytes: 1, expected: 32 })],
   ["there are too many signatures", () => explain(setup("pagerduty"), ["X-PagerDuty-Signature", "v1=00,".repeat(17)]), reason("tooManySignatures", { count: 17, most: 16 })],
   ["the time is none", () => explain(setup("stripe"), ["Stripe-Signature", `t=now,v1=${"0".repeat(64)}`]), reason("timeMalformed", { place: "t" })],

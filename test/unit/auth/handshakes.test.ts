@@ -2,7 +2,7 @@ import { createHmac } from "node:crypto";
 import should from "should";
 import type { HandshakeAnswer } from "../../../src/auth/authenticator";
 import { maxUnsignedBytes } from "../../../src/auth/handshakes";
-import { isSenderId, type SenderId } from "../../../src/auth/senders/table";
+import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
 import type { SignatureAccess } from "../../../src/config/parse";
 import { Problem } from "../../../src/request/problem";
 import rows from "../../data/handshakes.json";
@@ -49,6 +49,37 @@ describe("handshakes of senders", () => {
     const trello = { settings: { publicUrl: "https://example.com/hook" } };
     should(answerTo("trello", trello, { method: "HEAD" })).have.properties({ status: 200, body: "" });
     should(answerTo("trello", trello, { method: "GET" })).be.undefined();
+  });
+
+  describe("of a custom sender", () => {
+    const ask = (handshake: object, asked: Asked) => {
+      const { body, status, headers } =
+        answerTo("custom", { scheme: { ...senders.custom.scheme, handshake } }, asked) ?? {};
+      return [status, body, headers?.["Content-Type"]];
+    };
+    const json = (value: object) => ({ headers: ["Content-Type", "application/json"], body: JSON.stringify(value) });
+    const none = [undefined, undefined, undefined];
+
+    it("give back a query parameter as plain text", () => {
+      const handshake = { method: "GET", when: { "query:mode": "subscribe" }, echo: "query:challenge" };
+      const search = "mode=subscribe&challenge=abc";
+      should(ask(handshake, { method: "GET", search })).eql([200, "abc", "text/plain; charset=utf-8"]);
+      should(ask(handshake, { method: "GET", search: "mode=other&challenge=abc" })).eql(none);
+      should(ask(handshake, { method: "GET", search: "mode=subscribe" })).eql(none);
+      should(ask(handshake, { method: "GET", search: "mode=subscribe&challenge=<b>" })[0]).equal(400);
+    });
+
+    it("give back a member of the body in JSON, and leave other requests to the signature", () => {
+      const handshake = { method: "POST", when: { "json:type": "check" }, echo: "json:value", member: "value" };
+      should(ask(handshake, json({ type: "check", value: "x1" }))).eql([200, '{"value":"x1"}', "application/json"]);
+      should(ask(handshake, json({ type: "order", value: "x1" }))).eql(none);
+      should(ask(handshake, json({ type: "check", value: "a".repeat(257) }))[0]).equal(400);
+    });
+
+    it("may only want an answer", () => {
+      should(ask({ method: "HEAD" }, { method: "HEAD" })).eql([200, "", undefined]);
+      should(ask({ method: "HEAD" }, json({}))).eql(none);
+    });
   });
 
   it("that are signed are answered only where the signature fits", () => {

@@ -42,6 +42,24 @@ describe("a scheme that a user writes", () => {
     outcomeOf({ scheme, secrets: { first: "secret" } }, { head, body, at: 20_000 }).should.equal("timeOutside");
   });
 
+  it("may require header fields, whose names have no letter case", () => {
+    const scheme = parseScheme({ ...written, requires: { "X-Env": "live", "X-Key": "a" } });
+    if ("rule" in scheme) throw new Error(scheme.rule);
+    const body = Buffer.from("hello");
+    const signature = createHmac("sha256", "secret").update(body).digest("hex");
+    const outcome = (...more: string[]) => {
+      const rawHeaders = ["X-Signature-256", `sha256=${signature}`, ...more];
+      return outcomeOf(
+        { scheme, secrets: { first: "secret" } },
+        { head: { method: "POST", rawHeaders, search: "" }, body, at: 0 },
+      );
+    };
+    outcome("x-env", "live", "X-Key", "a").should.equal("first");
+    outcome("X-Env", "test", "X-Key", "a").should.equal("valueWrong");
+    outcome("X-Env", "live").should.equal("missing");
+    outcome("X-Env", "live", "X-Env", "live", "X-Key", "a").should.equal("repeated");
+  });
+
   const broken: [string, unknown, string][] = [
     ["none", null, "scheme.required"],
     ["a text", "hmac-sha256", "scheme.required"],
@@ -75,6 +93,23 @@ describe("a scheme that a user writes", () => {
     ["a tolerance that is a text", { ...written, ts: { ...ts, tolerance: "300" } }, "scheme.ts"],
     ["a tolerance below nothing", { ...written, ts: { ...ts, tolerance: -1 } }, "scheme.ts"],
     ["a tolerance that is no number", { ...written, ts: { ...ts, tolerance: NaN } }, "scheme.ts"],
+    ["required fields that are a list", { ...written, requires: ["X-A"] }, "scheme.requires"],
+    ["a required field whose name cannot be one", { ...written, requires: { "X A": "1" } }, "scheme.requires"],
+    ["a required value that is a number", { ...written, requires: { "X-A": 1 } }, "scheme.requires"],
+    ["a handshake by no method", { ...written, handshake: { echo: "query:c" } }, "scheme.handshake"],
+    ["a handshake by a method that has none", { ...written, handshake: { method: "PUT" } }, "scheme.handshake"],
+    ["a handshake that is every request", { ...written, handshake: { method: "POST" } }, "scheme.handshake"],
+    ["a handshake without a place", { ...written, handshake: { method: "GET", echo: "c" } }, "scheme.handshake"],
+    [
+      "a handshake that sends what we know",
+      { ...written, handshake: { method: "GET", echo: "lit:a" } },
+      "scheme.handshake",
+    ],
+    [
+      "a handshake known by nothing",
+      { ...written, handshake: { method: "GET", when: { c: "1" } } },
+      "scheme.handshake",
+    ],
     ["a URL that is not configured", { ...written, content: ["url", "body"] }, "publicUrl"],
     ["another form of a URL that is not configured", { ...written, content: ["url:hubspot"] }, "publicUrl"],
     ["Twilio's without a URL", { ...written, alg: "code:twilio", content: [] }, "publicUrl"],
