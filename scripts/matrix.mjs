@@ -37,21 +37,16 @@ const senders = without(inFolders("runtime"), [...surroundings, ...guaranteed, .
 const differential = inFolders("differential");
 const keeps = inFiles("adversary/kills", "adversary/sqlite");
 const attacks = without(inFolders("adversary"), keeps);
-const fields = inFiles("editor/form", "editor/handover", "editor/token", "demo/recipes");
-const results = inFiles("editor/handling", "editor/last-request", "editor/test-request");
+const recipes = inFiles("demo/recipes");
 const tab = all.filter((path) => path.startsWith("test/editor/deliver"));
-const editor = without(inFolders("editor"), [...fields, ...results, ...tab]);
-// What depends on the version of Node.js.
-const contract = inFiles(
-  "runtime/contract",
-  "runtime/replies",
-  "runtime/signed",
-  "runtime/files",
-  "runtime/guaranteed",
-  "runtime/front",
-);
-// What depends on the version of Node.js besides: its SQLite, and the package itself.
-const versioned = [...inFolders("node"), ...inFiles("unit/deliveries/queue")];
+const form = [...without(inFolders("editor"), tab), ...recipes];
+// What depends on the version of Node.js: its HTTP server, its SQLite, and the package itself.
+const versioned = [
+  ...inFiles("runtime/contract", "runtime/files", "runtime/guaranteed", "unit/deliveries/queue"),
+  ...inFolders("node"),
+];
+// What depends on that of Node-RED besides.
+const contract = [...versioned, ...inFiles("runtime/replies", "runtime/signed", "runtime/front")];
 // What depends on the version of the editor.
 const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/first-webhook");
 
@@ -80,25 +75,23 @@ function part(on, what, specs, hasOtherFonts = false) {
 
 /** What runs on each of the supported versions: the contract, and on the oldest what depends on Node-RED's version. */
 export const matrix = [
-  ...[oldest, ...others].map((versions) => part(versions, "the contract", contract)),
   part(oldest, "the editor", editorInShort),
+  part(oldest, "the contract", contract),
   part(oldest, "compared with http in", differential),
   part(oldest, "what surrounds the node", without(surroundings, contract)),
-  ...[oldest, ...others].map((versions) => part(versions, "what runs alone", versioned)),
+  ...others.map((versions) => part(versions, "the contract", versioned)),
 ];
 
 /** All tests. */
 export const everything = [
+  part(latest, "the form in its editor", form),
   part(latest, "what senders meet", senders),
   part(latest, "compared with http in", differential),
   part(latest, "guaranteed delivery", guaranteed),
   part(latest, "what runs alone", alone),
   part(latest, "stores and instances that fail", [...keeps, ...instances]),
-  part(latest, "the form in its editor", editor),
   part(latest, "the tab of deliveries", tab),
-  part(latest, "what people see first", without(inFolders("demo", "package"), fields)),
-  part(latest, "the form and what came of requests", results),
-  part(latest, "the fields of the form", fields),
+  part(latest, "what people see first", without(inFolders("demo", "package"), recipes)),
   part(latest, "attacks", attacks),
   part(latest, "what surrounds the node", [...surroundings, ...java]),
 ];
