@@ -70,13 +70,14 @@ function optionsOf(row: Row, layout: Layout): Options {
 
 /** A flow in which something holds the paths of a row, or nothing. */
 function flowOf(row: Row, holder: Holder): Flow {
+  const { paths = ["/hook"], methods = ["POST"] } = row;
   const wires = [["report"]];
   const makers: Record<Holder, (id: string, path: string) => Flow> = {
-    "http in": (id, url) => [{ id, type: "http in", url, method: "post", wires }],
-    "webhook trigger": (id, path) => [webhook(id, path, { headerParameter: "X-Token", wires })],
+    "http in": (id, url) =>
+      methods.map((method) => ({ id: `${id}${method}`, type: "http in", url, method: method.toLowerCase(), wires })),
+    "webhook trigger": (id, path) => [webhook(id, path, { headerParameter: "X-Token", methods, wires })],
     neither: () => [],
   };
-  const { paths = ["/hook"] } = row;
   return tab(
     ...(row.earlier ?? []),
     ...paths.flatMap((path, index) => makers[holder](`endpoint${index}`, path)),
@@ -102,7 +103,7 @@ async function outcomesOf(nodeRed: NodeRed, layout: Layout, all: Request[]): Pro
       const call = String(calls++);
       const root = roots[layout].httpNodeRoot.replace(/\/$/, "");
       const url = nodeRed.origin + target.replace("{root}", root).replace("{ROOT}", root.toUpperCase());
-      const withBody = ["POST", "PUT"].includes(method);
+      const withBody = ["POST", "PUT", "PATCH"].includes(method);
       const sending = send(url, {
         method,
         headers: { ...(withBody && { "Content-Type": "application/json" }), "X-Call": call, ...headers },

@@ -44,6 +44,8 @@ export interface Row {
   name: string;
   /** The paths of the endpoints; `/hook` alone unless given. */
   paths?: string[];
+  /** The methods of the endpoints; POST alone unless given. */
+  methods?: string[];
   /** The layouts that it is tried in; equal roots alone unless given. */
   roots?: Layout[];
   /** Whether nothing unknown has a say: escapes in a target may be read then as the contract says. */
@@ -108,6 +110,10 @@ const kept = (targets: Target[]) => targets.map((target): Target => ({ ...target
 
 /** For what is behind a guard, and for what is not. */
 const guarded: Target[] = [{ accepted: true }, { headers: evil, accepted: false }];
+const otherMethods = ["GET", "PUT", "PATCH", "DELETE"];
+const guardedByMethod = otherMethods.flatMap((method) =>
+  guarded.map((target): Target => ({ ...target, method, by: method })),
+);
 const unguarded: Target[] = [{ accepted: true }, { headers: evil, accepted: true }];
 /** For what is behind a guard that is mounted at a path: another way to write it must not lead past. */
 const spelled = [...spellings, ...kept(spellings.filter(({ target }) => target !== "{root}//hook"))];
@@ -294,6 +300,11 @@ const settingRows: Row[] = [
   { name: "httpNodeCors that fails", settings: 'httpNodeCors: { origin: (origin, done) => done(origin ? new Error("from there") : null, true) }', targets: [{ accepted: true }, { headers: { Origin: "http://x" }, accepted: false }] },
   { name: "httpNodeCors that decides by the path", roots: ["separate"], settings: 'httpNodeCors: (request, done) => done(request.path === "/hook" && isEvil(request) ? new Error("no") : null, {})', targets: guarded },
 
+  { name: "httpNodeMiddleware in front of other methods", roots: ["equal", "separate"], methods: otherMethods, settings: "httpNodeMiddleware: guard", targets: guardedByMethod },
+  { name: "httpAdminMiddleware in front of other methods", methods: otherMethods, settings: "httpAdminMiddleware: guard", targets: guardedByMethod },
+  { name: "httpNodeCors in front of other methods", methods: otherMethods, settings: 'httpNodeCors: { origin: "*" }', targets: otherMethods.map((method) => ({ method, by: method, headers: { Origin: "http://x" }, accepted: true })) },
+  { name: "nothing in front of other methods", roots: ["equal", "separate", "nested"], plain: true, methods: otherMethods, targets: otherMethods.map((method) => ({ method, by: method, target: "{root}/hook?a=1&b=2&b=3", accepted: true })) },
+
   { name: "httpStatic at the root", settings: "httpStatic: process.env.STATIC", plain: true, targets: spellings, bystanders: [
     { target: "/hook", method: "GET", status: 200, says: "a file" },
     { target: "/HEAD", method: "HEAD", status: 404 },
@@ -336,6 +347,7 @@ const hostRows: Row[] = [
   { name: "a host that minds the letter case and the slash at the end", roots: ["separate"], host: 'app.enable("case sensitive routing"); app.enable("strict routing"); mount();', targets: withoutCases(withoutSlashes(spellings)) },
   { name: "a guard between the admin app and the nodes", host: "mountAdmin(); app.use(settings.httpNodeRoot, guard); mountNodes();", targets: spelled },
   { name: "a guard between the admin app and the nodes that looks into the body", roots: ["nested"], host: "mountAdmin(); app.use(guardBody); mountNodes();", targets: guardedByBody },
+  { name: "a guard between the admin app and the nodes, in front of other methods", roots: ["nested"], methods: otherMethods, host: "mountAdmin(); app.use(settings.httpNodeRoot, guard); mountNodes();", targets: guardedByMethod },
   { name: "a guard at the mount of the nodes", roots: ["separate"], host: "mountAdmin(); app.use(settings.httpNodeRoot, guard, RED.httpNode);", targets: spelled },
   { name: "a guard behind something that decodes paths", roots: ["separate"], host: "app.use((request, response, next) => { try { request.url = decodeURI(request.url); } catch {} next(); }); app.use(hook, guard); mount();", targets: [...guarded, { target: "{root}/hoo%E2%84%AA", accepted: false }] },
   { name: "layers that send requests to the endpoint, and change methods", host: 'app.use("/friendly", (request, response, next) => { request.baseUrl = ""; request.url = hook; next(); }); app.use((request, response, next) => { if (request.url === "/friend") request.url = hook; request.method = request.get("X-Method") ?? request.method; next(); }); mount();', targets: [{ accepted: true }, { target: "/friend", accepted: true }, { headers: { "X-Method": "PUT" }, accepted: false, ours: 405 }, { method: "PUT", headers: { "X-Method": "POST" }, accepted: true }] },
