@@ -23,6 +23,7 @@ import {
   getSettings,
   isMiddlewareBroken,
 } from "../src/config/node-red";
+import { describeOwnSettings, getOwnSettings } from "../src/config/own-settings";
 import { parseConfig } from "../src/config/parse";
 import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
@@ -47,7 +48,13 @@ type Common = ReturnType<typeof prepare>;
 
 export = function webhookTrigger(RED: NodeAPI): void {
   const common = prepare(RED);
-  const { webhookTriggerBaseUrl: baseUrl = "", webhookTriggerMemory } = getSettings(RED);
+  const {
+    webhookTriggerBaseUrl: baseUrl = "",
+    webhookTriggerMemory,
+    webhookTriggerDeliveries = {},
+  } = getOwnSettings(RED);
+  const given = describeOwnSettings(RED);
+  if (given.length > 0) RED.log.info(RED._("settings.given", { settings: given.join(", ") }));
   if (baseUrl !== "" && common.baseUrl === undefined) RED.log.warn(RED._("settings.baseUrl"));
   const memory = getMemoryBytes(RED);
   if (memory !== undefined) memoryBudget.max = memory;
@@ -62,9 +69,10 @@ export = function webhookTrigger(RED: NodeAPI): void {
     credentials: Object.fromEntries(credentialNames.map((name) => [name, { type: typeOfCredential(name) }])),
     settings: {
       webhookTriggerRoots: { value: common.roots, exportable: true },
-      webhookTriggerBaseUrl: { value: "", exportable: true },
+      webhookTriggerBaseUrl: { value: baseUrl, exportable: true },
       webhookTriggerHasNodeAuth: { value: Boolean(getSettings(RED).httpNodeAuth), exportable: true },
-      webhookTriggerDeliveries: { value: {}, exportable: true },
+      webhookTriggerDeliveries: { value: webhookTriggerDeliveries, exportable: true },
+      webhookTriggerGiven: { value: given, exportable: true },
       webhookTriggerGuaranteed: { value: common.stores.keeping, exportable: true },
     },
   });
@@ -133,7 +141,7 @@ function prepare(RED: NodeAPI) {
     observers,
     outcomes: observers.outcomes,
     roots,
-    baseUrl: parseBaseUrl(getSettings(RED).webhookTriggerBaseUrl),
+    baseUrl: parseBaseUrl(getOwnSettings(RED).webhookTriggerBaseUrl),
     limit,
   };
 }

@@ -107,6 +107,8 @@ export interface Editor {
     webhookTriggerBaseUrl: string;
     webhookTriggerHasNodeAuth: boolean;
     webhookTriggerGuaranteed: StoreKind;
+    /** Our settings that are given, a line each. */
+    webhookTriggerGiven: readonly string[];
     /** As in the settings file. */
     webhookTriggerDeliveries?: { readonly keep?: unknown };
   };

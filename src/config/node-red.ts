@@ -7,6 +7,7 @@ import type { NodeAPI } from "node-red";
 import type { Server } from "node:http";
 import type { Roots } from "./host";
 import { normalisePath } from "./fields";
+import { getOwnSettings } from "./own-settings";
 
 /** The part of Node-RED's settings file that concerns HTTP nodes; `@types/node-red` leaves it open. */
 export interface HostSettings {
@@ -25,14 +26,6 @@ export interface HostSettings {
   apiMaxLength?: string | number;
   /** Where the files of this Node-RED are. */
   userDir?: string;
-  /** Our own: how many deliveries are kept, and whether with their bodies. */
-  webhookTriggerDeliveries?: unknown;
-  /** Our own: the address that senders use, for the form. */
-  webhookTriggerBaseUrl?: unknown;
-  /** Our own: the memory that bodies may take before they are a message, in bytes or such as "32mb". */
-  webhookTriggerMemory?: unknown;
-  /** Our own: where deliveries are stored. It may have a password, so the editor must not get it. */
-  webhookTriggerStore?: unknown;
 }
 
 /** Node-RED's own default for `apiMaxLength`. */
@@ -87,7 +80,7 @@ export function getBodyLimitBytes(RED: NodeAPI): number {
 
 /** The memory that bodies may take before they are a message, in bytes; missing where the setting is missing or not understood. */
 export function getMemoryBytes(RED: NodeAPI): number | undefined {
-  const { webhookTriggerMemory: given } = getSettings(RED);
+  const { webhookTriggerMemory: given } = getOwnSettings(RED);
   const parsed = typeof given === "string" || typeof given === "number" ? bytes.parse(given) : null;
   return parsed !== null && parsed > 0 ? parsed : undefined;
 }

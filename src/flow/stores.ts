@@ -5,6 +5,7 @@ import type { NodeAPI } from "node-red";
 import type { RateCounter } from "../auth/limits";
 import type { Redactor } from "../auth/redactor";
 import { getSettings } from "../config/node-red";
+import { getOwnSettings } from "../config/own-settings";
 import type { WebhookConfig } from "../config/parse";
 import type { Breach } from "../config/fields";
 import {
@@ -89,7 +90,8 @@ export class DeliveryStores {
     this.starts = new RecentStarts((node, id, error) =>
       outcomes.emit("attempt:failed", { node, id, attempt: 1, error }),
     );
-    const { webhookTriggerStore, webhookTriggerDeliveries, userDir = process.cwd() } = getSettings(RED);
+    const { webhookTriggerStore, webhookTriggerDeliveries } = getOwnSettings(RED);
+    const { userDir = process.cwd() } = getSettings(RED);
     const store = parseStoreSettings(webhookTriggerStore);
     if ("field" in store) this.#misunderstood = { rule: "storeMisunderstood", value: store.field };
     this.keeping = chooseStore(store, sqliteIsHere());

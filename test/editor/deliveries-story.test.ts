@@ -27,7 +27,7 @@ describe("the tab of deliveries, with a real runtime", () => {
   let tab: DeliveriesTab;
   let kept: ShownDeliveries;
   before(async () => {
-    ({ editor, nodeRed } = await openEditor(flow, { code }));
+    ({ editor, nodeRed } = await openEditor(flow, { code, settings: { webhookTriggerMemory: "32mb" } }));
     kept = new ShownDeliveries(nodeRed);
     tab = new DeliveriesTab(editor);
   });
@@ -36,6 +36,13 @@ describe("the tab of deliveries, with a real runtime", () => {
     await tab.open();
     const clear = tab.button(catalogText("tab.filter.clear"));
     if (await clear.isVisible()) await clear.click();
+  });
+
+  it("says which settings are given", async () => {
+    const settings = tab.element.locator(".webhook-deliveries-settings");
+    (await settings.locator("code").isVisible()).should.be.false();
+    await settings.getByText(catalogText("tab.settings"), { exact: true }).click();
+    (await settings.locator("code").allInnerTexts()).should.eql(["webhookTriggerMemory: 32mb"]);
   });
 
   const opened = () => tab.element.locator(".webhook-delivery");

@@ -1,5 +1,6 @@
 import should from "should";
 import { createHash } from "node:crypto";
+import { readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { settingsOf } from "../harness/fixtures";
@@ -7,6 +8,7 @@ import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
 import { layouts, useNodeRed } from "../harness/layouts";
 import type { NodeRed } from "../harness/node-red";
+import { temporaryFolder } from "../harness/package";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 
 const query = `state=${encodeURIComponent(token)}`;
@@ -42,6 +44,36 @@ describe("httpNodeAuth", () => {
     const reply = await send(nodeRed().node("/by-header"), { headers, body: "[1]" });
     should((await nodeRed().message(reply.json.id)).payload).eql([1]);
     (await send(nodeRed().node(`/by-query?${query}`), { headers: basic })).status.should.equal(200);
+  });
+});
+
+describe("settings from the environment", () => {
+  const folder = temporaryFolder("store");
+  const env = {
+    WEBHOOK_TRIGGER_STORE: `sqlite://${folder}`,
+    WEBHOOK_TRIGGER_BASE_URL: "https://hooks.example",
+    WEBHOOK_TRIGGER_DELIVERIES: '{"keep":5}',
+    WEBHOOK_TRIGGER_MEMORY: "1mb",
+  };
+  const nodeRed = useNodeRed({ flow: tab(webhook("kept", "/kept", { guaranteed: true })), env });
+
+  it("are in force, shown to the editor, and in the log at the start", async () => {
+    (await send(nodeRed().node("/kept"), { headers: bearer, body: "x" })).status.should.equal(200);
+    readdirSync(folder).should.not.be.empty();
+    const { json: settings } = await send(nodeRed().admin("/settings"), { method: "GET" });
+    settings.should.have.properties({
+      webhookTriggerBaseUrl: "https://hooks.example",
+      webhookTriggerDeliveries: { keep: 5 },
+      webhookTriggerGuaranteed: "file",
+    });
+    const given = [
+      `WEBHOOK_TRIGGER_STORE={"type":"sqlite","folder":"${folder}"}`,
+      "WEBHOOK_TRIGGER_BASE_URL=https://hooks.example",
+      'WEBHOOK_TRIGGER_DELIVERIES={"keep":5}',
+      "WEBHOOK_TRIGGER_MEMORY=1mb",
+    ];
+    should(settings.webhookTriggerGiven).eql(given);
+    nodeRed().log.should.containEql(catalog.settings.given.replace("__settings__", given.join(", ")));
   });
 });
 

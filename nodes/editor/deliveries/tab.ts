@@ -113,6 +113,7 @@ class Deliveries {
     const body = $('<div class="webhook-deliveries-body">').append(this.#list.element, this.#new);
     this.#filters.element.append(this.#tools.failed);
     this.#pane.append(this.#filters.element, this.#tools.element, this.#overview.element, this.#notice, body);
+    this.#pane.append(describeSettings());
     this.element.append(this.#pane, this.#opened.element, this.#announcement);
     this.#new.on("click", () => {
       this.#list.reset();
@@ -226,6 +227,15 @@ class Deliveries {
     if (Object.values(this.#feed.filter).some((value) => value !== "")) return text("tab.noMatch");
     return text(RED.settings.webhookTriggerDeliveries?.keep === 0 ? "tab.trouble.notKept" : "tab.empty");
   }
+}
+
+/** The settings that are given, from the settings file or the environment; nothing where none is. */
+function describeSettings(): JQuery {
+  const lines = RED.settings.webhookTriggerGiven;
+  if (lines.length === 0) return $();
+  const list = lines.map((line) => $("<code>", { text: line }));
+  const details = $("<details>", { class: "webhook-deliveries-settings" });
+  return details.append($("<summary>", { text: text("tab.settings") }), list);
 }
 
 // The filters above the list: a node, a state, a text.
