@@ -40,8 +40,10 @@ function findTrouble(error: Error): StoreTrouble {
   return error.name === "ReplyError" ? "broken" : "unreachable";
 }
 
+type RedisPackage = Pick<typeof import("ioredis"), "Redis" | "Cluster">;
+
 /** Optional peers. */
-async function loadPackages(): Promise<{ bull: typeof import("bullmq"); redis: typeof import("ioredis") }> {
+async function loadPackages(): Promise<{ bull: typeof import("bullmq"); redis: RedisPackage }> {
   const [bull, redis] = await Promise.all([import("bullmq"), import("ioredis")]);
   return { bull, redis };
 }
@@ -134,7 +136,7 @@ export class Server {
 
   async #start(): Promise<void> {
     const { bull, redis } = await loadPackages().catch((error: unknown) => {
-      const isMissing = error instanceof Error && "code" in error && error.code === "MODULE_NOT_FOUND";
+      const isMissing = error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
       throw this.refuse(isMissing ? "clientMissing" : "broken", error);
     });
     const socketTimeout = this.#timeLimit;
@@ -209,7 +211,7 @@ export class Server {
     this.#events()?.up();
   }
 
-  #connect(redis: typeof import("ioredis"), own: RedisOptions): Client {
+  #connect(redis: RedisPackage, own: RedisOptions): Client {
     const { url, connection, cluster } = this.#settings;
     const options: RedisOptions = {
       connectTimeout: this.#timeLimit,
