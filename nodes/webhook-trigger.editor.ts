@@ -55,6 +55,12 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     verificationMethod: { value: defaults.verificationMethod, validate: validator("verificationMethod") },
     queryParameter: { value: defaults.queryParameter, validate: validator("queryParameter") },
     headerParameter: { value: defaults.headerParameter, validate: validator("headerParameter") },
+    keySource: { value: defaults.keySource, validate: validator("keySource") },
+    jwksUrl: { value: defaults.jwksUrl, validate: validator("jwksUrl") },
+    publicKey: { value: defaults.publicKey, validate: validator("publicKey") },
+    issuer: { value: defaults.issuer, validate: validator("issuer") },
+    audience: { value: defaults.audience, validate: validator("audience") },
+    requiredClaim: { value: defaults.requiredClaim, validate: validator("requiredClaim") },
     sender: { value: defaults.sender, validate: validator("sender") },
     scheme: { value: defaults.scheme, validate: validator("scheme") },
     senderSettings: { value: defaults.senderSettings, validate: settingsValidator() },
@@ -136,7 +142,8 @@ function prepare(node: WebhookNode): void {
   prepareMethods(node);
   prepareSender(node);
   prepareSections(node);
-  for (const field of ["verificationMethod", "reply"] as const) showUnlisted(field, withDefaults(node)[field]);
+  for (const field of ["verificationMethod", "keySource", "reply"] as const)
+    showUnlisted(field, withDefaults(node)[field]);
   prepareMessages();
   prepareCredentials(node);
   prepareHandover(node);

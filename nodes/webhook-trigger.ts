@@ -24,7 +24,7 @@ import {
   isMiddlewareBroken,
 } from "../src/config/node-red";
 import { describeOwnSettings, getOwnSettings } from "../src/config/own-settings";
-import { parseConfig } from "../src/config/parse";
+import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
 import { DeployGate } from "../src/flow/deploy-gate";
@@ -163,6 +163,12 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
 /** What an endpoint is made of. */
 type Whole = Common & Pick<Endpoint, "config" | "authenticator">;
 
+/** The method whose credential `httpNodeAuth` would check before. */
+function findGuarded(access: WebhookConfig["access"]): "basic" | "jwt" | undefined {
+  if (access.method === "basic") return "basic";
+  return access.method === "jwt" && access.name.toLowerCase() === "authorization" ? "jwt" : undefined;
+}
+
 function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const { config, authenticator, observers, registry, stores, completion } = whole;
   // Deliveries stored before are started, also where guaranteed delivery is off by now.
@@ -174,7 +180,8 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const records = stores.logOf(node.id, authenticator.redactor, config);
   const endpoint = createEndpoint(RED, node, { ...whole, duplicates, guaranteed, records });
   if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
-  if (config.access.method === "basic" && getSettings(RED).httpNodeAuth) node.warn(RED._("basic.guarded"));
+  const guarded = getSettings(RED).httpNodeAuth ? findGuarded(config.access) : undefined;
+  if (guarded !== undefined) node.warn(RED._(`${guarded}.guarded`));
   observers.run(endpoint);
   completion.watchErrors(node);
   const leave = flow && stores.process(node.id, flow, config.guaranteed);

@@ -21,7 +21,8 @@ const examination = new RateBound(100);
 
 /** Why a request was refused, without secrets. Whatever it contains, its refusal is reported. */
 function explain({ authenticator, problem, request, cause }: RefusedEvent): Explanation {
-  if (!request || problem.status !== 401 || cause !== undefined) return { reasons: [] };
+  if (!request || (problem.status !== 401 && problem !== problems.keysUnavailable) || cause !== undefined)
+    return { reasons: [] };
   // A stranger may have chosen the name of a header field or parameter.
   const redact = (value: string | number) =>
     typeof value === "string" ? authenticator.redactor.redact(value).slice(0, maxValue) : value;

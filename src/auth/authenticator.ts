@@ -34,8 +34,16 @@ export interface ReceivedFields {
   readonly rawHeaders: readonly string[];
 }
 
+/** The result for the head of a request, as far as it is known at once. */
+export type AuthResult = HeadResult | PendingHead;
+
 /** The result for the head of a request: authenticated, to be verified by the body, a handshake's reply, or refused. */
-export type AuthResult = Authenticated | PendingVerification | HandshakeAnswer | Problem;
+export type HeadResult = Authenticated | PendingVerification | HandshakeAnswer | Problem;
+
+/** The verification of a head that takes time. The body is not read before. */
+export interface PendingHead {
+  authenticate(): Promise<HeadResult>;
+}
 
 /** A verification that needs the body. */
 export interface PendingVerification {
@@ -86,6 +94,8 @@ export interface Authenticated {
   credential: Credential;
   /** Whether it is a test request. */
   isTest?: true;
+  /** Those of a JSON Web Token. */
+  claims?: Readonly<Record<string, unknown>>;
   /** When it was signed, in ms since the epoch. */
   sentAt?: number;
 }

@@ -2,6 +2,7 @@
 
 import type { SignatureAccess, WebhookConfig } from "../config/parse";
 import type { Breach, BrokenRule } from "../config/fields";
+import { findJwtPreset } from "../config/jwt-presets";
 import { type Problem, problems } from "../request/problem";
 import type {
   Authenticated,
@@ -15,6 +16,8 @@ import type {
 import { BasicAuthenticator } from "./basic";
 import { explainSignature } from "./diagnosis";
 import { Handshakes } from "./handshakes";
+import { JwtAuthenticator } from "./jwt";
+import { createJwtKeys } from "./jwt-keys";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
 import { type Scheme, schemeForSecret } from "./senders/sender";
@@ -36,9 +39,15 @@ export function createAuthenticator(
 ): Authenticator | Breach {
   if (sender !== "" && !isSenderId(sender)) return broken("sender.unknown");
   if (access.method === "basic") return new BasicAuthenticator(access, owner, testCredentials);
+  if (access.method === "jwt") {
+    const keys = createJwtKeys(access);
+    if (!keys) return broken("publicKey");
+    return new JwtAuthenticator(access, keys, owner, testCredentials, handshakesByToken(sender));
+  }
   if (access.method !== "signature")
     return new TokenAuthenticator(access, owner, testCredentials, handshakesByToken(sender));
   if (sender === "") return broken("sender.required");
+  if (findJwtPreset(sender)) return broken("verificationMethod");
   const { settings, secret: first, secondSecret: second, verifyToken } = access;
   const row = senders[sender];
   const scheme =

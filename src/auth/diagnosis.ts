@@ -110,7 +110,7 @@ function toReason(why: RefusalReason): Reason {
 }
 
 /** In SI symbols, which need no translation. */
-function toDuration(seconds: number): string {
+export function toDuration(seconds: number): string {
   const [size, symbol] = units.find(([unit]) => seconds >= 2 * unit) ?? [1, "s"];
   return `${Math.round(seconds / size)} ${symbol}`;
 }

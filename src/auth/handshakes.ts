@@ -2,7 +2,7 @@
 
 import type { Settings } from "../config/fields";
 import { Problem, problems } from "../request/problem";
-import type { Authenticated, AuthResult, Credential, HandshakeAnswer, PendingVerification } from "./authenticator";
+import type { Authenticated, Credential, HandshakeAnswer, HeadResult, PendingVerification } from "./authenticator";
 import { digest, isSame } from "./digest";
 import type { Condition, Handshake, Mac, Sender, Source } from "./senders/sender";
 import { Fields, type RequestHead, isInBody } from "./signature/fields";
@@ -42,7 +42,7 @@ export class Handshakes {
    *
    * @param authenticate the result for a request that is none
    */
-  begin(head: RequestHead, authenticate: () => Authenticated | PendingVerification | Problem): AuthResult {
+  begin(head: RequestHead, authenticate: () => Authenticated | PendingVerification | Problem): HeadResult {
     const request = new Fields(head);
     const possible = this.#unsigned.filter(({ method }) => method === head.method);
     const met = possible.find((handshake) => this.#holds(handshake, request, "head"));

@@ -107,7 +107,7 @@ export class TokenAuthenticator implements Authenticator {
  * RFC 6750 §2.1: credentials = "Bearer" 1*SP b64token, with the scheme in any letter case (RFC 9110 §11.1). Other
  * fields may hold the bare token, as GitLab's and Telegram's do.
  */
-function extractToken(value: string, bearerOnly: boolean): string | undefined {
+export function extractToken(value: string, bearerOnly: boolean): string | undefined {
   const bearer = /^bearer +(.+)$/i.exec(value)?.[1];
   const token = bearer ?? (bearerOnly ? "" : value);
   return token === "" ? undefined : token;

@@ -1,6 +1,7 @@
 // The saved fields: the default and the rule of each. The runtime and the editor's form both read them here.
 
 import { parseBlocks } from "./blocks";
+import { findJwtPreset, type JwtPreset, type KeySource, keySources } from "./jwt-presets";
 
 /** The exact length of a token, in characters. */
 export const tokenLength = 40;
@@ -15,6 +16,7 @@ export const hashes = ["sha1", "sha256", "sha384", "sha512"] as const;
 interface Choices {
   readonly verificationMethod: unknown;
   readonly sender: unknown;
+  readonly keySource: unknown;
   readonly reply: unknown;
   readonly replyStatus: unknown;
   readonly ignoreDuplicates: unknown;
@@ -34,6 +36,11 @@ const verifying =
   (method: string) =>
   ({ verificationMethod: given }: Choices) =>
     given === method || isEnvironmentValue(given);
+/** Not where the sender presets it. */
+const byJwt = (name: keyof JwtPreset) => (choices: Choices) =>
+  verifying("jwt")(choices) && findJwtPreset(choices.sender)?.[name] === undefined;
+const byKey = (source: KeySource) => (choices: Choices) =>
+  byJwt("keySource")(choices) && (choices.keySource === source || isEnvironmentValue(choices.keySource));
 const byCustomSender = (choices: Choices) => verifying("signature")(choices) && choices.sender === "custom";
 const byNode = ({ reply }: Choices) => reply === "now" || isEnvironmentValue(reply);
 const byFlow = ({ reply }: Choices) => reply === "flow" || isEnvironmentValue(reply);
@@ -48,13 +55,23 @@ export const fields = {
   /** The methods whose requests start the flow. */
   methods: { default: ["POST"], accepts: isMethodList },
   returnQueryParams: flag(),
-  verificationMethod: oneOf("header", "query", "basic", "signature"),
+  verificationMethod: oneOf("header", "query", "basic", "jwt", "signature"),
   queryParameter: { default: "state", accepts: (value) => text(value) !== "", isUsed: verifying("query") },
   headerParameter: {
     default: "Authorization",
     accepts: (value) => isFieldName(text(value)),
-    isUsed: verifying("header"),
+    isUsed: (choices) => verifying("header")(choices) || byJwt("headerParameter")(choices),
   },
+  /** Where the key of a JSON Web Token is from. */
+  keySource: { ...oneOf(...keySources), isUsed: byJwt("keySource") },
+  /** Where the issuer publishes its keys. */
+  jwksUrl: { default: "", accepts: isHttpsUrl, isUsed: byKey("jwks") },
+  /** In PEM. */
+  publicKey: { default: "", accepts: isPublicKey, isUsed: byKey("publicKey") },
+  issuer: { default: "", accepts: (value) => text(value) !== "", isUsed: byJwt("issuer") },
+  audience: { default: "", accepts: (value) => text(value) !== "", isUsed: byJwt("audience") },
+  /** `name=value`, or empty. */
+  requiredClaim: { default: "", isUsed: byJwt("requiredClaim") },
   /** Empty for any sender, the id of a known one, or `custom`. */
   sender: { default: "" },
   /** How a custom sender signs; `null` for all others. */
@@ -114,6 +131,7 @@ export type BrokenRule =
   | `user.${"required" | "colon"}`
   | "password.required"
   | `sender.${"required" | "unknown"}`
+  | `requiredClaim.${"format" | "required"}`
   | `secret.${"required" | "format"}`
   | "secondSecret.format"
   | "publicUrl"
@@ -150,6 +168,12 @@ function userRule(value: unknown): BrokenRule | undefined {
   return text(value).includes(":") ? "user.colon" : undefined;
 }
 
+/** The rule of the claim that some senders make necessary. */
+export function identityRule(value: unknown, sender: unknown): BrokenRule | undefined {
+  const { identity } = findJwtPreset(sender) ?? {};
+  return identity === undefined || text(value).startsWith(`${identity}=`) ? undefined : "requiredClaim.required";
+}
+
 function tokenRequired(value: unknown): BrokenRule | undefined {
   return text(value) === "" ? "token.required" : tokenRule("token", text(value));
 }
@@ -175,6 +199,7 @@ export const rules = {
   },
   user: userRule,
   password: (value) => (text(value) === "" ? "password.required" : undefined),
+  requiredClaim: (value) => (/^(?:[^=]+=[^]+)?$/.test(text(value)) ? undefined : "requiredClaim.format"),
   secret: (value) => (text(value) === "" ? "secret.required" : undefined),
   publicUrl: (value) => (text(value) === "" || /^https?:\/\/[^\s/?#]+/i.test(text(value)) ? undefined : "publicUrl"),
   signatureHeader: (value) => (text(value) === "" || isFieldName(text(value)) ? undefined : "signatureHeader"),
@@ -299,6 +324,16 @@ export function isFieldName(name: string): boolean {
 /** RFC 9110 §15.3.5 and §15.3.6: 204 and 205 have no content. */
 export function isWithoutContent(status: unknown): boolean {
   return ["204", "205"].includes(text(status));
+}
+
+/** Without user information and fragment. */
+function isHttpsUrl(value: unknown): boolean {
+  return /^https:\/\/[^\s/?#@]+(?:[/?][^\s#]*)?$/i.test(text(value));
+}
+
+/** RFC 7468 §5 and §13. Whether it is one, only Node.js can tell. */
+function isPublicKey(value: unknown): boolean {
+  return /^\s*-----BEGIN (?:PUBLIC KEY|CERTIFICATE)-----\s/.test(text(value));
 }
 
 function isMethodList(value: unknown): boolean {

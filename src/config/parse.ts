@@ -7,6 +7,7 @@ import {
   defaults,
   type DuplicateKey,
   fieldNames,
+  identityRule,
   isDuplicateKey,
   isEnvironmentValue,
   isFieldUsed,
@@ -24,6 +25,7 @@ import {
   withDefaults,
 } from "./fields";
 import { adminRule, type Roots } from "./host";
+import { findJwtPreset, type KeySource } from "./jwt-presets";
 
 /** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */
 export interface WebhookConfig {
@@ -34,7 +36,7 @@ export interface WebhookConfig {
   returnQueryParams: boolean;
   /** Empty for any sender. */
   sender: string;
-  access: TokenAccess | BasicAccess | SignatureAccess;
+  access: TokenAccess | BasicAccess | JwtAccess | SignatureAccess;
   reply: ReplyNow | ReplyByFlow;
   /** Missing where duplicates start the flow. */
   duplicates: DuplicatePolicy | undefined;
@@ -73,6 +75,27 @@ export interface BasicAccess {
   secondPassword: string;
 }
 
+/** Authentication by a JSON Web Token (RFC 7519). */
+export interface JwtAccess {
+  method: "jwt";
+  /** The header field that has the token. */
+  name: string;
+  keySource: KeySource;
+  jwksUrl: string;
+  publicKey: string;
+  secret: string;
+  /** Accepted as well; empty for none. */
+  secondSecret: string;
+  /** Empty where it is not checked. */
+  issuer: string;
+  /** Empty where it is not checked. */
+  audience: string;
+  /** The claims that a token must have, with their values as texts. */
+  claims: Readonly<Record<string, string>>;
+  /** The claim with the SHA-256 of the body in hexadecimal digits. Such a token needs no `exp`. */
+  bodyDigest: string | undefined;
+}
+
 /** Authentication by the sender's signature. */
 export interface SignatureAccess {
   method: "signature";
@@ -86,7 +109,7 @@ export interface SignatureAccess {
 }
 
 export function hasTwoCredentials(access: WebhookConfig["access"]): boolean {
-  if (access.method === "signature") return access.secondSecret !== "";
+  if (access.method === "signature" || access.method === "jwt") return access.secondSecret !== "";
   return (access.method === "basic" ? access.secondPassword : access.secondToken) !== "";
 }
 
@@ -157,12 +180,37 @@ function parseAccess(
 ): WebhookConfig["access"] | Breach {
   const { verificationMethod: method } = saved;
   if (method === "signature") return signatureAccess(saved, credentials, usualUrl);
+  if (method === "jwt") return jwtAccess(saved, credentials);
   return method === "basic" ? basicAccess(credentials) : tokenAccess(saved, credentials, method as TokenMethod);
 }
 
 function basicAccess({ user, password, secondPassword }: SavedCredentials): BasicAccess | Breach {
   const access = { user: text(user), password: text(password), secondPassword: text(secondPassword) };
   return findBreach({ user, password, secondPassword }) ?? { method: "basic", ...access };
+}
+
+function jwtAccess(given: SavedFields, { secret, secondSecret }: SavedCredentials): JwtAccess | Breach {
+  const preset = findJwtPreset(given.sender);
+  const { keySource, headerParameter, jwksUrl, publicKey, issuer, audience, requiredClaim } = { ...given, ...preset };
+  const secrets = keySource === "secret" ? { secret, secondSecret } : {};
+  const breach = findBreach(secrets);
+  if (breach) return breach;
+  const rule = identityRule(requiredClaim, given.sender);
+  if (rule) return { rule, value: "" };
+  const [, name, value = ""] = /^([^=]+)=([^]+)$/.exec(text(requiredClaim)) ?? [];
+  return {
+    method: "jwt",
+    name: text(headerParameter),
+    keySource: keySource as KeySource,
+    jwksUrl: text(jwksUrl),
+    publicKey: text(publicKey),
+    secret: text(secrets.secret),
+    secondSecret: text(secrets.secondSecret),
+    issuer: text(issuer),
+    audience: text(audience),
+    claims: { ...preset?.claims, ...(name !== undefined && { [name]: value }) },
+    bodyDigest: preset?.bodyDigest,
+  };
 }
 
 function tokenAccess(

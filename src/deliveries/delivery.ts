@@ -1,7 +1,7 @@
 // A delivery: one request of a sender and what became of it.
 
 import { redactHeaders } from "../auth/redactor";
-import type { Credential, Reason } from "../auth/authenticator";
+import type { Authenticated, Credential, Reason } from "../auth/authenticator";
 import type { SenderId } from "../auth/senders/table";
 import type { Body } from "../request/decode";
 import type { RequestInfo } from "../request/request-info";
@@ -53,6 +53,8 @@ export interface Webhook {
   /** When it was signed, in ms since the epoch. */
   sentAt?: number;
   credential: Credential;
+  /** Those of a JSON Web Token. */
+  claims?: Authenticated["claims"];
   /** The number of this start of the flow; missing without retries. */
   attempt?: number;
   replay?: true;

@@ -121,7 +121,8 @@ const done = Promise.resolve();
 
 /** Bytes, approximately. */
 function measure({ head, webhook, answer = "", error = "" }: Delivery, { buffer }: Buffer): number {
-  const told = (webhook?.event?.length ?? 0) + (webhook?.id?.length ?? 0) + answer.length + error.length;
+  const { event = "", id = "", claims } = webhook ?? {};
+  const told = event.length + id.length + (claims ? JSON.stringify(claims).length : 0) + answer.length + error.length;
   let fields = head.path.length + head.search.length;
   for (const name in head.headers) fields += name.length + String(head.headers[name]).length;
   return overhead + buffer.byteLength + told + fields;

@@ -171,10 +171,15 @@ function hasGone({ request, response }: Exchange): boolean {
 function describeWebhook(
   exchange: Exchange,
   { sender, authenticator, guaranteed }: Endpoint,
-  { credential, sentAt }: Authenticated,
+  { credential, sentAt, claims }: Authenticated,
   { bytes }: Content,
 ): Webhook {
-  const proof = { credential, ...(sentAt !== undefined && { sentAt }), ...(guaranteed && { attempt: 1 }) };
+  const proof = {
+    credential,
+    ...(sentAt !== undefined && { sentAt }),
+    ...(claims && { claims }),
+    ...(guaranteed && { attempt: 1 }),
+  };
   if (!sender) return proof;
   const values = Object.entries<string>({ ...readSenderDelivery(sender.row, getHead(exchange), bytes) });
   // An id with a secret in it cannot be used: redacted, all of them would be the same.

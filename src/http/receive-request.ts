@@ -141,7 +141,8 @@ export function isHandshake(exchange: Exchange, endpoint: Endpoint): boolean {
  * @throws {Interference} when middleware in front has consumed a body that must be verified
  */
 export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<Received> {
-  const entry = judgeHead(exchange, endpoint);
+  const judged = judgeHead(exchange, endpoint);
+  const entry = "authenticate" in judged ? await judged.authenticate() : judged;
   if (entry instanceof Problem || "status" in entry) return { endpoint, verdict: entry };
   const pending = "verify" in entry ? entry : undefined;
   const limit = Math.min(endpoint.limit, pending?.limit?.bytes ?? Infinity);

@@ -62,6 +62,7 @@ const table = {
   // RFC 9110 §11.6.1; the scheme has no parameters.
   signatureMissing: [401, "This endpoint needs a signature, and the request has none.", signature],
   signatureInvalid: [401, "The signature of the request is not valid for this endpoint.", signature],
+  keysUnavailable: [503, "The request could not be verified now. Please try again.", retryAfter(30)],
   handshakeRefused: [400, "The handshake is not the one that this endpoint takes."],
   memoryFull: [503, "There is no memory for this request now. Please try again.", retryAfter(1)],
   addressNotAllowed: [403, "This endpoint takes no requests from this address."],

@@ -5,7 +5,7 @@ import type { Flow } from "./node-red";
 export const token = "0123456789abcdefghijABCDEFGHIJ-_~.!$*+,=";
 export const bearer = { Authorization: `Bearer ${token}` };
 
-const earlierFields = ["name", "relativePath", "methods", "returnQueryParams", "verificationMethod", "queryParameter", "headerParameter", "sender", "scheme", "senderSettings"] as const; // prettier-ignore
+const earlierFields = ["name", "relativePath", "methods", "returnQueryParams", "verificationMethod", "queryParameter", "headerParameter", "keySource", "jwksUrl", "publicKey", "issuer", "audience", "requiredClaim", "sender", "scheme", "senderSettings"] as const; // prettier-ignore
 export type HandlingField = Exclude<keyof SavedFields, (typeof earlierFields)[number]>;
 
 /** The fields that say what becomes of requests. */

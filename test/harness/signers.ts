@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import type { SenderId } from "../../src/auth/senders/table";
+import { type SenderId, senderIds } from "../../src/auth/senders/table";
+import { findJwtPreset, type JwtSenderId } from "../../src/config/jwt-presets";
 
 /**
  * Each sender's side, written from its documentation with nothing but `node:crypto`: it shares no code and no data with
@@ -102,7 +103,11 @@ function signedBy(account: number, message: Buffer): Buffer {
 const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const iso = (at: number) => new Date(at * 1000).toISOString();
 
-export const signers: Record<Exclude<SenderId, "custom">, Signer> = {
+/** Those that sign their requests, or send the secret itself. */
+export type SigningId = Exclude<SenderId, "custom" | JwtSenderId>;
+export const signingIds = senderIds.filter((id): id is SigningId => id !== "custom" && !findJwtPreset(id));
+
+export const signers: Record<SigningId, Signer> = {
   github: overBody("X-Hub-Signature-256", "hex", "sha256="),
   gitlab: token("X-Gitlab-Token"),
   "gitlab-signed": standardWebhooks("webhook"),

@@ -21,12 +21,18 @@ describe("for any configuration", () => {
     relativePath: fc.oneof(path, urlPart, value) as fc.Arbitrary<string>,
     returnQueryParams: fc.oneof(fc.boolean(), value) as fc.Arbitrary<boolean>,
     verificationMethod: fc.oneof(
-      fc.constantFrom("header", "query", "basic", "signature"),
+      fc.constantFrom("header", "query", "basic", "jwt", "signature"),
       value,
     ) as fc.Arbitrary<string>,
     queryParameter: value as fc.Arbitrary<string>,
     headerParameter: fc.oneof(fc.constantFrom("Authorization", "X-Token"), value) as fc.Arbitrary<string>,
-    sender: fc.oneof(fc.constantFrom("", "github"), value) as fc.Arbitrary<string>,
+    keySource: fc.oneof(fc.constantFrom("jwks", "publicKey", "secret"), value) as fc.Arbitrary<string>,
+    jwksUrl: fc.oneof(fc.constantFrom("https://issuer.example/keys"), urlPart, value) as fc.Arbitrary<string>,
+    publicKey: fc.oneof(fc.constantFrom("-----BEGIN PUBLIC KEY-----\n"), value) as fc.Arbitrary<string>,
+    issuer: value as fc.Arbitrary<string>,
+    audience: value as fc.Arbitrary<string>,
+    requiredClaim: fc.oneof(fc.constantFrom("", "email=a"), value) as fc.Arbitrary<string>,
+    sender: fc.oneof(fc.constantFrom("", "github", "google-pubsub", "netlify"), value) as fc.Arbitrary<string>,
     scheme: value,
     senderSettings: fc.oneof(fc.dictionary(fc.constantFrom("publicUrl", "alg", "arm"), value), value) as fc.Arbitrary<
       Record<string, unknown>
@@ -52,7 +58,7 @@ describe("for any configuration", () => {
       config.path.should.match(/^(\/([A-Za-z0-9\-._~]+|:\w+))+$/).and.not.match(/\/\.{1,2}(\/|$)/);
       config.path.length.should.be.belowOrEqual(255);
       const { access } = config;
-      access.method.should.match(/^(header|query|basic|signature)$/);
+      access.method.should.match(/^(header|query|basic|jwt|signature)$/);
       if (access.method === "signature") {
         for (const value of [access.secret, access.secondSecret, access.verifyToken]) value.should.be.a.String();
         return;
@@ -60,6 +66,15 @@ describe("for any configuration", () => {
       if (access.method === "basic") {
         access.user.should.match(/^[^:]+$/);
         access.password.should.not.equal("");
+        return;
+      }
+      if (access.method === "jwt") {
+        const { keySource, jwksUrl, secret, issuer, audience, bodyDigest } = access;
+        keySource.should.match(/^(jwks|publicKey|secret)$/);
+        if (keySource === "jwks") new URL(jwksUrl).protocol.should.equal("https:");
+        if (keySource === "secret") secret.should.not.equal("");
+        // Netlify has no audience, but signs the body.
+        if (bodyDigest === undefined) [issuer, audience].should.not.containEql("");
         return;
       }
       access.token.should.match(/^[\x21-\x7e]{40}$/);

@@ -2,16 +2,14 @@ import fc from "fast-check";
 import { inspect } from "node:util";
 import should from "should";
 import { algorithms, encodings, keyFormats, timeUnits } from "../../src/auth/senders/sender";
-import { type SenderId, senderIds } from "../../src/auth/senders/table";
 import { parseScheme } from "../../src/auth/signature/scheme";
 import { seed } from "../harness/property";
-import { type Signer, signers } from "../harness/signers";
+import { type Signer, signers, type SigningId, signingIds as senders } from "../harness/signers";
 import { type Came, outcomeOf, schemeOf, type Setup, verdictOn } from "../harness/verification";
 
 /** How many signatures are changed in all: `MUTATIONS=1000000 npm test -- --grep changed` takes half a minute. */
 const mutations = Number(process.env.MUTATIONS ?? 10_000);
 const at = 1_767_225_600;
-const senders = senderIds.filter((id): id is Exclude<SenderId, "custom"> => id !== "custom");
 
 interface Sent extends Came {
   fields: [string, string][];
@@ -26,7 +24,7 @@ function sent(signer: Signer, account: number, bytes: Buffer, id = "msg_1"): Sen
   return { fields, head: { method: "POST", rawHeaders: fields.flat(), search }, body, at };
 }
 
-function setupOf(id: (typeof senders)[number], first: number, second?: number): Setup {
+function setupOf(id: SigningId, first: number, second?: number): Setup {
   const { secrets, publicUrl = "" } = signers[id];
   const scheme = schemeOf(id, publicUrl);
   return {

@@ -1,20 +1,17 @@
 import { gzipSync } from "node:zlib";
 import should from "should";
-import { type SenderId, senderIds, senders } from "../../src/auth/senders/table";
+import { senders } from "../../src/auth/senders/table";
 import { tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { useNodeRed } from "../harness/layouts";
-import { type Signer, signers } from "../harness/signers";
+import { type Signer, signers, type SigningId, signingIds } from "../harness/signers";
 
-type Known = Exclude<SenderId, "custom">;
-
-const known = senderIds.filter((id): id is Known => id !== "custom");
 /** What parsers love to change: a byte-order mark, line ends, escapes, numbers, names that are there twice. */
 const awkward = Buffer.from(
   '\ufeff{"a":1.0,\r\n"b":"\\u00e9\\/","a":10000000000000000000001,"type":"t","id":"evt_1"}\n',
 );
 
-function node(id: Known, signer: Signer) {
+function node(id: SigningId, signer: Signer) {
   const [secret, secondSecret] = signer.secrets;
   return webhook(id, `/${id}`, {
     sender: id,
@@ -26,10 +23,10 @@ function node(id: Known, signer: Signer) {
 
 describe("the signature of a sender", () => {
   let serial = 0;
-  const nodeRed = useNodeRed({ flow: tab(...known.map((id) => node(id, signers[id]))) });
+  const nodeRed = useNodeRed({ flow: tab(...signingIds.map((id) => node(id, signers[id]))) });
 
   /** Sends what an account of the sender signs, with what is changed on the way. */
-  async function post(id: Known, account: number, change = (body: Buffer) => body) {
+  async function post(id: SigningId, account: number, change = (body: Buffer) => body) {
     const signer = signers[id];
     const at = Math.floor(Date.now() / 1000);
     const unsigned = { body: signer.body?.(awkward, account, at) ?? awkward, at, id: `msg_${++serial}` };
@@ -39,7 +36,7 @@ describe("the signature of a sender", () => {
     return send(url, { headers: { "Content-Type": "application/json", ...signed }, body: change(unsigned.body) });
   }
 
-  for (const id of known) {
+  for (const id of signingIds) {
     it(`starts the flow for ${id} by either secret, and is refused by another secret or for another body`, async () => {
       const first = nodeRed().messages.length;
       for (const account of [0, 1]) {

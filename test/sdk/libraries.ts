@@ -11,7 +11,7 @@ import { Webhook as StandardWebhook } from "standardwebhooks";
 import Stripe from "stripe";
 import { Webhook as SvixWebhook } from "svix";
 import twilio from "twilio";
-import type { SenderId } from "../../src/auth/senders/table";
+import type { SigningId } from "../harness/signers";
 import { signers, type Unsigned } from "../harness/signers";
 
 NodeRuntime.initialize();
@@ -30,7 +30,7 @@ export interface Sent {
 export interface Library {
   /** Its package. */
   name: string;
-  sender: Exclude<SenderId, "custom">;
+  sender: SigningId;
   /** Whether it is given the bytes of a body. The others are given text, and some of them read it as JSON. */
   takesBytes?: true;
   /** The fields with which the sender signs, where the library can tell. */

@@ -3,6 +3,7 @@
 import { mask, present, type Presentation } from "../../../src/auth/present";
 import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
 import { type SavedFields, withDefaults } from "../../../src/config/fields";
+import { findJwtPreset } from "../../../src/config/jwt-presets";
 import type { Detail } from "../../../src/deliveries/summary";
 import { findSender, findTokenPlace, type WebhookNode } from "../form/fields";
 import { type EditorNode, quote, quoteLiteral } from "../host";
@@ -82,7 +83,13 @@ export function presentCredential(node: EditorNode | null): PresentedCredential 
   const unknown = { headers: {}, search: "", isSigned: false };
   if (!isWebhook(node)) return { ...unknown, hint: text("delivery.curlNoNode") };
   const saved = withDefaults(node);
-  const { verificationMethod } = saved;
+  const { verificationMethod, sender, headerParameter } = saved;
+  if (verificationMethod === "jwt") {
+    const placeholder = text("testRequest.placeholder");
+    const name = findJwtPreset(sender)?.headerParameter ?? headerParameter;
+    const hint = text("delivery.curlJwt", { placeholder });
+    return { ...present({ method: "header", name }, placeholder), hint, isSigned: true };
+  }
   if (verificationMethod === "basic") return { ...unknown, hint: text("delivery.curlBasic"), user: "USER:PASSWORD" };
   if (verificationMethod !== "header" && verificationMethod !== "query") return presentSignature(saved);
   const place = findTokenPlace(node, saved);

@@ -12,6 +12,7 @@ import {
   credentialNames,
   defaults,
   fieldNames,
+  identityRule,
   isEnvironmentValue,
   isFieldUsed,
   isPattern,
@@ -27,6 +28,7 @@ import {
   withDefaults,
 } from "../../../src/config/fields";
 import { adminRule, parseBaseUrl, type Roots } from "../../../src/config/host";
+import { findJwtPreset } from "../../../src/config/jwt-presets";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
 import { type Editor, type EditorNode, parseJson, updateText, type Validator } from "../host";
@@ -269,6 +271,9 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
   guaranteed: (value) =>
     rules.guaranteed(value) ?? (isTrue(value) && keeping() === "none" ? "storeMissing" : undefined),
   relativePath: (value) => rules.relativePath(value) ?? adminRule(text(value), roots()),
+  verificationMethod: (value, { sender }) =>
+    value === "signature" && findJwtPreset(sender) ? "verificationMethod" : rules.verificationMethod(value),
+  requiredClaim: (value, { sender }) => rules.requiredClaim(value) ?? identityRule(value, sender),
   sender(value, { verificationMethod }) {
     if (text(value) === "") return verificationMethod === "signature" ? "sender.required" : undefined;
     return findSender(value) ? undefined : "sender.unknown";
@@ -307,7 +312,8 @@ function whereNeeded(rule: (value: unknown) => BrokenRule | undefined) {
 }
 
 /** Whether a secret has the format of the sender's key. */
-function isReadable(secret: unknown, { sender, scheme }: SavedFields): boolean {
+function isReadable(secret: unknown, { verificationMethod, sender, scheme }: SavedFields): boolean {
+  if (verificationMethod === "jwt") return true;
   const known: Sender | undefined = findSender(sender);
   const parsed = sender === "custom" ? parseScheme(scheme) : known && schemeForSecret(known, text(secret));
   return text(secret) === "" || !parsed || "rule" in parsed || hasKeyFormat(text(secret), parsed.key);
@@ -339,14 +345,14 @@ export function isUsed(field: Field, values: SavedFields): boolean {
   switch (field) {
     case "token":
     case "secondToken":
-      return isUnknown || (!signs && method !== "basic");
+      return isUnknown || method === "header" || method === "query";
     case "user":
     case "password":
     case "secondPassword":
       return isUnknown || method === "basic";
     case "secret":
     case "secondSecret":
-      return signs;
+      return signs || (method === "jwt" && sharesKey(values));
     case "publicUrl":
       return signs && hasSetting(sender, field) && (sender !== "custom" || usesSignedUrl(values));
     case "signatureHeader":
@@ -359,6 +365,12 @@ export function isUsed(field: Field, values: SavedFields): boolean {
     default:
       return isFieldUsed(field, values);
   }
+}
+
+/** Whether the key of JSON Web Tokens is a secret. */
+function sharesKey({ sender, keySource }: SavedFields): boolean {
+  const source = findJwtPreset(sender)?.keySource ?? keySource;
+  return source === "secret" || isEnvironmentValue(source);
 }
 
 /** Whether a custom scheme needs the URL. */

@@ -12,6 +12,7 @@ import {
 } from "../../../src/config/fields";
 import { parseBaseUrl } from "../../../src/config/host";
 import { getPatternKey } from "../../../src/request/path-patterns";
+import { findJwtPreset } from "../../../src/config/jwt-presets";
 import { docsUrl, type Editor, type EditorNode, prepareCopyButton, quote } from "../host";
 import { credentialToGive, isShown } from "./credentials";
 import {
@@ -94,11 +95,19 @@ export function showHandover(node: WebhookNode): void {
   }
   showNote("#webhook-trigger-note-yours", describeMissing(node, Object.values(shown)));
   showNote("#webhook-trigger-note-seen", describeNew(node));
+  $("#webhook-trigger-note-token-guarded").toggle(isTokenGuarded(node));
   $("#webhook-trigger-note-closed").toggle(roots().node === false);
   const url = composeSenderUrl(node);
   showNote("#webhook-trigger-note-reach", url === undefined ? "" : describeReach(node, url));
   showNote("#webhook-trigger-note-taken", describeRival(node));
   $("#webhook-trigger-hint-methods").text(describeMethods(node));
+}
+
+/** Whether `httpNodeAuth` checks the header field of the JSON Web Token. */
+function isTokenGuarded(node: WebhookNode): boolean {
+  const { verificationMethod, sender, headerParameter } = valuesInForm(node);
+  const name = findJwtPreset(sender)?.headerParameter ?? headerParameter;
+  return RED.settings.webhookTriggerHasNodeAuth && verificationMethod === "jwt" && /^authorization$/i.test(name);
 }
 
 /** What GET means for the message, and for a token in the URL. */
@@ -231,8 +240,9 @@ export function describeCommand(node: WebhookNode): string {
   return node._(isSigned() ? "section.noLine" : "section.lineUnknown");
 }
 
+/** Whether each request needs a signature or a signed token. */
 function isSigned(): boolean {
-  return inputValue("verificationMethod") === "signature";
+  return ["signature", "jwt"].includes(inputValue("verificationMethod"));
 }
 
 function composeCommand(node: WebhookNode): string | undefined {

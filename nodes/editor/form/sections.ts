@@ -68,6 +68,7 @@ function describeVerification(node: WebhookNode): string {
   if (method === "header" || method === "query") {
     return node._(`section.${method}`, { name: values[placementField[method]] });
   }
+  if (method === "jwt") return node._("section.jwt", { name: shortName(sender) || inputValue("issuer") });
   if (method === "basic") return node._("section.basic", { name: inputValue("user") });
   if (method !== "signature") return method;
   const name = sender === "custom" ? "" : shortName(sender);

@@ -4,6 +4,7 @@ import type { Scheme } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
 import { defaults, hashes, type SavedFields, text, withDefaults } from "../../../src/config/fields";
 import { prepareCustom } from "./custom";
+import { findJwtPreset } from "../../../src/config/jwt-presets";
 import { enterMissing, removeGenerated } from "./credentials";
 import {
   fieldValue,
@@ -34,6 +35,7 @@ function getPreset(id: string): Preset {
   if (id === "") return { verificationMethod, headerParameter };
   const sender = findSender(id);
   if (!sender) return {};
+  if (findJwtPreset(id)) return { verificationMethod: "jwt" };
   const [header] = sender.scheme.sig.headers;
   if (sender.scheme.alg === "token" && header !== undefined) {
     return { verificationMethod: "header", headerParameter: header };
@@ -110,7 +112,8 @@ export function showSettings(publicUrl: string): void {
 function prepareScheme(node: WebhookNode): void {
   const scheme = input("scheme").val(formatScheme(withDefaults(node).scheme));
   const choice = $("#webhook-trigger-schemeOf");
-  choice.append(new Option(node._("scheme.choose"), ""), ...sortedIds.map((id) => new Option(senders[id].name, id)));
+  const signing = sortedIds.filter((id) => !findJwtPreset(id));
+  choice.append(new Option(node._("scheme.choose"), ""), ...signing.map((id) => new Option(senders[id].name, id)));
   choice.on("change", () => {
     const id = choice.val();
     if (isSenderId(id)) scheme.val(formatScheme(senders[id].scheme)).trigger("change");

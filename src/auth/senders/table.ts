@@ -5,6 +5,7 @@ import { chats } from "./chats";
 import { codeHosts } from "./code-hosts";
 import { commerce } from "./commerce";
 import { devices } from "./devices";
+import { byJwt } from "./jwt";
 import { open } from "./open";
 import { operations } from "./operations";
 import type { Sender } from "./sender";
@@ -20,6 +21,7 @@ const rows = {
   ...carriers,
   ...operations,
   ...devices,
+  ...byJwt,
   ...open,
 };
 

@@ -17,6 +17,11 @@ function parse(fields: Given, roots = separate, baseUrl?: string) {
   return parseConfig({ ...saved, ...fields } as SavedFields, { token, ...fields }, { roots, baseUrl });
 }
 
+const jwt = {
+  ...{ verificationMethod: "jwt", keySource: "jwks", jwksUrl: "https://issuer.example/keys" },
+  ...{ issuer: "https://issuer.example", audience: "orders" },
+} as const;
+
 const plain = {
   methods: ["POST"],
   reply: { by: "now", status: 200, body: "", type: "application/json" },
@@ -73,6 +78,14 @@ describe("parseConfig", () => {
       ["rateLimit", "rateLimit", [-1]],
       ["queryParameter", "queryParameter", [""], { verificationMethod: "query" }],
       ["headerParameter", "headerParameter", ["", "X Token", "X:Token", "Tökén", "a\nb"]],
+      ["keySource", "keySource", ["", "url", "JWKS", true, null], jwt],
+      ["jwksUrl", "jwksUrl", ["", "http://issuer.example/keys", "issuer.example", "https://", "https://user@issuer.example/", "https://issuer.example/#a", "https://a b/", null], jwt],
+      ["publicKey", "publicKey", ["", "a key", "-----BEGIN PRIVATE KEY-----\n", "x-----BEGIN PUBLIC KEY-----\n", null], { ...jwt, keySource: "publicKey" }],
+      ["secret.required", "secret", ["", undefined, null], { ...jwt, keySource: "secret" }],
+      ["issuer", "issuer", ["", true, null], jwt],
+      ["audience", "audience", ["", {}, null], jwt],
+      ["requiredClaim.format", "requiredClaim", ["email", "=a", "email="], jwt],
+      ["requiredClaim.required", "requiredClaim", ["", "sub=1"], { ...jwt, sender: "google-pubsub" }],
       ["returnQueryParams", "returnQueryParams", ["yes", "", 1, ["true"], { toString: null }]],
       ...(["relativePath", "headerParameter", "verificationMethod", "returnQueryParams"] as const).map((field): (typeof broken)[number] => ["environment", field, ["${NAME}", "$(NAME)"]]),
       ["environment", "token", [`\${${"A".repeat(37)}}`]],
@@ -137,6 +150,23 @@ describe("parseConfig", () => {
         parse({ ...signed, ...fields }).should.have.property("rule", rule);
       });
     }
+  });
+
+  it("takes from a sender of JSON Web Tokens what it documents of them, whatever the fields have", () => {
+    const others = { keySource: "publicKey", publicKey: "none", headerParameter: "X Token", issuer: "${NAME}" };
+    const given = { ...jwt, ...others, sender: "google-pubsub", requiredClaim: "email=a@b=c" };
+    parse(given).should.have.property("access", {
+      ...{ method: "jwt", name: "Authorization", keySource: "jwks", publicKey: "none", secret: "", secondSecret: "" },
+      jwksUrl: "https://www.googleapis.com/oauth2/v3/certs",
+      ...{ issuer: "https://accounts.google.com", audience: "orders", bodyDigest: undefined },
+      claims: { email_verified: "true", email: "a@b=c" },
+    });
+    parse({ ...given, sender: "netlify", audience: "", secret: "s3cret" })
+      .should.have.property("access")
+      .containEql({
+        ...{ name: "X-Webhook-Signature", keySource: "secret", secret: "s3cret", issuer: "netlify", audience: "" },
+        ...{ claims: {}, bodyDigest: "sha256" },
+      });
   });
 
   describe("keeps Node-RED's admin API free", () => {

@@ -43,6 +43,7 @@ describe("MemoryLog", () => {
       { head: { ...delivered("").head, headers: { long } } },
       { head: { ...delivered("").head, headers: { many: [long] } } },
       { webhook: { event: long, credential: "first" } },
+      { webhook: { claims: { long }, credential: "first" } },
       { answer: long },
       { error: long },
     ];

@@ -1,0 +1,50 @@
+// Fetches what others publish for verification, such as key sets.
+
+/** Why something could not be fetched; its text is under `whyNot.fetch` in the message catalog. */
+type FetchFailureKind = "unreachable" | "late" | "status" | "redirect" | "tooLarge" | "malformed" | "busy";
+
+export class FetchFailure extends Error {
+  constructor(
+    readonly kind: FetchFailureKind,
+    readonly host: string,
+  ) {
+    super(`${kind}: ${host}`);
+  }
+}
+
+/** Some identity providers publish dozens of keys with their certificates. */
+const maxBytes = 512 * 1024;
+const timeoutMs = 5000;
+
+/**
+ * Fetches by https only, without following redirects, bounded in size and time. The caller bounds how often, as requests
+ * of strangers are the cause.
+ *
+ * @returns the body
+ * @throws {FetchFailure}
+ */
+export async function fetchPublished(url: URL): Promise<Buffer> {
+  const { host } = url;
+  if (url.protocol !== "https:") throw new FetchFailure("unreachable", host);
+  const signal = AbortSignal.timeout(timeoutMs);
+  try {
+    const response = await fetch(url, { redirect: "manual", signal });
+    const { status, body } = response;
+    if (status !== 200) {
+      await body?.cancel();
+      throw new FetchFailure(status >= 300 && status < 400 ? "redirect" : "status", host);
+    }
+    const chunks: Uint8Array[] = [];
+    let length = 0;
+    // Leaving the loop cancels the rest.
+    for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+      length += chunk.length;
+      if (length > maxBytes) throw new FetchFailure("tooLarge", host);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks);
+  } catch (error) {
+    if (error instanceof FetchFailure) throw error;
+    throw new FetchFailure(signal.aborted ? "late" : "unreachable", host);
+  }
+}

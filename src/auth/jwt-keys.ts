@@ -1,0 +1,175 @@
+// The keys of JSON Web Tokens: those of the node, or those that the issuer publishes.
+
+import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } from "node:crypto";
+import type { JwtAccess } from "../config/parse";
+import type { Credential } from "./authenticator";
+import { FetchFailure, fetchPublished } from "./fetch-published";
+
+export interface JwtKey {
+  /** In a key set (RFC 7517 §4.5). */
+  readonly id?: string;
+  /** Those of this kind of key alone, so that a public key is never taken for a secret (RFC 8725 §3.1). */
+  readonly algorithms: readonly string[];
+  readonly key: KeyObject;
+  readonly credential: Credential;
+}
+
+export interface JwtKeys {
+  /** The algorithms that a token may name. */
+  readonly algorithms: readonly string[];
+  /** Why there are no keys; missing where there are some. */
+  readonly failure?: FetchFailure | undefined;
+  /** Whether there is a key with an id; missing where ids do not matter. */
+  knows?(id: unknown): boolean;
+  /**
+   * The keys that may have signed a token.
+   *
+   * @param id the one that it names
+   * @throws {FetchFailure}
+   */
+  find(id: string | undefined): readonly JwtKey[] | Promise<readonly JwtKey[]>;
+}
+
+/** @returns nothing where the public key is none that tokens are signed with */
+export function createJwtKeys(access: JwtAccess): JwtKeys | undefined {
+  const { keySource, jwksUrl, publicKey, secret, secondSecret } = access;
+  if (keySource === "jwks") return new KeySet(new URL(jwksUrl));
+  const keys = keySource === "secret" ? createSecretKeys(secret, secondSecret) : parsePublicKey(publicKey);
+  return keys && { algorithms: keys.flatMap(({ algorithms }) => algorithms), find: () => keys };
+}
+
+/** RFC 7518 §3.2. */
+const hmac = ["HS256", "HS384", "HS512"];
+/** RFC 7518 §3.3 and §3.5. */
+const rsa = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"];
+/** RFC 7518 §3.4. */
+const byCurve: Readonly<Record<string, string>> = { prime256v1: "ES256", secp384r1: "ES384", secp521r1: "ES512" };
+/** RFC 8037 §3.1 and RFC 9864 §2.2. */
+const ed25519 = ["EdDSA", "Ed25519"];
+
+function createSecretKeys(...secrets: readonly string[]): JwtKey[] {
+  const given = secrets.filter((secret) => secret !== "");
+  return given.map((secret, index) => {
+    const key = createSecretKey(secret, "utf8");
+    return { algorithms: hmac, key, credential: index === 0 ? "first" : "second" };
+  });
+}
+
+function parsePublicKey(pem: string): JwtKey[] | undefined {
+  try {
+    const key = toJwtKey(createPublicKey(pem));
+    return key && [key];
+  } catch {
+    return undefined;
+  }
+}
+
+/** @returns nothing for a key of another kind, and a short one (RFC 7518 §3.3) */
+function toJwtKey(key: KeyObject): JwtKey | undefined {
+  const { asymmetricKeyType: type, asymmetricKeyDetails: details } = key;
+  const isRsa = type === "rsa" && (details?.modulusLength ?? 0) >= 2048;
+  const ofCurve = byCurve[details?.namedCurve ?? ""];
+  const algorithms = isRsa ? rsa : type === "ed25519" ? ed25519 : ofCurve === undefined ? [] : [ofCurve];
+  return algorithms.length > 0 ? { algorithms, key, credential: "first" } : undefined;
+}
+
+/** Then the keys are fetched anew. */
+const freshMs = 10 * 60_000;
+/** So long they are used while they cannot be fetched. */
+const usableMs = 60 * 60_000;
+/** The least time between two fetches. A new key is known after this time. */
+const cooldownMs = 15_000;
+/** How many requests may wait for one fetch. */
+const maxWaiting = 100;
+
+/** The key set of an issuer (RFC 7517 §5), fetched with the first request. */
+class KeySet implements JwtKeys {
+  readonly algorithms = [...rsa, ...Object.values(byCurve), ...ed25519];
+  readonly #url: URL;
+  #keys: readonly JwtKey[] = [];
+  /** By `performance.now()`. */
+  #fetchedAt = -Infinity;
+  #triedAt = -Infinity;
+  #fetching: Promise<void> | undefined;
+  #failure: FetchFailure | undefined;
+  #waiting = 0;
+
+  constructor(url: URL) {
+    this.#url = url;
+  }
+
+  knows(id: unknown): boolean {
+    return this.#keys.length === 1 || this.#keys.some((key) => key.id === id);
+  }
+
+  async find(id: string | undefined): Promise<readonly JwtKey[]> {
+    const isNew = id !== undefined && !this.#keys.some((key) => key.id === id);
+    if (isNew || this.#age > freshMs) await this.#refresh();
+    if (this.failure) throw this.failure;
+    // With one key, its id does not matter.
+    return this.#keys.length === 1 ? this.#keys : this.#keys.filter((key) => key.id === id);
+  }
+
+  get failure(): FetchFailure | undefined {
+    return this.#age > usableMs ? this.#failure : undefined;
+  }
+
+  get #age(): number {
+    return performance.now() - this.#fetchedAt;
+  }
+
+  async #refresh(): Promise<void> {
+    if (!this.#fetching && performance.now() - this.#triedAt < cooldownMs) return;
+    if (this.#waiting >= maxWaiting) {
+      this.#failure = new FetchFailure("busy", this.#url.host);
+      return;
+    }
+    this.#waiting++;
+    await (this.#fetching ??= this.#fetch());
+    this.#waiting--;
+  }
+
+  async #fetch(): Promise<void> {
+    this.#triedAt = performance.now();
+    try {
+      this.#keys = parseKeySet(await fetchPublished(this.#url), this.#url.host);
+      this.#fetchedAt = performance.now();
+      this.#failure = undefined;
+    } catch (error) {
+      this.#failure = error instanceof FetchFailure ? error : new FetchFailure("malformed", this.#url.host);
+    } finally {
+      this.#fetching = undefined;
+    }
+  }
+}
+
+const maxKeys = 100;
+
+/**
+ * Keys of other kinds and for other uses are left out.
+ *
+ * @throws {FetchFailure} where it is no key set
+ */
+function parseKeySet(body: Buffer, host: string): JwtKey[] {
+  const malformed = new FetchFailure("malformed", host);
+  let keys: unknown;
+  try {
+    ({ keys } = JSON.parse(body.toString()) as { keys?: unknown });
+  } catch {
+    throw malformed;
+  }
+  if (!Array.isArray(keys) || keys.length > maxKeys) throw malformed;
+  return keys.flatMap((jwk) => parseJwk(jwk) ?? []);
+}
+
+function parseJwk(jwk: unknown): JwtKey | undefined {
+  try {
+    const { kid, use = "sig", alg } = jwk as Partial<Record<string, unknown>>;
+    const key = use === "sig" ? toJwtKey(createPublicKey({ key: jwk as JsonWebKey, format: "jwk" })) : undefined;
+    if (!key) return undefined;
+    const algorithms = key.algorithms.filter((each) => alg === undefined || each === alg);
+    return { ...key, algorithms, ...(typeof kid === "string" && { id: kid }) };
+  } catch {
+    return undefined;
+  }
+}

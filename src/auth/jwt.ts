@@ -1,0 +1,211 @@
+// Authentication by a JSON Web Token (RFC 7519), verified by jose.
+
+import { createHash } from "node:crypto";
+import type { JWTPayload } from "jose";
+import type { JwtAccess } from "../config/parse";
+import { Problem, problems } from "../request/problem";
+import type {
+  Authenticated,
+  Authenticator,
+  AuthResult,
+  Explanation,
+  PendingVerification,
+  Reason,
+  ReceivedFields,
+  RefusedRequestFacts,
+} from "./authenticator";
+import { toDuration } from "./diagnosis";
+import { FetchFailure } from "./fetch-published";
+import type { Handshakes } from "./handshakes";
+import type { JwtKeys } from "./jwt-keys";
+import { testField } from "./present";
+import { Redactor } from "./redactor";
+import { fieldValues, type RequestHead } from "./signature/fields";
+import type { TestCredentials } from "./test-credentials";
+import { byTest, extractToken } from "./token";
+
+/** Clocks may differ by so many seconds. */
+const clockTolerance = 60;
+
+type Claims = Readonly<Record<string, unknown>>;
+
+/** Loaded with the first request that needs it; its own modules are ECMAScript's. */
+let loading: Promise<typeof import("jose")> | undefined;
+const loadJose = () => (loading ??= import("jose"));
+
+export class JwtAuthenticator implements Authenticator {
+  readonly methods: readonly string[];
+  readonly missing = problems.tokenMissing;
+  readonly scheme = undefined;
+  readonly parameter = undefined;
+  readonly redactor: Redactor;
+  readonly #access: JwtAccess;
+  /** In lower case. */
+  readonly #field: string;
+  readonly #keys: JwtKeys;
+  readonly #owner: string;
+  readonly #testCredentials: TestCredentials;
+  readonly #handshakes: Handshakes | undefined;
+
+  /**
+   * @param owner the id of the node, for test credentials
+   * @param handshakes of the sender, if it has some
+   */
+  constructor(
+    access: JwtAccess,
+    keys: JwtKeys,
+    owner: string,
+    testCredentials: TestCredentials,
+    handshakes?: Handshakes,
+  ) {
+    this.#access = access;
+    this.#field = access.name.toLowerCase();
+    this.#keys = keys;
+    this.#owner = owner;
+    this.#testCredentials = testCredentials;
+    this.#handshakes = handshakes;
+    this.methods = handshakes?.methods ?? [];
+    this.redactor = new Redactor([access.secret, access.secondSecret], () => testCredentials.tokens(owner));
+  }
+
+  isTakenFrom({ headers, rawHeaders }: ReceivedFields): boolean {
+    return headers[this.#field] === undefined && fieldValues(rawHeaders, this.#field).length > 0;
+  }
+
+  hides(field: string): boolean {
+    return field === this.#field || field === testField;
+  }
+
+  begin(head: RequestHead, at: number): AuthResult {
+    if (this.#testCredentials.isTest(this.#owner, head)) return byTest;
+    const [token, ...repeated] = fieldValues(head.rawHeaders, this.#field).map((value) => extractToken(value, false));
+    const finish = (result: Authenticated | PendingVerification | Problem) =>
+      this.#handshakes?.begin(head, () => result) ?? result;
+    if (repeated.length > 0) return problems.tokenInvalid;
+    if (token === undefined) return finish(problems.tokenMissing);
+    return { authenticate: async () => finish(await this.#authenticate(token, head, at)) };
+  }
+
+  async #authenticate(
+    token: string,
+    head: RequestHead,
+    at: number,
+  ): Promise<Authenticated | PendingVerification | Problem> {
+    const authenticated = await this.#verify(token, at);
+    const { bodyDigest } = this.#access;
+    if (authenticated instanceof Problem || bodyDigest === undefined) return authenticated;
+    const expected = authenticated.claims?.[bodyDigest];
+    const verify = (body: Buffer) =>
+      expected !== undefined && digestBody(head, body) === expected ? authenticated : problems.tokenInvalid;
+    return { isUnverified: false, needsBytes: true, verify };
+  }
+
+  async #verify(token: string, at: number): Promise<Authenticated | Problem> {
+    const jose = await loadJose();
+    const { issuer, audience, claims, bodyDigest } = this.#access;
+    const options = {
+      ...(issuer !== "" && { issuer }),
+      ...(audience !== "" && { audience }),
+      currentDate: new Date(at),
+      clockTolerance,
+      requiredClaims: bodyDigest === undefined ? ["exp"] : [],
+    };
+    try {
+      const { kid, alg = "", crit } = jose.decodeProtectedHeader(token);
+      // RFC 7515 §4.1.11: extensions must be understood, and none is.
+      if (crit !== undefined || !this.#keys.algorithms.includes(alg)) return problems.tokenInvalid;
+      for (const { key, algorithms, credential } of await this.#keys.find(kid)) {
+        const payload = await jose.jwtVerify(token, key, { ...options, algorithms: [...algorithms] }).then(
+          (result) => result.payload,
+          (error: unknown) => {
+            if (!(error instanceof jose.errors.JWSSignatureVerificationFailed)) throw error;
+          },
+        );
+        if (payload) return hasClaims(payload, claims) ? { credential, claims: payload } : problems.tokenInvalid;
+      }
+      return problems.tokenInvalid;
+    } catch (error) {
+      if (error instanceof FetchFailure) return problems.keysUnavailable;
+      if (error instanceof jose.errors.JOSEError || error instanceof TypeError) return problems.tokenInvalid;
+      throw error;
+    }
+  }
+
+  explain({ head, body, at }: RefusedRequestFacts): Explanation {
+    const { failure } = this.#keys;
+    if (failure) return { reasons: [{ key: `fetch.${failure.kind}`, values: { host: failure.host } }] };
+    const [value] = fieldValues(head.rawHeaders, this.#field);
+    if (value === undefined) return { reasons: [] };
+    const decoded = decodeJwt(extractToken(value, false) ?? "");
+    if (!decoded) return { reasons: [{ key: "jwt.malformed", values: {} }] };
+    const reasons = [...this.#explain(decoded, at / 1000)];
+    const { bodyDigest } = this.#access;
+    const isOther = bodyDigest !== undefined && body && digestBody(head, body) !== decoded.claims[bodyDigest];
+    if (reasons.length === 0) reasons.push({ key: isOther ? "jwt.body" : "jwt.signature", values: {} });
+    return { reasons };
+  }
+
+  /** The most certain first. Nothing of the token is verified here. */
+  *#explain({ header, claims }: DecodedJwt, now: number): Generator<Reason> {
+    const { issuer, audience, claims: required, bodyDigest } = this.#access;
+    const { exp, nbf, aud } = claims;
+    const distance = (time: number) => ({ distance: toDuration(Math.abs(Math.round(now - time))) });
+    if (header.crit !== undefined) yield { key: "jwt.extensions", values: {} };
+    if (!this.#keys.algorithms.some((each) => each === header.alg)) {
+      yield { key: "jwt.algorithm", values: { expected: this.#keys.algorithms.join(", ") } };
+    }
+    if (this.#keys.knows?.(header.kid) === false) yield { key: "jwt.unknownKey", values: {} };
+    if (typeof exp !== "number" && bodyDigest === undefined) yield { key: "jwt.noExpiry", values: {} };
+    if (typeof exp === "number" && exp <= now - clockTolerance) yield { key: "jwt.expired", values: distance(exp) };
+    if (typeof nbf === "number" && nbf > now + clockTolerance) yield { key: "jwt.early", values: distance(nbf) };
+    if (issuer !== "" && claims.iss !== issuer) yield { key: "jwt.issuer", values: { expected: issuer } };
+    if (audience !== "" && ![aud].flat().includes(audience)) {
+      yield { key: "jwt.audience", values: { expected: audience } };
+    }
+    for (const [name, expected] of Object.entries(required)) {
+      if (!hasClaims(claims, { [name]: expected })) yield { key: "jwt.claim", values: { name, expected } };
+    }
+  }
+}
+
+/**
+ * In hexadecimal digits. By GET, it is that of the parameters as a JSON object (Vonage), which has no place for repeated
+ * ones.
+ */
+function digestBody({ method, search }: RequestHead, body: Buffer): string | undefined {
+  const isByUrl = method === "GET" || method === "HEAD";
+  const parameters = new URLSearchParams(isByUrl ? search : "");
+  const object = Object.fromEntries(parameters);
+  if (Object.keys(object).length !== parameters.size) return undefined;
+  const signed = isByUrl ? JSON.stringify(object) : body;
+  return createHash("sha256").update(signed).digest("hex");
+}
+
+function hasClaims(claims: Claims | JWTPayload, required: Readonly<Record<string, string>>): boolean {
+  return Object.entries(required).every(([name, expected]) => {
+    const claim: unknown = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    return ["string", "number", "boolean"].includes(typeof claim) && String(claim) === expected;
+  });
+}
+
+interface DecodedJwt {
+  readonly header: Claims;
+  readonly claims: Claims;
+}
+
+/** For explanations only. */
+function decodeJwt(token: string): DecodedJwt | undefined {
+  const parts = token.split(".");
+  try {
+    const [header, claims] = parts
+      .slice(0, 2)
+      .map((part) => JSON.parse(Buffer.from(part, "base64url").toString()) as unknown);
+    return parts.length === 3 && isObject(header) && isObject(claims) ? { header, claims } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function isObject(value: unknown): value is Claims {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}

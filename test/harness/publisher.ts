@@ -1,0 +1,47 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import type { RequestListener } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { temporaryFolder } from "./package";
+
+/** A server by https, as those of issuers, with a certificate of its own. */
+export interface Publisher {
+  origin: string;
+  /** For a Node.js that is to trust it: `NODE_EXTRA_CA_CERTS`. */
+  certificateFile: string;
+  /** Handles the requests that are still to come. */
+  handle: RequestListener;
+  /** How many requests came. */
+  count: number;
+  close(): void;
+}
+
+export async function startPublisher(): Promise<Publisher> {
+  const folder = temporaryFolder("publisher");
+  const [keyFile, certificateFile] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
+  const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
+  const files = ["-keyout", keyFile, "-out", certificateFile];
+  execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", ...files, ...names], {
+    stdio: "ignore",
+  });
+  const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certificateFile) });
+  const publisher: Publisher = {
+    origin: "",
+    certificateFile,
+    handle: (_request, response) => response.writeHead(404).end(),
+    count: 0,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+  server.on("request", (request, response) => {
+    publisher.count++;
+    publisher.handle(request, response);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  publisher.origin = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return publisher;
+}
