@@ -96,7 +96,7 @@ describe("the languages", () => {
         const names = bolds(sourceHelp).map((name) => text(keyOf(name)));
         bolds(help).sort().should.eql(names.sort());
         matches(help, /<dt>([^<]+)<\/dt>/g).should.eql(
-          ["header", "query", "basic", "signature"].map((method) => text(`method.${method}`)),
+          ["header", "query", "basic", "jwt", "signature"].map((method) => text(`method.${method}`)),
         );
       });
     });
