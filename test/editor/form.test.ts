@@ -16,6 +16,11 @@ const breaches: [entered: Entered, ...rules: string[]][] = [
   [{ token: "é".repeat(tokenLength), secondToken: "x" }, "token.characters", "secondToken.length"],
   [{ headerParameter: "X Token" }, "headerParameter"],
   [{ verificationMethod: "query", queryParameter: "" }, "queryParameter"],
+  [{ verificationMethod: "jwt", jwksUrl: "http://issuer.example/" }, "jwksUrl", "issuer", "audience"],
+  [{ keySource: "publicKey", publicKey: "a key", requiredClaim: "email" }, "publicKey", "requiredClaim.format"],
+  [{ keySource: "secret", secret: "", headerParameter: "X Token" }, "secret.required", "headerParameter"],
+  [{ sender: "google-pubsub", requiredClaim: "" }, "requiredClaim.required"],
+  [{ sender: "netlify", verificationMethod: "signature" }, "verificationMethod"],
   [{ replyType: "text", replyStatus: "404" }, "replyType", "replyStatus"],
   [{ reply: "flow", replyTimeout: "301" }, "replyTimeout"],
   [{ ignoreDuplicates: true, duplicateKey: "header:", duplicateWindow: "0" }, "duplicateKey", "duplicateWindow"],
@@ -60,6 +65,7 @@ const flow = webhookFlow(
   { id: "environment", ...environmentValues },
   { id: "byHand", relativePath: "/by-hand", methods: "${METHODS}" },
   { id: "basic", relativePath: "/basic" },
+  { id: "jwt", relativePath: "/jwt" },
   { id: "boxes", relativePath: "/boxes", ...boxes },
   { id: "ticked", relativePath: "/ticked", returnQueryParams: "true", guaranteed: "true" },
   { id: "unused", relativePath: "/unused", headerParameter: "X Token", verificationMethod: "query" },
@@ -207,6 +213,38 @@ describe("the form of the webhook trigger", () => {
     await editor().edit("basic");
     (await editor().input("user").inputValue()).should.equal("sensor");
     (await editor().note("guarded").isVisible()).should.be.false();
+  });
+
+  it("takes what JSON Web Tokens are verified by, hides what the sender presets, and says where httpNodeAuth is in the way", async () => {
+    await editor().set("webhookTriggerHasNodeAuth", true);
+    await editor().edit("jwt");
+    await editor().enter({ verificationMethod: "jwt", issuer: "https://issuer.example", audience: "orders" });
+    await editor().enter({ jwksUrl: "https://issuer.example/keys", requiredClaim: "sub=1" });
+    (await editor().note("token-guarded").innerText()).trim().should.equal(catalogText("jwt.guarded"));
+    await editor().enter({ headerParameter: "X-Token" });
+    (await editor().note("token-guarded").isVisible()).should.be.false();
+    (await state("verification")).should.equal(catalogText("section.jwt", { name: "https://issuer.example" }));
+    (await state("terminal")).should.equal(catalogText("section.noLine"));
+    (await isMarked()).should.equal(0);
+    await editor().done();
+    (await editor().isValid("jwt")).should.be.true();
+    for (const [field, value] of [
+      ["verificationMethod", "jwt"],
+      ["keySource", "jwks"],
+      ["jwksUrl", "https://issuer.example/keys"],
+      ["requiredClaim", "sub=1"],
+    ] as const) {
+      should(await editor().saved("jwt", field)).equal(value);
+    }
+    await editor().edit("jwt");
+    await editor().enter({ sender: "google-pubsub", requiredClaim: "email=a@example.com" });
+    for (const field of ["keySource", "jwksUrl", "issuer", "headerParameter"] as const) {
+      (await editor().input(field).isVisible()).should.be.false(field);
+    }
+    (await editor().note("token-guarded").isVisible()).should.be.true();
+    await editor().done();
+    (await editor().isValid("jwt")).should.be.true();
+    await editor().set("webhookTriggerHasNodeAuth", false);
   });
 
   it("offers methods, says what GET means for the message and for a token in the URL, and saves them as a list", async () => {

@@ -99,9 +99,14 @@ describe("the sender in the form", () => {
       ["microsoft-graph", ["secret"]],
       ["cloudevents", ["token"]],
       ["custom", ["secret"]],
+      ["google-pubsub", ["audience", "requiredClaim"]],
+      ["google-chat", ["audience"]],
+      ["netlify", ["secret"]],
+      ["vonage", ["secret"]],
+      ["monday", ["secret", "audience"]],
     ] as const) {
       await editor().enter({ sender });
-      const asked = await shown("token", "secret", "verifyToken", "arm", "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg");
+      const asked = await shown("token", "secret", "verifyToken", "arm", "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "keySource", "jwksUrl", "publicKey", "issuer", "audience", "requiredClaim");
       asked.sort().should.eql([...fields].sort(), sender);
     }
     await editor().cancel();
