@@ -102,7 +102,7 @@ function describeStatus(shown: ShownStatus, translate: Translate): NodeStatus {
     return { fill: "yellow", shape: "ring", text: describeShadow(path, health.shadowedBy, translate) };
   }
   // The sender brings the secret.
-  if (access.method === "signature" && access.secret === "") {
+  if (access.method === "signature" && access.secret === "" && access.settings.arm === true) {
     const text = translate(health.secret === undefined ? "status.armed" : "status.secretBrought", { path });
     return { fill: "yellow", shape: health.secret === undefined ? "ring" : "dot", text };
   }

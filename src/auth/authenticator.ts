@@ -38,7 +38,7 @@ export interface ReceivedFields {
 export type AuthResult = HeadResult | PendingHead;
 
 /** The result for the head of a request: authenticated, to be verified by the body, a handshake's reply, or refused. */
-export type HeadResult = Authenticated | PendingVerification | HandshakeAnswer | Problem;
+export type HeadResult = Authenticated | PendingVerification | LongVerification | HandshakeAnswer | Problem;
 
 /** The verification of a head that takes time. The body is not read before. */
 export interface PendingHead {
@@ -54,8 +54,16 @@ export interface PendingVerification {
   /** Whether it needs the bytes as sent. */
   readonly needsBytes: boolean;
   /** @param body the whole body */
-  verify(body: Buffer): Authenticated | HandshakeAnswer | Problem;
+  verify(body: Buffer): BodyVerdict;
 }
+
+/** One that takes time. */
+export interface LongVerification extends Omit<PendingVerification, "verify"> {
+  /** @param body the whole body */
+  verifyLater(body: Buffer): Promise<BodyVerdict>;
+}
+
+export type BodyVerdict = Authenticated | HandshakeAnswer | Problem;
 
 /** The reply to a handshake. */
 export interface HandshakeAnswer {
@@ -85,7 +93,8 @@ export type RefusalReason =
   | { kind: "tooManySignatures"; count: number; most: number }
   /** `seconds` since it was signed; negative when that is in the future. */
   | { kind: "timeOutside"; source: Source; seconds: number; tolerance: number }
-  | { kind: "signatureWrong" | "tokenWrong" | "bodyDigestWrong" };
+  | { kind: "signatureWrong" | "tokenWrong" | "bodyDigestWrong" }
+  | { kind: "certificate.topic" | "certificate.expired" | "certificate.raw" };
 
 /** Which of the two credentials was used. */
 export type Credential = "first" | "second";

@@ -14,13 +14,14 @@ import type {
   RefusedRequestFacts,
 } from "./authenticator";
 import { BasicAuthenticator } from "./basic";
+import { CertificateAuthenticator } from "./certificates";
 import { explainSignature } from "./diagnosis";
 import { Handshakes } from "./handshakes";
 import { JwtAuthenticator } from "./jwt";
 import { createJwtKeys } from "./jwt-keys";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
-import { type Scheme, schemeForSecret } from "./senders/sender";
+import { type Scheme, schemeForSecret, usesCertificate } from "./senders/sender";
 import { isSenderId, type SenderId, senders } from "./senders/table";
 import { fieldValues, type RequestHead } from "./signature/fields";
 import { parseHandshakes, parseScheme, settledScheme } from "./signature/scheme";
@@ -50,6 +51,11 @@ export function createAuthenticator(
   if (findJwtPreset(sender)) return broken("verificationMethod");
   const { settings, secret: first, secondSecret: second, verifyToken } = access;
   const row = senders[sender];
+  if (usesCertificate(row.scheme)) {
+    const missing = row.settings?.find((name) => name !== "verifyToken" && !settings[name]);
+    if (missing === "topicArn" || missing === "webhookId") return broken(missing);
+    return new CertificateAuthenticator({ sender, scheme: row.scheme, access }, owner, testCredentials);
+  }
   const scheme =
     sender === "custom"
       ? parseScheme(access.scheme, settings.publicUrl)

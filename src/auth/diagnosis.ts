@@ -98,7 +98,7 @@ function withoutSecrets(url: string): string {
 
 // Sentences for the operator.
 
-function toReason(why: RefusalReason): Reason {
+export function toReason(why: RefusalReason): Reason {
   if (why.kind === "timeOutside") {
     const values = { distance: toDuration(Math.abs(why.seconds)), tolerance: toDuration(why.tolerance) };
     return { key: why.seconds < 0 ? "clockAhead" : "clockBehind", values };

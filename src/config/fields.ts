@@ -137,6 +137,8 @@ export type BrokenRule =
   | "publicUrl"
   | "signatureHeader"
   | "timestampHeader"
+  | "topicArn"
+  | "webhookId"
   | "alg"
   | `scheme.${"required" | "alg" | "key" | "sig" | "enc" | "content" | "ts" | "requires" | "handshake"}`
   | "httpNodeMiddleware"
@@ -204,6 +206,8 @@ export const rules = {
   publicUrl: (value) => (text(value) === "" || /^https?:\/\/[^\s/?#]+/i.test(text(value)) ? undefined : "publicUrl"),
   signatureHeader: (value) => (text(value) === "" || isFieldName(text(value)) ? undefined : "signatureHeader"),
   timestampHeader: (value) => (text(value) === "" || isFieldName(text(value)) ? undefined : "timestampHeader"),
+  topicArn: (value) => (/^(?:arn:[a-z-]+:sns:[a-z0-9-]+:\d{12}:[\w.-]+)?$/.test(text(value)) ? undefined : "topicArn"),
+  webhookId: (value) => (/^[A-Za-z0-9]*$/.test(text(value)) ? undefined : "webhookId"),
   alg: (value) => (text(value) === "" || hashes.some((hash) => hash === value) ? undefined : "alg"),
 } satisfies Record<string, Rule>;
 
@@ -278,6 +282,10 @@ export interface Settings {
   timestampHeader?: string;
   /** The topic that was subscribed (WebSub §5.3). */
   topicUrl?: string;
+  /** The topic that sends (Amazon SNS). */
+  topicArn?: string;
+  /** The id of the webhook at its sender (PayPal). */
+  webhookId?: string;
   /** `sha1`, `sha256`, `sha384` or `sha512`. */
   alg?: string;
   /** Whether a sender that brings the secret itself may do so now. */

@@ -230,16 +230,18 @@ function signatureAccess(
   const { secret, secondSecret, verifyToken } = credentials;
   // A flow file may have been written by hand.
   const given = (senderSettings as SavedFields["senderSettings"] | null | undefined) ?? {};
-  const { publicUrl, signatureHeader, timestampHeader, topicUrl, alg, arm } = given;
+  const { publicUrl, signatureHeader, timestampHeader, topicUrl, topicArn, webhookId, alg, arm } = given;
   const breach =
     [secret, secondSecret, verifyToken].map(findUnresolved).find((each) => each !== undefined) ??
-    findBreach({ publicUrl, signatureHeader, timestampHeader, topicUrl, alg, arm });
+    findBreach({ publicUrl, signatureHeader, timestampHeader, topicUrl, topicArn, webhookId, alg, arm });
   if (breach) return breach;
   const settings = {
     publicUrl: text(publicUrl) || usualUrl,
     signatureHeader: text(signatureHeader),
     timestampHeader: text(timestampHeader),
     topicUrl: text(topicUrl),
+    topicArn: text(topicArn),
+    webhookId: text(webhookId),
     alg: text(alg),
     arm: isTrue(arm),
   };

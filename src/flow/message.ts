@@ -1,8 +1,12 @@
 // The messages that a node sends.
 
 import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
+import type { Sender } from "../auth/senders/sender";
+import { isSenderId, senders } from "../auth/senders/table";
 import type { WebhookConfig } from "../config/parse";
 import type { IncomingDelivery } from "../deliveries/delivery";
+import { parseJson } from "../request/decode";
+import { Problem } from "../request/problem";
 import { type FlowReply, wrapResponse } from "./flow-reply";
 
 export function createMessage(
@@ -31,10 +35,22 @@ export function createMessage(
  * the signature covers.
  */
 export function composePayload(
-  { body, isPayload, req }: Pick<IncomingDelivery, "body" | "isPayload" | "req">,
-  { returnQueryParams, access }: Pick<WebhookConfig, "returnQueryParams" | "access">,
+  { body: decoded, isPayload, req }: Pick<IncomingDelivery, "body" | "isPayload" | "req">,
+  { returnQueryParams, access, sender }: Pick<WebhookConfig, "returnQueryParams" | "access" | "sender">,
 ): unknown {
-  if (isPayload) return body;
+  if (isPayload) return decoded;
+  const body = isSenderId(sender) ? unwrapPayload(decoded, senders[sender]) : decoded;
   if (returnQueryParams) return { body, query: req.query };
   return req.method === "GET" && access.method !== "signature" ? req.query : body;
+}
+
+/** JSON where it is, else the text. Amazon SNS labels its JSON as text. */
+function unwrapPayload(body: unknown, { payload }: Sender): unknown {
+  if (payload === undefined) return body;
+  const whole = typeof body === "string" ? parseJson(body) : body;
+  if (typeof whole !== "object" || whole === null || !Object.hasOwn(whole, payload)) return body;
+  const inner = (whole as Record<string, unknown>)[payload];
+  if (typeof inner !== "string") return body;
+  const value = parseJson(inner);
+  return value instanceof Problem ? inner : value;
 }

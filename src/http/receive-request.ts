@@ -1,7 +1,7 @@
 // From the head of a request to a verified body.
 
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Authenticated, AuthResult, HandshakeAnswer, PendingVerification } from "../auth/authenticator";
+import type { AuthResult, BodyVerdict, LongVerification, PendingVerification } from "../auth/authenticator";
 import type { RequestHead } from "../auth/signature/fields";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { memoryBudget, readBody } from "../request/body";
@@ -96,7 +96,7 @@ interface ParsedBody {
 export interface Received {
   readonly endpoint: Endpoint;
   /** Who has sent it, the reply to a handshake, or the problem. */
-  readonly verdict: Authenticated | HandshakeAnswer | Problem;
+  readonly verdict: BodyVerdict;
   /** Missing where the body was not read. */
   readonly bytes?: Buffer;
   /** Whether these are the bytes as sent. */
@@ -144,7 +144,7 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
   const judged = judgeHead(exchange, endpoint);
   const entry = "authenticate" in judged ? await judged.authenticate() : judged;
   if (entry instanceof Problem || "status" in entry) return { endpoint, verdict: entry };
-  const pending = "verify" in entry ? entry : undefined;
+  const pending = "credential" in entry ? undefined : entry;
   const limit = Math.min(endpoint.limit, pending?.limit?.bytes ?? Infinity);
   const front = takeFromFront(exchange, pending);
   const budget = pending?.isUnverified ? memoryBudget : undefined;
@@ -152,14 +152,15 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
   const bytes = Buffer.isBuffer(read) && read.length > limit ? problems.bodyTooLarge : read;
   if (bytes === problems.bodyTooLarge) return { endpoint, verdict: pending?.limit?.otherwise ?? bytes };
   if (bytes instanceof Problem) return { endpoint, verdict: bytes };
-  const verdict = "verify" in entry ? entry.verify(bytes) : entry;
+  const verdict =
+    "verifyLater" in entry ? await entry.verifyLater(bytes) : "verify" in entry ? entry.verify(bytes) : entry;
   return { endpoint, verdict, bytes, hasBytes: front?.hasBytes ?? true, parsed: front?.parsed };
 }
 
 /** The body, where a layer in front has read it: the bytes as sent, or a parsed value. */
 function takeFromFront(
   exchange: Exchange,
-  pending: PendingVerification | undefined,
+  pending: PendingVerification | LongVerification | undefined,
 ): { bytes: Buffer; hasBytes: boolean; parsed?: ParsedBody } | undefined {
   const { request } = exchange;
   const { rawBody, body: value, files, headers } = request;

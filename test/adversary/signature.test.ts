@@ -10,7 +10,7 @@ function verdictOn(
   body: Buffer,
 ): ReturnType<PendingVerification["verify"]> {
   const entry = authenticator.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
-  if ("authenticate" in entry) throw new Error("a JSON Web Token");
+  if ("authenticate" in entry || "verifyLater" in entry) throw new Error("no signature by a secret");
   return "verify" in entry ? entry.verify(body) : entry;
 }
 

@@ -33,6 +33,8 @@ const breaches: [entered: Entered, ...rules: string[]][] = [
   [{ sender: "square", publicUrl: "nodered.example" }, "publicUrl"],
   [{ sender: "grafana-timestamp", signatureHeader: "X Signature" }, "signatureHeader"],
   [{ timestampHeader: "X Time" }, "timestampHeader"],
+  [{ sender: "amazon-sns", topicArn: "orders" }, "topicArn"],
+  [{ sender: "paypal", webhookId: "" }, "webhookId"],
   [{ sender: "custom", scheme: "{" }, "scheme.required"],
 ];
 

@@ -101,12 +101,14 @@ describe("the sender in the form", () => {
       ["custom", ["secret"]],
       ["google-pubsub", ["audience", "requiredClaim"]],
       ["google-chat", ["audience"]],
+      ["amazon-sns", ["topicArn"]],
+      ["paypal", ["webhookId"]],
       ["netlify", ["secret"]],
       ["vonage", ["secret"]],
       ["monday", ["secret", "audience"]],
     ] as const) {
       await editor().enter({ sender });
-      const asked = await shown("token", "secret", "verifyToken", "arm", "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "keySource", "jwksUrl", "publicKey", "issuer", "audience", "requiredClaim");
+      const asked = await shown("token", "secret", "verifyToken", "arm", "publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "topicArn", "webhookId", "alg", "keySource", "jwksUrl", "publicKey", "issuer", "audience", "requiredClaim");
       asked.sort().should.eql([...fields].sort(), sender);
     }
     await editor().cancel();

@@ -1,10 +1,7 @@
-import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
-import { temporaryFolder } from "./package";
+import { createCertificate } from "./certificates";
 
 /** A server by https, as those of issuers, with a certificate of its own. */
 export interface Publisher {
@@ -19,14 +16,9 @@ export interface Publisher {
 }
 
 export async function startPublisher(): Promise<Publisher> {
-  const folder = temporaryFolder("publisher");
-  const [keyFile, certificateFile] = [join(folder, "key.pem"), join(folder, "certificate.pem")];
   const names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"];
-  const files = ["-keyout", keyFile, "-out", certificateFile];
-  execFileSync("openssl", ["req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", ...files, ...names], {
-    stdio: "ignore",
-  });
-  const server = createServer({ key: readFileSync(keyFile), cert: readFileSync(certificateFile) });
+  const { key, certificate, certificateFile } = createCertificate(...names);
+  const server = createServer({ key, cert: certificate });
   const publisher: Publisher = {
     origin: "",
     certificateFile,

@@ -1,5 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
-import { type SenderId, senderIds } from "../../src/auth/senders/table";
+import { usesCertificate } from "../../src/auth/senders/sender";
+import { type SenderId, senderIds, senders } from "../../src/auth/senders/table";
 import { findJwtPreset, type JwtSenderId } from "../../src/config/jwt-presets";
 
 /**
@@ -104,8 +105,10 @@ const json = (value: unknown) => Buffer.from(JSON.stringify(value));
 const iso = (at: number) => new Date(at * 1000).toISOString();
 
 /** Those that sign their requests, or send the secret itself. */
-export type SigningId = Exclude<SenderId, "custom" | JwtSenderId>;
-export const signingIds = senderIds.filter((id): id is SigningId => id !== "custom" && !findJwtPreset(id));
+export type SigningId = Exclude<SenderId, "custom" | "amazon-sns" | "paypal" | JwtSenderId>;
+export const signingIds = senderIds.filter(
+  (id): id is SigningId => id !== "custom" && !findJwtPreset(id) && !usesCertificate(senders[id].scheme),
+);
 
 export const signers: Record<SigningId, Signer> = {
   github: overBody("X-Hub-Signature-256", "hex", "sha256="),

@@ -1,7 +1,7 @@
 // The fields of the form: their values, the rules of the runtime for them, and the messages about broken ones.
 
 import type { NodeReport } from "../../../src/admin/node-health";
-import { hasKeyFormat, schemeForSecret, type Sender } from "../../../src/auth/senders/sender";
+import { hasKeyFormat, schemeForSecret, type Sender, usesCertificate } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
 import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
 import { findUnreadable } from "../../../src/config/blocks";
@@ -77,7 +77,16 @@ export function findSender(id: unknown): (typeof senders)[SenderId] | undefined 
   return isSenderId(id) ? senders[id] : undefined;
 }
 
-export const settingFields = ["publicUrl", "signatureHeader", "timestampHeader", "topicUrl", "alg", "arm"] as const;
+export const settingFields = [
+  "publicUrl",
+  "signatureHeader",
+  "timestampHeader",
+  "topicUrl",
+  "topicArn",
+  "webhookId",
+  "alg",
+  "arm",
+] as const;
 
 /** Filled and read by Node-RED itself. */
 const isPlain = (field: keyof SavedFields): field is Exclude<keyof SavedFields, ObjectField> =>
@@ -243,7 +252,7 @@ export function validator(field: Field): Validator<SavedFields> {
 export function settingsValidator(): Validator<SavedFields> {
   return function (value, _options) {
     const settings = (value ?? {}) as SavedFields["senderSettings"];
-    const fields = ["publicUrl", "signatureHeader", "timestampHeader", "alg"] as const;
+    const fields = ["publicUrl", "signatureHeader", "timestampHeader", "topicArn", "webhookId", "alg"] as const;
     for (const field of fields) {
       const broken = brokenRule(this, field, settings[field] ?? "");
       if (broken) return ruleText(this, broken);
@@ -290,6 +299,8 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
     return (isRequired ? rules.secret(value) : undefined) ?? (isReadable(value, values) ? undefined : "secret.format");
   },
   secondSecret: (value, values) => (isReadable(value, values) ? undefined : "secondSecret.format"),
+  topicArn: (value) => (value === "" ? "topicArn" : rules.topicArn(value)),
+  webhookId: (value) => (value === "" ? "webhookId" : rules.webhookId(value)),
   scheme(value, values) {
     const scheme = parseScheme(value, composePublicUrl(values));
     return "rule" in scheme && scheme.rule !== "publicUrl" ? scheme.rule : undefined;
@@ -352,12 +363,14 @@ export function isUsed(field: Field, values: SavedFields): boolean {
       return isUnknown || method === "basic";
     case "secret":
     case "secondSecret":
-      return signs || (method === "jwt" && sharesKey(values));
+      return (signs && !hasCertificate(sender)) || (method === "jwt" && sharesKey(values));
     case "publicUrl":
       return signs && hasSetting(sender, field) && (sender !== "custom" || usesSignedUrl(values));
     case "signatureHeader":
     case "timestampHeader":
     case "topicUrl":
+    case "topicArn":
+    case "webhookId":
     case "alg":
     case "arm":
     case "verifyToken":
@@ -365,6 +378,12 @@ export function isUsed(field: Field, values: SavedFields): boolean {
     default:
       return isFieldUsed(field, values);
   }
+}
+
+/** Whether a sender signs without a shared secret. */
+export function hasCertificate(sender: string): boolean {
+  const known = findSender(sender);
+  return known !== undefined && usesCertificate(known.scheme);
 }
 
 /** Whether the key of JSON Web Tokens is a secret. */

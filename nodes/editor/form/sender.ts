@@ -11,6 +11,7 @@ import {
   findRow,
   findSender,
   formatScheme,
+  hasCertificate,
   input,
   inputValue,
   settingFields,
@@ -112,7 +113,7 @@ export function showSettings(publicUrl: string): void {
 function prepareScheme(node: WebhookNode): void {
   const scheme = input("scheme").val(formatScheme(withDefaults(node).scheme));
   const choice = $("#webhook-trigger-schemeOf");
-  const signing = sortedIds.filter((id) => !findJwtPreset(id));
+  const signing = sortedIds.filter((id) => !findJwtPreset(id) && !hasCertificate(id));
   choice.append(new Option(node._("scheme.choose"), ""), ...signing.map((id) => new Option(senders[id].name, id)));
   choice.on("change", () => {
     const id = choice.val();

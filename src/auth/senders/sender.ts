@@ -1,5 +1,7 @@
 // A sender: its signatures, how to recognise it, its handshakes.
 
+import type { Settings } from "../../config/fields";
+
 /**
  * Where a value stands in a request:
  *
@@ -24,7 +26,13 @@ export type Source =
 
 export const macAlgorithms = ["hmac-sha1", "hmac-sha256", "hmac-sha384", "hmac-sha512"] as const;
 export const algorithms = [...macAlgorithms, "ed25519", "ecdsa-p256-sha256", "token", "code:twilio"] as const;
-export type Algorithm = (typeof algorithms)[number];
+/** Of a certificate that the request names: no secret is shared. */
+type CertificateAlgorithm = "code:sns" | "code:paypal";
+export type Algorithm = (typeof algorithms)[number] | CertificateAlgorithm;
+
+export function usesCertificate({ alg }: Pick<Scheme, "alg">): boolean {
+  return alg === "code:sns" || alg === "code:paypal";
+}
 
 /** How the secret is written: `ed25519-*` are 32 bytes, `spki-base64` is a DER SubjectPublicKeyInfo (RFC 5280 §4.1). */
 export const keyFormats = ["utf8", "base64", "hex", "ed25519-hex", "ed25519-base64", "spki-base64"] as const;
@@ -71,7 +79,7 @@ export interface Scheme {
 }
 
 /** Entered besides the secret. */
-type SettingName = "publicUrl" | "signatureHeader" | "timestampHeader" | "topicUrl" | "alg" | "arm" | "verifyToken";
+type SettingName = keyof Settings | "verifyToken";
 
 /**
  * A condition on a value: equal to one or one of several; with `is`, not empty, present, absent, or an empty list; or
@@ -135,6 +143,8 @@ export interface Sender {
    * The strongest comes first.
    */
   readonly recognise?: readonly Readonly<Record<string, string>>[];
+  /** The member of the JSON body with the payload, as text. */
+  readonly payload?: string;
   /** The event type. */
   readonly event?: Source;
   /** The sender's id of the delivery: the first place with a value. `signed`: whether the signature covers it. */

@@ -1,6 +1,7 @@
 // All senders by id.
 
 import { carriers } from "./carriers";
+import { byCertificate } from "./certificates";
 import { chats } from "./chats";
 import { codeHosts } from "./code-hosts";
 import { commerce } from "./commerce";
@@ -22,6 +23,7 @@ const rows = {
   ...operations,
   ...devices,
   ...byJwt,
+  ...byCertificate,
   ...open,
 };
 
@@ -51,5 +53,5 @@ export const recogniseOrder = [
   "grafana", "paddle", "calendly", "square", "hubspot", "twitch", "xero", "x", "telegram", "discord", "telnyx",
   "sendgrid", "twilio", "asana", "line", "azure-eventgrid", "svix", "standard-webhooks", "intercom", "meta",
   "calcom", "todoist", "trello", "tally", "airtable", "box", "webflow", "vercel", "tailscale", "workos", "mollie",
-  "msteams", "netatmo", "nuki", "enode", "samsara", "cloudevents", "websub",
+  "msteams", "paypal", "amazon-sns", "netatmo", "nuki", "enode", "samsara", "cloudevents", "websub",
 ] as const satisfies readonly SenderId[]; // prettier-ignore

@@ -54,6 +54,9 @@ export const signatureAlgorithms: Readonly<Record<Algorithm, SignatureAlgorithm>
   ed25519: { ...asymmetric(null, (key) => key.asymmetricKeyType === "ed25519"), bytes: 64 },
   // FIPS 186-5, in DER.
   "ecdsa-p256-sha256": asymmetric("sha256", (key) => key.asymmetricKeyDetails?.namedCurve === "prime256v1"),
+  // These have keys of their own: see `certificates.ts`.
+  "code:sns": { ...asymmetric("sha256", () => false) },
+  "code:paypal": { ...asymmetric("sha256", () => false) },
   // The signature is the secret itself.
   token: {
     takesKey: isSecret,

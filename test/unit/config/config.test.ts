@@ -113,7 +113,16 @@ describe("parseConfig", () => {
       parse({ ...signed, senderSettings: { arm: "true", alg: null } }).should.have.property("access", {
         method: "signature",
         scheme: null,
-        settings: { publicUrl: "", signatureHeader: "", timestampHeader: "", topicUrl: "", alg: "", arm: true },
+        settings: {
+          publicUrl: "",
+          signatureHeader: "",
+          timestampHeader: "",
+          topicUrl: "",
+          topicArn: "",
+          webhookId: "",
+          alg: "",
+          arm: true,
+        },
         secret: "s3cret",
         secondSecret: "",
         verifyToken: "",
@@ -144,6 +153,8 @@ describe("parseConfig", () => {
       ["publicUrl", { senderSettings: { publicUrl: "hooks.example.com" } }],
       ["signatureHeader", { senderSettings: { signatureHeader: "X Signature" } }],
       ["timestampHeader", { senderSettings: { timestampHeader: "X:Time" } }],
+      ["topicArn", { senderSettings: { topicArn: "arn:aws:s3:::bucket" } }],
+      ["webhookId", { senderSettings: { webhookId: "a b" } }],
       ["alg", { senderSettings: { alg: "md5" } }],
     ] as const) {
       it(`and names the rule ${rule} that ${JSON.stringify(fields)} breaks`, () => {

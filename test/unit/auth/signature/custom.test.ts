@@ -1,5 +1,6 @@
 import { createHmac } from "node:crypto";
 import should from "should";
+import { usesCertificate } from "../../../../src/auth/senders/sender";
 import { senderIds, senders } from "../../../../src/auth/senders/table";
 import { coversBody, parseScheme } from "../../../../src/auth/signature/scheme";
 import { Verifier } from "../../../../src/auth/signature/verifier";
@@ -17,9 +18,10 @@ const ts = { source: "header:X-Time", unit: "s", tolerance: 300 };
 const publicUrl = "https://hooks.example.com/hook";
 
 describe("a scheme that a user writes", () => {
-  it("may be that of every sender", () => {
+  it("may be that of every sender that shares a secret", () => {
     for (const id of senderIds) {
       const { scheme } = senders[id];
+      if (usesCertificate(scheme)) continue;
       const parsed = parseScheme(JSON.parse(JSON.stringify(scheme)), publicUrl);
       if ("rule" in parsed) throw new Error(`${id}: ${parsed.rule}`);
       parsed.should.containDeep(JSON.parse(JSON.stringify(scheme)));

@@ -1,0 +1,125 @@
+// What Amazon SNS and PayPal sign. Their requests name the certificate of the key by a URL.
+
+import { parseJson } from "../request/decode";
+import { Problem } from "../request/problem";
+import type { RefusalReason } from "./authenticator";
+import type { Source } from "./senders/sender";
+import { fieldValues, type RequestHead } from "./signature/fields";
+import { parseTime } from "./signature/verifier";
+
+/** What a request says is signed, for one of its certificates. */
+export interface SignedText {
+  readonly text: string;
+  /** In base64. */
+  readonly signature: string;
+  readonly hash: "sha1" | "sha256";
+  readonly certificate: URL;
+  /** In ms since the epoch. */
+  readonly sentAt: number;
+  /** Whether it starts no flow. */
+  readonly isHandshake?: boolean;
+  /** Confirms a subscription when it is fetched. */
+  readonly confirmation?: URL | undefined;
+}
+
+/** By https, without a port and user information. */
+function parseUrl(text: string, host: RegExp, path: RegExp): URL | undefined {
+  if (!URL.canParse(text)) return undefined;
+  const url = new URL(text);
+  const { protocol, hostname, port, username, password, pathname } = url;
+  const isPlain = protocol === "https:" && `${port}${username}${password}` === "";
+  return isPlain && host.test(hostname) && path.test(pathname) ? url : undefined;
+}
+
+// https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message-verify-message-signature.html
+
+/** The signed members of each type of message, in their order. */
+const signedMembers = new Map([
+  ["Notification", ["Message", "MessageId", "Subject", "Timestamp", "TopicArn", "Type"]],
+  ["SubscriptionConfirmation", ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"]],
+  ["UnsubscribeConfirmation", ["Message", "MessageId", "SubscribeURL", "Timestamp", "Token", "TopicArn", "Type"]],
+]);
+const snsHashes = new Map<string | undefined, SignedText["hash"]>([
+  ["1", "sha1"],
+  ["2", "sha256"],
+]);
+/** Only Amazon publishes here; also in China. */
+const snsHost = /^sns\.[a-z0-9-]+\.amazonaws\.com(?:\.cn)?$/;
+/** How far a message may be from its time, in seconds: SNS sends again for hours. */
+const snsTolerance = 48 * 60 * 60;
+
+/** @param topicArn anybody may have a topic at Amazon, and let it send to any URL */
+export function readSns(body: Buffer, topicArn: string, at: number): SignedText | RefusalReason {
+  const members = readTexts(body);
+  const { Type: type = "", Signature: signature, SubscribeURL: subscribeUrl = "" } = members;
+  const names = signedMembers.get(type);
+  if (!names || signature === undefined) return { kind: "missing", source: "json:Signature" };
+  if (members.TopicArn !== topicArn) return { kind: "certificate.topic" };
+  const hash = snsHashes.get(members.SignatureVersion);
+  if (!hash) return { kind: "signatureMalformed", source: "json:SignatureVersion" };
+  const certificate = parseUrl(members.SigningCertURL ?? "", snsHost, /\.pem$/);
+  if (!certificate) return { kind: "signatureMalformed", source: "json:SigningCertURL" };
+  const sentAt = parseTime(members.Timestamp ?? "", "iso8601");
+  if (sentAt === undefined) return { kind: "timeMalformed", source: "json:Timestamp" };
+  const seconds = (at - sentAt) / 1000;
+  if (Math.abs(seconds) > snsTolerance) {
+    return { kind: "timeOutside", source: "json:Timestamp", seconds, tolerance: snsTolerance };
+  }
+  const text = names.map((name) => (members[name] === undefined ? "" : `${name}\n${members[name]}\n`)).join("");
+  const confirmation = type === "SubscriptionConfirmation" ? parseUrl(subscribeUrl, snsHost, /^/) : undefined;
+  if (type === "SubscriptionConfirmation" && !confirmation) {
+    return { kind: "signatureMalformed", source: "json:SubscribeURL" };
+  }
+  return { text, signature, hash, certificate, sentAt, isHandshake: type !== "Notification", confirmation };
+}
+
+/** The texts among the members of a JSON object. */
+function readTexts(body: Buffer): Readonly<Partial<Record<string, string>>> {
+  const value = parseJson(body.toString());
+  if (value instanceof Problem || typeof value !== "object" || value === null || Array.isArray(value)) return {};
+  return Object.fromEntries(
+    Object.entries(value).filter((each): each is [string, string] => typeof each[1] === "string"),
+  );
+}
+
+// https://developer.paypal.com/api/rest/webhooks/rest/
+
+const paypalFields = ["id", "time", "sig"].map((name) => `paypal-transmission-${name}`).concat("paypal-cert-url");
+const paypalHost = /^api(?:-m)?(?:\.sandbox)?\.paypal\.com$/;
+const paypalPath = /^\/v1\/notifications\/certs\//;
+
+/**
+ * The head of a request of PayPal, and its text without the body.
+ *
+ * @param webhookId of this URL at PayPal
+ */
+export function readPaypal({ rawHeaders }: RequestHead, webhookId: string): SignedText | RefusalReason {
+  const values: string[] = [];
+  for (const name of paypalFields) {
+    const [value = "", ...repeated] = fieldValues(rawHeaders, name);
+    const source: Source = `header:${name}`;
+    if (value === "") return { kind: "missing", source };
+    if (repeated.length > 0) return { kind: "repeated", source };
+    values.push(value);
+  }
+  const [id = "", time = "", signature = "", url = ""] = values;
+  const certificate = parseUrl(url, paypalHost, paypalPath);
+  if (!certificate) return { kind: "signatureMalformed", source: "header:paypal-cert-url" };
+  const sentAt = parseTime(time, "iso8601");
+  if (sentAt === undefined) return { kind: "timeMalformed", source: "header:paypal-transmission-time" };
+  return { text: `${id}|${time}|${webhookId}|`, signature, hash: "sha256", certificate, sentAt };
+}
+
+/** Of each byte (ISO 3309). */
+const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
+  let remainder = byte;
+  for (let bit = 0; bit < 8; bit++) remainder = (remainder >>> 1) ^ (remainder & 1 ? 0xedb88320 : 0);
+  return remainder;
+});
+
+/** `node:zlib` has it from Node.js 20.15 on. */
+export function crc32(bytes: Buffer): number {
+  let sum = 0xffffffff;
+  for (const byte of bytes) sum = (sum >>> 8) ^ (remainders[(sum ^ byte) & 0xff] ?? 0);
+  return (sum ^ 0xffffffff) >>> 0;
+}

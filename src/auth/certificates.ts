@@ -1,0 +1,193 @@
+// Authentication by a signature whose certificate the request names: Amazon SNS and PayPal.
+
+import { verify, X509Certificate } from "node:crypto";
+import { problems } from "../request/problem";
+import type { SignatureAccess } from "../config/parse";
+import type {
+  Authenticator,
+  AuthResult,
+  BodyVerdict,
+  Explanation,
+  RefusalReason,
+  RefusedRequestFacts,
+} from "./authenticator";
+import { crc32, readPaypal, readSns, type SignedText } from "./certificate-senders";
+import { recognise, toReason } from "./diagnosis";
+import { FetchFailure, fetchPublished } from "./fetch-published";
+import { testField } from "./present";
+import { Redactor } from "./redactor";
+import type { Scheme } from "./senders/sender";
+import { type SenderId, shortName } from "./senders/table";
+import { decodeSignature } from "./signature/algorithms";
+import { fieldValues, type RequestHead } from "./signature/fields";
+import type { TestCredentials } from "./test-credentials";
+import { byFirst, byTest } from "./token";
+
+export class CertificateAuthenticator implements Authenticator {
+  readonly methods: readonly string[] = [];
+  readonly missing = problems.signatureMissing;
+  readonly parameter = undefined;
+  readonly redactor: Redactor;
+  readonly scheme: Scheme;
+  readonly #sender: SenderId;
+  readonly #access: SignatureAccess;
+  readonly #owner: string;
+  readonly #testCredentials: TestCredentials;
+  readonly #certificates = new Certificates();
+
+  /** @param owner the id of the node, for test credentials */
+  constructor(
+    { sender, scheme, access }: { sender: SenderId; scheme: Scheme; access: SignatureAccess },
+    owner: string,
+    testCredentials: TestCredentials,
+  ) {
+    this.#sender = sender;
+    this.scheme = scheme;
+    this.#access = access;
+    this.#owner = owner;
+    this.#testCredentials = testCredentials;
+    this.redactor = new Redactor([], () => testCredentials.tokens(owner));
+  }
+
+  isTakenFrom(): boolean {
+    return false;
+  }
+
+  hides(field: string): boolean {
+    return field === testField;
+  }
+
+  begin(head: RequestHead, at: number): AuthResult {
+    if (this.#testCredentials.isTest(this.#owner, head)) return byTest;
+    const refusal = this.#judgeHead(head);
+    if (refusal) return toProblem(refusal);
+    return { isUnverified: true, needsBytes: true, verifyLater: (body) => this.#verify(head, body, at) };
+  }
+
+  /** What keeps the body from being read. */
+  #judgeHead(head: RequestHead): RefusalReason | undefined {
+    if (this.scheme.alg === "code:sns") {
+      const [isRaw] = fieldValues(head.rawHeaders, "x-amz-sns-rawdelivery");
+      return isRaw === "true" ? { kind: "certificate.raw" } : undefined;
+    }
+    const signed = readPaypal(head, this.#access.settings.webhookId ?? "");
+    return "kind" in signed ? signed : undefined;
+  }
+
+  #read(head: RequestHead, body: Buffer, at: number): SignedText | RefusalReason {
+    const { topicArn = "", webhookId = "" } = this.#access.settings;
+    if (this.scheme.alg === "code:sns") return readSns(body, topicArn, at);
+    const signed = readPaypal(head, webhookId);
+    return "kind" in signed ? signed : { ...signed, text: `${signed.text}${crc32(body)}` };
+  }
+
+  async #verify(head: RequestHead, body: Buffer, at: number): Promise<BodyVerdict> {
+    const signed = this.#read(head, body, at);
+    if ("kind" in signed) return toProblem(signed);
+    try {
+      const refusal = judgeSignature(signed, await this.#certificates.find(signed.certificate), at);
+      if (refusal) return toProblem(refusal);
+      const { isHandshake = false, confirmation, sentAt } = signed;
+      if (confirmation) await fetchPublished(confirmation);
+      return isHandshake ? { status: 200, headers: {}, body: "" } : { ...byFirst, sentAt };
+    } catch (error) {
+      if (!(error instanceof FetchFailure)) throw error;
+      this.#certificates.failure = error;
+      return problems.keysUnavailable;
+    }
+  }
+
+  explain({ head, body = Buffer.alloc(0), at }: RefusedRequestFacts): Explanation {
+    const looksLike = recognise(head.rawHeaders);
+    const reason = this.#judgeHead(head) ?? this.#explainBody(head, body, at);
+    const { failure } = this.#certificates;
+    if (!reason) return { reasons: failure ? [{ key: `fetch.${failure.kind}`, values: { host: failure.host } }] : [] };
+    if (looksLike === undefined || looksLike === this.#sender) return { reasons: [toReason(reason)] };
+    return { reasons: [{ key: "otherSender", values: { sender: shortName(looksLike) } }], looksLike };
+  }
+
+  /** Nothing where the certificate is not there. */
+  #explainBody(head: RequestHead, body: Buffer, at: number): RefusalReason | undefined {
+    const signed = this.#read(head, body, at);
+    if ("kind" in signed) return signed;
+    const certificate = this.#certificates.get(signed.certificate);
+    return certificate && judgeSignature(signed, certificate, at);
+  }
+}
+
+/** The sender learns only whether there was a signature. */
+function toProblem({ kind }: RefusalReason) {
+  return kind === "missing" || kind === "certificate.raw" ? problems.signatureMissing : problems.signatureInvalid;
+}
+
+function judgeSignature(
+  { text, signature, hash }: SignedText,
+  { publicKey, validFrom, validTo }: X509Certificate,
+  at: number,
+): RefusalReason | undefined {
+  if (at < Date.parse(validFrom) || Date.parse(validTo) < at) return { kind: "certificate.expired" };
+  const bytes = decodeSignature(signature, "base64");
+  const isSigned = bytes && publicKey.asymmetricKeyType === "rsa" && verify(hash, Buffer.from(text), publicKey, bytes);
+  return isSigned ? undefined : { kind: "signatureWrong" };
+}
+
+/** Senders change theirs a few times a year. */
+const maxCertificates = 20;
+const maxFetchesPerMinute = 10;
+/** How many requests may wait for certificates. */
+const maxWaiting = 100;
+
+/** The certificates of an endpoint's sender. Strangers may name others, so that fetches are bounded. */
+class Certificates {
+  /** Why the last one could not be fetched. */
+  failure: FetchFailure | undefined;
+  readonly #known = new Map<string, X509Certificate>();
+  readonly #fetching = new Map<string, Promise<X509Certificate>>();
+  /** When the fetches of the last minute began, by `performance.now()`. */
+  #begun: number[] = [];
+  #waiting = 0;
+
+  get({ href }: URL): X509Certificate | undefined {
+    return this.#known.get(href);
+  }
+
+  /** @throws {FetchFailure} */
+  async find(url: URL): Promise<X509Certificate> {
+    const known = this.get(url);
+    if (known) return known;
+    const now = performance.now();
+    this.#begun = this.#begun.filter((begun) => now - begun < 60_000);
+    const fetching = this.#fetching.get(url.href);
+    const isFull = !fetching && this.#begun.length >= maxFetchesPerMinute;
+    if (isFull || this.#waiting >= maxWaiting) throw new FetchFailure("busy", url.host);
+    this.#waiting++;
+    try {
+      return await (fetching ?? this.#fetch(url, now));
+    } finally {
+      this.#waiting--;
+    }
+  }
+
+  #fetch(url: URL, now: number): Promise<X509Certificate> {
+    this.#begun.push(now);
+    const fetching = fetchPublished(url)
+      .then((body) => this.#add(url, body))
+      .finally(() => this.#fetching.delete(url.href));
+    this.#fetching.set(url.href, fetching);
+    return fetching;
+  }
+
+  #add({ href, host }: URL, body: Buffer): X509Certificate {
+    let certificate: X509Certificate;
+    try {
+      certificate = new X509Certificate(body);
+    } catch {
+      throw new FetchFailure("malformed", host);
+    }
+    const [oldest = ""] = this.#known.keys();
+    if (this.#known.size >= maxCertificates) this.#known.delete(oldest);
+    this.#known.set(href, certificate);
+    this.failure = undefined;
+    return certificate;
+  }
+}

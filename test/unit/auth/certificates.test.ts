@@ -1,0 +1,219 @@
+import should from "should";
+import type { Authenticator, BodyVerdict } from "../../../src/auth/authenticator";
+import { crc32 } from "../../../src/auth/certificate-senders";
+import { createAuthenticator } from "../../../src/auth/create-authenticator";
+import { Problem } from "../../../src/request/problem";
+import { type CertifiedKey, createCertificate } from "../../harness/certificates";
+import { signPaypal, signSns, type SnsMessage, topicArn, webhookId } from "../../harness/certified";
+
+const original = globalThis.fetch;
+let own: CertifiedKey;
+let fetched: string[] = [];
+let serve: () => Promise<Response>;
+
+function create(sender: "amazon-sns" | "paypal", settings: object = { topicArn, webhookId }): Authenticator {
+  const none = { scheme: null, secret: "", secondSecret: "", verifyToken: "" };
+  const authenticator = createAuthenticator({ sender, access: { method: "signature", settings, ...none } });
+  if ("rule" in authenticator) throw new Error(authenticator.rule);
+  return authenticator;
+}
+
+async function verify(
+  authenticator: Authenticator,
+  body: string,
+  fields: Record<string, string> = {},
+  at = Date.now(),
+): Promise<BodyVerdict> {
+  const result = authenticator.begin({ method: "POST", rawHeaders: Object.entries(fields).flat(), search: "" }, at);
+  if ("verifyLater" in result) return result.verifyLater(Buffer.from(body));
+  if (result instanceof Problem) return result;
+  throw new Error("not a verification by the body");
+}
+
+/** "accepted", "handshake", or the name of the problem. */
+async function judge(...given: Parameters<typeof verify>): Promise<string> {
+  const verdict = await verify(...given);
+  if (verdict instanceof Problem) return verdict.name;
+  return "status" in verdict ? "handshake" : "accepted";
+}
+
+function reasonsFor(authenticator: Authenticator, body: string, fields: Record<string, string> = {}): string[] {
+  const head = { method: "POST", rawHeaders: Object.entries(fields).flat(), search: "" };
+  const { reasons } = authenticator.explain({ head, body: Buffer.from(body), at: Date.now() });
+  return reasons.map(({ key }) => key);
+}
+
+before(() => {
+  own = createCertificate("-subj", "/CN=sns.amazonaws.com");
+  globalThis.fetch = (input) => {
+    fetched.push(String(input instanceof Request ? input.url : input));
+    return serve();
+  };
+});
+after(() => {
+  globalThis.fetch = original;
+});
+beforeEach(() => {
+  fetched = [];
+  serve = () => Promise.resolve(new Response(Uint8Array.from(own.certificate)));
+});
+
+describe("a message of Amazon SNS", () => {
+  const SigningCertURL = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem";
+  const sign = (given: SnsMessage = {}) => JSON.stringify(signSns(own.key, { SigningCertURL, ...given }));
+
+  it("is accepted with a signature of version 1 and 2, with a subject and without, by one fetch of the certificate", async () => {
+    const authenticator = create("amazon-sns");
+    for (const given of [{ SignatureVersion: "1" }, { SignatureVersion: "2" }, { Subject: "My subject\n" }, { Message: "" }]) {
+      (await judge(authenticator, sign(given))).should.equal("accepted");
+    }
+    should(await verify(authenticator, sign({ Timestamp: new Date(Date.now() - 5000).toISOString() })))
+      .have.property("sentAt")
+      .which.is.below(Date.now() - 4000);
+    fetched.should.eql([SigningCertURL]);
+  });
+
+  it("is refused when what is signed has changed", async () => {
+    const authenticator = create("amazon-sns");
+    const message = signSns(own.key, { SigningCertURL, Subject: "My subject" });
+    const later = new Date(Date.now() + 1000).toISOString();
+    for (const changed of [{ Message: "x" }, { MessageId: "x" }, { Subject: "x" }, { Subject: undefined }, { Timestamp: later }, { Signature: `${message.Signature} ` }, { SignatureVersion: "1" }]) {
+      const body = JSON.stringify({ ...message, ...changed });
+      (await judge(authenticator, body)).should.equal("signatureInvalid", JSON.stringify(changed));
+      reasonsFor(authenticator, body).should.eql(["signatureWrong"]);
+    }
+  });
+
+  it("is refused without a fetch when it is from another topic, from another host, too old, or not a message", async () => {
+    const authenticator = create("amazon-sns");
+    const bodies: [string, string, string][] = [
+      [sign({ TopicArn: `${topicArn}2` }), "signatureInvalid", "certificate.topic"],
+      [sign({ SignatureVersion: "3" }), "signatureInvalid", "signatureMalformed"],
+      [sign({ Timestamp: new Date(Date.now() - 49 * 3_600_000).toISOString() }), "signatureInvalid", "clockBehind"],
+      [sign({ Timestamp: "now" }), "signatureInvalid", "timeMalformed"],
+      [sign({ Type: "SubscriptionConfirmation", SubscribeURL: "https://example.com/" }), "signatureInvalid", "signatureMalformed"],
+      ...["null", "[]", "x", "1", "{}", '{"Type":"constructor"}', JSON.stringify({ Type: "__proto__", Signature: "x" })].map((body): [string, string, string] => [body, "signatureMissing", "missing"]),
+      ...[
+        "http://sns.eu-west-1.amazonaws.com/x.pem",
+        "https://sns.eu-west-1.amazonaws.com.example/x.pem",
+        "https://example.com/sns.eu-west-1.amazonaws.com/x.pem",
+        "https://user@sns.eu-west-1.amazonaws.com/x.pem",
+        "https://sns.eu-west-1.amazonaws.com:8443/x.pem",
+        "https://sns.eu-west-1.amazonaws.com/x.txt",
+        "https://s3.amazonaws.com/x.pem",
+        "https://sns.eu-west-1.s3.amazonaws.com/x.pem",
+        "",
+      ].map((url): [string, string, string] => [sign({ SigningCertURL: url }), "signatureInvalid", "signatureMalformed"]),
+    ];
+    for (const [body, problem, reason] of bodies) {
+      (await judge(authenticator, body)).should.equal(problem, body);
+      reasonsFor(authenticator, body).should.eql([reason], body);
+    }
+    fetched.should.eql([]);
+  });
+
+  it("is refused before its body is read where it was sent raw, which has no signature", async () => {
+    const raw = { "x-amz-sns-rawdelivery": "true", "x-amz-sns-message-type": "Notification" };
+    (await judge(create("amazon-sns"), "Hello world!", raw)).should.equal("signatureMissing");
+    reasonsFor(create("amazon-sns"), "Hello world!", raw).should.eql(["certificate.raw"]);
+  });
+
+  it("that confirms a subscription makes Amazon's URL be fetched, after its signature was verified", async () => {
+    const authenticator = create("amazon-sns");
+    const SubscribeURL = `https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=${topicArn}&Token=2`;
+    const message = signSns(own.key, { Type: "SubscriptionConfirmation", Token: "2", SubscribeURL, SigningCertURL });
+    (await judge(authenticator, JSON.stringify({ ...message, Token: "3" }))).should.equal("signatureInvalid");
+    fetched.should.eql([SigningCertURL]);
+    (await judge(authenticator, JSON.stringify(message))).should.equal("handshake");
+    fetched.should.eql([SigningCertURL, SubscribeURL]);
+    serve = () => Promise.resolve(new Response("", { status: 500 }));
+    (await judge(authenticator, JSON.stringify(message))).should.equal("keysUnavailable");
+    reasonsFor(authenticator, JSON.stringify(message)).should.eql(["fetch.status"]);
+    const end = signSns(own.key, { ...message, Type: "UnsubscribeConfirmation" });
+    (await judge(authenticator, JSON.stringify(end))).should.equal("handshake");
+  });
+
+  it("is refused when the certificate has expired", async () => {
+    const authenticator = create("amazon-sns");
+    const at = Date.now() + 3 * 24 * 3_600_000;
+    const body = sign({ Timestamp: new Date(at).toISOString() });
+    (await judge(authenticator, body, {}, at)).should.equal("signatureInvalid");
+    const head = { method: "POST", rawHeaders: [], search: "" };
+    should(authenticator.explain({ head, body: Buffer.from(body), at }).reasons).match([{ key: "certificate.expired" }]);
+  });
+
+  const failures: [string, () => Promise<Response>, string][] = [
+    ["is unreachable", () => Promise.reject(new TypeError("fetch failed")), "fetch.unreachable"],
+    ["redirects", () => Promise.resolve(new Response("", { status: 302 })), "fetch.redirect"],
+    ["sends ten megabytes", () => Promise.resolve(new Response("x".repeat(10_000_000))), "fetch.tooLarge"],
+    ["sends no certificate", () => Promise.resolve(new Response("{}")), "fetch.malformed"],
+  ];
+  for (const [title, reply, reason] of failures) {
+    it(`is answered with 503 while the server of the certificate ${title}, which is asked ten times a minute at most`, async () => {
+      serve = reply;
+      const authenticator = create("amazon-sns");
+      for (let count = 0; count < 10; count++) (await judge(authenticator, sign())).should.equal("keysUnavailable");
+      reasonsFor(authenticator, sign()).should.eql([reason]);
+      for (let count = 0; count < 20; count++) {
+        const SigningCertURL = `https://sns.eu-west-1.amazonaws.com/${count}.pem`;
+        (await judge(authenticator, sign({ SigningCertURL }))).should.equal("keysUnavailable");
+      }
+      fetched.length.should.equal(10);
+      reasonsFor(authenticator, sign()).should.eql(["fetch.busy"]);
+    });
+  }
+}); // prettier-ignore
+
+describe("a request of PayPal", () => {
+  const url = "https://api.sandbox.paypal.com/v1/notifications/certs/CERT-1";
+  const body = '{"id":"WH-1","event_type":"PAYMENT.SALE.COMPLETED","summary":"½"}';
+
+  it("is accepted with a signature for this webhook and this body, by one fetch of the certificate", async () => {
+    const authenticator = create("paypal");
+    for (let count = 0; count < 3; count++) {
+      (await judge(authenticator, body, signPaypal(own.key, url, body))).should.equal("accepted");
+    }
+    fetched.should.eql([url]);
+  });
+
+  it("is refused for another webhook, and with another body", async () => {
+    const authenticator = create("paypal");
+    const other = signPaypal(own.key, url, body, "OTHER");
+    (await judge(authenticator, body, other)).should.equal("signatureInvalid");
+    reasonsFor(authenticator, body, other).should.eql(["signatureWrong"]);
+    (await judge(authenticator, `${body} `, signPaypal(own.key, url, body))).should.equal("signatureInvalid");
+  });
+
+  it("is refused before its body is read without one of its fields, and with a certificate elsewhere", async () => {
+    const authenticator = create("paypal");
+    const signed = signPaypal(own.key, url, body);
+    for (const name of Object.keys(signed).filter((each) => each !== "PAYPAL-AUTH-ALGO")) {
+      const { [name]: _left, ...others } = signed;
+      (await judge(authenticator, body, others)).should.equal("signatureMissing");
+    }
+    for (const other of [
+      "http://api.paypal.com/v1/notifications/certs/CERT-1",
+      "https://api.paypal.com.example/v1/notifications/certs/CERT-1",
+      "https://example.com/v1/notifications/certs/CERT-1",
+      "https://www.paypal.com/v1/notifications/certs/CERT-1",
+      "https://api.paypal.com/v1/notifications/certs/../../else",
+      "https://api.paypal.com@example.com/v1/notifications/certs/CERT-1",
+    ]) {
+      (await judge(authenticator, body, { ...signed, "PAYPAL-CERT-URL": other })).should.equal("signatureInvalid");
+    }
+    fetched.should.eql([]);
+  });
+
+  it("has the checksum of ISO 3309", () => {
+    crc32(Buffer.from("123456789")).should.equal(0xcbf43926);
+    crc32(Buffer.alloc(0)).should.equal(0);
+  });
+});
+
+describe("a sender with certificates", () => {
+  it("needs its setting", () => {
+    const access = { method: "signature", scheme: null, settings: {}, secret: "", secondSecret: "", verifyToken: "" } as const;
+    createAuthenticator({ sender: "amazon-sns", access }).should.eql({ rule: "topicArn", value: "" });
+    createAuthenticator({ sender: "paypal", access }).should.eql({ rule: "webhookId", value: "" });
+  });
+}); // prettier-ignore
