@@ -33,7 +33,7 @@ export interface JwtKeys {
 /** @returns nothing where the public key is none that tokens are signed with */
 export function createJwtKeys(access: JwtAccess): JwtKeys | undefined {
   const { keySource, jwksUrl, publicKey, secret, secondSecret } = access;
-  if (keySource === "jwks") return new KeySet(new URL(jwksUrl));
+  if (keySource === "jwks") return findKeySet(jwksUrl);
   const keys = keySource === "secret" ? createSecretKeys(secret, secondSecret) : parsePublicKey(publicKey);
   return keys && { algorithms: keys.flatMap(({ algorithms }) => algorithms), find: () => keys };
 }
@@ -141,6 +141,15 @@ class KeySet implements JwtKeys {
       this.#fetching = undefined;
     }
   }
+}
+
+/** By their URLs: nodes share them, also over deploys. */
+const keySets = new Map<string, KeySet>();
+
+function findKeySet(url: string): KeySet {
+  const keySet = keySets.get(url) ?? new KeySet(new URL(url));
+  keySets.set(url, keySet);
+  return keySet;
 }
 
 const maxKeys = 100;

@@ -206,16 +206,18 @@ describe("a JSON Web Token with a public key", () => {
 
 describe("a JSON Web Token with a key set", () => {
   const original = globalThis.fetch;
-  const jwks = { keySource: "jwks", jwksUrl: "https://issuer.example/keys" } as const;
+  /** Each test has a key set of its own. */
+  const jwks = () => ({ keySource: "jwks", jwksUrl: `https://issuer.example/keys/${++sets}` }) as const;
+  let sets = 0;
   let fetches = 0;
-  let respond: () => Promise<Response>;
+  let respond: (signal: AbortSignal) => Promise<Response>;
   const publish = (...keys: jose.JWK[]) => (respond = () => Promise.resolve(Response.json({ keys })));
 
   beforeEach(() => {
     fetches = 0;
-    globalThis.fetch = () => {
+    globalThis.fetch = (_input, { signal } = {}) => {
       fetches++;
-      return respond();
+      return respond(signal ?? new AbortController().signal);
     };
   });
   afterEach(() => {
@@ -225,7 +227,7 @@ describe("a JSON Web Token with a key set", () => {
   it("makes the keys be fetched once, and is verified by the one that it names", async () => {
     const [one, two] = [await createKeyPair("RS256", "1"), await createKeyPair("ES256", "2")];
     publish(one.jwk, two.jwk, { kty: "oct", k: "c2VjcmV0", kid: "3" }, { ...one.jwk, kid: "4", use: "enc" });
-    const authenticator = create(jwks);
+    const authenticator = create(jwks());
     const judgeBy = async (key: TokenKey) => judge(authenticator, await signToken(claims, key));
     (await judgeBy(one.key)).should.equal("first");
     (await judgeBy(two.key)).should.equal("first");
@@ -235,19 +237,27 @@ describe("a JSON Web Token with a key set", () => {
     (await judgeBy({ ...sharedKey("secret"), kid: "3" })).should.equal("tokenInvalid");
   });
 
+  it("is verified by the keys that another node has fetched", async () => {
+    const { key, jwk } = await createKeyPair("ES256", "1");
+    publish(jwk);
+    const shared = jwks();
+    for (let node = 0; node < 3; node++) (await judge(create(shared), await signToken(claims, key))).should.equal("first");
+    fetches.should.equal(1);
+  });
+
   it("may name any key where there is one only, and must name it where there are several", async () => {
     const [one, two] = [await createKeyPair("ES256", "1"), await createKeyPair("ES256", "2")];
     const token = await signToken(claims, { alg: one.key.alg, key: one.key.key });
     publish(one.jwk);
-    (await judge(create(jwks), token)).should.equal("first");
+    (await judge(create(jwks()), token)).should.equal("first");
     publish(one.jwk, two.jwk);
-    (await judge(create(jwks), token)).should.equal("tokenInvalid");
+    (await judge(create(jwks()), token)).should.equal("tokenInvalid");
   });
 
   it("that names unknown keys a thousand times causes two fetches", async () => {
     const [one, two] = [await createKeyPair("ES256", "1"), await createKeyPair("ES256", "2")];
     publish(one.jwk, two.jwk);
-    const authenticator = create(jwks);
+    const authenticator = create(jwks());
     const tokens = await Promise.all(Array.from({ length: 1000 }, (_, index) => signToken(claims, { ...one.key, kid: `x${index}` })));
     const names = new Set(await Promise.all(tokens.map((token) => judge(authenticator, token))));
     for (const token of tokens) names.add(await judge(authenticator, token));
@@ -261,7 +271,7 @@ describe("a JSON Web Token with a key set", () => {
     const { key, jwk } = await createKeyPair("ES256", "1");
     let answer: (response: Response) => void = () => undefined;
     respond = () => new Promise((resolve) => (answer = resolve));
-    const authenticator = create(jwks);
+    const authenticator = create(jwks());
     const token = await signToken(claims, key);
     const waiting = Array.from({ length: 150 }, () => judge(authenticator, token));
     (await Promise.race(waiting)).should.equal("keysUnavailable");
@@ -275,7 +285,7 @@ describe("a JSON Web Token with a key set", () => {
   it("is still accepted while the keys cannot be fetched again", async () => {
     const [one, two] = [await createKeyPair("ES256", "1"), await createKeyPair("ES256", "2")];
     publish(one.jwk);
-    const authenticator = create(jwks);
+    const authenticator = create(jwks());
     const token = await signToken(claims, one.key);
     (await judge(authenticator, token)).should.equal("first");
     respond = () => Promise.reject(new TypeError("fetch failed"));
@@ -283,7 +293,8 @@ describe("a JSON Web Token with a key set", () => {
     (await judge(authenticator, token)).should.equal("first");
   });
 
-  const failures: [string, () => Promise<Response>, string][] = [
+  const failures: [string, (signal: AbortSignal) => Promise<Response>, string][] = [
+    ["does not reply", (signal) => new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(new Error("aborted")))), "fetch.late"],
     ["is unreachable", () => Promise.reject(new TypeError("fetch failed")), "fetch.unreachable"],
     ["replies with an error", () => Promise.resolve(new Response("", { status: 500 })), "fetch.status"],
     ["redirects", () => Promise.resolve(new Response("", { status: 302 })), "fetch.redirect"],
@@ -294,7 +305,7 @@ describe("a JSON Web Token with a key set", () => {
     it(`is answered with 503, and the operator is told why, while the server of the keys ${title}`, async () => {
       respond = reply;
       const { key } = await createKeyPair("ES256", "1");
-      const authenticator = create(jwks);
+      const authenticator = create(jwks());
       const token = await signToken(claims, key);
       for (let count = 0; count < 20; count++) (await judge(authenticator, token)).should.equal("keysUnavailable");
       fetches.should.equal(1);
