@@ -1,4 +1,5 @@
 import should from "should";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { type CertifiedKey, createCertificate } from "../harness/certificates";
 import { signPaypal, signSns, topicArn, webhookId } from "../harness/certified";
 import { moduleOf } from "../harness/fixtures";
@@ -11,7 +12,7 @@ import { until } from "../harness/until";
 const sns = { verificationMethod: "signature", sender: "amazon-sns", senderSettings: { topicArn }, credentials: {} };
 const flow = tab(
   webhook("sns", "/sns", sns),
-  webhook("guaranteed", "/guaranteed", { ...sns, guaranteed: true }),
+  webhook("guaranteed", "/guaranteed", { ...sns, guaranteed: sqliteIsHere() }),
   webhook("paypal", "/paypal", { ...sns, sender: "paypal", senderSettings: { webhookId } }),
   webhook("open", "/open", { ...sns, senderSettings: {} }),
 );

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import should from "should";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
 import { tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { createKeyPair, sharedKey, signToken, type TokenKey } from "../harness/jwt";
@@ -16,7 +17,7 @@ const shared = { ...fields, keySource: "secret", credentials: { secret } };
 
 const flow = tab(
   webhook("jwks", "/jwks", byKeySet),
-  webhook("guaranteed", "/guaranteed", { ...byKeySet, guaranteed: true }),
+  webhook("guaranteed", "/guaranteed", { ...byKeySet, guaranteed: sqliteIsHere() }),
   webhook("failing", "/failing", { ...byKeySet, jwksUrl: "${FAILING_URL}" }),
   webhook("pem", "/pem", { ...fields, keySource: "publicKey", publicKey: "${PUBLIC_KEY}" }),
   webhook("secret", "/secret", { ...shared, headerParameter: "X-Token" }),

@@ -4,12 +4,11 @@ import { crc32 } from "../../../src/auth/certificate-senders";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
 import { Problem } from "../../../src/request/problem";
 import { type CertifiedKey, createCertificate } from "../../harness/certificates";
+import { useFetch } from "../../harness/fetching";
 import { signPaypal, signSns, type SnsMessage, topicArn, webhookId } from "../../harness/certified";
 
-const original = globalThis.fetch;
-let own: CertifiedKey;
-let fetched: string[] = [];
-let serve: () => Promise<Response>;
+let own: CertifiedKey | undefined;
+const key = () => own?.key ?? Buffer.alloc(0);
 
 function create(sender: "amazon-sns" | "paypal", settings: object = { topicArn, webhookId }): Authenticator {
   const none = { scheme: null, secret: "", secondSecret: "", verifyToken: "" };
@@ -43,24 +42,16 @@ function reasonsFor(authenticator: Authenticator, body: string, fields: Record<s
   return reasons.map(({ key }) => key);
 }
 
-before(() => {
-  own = createCertificate("-subj", "/CN=sns.amazonaws.com");
-  globalThis.fetch = (input) => {
-    fetched.push(String(input instanceof Request ? input.url : input));
-    return serve();
-  };
-});
-after(() => {
-  globalThis.fetch = original;
-});
-beforeEach(() => {
-  fetched = [];
-  serve = () => Promise.resolve(new Response(Uint8Array.from(own.certificate)));
-});
+/** Serves a certificate, that of the key. */
+function useCertificate() {
+  before(() => (own ??= createCertificate("-subj", "/CN=sns.amazonaws.com")));
+  return useFetch(() => Promise.resolve(new Response(Uint8Array.from(own?.certificate ?? []))));
+}
 
 describe("a message of Amazon SNS", () => {
+  const fetching = useCertificate();
   const SigningCertURL = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem";
-  const sign = (given: SnsMessage = {}) => JSON.stringify(signSns(own.key, { SigningCertURL, ...given }));
+  const sign = (given: SnsMessage = {}) => JSON.stringify(signSns(key(), { SigningCertURL, ...given }));
 
   it("is accepted with a signature of version 1 and 2, with a subject and without, by one fetch of the certificate", async () => {
     const authenticator = create("amazon-sns");
@@ -70,12 +61,12 @@ describe("a message of Amazon SNS", () => {
     should(await verify(authenticator, sign({ Timestamp: new Date(Date.now() - 5000).toISOString() })))
       .have.property("sentAt")
       .which.is.below(Date.now() - 4000);
-    fetched.should.eql([SigningCertURL]);
+    fetching.urls.should.eql([SigningCertURL]);
   });
 
   it("is refused when what is signed has changed", async () => {
     const authenticator = create("amazon-sns");
-    const message = signSns(own.key, { SigningCertURL, Subject: "My subject" });
+    const message = signSns(key(), { SigningCertURL, Subject: "My subject" });
     const later = new Date(Date.now() + 1000).toISOString();
     for (const changed of [{ Message: "x" }, { MessageId: "x" }, { Subject: "x" }, { Subject: undefined }, { Timestamp: later }, { Signature: `${message.Signature} ` }, { SignatureVersion: "1" }]) {
       const body = JSON.stringify({ ...message, ...changed });
@@ -109,7 +100,7 @@ describe("a message of Amazon SNS", () => {
       (await judge(authenticator, body)).should.equal(problem, body);
       reasonsFor(authenticator, body).should.eql([reason], body);
     }
-    fetched.should.eql([]);
+    fetching.urls.should.eql([]);
   });
 
   it("is refused before its body is read where it was sent raw, which has no signature", async () => {
@@ -121,15 +112,15 @@ describe("a message of Amazon SNS", () => {
   it("that confirms a subscription makes Amazon's URL be fetched, after its signature was verified", async () => {
     const authenticator = create("amazon-sns");
     const SubscribeURL = `https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&TopicArn=${topicArn}&Token=2`;
-    const message = signSns(own.key, { Type: "SubscriptionConfirmation", Token: "2", SubscribeURL, SigningCertURL });
+    const message = signSns(key(), { Type: "SubscriptionConfirmation", Token: "2", SubscribeURL, SigningCertURL });
     (await judge(authenticator, JSON.stringify({ ...message, Token: "3" }))).should.equal("signatureInvalid");
-    fetched.should.eql([SigningCertURL]);
+    fetching.urls.should.eql([SigningCertURL]);
     (await judge(authenticator, JSON.stringify(message))).should.equal("handshake");
-    fetched.should.eql([SigningCertURL, SubscribeURL]);
-    serve = () => Promise.resolve(new Response("", { status: 500 }));
+    fetching.urls.should.eql([SigningCertURL, SubscribeURL]);
+    fetching.respond = () => Promise.resolve(new Response("", { status: 500 }));
     (await judge(authenticator, JSON.stringify(message))).should.equal("keysUnavailable");
     reasonsFor(authenticator, JSON.stringify(message)).should.eql(["fetch.status"]);
-    const end = signSns(own.key, { ...message, Type: "UnsubscribeConfirmation" });
+    const end = signSns(key(), { ...message, Type: "UnsubscribeConfirmation" });
     (await judge(authenticator, JSON.stringify(end))).should.equal("handshake");
   });
 
@@ -150,7 +141,7 @@ describe("a message of Amazon SNS", () => {
   ];
   for (const [title, reply, reason] of failures) {
     it(`is answered with 503 while the server of the certificate ${title}, which is asked ten times a minute at most`, async () => {
-      serve = reply;
+      fetching.respond = reply;
       const authenticator = create("amazon-sns");
       for (let count = 0; count < 10; count++) (await judge(authenticator, sign())).should.equal("keysUnavailable");
       reasonsFor(authenticator, sign()).should.eql([reason]);
@@ -158,35 +149,36 @@ describe("a message of Amazon SNS", () => {
         const SigningCertURL = `https://sns.eu-west-1.amazonaws.com/${count}.pem`;
         (await judge(authenticator, sign({ SigningCertURL }))).should.equal("keysUnavailable");
       }
-      fetched.length.should.equal(10);
+      fetching.urls.length.should.equal(10);
       reasonsFor(authenticator, sign()).should.eql(["fetch.busy"]);
     });
   }
 }); // prettier-ignore
 
 describe("a request of PayPal", () => {
+  const fetching = useCertificate();
   const url = "https://api.sandbox.paypal.com/v1/notifications/certs/CERT-1";
   const body = '{"id":"WH-1","event_type":"PAYMENT.SALE.COMPLETED","summary":"½"}';
 
   it("is accepted with a signature for this webhook and this body, by one fetch of the certificate", async () => {
     const authenticator = create("paypal");
     for (let count = 0; count < 3; count++) {
-      (await judge(authenticator, body, signPaypal(own.key, url, body))).should.equal("accepted");
+      (await judge(authenticator, body, signPaypal(key(), url, body))).should.equal("accepted");
     }
-    fetched.should.eql([url]);
+    fetching.urls.should.eql([url]);
   });
 
   it("is refused for another webhook, and with another body", async () => {
     const authenticator = create("paypal");
-    const other = signPaypal(own.key, url, body, "OTHER");
+    const other = signPaypal(key(), url, body, "OTHER");
     (await judge(authenticator, body, other)).should.equal("signatureInvalid");
     reasonsFor(authenticator, body, other).should.eql(["signatureWrong"]);
-    (await judge(authenticator, `${body} `, signPaypal(own.key, url, body))).should.equal("signatureInvalid");
+    (await judge(authenticator, `${body} `, signPaypal(key(), url, body))).should.equal("signatureInvalid");
   });
 
   it("is refused before its body is read without one of its fields, and with a certificate elsewhere", async () => {
     const authenticator = create("paypal");
-    const signed = signPaypal(own.key, url, body);
+    const signed = signPaypal(key(), url, body);
     for (const name of Object.keys(signed).filter((each) => each !== "PAYPAL-AUTH-ALGO")) {
       const { [name]: _left, ...others } = signed;
       (await judge(authenticator, body, others)).should.equal("signatureMissing");
@@ -201,7 +193,7 @@ describe("a request of PayPal", () => {
     ]) {
       (await judge(authenticator, body, { ...signed, "PAYPAL-CERT-URL": other })).should.equal("signatureInvalid");
     }
-    fetched.should.eql([]);
+    fetching.urls.should.eql([]);
   });
 
   it("has the checksum of ISO 3309", () => {

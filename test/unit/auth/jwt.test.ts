@@ -8,6 +8,7 @@ import { JwtAuthenticator } from "../../../src/auth/jwt";
 import { TestCredentials } from "../../../src/auth/test-credentials";
 import type { JwtAccess } from "../../../src/config/parse";
 import { Problem } from "../../../src/request/problem";
+import { useFetch } from "../../harness/fetching";
 import { createKeyPair, sharedKey, signToken, type TokenKey } from "../../harness/jwt";
 
 const at = 1_767_225_600_000;
@@ -205,24 +206,11 @@ describe("a JSON Web Token with a public key", () => {
 });
 
 describe("a JSON Web Token with a key set", () => {
-  const original = globalThis.fetch;
+  const fetching = useFetch(() => Promise.reject(new Error("nothing is published")));
   /** Each test has a key set of its own. */
   const jwks = () => ({ keySource: "jwks", jwksUrl: `https://issuer.example/keys/${++sets}` }) as const;
   let sets = 0;
-  let fetches = 0;
-  let respond: (signal: AbortSignal) => Promise<Response>;
-  const publish = (...keys: jose.JWK[]) => (respond = () => Promise.resolve(Response.json({ keys })));
-
-  beforeEach(() => {
-    fetches = 0;
-    globalThis.fetch = (_input, { signal } = {}) => {
-      fetches++;
-      return respond(signal ?? new AbortController().signal);
-    };
-  });
-  afterEach(() => {
-    globalThis.fetch = original;
-  });
+  const publish = (...keys: jose.JWK[]) => (fetching.respond = () => Promise.resolve(Response.json({ keys })));
 
   it("makes the keys be fetched once, and is verified by the one that it names", async () => {
     const [one, two] = [await createKeyPair("RS256", "1"), await createKeyPair("ES256", "2")];
@@ -232,7 +220,7 @@ describe("a JSON Web Token with a key set", () => {
     (await judgeBy(one.key)).should.equal("first");
     (await judgeBy(two.key)).should.equal("first");
     (await judgeBy({ ...two.key, kid: "1" })).should.equal("tokenInvalid");
-    fetches.should.equal(1);
+    fetching.urls.length.should.equal(1);
     (await judgeBy({ ...one.key, kid: "4" })).should.equal("tokenInvalid");
     (await judgeBy({ ...sharedKey("secret"), kid: "3" })).should.equal("tokenInvalid");
   });
@@ -242,7 +230,7 @@ describe("a JSON Web Token with a key set", () => {
     publish(jwk);
     const shared = jwks();
     for (let node = 0; node < 3; node++) (await judge(create(shared), await signToken(claims, key))).should.equal("first");
-    fetches.should.equal(1);
+    fetching.urls.length.should.equal(1);
   });
 
   it("may name any key where there is one only, and must name it where there are several", async () => {
@@ -264,13 +252,13 @@ describe("a JSON Web Token with a key set", () => {
     // What does not wait for the first fetch has no key yet.
     [...names].sort().should.eql(["keysUnavailable", "tokenInvalid"]);
     reasonsFor(authenticator, tokens[0] ?? "").should.eql(["jwt.unknownKey"]);
-    fetches.should.be.belowOrEqual(2);
+    fetching.urls.length.should.be.belowOrEqual(2);
   });
 
   it("waits for a slow key set with a hundred others, and no more", async () => {
     const { key, jwk } = await createKeyPair("ES256", "1");
     let answer: (response: Response) => void = () => undefined;
-    respond = () => new Promise((resolve) => (answer = resolve));
+    fetching.respond = () => new Promise((resolve) => (answer = resolve));
     const authenticator = create(jwks());
     const token = await signToken(claims, key);
     const waiting = Array.from({ length: 150 }, () => judge(authenticator, token));
@@ -279,7 +267,7 @@ describe("a JSON Web Token with a key set", () => {
     answer(Response.json({ keys: [jwk] }));
     const names = await Promise.all(waiting);
     names.filter((name) => name === "first").length.should.equal(100);
-    fetches.should.equal(1);
+    fetching.urls.length.should.equal(1);
   });
 
   it("is still accepted while the keys cannot be fetched again", async () => {
@@ -288,7 +276,7 @@ describe("a JSON Web Token with a key set", () => {
     const authenticator = create(jwks());
     const token = await signToken(claims, one.key);
     (await judge(authenticator, token)).should.equal("first");
-    respond = () => Promise.reject(new TypeError("fetch failed"));
+    fetching.respond = () => Promise.reject(new TypeError("fetch failed"));
     (await judge(authenticator, await signToken(claims, two.key))).should.equal("tokenInvalid");
     (await judge(authenticator, token)).should.equal("first");
   });
@@ -303,12 +291,12 @@ describe("a JSON Web Token with a key set", () => {
   ];
   for (const [title, reply, reason] of failures) {
     it(`is answered with 503, and the operator is told why, while the server of the keys ${title}`, async () => {
-      respond = reply;
+      fetching.respond = reply;
       const { key } = await createKeyPair("ES256", "1");
       const authenticator = create(jwks());
       const token = await signToken(claims, key);
       for (let count = 0; count < 20; count++) (await judge(authenticator, token)).should.equal("keysUnavailable");
-      fetches.should.equal(1);
+      fetching.urls.length.should.equal(1);
       should(authenticator.explain({ head: toHead(token), at }).reasons).eql([{ key: reason, values: { host: "issuer.example" } }]);
     });
   }
