@@ -40,8 +40,7 @@ describe("guaranteed delivery in a server that the settings file names", () => {
     const { text, store } = await readSettings(nodeRed());
     should(store).equal("server");
     text.should.containEql("redis://[redacted]@127.0.0.1:1/0");
-    for (const part of ["hunter2-and-more", "keeper"])
-      `${text}${nodeRed().log}`.should.not.containEql(part);
+    for (const part of ["hunter2-and-more", "keeper"]) `${text}${nodeRed().log}`.should.not.containEql(part);
   });
 });
 
