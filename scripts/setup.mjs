@@ -110,6 +110,14 @@ export const programs = [
     besides: "deliveries in a server wherever engines are compared",
   },
   {
+    name: "openssl",
+    packages: "openssl",
+    variable: "OPENSSL_PATH",
+    required: "OPENSSL_REQUIRED",
+    places: ["/usr/bin/openssl"],
+    specs: ["test/runtime/jwt.test.ts", "test/runtime/certificates.test.ts", "test/unit/auth/certificates.test.ts"],
+  },
+  {
     // Java runs a source file only where its compiler is.
     name: "compiler of Java",
     packages: "default-jdk-headless",
