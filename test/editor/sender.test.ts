@@ -77,6 +77,15 @@ describe("the sender in the form", () => {
     });
   }
 
+  it("gives a sender that does not sign a URL that has the secret in it", async () => {
+    await editor().editAsItIs("plain");
+    await editor().enter({ sender: "strava" });
+    const { secret = "", verifyToken = "" } = await values("secret", "verifyToken");
+    (await editor().copyGiven("url")).should.equal(`${nodeRed().node("/plain")}?state=${secret}`);
+    (await editor().copyGiven("verifyToken")).should.equal(verifyToken);
+    (await editor().given("secret").isVisible()).should.be.false();
+  });
+
   it("keeps the header and the method that were typed for any sender while others are tried", async () => {
     await editor().edit("plain");
     for (const entered of [{ headerParameter: "X-Own" }, { verificationMethod: "query", queryParameter: "key" }]) {
@@ -95,6 +104,7 @@ describe("the sender in the form", () => {
       ["notion", ["secret", "arm"]],
       ["square", ["secret", "publicUrl"]],
       ["grafana-timestamp", ["secret", "signatureHeader", "timestampHeader"]],
+      ["strava", ["secret", "verifyToken"]],
       ["websub", ["secret", "topicUrl", "alg"]],
       ["microsoft-graph", ["secret"]],
       ["cloudevents", ["token"]],

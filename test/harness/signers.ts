@@ -15,7 +15,7 @@ export interface Signer {
   /** The header fields of its proof. */
   headers: (request: Unsigned, account: number) => [string, string][];
   /** What the URL has from the sender, without a question mark. */
-  search?: (request: Unsigned) => string;
+  search?: (request: Unsigned, account: number) => string;
   publicUrl?: string;
   /** How far from its time a request is taken, in seconds. */
   window?: number;
@@ -87,9 +87,10 @@ function inOneField(name: string, window: number, write: (at: number, mac: strin
   };
 }
 
+const tokens = ["glwh-7f3a_Token", "Zx9_token-ABC", "0123456789"];
+
 function token(name: string, prefix = ""): Signer {
-  const secrets = ["glwh-7f3a_Token", "Zx9_token-ABC", "0123456789"];
-  return { secrets, ignoresBody: true, headers: (_, account) => [[name, prefix + (secrets[account] ?? "")]] };
+  return { secrets: tokens, ignoresBody: true, headers: (_, account) => [[name, prefix + (tokens[account] ?? "")]] };
 }
 
 function raw(key: KeyObject): Buffer {
@@ -343,6 +344,45 @@ export const signers: Record<SigningId, Signer> = {
       ["X-Samsara-Timestamp", String(at)],
       ["X-Samsara-Signature", `v1=${hmac("sha256", keys[account] ?? "", "hex", `v1:${at}:`, body)}`],
     ],
+  },
+  "shopify-events": overBody("Shopify-Hmac-Sha256", "base64"),
+  adyen: {
+    secrets: keys.map((key) => key.toString("hex").toUpperCase()),
+    ignoresBody: true,
+    body: (bytes, account) => {
+      const merchantReference = bytes.toString("latin1");
+      const signed = `7914073381342284::TestMerchant:${merchantReference}:1130:EUR:AUTHORISATION:true`;
+      const item = {
+        additionalData: { hmacSignature: hmac("sha256", keys[account] ?? "", "base64", signed) },
+        amount: { currency: "EUR", value: 1130 },
+        eventCode: "AUTHORISATION",
+        merchantAccountCode: "TestMerchant",
+        merchantReference,
+        pspReference: "7914073381342284",
+        success: "true",
+      };
+      return json({ live: "false", notificationItems: [{ NotificationRequestItem: item }] });
+    },
+    headers: () => [],
+  },
+  "adyen-platforms": {
+    secrets: keys.map((key) => key.toString("hex").toUpperCase()),
+    headers: ({ body }, account) => [["HmacSignature", hmac("sha256", keys[account] ?? "", "base64", body)]],
+  },
+  smartcar: overBody("SC-Signature", "hex"),
+  oura: {
+    secrets: typed,
+    headers: ({ body, at }, account) => [
+      ["x-oura-timestamp", String(at)],
+      ["x-oura-signature", hmac("sha256", text(account), "hex", String(at), body).toUpperCase()],
+    ],
+  },
+  okta: token("Authorization", "Bearer "),
+  strava: {
+    secrets: tokens,
+    ignoresBody: true,
+    search: (_, account) => `state=${tokens[account] ?? ""}`,
+    headers: () => [],
   },
   "standard-webhooks": standardWebhooks("webhook"),
   svix: standardWebhooks("svix"),

@@ -20,7 +20,7 @@ function sent(signer: Signer, account: number, bytes: Buffer, id = "msg_1"): Sen
   const body = signer.body?.(bytes, account, at) ?? bytes;
   const request = { body, at, id };
   const fields = signer.headers(request, account);
-  const search = signer.search?.(request) ?? "";
+  const search = signer.search?.(request, account) ?? "";
   return { fields, head: { method: "POST", rawHeaders: fields.flat(), search }, body, at };
 }
 

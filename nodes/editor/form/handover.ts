@@ -1,6 +1,6 @@
 // The URL of the node, what the user gives to the sender, and the curl command.
 
-import { joinQueries, present, testBody, testQuery } from "../../../src/auth/present";
+import { joinQueries, present, type Presentation, testBody, testQuery } from "../../../src/auth/present";
 import type { Scheme } from "../../../src/auth/senders/sender";
 import {
   type CredentialName,
@@ -160,17 +160,31 @@ function composeHandover(
     give("user", getCredential("user"));
     give("password", getCredential("password"));
   }
-  if (isUsed("secret", values) && isSecretChosen(values)) give("secret", getCredential("secret"));
+  const placeholder = node._("testRequest.placeholder");
+  // Bullets are not encoded.
+  const giveInUrl = ({ search }: Presentation) =>
+    give("url", url && url + search.replace(encodeURIComponent(bullets), bullets));
+  if (isUsed("secret", values) && isSecretChosen(values)) {
+    const secret = getCredential("secret");
+    const name = findSecretParameter(values);
+    if (name === undefined) give("secret", secret);
+    else giveInUrl(present({ method: "query", name }, secret ?? placeholder));
+  }
   const place = findTokenPlace(node, values);
   if (!place) return given;
   const token = getCredential("token");
-  const { headers, search } = present(place, token ?? node._("testRequest.placeholder"));
-  const [[field, value] = []] = Object.entries(headers);
-  // Bullets are not encoded.
-  if (place.method === "query") give("url", url && url + search.replace(encodeURIComponent(bullets), bullets));
+  const presentation = present(place, token ?? placeholder);
+  const [[field, value] = []] = Object.entries(presentation.headers);
+  if (place.method === "query") giveInUrl(presentation);
   else if (sendsTokenItself(values.sender, place.name)) give("token", token);
   else give("header", `${field}: ${value}`);
   return given;
+}
+
+/** The query parameter that has the secret; nothing where it is entered at the sender. */
+function findSecretParameter({ sender }: Pick<SavedFields, "sender">): string | undefined {
+  const scheme: Scheme | undefined = findSender(sender)?.scheme;
+  return /^query:(.+)$/.exec(scheme?.sig.source ?? "")?.[1];
 }
 
 /** Whether a sender needs the token alone, for its own header field. */

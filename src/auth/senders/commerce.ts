@@ -2,6 +2,11 @@
 
 import { hmacSha256, type Sender, signedBody } from "./sender";
 
+/** Adyen's keys are written in hexadecimal digits. */
+const adyen = { alg: "hmac-sha256", key: { format: "hex" } } as const;
+/** Exactly one: a second item would not be signed. */
+const adyenItem = "notificationItems.*.NotificationRequestItem";
+
 export const commerce = {
   stripe: {
     name: "Stripe",
@@ -53,6 +58,14 @@ export const commerce = {
     event: "header:X-Shopify-Topic",
     id: { from: ["header:X-Shopify-Webhook-Id"], signed: false },
   },
+  "shopify-events": {
+    name: "Shopify Events (developer preview)",
+    docs: "https://shopify.dev/docs/apps/build/events/verify-deliveries",
+    scheme: signedBody("Shopify-Hmac-Sha256", "base64"),
+    recognise: [{ "Shopify-Hmac-Sha256": "" }],
+    event: "json:topic",
+    id: { from: ["header:Shopify-Webhook-Id"], signed: false },
+  },
   woocommerce: {
     name: "WooCommerce",
     docs: "https://woocommerce.com/document/webhooks/",
@@ -102,5 +115,38 @@ export const commerce = {
     recognise: [{ "X-Mollie-Signature": "sha256=" }],
     event: "json:type",
     id: { from: ["json:id"], signed: true },
+  },
+  adyen: {
+    name: "Adyen (standard webhooks)",
+    docs: "https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures",
+    scheme: {
+      ...adyen,
+      sig: { headers: [], source: `json:${adyenItem}.additionalData.hmacSignature`, enc: "base64" },
+      content: [
+        `json:${adyenItem}.pspReference`,
+        "lit::",
+        `json?:${adyenItem}.originalReference`,
+        "lit::",
+        `json:${adyenItem}.merchantAccountCode`,
+        "lit::",
+        `json?:${adyenItem}.merchantReference`,
+        "lit::",
+        `json:${adyenItem}.amount.value`,
+        "lit::",
+        `json:${adyenItem}.amount.currency`,
+        "lit::",
+        `json:${adyenItem}.eventCode`,
+        "lit::",
+        `json:${adyenItem}.success`,
+      ],
+    },
+    event: `json:${adyenItem}.eventCode`,
+  },
+  "adyen-platforms": {
+    name: "Adyen (platform and management webhooks)",
+    docs: "https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures",
+    scheme: { ...adyen, sig: { headers: ["HmacSignature"], enc: "base64" }, content: ["body"] },
+    recognise: [{ HmacSignature: "" }],
+    event: "json:type",
   },
 } as const satisfies Record<string, Sender>;

@@ -1,6 +1,6 @@
 // Senders in homes, cars and on roads.
 
-import { type Sender, signedBody } from "./sender";
+import { challenge, hmacSha256, type Sender, signedBody } from "./sender";
 
 export const devices = {
   netatmo: {
@@ -44,5 +44,45 @@ export const devices = {
     recognise: [{ "X-Samsara-Signature": "v1=" }],
     event: "json:eventType",
     id: { from: ["json:eventId"], signed: true },
+  },
+  smartcar: {
+    name: "Smartcar",
+    docs: "https://smartcar.com/docs/integrations/webhooks/payload-verification",
+    scheme: signedBody("SC-Signature", "hex"),
+    recognise: [{ "SC-Signature": "" }],
+    event: "json:eventType",
+    id: { from: ["json:eventId"], signed: true },
+    handshakes: [
+      {
+        method: "POST",
+        // Smartcar does not say that this request is signed.
+        signed: false,
+        when: [["json:eventType", "VERIFY"]],
+        restrict: [["json:data.challenge", /^[A-Za-z0-9_=.-]{1,128}$/]],
+        reply: { status: 200, body: { challenge: { mac: "hex", of: "json:data.challenge" } } },
+      },
+    ],
+  },
+  oura: {
+    name: "Oura",
+    docs: "https://cloud.ouraring.com/v2/docs#tag/Webhook-Subscription-Routes",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["x-oura-signature"], enc: "hex" },
+      content: ["header:x-oura-timestamp", "body"],
+    },
+    settings: ["verifyToken"],
+    recognise: [{ "x-oura-signature": "" }],
+    event: "json:event_type",
+    handshakes: [
+      {
+        method: "GET",
+        signed: false,
+        when: [["query:verification_token", { configured: "verifyToken" }]],
+        restrict: [["query:challenge", challenge]],
+        reply: { status: 200, body: { challenge: "query:challenge" } },
+        otherwise: 403,
+      },
+    ],
   },
 } as const satisfies Record<string, Sender>;

@@ -1,6 +1,15 @@
 // Senders that watch and run machines.
 
-import { abuseProtection, hmacSha256, plainText, type Sender, signedBody, tokenIn, tokenOnly } from "./sender";
+import {
+  abuseProtection,
+  challenge,
+  hmacSha256,
+  plainText,
+  type Sender,
+  signedBody,
+  tokenIn,
+  tokenOnly,
+} from "./sender";
 
 export const operations = {
   sentry: {
@@ -124,5 +133,23 @@ export const operations = {
     recognise: [{ "WorkOS-Signature": "t=" }],
     event: "json:event",
     id: { from: ["json:id"], signed: true },
+  },
+  okta: {
+    name: "Okta event hooks",
+    docs: "https://developer.okta.com/docs/concepts/event-hooks/",
+    secretIsChosen: true,
+    scheme: tokenIn("Authorization", "Bearer "),
+    recognise: [{ "X-Okta-Verification-Challenge": "" }],
+    event: "json:data.events.0.eventType",
+    id: { from: ["json:eventId"], signed: false },
+    handshakes: [
+      {
+        method: "GET",
+        signed: false,
+        when: [["header:X-Okta-Verification-Challenge", { is: "present" }]],
+        restrict: [["header:X-Okta-Verification-Challenge", challenge]],
+        reply: { status: 200, body: { verification: "header:X-Okta-Verification-Challenge" } },
+      },
+    ],
   },
 } as const satisfies Record<string, Sender>;

@@ -8,6 +8,7 @@ import type { Settings } from "../../config/fields";
  * - `header:NAME`: the only field of that name, without the blanks around its value
  * - `sig:KEY`: the value of a key in the signature's header field, where `pick.kv` is used
  * - `json:a.0.b`: a string or number in the body, which is JSON; `*` stands for every element of an array
+ * - `json?:a.0.b`: the same, or nothing where the body has no such member
  * - `form:NAME`, `query:NAME`: a parameter of the body or of the URL
  * - `body`: the bytes of the body as they came over the wire
  * - `ts`: the timestamp as it came
@@ -17,7 +18,7 @@ import type { Settings } from "../../config/fields";
  * - `lit:TEXT`: the text itself
  */
 export type Source =
-  | `${"header" | "sig" | "json" | "form" | "query" | "lit"}:${string}`
+  | `${"header" | "sig" | "json" | "json?" | "form" | "query" | "lit"}:${string}`
   | "body"
   | "ts"
   | "method"

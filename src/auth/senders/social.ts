@@ -1,6 +1,18 @@
 // Senders that people publish on.
 
-import { challenge, hmacSha256, plainText, type Sender, signedBody } from "./sender";
+import { challenge, hmacSha256, plainText, type Sender, signedBody, tokenOnly } from "./sender";
+
+/** The check of a subscription, as Meta and Strava send it. */
+const subscription = {
+  method: "GET",
+  signed: false,
+  when: [
+    ["query:hub.mode", "subscribe"],
+    ["query:hub.verify_token", { configured: "verifyToken" }],
+  ],
+  restrict: [["query:hub.challenge", challenge]],
+  otherwise: 403,
+} as const;
 
 export const social = {
   meta: {
@@ -13,19 +25,7 @@ export const social = {
       { "X-Hub-Signature-256": "sha256=", "User-Agent": "Webhooks/" },
     ],
     event: "json:object",
-    handshakes: [
-      {
-        method: "GET",
-        signed: false,
-        when: [
-          ["query:hub.mode", "subscribe"],
-          ["query:hub.verify_token", { configured: "verifyToken" }],
-        ],
-        restrict: [["query:hub.challenge", challenge]],
-        reply: { status: 200, headers: plainText, body: "query:hub.challenge" },
-        otherwise: 403,
-      },
-    ],
+    handshakes: [{ ...subscription, reply: { status: 200, headers: plainText, body: "query:hub.challenge" } }],
   },
   x: {
     name: "X (Twitter)",
@@ -64,5 +64,15 @@ export const social = {
         reply: { status: 200, headers: { ...plainText, "Content-Type": "lit:text/plain" }, body: "json:challenge" },
       },
     ],
+  },
+  strava: {
+    name: "Strava",
+    docs: "https://developers.strava.com/docs/webhooks/",
+    secretIsChosen: true,
+    // Its requests are not signed: the URL has the secret.
+    scheme: { ...tokenOnly, sig: { headers: [], source: "query:state" } },
+    settings: ["verifyToken"],
+    event: "json:aspect_type",
+    handshakes: [{ ...subscription, reply: { status: 200, body: { "hub.challenge": "query:hub.challenge" } } }],
   },
 } as const satisfies Record<string, Sender>;

@@ -53,5 +53,6 @@ export const recogniseOrder = [
   "grafana", "paddle", "calendly", "square", "hubspot", "twitch", "xero", "x", "telegram", "discord", "telnyx",
   "sendgrid", "twilio", "asana", "line", "azure-eventgrid", "svix", "standard-webhooks", "intercom", "meta",
   "calcom", "todoist", "trello", "tally", "airtable", "box", "webflow", "vercel", "tailscale", "workos", "mollie",
-  "msteams", "paypal", "amazon-sns", "netatmo", "nuki", "enode", "samsara", "cloudevents", "websub",
+  "msteams", "paypal", "amazon-sns", "netatmo", "nuki", "enode", "samsara", "shopify-events", "adyen-platforms",
+  "smartcar", "oura", "okta", "cloudevents", "websub",
 ] as const satisfies readonly SenderId[]; // prettier-ignore

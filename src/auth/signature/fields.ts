@@ -13,7 +13,7 @@ export interface RequestHead {
 }
 
 export function isInBody(source: Source): boolean {
-  return source.startsWith("json:") || source.startsWith("form:");
+  return /^(?:json\??|form):/.test(source);
 }
 
 const text = new TextDecoder();
@@ -79,6 +79,7 @@ export class Fields {
         this.#form ??= [readForm(text.decode(this.#body()))];
         return this.#form[0]?.getAll(name) ?? [];
       case "json":
+      case "json?":
         return this.json === undefined ? [] : valuesIn(this.json, name.split("."));
       case "lit":
         return [name];

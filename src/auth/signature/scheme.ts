@@ -141,7 +141,7 @@ const anywhereWithoutKeys = /^(?!sig:)/;
 function isSource(value: unknown, kind: RegExp): value is Source {
   if (typeof value !== "string" || !kind.test(value)) return false;
   if (value.startsWith("header:")) return isFieldName(value.slice(7));
-  return /^(?:(?:sig|json|form|query|lit):[^]+|body|ts|method|url|url:hubspot)$/.test(value);
+  return /^(?:(?:sig|json\??|form|query|lit):[^]+|body|ts|method|url|url:hubspot)$/.test(value);
 }
 
 /** A text that may be absent; nothing for what is no text. */

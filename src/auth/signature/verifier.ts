@@ -247,7 +247,7 @@ class SignatureCheck {
   #readText(source: Source): string | RefusalReason {
     const [text = "", ...repeated] = this.#texts(source);
     if (repeated.length > 0) return { kind: "repeated", source };
-    return text === "" ? { kind: "missing", source } : text;
+    return text === "" && !source.startsWith("json?:") ? { kind: "missing", source } : text;
   }
 
   #texts(source: Source): string[] {

@@ -15,6 +15,13 @@ describe("what a sender tells of a delivery", () => {
     ["in the body", "stripe", [], { id: "evt_1", type: "charge.failed" }, { event: "charge.failed", id: "evt_1" }],
     ["behind a byte-order mark", "stripe", [], '\ufeff{"id":"evt_1"}', { id: "evt_1" }],
     ["in the first element", "hubspot", [], [{ subscriptionType: "contact.creation" }], { event: "contact.creation" }],
+    [
+      "in the only element",
+      "adyen",
+      [],
+      { notificationItems: [{ NotificationRequestItem: { eventCode: "REFUND" } }] },
+      { event: "REFUND" },
+    ],
     ["as a number", "telegram", [], { update_id: 10_000 }, { id: "10000" }],
     ["as a number that is not whole", "telegram", [], { update_id: 1.5 }, { id: "1.5" }],
     ["as a number that JSON has rounded", "telegram", [], '{"update_id":12345678901234567890}', {}],

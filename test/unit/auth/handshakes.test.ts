@@ -84,7 +84,7 @@ describe("handshakes of senders", () => {
 
   it("that are signed are answered only where the signature fits", () => {
     for (const { sender, method, search, headers, body, at } of rows.filter(({ method }) => method === "POST")) {
-      if (!isSenderId(sender) || sender === "notion") continue;
+      if (!isSenderId(sender) || sender === "notion" || sender === "smartcar") continue;
       const secret =
         sender === "discord" ? "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511b" : "other";
       should(answerTo(sender, { secret }, { method, headers, search, body, at })).be.undefined();
@@ -109,6 +109,9 @@ describe("handshakes of senders", () => {
   const form = ["Content-Type", "application/x-www-form-urlencoded"];
   const byLine = (body: string) => ({ headers: signed("x-line-signature", "", "base64", body), body });
   const byXero = (body: string) => ({ headers: signed("x-xero-signature", "", "base64", body), body });
+  const verify = (challenge?: string, eventType = "VERIFY") => ({
+    body: JSON.stringify({ eventType, data: { challenge } }),
+  });
   const byAzure = (code: unknown, type = "SubscriptionValidation") => ({
     headers: ["Authorization", "Bearer secret", "aeg-event-type", type],
     body: JSON.stringify([{ data: { validationCode: code } }]),
@@ -183,6 +186,13 @@ describe("handshakes of senders", () => {
     ["Slack's with nothing to say back", "slack", {}, bySlack('{"type":"url_verification"}'), nothing(400)],
     ...["new", "old"].map((fitting): (typeof cases)[number] => [`Zoom's, by a MAC under the ${fitting} secret that fits`, "zoom", { secret: "new", secondSecret: "old" }, byZoom("abc", fitting), { status: 200, headers: jsonType, body: zoomed(fitting) }]),
     ["Zoom's that wants a signature", "zoom", {}, byZoom("v0:17:{}"), nothing(400)],
+    ["Smartcar's that could be a body", "smartcar", {}, verify('{"eventType":"VEHICLE_STATE"}'), nothing(400)],
+    ["Smartcar's without a challenge", "smartcar", {}, verify(undefined), nothing(400)],
+    ["Smartcar's of another type", "smartcar", {}, verify("abc", "VEHICLE_STATE"), undefined],
+    ["Okta's with markup", "okta", {}, { method: "GET", headers: ["X-Okta-Verification-Challenge", "<b>"] }, nothing(400)],
+    ["Okta's without a challenge", "okta", {}, by("GET"), undefined],
+    ["Strava's with another token", "strava", { verifyToken: "other" }, by("GET", subscribe), otherwise(403)],
+    ["Oura's with another token", "oura", { verifyToken: "other" }, by("GET", "verification_token=token&challenge=a"), otherwise(403)],
     ["LINE's", "line", {}, byLine('{"events":[]}'), nothing(200)],
     ...['{"events":[{}]}', "{}", '{"events":{}}', '{"events":""}'].map((body): (typeof cases)[number] => [`LINE's ${body}`, "line", {}, byLine(body), undefined]),
     ["Xero's", "xero", {}, byXero('{"events":[],"entropy":"a"}'), nothing(200)],
