@@ -164,7 +164,7 @@ function showState(node: WebhookNode): void {
   $("#webhook-trigger-schemeOf").closest(".form-row").toggle(isCustom);
   $("#webhook-trigger-custom").toggle(isCustom);
   if (isCustom) showCustom();
-  showSettings(composePublicUrl(values));
+  showSettings(node, composePublicUrl(values));
   showMessages(node);
   showCredentialHints(node);
   showHandover(node);

@@ -26,6 +26,8 @@ describe("the sender in the form", () => {
     should(await first.getAttribute("id")).equal("node-input-sender");
     const listed = await editor().input("sender").locator("option").evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
     listed.slice(0, 4).should.eql(["", "github", "gitlab", "gitlab-signed"]);
+    const popular = await editor().input("sender").locator("optgroup").first().locator("option").allInnerTexts();
+    popular.should.containEql(catalogText("sender.sharedSecret"));
     should(listed.at(-1)).equal("custom");
     listed.slice().sort().should.eql(["", ...senderIds].sort());
     const names = await editor().input("sender").locator("optgroup").last().locator("option").allInnerTexts();
@@ -83,6 +85,24 @@ describe("the sender in the form", () => {
     const { secret = "", verifyToken = "" } = await values("secret", "verifyToken");
     (await editor().copyGiven("url")).should.equal(`${nodeRed().node("/plain")}?state=${secret}`);
     (await editor().copyGiven("verifyToken")).should.equal(verifyToken);
+    (await editor().given("secret").isVisible()).should.be.false();
+  });
+
+  it("takes a secret of any length in a header of any name, and gives both away", async () => {
+    await editor().editAsItIs("plain");
+    await editor().enter({ sender: "shared-secret" });
+    (await values("verificationMethod")).should.eql({ verificationMethod: "signature" });
+    (await shown("token", "secret", "signatureHeader", "headerParameter")).should.eql(["secret", "signatureHeader"]);
+    const label = editor().page.locator("label[for=node-input-signatureHeader]");
+    (await label.innerText()).trim().should.equal(catalogText("label.headerParameter"));
+    const { secret = "" } = await values("secret");
+    (await editor().copyGiven("header")).should.equal(`X-Token: ${secret}`);
+    await editor().enter({ secret: "short", signatureHeader: "X Key" });
+    (await editor().message("signatureHeader").innerText()).should.equal(catalogText("rules.headerParameter"));
+    await editor().enter({ signatureHeader: "X-Key" });
+    (await editor().copyGiven("header")).should.equal("X-Key: short");
+    (await editor().message("secret").isVisible()).should.be.false();
+    (await editor().part("state-verification").innerText()).should.equal(catalogText("section.header", { name: "X-Key" }));
     (await editor().given("secret").isVisible()).should.be.false();
   });
 

@@ -386,6 +386,7 @@ export const signers: Record<SigningId, Signer> = {
   },
   "standard-webhooks": standardWebhooks("webhook"),
   svix: standardWebhooks("svix"),
+  "shared-secret": token("X-Token"),
   cloudevents: token("Authorization", "Bearer "),
   websub: overBody("X-Hub-Signature", "hex", "sha256="),
 };

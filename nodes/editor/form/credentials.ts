@@ -136,8 +136,8 @@ export function generatePath(): string {
 
 export function showCredentialHints(node: WebhookNode): void {
   const { sender } = valuesInForm(node);
-  const known = sender === "custom" ? undefined : findSender(sender);
   const name = shortName(sender);
+  const known = name === "" ? undefined : findSender(sender);
   const kind = classifySecret(sender);
   const begins = known?.secretBegins;
   const secretHints = [node._(`secret.${kind}`, { name }), ...(begins ? [node._("secret.begins", { begins })] : [])];
@@ -146,7 +146,7 @@ export function showCredentialHints(node: WebhookNode): void {
   $("#webhook-trigger-hint-password").text(inputValue("password") === keptPassword ? node._("credential.kept") : "");
   $("#webhook-trigger-note-guarded").toggle(RED.settings.webhookTriggerHasNodeAuth);
   $("#webhook-trigger-hint-secret").text(isSecretSaved ? node._("credential.kept") : secretHints.join(" "));
-  $("#webhook-trigger-secret-make").toggle(kind === "chosen" || kind === "shared");
+  $("#webhook-trigger-secret-make").toggle(["chosen", "anyLength", "shared"].includes(kind));
   if (!known) return;
   const docs = $("<a>", { href: known.docs, target: "_blank", rel: "noopener", text: node._("secret.docs", { name }) });
   $("#webhook-trigger-hint-token, #webhook-trigger-hint-secret").append(" ", docs);
@@ -160,9 +160,10 @@ function composeTokenHint(node: WebhookNode, name: string): string {
 }
 
 /** Where the secret comes from: a key under `secret` in the message catalog. */
-function classifySecret(sender: string): "chosen" | "shown" | "publicKey" | "brought" | "shared" {
+function classifySecret(sender: string): "chosen" | "anyLength" | "shown" | "publicKey" | "brought" | "shared" {
   const known = findSender(sender);
   if (!known || sender === "custom") return "shared";
+  if (sender === "shared-secret") return "anyLength";
   if (known.settings?.includes("arm")) return "brought";
   if (known.secretIsChosen) return "chosen";
   return known.scheme.key.format === "utf8" || known.scheme.alg.startsWith("hmac-") ? "shown" : "publicKey";

@@ -305,6 +305,8 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
     const scheme = parseScheme(value, composePublicUrl(values));
     return "rule" in scheme && scheme.rule !== "publicUrl" ? scheme.rule : undefined;
   },
+  signatureHeader: (value, { sender }) =>
+    sender === "shared-secret" && rules.signatureHeader(value) ? "headerParameter" : rules.signatureHeader(value),
   publicUrl(value, values) {
     const broken = rules.publicUrl(value);
     const sender = findSender(values.sender);
@@ -420,6 +422,12 @@ export function findTokenPlace(
   const name = values[placementField[method]];
   const isKnown = !isEnvironmentValue(name) && !brokenRule(node, placementField[method], name);
   return isKnown ? { method, name } : undefined;
+}
+
+/** The header field that has the secret itself, where the user chooses it; nothing for other senders. */
+export function findSecretHeader({ verificationMethod, sender, senderSettings }: SavedFields): string | undefined {
+  if (verificationMethod !== "signature" || sender !== "shared-secret") return undefined;
+  return text(senderSettings.signatureHeader) || senders[sender].scheme.sig.headers[0];
 }
 
 // Messages under the fields.

@@ -17,6 +17,7 @@ import { docsUrl, type Editor, type EditorNode, prepareCopyButton, quote } from 
 import { credentialToGive, isShown } from "./credentials";
 import {
   brokenRule,
+  findSecretHeader,
   findSender,
   findTokenPlace,
   inputValue,
@@ -166,9 +167,10 @@ function composeHandover(
     give("url", url && url + search.replace(encodeURIComponent(bullets), bullets));
   if (isUsed("secret", values) && isSecretChosen(values)) {
     const secret = getCredential("secret");
-    const name = findSecretParameter(values);
-    if (name === undefined) give("secret", secret);
-    else giveInUrl(present({ method: "query", name }, secret ?? placeholder));
+    const [name, header] = [findSecretParameter(values), findSecretHeader(values)];
+    if (name !== undefined) giveInUrl(present({ method: "query", name }, secret ?? placeholder));
+    else if (header === undefined) give("secret", secret);
+    else give("header", `${header}: ${secret ?? placeholder}`);
   }
   const place = findTokenPlace(node, values);
   if (!place) return given;

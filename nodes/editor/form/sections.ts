@@ -9,6 +9,7 @@ import { docsUrl, formatDuration, parseJson } from "../host";
 import {
   brokenRules,
   fieldValue,
+  findSecretHeader,
   findSender,
   getReport,
   input,
@@ -71,7 +72,9 @@ function describeVerification(node: WebhookNode): string {
   if (method === "jwt") return node._("section.jwt", { name: shortName(sender) || inputValue("issuer") });
   if (method === "basic") return node._("section.basic", { name: inputValue("user") });
   if (method !== "signature") return method;
-  const name = sender === "custom" ? "" : shortName(sender);
+  const name = shortName(sender);
+  const header = findSecretHeader(values);
+  if (header !== undefined) return node._("section.header", { name: header });
   return name === "" ? node._("section.ownSignature") : node._("section.signature", { name });
 }
 

@@ -1,10 +1,11 @@
 // The list of senders, and what a choice fills in.
 
-import type { Scheme } from "../../../src/auth/senders/sender";
+import type { Sender } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
 import { defaults, hashes, type SavedFields, text, withDefaults } from "../../../src/config/fields";
 import { prepareCustom } from "./custom";
 import { findJwtPreset } from "../../../src/config/jwt-presets";
+import { updateText } from "../host";
 import { enterMissing, removeGenerated } from "./credentials";
 import {
   fieldValue,
@@ -20,7 +21,10 @@ import {
 } from "./fields";
 
 /** The most frequent senders. */
-const wellKnown = ["github", "gitlab", "gitlab-signed", "stripe", "shopify", "slack", "standard-webhooks"] as const;
+const wellKnown = [
+  ...(["github", "gitlab", "gitlab-signed", "stripe", "shopify", "slack", "standard-webhooks"] as const),
+  "shared-secret",
+] as const;
 
 /** All but custom ones, by their names. */
 const sortedIds = senderIds
@@ -34,11 +38,12 @@ type Preset = Partial<Pick<SavedFields, "verificationMethod" | "headerParameter"
 function getPreset(id: string): Preset {
   const { verificationMethod, headerParameter } = defaults;
   if (id === "") return { verificationMethod, headerParameter };
-  const sender = findSender(id);
+  const sender: Sender | undefined = findSender(id);
   if (!sender) return {};
   if (findJwtPreset(id)) return { verificationMethod: "jwt" };
   const [header] = sender.scheme.sig.headers;
-  if (sender.scheme.alg === "token" && header !== undefined) {
+  // A shared secret may have any length, a token may not.
+  if (sender.scheme.alg === "token" && header !== undefined && id !== "shared-secret") {
     return { verificationMethod: "header", headerParameter: header };
   }
   return { verificationMethod: "signature" };
@@ -48,10 +53,10 @@ export function prepareSender(node: WebhookNode): void {
   const { sender } = withDefaults(node);
   const others = sortedIds.filter((id) => !wellKnown.some((known) => known === id));
   const group = (label: string, ids: readonly SenderId[]) =>
-    $("<optgroup>", { label }).append(ids.map((id) => new Option(senders[id].name, id)));
+    $("<optgroup>", { label }).append(ids.map((id) => createOption(node, id)));
   input("sender")
     .append(new Option(node._("sender.any"), ""), group(node._("sender.wellKnown"), wellKnown))
-    .append(group(node._("sender.others"), others), new Option(node._("sender.custom"), "custom"));
+    .append(group(node._("sender.others"), others), createOption(node, "custom"));
   // An unknown sender stays until another is chosen.
   showUnlisted("sender", sender);
   let before = sender;
@@ -69,6 +74,11 @@ export function prepareSender(node: WebhookNode): void {
   });
   prepareSettings(node);
   prepareScheme(node);
+}
+
+function createOption(node: WebhookNode, id: SenderId): HTMLOptionElement {
+  if (id === "shared-secret") return new Option(node._("sender.sharedSecret"), id);
+  return new Option(id === "custom" ? node._("sender.custom") : senders[id].name, id);
 }
 
 function fillIn(node: WebhookNode, { verificationMethod, headerParameter }: Preset): void {
@@ -100,8 +110,18 @@ function prepareSettings(node: WebhookNode): void {
 }
 
 /** Shows defaults as placeholders. */
-export function showSettings(publicUrl: string): void {
-  const scheme: Scheme | undefined = findSender(inputValue("sender"))?.scheme;
+export function showSettings(node: WebhookNode, publicUrl: string): void {
+  const sender: Sender | undefined = findSender(inputValue("sender"));
+  const scheme = sender?.scheme;
+  const isSecret = scheme?.alg === "token";
+  updateText(
+    findRow("signatureHeader").find("label span"),
+    node._(isSecret ? "label.headerParameter" : "label.signatureHeader"),
+  );
+  updateText(
+    $("#webhook-trigger-hint-signatureHeader"),
+    node._(isSecret ? "hint.secretHeader" : "hint.signatureHeader"),
+  );
   input("publicUrl").attr("placeholder", publicUrl);
   input("signatureHeader").attr("placeholder", scheme?.sig.headers[0] ?? "");
   input("timestampHeader").attr("placeholder", scheme?.ts?.source.replace(/^header:/, "") ?? "");
@@ -114,7 +134,7 @@ function prepareScheme(node: WebhookNode): void {
   const scheme = input("scheme").val(formatScheme(withDefaults(node).scheme));
   const choice = $("#webhook-trigger-schemeOf");
   const signing = sortedIds.filter((id) => !findJwtPreset(id) && !hasCertificate(id));
-  choice.append(new Option(node._("scheme.choose"), ""), ...signing.map((id) => new Option(senders[id].name, id)));
+  choice.append(new Option(node._("scheme.choose"), ""), ...signing.map((id) => createOption(node, id)));
   choice.on("change", () => {
     const id = choice.val();
     if (isSenderId(id)) scheme.val(formatScheme(senders[id].scheme)).trigger("change");

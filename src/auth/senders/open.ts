@@ -1,4 +1,4 @@
-// Senders that keep to an open standard, and the one that a user describes.
+// Senders that keep to an open standard, and those that a user describes.
 
 import {
   abuseProtection,
@@ -63,6 +63,14 @@ export const open = {
         otherwise: 404,
       },
     ],
+  },
+  "shared-secret": {
+    name: "Shared secret in a header",
+    docs: "https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/senders.md#a-sender-that-is-not-here",
+    secretIsChosen: true,
+    // What a form begins with.
+    scheme: tokenIn("X-Token"),
+    settings: ["signatureHeader"],
   },
   custom: {
     name: "Custom",

@@ -38,9 +38,13 @@ export function isSenderId(value: unknown): value is SenderId {
   return typeof value === "string" && Object.hasOwn(senders, value);
 }
 
-/** The name of a sender without a part in brackets; empty for any sender. */
+/** Senders that a user describes: in the form, their names are translated. */
+export const describedIds = ["shared-secret", "custom"] as const satisfies readonly SenderId[];
+
+/** The name of a sender without a part in brackets; empty for any sender, and for one that a user describes. */
 export function shortName(id: unknown): string {
-  return isSenderId(id) ? senders[id].name.replace(/ \(.*\)$/, "") : "";
+  if (!isSenderId(id) || describedIds.some((each) => each === id)) return "";
+  return senders[id].name.replace(/ \(.*\)$/, "");
 }
 
 /**
