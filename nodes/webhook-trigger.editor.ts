@@ -33,7 +33,7 @@ import {
 } from "./editor/form/fields";
 import { prepareCommand, prepareHandover, showCommand, showHandover } from "./editor/form/handover";
 import { prepareSections, showSections } from "./editor/form/sections";
-import { prepareSender, showSettings } from "./editor/form/sender";
+import { prepareSender, showSettings, showWhere } from "./editor/form/sender";
 import { prepareStatus } from "./editor/form/status";
 import { hideResult, prepareTestRequest } from "./editor/form/test-request";
 import type { Editor } from "./editor/host";
@@ -164,6 +164,7 @@ function showState(node: WebhookNode): void {
   $("#webhook-trigger-schemeOf").closest(".form-row").toggle(isCustom);
   $("#webhook-trigger-custom").toggle(isCustom);
   if (isCustom) showCustom();
+  showWhere(node);
   showSettings(node, composePublicUrl(values));
   showMessages(node);
   showCredentialHints(node);

@@ -21,6 +21,7 @@ import { JwtAuthenticator } from "./jwt";
 import { createJwtKeys } from "./jwt-keys";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
+import { isRecipeId } from "./senders/recipes";
 import { type Scheme, schemeForSecret, usesCertificate } from "./senders/sender";
 import { isSenderId, type SenderId, senders } from "./senders/table";
 import { fieldValues, type RequestHead } from "./signature/fields";
@@ -38,7 +39,7 @@ export function createAuthenticator(
   owner = "",
   testCredentials = new TestCredentials(),
 ): Authenticator | Breach {
-  if (sender !== "" && !isSenderId(sender)) return broken("sender.unknown");
+  if (sender !== "" && !isSenderId(sender) && !isRecipeId(sender)) return broken("sender.unknown");
   if (access.method === "basic") return new BasicAuthenticator(access, owner, testCredentials);
   if (access.method === "jwt") {
     const keys = createJwtKeys(access);
@@ -47,7 +48,7 @@ export function createAuthenticator(
   }
   if (access.method !== "signature")
     return new TokenAuthenticator(access, owner, testCredentials, handshakesByToken(sender));
-  if (sender === "") return broken("sender.required");
+  if (!isSenderId(sender)) return broken("sender.required");
   if (findJwtPreset(sender)) return broken("verificationMethod");
   const { settings, secret: first, secondSecret: second, verifyToken } = access;
   const row = senders[sender];
@@ -71,8 +72,8 @@ export function createAuthenticator(
 }
 
 /** A sender that sends the secret itself has handshakes with a token, too. */
-function handshakesByToken(sender: SenderId | ""): Handshakes | undefined {
-  const row = sender === "" ? undefined : senders[sender];
+function handshakesByToken(sender: string): Handshakes | undefined {
+  const row = isSenderId(sender) ? senders[sender] : undefined;
   return row?.scheme.alg === "token" && row.handshakes ? new Handshakes(row, { settings: {} }) : undefined;
 }
 

@@ -8,6 +8,7 @@ import type { Page as BrowserPage } from "playwright-core";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { helpTexts } from "../../src/admin/metrics";
+import { recipeIds, recipes as knownRecipes } from "../../src/auth/senders/recipes";
 import { senderIds, senders } from "../../src/auth/senders/table";
 import { credentialNames, defaults } from "../../src/config/fields";
 import { parseDeliverySettings, parseStoreSettings, type StoreSettings } from "../../src/config/stores";
@@ -200,6 +201,16 @@ describe("the documentation of settings, commands and flows", () => {
       const seconds = scheme.ts?.tolerance ?? 0;
       const age = seconds === 0 ? "–" : seconds < 120 ? `${seconds} s` : `${seconds / 60} min`;
       row.should.match(new RegExp(` ${age} +\\| \\S+ +\\|$`), name);
+    }
+  });
+
+  it("has a row for each recipe in docs/recipes.md, with where its values are entered", () => {
+    const rows = recipes.section("Senders without a signature").split("\n");
+    for (const id of recipeIds) {
+      const { name, docs, fields, where } = knownRecipes[id];
+      const row = rows.find((each) => each.startsWith(`| [${name}](${docs}) `)) ?? "";
+      row.includes(`| ${where} `).should.be.true(name);
+      row.includes(`| ${catalog.method[fields.verificationMethod]}`).should.be.true(name);
     }
   });
 

@@ -1,10 +1,16 @@
 import should from "should";
+import { recipeIds, recipes } from "../../src/auth/senders/recipes";
 import { senderIds, senders } from "../../src/auth/senders/table";
 import { catalogText, type FormField } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
+import { send } from "../harness/http";
 import { useEditor } from "../harness/stage";
 
-const flow = webhookFlow({ id: "plain", relativePath: "/plain" });
+const flow = webhookFlow(
+  { id: "plain", relativePath: "/plain" },
+  { id: "shelly", relativePath: "/shelly", credentials: {} },
+  { id: "owntracks", relativePath: "/owntracks", credentials: {} },
+);
 
 describe("the sender in the form", () => {
   const { editor, nodeRed } = useEditor(flow);
@@ -29,7 +35,7 @@ describe("the sender in the form", () => {
     const popular = await editor().input("sender").locator("optgroup").first().locator("option").allInnerTexts();
     popular.should.containEql(catalogText("sender.sharedSecret"));
     should(listed.at(-1)).equal("custom");
-    listed.slice().sort().should.eql(["", ...senderIds].sort());
+    listed.slice().sort().should.eql(["", ...senderIds, ...recipeIds].sort());
     const names = await editor().input("sender").locator("optgroup").last().locator("option").allInnerTexts();
     names.should.eql(names.slice().sort((one, other) => one.localeCompare(other)));
   });
@@ -220,5 +226,67 @@ describe("the sender in the form", () => {
     (await editor().part("custom-requires").inputValue()).should.equal("X-Env: live\nX-Version: 2");
     await editor().enter({ scheme: "{" });
     (await editor().part("custom-alg").isDisabled()).should.be.true();
+  });
+
+  it("that takes any header or URL has a recipe: what is filled in, and where to enter it", async () => {
+    await editor().edit("plain");
+    await editor().input("methods").locator("[value=PUT]").check();
+    await editor().enter({ headerParameter: "X-Own", replyBody: "mine" });
+    for (const [sender, expected, methods] of [
+      ["shelly", { verificationMethod: "query", queryParameter: "state", replyBody: "mine" }, ["GET"]],
+      ["tasmota", { verificationMethod: "header", headerParameter: "X-Token", replyBody: "mine" }, ["POST"]],
+      ["owntracks", { verificationMethod: "basic", user: "owntracks", replyBody: "[]" }, ["POST"]],
+      ["wunderground", { verificationMethod: "query", queryParameter: "PASSWORD", replyBody: "mine" }, ["GET"]],
+      ["github", { verificationMethod: "signature", replyBody: "mine" }, ["POST", "PUT"]],
+      ["", { verificationMethod: "header", headerParameter: "X-Own", replyBody: "mine" }, ["POST", "PUT"]],
+    ] as const) {
+      await editor().enter({ sender });
+      (await values(...(Object.keys(expected) as FormField[]))).should.eql(expected, sender);
+      (await editor().input("methods").locator(":checked").evaluateAll((boxes) => boxes.map((box) => (box as HTMLInputElement).value))).should.eql(methods, sender);
+      (await editor().hint("sender").isVisible()).should.equal(sender in recipes, sender);
+    }
+    await editor().enter({ sender: "alertmanager" });
+    await editor().part("token-make").click();
+    const { name, where, docs } = recipes.alertmanager;
+    name.should.startWith("Alertmanager");
+    (await editor().hint("sender").innerText()).should.startWith(catalogText("sender.where", { name: "Alertmanager", where }));
+    should(await editor().hint("sender").locator("a").getAttribute("href")).equal(docs);
+    (await editor().given("token").isVisible()).should.be.true();
+    (await editor().message("sender").isVisible()).should.be.false();
+    await editor().enter({ verificationMethod: "signature" });
+    (await editor().message("sender").innerText()).should.equal(catalogText("rules.sender.required"));
+  });
+
+  it("that is a Shelly needs nothing but the URL of the box, which it calls by GET", async () => {
+    await editor().editAsItIs("shelly");
+    await editor().enter({ sender: "shelly" });
+    const url = await editor().copyGiven("url");
+    await editor().done();
+    await editor().deploy();
+    await nodeRed().status("shelly", /shelly/);
+    // In its web interface, the URL of an action may have values: ${ev.tC}.
+    const { status, json } = await send(`${url}&temperature=21.5`, { method: "GET" });
+    status.should.equal(200);
+    should((await nodeRed().message(json.id)).payload).eql({ temperature: "21.5" });
+    (await send(url.replace(/\?.*/, ""), { method: "GET" })).status.should.equal(401);
+  });
+
+  it("that is OwnTracks needs the URL, user and password of the box, and gets the list that it takes", async () => {
+    await editor().editAsItIs("owntracks");
+    await editor().enter({ sender: "owntracks" });
+    const [url, user, password] = [await editor().copyGiven("url"), await editor().copyGiven("user"), await editor().copyGiven("password")];
+    await editor().done();
+    should(await editor().saved("owntracks", "sender")).equal("owntracks");
+    await editor().deploy();
+    await nodeRed().status("owntracks", /owntracks/);
+    const Authorization = `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+    const location = { _type: "location", lat: 48.85833, lon: 3.29513, tid: "ne", tst: 1430918166 };
+    const headers = { Authorization, "Content-Type": "application/json", "X-Limit-U": "jane", "X-Limit-D": "phone" };
+    const first = nodeRed().messages.length;
+    const { status, body } = await send(url, { headers, body: JSON.stringify(location) });
+    should([status, body]).eql([200, "[]"]);
+    const { payload, req } = await nodeRed().until(() => nodeRed().messages[first], "a message");
+    should(payload).eql(location);
+    JSON.stringify(req).should.not.containEql(password);
   });
 }); // prettier-ignore

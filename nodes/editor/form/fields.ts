@@ -1,6 +1,7 @@
 // The fields of the form: their values, the rules of the runtime for them, and the messages about broken ones.
 
 import type { NodeReport } from "../../../src/admin/node-health";
+import { isRecipeId, type Recipe, recipes } from "../../../src/auth/senders/recipes";
 import { hasKeyFormat, schemeForSecret, type Sender, usesCertificate } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
 import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
@@ -77,6 +78,10 @@ export function findSender(id: unknown): (typeof senders)[SenderId] | undefined 
   return isSenderId(id) ? senders[id] : undefined;
 }
 
+export function findRecipe(id: unknown): Recipe | undefined {
+  return isRecipeId(id) ? recipes[id] : undefined;
+}
+
 export const settingFields = [
   "publicUrl",
   "signatureHeader",
@@ -139,6 +144,12 @@ export function prepareMethods(node: WebhookNode): void {
   for (const method of methods) {
     const box = $("<input>", { type: "checkbox", value: method, checked: saved.includes(method) });
     input("methods").append($("<label>").append(box, method));
+  }
+}
+
+export function tickMethods(chosen: readonly string[]): void {
+  for (const box of input("methods").find(":checkbox").toArray()) {
+    $(box).prop("checked", chosen.includes(String($(box).val())));
   }
 }
 
@@ -284,8 +295,9 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
     value === "signature" && findJwtPreset(sender) ? "verificationMethod" : rules.verificationMethod(value),
   requiredClaim: (value, { sender }) => rules.requiredClaim(value) ?? identityRule(value, sender),
   sender(value, { verificationMethod }) {
-    if (text(value) === "") return verificationMethod === "signature" ? "sender.required" : undefined;
-    return findSender(value) ? undefined : "sender.unknown";
+    if (findSender(value)) return undefined;
+    if (text(value) !== "" && !isRecipeId(value)) return "sender.unknown";
+    return verificationMethod === "signature" ? "sender.required" : undefined;
   },
   token: whereNeeded(rules.token),
   user: whereNeeded(rules.user),

@@ -17,6 +17,7 @@ import { docsUrl, type Editor, type EditorNode, prepareCopyButton, quote } from 
 import { credentialToGive, isShown } from "./credentials";
 import {
   brokenRule,
+  findRecipe,
   findSecretHeader,
   findSender,
   findTokenPlace,
@@ -191,6 +192,7 @@ function findSecretParameter({ sender }: Pick<SavedFields, "sender">): string | 
 
 /** Whether a sender needs the token alone, for its own header field. */
 function sendsTokenItself(sender: string, field: string): boolean {
+  if (findRecipe(sender)?.tokenAlone) return true;
   const scheme: Scheme | undefined = findSender(sender)?.scheme;
   if (scheme?.alg !== "token" || scheme.sig.pick) return false;
   return scheme.sig.headers.some((name) => name.toLowerCase() === field.toLowerCase());

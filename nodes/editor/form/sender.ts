@@ -1,7 +1,8 @@
 // The list of senders, and what a choice fills in.
 
+import { isRecipeId, type RecipeId, recipeIds, recipes } from "../../../src/auth/senders/recipes";
 import type { Sender } from "../../../src/auth/senders/sender";
-import { isSenderId, type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
+import { isSenderId, type SenderId, senderIds, senders, shortName } from "../../../src/auth/senders/table";
 import { defaults, hashes, type SavedFields, text, withDefaults } from "../../../src/config/fields";
 import { prepareCustom } from "./custom";
 import { findJwtPreset } from "../../../src/config/jwt-presets";
@@ -9,6 +10,7 @@ import { updateText } from "../host";
 import { enterMissing, removeGenerated } from "./credentials";
 import {
   fieldValue,
+  findRecipe,
   findRow,
   findSender,
   formatScheme,
@@ -17,6 +19,8 @@ import {
   inputValue,
   settingFields,
   showUnlisted,
+  tickMethods,
+  valuesInForm,
   type WebhookNode,
 } from "./fields";
 
@@ -26,18 +30,25 @@ const wellKnown = [
   "shared-secret",
 ] as const;
 
-/** All but custom ones, by their names. */
-const sortedIds = senderIds
-  .filter((id) => id !== "custom")
-  .sort((one, other) => senders[one].name.localeCompare(senders[other].name));
+const nameOf = (id: SenderId | RecipeId) => (isRecipeId(id) ? recipes[id].name : senders[id].name);
+const byName = (one: SenderId | RecipeId, other: SenderId | RecipeId) => nameOf(one).localeCompare(nameOf(other));
+
+/** All that sign or send a secret, by their names. */
+const signingIds = senderIds.filter((id) => id !== "custom").sort(byName);
+/** All but the most frequent ones, by their names. */
+const otherIds = [...signingIds.filter((id) => !wellKnown.some((known) => known === id)), ...recipeIds].sort(byName);
 
 /** What a choice fills in. */
-type Preset = Partial<Pick<SavedFields, "verificationMethod" | "headerParameter">>;
+type Preset = Partial<
+  Pick<SavedFields, "verificationMethod" | "headerParameter" | "queryParameter" | "methods" | "replyBody">
+>;
 
 /** Empty for an unknown sender. */
 function getPreset(id: string): Preset {
-  const { verificationMethod, headerParameter } = defaults;
+  const { verificationMethod, headerParameter, queryParameter, methods } = defaults;
   if (id === "") return { verificationMethod, headerParameter };
+  const recipe = findRecipe(id);
+  if (recipe) return { headerParameter, queryParameter, methods, ...recipe.fields };
   const sender: Sender | undefined = findSender(id);
   if (!sender) return {};
   if (findJwtPreset(id)) return { verificationMethod: "jwt" };
@@ -51,46 +62,69 @@ function getPreset(id: string): Preset {
 
 export function prepareSender(node: WebhookNode): void {
   const { sender } = withDefaults(node);
-  const others = sortedIds.filter((id) => !wellKnown.some((known) => known === id));
-  const group = (label: string, ids: readonly SenderId[]) =>
+  const group = (label: string, ids: readonly (SenderId | RecipeId)[]) =>
     $("<optgroup>", { label }).append(ids.map((id) => createOption(node, id)));
   input("sender")
     .append(new Option(node._("sender.any"), ""), group(node._("sender.wellKnown"), wellKnown))
-    .append(group(node._("sender.others"), others), createOption(node, "custom"));
+    .append(group(node._("sender.others"), otherIds), createOption(node, "custom"));
   // An unknown sender stays until another is chosen.
   showUnlisted("sender", sender);
   let before = sender;
   let withoutSender = getPreset("");
+  let withoutRecipe: Preset = defaults;
   input("sender").on("input change", () => {
     const chosen = inputValue("sender");
     // A choice triggers two events.
     if (chosen === before) return;
-    if (before === "") {
-      const [verificationMethod, headerParameter] = [inputValue("verificationMethod"), inputValue("headerParameter")];
-      withoutSender = { verificationMethod, headerParameter };
-    }
+    const { verificationMethod, headerParameter, queryParameter, methods, replyBody } = valuesInForm(node);
+    if (before === "") withoutSender = { verificationMethod, headerParameter };
+    // What a recipe has filled in goes with it.
+    const left = findRecipe(before) ? withoutRecipe : {};
+    if (!findRecipe(before)) withoutRecipe = { headerParameter, queryParameter, methods, replyBody };
     before = chosen;
-    fillIn(node, chosen === "" ? withoutSender : getPreset(chosen));
+    fillIn(node, { ...left, ...(chosen === "" ? withoutSender : getPreset(chosen)) });
   });
   prepareSettings(node);
   prepareScheme(node);
 }
 
-function createOption(node: WebhookNode, id: SenderId): HTMLOptionElement {
+function createOption(node: WebhookNode, id: SenderId | RecipeId): HTMLOptionElement {
   if (id === "shared-secret") return new Option(node._("sender.sharedSecret"), id);
-  return new Option(id === "custom" ? node._("sender.custom") : senders[id].name, id);
+  return new Option(id === "custom" ? node._("sender.custom") : nameOf(id), id);
 }
 
-function fillIn(node: WebhookNode, { verificationMethod, headerParameter }: Preset): void {
+function fillIn(node: WebhookNode, preset: Preset): void {
   const id = inputValue("sender");
-  if (verificationMethod !== undefined) input("verificationMethod").val(verificationMethod);
-  if (headerParameter !== undefined) input("headerParameter").val(headerParameter);
+  for (const field of ["verificationMethod", "headerParameter", "queryParameter", "replyBody"] as const) {
+    const value = preset[field];
+    if (value !== undefined) input(field).val(value);
+  }
+  if (preset.methods) tickMethods(preset.methods);
+  // Any name is good, as long as the sender has the same one.
+  if (isRecipeId(id) && inputValue("user") === "" && preset.verificationMethod === "basic") input("user").val(id);
   if (id === "custom") {
     if (inputValue("scheme") === "") input("scheme").val(formatScheme(senders.custom.scheme));
     $("#webhook-trigger-section-verification").prop("open", true);
   }
   if (id !== "custom" && !findSender(id)?.secretIsChosen) removeGenerated("secret");
   enterMissing(node);
+}
+
+/** Where in its own pages a sender without a signature is given the values. */
+export function showWhere(node: WebhookNode): void {
+  const recipe = findRecipe(inputValue("sender"));
+  const hint = $("#webhook-trigger-hint-sender")
+    .empty()
+    .toggle(recipe !== undefined);
+  if (!recipe) return;
+  const name = shortName(inputValue("sender"));
+  const docs = $("<a>", {
+    href: recipe.docs,
+    target: "_blank",
+    rel: "noopener",
+    text: node._("secret.docs", { name }),
+  });
+  hint.text(node._("sender.where", { name, where: recipe.where })).append(" ", docs);
 }
 
 export function chooseSender(id: SenderId): void {
@@ -133,8 +167,8 @@ export function showSettings(node: WebhookNode, publicUrl: string): void {
 function prepareScheme(node: WebhookNode): void {
   const scheme = input("scheme").val(formatScheme(withDefaults(node).scheme));
   const choice = $("#webhook-trigger-schemeOf");
-  const signing = sortedIds.filter((id) => !findJwtPreset(id) && !hasCertificate(id));
-  choice.append(new Option(node._("scheme.choose"), ""), ...signing.map((id) => createOption(node, id)));
+  const copied = signingIds.filter((id) => !findJwtPreset(id) && !hasCertificate(id));
+  choice.append(new Option(node._("scheme.choose"), ""), ...copied.map((id) => createOption(node, id)));
   choice.on("change", () => {
     const id = choice.val();
     if (isSenderId(id)) scheme.val(formatScheme(senders[id].scheme)).trigger("change");

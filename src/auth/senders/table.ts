@@ -9,6 +9,7 @@ import { devices } from "./devices";
 import { byJwt } from "./jwt";
 import { open } from "./open";
 import { operations } from "./operations";
+import { isRecipeId, recipes } from "./recipes";
 import type { Sender } from "./sender";
 import { social } from "./social";
 import { work } from "./work";
@@ -41,10 +42,11 @@ export function isSenderId(value: unknown): value is SenderId {
 /** Senders that a user describes: in the form, their names are translated. */
 export const describedIds = ["shared-secret", "custom"] as const satisfies readonly SenderId[];
 
-/** The name of a sender without a part in brackets; empty for any sender, and for one that a user describes. */
+/** The name of a sender or a recipe without a part in brackets; empty for any sender, and for one that a user describes. */
 export function shortName(id: unknown): string {
-  if (!isSenderId(id) || describedIds.some((each) => each === id)) return "";
-  return senders[id].name.replace(/ \(.*\)$/, "");
+  if (describedIds.some((each) => each === id)) return "";
+  const name = isSenderId(id) ? senders[id].name : isRecipeId(id) ? recipes[id].name : "";
+  return name.replace(/ \(.*\)$/, "");
 }
 
 /**

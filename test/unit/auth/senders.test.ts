@@ -2,8 +2,13 @@ import should from "should";
 import type { Condition, Source } from "../../../src/auth/senders/sender";
 import { authenticatorFor } from "../../harness/verification";
 import { accepted } from "../../data/signatures.json";
+import { createAuthenticator } from "../../../src/auth/create-authenticator";
+import { recipeIds, recipes } from "../../../src/auth/senders/recipes";
+import { parseConfig } from "../../../src/config/parse";
+import { token } from "../../harness/flow";
 import { isSenderId, recogniseOrder, senderIds, senders } from "../../../src/auth/senders/table";
 
+const roots = { admin: "/admin", node: "/" };
 const known = senderIds.map((id) => [id, senders[id]] as const);
 
 describe("the senders", () => {
@@ -34,6 +39,31 @@ describe("the senders", () => {
       name.trim().should.equal(name).and.not.equal("");
       new URL(docs).protocol.should.equal("https:", id);
       should(scheme.sig.enc === undefined).equal(scheme.alg === "token", id);
+    }
+  });
+
+  it("may be recipes, which have an id and a name of their own, fill in valid fields, and are any sender at run time", () => {
+    const names = [...senderIds.map((id) => senders[id].name), ...recipeIds.map((id) => recipes[id].name)];
+    new Set(names).size.should.equal(names.length);
+    for (const id of recipeIds) {
+      const { docs, fields, where } = recipes[id];
+      isSenderId(id).should.be.false();
+      new URL(docs).protocol.should.equal("https:", id);
+      where.should.match(/[^.]$/);
+      const access = parseConfig(
+        { relativePath: "/a", sender: id, ...fields },
+        { token, user: id, password: "p" },
+        { roots },
+      );
+      if ("rule" in access) throw new Error(`${id}: ${access.rule}`);
+      should(createAuthenticator(access)).not.have.property("rule");
+      const signed = parseConfig(
+        { relativePath: "/a", sender: id, verificationMethod: "signature" },
+        { secret: "s" },
+        { roots },
+      );
+      if ("rule" in signed) throw new Error(`${id}: ${signed.rule}`);
+      should(createAuthenticator(signed)).have.property("rule", "sender.required");
     }
   });
 
