@@ -49,6 +49,11 @@ const formLooks: Record<string, (editor: Editor) => Promise<void>> = {
     for (const note of ["no-id", "without-key", "loopback", "forgeable"] as const) await editor.note(note).waitFor();
     await editor.page.locator("#webhook-trigger-brought button").waitFor();
   },
+  "while senders are searched": async (editor) => {
+    await editor.editAsItIs("saved");
+    await editor.part("search").fill("git");
+    await editor.part("found").waitFor();
+  },
   "with everything wrong, after another user has taken over the secret": async (editor) => {
     let hasSecret = true;
     await editor.page.route("**/lastRequest", (route) => route.fulfill({ json: { ...report, hasSecret } }));
@@ -212,7 +217,7 @@ describe("the editor, for users of keyboards, screen readers and small windows",
         .map(({ id }) => id),
     );
     expected.length.should.be.above(10);
-    await editor.input("sender").focus();
+    await editor.part("search").focus();
     const visited: string[] = [];
     while (visited.length < expected.length) {
       visited.push(await editor.focus());

@@ -26,10 +26,11 @@ describe("the sender in the form", () => {
     return visible;
   };
 
-  it("is the first thing to be chosen, of all that are known", async () => {
+  it("is the first thing to be searched and chosen, of all that are known", async () => {
     await editor().editAsItIs("plain");
-    const first = editor().page.locator(".webhook-trigger-form").locator("input, select, button").first();
-    should(await first.getAttribute("id")).equal("node-input-sender");
+    const first = editor().page.locator(".webhook-trigger-form").locator("input, select, button");
+    should(await first.nth(0).getAttribute("id")).equal("webhook-trigger-search");
+    should(await first.nth(1).getAttribute("id")).equal("node-input-sender");
     const listed = await editor().input("sender").locator("option").evaluateAll((options) => options.map((option) => (option as HTMLOptionElement).value));
     listed.slice(0, 4).should.eql(["", "github", "gitlab", "gitlab-signed"]);
     const popular = await editor().input("sender").locator("optgroup").first().locator("option").allInnerTexts();
@@ -38,6 +39,42 @@ describe("the sender in the form", () => {
     listed.slice().sort().should.eql(["", ...senderIds, ...recipeIds].sort());
     const names = await editor().input("sender").locator("optgroup").last().locator("option").allInnerTexts();
     names.should.eql(names.slice().sort((one, other) => one.localeCompare(other)));
+  });
+
+  it("is searched by typing a part of its name, and chosen by mouse or keyboard", async () => {
+    await editor().editAsItIs("plain");
+    const [search, list] = [editor().part("search"), editor().input("sender")];
+    const names = () => list.locator("option").allInnerTexts();
+    const all = await names();
+    await search.fill("GIT");
+    const found = await names();
+    for (const id of ["github", "gitlab", "gitlab-signed", "gitea"] as const) found.should.containEql(senders[id].name);
+    // The chosen one stays.
+    found.filter((name) => !/git/i.test(name)).should.eql([catalogText("sender.any")]);
+    (await editor().part("found").innerText()).should.equal(catalogText("sender.found", { count: String(found.length) }));
+    (await values("sender")).should.eql({ sender: "" });
+    await list.locator("option", { hasText: "GitHub" }).click();
+    (await values("sender")).should.eql({ sender: "github" });
+    (await shown("secret")).should.eql(["secret"]);
+    (await search.inputValue()).should.equal("");
+    should(await list.getAttribute("size")).equal(null);
+    (await names()).should.eql(all);
+
+    await search.fill("whatsapp");
+    await search.press("Enter");
+    (await values("sender")).should.eql({ sender: "meta" });
+    (await editor().focus()).should.equal("node-input-sender");
+    await search.fill("nothing like this");
+    (await names()).should.eql([senders.meta.name]);
+    await search.press("Enter");
+    (await values("sender")).should.eql({ sender: "meta" });
+    await search.fill("shel");
+    await search.press("Tab");
+    await editor().page.keyboard.press("ArrowDown");
+    await editor().page.keyboard.press("ArrowUp");
+    await editor().page.keyboard.press("Enter");
+    (await search.inputValue()).should.equal("");
+    (await names()).should.eql(all);
   });
 
   it("makes a new secret where its user chooses that, and gives it away with the URL", async () => {

@@ -30,8 +30,10 @@ const wellKnown = [
   "shared-secret",
 ] as const;
 
-const nameOf = (id: SenderId | RecipeId) => (isRecipeId(id) ? recipes[id].name : senders[id].name);
-const byName = (one: SenderId | RecipeId, other: SenderId | RecipeId) => nameOf(one).localeCompare(nameOf(other));
+type AnyId = SenderId | RecipeId;
+
+const nameOf = (id: AnyId) => (isRecipeId(id) ? recipes[id].name : senders[id].name);
+const byName = (one: AnyId, other: AnyId) => nameOf(one).localeCompare(nameOf(other));
 
 /** All that sign or send a secret, by their names. */
 const signingIds = senderIds.filter((id) => id !== "custom").sort(byName);
@@ -62,13 +64,8 @@ function getPreset(id: string): Preset {
 
 export function prepareSender(node: WebhookNode): void {
   const { sender } = withDefaults(node);
-  const group = (label: string, ids: readonly (SenderId | RecipeId)[]) =>
-    $("<optgroup>", { label }).append(ids.map((id) => createOption(node, id)));
-  input("sender")
-    .append(new Option(node._("sender.any"), ""), group(node._("sender.wellKnown"), wellKnown))
-    .append(group(node._("sender.others"), otherIds), createOption(node, "custom"));
-  // An unknown sender stays until another is chosen.
-  showUnlisted("sender", sender);
+  listSenders(node, sender);
+  prepareSearch(node);
   let before = sender;
   let withoutSender = getPreset("");
   let withoutRecipe: Preset = defaults;
@@ -88,9 +85,66 @@ export function prepareSender(node: WebhookNode): void {
   prepareScheme(node);
 }
 
-function createOption(node: WebhookNode, id: SenderId | RecipeId): HTMLOptionElement {
-  if (id === "shared-secret") return new Option(node._("sender.sharedSecret"), id);
-  return new Option(id === "custom" ? node._("sender.custom") : nameOf(id), id);
+/** Lists the senders that have a text in their name, and the chosen one. */
+function listSenders(node: WebhookNode, chosen: string, search = ""): void {
+  const find = (ids: readonly (AnyId | "")[]) => {
+    const options = ids.map((id) => createOption(node, id));
+    return options.filter(({ text, value }) => value === chosen || text.toLowerCase().includes(search.toLowerCase()));
+  };
+  const group = (label: string, found: HTMLOptionElement[]) =>
+    found.length === 0 ? $() : $("<optgroup>", { label }).append(found);
+  const list = input("sender")
+    .empty()
+    .append(find([""]));
+  list.append(group(node._("sender.wellKnown"), find(wellKnown)), group(node._("sender.others"), find(otherIds)));
+  list.append(find(["custom"]));
+  // An unknown sender stays until another is chosen.
+  showUnlisted("sender", chosen);
+}
+
+function createOption(node: WebhookNode, id: AnyId | ""): HTMLOptionElement {
+  const described = { "": "any", "shared-secret": "sharedSecret", custom: "custom" } as const;
+  if (id === "" || id === "shared-secret" || id === "custom") return new Option(node._(`sender.${described[id]}`), id);
+  return new Option(nameOf(id), id);
+}
+
+/** The most lines of the list that are in sight while it is searched. */
+const maxLines = 10;
+
+/** While something is typed, the list is open. */
+function prepareSearch(node: WebhookNode): void {
+  const [search, list] = [searchField(), input("sender")];
+  // The form has not changed.
+  search.on("input change", (event) => event.stopPropagation());
+  search.on("input", () => {
+    const text = String(search.val()).trim();
+    listSenders(node, inputValue("sender"), text);
+    const lines = Math.min(list.find("option, optgroup").length, maxLines);
+    // One line would be a closed list.
+    list.attr("size", text === "" ? null : Math.max(lines, 2));
+    const count = String(list.find("option").length);
+    $("#webhook-trigger-found").text(text === "" ? "" : node._("sender.found", { count }));
+  });
+  search.on("keydown", (event) => {
+    if (event.key !== "Enter" || event.ctrlKey || event.metaKey || search.val() === "") return;
+    // It would open the closed list.
+    event.preventDefault();
+    const found = list.find("option:not(:checked)").first().val();
+    if (isSenderId(found) || isRecipeId(found)) chooseSender(found);
+  });
+  list.on("click keydown", (event) => {
+    if (search.val() === "" || (event.type !== "click" && event.key !== "Enter")) return;
+    event.preventDefault();
+    endSearch();
+  });
+}
+
+function searchField(): JQuery {
+  return $("#webhook-trigger-search");
+}
+
+function endSearch(): void {
+  searchField().val("").trigger("input");
 }
 
 function fillIn(node: WebhookNode, preset: Preset): void {
@@ -127,7 +181,8 @@ export function showWhere(node: WebhookNode): void {
   hint.text(node._("sender.where", { name, where: recipe.where })).append(" ", docs);
 }
 
-export function chooseSender(id: SenderId): void {
+export function chooseSender(id: AnyId): void {
+  endSearch();
   input("sender").val(id).trigger("change").trigger("focus");
 }
 
