@@ -77,6 +77,16 @@ describe("the sender in the form", () => {
     (await names()).should.eql(all);
   });
 
+  it("refuses a public key that has not its 32 bytes, while it is typed", async () => {
+    await editor().editAsItIs("plain");
+    for (const [sender, bytes, encoding] of [["telnyx", 31, "base64"], ["telnyx", 33, "base64"], ["discord", 31, "hex"]] as const) {
+      await editor().enter({ sender, secret: Buffer.alloc(bytes, 7).toString(encoding) });
+      (await editor().message("secret").innerText()).should.equal(catalogText("rules.secret.format"), sender);
+      await editor().enter({ secret: Buffer.alloc(32, 7).toString(encoding) });
+      (await editor().message("secret").isVisible()).should.be.false(sender);
+    }
+  });
+
   it("makes a new secret where its user chooses that, and gives it away with the URL", async () => {
     await editor().editAsItIs("plain");
     await editor().input("sender").selectOption("github");
@@ -101,7 +111,14 @@ describe("the sender in the form", () => {
     const hint = await editor().hint("secret").innerText();
     hint.should.containEql(catalogText("secret.shown", { name: "Stripe" }));
     hint.should.containEql(catalogText("secret.begins", { begins: "whsec_" }));
+    hint.should.containEql(catalogText("sender.where", { name: "Stripe", where: "Developers → Webhooks: Signing secret" }));
+    // A key of Stripe's API is a frequent mistake.
+    await editor().enter({ secret: "sk_live_typed" });
+    (await editor().note("secret").innerText()).trim().should.equal(catalogText("whyNot.secretPrefixMissing", { prefix: "whsec_" }));
+    await editor().enter({ secret: "whsec_typed " });
+    (await editor().note("secret").innerText()).trim().should.equal(catalogText("whyNot.secretBlank"));
     await editor().enter({ secret: "whsec_typed" });
+    (await editor().note("secret").isVisible()).should.be.false();
     (await editor().message("secret").isVisible()).should.be.false();
     (await editor().given("secret").isVisible()).should.be.false();
     await editor().enter({ sender: "shopify" });

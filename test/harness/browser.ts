@@ -30,7 +30,7 @@ type GivenItem = "url" | "header" | "token" | "user" | "password" | "secret" | "
 /** What the form may point out. */
 type Note =
   | ("yours" | "seen" | "closed" | "taken" | "reach" | "duplicates" | "no-id" | "without-key" | "json")
-  | ("loopback" | "forgeable" | "no-store" | "guarded" | "token-guarded");
+  | ("loopback" | "forgeable" | "no-store" | "guarded" | "token-guarded" | "secret");
 
 /** What the runtime lets the editor know of its settings. */
 type Setting = `webhookTrigger${"BaseUrl" | "HasNodeAuth" | "Deliveries" | "Guaranteed" | "Roots"}`;

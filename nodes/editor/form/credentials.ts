@@ -1,5 +1,6 @@
 // Tokens and secrets in the form.
 
+import type { Sender } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
 import {
   type CredentialName,
@@ -16,6 +17,7 @@ import {
   inputValue,
   isUsed,
   keptPassword,
+  showNote,
   updateEvent,
   valuesInForm,
   type WebhookNode,
@@ -137,15 +139,20 @@ export function generatePath(): string {
 export function showCredentialHints(node: WebhookNode): void {
   const { sender } = valuesInForm(node);
   const name = shortName(sender);
-  const known = name === "" ? undefined : findSender(sender);
+  const known: Sender | undefined = name === "" ? undefined : findSender(sender);
   const kind = classifySecret(sender);
-  const begins = known?.secretBegins;
-  const secretHints = [node._(`secret.${kind}`, { name }), ...(begins ? [node._("secret.begins", { begins })] : [])];
+  const { secretBegins: begins, where } = known ?? {};
+  const secretHints = [
+    node._(`secret.${kind}`, { name }),
+    ...(where ? [node._("sender.where", { name, where })] : []),
+    ...(begins ? [node._("secret.begins", { begins })] : []),
+  ];
   const isSecretSaved = inputValue("secret") === keptPassword;
   $("#webhook-trigger-hint-token").text(composeTokenHint(node, name));
   $("#webhook-trigger-hint-password").text(inputValue("password") === keptPassword ? node._("credential.kept") : "");
   $("#webhook-trigger-note-guarded").toggle(RED.settings.webhookTriggerHasNodeAuth);
   $("#webhook-trigger-hint-secret").text(isSecretSaved ? node._("credential.kept") : secretHints.join(" "));
+  showNote("#webhook-trigger-note-secret", describeDoubt(node, known));
   $("#webhook-trigger-secret-make").toggle(["chosen", "anyLength", "shared"].includes(kind));
   if (!known) return;
   const docs = $("<a>", { href: known.docs, target: "_blank", rel: "noopener", text: node._("secret.docs", { name }) });
@@ -157,6 +164,17 @@ function composeTokenHint(node: WebhookNode, name: string): string {
   // A copied or imported node has lost its token.
   if (inputValue("token") === "" && !isCredentialChanged("token")) return node._("token.lost");
   return name === "" ? "" : node._("secret.chosen", { name });
+}
+
+/** Says why a new secret is hardly the sender's; empty where it may be. */
+function describeDoubt(node: WebhookNode, sender: Sender | undefined): string {
+  const secret = credentialToGive("secret");
+  if (secret === undefined) return "";
+  if (secret.trim() !== secret) return node._("whyNot.secretBlank");
+  const { secretBegins: prefix, scheme } = sender ?? {};
+  // What is no part of the key may be left out.
+  if (prefix === undefined || scheme?.key.strip === prefix || secret.startsWith(prefix)) return "";
+  return node._("whyNot.secretPrefixMissing", { prefix });
 }
 
 /** Where the secret comes from: a key under `secret` in the message catalog. */

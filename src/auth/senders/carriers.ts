@@ -21,6 +21,7 @@ export const carriers = {
   sendgrid: {
     name: "Twilio SendGrid Event Webhook",
     docs: "https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features",
+    where: "Mail Settings → Event Webhook: Verification key",
     scheme: {
       alg: "ecdsa-p256-sha256",
       key: { format: "spki-base64" },
@@ -35,6 +36,7 @@ export const carriers = {
   mailgun: {
     name: "Mailgun",
     docs: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks",
+    where: "API security: HTTP webhook signing key",
     scheme: {
       ...hmacSha256,
       sig: { headers: [], source: "json:signature.signature", enc: "hex" },
@@ -47,6 +49,7 @@ export const carriers = {
   telnyx: {
     name: "Telnyx",
     docs: "https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks",
+    where: "Mission Control → API Keys: Public key",
     scheme: {
       alg: "ed25519",
       key: { format: "ed25519-base64" },

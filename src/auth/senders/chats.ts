@@ -6,6 +6,7 @@ export const chats = {
   slack: {
     name: "Slack",
     docs: "https://docs.slack.dev/authentication/verifying-requests-from-slack/",
+    where: "Basic Information: Signing Secret",
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-Slack-Signature"], pick: { prefix: "v0=" }, enc: "hex" },
@@ -29,6 +30,7 @@ export const chats = {
   zoom: {
     name: "Zoom",
     docs: "https://developers.zoom.us/docs/api/webhooks/",
+    where: "Features → Access: Secret Token",
     scheme: {
       ...hmacSha256,
       sig: { headers: ["x-zm-signature"], pick: { prefix: "v0=" }, enc: "hex" },
@@ -57,6 +59,7 @@ export const chats = {
   discord: {
     name: "Discord (interactions and webhook events)",
     docs: "https://docs.discord.com/developers/events/webhook-events",
+    where: "General Information: Public Key",
     scheme: {
       alg: "ed25519",
       key: { format: "ed25519-hex" },
@@ -98,6 +101,7 @@ export const chats = {
   line: {
     name: "LINE",
     docs: "https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature/",
+    where: "Basic settings: Channel secret",
     scheme: signedBody("x-line-signature", "base64"),
     recognise: [{ "x-line-signature": "" }],
     event: "json:events.0.type",

@@ -27,6 +27,7 @@ export const codeHosts = {
   "gitlab-signed": {
     name: "GitLab (signing token)",
     docs: "https://docs.gitlab.com/user/project/integrations/webhooks/",
+    where: "Webhooks: Signing token",
     secretBegins: "whsec_",
     scheme: standardWebhooks("webhook"),
     recognise: [{ "X-Gitlab-Event": "", "webhook-signature": "v1," }],

@@ -11,6 +11,7 @@ export const commerce = {
   stripe: {
     name: "Stripe",
     docs: "https://docs.stripe.com/webhooks/signature",
+    where: "Developers → Webhooks: Signing secret",
     // Part of the key: it is not taken off.
     secretBegins: "whsec_",
     scheme: {
@@ -40,6 +41,7 @@ export const commerce = {
   square: {
     name: "Square",
     docs: "https://developer.squareup.com/docs/webhooks/step3validate",
+    where: "Developer Console: Signature key",
     scheme: {
       ...hmacSha256,
       sig: { headers: ["x-square-hmacsha256-signature"], enc: "base64" },
@@ -53,6 +55,7 @@ export const commerce = {
   shopify: {
     name: "Shopify",
     docs: "https://shopify.dev/docs/apps/build/webhooks/verify-deliveries",
+    where: "Settings → Notifications → Webhooks",
     scheme: signedBody("X-Shopify-Hmac-Sha256", "base64"),
     recognise: [{ "X-Shopify-Topic": "" }, { "X-Shopify-Hmac-Sha256": "" }],
     event: "header:X-Shopify-Topic",
@@ -119,6 +122,7 @@ export const commerce = {
   adyen: {
     name: "Adyen (standard webhooks)",
     docs: "https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures",
+    where: "Developers → Webhooks → Security: HMAC key",
     scheme: {
       ...adyen,
       sig: { headers: [], source: `json:${adyenItem}.additionalData.hmacSignature`, enc: "base64" },
@@ -145,6 +149,7 @@ export const commerce = {
   "adyen-platforms": {
     name: "Adyen (platform and management webhooks)",
     docs: "https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures",
+    where: "Developers → Webhooks → Security: HMAC key",
     scheme: { ...adyen, sig: { headers: ["HmacSignature"], enc: "base64" }, content: ["body"] },
     recognise: [{ HmacSignature: "" }],
     event: "json:type",

@@ -48,6 +48,7 @@ export const devices = {
   smartcar: {
     name: "Smartcar",
     docs: "https://smartcar.com/docs/integrations/webhooks/payload-verification",
+    where: "Dashboard: Application Management Token",
     scheme: signedBody("SC-Signature", "hex"),
     recognise: [{ "SC-Signature": "" }],
     event: "json:eventType",

@@ -131,6 +131,8 @@ export interface Sender {
   readonly name: string;
   /** The sender's documentation. */
   readonly docs: string;
+  /** Where it shows the secret, in its own words. */
+  readonly where?: string;
   readonly scheme: Scheme;
   /** How it signs where the secret is a public key, which begins so. */
   readonly publicKey?: { readonly begins: string; readonly scheme: Scheme };
@@ -195,6 +197,8 @@ export function hasKeyFormat(secret: string, key: Scheme["key"]): boolean {
       return text !== "" && isEncoded(text, key.format);
     case "ed25519-hex":
       return text.length === 64 && isEncoded(text, "hex");
+    case "ed25519-base64":
+      return text.replace(/=+$/, "").length === 43 && isEncoded(text, "base64");
     default:
       return text !== "" && isEncoded(text, "base64");
   }

@@ -18,6 +18,7 @@ export const social = {
   meta: {
     name: "Meta (Facebook, Instagram, Messenger, WhatsApp)",
     docs: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
+    where: "App settings → Basic: App Secret",
     scheme: signedBody("X-Hub-Signature-256", "hex", "sha256="),
     settings: ["verifyToken"],
     recognise: [

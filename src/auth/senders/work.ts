@@ -17,6 +17,7 @@ export const work = {
   linear: {
     name: "Linear",
     docs: "https://linear.app/developers/webhooks",
+    where: "Settings → API → Webhooks: Signing secret",
     scheme: {
       ...hmacSha256,
       sig: { headers: ["Linear-Signature"], enc: "hex" },
@@ -103,6 +104,7 @@ export const work = {
   dropbox: {
     name: "Dropbox",
     docs: "https://www.dropbox.com/developers/reference/webhooks",
+    where: "App Console: App secret",
     scheme: signedBody("X-Dropbox-Signature", "hex"),
     recognise: [{ "X-Dropbox-Signature": "" }],
     handshakes: [
@@ -118,6 +120,7 @@ export const work = {
   zendesk: {
     name: "Zendesk",
     docs: "https://developer.zendesk.com/documentation/webhooks/verifying/",
+    where: "Webhooks: Reveal secret",
     scheme: {
       ...hmacSha256,
       sig: { headers: ["X-Zendesk-Webhook-Signature"], enc: "base64" },
@@ -131,6 +134,7 @@ export const work = {
   intercom: {
     name: "Intercom",
     docs: "https://developers.intercom.com/docs/webhooks/webhook-notifications",
+    where: "Developer Hub → Configure → Basic information: Client secret",
     scheme: {
       alg: "hmac-sha1",
       key: { format: "utf8" },
@@ -169,6 +173,7 @@ export const work = {
   todoist: {
     name: "Todoist",
     docs: "https://developer.todoist.com/api/v1/#tag/Webhooks",
+    where: "App Management Console: Client secret",
     scheme: signedBody("X-Todoist-Hmac-SHA256", "base64"),
     recognise: [{ "X-Todoist-Hmac-SHA256": "" }],
     event: "json:event_name",
@@ -219,6 +224,7 @@ export const work = {
   box: {
     name: "Box",
     docs: "https://developer.box.com/guides/webhooks/v2/signatures-v2/",
+    where: "Developer Console → Webhooks: Primary signature key",
     scheme: {
       ...hmacSha256,
       sig: { headers: ["BOX-SIGNATURE-PRIMARY", "BOX-SIGNATURE-SECONDARY"], enc: "base64" },
