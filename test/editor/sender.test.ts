@@ -77,6 +77,19 @@ describe("the sender in the form", () => {
     (await names()).should.eql(all);
   });
 
+  it("says in the section of the message what its topic will be", async () => {
+    await editor().edit("plain");
+    const topic = () => editor().part("topic").innerText();
+    (await topic()).should.equal("");
+    await editor().enter({ sender: "github" });
+    (await topic()).should.equal(catalogText("message.topicInHeader", { place: "X-GitHub-Event" }));
+    await editor().enter({ sender: "slack" });
+    (await topic()).should.equal(catalogText("message.topicInJson", { place: "event.type" }));
+    (await editor().given("contentType").isVisible()).should.be.false();
+    await editor().enter({ sender: "dropbox" });
+    (await topic()).should.equal("");
+  });
+
   it("refuses a public key that has not its 32 bytes, while it is typed", async () => {
     await editor().editAsItIs("plain");
     for (const [sender, bytes, encoding] of [["telnyx", 31, "base64"], ["telnyx", 33, "base64"], ["discord", 31, "hex"]] as const) {
@@ -97,6 +110,7 @@ describe("the sender in the form", () => {
     (await editor().copyGiven("secret")).should.equal(secret);
     (await editor().copyGiven("url")).should.equal(nodeRed().node("/plain"));
     (await editor().given("header").isVisible()).should.be.false();
+    (await editor().copyGiven("contentType")).should.equal("application/json");
     (await editor().note("seen").innerText()).trim().should.equal(catalogText("handover.secretSeen"));
     (await editor().hint("secret").innerText()).should.containEql(catalogText("secret.chosen", { name: "GitHub" }));
     should(await editor().hint("secret").locator("a").getAttribute("href")).equal(senders.github.docs);

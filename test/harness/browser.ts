@@ -25,7 +25,7 @@ export const sections = ["verification", "message", "reply", "duplicates", "limi
 export type Section = (typeof sections)[number];
 
 /** What the form gives to the sender. */
-type GivenItem = "url" | "header" | "token" | "user" | "password" | "secret" | "verifyToken";
+type GivenItem = "url" | "contentType" | "header" | "token" | "user" | "password" | "secret" | "verifyToken";
 
 /** What the form may point out. */
 type Note =

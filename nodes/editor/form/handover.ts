@@ -1,7 +1,7 @@
 // The URL of the node, what the user gives to the sender, and the curl command.
 
 import { joinQueries, present, type Presentation, testBody, testQuery } from "../../../src/auth/present";
-import type { Scheme } from "../../../src/auth/senders/sender";
+import type { Scheme, Sender } from "../../../src/auth/senders/sender";
 import {
   type CredentialName,
   credentialNames,
@@ -67,7 +67,7 @@ function describeReach(node: WebhookNode, url: string): string {
 
 // The box *Give this to the sender*.
 
-const items = ["url", "header", "token", "user", "password", "secret", "verifyToken"] as const;
+const items = ["url", "contentType", "header", "token", "user", "password", "secret", "verifyToken"] as const;
 type HandoverItem = (typeof items)[number];
 
 /** Stands for a hidden credential. */
@@ -156,7 +156,9 @@ function composeHandover(
   const give = (item: HandoverItem, value: string | undefined) => {
     if (value !== undefined) given[item] = value;
   };
+  const sender: Sender | undefined = findSender(values.sender);
   give("url", url);
+  give("contentType", sender?.contentType);
   if (isUsed("verifyToken", values)) give("verifyToken", getCredential("verifyToken"));
   if (values.verificationMethod === "basic") {
     give("user", getCredential("user"));

@@ -1,6 +1,7 @@
 // The sections of the form: their headings summarise them, and problems open them.
 
 import { testBody } from "../../../src/auth/present";
+import type { Sender } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
 import { boxFields, isEnvironmentValue, placementField, rules } from "../../../src/config/fields";
@@ -89,6 +90,15 @@ function showMessage(node: WebhookNode): void {
   if (isTicked("rawBody")) lines.push(`msg.rawBody = Buffer.from(${JSON.stringify(testBody)})`);
   const picture = $("#webhook-trigger-picture").text(lines.join("\n"));
   picture.toggle(!isEnvironmentValue(fieldValue("returnQueryParams")));
+  $("#webhook-trigger-topic").text(describeTopic(node));
+}
+
+/** Says where the sender has the event; empty where it has none. */
+function describeTopic(node: WebhookNode): string {
+  const sender: Sender | undefined = findSender(inputValue("sender"));
+  const [, from, place = ""] = /^(header|json):(.+)$/.exec(sender?.event ?? "") ?? [];
+  if (from === undefined) return "";
+  return node._(from === "header" ? "message.topicInHeader" : "message.topicInJson", { place });
 }
 
 function describeMessage(node: WebhookNode): string {

@@ -6,6 +6,7 @@ export const codeHosts = {
   github: {
     name: "GitHub",
     docs: "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",
+    contentType: "application/json",
     secretIsChosen: true,
     scheme: signedBody("X-Hub-Signature-256", "hex", "sha256="),
     recognise: [
@@ -37,6 +38,7 @@ export const codeHosts = {
   forgejo: {
     name: "Forgejo / Codeberg",
     docs: "https://forgejo.org/docs/latest/user/webhooks/",
+    contentType: "application/json",
     secretIsChosen: true,
     scheme: signedBody("X-Forgejo-Signature", "hex"),
     recognise: [{ "X-Forgejo-Event": "" }],
@@ -46,6 +48,7 @@ export const codeHosts = {
   gitea: {
     name: "Gitea",
     docs: "https://docs.gitea.com/usage/webhooks",
+    contentType: "application/json",
     secretIsChosen: true,
     scheme: signedBody("X-Gitea-Signature", "hex"),
     recognise: [{ "X-Gitea-Event": "" }],
@@ -55,6 +58,7 @@ export const codeHosts = {
   gogs: {
     name: "Gogs",
     docs: "https://gogs.io/docs/features/webhook",
+    contentType: "application/json",
     secretIsChosen: true,
     scheme: signedBody("X-Gogs-Signature", "hex"),
     recognise: [{ "X-Gogs-Event": "" }],

@@ -133,6 +133,8 @@ export interface Sender {
   readonly docs: string;
   /** Where it shows the secret, in its own words. */
   readonly where?: string;
+  /** The one to choose, where its user chooses the type of the body. */
+  readonly contentType?: "application/json";
   readonly scheme: Scheme;
   /** How it signs where the secret is a public key, which begins so. */
   readonly publicKey?: { readonly begins: string; readonly scheme: Scheme };
