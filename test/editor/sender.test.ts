@@ -320,6 +320,7 @@ describe("the sender in the form", () => {
     (await editor().hint("sender").innerText()).should.startWith(catalogText("sender.where", { name: "Alertmanager", where }));
     should(await editor().hint("sender").locator("a").getAttribute("href")).equal(docs);
     (await editor().given("token").isVisible()).should.be.true();
+    (await editor().hint("token").isVisible()).should.be.false();
     (await editor().message("sender").isVisible()).should.be.false();
     await editor().enter({ verificationMethod: "signature" });
     (await editor().message("sender").innerText()).should.equal(catalogText("rules.sender.required"));

@@ -11,6 +11,7 @@ import {
 } from "../../../src/config/fields";
 import type { Editor } from "../host";
 import {
+  findRecipe,
   findSender,
   form,
   input,
@@ -163,7 +164,8 @@ function composeTokenHint(node: WebhookNode, name: string): string {
   if (inputValue("token") === keptPassword) return node._("credential.kept");
   // A copied or imported node has lost its token.
   if (inputValue("token") === "" && !isCredentialChanged("token")) return node._("token.lost");
-  return name === "" ? "" : node._("secret.chosen", { name });
+  // A recipe says more, below the list.
+  return name === "" || findRecipe(inputValue("sender")) ? "" : node._("secret.chosen", { name });
 }
 
 /** Says why a new secret is hardly the sender's; empty where it may be. */
