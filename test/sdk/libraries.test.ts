@@ -31,7 +31,11 @@ class Comparison {
   sent(bytes: Buffer, at = now, account = 0): Sent {
     const signer = signers[this.#library.sender];
     const request = { body: signer.body?.(bytes, 0, at) ?? bytes, at, id: "msg_1" };
-    return { fields: signer.headers(request, account), search: signer.search?.(request, account) ?? "", body: request.body };
+    return {
+      fields: signer.headers(request, account),
+      search: signer.search?.(request, account) ?? "",
+      body: request.body,
+    };
   }
 
   /** The same, signed by the library. */
