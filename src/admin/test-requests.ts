@@ -6,7 +6,9 @@ import { randomBytes } from "node:crypto";
 import { type IncomingHttpHeaders, request as requestByHttp, type RequestOptions } from "node:http";
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
-import { joinQueries, messageField, present, testBody, testField, testQuery } from "../auth/present";
+import { joinQueries, messageField, present, testField, testQuery } from "../auth/present";
+import { makeTestRequest } from "../auth/senders/sample";
+import { isSenderId, senders } from "../auth/senders/table";
 import type { TestCredential, TestCredentials } from "../auth/test-credentials";
 import { getMountPath, getParent, getRoots, getServer } from "../config/node-red";
 import type { WebhookConfig } from "../config/parse";
@@ -30,8 +32,6 @@ interface Sample {
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
 }
-
-const defaultSample: Sample = { body: testBody, query: testQuery, headers: { "Content-Type": "text/plain" } };
 
 interface TestServices {
   readonly deployGate: DeployGate;
@@ -66,11 +66,13 @@ async function test(
   if (health?.breach) return { outcome: "closed", ...health.breach };
   if (!health?.running) return { outcome: "notDeployed" };
   if (!health.isOpen) return { outcome: "taken" };
-  const sample = delivery === undefined ? defaultSample : await findSample(stores, id, delivery);
+  const { config } = health.running;
+  const usual = { ...makeTestRequest(isSenderId(config.sender) ? senders[config.sender] : {}), query: testQuery };
+  const sample = delivery === undefined ? usual : await findSample(stores, id, delivery);
   if (!sample) return { outcome: "deliveryGone" };
   const testCredential = testCredentials.issue(id);
   try {
-    return await send(RED, health.running.config, testCredential, asked, sample);
+    return await send(RED, config, testCredential, asked, sample);
   } catch {
     return { outcome: "unreachable" };
   } finally {

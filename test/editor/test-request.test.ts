@@ -147,6 +147,9 @@ describe("a test request from the form", () => {
     await editor().input("returnQueryParams").uncheck();
     await editor().input("rawBody").check();
     (await picture()).should.equal('msg.payload = "hello world"\nmsg.rawBody = Buffer.from("hello world")');
+    await editor().input("rawBody").uncheck();
+    await editor().enter({ sender: "stripe" });
+    (await picture()).should.equal('msg.payload = { "text": "hello world", "type": "test", "id": "test" }');
     await editor().cancel();
     await editor().edit("open");
     (await editor().part("picture").isVisible()).should.be.false();

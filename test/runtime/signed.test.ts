@@ -88,8 +88,8 @@ onBothWays("a signed webhook", { ...options, flow }, (nodeRed, way) => {
   it("accepts a test request of the form without a signature, also where the reply has no body", async () => {
     const github = await sendTest("github");
     should(github.outcome).equal("accepted");
-    const { payload, req } = await nodeRed().message(github.id);
-    should(payload).equal("hello world");
+    const { payload, req, topic } = await nodeRed().message(github.id);
+    should([payload, topic]).eql([{ text: "hello world" }, "test"]);
     Object.keys(req.headers as object).should.not.containEql("x-webhook-trigger-test");
     const xero = await sendTest("xero");
     should(xero.outcome).equal("accepted");

@@ -1,6 +1,7 @@
 // The sections of the form: their headings summarise them, and problems open them.
 
 import { testBody } from "../../../src/auth/present";
+import { makeTestRequest } from "../../../src/auth/senders/sample";
 import type { Sender } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
@@ -83,11 +84,13 @@ function describeVerification(node: WebhookNode): string {
 
 /** Shows the message of a test request. */
 function showMessage(node: WebhookNode): void {
+  const sender: Sender | undefined = findSender(inputValue("sender"));
+  const test = makeTestRequest(sender ?? {});
   const isByUrl = valuesInForm(node).methods[0] === "GET";
-  const [body, query] = isByUrl ? ["", { text: testBody }] : [testBody, {}];
+  const [body, query] = isByUrl ? ["", { text: testBody }] : [parseJson(test.body)?.value ?? test.body, {}];
   const payload = isTicked("returnQueryParams") ? { body, query } : isByUrl ? query : body;
   const lines = [`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`];
-  if (isTicked("rawBody")) lines.push(`msg.rawBody = Buffer.from(${JSON.stringify(testBody)})`);
+  if (isTicked("rawBody")) lines.push(`msg.rawBody = Buffer.from(${JSON.stringify(test.body)})`);
   const picture = $("#webhook-trigger-picture").text(lines.join("\n"));
   picture.toggle(!isEnvironmentValue(fieldValue("returnQueryParams")));
   $("#webhook-trigger-topic").text(describeTopic(node));

@@ -1,5 +1,7 @@
 import should from "should";
-import { type SenderId, senders } from "../../../src/auth/senders/table";
+import { makeTestRequest } from "../../../src/auth/senders/sample";
+import type { Sender } from "../../../src/auth/senders/sender";
+import { type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
 import { Fields, readSenderDelivery } from "../../../src/auth/signature/fields";
 
 function told(sender: SenderId, headers: string[], body: unknown) {
@@ -47,5 +49,15 @@ describe("what a sender tells of a delivery", () => {
     for (const path of ["__proto__", "toString", "a.length", "a.-1", "a.1"]) {
       new Fields(head, () => Buffer.from('{"a":[1]}')).values(`json:${path}`).should.eql([], path);
     }
+  });
+
+  it("is in a test request, for every sender", () => {
+    for (const id of senderIds) {
+      const row: Sender = senders[id];
+      const { body, headers } = makeTestRequest(row);
+      const { event } = told(id, Object.entries(headers).flat(), body);
+      should(event).equal(row.event && "test", id);
+    }
+    should(makeTestRequest({})).eql({ body: "hello world", headers: { "Content-Type": "text/plain" } });
   });
 });

@@ -1,0 +1,42 @@
+// What a test request has in it.
+
+import { testBody } from "../present";
+import type { Sender, Source } from "./sender";
+
+/** A body, with the header fields that tell what it is. */
+export interface TestRequest {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Stands for an event and an id. */
+const sampleValue = "test";
+
+/**
+ * The body of a test request: a text, or for a sender with events JSON or a form, with an event and an id where it has
+ * them.
+ */
+export function makeTestRequest({ event, id }: Pick<Sender, "event" | "id">): TestRequest {
+  if (event === undefined) return { body: testBody, headers: { "Content-Type": "text/plain" } };
+  const sources: readonly Source[] = [event, ...(id?.from.slice(0, 1) ?? [])];
+  const headers: Record<string, string> = {};
+  const form = new URLSearchParams({ text: testBody });
+  let json: unknown = { text: testBody };
+  for (const source of sources) {
+    const [, from, name = ""] = /^(\w+)\??:(.+)$/.exec(source) ?? [];
+    if (from === "header") headers[name] = sampleValue;
+    else if (from === "form") form.set(name, sampleValue);
+    else if (from === "json") json = withMember(json, name.split("."));
+  }
+  const isForm = sources.some((source) => source.startsWith("form:"));
+  const type = isForm ? "application/x-www-form-urlencoded" : "application/json";
+  return { body: isForm ? String(form) : JSON.stringify(json), headers: { "Content-Type": type, ...headers } };
+}
+
+/** Adds a member at a path, in which numbers and `*` are places in arrays. */
+function withMember(value: unknown, [step, ...more]: readonly string[]): unknown {
+  if (step === undefined) return sampleValue;
+  if (/^(?:\d+|\*)$/.test(step)) return [withMember(Array.isArray(value) ? value[0] : undefined, more)];
+  const members = { ...(value as Readonly<Record<string, unknown>> | undefined) };
+  return { ...members, [step]: withMember(members[step], more) };
+}
