@@ -33,7 +33,7 @@ export class CertificateAuthenticator implements Authenticator {
   readonly #access: SignatureAccess;
   readonly #owner: string;
   readonly #testCredentials: TestCredentials;
-  readonly #certificates = new Certificates();
+  readonly #certificates: Certificates;
 
   /** @param owner the id of the node, for test credentials */
   constructor(
@@ -46,6 +46,7 @@ export class CertificateAuthenticator implements Authenticator {
     this.#access = access;
     this.#owner = owner;
     this.#testCredentials = testCredentials;
+    this.#certificates = Certificates.of(owner);
     this.redactor = new Redactor([], () => testCredentials.tokens(owner));
   }
 
@@ -59,36 +60,40 @@ export class CertificateAuthenticator implements Authenticator {
 
   begin(head: RequestHead, at: number): AuthResult {
     if (this.#testCredentials.isTest(this.#owner, head)) return byTest;
-    const refusal = this.#judgeHead(head);
+    const refusal = this.#judgeHead(head, at);
     if (refusal) return toProblem(refusal);
     return { isUnverified: true, needsBytes: true, verifyLater: (body) => this.#verify(head, body, at) };
   }
 
   /** What keeps the body from being read. */
-  #judgeHead(head: RequestHead): RefusalReason | undefined {
+  #judgeHead(head: RequestHead, at: number): RefusalReason | undefined {
     if (this.scheme.alg === "code:sns") {
       const [isRaw] = fieldValues(head.rawHeaders, "x-amz-sns-rawdelivery");
       return isRaw === "true" ? { kind: "certificate.raw" } : undefined;
     }
-    const signed = readPaypal(head, this.#access.settings.webhookId ?? "");
+    const signed = readPaypal(head, this.#access.settings.webhookId ?? "", at);
     return "kind" in signed ? signed : undefined;
   }
 
   #read(head: RequestHead, body: Buffer, at: number): SignedText | RefusalReason {
     const { topicArn = "", webhookId = "" } = this.#access.settings;
-    if (this.scheme.alg === "code:sns") return readSns(body, topicArn, at);
-    const signed = readPaypal(head, webhookId);
-    return "kind" in signed ? signed : { ...signed, text: `${signed.text}${crc32(body)}` };
+    return this.scheme.alg === "code:sns" ? readSns(body, topicArn, at) : readPaypal(head, webhookId, at);
+  }
+
+  #judge(signed: SignedText, body: Buffer, certificate: X509Certificate, at: number): RefusalReason | undefined {
+    const text = this.scheme.alg === "code:sns" ? signed.text : `${signed.text}${crc32(body)}`;
+    return judgeSignature({ ...signed, text }, certificate, at);
   }
 
   async #verify(head: RequestHead, body: Buffer, at: number): Promise<BodyVerdict> {
     const signed = this.#read(head, body, at);
     if ("kind" in signed) return toProblem(signed);
     try {
-      const refusal = judgeSignature(signed, await this.#certificates.find(signed.certificate), at);
+      const refusal = this.#judge(signed, body, await this.#certificates.find(signed.certificate), at);
       if (refusal) return toProblem(refusal);
+      this.#certificates.keep(signed.certificate);
       const { isHandshake = false, confirmation, sentAt } = signed;
-      if (confirmation) await fetchPublished(confirmation);
+      if (confirmation) await this.#certificates.confirm(confirmation);
       return isHandshake ? { status: 200, headers: {}, body: "" } : { ...byFirst, sentAt };
     } catch (error) {
       if (!(error instanceof FetchFailure)) throw error;
@@ -99,7 +104,7 @@ export class CertificateAuthenticator implements Authenticator {
 
   explain({ head, body = Buffer.alloc(0), at }: RefusedRequestFacts): Explanation {
     const looksLike = recognise(head.rawHeaders);
-    const reason = this.#judgeHead(head) ?? this.#explainBody(head, body, at);
+    const reason = this.#judgeHead(head, at) ?? this.#explainBody(head, body, at);
     const { failure } = this.#certificates;
     if (!reason) return { reasons: failure ? [{ key: `fetch.${failure.kind}`, values: { host: failure.host } }] : [] };
     if (looksLike === undefined || looksLike === this.#sender) return { reasons: [toReason(reason)] };
@@ -111,7 +116,7 @@ export class CertificateAuthenticator implements Authenticator {
     const signed = this.#read(head, body, at);
     if ("kind" in signed) return signed;
     const certificate = this.#certificates.get(signed.certificate);
-    return certificate && judgeSignature(signed, certificate, at);
+    return certificate && this.#judge(signed, body, certificate, at);
   }
 }
 
@@ -137,12 +142,27 @@ const maxFetchesPerMinute = 10;
 /** How many requests may wait for certificates. */
 const maxWaiting = 100;
 
-/** The certificates of an endpoint's sender. Strangers may name others, so that fetches are bounded. */
+/** How many confirmed subscriptions are remembered. */
+const maxConfirmed = 1000;
+
+/** The certificates of a node's sender. Strangers may name others, so that fetches are bounded. */
 class Certificates {
+  /** By the ids of the nodes, over deploys. */
+  static readonly #all = new Map<string, Certificates>();
+
+  static of(node: string): Certificates {
+    const found = Certificates.#all.get(node) ?? new Certificates();
+    Certificates.#all.set(node, found);
+    return found;
+  }
+
   /** Why the last one could not be fetched. */
   failure: FetchFailure | undefined;
   readonly #known = new Map<string, X509Certificate>();
+  /** Those that have verified a request. */
+  readonly #kept = new Set<string>();
   readonly #fetching = new Map<string, Promise<X509Certificate>>();
+  readonly #confirmed = new Set<string>();
   /** When the fetches of the last minute began, by `performance.now()`. */
   #begun: number[] = [];
   #waiting = 0;
@@ -151,25 +171,46 @@ class Certificates {
     return this.#known.get(href);
   }
 
+  /** Keeps one that has verified a request: those that strangers name do not take its place. */
+  keep({ href }: URL): void {
+    this.#kept.add(href);
+  }
+
   /** @throws {FetchFailure} */
   async find(url: URL): Promise<X509Certificate> {
     const known = this.get(url);
     if (known) return known;
-    const now = performance.now();
-    this.#begun = this.#begun.filter((begun) => now - begun < 60_000);
-    const fetching = this.#fetching.get(url.href);
-    const isFull = !fetching && this.#begun.length >= maxFetchesPerMinute;
-    if (isFull || this.#waiting >= maxWaiting) throw new FetchFailure("busy", url.host);
+    if (this.#waiting >= maxWaiting) throw new FetchFailure("busy", url.host);
     this.#waiting++;
     try {
-      return await (fetching ?? this.#fetch(url, now));
+      return await (this.#fetching.get(url.href) ?? this.#fetch(url));
     } finally {
       this.#waiting--;
     }
   }
 
-  #fetch(url: URL, now: number): Promise<X509Certificate> {
+  /**
+   * Confirms a subscription, once.
+   *
+   * @throws {FetchFailure}
+   */
+  async confirm(url: URL): Promise<void> {
+    if (this.#confirmed.has(url.href)) return;
+    this.#count(url);
+    await fetchPublished(url);
+    if (this.#confirmed.size >= maxConfirmed) this.#confirmed.clear();
+    this.#confirmed.add(url.href);
+  }
+
+  #count({ host }: URL): void {
+    const now = performance.now();
+    this.#begun = this.#begun.filter((begun) => now - begun < 60_000);
+    if (this.#begun.length >= maxFetchesPerMinute) throw new FetchFailure("busy", host);
     this.#begun.push(now);
+  }
+
+  async #fetch(url: URL): Promise<X509Certificate> {
+    this.#count(url);
     const fetching = fetchPublished(url)
       .then((body) => this.#add(url, body))
       .finally(() => this.#fetching.delete(url.href));
@@ -184,8 +225,11 @@ class Certificates {
     } catch {
       throw new FetchFailure("malformed", host);
     }
-    const [oldest = ""] = this.#known.keys();
-    if (this.#known.size >= maxCertificates) this.#known.delete(oldest);
+    if (this.#known.size >= maxCertificates) {
+      const oldest = [...this.#known.keys()].find((each) => !this.#kept.has(each));
+      if (oldest === undefined) this.#kept.clear();
+      else this.#known.delete(oldest);
+    }
     this.#known.set(href, certificate);
     this.failure = undefined;
     return certificate;

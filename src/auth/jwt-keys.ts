@@ -104,7 +104,8 @@ class KeySet implements JwtKeys {
 
   async find(id: string | undefined): Promise<readonly JwtKey[]> {
     const isNew = id !== undefined && !this.#keys.some((key) => key.id === id);
-    if (isNew || this.#age > freshMs) await this.#refresh();
+    if (isNew || this.#age > usableMs) await this.#refresh();
+    else if (this.#age > freshMs) void this.#refresh();
     if (this.failure) throw this.failure;
     // With one key, its id does not matter.
     return this.#keys.length === 1 ? this.#keys : this.#keys.filter((key) => key.id === id);
@@ -177,7 +178,7 @@ function parseJwk(jwk: unknown): JwtKey | undefined {
     const key = use === "sig" ? toJwtKey(createPublicKey({ key: jwk as JsonWebKey, format: "jwk" })) : undefined;
     if (!key) return undefined;
     const algorithms = key.algorithms.filter((each) => alg === undefined || each === alg);
-    return { ...key, algorithms, ...(typeof kid === "string" && { id: kid }) };
+    return algorithms.length === 0 ? undefined : { ...key, algorithms, ...(typeof kid === "string" && { id: kid }) };
   } catch {
     return undefined;
   }

@@ -115,6 +115,8 @@ export class JwtAuthenticator implements Authenticator {
       // RFC 7515 §4.1.11: extensions must be understood, and none is.
       if (crit !== undefined || !this.#keys.algorithms.includes(alg)) return problems.tokenInvalid;
       for (const { key, algorithms, credential } of await this.#keys.find(kid)) {
+        // Keys of two kinds may have the same id (RFC 7517 §4.5).
+        if (!algorithms.includes(alg)) continue;
         const payload = await jose.jwtVerify(token, key, { ...options, algorithms: [...algorithms] }).then(
           (result) => result.payload,
           (error: unknown) => {
@@ -176,7 +178,8 @@ function digestBody({ method, search }: RequestHead, body: Buffer): string | und
   const isByUrl = method === "GET" || method === "HEAD";
   const parameters = new URLSearchParams(isByUrl ? search : "");
   const object = Object.fromEntries(parameters);
-  if (Object.keys(object).length !== parameters.size) return undefined;
+  // Nothing signs a body beside them.
+  if (Object.keys(object).length !== parameters.size || (isByUrl && body.length > 0)) return undefined;
   const signed = isByUrl ? JSON.stringify(object) : body;
   return createHash("sha256").update(signed).digest("hex");
 }

@@ -84,6 +84,8 @@ function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyO
     const isParsed = isMediaType(request.headers["content-type"] ?? "", /json|x-www-form-urlencoded/i);
     if (!isParsed && request.readableFlowing === null) return leave();
     receive(exchange, endpoint).then((received) => {
+      // It was refused before its body was read.
+      if (mayBeOthers && !received.bytes && !request.readableDidRead) return next();
       exchange.received = received;
       // It was set before the body was read.
       exchange.body = undefined;

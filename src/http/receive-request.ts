@@ -153,8 +153,18 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
   if (bytes === problems.bodyTooLarge) return { endpoint, verdict: pending?.limit?.otherwise ?? bytes };
   if (bytes instanceof Problem) return { endpoint, verdict: bytes };
   const verdict =
-    "verifyLater" in entry ? await entry.verifyLater(bytes) : "verify" in entry ? entry.verify(bytes) : entry;
+    "verifyLater" in entry ? await verifyLater(entry, bytes) : "verify" in entry ? entry.verify(bytes) : entry;
   return { endpoint, verdict, bytes, hasBytes: front?.hasBytes ?? true, parsed: front?.parsed };
+}
+
+/** The bytes of bodies that wait to be verified are counted. */
+async function verifyLater(pending: LongVerification, bytes: Buffer): Promise<BodyVerdict> {
+  if (!memoryBudget.take(bytes.length)) return problems.memoryFull;
+  try {
+    return await pending.verifyLater(bytes);
+  } finally {
+    memoryBudget.release(bytes.length);
+  }
 }
 
 /** The body, where a layer in front has read it: the bytes as sent, or a parsed value. */

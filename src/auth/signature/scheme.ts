@@ -74,8 +74,9 @@ export function parseHandshakes(scheme: unknown): Handshake[] | undefined {
   const isRead = (source: unknown): source is Source => isSource(source, carrying);
   const places = Object.keys(when ?? {});
   if (!method || !when || member === undefined || !places.every(isRead)) return undefined;
-  // Every request by POST would be one.
-  if (echo === undefined) return method === "POST" && places.length === 0 ? undefined : [toHandshake({ method, when })];
+  // Deliveries come by POST: one must be known from them.
+  if (method === "POST" && places.length === 0) return undefined;
+  if (echo === undefined) return [toHandshake({ method, when })];
   return isRead(echo) ? [toHandshake({ method, when, echo, member })] : undefined;
 }
 

@@ -10,9 +10,15 @@ import { signPaypal, signSns, type SnsMessage, topicArn, webhookId } from "../..
 let own: CertifiedKey | undefined;
 const key = () => own?.key ?? Buffer.alloc(0);
 
+/** The nodes: each has certificates of its own. */
+let nodes = 0;
+
 function create(sender: "amazon-sns" | "paypal", settings: object = { topicArn, webhookId }): Authenticator {
   const none = { scheme: null, secret: "", secondSecret: "", verifyToken: "" };
-  const authenticator = createAuthenticator({ sender, access: { method: "signature", settings, ...none } });
+  const authenticator = createAuthenticator(
+    { sender, access: { method: "signature", settings, ...none } },
+    `node${nodes++}`,
+  );
   if ("rule" in authenticator) throw new Error(authenticator.rule);
   return authenticator;
 }
@@ -55,7 +61,7 @@ describe("a message of Amazon SNS", () => {
 
   it("is accepted with a signature of version 1 and 2, with a subject and without, by one fetch of the certificate", async () => {
     const authenticator = create("amazon-sns");
-    for (const given of [{ SignatureVersion: "1" }, { SignatureVersion: "2" }, { Subject: "My subject\n" }, { Message: "" }]) {
+    for (const given of [{ SignatureVersion: "1" }, { SignatureVersion: "2" }, { Subject: "My subject" }, { Message: "a\nb" }, { Message: "" }]) {
       (await judge(authenticator, sign(given))).should.equal("accepted");
     }
     should(await verify(authenticator, sign({ Timestamp: new Date(Date.now() - 5000).toISOString() })))
@@ -85,14 +91,18 @@ describe("a message of Amazon SNS", () => {
       [sign({ Type: "SubscriptionConfirmation", SubscribeURL: "https://example.com/" }), "signatureInvalid", "signatureMalformed"],
       ...["null", "[]", "x", "1", "{}", '{"Type":"constructor"}', JSON.stringify({ Type: "__proto__", Signature: "x" })].map((body): [string, string, string] => [body, "signatureMissing", "missing"]),
       ...[
-        "http://sns.eu-west-1.amazonaws.com/x.pem",
-        "https://sns.eu-west-1.amazonaws.com.example/x.pem",
-        "https://example.com/sns.eu-west-1.amazonaws.com/x.pem",
-        "https://user@sns.eu-west-1.amazonaws.com/x.pem",
-        "https://sns.eu-west-1.amazonaws.com:8443/x.pem",
-        "https://sns.eu-west-1.amazonaws.com/x.txt",
-        "https://s3.amazonaws.com/x.pem",
-        "https://sns.eu-west-1.s3.amazonaws.com/x.pem",
+        "http://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem",
+        "https://sns.eu-west-1.amazonaws.com.example/SimpleNotificationService-1.pem",
+        "https://example.com/sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem",
+        "https://user@sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem",
+        "https://sns.eu-west-1.amazonaws.com:8443/SimpleNotificationService-1.pem",
+        "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.txt",
+        "https://s3.amazonaws.com/SimpleNotificationService-1.pem",
+        "https://sns.s3.amazonaws.com/SimpleNotificationService-1.pem",
+        "https://sns.s3-us-west-2.amazonaws.com/SimpleNotificationService-1.pem",
+        "https://sns.eu-west-1.amazonaws.com/other/SimpleNotificationService-1.pem",
+        `${SigningCertURL}?1`,
+        "https://sns.eu-west-1.s3.amazonaws.com/SimpleNotificationService-1.pem",
         "",
       ].map((url): [string, string, string] => [sign({ SigningCertURL: url }), "signatureInvalid", "signatureMalformed"]),
     ];
@@ -101,6 +111,26 @@ describe("a message of Amazon SNS", () => {
       reasonsFor(authenticator, body).should.eql([reason], body);
     }
     fetching.urls.should.eql([]);
+  });
+
+  it("is refused where its signed lines could be read in two ways", async () => {
+    const authenticator = create("amazon-sns");
+    for (const given of [{ MessageId: "1\nSubject\nS" }, { Subject: "My subject\n" }, { MessageId: undefined }, { Message: undefined }]) {
+      (await judge(authenticator, sign(given as SnsMessage))).should.equal("signatureInvalid", JSON.stringify(given));
+    }
+    fetching.urls.should.eql([]);
+  });
+
+  it("is accepted by its certificate while strangers name others, also after a deploy", async () => {
+    const access = { method: "signature", scheme: null, settings: { topicArn }, secret: "", secondSecret: "", verifyToken: "" } as const;
+    const deploy = () => createAuthenticator({ sender: "amazon-sns", access }, "deployed") as Authenticator;
+    (await judge(deploy(), sign())).should.equal("accepted");
+    for (let count = 0; count < 30; count++) {
+      const other = `https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-x${count}.pem`;
+      await judge(deploy(), JSON.stringify({ ...signSns(key(), { SigningCertURL: other }), Signature: "AAAA" }));
+    }
+    (await judge(deploy(), sign())).should.equal("accepted");
+    fetching.urls.should.have.length(10);
   });
 
   it("is refused before its body is read where it was sent raw, which has no signature", async () => {
@@ -117,9 +147,16 @@ describe("a message of Amazon SNS", () => {
     fetching.urls.should.eql([SigningCertURL]);
     (await judge(authenticator, JSON.stringify(message))).should.equal("handshake");
     fetching.urls.should.eql([SigningCertURL, SubscribeURL]);
+    // Once.
+    (await judge(authenticator, JSON.stringify(message))).should.equal("handshake");
+    fetching.urls.should.eql([SigningCertURL, SubscribeURL]);
     fetching.respond = () => Promise.resolve(new Response("", { status: 500 }));
-    (await judge(authenticator, JSON.stringify(message))).should.equal("keysUnavailable");
-    reasonsFor(authenticator, JSON.stringify(message)).should.eql(["fetch.status"]);
+    const failing = signSns(key(), { ...message, SubscribeURL: `${SubscribeURL}3` });
+    for (let count = 0; count < 20; count++) {
+      (await judge(authenticator, JSON.stringify(failing))).should.equal("keysUnavailable");
+    }
+    fetching.urls.should.have.length(10);
+    reasonsFor(authenticator, JSON.stringify(message)).should.eql(["fetch.busy"]);
     const end = signSns(key(), { ...message, Type: "UnsubscribeConfirmation" });
     (await judge(authenticator, JSON.stringify(end))).should.equal("handshake");
   });
@@ -146,7 +183,7 @@ describe("a message of Amazon SNS", () => {
       for (let count = 0; count < 10; count++) (await judge(authenticator, sign())).should.equal("keysUnavailable");
       reasonsFor(authenticator, sign()).should.eql([reason]);
       for (let count = 0; count < 20; count++) {
-        const SigningCertURL = `https://sns.eu-west-1.amazonaws.com/${count}.pem`;
+        const SigningCertURL = `https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-${count}.pem`;
         (await judge(authenticator, sign({ SigningCertURL }))).should.equal("keysUnavailable");
       }
       fetching.urls.length.should.equal(10);
@@ -174,6 +211,13 @@ describe("a request of PayPal", () => {
     (await judge(authenticator, body, other)).should.equal("signatureInvalid");
     reasonsFor(authenticator, body, other).should.eql(["signatureWrong"]);
     (await judge(authenticator, `${body} `, signPaypal(key(), url, body))).should.equal("signatureInvalid");
+  });
+
+  it("is refused when it is older than PayPal's last attempt", async () => {
+    const authenticator = create("paypal");
+    const at = Date.now() + 5 * 24 * 3_600_000;
+    (await judge(authenticator, body, signPaypal(key(), url, body), at)).should.equal("signatureInvalid");
+    fetching.urls.should.eql([]);
   });
 
   it("is refused before its body is read without one of its fields, and with a certificate elsewhere", async () => {

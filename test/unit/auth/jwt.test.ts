@@ -327,6 +327,7 @@ describe("the senders of JSON Web Tokens", () => {
     const token = await signToken({ payload_hash: sha256('{"to":"447700900000","uuid":"1"}') }, sharedKey(secret));
     const head = { ...toHead(`Bearer ${token}`), method: "GET", search: "to=447700900000&uuid=1" };
     should(await verdict(authenticator, head, "")).have.property("credential", "first");
+    should(await verdict(authenticator, head, "not signed")).have.property("name", "tokenInvalid");
     for (const search of ["to=4477&uuid=1", `to=4477&${head.search}`, ""]) {
       should(await verdict(authenticator, { ...head, search }, "")).have.property("name", "tokenInvalid");
     }

@@ -100,6 +100,11 @@ describe("a scheme that a user writes", () => {
     ["a required value that is a number", { ...written, requires: { "X-A": 1 } }, "scheme.requires"],
     ["a handshake by no method", { ...written, handshake: { echo: "query:c" } }, "scheme.handshake"],
     ["a handshake by a method that has none", { ...written, handshake: { method: "PUT" } }, "scheme.handshake"],
+    [
+      "a handshake by POST that is known by its value alone",
+      { ...written, handshake: { method: "POST", echo: "json:a" } },
+      "scheme.handshake",
+    ],
     ["a handshake that is every request", { ...written, handshake: { method: "POST" } }, "scheme.handshake"],
     ["a handshake without a place", { ...written, handshake: { method: "GET", echo: "c" } }, "scheme.handshake"],
     [
