@@ -133,9 +133,6 @@ const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
 /** `node:zlib` has it from Node.js 20.15 on. */
 export function crc32(bytes: Buffer): number {
   let sum = 0xffffffff;
-  // Three times as fast as by the iterator.
-  for (let index = 0; index < bytes.length; index++) {
-    sum = (sum >>> 8) ^ (remainders[(sum ^ (bytes[index] ?? 0)) & 0xff] ?? 0);
-  }
+  for (const byte of bytes) sum = (sum >>> 8) ^ (remainders[(sum ^ byte) & 0xff] ?? 0);
   return (sum ^ 0xffffffff) >>> 0;
 }

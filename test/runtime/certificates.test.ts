@@ -28,7 +28,7 @@ describe("a webhook whose sender names its certificate", () => {
     own = createCertificate("-subj", "/CN=sns.amazonaws.com");
     publisher.handle = ({ url = "" }, response) => {
       asked.push(url);
-      if (url.includes("/gone")) response.writeHead(404);
+      if (url.includes("-gone")) response.writeHead(404);
       response.end(/\.pem$|\/certs\//.test(url) ? own.certificate : "<ConfirmSubscriptionResponse/>");
     };
     Object.assign(env, { NODE_EXTRA_CA_CERTS: publisher.certificateFile, PUBLISHER: publisher.origin });
@@ -103,7 +103,7 @@ describe("a webhook whose sender names its certificate", () => {
     });
 
     it("is answered with 503 while the certificate is not where it should be, and the log says why", async () => {
-      const gone = "https://sns.eu-west-1.amazonaws.com/gone.pem";
+      const gone = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-gone.pem";
       const { status, headers } = await postSns({ SigningCertURL: gone }, "/guaranteed");
       should([status, headers["retry-after"]]).eql([503, "30"]);
       await nodeRed().logged(/could not be fetched \(503\).*sns\.eu-west-1\.amazonaws\.com replied with an error/);
