@@ -260,6 +260,7 @@ describe("the form of the webhook trigger", () => {
     (await editor().hint("methods").innerText()).should.equal(catalogText("methods.get"));
     (await command()).should.match(/^curl "[^"]+\/plain\?text=hello\+world" -H "[^"]+"$/);
     (await editor().part("picture").innerText()).should.equal('msg.payload = { "text": "hello world" }');
+    (await editor().state("message").innerText()).should.equal(catalogText("section.payloadQuery"));
     await editor().enter({ verificationMethod: "query" });
     (await editor().hint("methods").innerText()).should.equal(catalogText("methods.tokenInUrl"));
     (await command()).should.match(/\?state=[^&"]+&text=hello\+world"$/);

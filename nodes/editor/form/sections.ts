@@ -88,7 +88,7 @@ function showMessage(node: WebhookNode): void {
   const test = makeTestRequest(sender ?? {});
   const isByUrl = valuesInForm(node).methods[0] === "GET";
   const [body, query] = isByUrl ? ["", { text: testBody }] : [parseJson(test.body)?.value ?? test.body, {}];
-  const payload = isTicked("returnQueryParams") ? { body, query } : isByUrl ? query : body;
+  const payload = isTicked("returnQueryParams") ? { body, query } : isPayloadQuery(node) ? query : body;
   const lines = [`msg.payload = ${JSON.stringify(payload, null, 1).replace(/\n\s*/g, " ")}`];
   if (isTicked("rawBody")) lines.push(`msg.rawBody = Buffer.from(${JSON.stringify(test.body)})`);
   const picture = $("#webhook-trigger-picture").text(lines.join("\n"));
@@ -104,10 +104,17 @@ function describeTopic(node: WebhookNode): string {
   return node._(from === "header" ? "message.topicInHeader" : "message.topicInJson", { place });
 }
 
+/** Whether the payload of a request by the first method is its query. */
+function isPayloadQuery(node: WebhookNode): boolean {
+  const { methods, verificationMethod } = valuesInForm(node);
+  return methods[0] === "GET" && verificationMethod !== "signature";
+}
+
 function describeMessage(node: WebhookNode): string {
   const query = fieldValue("returnQueryParams");
   const raw = fieldValue("rawBody");
-  const payload = node._(isTicked("returnQueryParams") ? "section.bodyAndQuery" : "section.body");
+  const ofRequest = isPayloadQuery(node) ? "section.payloadQuery" : "section.body";
+  const payload = node._(isTicked("returnQueryParams") ? "section.bodyAndQuery" : ofRequest);
   const parts = [isEnvironmentValue(query) ? String(query) : payload];
   if (isTicked("rawBody")) parts.push(node._("section.rawBody"));
   else if (isEnvironmentValue(raw)) parts.push(String(raw));
