@@ -19,12 +19,21 @@ const flow = tab(
     verificationMethod: "signature",
     credentials: { secret: "key" },
   }),
+  webhook("tokens", "/tools/:id", {
+    verificationMethod: "jwt",
+    keySource: "secret",
+    issuer: "us",
+    audience: "them",
+    credentials: { secret: "key" },
+  }),
   webhook("twice", "/:a/x/:a"),
   { id: "slow", type: "slow", wires: [] },
 );
+/** What another node adds to the admin app. */
+const plugin = `module.exports = (RED) => { RED.httpAdmin.use("/tools/own", (request, response) => response.json(request.body)); };`;
 const json = { ...bearer, "Content-Type": "application/json" };
 
-onBothWays("a path with parameters", { flow }, (nodeRed) => {
+onBothWays("a path with parameters", { flow, plugin }, (nodeRed) => {
   const post = (path: string, more: Parameters<typeof send>[1] = {}) =>
     send(nodeRed().node(path), { headers: json, body: '{"a":1}', ...more });
   const paramsOf = async (reply: ReturnType<typeof post>) => {
@@ -74,6 +83,8 @@ onBothWays("a path with parameters", { flow }, (nodeRed) => {
       const reply = await post("/any/page", { headers });
       should([reply.status, reply.json]).eql([202, { a: 1 }]);
     }
+    const ofTool = await send(nodeRed().admin("/tools/own"), { headers: json, body: '{"a":1}' });
+    should([ofTool.status, ofTool.json]).eql([200, { a: 1 }]);
     // They do not count as requests of this node.
     should((await post("/devices/8")).status).equal(200);
   });
