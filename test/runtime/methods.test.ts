@@ -26,6 +26,7 @@ const flow = tab(
   webhook("asking", "/asking", { methods: ["GET"], reply: "flow", ...replyWires }),
   webhook("kept", "/kept", { methods: ["GET", "DELETE"], guaranteed: true }),
   webhook("later", "/later"),
+  webhook("once", "/once", { methods: ["GET", "PUT"], ignoreDuplicates: true, duplicateKey: "query:id" }),
   { id: "slow", type: "slow", wires: [] },
   { id: "answer", type: "http response", statusCode: "202", headers: {}, wires: [] },
 );
@@ -99,6 +100,13 @@ onBothWays("a webhook by another method than POST", { flow }, (nodeRed) => {
     should([status, headers.allow]).eql([405, "POST"]);
     await nodeRed().measure();
     nodeRed().messages.length.should.equal(count);
+  }); // prettier-ignore
+
+  it("is known as a duplicate by a query parameter", async () => {
+    for (const [method, id] of [["GET", "1"], ["PUT", "2"]] as const) {
+      const replies = [await call(method, `/once?id=${id}`, { body: "" }), await call(method, `/once?id=${id}`, { body: "" })];
+      should(replies.map(({ json: { status } }) => status)).eql(["accepted", "duplicate"]);
+    }
   }); // prettier-ignore
 
   it("is answered by its flow", async () => {
