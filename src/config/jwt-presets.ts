@@ -38,19 +38,30 @@ export const jwtPresets = {
   "google-scheduler": google,
   // https://developers.google.com/workspace/chat/verify-requests-from-chat
   "google-chat": {
-    ...{ keySource: "jwks", jwksUrl: google.jwksUrl, headerParameter: google.headerParameter, issuer: google.issuer },
+    keySource: "jwks",
+    jwksUrl: google.jwksUrl,
+    headerParameter: "Authorization",
+    issuer: google.issuer,
     claims: { email: "chat@system.gserviceaccount.com", email_verified: "true" },
     requiredClaim: "",
   },
   // https://docs.netlify.com/deploy/deploy-notifications/#payload-signature
   netlify: {
-    ...{ keySource: "secret", headerParameter: "X-Webhook-Signature", issuer: "netlify", audience: "" },
-    ...{ requiredClaim: "", bodyDigest: "sha256" },
+    keySource: "secret",
+    headerParameter: "X-Webhook-Signature",
+    issuer: "netlify",
+    audience: "",
+    requiredClaim: "",
+    bodyDigest: "sha256",
   },
   // https://developer.vonage.com/en/getting-started/concepts/webhooks#decoding-signed-webhooks
   vonage: {
-    ...{ keySource: "secret", headerParameter: "Authorization", issuer: "", audience: "" },
-    ...{ requiredClaim: "", bodyDigest: "payload_hash" },
+    keySource: "secret",
+    headerParameter: "Authorization",
+    issuer: "",
+    audience: "",
+    requiredClaim: "",
+    bodyDigest: "payload_hash",
   },
   // https://developer.monday.com/apps/docs/authorization-header
   monday: { keySource: "secret", headerParameter: "Authorization", issuer: "", requiredClaim: "" },

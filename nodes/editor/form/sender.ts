@@ -4,9 +4,9 @@ import { isRecipeId, type RecipeId, recipeIds, recipes } from "../../../src/auth
 import type { Sender } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senderIds, senders, shortName } from "../../../src/auth/senders/table";
 import { defaults, hashes, type SavedFields, text, withDefaults } from "../../../src/config/fields";
-import { prepareCustom } from "./custom";
 import { findJwtPreset } from "../../../src/config/jwt-presets";
 import { updateText } from "../host";
+import { prepareCustom } from "./custom";
 import { enterMissing, removeGenerated } from "./credentials";
 import {
   fieldValue,
@@ -26,7 +26,13 @@ import {
 
 /** The most frequent senders. */
 const wellKnown = [
-  ...(["github", "gitlab", "gitlab-signed", "stripe", "shopify", "slack", "standard-webhooks"] as const),
+  "github",
+  "gitlab",
+  "gitlab-signed",
+  "stripe",
+  "shopify",
+  "slack",
+  "standard-webhooks",
   "shared-secret",
 ] as const;
 
