@@ -22,6 +22,19 @@ export interface SignedText {
   readonly confirmation?: URL | undefined;
 }
 
+/** When a request came, in ms since the epoch, and how far its own time may be from that, in seconds. */
+export interface Clock {
+  readonly at: number;
+  readonly tolerance: number;
+}
+
+function readTime(text: string, source: Source, { at, tolerance }: Clock): number | RefusalReason {
+  const sentAt = parseTime(text, "iso8601");
+  if (sentAt === undefined) return { kind: "timeMalformed", source };
+  const seconds = (at - sentAt) / 1000;
+  return Math.abs(seconds) > tolerance ? { kind: "timeOutside", source, seconds, tolerance } : sentAt;
+}
+
 /** By https, without a port and user information. A certificate has one URL, without a query. */
 function parseUrl(text: string, host: RegExp, path: RegExp): URL | undefined {
   if (!URL.canParse(text)) return undefined;
@@ -46,11 +59,9 @@ const snsHashes = new Map<string | undefined, SignedText["hash"]>([
 /** Only Amazon publishes here; also in China. `sns.s3.amazonaws.com` could be anybody's. */
 const snsHost = /^sns\.[a-z]{2}(?:-[a-z]+)+-\d+\.amazonaws\.com(?:\.cn)?$/;
 const snsPath = /^\/SimpleNotificationService-[\w-]+\.pem$/;
-/** How far a message may be from its time, in seconds: SNS sends again for hours. */
-const snsTolerance = 48 * 60 * 60;
 
 /** @param topicArn anybody may have a topic at Amazon, and let it send to any URL */
-export function readSns(body: Buffer, topicArn: string, at: number): SignedText | RefusalReason {
+export function readSns(body: Buffer, topicArn: string, clock: Clock): SignedText | RefusalReason {
   const members = readTexts(body);
   const { Type: type = "", Signature: signature, SubscribeURL: subscribeUrl = "" } = members;
   const names = signedMembers.get(type);
@@ -66,12 +77,8 @@ export function readSns(body: Buffer, topicArn: string, at: number): SignedText 
   if (!hash) return { kind: "signatureMalformed", source: "json:SignatureVersion" };
   const certificate = parseUrl(members.SigningCertURL ?? "", snsHost, snsPath);
   if (!certificate) return { kind: "signatureMalformed", source: "json:SigningCertURL" };
-  const sentAt = parseTime(members.Timestamp ?? "", "iso8601");
-  if (sentAt === undefined) return { kind: "timeMalformed", source: "json:Timestamp" };
-  const seconds = (at - sentAt) / 1000;
-  if (Math.abs(seconds) > snsTolerance) {
-    return { kind: "timeOutside", source: "json:Timestamp", seconds, tolerance: snsTolerance };
-  }
+  const sentAt = readTime(members.Timestamp ?? "", "json:Timestamp", clock);
+  if (typeof sentAt !== "number") return sentAt;
   const text = names.map((name) => (members[name] === undefined ? "" : `${name}\n${members[name]}\n`)).join("");
   const confirmation = type === "SubscriptionConfirmation" ? parseUrl(subscribeUrl, snsHost, /^/) : undefined;
   if (type === "SubscriptionConfirmation" && !confirmation) {
@@ -94,15 +101,13 @@ function readTexts(body: Buffer): Readonly<Partial<Record<string, string>>> {
 const paypalFields = ["id", "time", "sig"].map((name) => `paypal-transmission-${name}`).concat("paypal-cert-url");
 const paypalHost = /^api(?:-m)?(?:\.sandbox)?\.paypal\.com$/;
 const paypalPath = /^\/v1\/notifications\/certs\/[\w-]+$/;
-/** How far a request may be from its time, in seconds: PayPal sends again for three days. */
-const paypalTolerance = 4 * 24 * 60 * 60;
 
 /**
  * The head of a request of PayPal, and its text without the checksum of the body, which comes last.
  *
  * @param webhookId of this URL at PayPal
  */
-export function readPaypal({ rawHeaders }: RequestHead, webhookId: string, at: number): SignedText | RefusalReason {
+export function readPaypal({ rawHeaders }: RequestHead, webhookId: string, clock: Clock): SignedText | RefusalReason {
   const values: string[] = [];
   for (const name of paypalFields) {
     const [value = "", ...repeated] = fieldValues(rawHeaders, name);
@@ -114,12 +119,8 @@ export function readPaypal({ rawHeaders }: RequestHead, webhookId: string, at: n
   const [id = "", time = "", signature = "", url = ""] = values;
   const certificate = parseUrl(url, paypalHost, paypalPath);
   if (!certificate) return { kind: "signatureMalformed", source: "header:paypal-cert-url" };
-  const sentAt = parseTime(time, "iso8601");
-  if (sentAt === undefined) return { kind: "timeMalformed", source: "header:paypal-transmission-time" };
-  const seconds = (at - sentAt) / 1000;
-  if (Math.abs(seconds) > paypalTolerance) {
-    return { kind: "timeOutside", source: "header:paypal-transmission-time", seconds, tolerance: paypalTolerance };
-  }
+  const sentAt = readTime(time, "header:paypal-transmission-time", clock);
+  if (typeof sentAt !== "number") return sentAt;
   return { text: `${id}|${time}|${webhookId}|`, signature, hash: "sha256", certificate, sentAt };
 }
 

@@ -11,7 +11,7 @@ import type {
   RefusalReason,
   RefusedRequestFacts,
 } from "./authenticator";
-import { crc32, readPaypal, readSns, type SignedText } from "./certificate-senders";
+import { type Clock, crc32, readPaypal, readSns, type SignedText } from "./certificate-senders";
 import { recognise, toReason } from "./diagnosis";
 import { FetchFailure, fetchPublished } from "./fetch-published";
 import { testField } from "./present";
@@ -71,13 +71,18 @@ export class CertificateAuthenticator implements Authenticator {
       const [isRaw] = fieldValues(head.rawHeaders, "x-amz-sns-rawdelivery");
       return isRaw === "true" ? { kind: "certificate.raw" } : undefined;
     }
-    const signed = readPaypal(head, this.#access.settings.webhookId ?? "", at);
+    const signed = readPaypal(head, this.#access.settings.webhookId ?? "", this.#clock(at));
     return "kind" in signed ? signed : undefined;
   }
 
   #read(head: RequestHead, body: Buffer, at: number): SignedText | RefusalReason {
     const { topicArn = "", webhookId = "" } = this.#access.settings;
-    return this.scheme.alg === "code:sns" ? readSns(body, topicArn, at) : readPaypal(head, webhookId, at);
+    const clock = this.#clock(at);
+    return this.scheme.alg === "code:sns" ? readSns(body, topicArn, clock) : readPaypal(head, webhookId, clock);
+  }
+
+  #clock(at: number): Clock {
+    return { at, tolerance: this.scheme.ts?.tolerance ?? 0 };
   }
 
   #judge(signed: SignedText, body: Buffer, certificate: X509Certificate, at: number): RefusalReason | undefined {
@@ -226,9 +231,10 @@ class Certificates {
       throw new FetchFailure("malformed", host);
     }
     if (this.#known.size >= maxCertificates) {
-      const oldest = [...this.#known.keys()].find((each) => !this.#kept.has(each));
-      if (oldest === undefined) this.#kept.clear();
-      else this.#known.delete(oldest);
+      const [first = "", ...others] = this.#known.keys();
+      const oldest = [first, ...others].find((each) => !this.#kept.has(each)) ?? first;
+      this.#known.delete(oldest);
+      this.#kept.delete(oldest);
     }
     this.#known.set(href, certificate);
     this.failure = undefined;

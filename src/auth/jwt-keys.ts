@@ -99,7 +99,7 @@ class KeySet implements JwtKeys {
   }
 
   knows(id: unknown): boolean {
-    return this.#keys.length === 1 || this.#keys.some((key) => key.id === id);
+    return this.#keys.length === 1 || id === undefined || this.#keys.some((key) => key.id === id);
   }
 
   async find(id: string | undefined): Promise<readonly JwtKey[]> {
@@ -107,8 +107,8 @@ class KeySet implements JwtKeys {
     if (isNew || this.#age > usableMs) await this.#refresh();
     else if (this.#age > freshMs) void this.#refresh();
     if (this.failure) throw this.failure;
-    // With one key, its id does not matter.
-    return this.#keys.length === 1 ? this.#keys : this.#keys.filter((key) => key.id === id);
+    // With one key, its id does not matter; and a token need not name one (RFC 7515 §4.1.4).
+    return this.#keys.length === 1 || id === undefined ? this.#keys : this.#keys.filter((key) => key.id === id);
   }
 
   get failure(): FetchFailure | undefined {

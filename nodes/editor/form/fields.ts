@@ -395,7 +395,7 @@ export function isUsed(field: Field, values: SavedFields): boolean {
 }
 
 /** Whether a sender signs without a shared secret. */
-export function hasCertificate(sender: string): boolean {
+function hasCertificate(sender: string): boolean {
   const known = findSender(sender);
   return known !== undefined && usesCertificate(known.scheme);
 }

@@ -115,7 +115,7 @@ function isTokenGuarded(node: WebhookNode): boolean {
 /** What GET means for the message, and for a token in the URL. */
 function describeMethods(node: WebhookNode): string {
   const { methods, verificationMethod } = valuesInForm(node);
-  if (!methods.includes("GET")) return "";
+  if (!methods.includes("GET") || verificationMethod === "signature") return "";
   return node._(verificationMethod === "query" ? "methods.tokenInUrl" : "methods.get");
 }
 

@@ -71,7 +71,10 @@ function describeVerification(node: WebhookNode): string {
   if (method === "header" || method === "query") {
     return node._(`section.${method}`, { name: values[placementField[method]] });
   }
-  if (method === "jwt") return node._("section.jwt", { name: shortName(sender) || inputValue("issuer") });
+  if (method === "jwt") {
+    const name = shortName(sender) || inputValue("issuer");
+    return name === "" ? node._("method.jwt") : node._("section.jwt", { name });
+  }
   if (method === "basic") return node._("section.basic", { name: inputValue("user") });
   if (method !== "signature") return method;
   const name = shortName(sender);

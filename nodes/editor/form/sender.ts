@@ -14,7 +14,6 @@ import {
   findRow,
   findSender,
   formatScheme,
-  hasCertificate,
   input,
   inputValue,
   settingFields,
@@ -136,7 +135,7 @@ function prepareSearch(node: WebhookNode): void {
     // It would open the closed list.
     event.preventDefault();
     const found = list.find("option:not(:checked)").first().val();
-    if (isSenderId(found) || isRecipeId(found)) chooseSender(found);
+    if (found === "" || isSenderId(found) || isRecipeId(found)) chooseSender(found);
   });
   list.on("click keydown", (event) => {
     if (search.val() === "" || (event.type !== "click" && event.key !== "Enter")) return;
@@ -166,7 +165,7 @@ function fillIn(node: WebhookNode, preset: Preset): void {
     if (inputValue("scheme") === "") input("scheme").val(formatScheme(senders.custom.scheme));
     $("#webhook-trigger-section-verification").prop("open", true);
   }
-  if (id !== "custom" && !findSender(id)?.secretIsChosen) removeGenerated("secret");
+  if (!findSender(id)?.secretIsChosen) removeGenerated("secret");
   enterMissing(node);
 }
 
@@ -187,7 +186,7 @@ export function showWhere(node: WebhookNode): void {
   hint.text(node._("sender.where", { name, where: recipe.where })).append(" ", docs);
 }
 
-export function chooseSender(id: AnyId): void {
+export function chooseSender(id: AnyId | ""): void {
   endSearch();
   input("sender").val(id).trigger("change").trigger("focus");
 }
@@ -228,7 +227,7 @@ export function showSettings(node: WebhookNode, publicUrl: string): void {
 function prepareScheme(node: WebhookNode): void {
   const scheme = input("scheme").val(formatScheme(withDefaults(node).scheme));
   const choice = $("#webhook-trigger-schemeOf");
-  const copied = signingIds.filter((id) => !findJwtPreset(id) && !hasCertificate(id));
+  const copied = signingIds.filter((id) => !findJwtPreset(id) && !senders[id].scheme.alg.startsWith("code:"));
   choice.append(new Option(node._("scheme.choose"), ""), ...copied.map((id) => createOption(node, id)));
   choice.on("change", () => {
     const id = choice.val();

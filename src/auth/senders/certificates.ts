@@ -26,6 +26,8 @@ export const byCertificate = {
       key: { format: "utf8" },
       sig: { headers: ["PAYPAL-TRANSMISSION-SIG"], enc: "base64" },
       content: ["header:PAYPAL-TRANSMISSION-ID", "header:PAYPAL-TRANSMISSION-TIME", "body"],
+      // It sends again for three days.
+      ts: { source: "header:PAYPAL-TRANSMISSION-TIME", unit: "iso8601", tolerance: 345_600 },
     },
     settings: ["webhookId"],
     recognise: [{ "PAYPAL-TRANSMISSION-ID": "", "PAYPAL-TRANSMISSION-SIG": "" }],

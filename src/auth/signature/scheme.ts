@@ -74,8 +74,8 @@ export function parseHandshakes(scheme: unknown): Handshake[] | undefined {
   const isRead = (source: unknown): source is Source => isSource(source, carrying);
   const places = Object.keys(when ?? {});
   if (!method || !when || member === undefined || !places.every(isRead)) return undefined;
-  // Deliveries come by POST: one must be known from them.
-  if (method === "POST" && places.length === 0) return undefined;
+  // It must be known from deliveries, which come by POST and, where the node accepts that, by GET.
+  if (places.length === 0 && (method === "POST" || (method === "GET" && echo === undefined))) return undefined;
   if (echo === undefined) return [toHandshake({ method, when })];
   return isRead(echo) ? [toHandshake({ method, when, echo, member })] : undefined;
 }
@@ -151,11 +151,12 @@ function asText(value: unknown): string | undefined {
   return typeof text === "string" ? text : undefined;
 }
 
-/** Texts by name, which may be absent; nothing where one is no text. */
+/** Texts by name, which may be absent; nothing where one is no text, or empty. */
 function asTexts(value: unknown): Readonly<Record<string, string>> | undefined {
   const texts = value ?? {};
   if (!isParts(texts)) return undefined;
-  const isText = (entry: [string, unknown]): entry is [string, string] => typeof entry[1] === "string";
+  const isText = (entry: [string, unknown]): entry is [string, string] =>
+    typeof entry[1] === "string" && entry[1] !== "";
   const entries = Object.entries(texts);
   return entries.every(isText) ? Object.fromEntries(entries) : undefined;
 }

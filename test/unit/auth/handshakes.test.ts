@@ -76,6 +76,11 @@ describe("handshakes of senders", () => {
       should(ask(handshake, json({ type: "check", value: "a".repeat(257) }))[0]).equal(400);
     });
 
+    it("compare a number in JSON as it is written", () => {
+      const handshake = { method: "POST", when: { "json:type": "1" }, echo: "json:value" };
+      should(ask(handshake, json({ type: 1, value: "x1" }))[1]).equal("x1");
+    });
+
     it("may only want an answer", () => {
       should(ask({ method: "HEAD" }, { method: "HEAD" })).eql([200, "", undefined]);
       should(ask({ method: "HEAD" }, json({}))).eql(none);

@@ -105,6 +105,8 @@ describe("a scheme that a user writes", () => {
       { ...written, handshake: { method: "POST", echo: "json:a" } },
       "scheme.handshake",
     ],
+    ["a required field without a value", { ...written, requires: { "X-A": "" } }, "scheme.requires"],
+    ["a handshake by GET that is every request", { ...written, handshake: { method: "GET" } }, "scheme.handshake"],
     ["a handshake that is every request", { ...written, handshake: { method: "POST" } }, "scheme.handshake"],
     ["a handshake without a place", { ...written, handshake: { method: "GET", echo: "c" } }, "scheme.handshake"],
     [
