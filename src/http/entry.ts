@@ -42,9 +42,12 @@ export function makeEntry(options: EntryOptions): RequestHandler {
       return void adminCors(request, response, () => void handleRequest(exchange, endpoint, options));
     }
     const { method } = request;
-    if (exchange && options.isShadowed(endpoint, target.path, method)) return next();
+    const isShadowed = endpoint ? options.isShadowed(endpoint, target.path, method) : false;
+    const hasParameters = endpoint !== undefined && isPattern(endpoint.config.path);
+    // One of many requests that the path matches: it is the other node's, whatever is being deployed.
+    if (isShadowed && hasParameters) return next();
     // Requests by other methods may be for another node, as those with parameters.
-    if (exchange && acceptsMethod(endpoint.config, method) && !isPattern(endpoint.config.path)) {
+    if (exchange && acceptsMethod(endpoint.config, method) && !isShadowed && !hasParameters) {
       prepareForExpress(request, response);
     }
     missed.watch(request, response);
