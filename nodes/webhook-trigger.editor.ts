@@ -11,7 +11,7 @@ import {
 } from "./editor/form/credentials";
 import { showCustom } from "./editor/form/custom";
 import {
-  composePublicUrl,
+  knownPublicUrl,
   fields,
   fillInDefaults,
   findRow,
@@ -165,7 +165,7 @@ function showState(node: WebhookNode): void {
   $("#webhook-trigger-custom").toggle(isCustom);
   if (isCustom) showCustom();
   showWhere(node);
-  showSettings(node, composePublicUrl(values));
+  showSettings(node, knownPublicUrl(values));
   showMessages(node);
   showCredentialHints(node);
   showHandover(node);

@@ -15,7 +15,7 @@ import { digest, digestOfPresented, isSame } from "./digest";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
 import { fieldValues, type RequestHead } from "./signature/fields";
-import type { TestCredentials } from "./test-credentials";
+import type { NodeTestCredentials } from "./test-credentials";
 import { byFirst, bySecond, byTest } from "./token";
 
 /** Prepared, so that a request costs little. */
@@ -28,18 +28,16 @@ export class BasicAuthenticator implements Authenticator {
   readonly #user: string;
   readonly #first: Buffer;
   readonly #second: Buffer | undefined;
-  readonly #owner: string;
-  readonly #testCredentials: TestCredentials;
+  readonly #testCredentials: NodeTestCredentials;
 
-  constructor({ user, password, secondPassword }: BasicAccess, owner: string, testCredentials: TestCredentials) {
+  constructor({ user, password, secondPassword }: BasicAccess, testCredentials: NodeTestCredentials) {
     this.#user = user;
     // The digest of both does not reveal which of them is wrong.
     this.#first = digest(`${user}:${password}`);
     this.#second = secondPassword === "" ? undefined : digest(`${user}:${secondPassword}`);
-    this.#owner = owner;
     this.#testCredentials = testCredentials;
     const pairs = [password, secondPassword].filter(Boolean).map((each) => encode(`${user}:${each}`));
-    this.redactor = new Redactor([password, secondPassword, ...pairs], () => testCredentials.tokens(owner));
+    this.redactor = new Redactor([password, secondPassword, ...pairs], () => testCredentials.tokens());
   }
 
   isTakenFrom({ headers, rawHeaders }: ReceivedFields): boolean {
@@ -52,7 +50,7 @@ export class BasicAuthenticator implements Authenticator {
 
   begin(head: RequestHead): AuthResult {
     const { rawHeaders } = head;
-    if (this.#testCredentials.isTest(this.#owner, head)) return byTest;
+    if (this.#testCredentials.isTest(head)) return byTest;
     const [presented, ...repeated] = fieldValues(rawHeaders, "authorization");
     if (presented === undefined) return problems.passwordMissing;
     if (repeated.length > 0) return problems.passwordInvalid;

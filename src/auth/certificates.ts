@@ -11,7 +11,7 @@ import type {
   RefusalReason,
   RefusedRequestFacts,
 } from "./authenticator";
-import { type Clock, crc32, readPaypal, readSns, type SignedText } from "./certificate-senders";
+import { type Clock, crc32, readPaypal, readSns, type SignedText } from "./sns-paypal";
 import { recognise, toReason } from "./diagnosis";
 import { FetchFailure, fetchPublished } from "./fetch-published";
 import { testField } from "./present";
@@ -20,7 +20,7 @@ import type { Scheme } from "./senders/sender";
 import { type SenderId, shortName } from "./senders/table";
 import { decodeSignature } from "./signature/algorithms";
 import { fieldValues, type RequestHead } from "./signature/fields";
-import type { TestCredentials } from "./test-credentials";
+import type { NodeTestCredentials } from "./test-credentials";
 import { byFirst, byTest } from "./token";
 
 export class CertificateAuthenticator implements Authenticator {
@@ -31,23 +31,21 @@ export class CertificateAuthenticator implements Authenticator {
   readonly scheme: Scheme;
   readonly #sender: SenderId;
   readonly #access: SignatureAccess;
-  readonly #owner: string;
-  readonly #testCredentials: TestCredentials;
+  readonly #testCredentials: NodeTestCredentials;
   readonly #certificates: Certificates;
 
-  /** @param owner the id of the node, for test credentials */
+  /** @param node its id */
   constructor(
     { sender, scheme, access }: { sender: SenderId; scheme: Scheme; access: SignatureAccess },
-    owner: string,
-    testCredentials: TestCredentials,
+    node: string,
+    testCredentials: NodeTestCredentials,
   ) {
     this.#sender = sender;
     this.scheme = scheme;
     this.#access = access;
-    this.#owner = owner;
     this.#testCredentials = testCredentials;
-    this.#certificates = Certificates.of(owner);
-    this.redactor = new Redactor([], () => testCredentials.tokens(owner));
+    this.#certificates = Certificates.of(node);
+    this.redactor = new Redactor([], () => testCredentials.tokens());
   }
 
   isTakenFrom(): boolean {
@@ -59,7 +57,7 @@ export class CertificateAuthenticator implements Authenticator {
   }
 
   begin(head: RequestHead, at: number): AuthResult {
-    if (this.#testCredentials.isTest(this.#owner, head)) return byTest;
+    if (this.#testCredentials.isTest(head)) return byTest;
     const refusal = this.#judgeHead(head, at);
     if (refusal) return toProblem(refusal);
     return { isUnverified: true, needsBytes: true, verifyLater: (body) => this.#verify(head, body, at) };

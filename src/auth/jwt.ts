@@ -2,6 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { JWTPayload } from "jose";
+import { isObject } from "../config/fields";
 import type { JwtAccess } from "../config/parse";
 import { Problem, problems } from "../request/problem";
 import type {
@@ -21,7 +22,7 @@ import type { JwtKeys } from "./jwt-keys";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
 import { fieldValues, type RequestHead } from "./signature/fields";
-import type { TestCredentials } from "./test-credentials";
+import type { NodeTestCredentials } from "./test-credentials";
 import { byTest, extractToken } from "./token";
 
 /** Clocks may differ by so many seconds. */
@@ -43,29 +44,18 @@ export class JwtAuthenticator implements Authenticator {
   /** In lower case. */
   readonly #field: string;
   readonly #keys: JwtKeys;
-  readonly #owner: string;
-  readonly #testCredentials: TestCredentials;
+  readonly #testCredentials: NodeTestCredentials;
   readonly #handshakes: Handshakes | undefined;
 
-  /**
-   * @param owner the id of the node, for test credentials
-   * @param handshakes of the sender, if it has some
-   */
-  constructor(
-    access: JwtAccess,
-    keys: JwtKeys,
-    owner: string,
-    testCredentials: TestCredentials,
-    handshakes?: Handshakes,
-  ) {
+  /** @param handshakes of the sender, if it has some */
+  constructor(access: JwtAccess, keys: JwtKeys, testCredentials: NodeTestCredentials, handshakes?: Handshakes) {
     this.#access = access;
     this.#field = access.name.toLowerCase();
     this.#keys = keys;
-    this.#owner = owner;
     this.#testCredentials = testCredentials;
     this.#handshakes = handshakes;
     this.methods = handshakes?.methods ?? [];
-    this.redactor = new Redactor([access.secret, access.secondSecret], () => testCredentials.tokens(owner));
+    this.redactor = new Redactor([access.secret, access.secondSecret], () => testCredentials.tokens());
   }
 
   isTakenFrom({ headers, rawHeaders }: ReceivedFields): boolean {
@@ -77,7 +67,7 @@ export class JwtAuthenticator implements Authenticator {
   }
 
   begin(head: RequestHead, at: number): AuthResult {
-    if (this.#testCredentials.isTest(this.#owner, head)) return byTest;
+    if (this.#testCredentials.isTest(head)) return byTest;
     const [token, ...repeated] = fieldValues(head.rawHeaders, this.#field).map((value) => extractToken(value, false));
     const finish = (result: Authenticated | PendingVerification | Problem) =>
       this.#handshakes?.begin(head, () => result) ?? result;
@@ -207,8 +197,4 @@ function decodeJwt(token: string): DecodedJwt | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isObject(value: unknown): value is Claims {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -15,7 +15,7 @@ import { digest, digestOfPresented, isSame } from "./digest";
 import type { Handshakes } from "./handshakes";
 import { Redactor } from "./redactor";
 import { fieldValues, type RequestHead } from "./signature/fields";
-import { TestCredentials } from "./test-credentials";
+import { type NodeTestCredentials, TestCredentials } from "./test-credentials";
 
 export const byFirst: Authenticated = { credential: "first" };
 export const bySecond: Authenticated = { credential: "second" };
@@ -30,22 +30,15 @@ export class TokenAuthenticator implements Authenticator {
   readonly #field: string;
   readonly #digest: Buffer;
   readonly #secondDigest: Buffer | undefined;
-  readonly #owner: string;
-  readonly #testCredentials: TestCredentials;
+  readonly #testCredentials: NodeTestCredentials;
   readonly scheme = undefined;
   readonly redactor: Redactor;
   readonly #handshakes: Handshakes | undefined;
 
   /**
-   * @param owner the id of the node, for test credentials
    * @param handshakes of the sender, if it has some
    */
-  constructor(
-    access: TokenAccess,
-    owner = "",
-    testCredentials: TestCredentials = new TestCredentials(),
-    handshakes?: Handshakes,
-  ) {
+  constructor(access: TokenAccess, testCredentials = new TestCredentials().of(""), handshakes?: Handshakes) {
     const { name, token, secondToken } = access;
     this.#handshakes = handshakes;
     this.methods = handshakes?.methods ?? [];
@@ -53,9 +46,8 @@ export class TokenAuthenticator implements Authenticator {
     this.#field = name.toLowerCase();
     this.#digest = digest(token);
     this.#secondDigest = secondToken === "" ? undefined : digest(secondToken);
-    this.#owner = owner;
     this.#testCredentials = testCredentials;
-    this.redactor = new Redactor([token, secondToken], () => testCredentials.tokens(owner));
+    this.redactor = new Redactor([token, secondToken], () => testCredentials.tokens());
   }
 
   isTakenFrom({ headers }: ReceivedFields): boolean {
@@ -93,7 +85,7 @@ export class TokenAuthenticator implements Authenticator {
     const own = digestOfPresented(presented);
     if (isSame(own, this.#digest)) return byFirst;
     if (this.#secondDigest && isSame(own, this.#secondDigest)) return bySecond;
-    return this.#testCredentials.accept(this.#owner, own, request) ? byTest : undefined;
+    return this.#testCredentials.accept(own, request) ? byTest : undefined;
   }
 
   /** The token in each field or parameter of the configured name; nothing for one without a token. */

@@ -310,6 +310,11 @@ export function text(value: unknown): string {
   return typeof value === "number" ? String(value) : typeof value === "string" ? value : "";
 }
 
+/** Whether a value is an object with named members. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 export function isTrue(value: unknown): boolean {
   return value === true || value === "true";
 }

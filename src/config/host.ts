@@ -1,6 +1,6 @@
 // Where Node-RED's two apps are mounted, which paths endpoints may have, and the permissions of the admin API.
 
-import { type BrokenRule, normalisePath } from "./fields";
+import { type BrokenRule, isPattern, normalisePath } from "./fields";
 
 /** Where Node-RED's two apps are mounted; `false` where one is switched off. */
 export interface Roots {
@@ -34,6 +34,13 @@ export function parseBaseUrl(setting: unknown): string | undefined {
   const url = typeof setting === "string" ? parseUrl(setting) : undefined;
   if (!url || !["http:", "https:"].includes(url.protocol) || url.search + url.hash !== "") return undefined;
   return url.href.replace(/\/+$/, "");
+}
+
+/** The URL that a sender is given for a path; empty where the address is not known, or the path has parameters. */
+export function composePublicUrl(path: string, node: Roots["node"], baseUrl: string | undefined): string {
+  return baseUrl === undefined || node === false || isPattern(path)
+    ? ""
+    : baseUrl + normalisePath(node) + normalisePath(path);
 }
 
 /** `URL.canParse` is too new for browsers that Node-RED's editor still runs in. */

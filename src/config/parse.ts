@@ -11,7 +11,6 @@ import {
   isDuplicateKey,
   isEnvironmentValue,
   isFieldUsed,
-  isPattern,
   isTrue,
   isWithoutContent,
   normalisePath,
@@ -24,7 +23,7 @@ import {
   type TokenMethod,
   withDefaults,
 } from "./fields";
-import { adminRule, type Roots } from "./host";
+import { adminRule, composePublicUrl, type Roots } from "./host";
 import { findJwtPreset, type KeySource } from "./jwt-presets";
 
 /** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */
@@ -139,7 +138,7 @@ export function parseConfig(
   const path = normalisePath(text(saved.relativePath));
   const isAdminPath = adminRule(path, host.roots);
   if (isAdminPath) return { rule: isAdminPath, value: "" };
-  const access = parseAccess(saved, credentials, composePublicUrl(path, host));
+  const access = parseAccess(saved, credentials, composePublicUrl(path, host.roots.node, host.baseUrl));
   if ("rule" in access) return access;
   const guaranteed = isTrue(saved.guaranteed);
   // What was stored before is started at the usual pace.
@@ -247,13 +246,6 @@ function signatureAccess(
   };
   const secrets = { secret: text(secret), secondSecret: text(secondSecret), verifyToken: text(verifyToken) };
   return { method: "signature", scheme, settings, ...secrets };
-}
-
-/** The URL that a sender was given, by the settings file; empty where it is not there, or has parameters. */
-function composePublicUrl(path: string, { roots, baseUrl }: Host): string {
-  return baseUrl === undefined || isPattern(path) || roots.node === false
-    ? ""
-    : baseUrl + normalisePath(roots.node) + path;
 }
 
 /** This node replies, at once. */

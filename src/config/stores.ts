@@ -1,6 +1,7 @@
 // The settings of where deliveries are stored, and what of them.
 
 import type { ClusterNode, RedisOptions } from "ioredis";
+import { isObject } from "./fields";
 
 /** In a file of this instance, on a server that all instances share, or nowhere: as Node.js and the settings allow. */
 export type StoreKind = "file" | "server" | "none";
@@ -69,10 +70,6 @@ export function parseDeliverySettings(given: unknown = {}): DeliverySettings | M
 
 function toFields(given: unknown): Partial<Record<string, unknown>> {
   return isObject(given) ? { ...given } : {};
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isText(value: unknown): value is string {

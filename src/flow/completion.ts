@@ -1,6 +1,7 @@
 // Follows a message through a flow: when the flow has finished with it, and whether it has failed.
 
 import type { Node, NodeAPI, NodeMessage } from "node-red";
+import { isObject } from "../config/fields";
 import type { AttemptResult } from "../deliveries/queue";
 import { timedOut } from "../deliveries/summary";
 
@@ -151,7 +152,7 @@ export class Completion {
 
   /** A node has reported an error about the message that it has, or a copy of it. */
   #hear(node: Node, error: unknown, message: unknown): void {
-    const id = isObject(message) ? (message as Partial<NodeMessage>)._msgid : undefined;
+    const id = isObject(message) ? message._msgid : undefined;
     if (typeof id !== "string") return;
     const msg = message as NodeMessage;
     const attempt = this.#received.get(msg) ?? this.#attempts.get(id);
@@ -220,8 +221,4 @@ function errorText(error: unknown): string {
     // Anything may be thrown, even what throws when it is inspected.
     return typeof error;
   }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === "object" && value !== null;
 }

@@ -8,7 +8,7 @@ import { sendProblem } from "../flow/reply";
 import { hasCaseOf, readParameters } from "../request/path-patterns";
 import { problems } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
-import type { DirectRule } from "./entry";
+import type { DirectRule } from "./direct-rule";
 import { getLayers, getRouter, insertLayer, type Layer, matches, removeLayer, runParameterHandlers } from "./express";
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";

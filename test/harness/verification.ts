@@ -3,7 +3,7 @@ import { createAuthenticator } from "../../src/auth/create-authenticator";
 import type { Scheme } from "../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../src/auth/senders/table";
 import type { RequestHead } from "../../src/auth/signature/fields";
-import { settledScheme } from "../../src/auth/signature/scheme";
+import { settleScheme } from "../../src/auth/signature/scheme";
 import { type Secrets, Verifier } from "../../src/auth/signature/verifier";
 import type { SignatureAccess } from "../../src/config/parse";
 
@@ -28,7 +28,7 @@ export function schemeOf(sender: string, publicUrl = ""): Scheme {
   const { publicKey } = senders["standard-webhooks"];
   if (sender === "standard-webhooks-v1a" && publicKey) return publicKey.scheme;
   if (!isSenderId(sender)) throw new Error(sender);
-  const scheme = settledScheme(senders[sender], { publicUrl });
+  const scheme = settleScheme(senders[sender], { publicUrl });
   if ("rule" in scheme) throw new Error(scheme.rule);
   return scheme;
 }

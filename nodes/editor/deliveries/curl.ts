@@ -1,7 +1,7 @@
 // A delivery as a curl command.
 
 import { mask, present, type Presentation } from "../../../src/auth/present";
-import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
+import { parseScheme, settleScheme } from "../../../src/auth/signature/scheme";
 import { type SavedFields, withDefaults } from "../../../src/config/fields";
 import { findJwtPreset } from "../../../src/config/jwt-presets";
 import type { Detail } from "../../../src/deliveries/summary";
@@ -105,7 +105,7 @@ function isWebhook(node: EditorNode | null): node is WebhookNode {
 
 function presentSignature({ sender, scheme, senderSettings }: SavedFields): PresentedCredential {
   const known = findSender(sender);
-  const parsed = sender === "custom" ? parseScheme(scheme) : known && settledScheme(known, senderSettings);
+  const parsed = sender === "custom" ? parseScheme(scheme) : known && settleScheme(known, senderSettings);
   const { alg, sig } = (parsed && !("rule" in parsed) ? parsed : known?.scheme) ?? {};
   const [field] = sig?.headers ?? [];
   if (field === undefined) return { headers: {}, search: "", hint: text("delivery.curlElsewhere"), isSigned: true };

@@ -1,9 +1,12 @@
 // The rows that describe a custom sender. What is entered is written into its scheme, which is shown as JSON below.
 
 import { algorithms, encodings, keyFormats, timeUnits } from "../../../src/auth/senders/sender";
-import { isParts, type Parts } from "../../../src/auth/signature/scheme";
+import { isObject } from "../../../src/config/fields";
 import { parseJson } from "../host";
 import { formatScheme, input, inputValue, type WebhookNode } from "./fields";
+
+/** As it is entered: whether it is right is checked as for every field. */
+type CustomScheme = Readonly<Record<string, unknown>>;
 
 /** A member of the scheme, by its path, and how it is entered. */
 interface Row {
@@ -14,8 +17,11 @@ interface Row {
   /** Missing: a text as it is. */
   readonly format?: (value: unknown) => string;
   readonly parse?: (text: string) => unknown;
-  /** What else the first member of the path has to begin with. Without this value, it is left out as a whole. */
-  readonly others?: Parts;
+  /**
+   * For the row that decides whether the first member of the path is there: the member's other values when it is added.
+   * Without a value in this row, the member is left out, and the other rows of it are hidden.
+   */
+  readonly others?: CustomScheme;
 }
 
 const rows: Readonly<Record<string, Row>> = {
@@ -28,7 +34,7 @@ const rows: Readonly<Record<string, Row>> = {
   },
   prefix: {
     path: ["sig", "pick"],
-    format: (value) => (isParts(value) ? asText(value.prefix) : ""),
+    format: (value) => (isObject(value) ? asText(value.prefix) : ""),
     parse: (text) => (text === "" ? undefined : { prefix: text }),
   },
   enc: { path: ["sig", "enc"], options: encodings },
@@ -70,21 +76,21 @@ export function showCustom(): void {
   for (const [name, { path, format = asText, others }] of Object.entries(rows)) {
     const control = $(`#webhook-trigger-custom-${name}`).prop("disabled", !scheme);
     const isMember = ["ts", "handshake"].includes(path[0]) && !others;
-    control.closest(".form-row").toggle(!isMember || isParts(scheme?.[path[0]]));
+    control.closest(".form-row").toggle(!isMember || isObject(scheme?.[path[0]]));
     if (!control.is(":focus")) control.val(scheme ? format(readMember(scheme, path)) : "");
   }
 }
 
 /** Nothing while the JSON is broken. */
-function readScheme(): Parts | undefined {
+function readScheme(): CustomScheme | undefined {
   const typed = inputValue("scheme").trim();
   const scheme = typed === "" ? {} : parseJson(typed)?.value;
-  return isParts(scheme) ? scheme : undefined;
+  return isObject(scheme) ? scheme : undefined;
 }
 
-function readMember(scheme: Parts, [name, member]: Row["path"]): unknown {
+function readMember(scheme: CustomScheme, [name, member]: Row["path"]): unknown {
   const value = scheme[name];
-  return member === undefined ? value : isParts(value) ? value[member] : undefined;
+  return member === undefined ? value : isObject(value) ? value[member] : undefined;
 }
 
 /** Members without a value are left out of the JSON. */
@@ -92,7 +98,7 @@ function write({ path: [name, member], parse = asEntered, others }: Row, entered
   const scheme = readScheme();
   if (!scheme) return;
   const value = parse(entered);
-  const parts = isParts(scheme[name]) ? scheme[name] : others;
+  const parts = isObject(scheme[name]) ? scheme[name] : others;
   const isGone = others !== undefined && value === undefined;
   const changed = member === undefined ? value : isGone ? undefined : { ...parts, [member]: value };
   input("scheme").val(formatScheme({ ...scheme, [name]: changed }));
@@ -120,7 +126,7 @@ function parseContent(text: string): string[] {
 /** Names and values, one pair in each line. */
 function formatPairs(separator: string): (value: unknown) => string {
   return (value) =>
-    Object.entries(isParts(value) ? value : {})
+    Object.entries(isObject(value) ? value : {})
       .map(([name, text]) => name + separator + asText(text))
       .join("\n");
 }

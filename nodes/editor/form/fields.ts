@@ -4,7 +4,7 @@ import type { NodeReport } from "../../../src/admin/node-health";
 import { isRecipeId, type Recipe, recipes } from "../../../src/auth/senders/recipes";
 import { hasKeyFormat, schemeForSecret, type Sender, usesCertificate } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
-import { parseScheme, settledScheme } from "../../../src/auth/signature/scheme";
+import { parseScheme, settleScheme } from "../../../src/auth/signature/scheme";
 import { findUnreadable } from "../../../src/config/blocks";
 import {
   type BoxField,
@@ -16,10 +16,8 @@ import {
   identityRule,
   isEnvironmentValue,
   isFieldUsed,
-  isPattern,
   isTrue,
   methods,
-  normalisePath,
   type ObjectField,
   placementField,
   rules,
@@ -28,7 +26,7 @@ import {
   text,
   withDefaults,
 } from "../../../src/config/fields";
-import { adminRule, parseBaseUrl, type Roots } from "../../../src/config/host";
+import { adminRule, composePublicUrl, parseBaseUrl, type Roots } from "../../../src/config/host";
 import { findJwtPreset } from "../../../src/config/jwt-presets";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
@@ -314,7 +312,7 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
   topicArn: (value) => (value === "" ? "topicArn" : rules.topicArn(value)),
   webhookId: (value) => (value === "" ? "webhookId" : rules.webhookId(value)),
   scheme(value, values) {
-    const scheme = parseScheme(value, composePublicUrl(values));
+    const scheme = parseScheme(value, knownPublicUrl(values));
     return "rule" in scheme && scheme.rule !== "publicUrl" ? scheme.rule : undefined;
   },
   signatureHeader: (value, { sender }) =>
@@ -323,9 +321,9 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
     const broken = rules.publicUrl(value);
     const sender = findSender(values.sender);
     if (broken || !sender) return broken;
-    const publicUrl = text(value) || composePublicUrl(values);
+    const publicUrl = text(value) || knownPublicUrl(values);
     const settled =
-      values.sender === "custom" ? parseScheme(values.scheme, publicUrl) : settledScheme(sender, { publicUrl });
+      values.sender === "custom" ? parseScheme(values.scheme, publicUrl) : settleScheme(sender, { publicUrl });
     return "rule" in settled && settled.rule === "publicUrl" ? "publicUrl" : undefined;
   },
 };
@@ -350,12 +348,8 @@ function hasEnvironmentValue(value: unknown): boolean {
 }
 
 /** From `webhookTriggerBaseUrl`; empty where it is not set. */
-export function composePublicUrl({ relativePath }: Pick<SavedFields, "relativePath">): string {
-  const { node } = roots();
-  const base = parseBaseUrl(RED.settings.webhookTriggerBaseUrl);
-  return base === undefined || node === false || isPattern(text(relativePath))
-    ? ""
-    : base + normalisePath(node) + normalisePath(text(relativePath));
+export function knownPublicUrl({ relativePath }: Pick<SavedFields, "relativePath">): string {
+  return composePublicUrl(text(relativePath), roots().node, parseBaseUrl(RED.settings.webhookTriggerBaseUrl));
 }
 
 function hasSetting(sender: string, name: SettingField | "verifyToken"): boolean {

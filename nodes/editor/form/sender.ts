@@ -71,20 +71,21 @@ export function prepareSender(node: WebhookNode): void {
   const { sender } = withDefaults(node);
   listSenders(node, sender);
   prepareSearch(node);
-  let before = sender;
-  let withoutSender = getPreset("");
-  let withoutRecipe: Preset = defaults;
+  let previous = sender;
+  // What was entered before a choice filled it in: for any sender, and before a recipe.
+  let enteredForAny = getPreset("");
+  let enteredBeforeRecipe: Preset = defaults;
   input("sender").on("input change", () => {
     const chosen = inputValue("sender");
     // A choice triggers two events.
-    if (chosen === before) return;
+    if (chosen === previous) return;
     const { verificationMethod, headerParameter, queryParameter, methods, replyBody } = valuesInForm(node);
-    if (before === "") withoutSender = { verificationMethod, headerParameter };
+    if (previous === "") enteredForAny = { verificationMethod, headerParameter };
     // What a recipe has filled in goes with it.
-    const left = findRecipe(before) ? withoutRecipe : {};
-    if (!findRecipe(before)) withoutRecipe = { headerParameter, queryParameter, methods, replyBody };
-    before = chosen;
-    fillIn(node, { ...left, ...(chosen === "" ? withoutSender : getPreset(chosen)) });
+    const restored = findRecipe(previous) ? enteredBeforeRecipe : {};
+    if (!findRecipe(previous)) enteredBeforeRecipe = { headerParameter, queryParameter, methods, replyBody };
+    previous = chosen;
+    fillIn(node, { ...restored, ...(chosen === "" ? enteredForAny : getPreset(chosen)) });
   });
   prepareSettings(node);
   prepareScheme(node);

@@ -1,12 +1,12 @@
 // All senders by id.
 
 import { carriers } from "./carriers";
-import { byCertificate } from "./certificates";
+import { byCertificate } from "./by-certificate";
 import { chats } from "./chats";
 import { codeHosts } from "./code-hosts";
 import { commerce } from "./commerce";
 import { devices } from "./devices";
-import { byJwt } from "./jwt";
+import { byJwt } from "./by-jwt";
 import { open } from "./open";
 import { operations } from "./operations";
 import { isRecipeId, recipes } from "./recipes";

@@ -1,6 +1,6 @@
 // Schemes that a user has written, or filled in.
 
-import { type BrokenRule, isFieldName, rules, type Settings } from "../../config/fields";
+import { type BrokenRule, isFieldName, isObject, rules, type Settings } from "../../config/fields";
 import {
   algorithms,
   challenge,
@@ -25,7 +25,7 @@ type SchemeRule = Extract<BrokenRule, `scheme.${string}` | "publicUrl">;
  * @returns the rule that it breaks, if it breaks one
  */
 export function parseScheme(value: unknown, publicUrl = ""): Scheme | { rule: SchemeRule } {
-  if (!isParts(value)) return { rule: "scheme.required" };
+  if (!isObject(value)) return { rule: "scheme.required" };
   const alg = findOne(algorithms, value.alg);
   if (!alg) return { rule: "scheme.alg" };
   const key = parseKey(value.key ?? { format: "utf8" });
@@ -64,9 +64,9 @@ interface CustomHandshake {
  * @returns nothing where it is wrong
  */
 export function parseHandshakes(scheme: unknown): Handshake[] | undefined {
-  const handshake = isParts(scheme) ? (scheme.handshake ?? undefined) : undefined;
+  const handshake = isObject(scheme) ? (scheme.handshake ?? undefined) : undefined;
   if (handshake === undefined) return [];
-  if (!isParts(handshake)) return undefined;
+  if (!isObject(handshake)) return undefined;
   const method = findOne(handshakeMethods, handshake.method);
   const when = asTexts(handshake.when);
   const member = asText(handshake.member);
@@ -93,14 +93,14 @@ function toHandshake({ method, when = {}, echo, member = "" }: CustomHandshake):
 }
 
 function parseKey(key: unknown): Scheme["key"] | undefined {
-  if (!isParts(key)) return undefined;
+  if (!isObject(key)) return undefined;
   const format = findOne(keyFormats, key.format);
   const strip = asText(key.strip);
   return format && strip !== undefined ? { format, strip } : undefined;
 }
 
 function parseSig(sig: unknown): Scheme["sig"] | undefined {
-  if (!isParts(sig)) return undefined;
+  if (!isObject(sig)) return undefined;
   const headers = asList(sig.headers, (name): name is string => typeof name === "string" && isFieldName(name));
   const source = sig.source ?? null;
   const split = asText(sig.split);
@@ -113,7 +113,7 @@ function parseSig(sig: unknown): Scheme["sig"] | undefined {
 
 function parsePick(pick: unknown): Scheme["sig"]["pick"] | undefined {
   if (pick === null) return null;
-  if (!isParts(pick)) return undefined;
+  if (!isObject(pick)) return undefined;
   const prefix = asText(pick.prefix);
   const kv = asText(pick.kv);
   if (prefix === "" && kv === "") return null;
@@ -124,7 +124,7 @@ function parsePick(pick: unknown): Scheme["sig"]["pick"] | undefined {
 /** Gives `null` for a scheme without a timestamp. */
 function parseTime(ts: unknown, hasKeys: boolean): NonNullable<Scheme["ts"]> | null | undefined {
   if (ts === undefined) return null;
-  if (!isParts(ts)) return undefined;
+  if (!isObject(ts)) return undefined;
   const { source, tolerance = null } = ts;
   const unit = findOne(timeUnits, ts.unit);
   const isTolerance = tolerance === null || (typeof tolerance === "number" && tolerance >= 0);
@@ -154,7 +154,7 @@ function asText(value: unknown): string | undefined {
 /** Texts by name, which may be absent; nothing where one is no text, or empty. */
 function asTexts(value: unknown): Readonly<Record<string, string>> | undefined {
   const texts = value ?? {};
-  if (!isParts(texts)) return undefined;
+  if (!isObject(texts)) return undefined;
   const isText = (entry: [string, unknown]): entry is [string, string] =>
     typeof entry[1] === "string" && entry[1] !== "";
   const entries = Object.entries(texts);
@@ -171,20 +171,13 @@ function findOne<Value extends string>(values: readonly Value[], value: unknown)
   return values.find((each) => each === value);
 }
 
-export type Parts = Readonly<Record<string, unknown>>;
-
-/** Whether a value is an object with named members. */
-export function isParts(value: unknown): value is Parts {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
 /**
  * Fills the settings into the scheme of a sender; those that it does not have are ignored.
  *
  * @param given without a broken rule
  * @returns the rule that the missing URL breaks, where the sender signs that
  */
-export function settledScheme(
+export function settleScheme(
   { scheme, settings = [] }: Pick<Sender, "scheme" | "settings">,
   given: Settings,
 ): Scheme | { rule: "publicUrl" } {

@@ -5,7 +5,7 @@ import { TestCredentials } from "../../../src/auth/test-credentials";
 import { Problem } from "../../../src/request/problem";
 
 const access = { method: "basic", user: "sensor", password: "pässword:1", secondPassword: "another-password" } as const;
-const authenticator = new BasicAuthenticator(access, "", new TestCredentials());
+const authenticator = new BasicAuthenticator(access, new TestCredentials().of(""));
 
 function encode(pair: string): string {
   return `Basic ${Buffer.from(pair).toString("base64")}`;
@@ -31,7 +31,7 @@ describe("Basic authentication", () => {
   it("accepts the example of RFC 7617", () => {
     const aladdin = { method: "basic", user: "Aladdin", password: "open sesame", secondPassword: "" } as const;
     const rawHeaders = ["Authorization", "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="];
-    const result = new BasicAuthenticator(aladdin, "", new TestCredentials()).begin({
+    const result = new BasicAuthenticator(aladdin, new TestCredentials().of("")).begin({
       method: "POST",
       rawHeaders,
       search: "",

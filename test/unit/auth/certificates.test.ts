@@ -1,6 +1,6 @@
 import should from "should";
 import type { Authenticator, BodyVerdict } from "../../../src/auth/authenticator";
-import { crc32 } from "../../../src/auth/certificate-senders";
+import { crc32 } from "../../../src/auth/sns-paypal";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
 import { Problem } from "../../../src/request/problem";
 import { type CertifiedKey, createCertificate } from "../../harness/certificates";

@@ -162,8 +162,7 @@ describe("the tokens of RFC 7515", () => {
     const authenticator = new JwtAuthenticator(
       { ...usual, issuer: "joe", audience: "" },
       keys,
-      "",
-      new TestCredentials(),
+      new TestCredentials().of(""),
     );
     const token = `${header}.${payload}.${signature}`;
     const judgeAt = async (seconds: number) => {

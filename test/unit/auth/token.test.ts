@@ -16,7 +16,7 @@ describe("a test credential", () => {
   const arrive = (presented: string) => ["X-Token", presented];
   const setUp = () => {
     const testCredentials = new TestCredentials();
-    return { testCredentials, authenticator: new TokenAuthenticator(access, "hook", testCredentials) };
+    return { testCredentials, authenticator: new TokenAuthenticator(access, testCredentials.of("hook")) };
   };
 
   it("has the form of a token, and is another each time", () => {
@@ -30,7 +30,7 @@ describe("a test credential", () => {
     const { testCredentials } = setUp();
     const { token: testCredential } = testCredentials.issue("hook");
     testCredentials.issue("hook");
-    const authenticator = new TokenAuthenticator({ ...access, token: "x".repeat(40) }, "hook", testCredentials);
+    const authenticator = new TokenAuthenticator({ ...access, token: "x".repeat(40) }, testCredentials.of("hook"));
     const request = arrive(testCredential);
     should(refusalBy(authenticator, request, "")).be.undefined();
     should(refusalBy(authenticator, request, "")).be.undefined();

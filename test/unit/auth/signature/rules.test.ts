@@ -2,7 +2,7 @@ import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
 import should from "should";
 import type { Scheme } from "../../../../src/auth/senders/sender";
 import { senders } from "../../../../src/auth/senders/table";
-import { settledScheme } from "../../../../src/auth/signature/scheme";
+import { settleScheme } from "../../../../src/auth/signature/scheme";
 import { parseTime, Verifier } from "../../../../src/auth/signature/verifier";
 import { outcomeOf, schemeOf, type Setup } from "../../../harness/verification";
 
@@ -266,14 +266,14 @@ describe("a signature's rules", () => {
 
 describe("a sender's settings", () => {
   it("fill in the names of fields, and the hash with its prefix", () => {
-    const grafana = settledScheme(senders["grafana-timestamp"], {
+    const grafana = settleScheme(senders["grafana-timestamp"], {
       signatureHeader: "X-Sig",
       timestampHeader: "X-Time",
     });
     if ("rule" in grafana) throw new Error(grafana.rule);
     const signed = mac(`${at}:`, body).toString("hex");
     outcome(grafana, ["X-Time", String(at), "X-Sig", signed]).should.equal("first");
-    const websub = settledScheme(senders.websub, { alg: "sha512" });
+    const websub = settleScheme(senders.websub, { alg: "sha512" });
     if ("rule" in websub) throw new Error(websub.rule);
     const signature = createHmac("sha512", "secret").update(body).digest("hex");
     outcome(websub, ["X-Hub-Signature", `sha512=${signature}`]).should.equal("first");
@@ -281,15 +281,15 @@ describe("a sender's settings", () => {
   });
 
   it("that are empty leave the scheme as it is, and those that a sender does not have do nothing", () => {
-    settledScheme(senders.grafana, { signatureHeader: "" }).should.eql(senders.grafana.scheme);
-    settledScheme(senders.github, { signatureHeader: "X", timestampHeader: "X", alg: "sha1" }).should.eql(
+    settleScheme(senders.grafana, { signatureHeader: "" }).should.eql(senders.grafana.scheme);
+    settleScheme(senders.github, { signatureHeader: "X", timestampHeader: "X", alg: "sha1" }).should.eql(
       senders.github.scheme,
     );
   });
 
   it("are refused where they lack a URL that is signed", () => {
     for (const publicUrl of ["", "hooks.example.com", "ftp://x/", "https://", "https:///a"]) {
-      settledScheme(senders.square, { publicUrl }).should.eql({ rule: "publicUrl" }, publicUrl);
+      settleScheme(senders.square, { publicUrl }).should.eql({ rule: "publicUrl" }, publicUrl);
     }
   });
 });

@@ -1,0 +1,94 @@
+// Authentication by signature.
+
+import type { SignatureAccess } from "../../config/parse";
+import { type Problem, problems } from "../../request/problem";
+import type {
+  Authenticated,
+  Authenticator,
+  AuthResult,
+  Explanation,
+  PendingVerification,
+  ReceivedFields,
+  RefusedRequestFacts,
+} from "../authenticator";
+import { explainSignature } from "../diagnosis";
+import type { Handshakes } from "../handshakes";
+import { testField } from "../present";
+import { Redactor } from "../redactor";
+import type { Scheme } from "../senders/sender";
+import type { SenderId } from "../senders/table";
+import type { NodeTestCredentials } from "../test-credentials";
+import { byTest } from "../token";
+import { fieldValues, type RequestHead } from "./fields";
+import type { Verifier } from "./verifier";
+
+interface Signing {
+  sender: SenderId;
+  scheme: Scheme;
+  /** Missing until the sender has sent the secret. */
+  verifier: Verifier | undefined;
+  handshakes: Handshakes;
+}
+
+export class SignatureAuthenticator implements Authenticator {
+  readonly missing = problems.signatureMissing;
+  readonly methods: readonly string[];
+  readonly scheme: Scheme;
+  readonly redactor: Redactor;
+  /** For a custom sender that sends its secret in the query. */
+  readonly parameter: string | undefined;
+  readonly #access: SignatureAccess;
+  readonly #signing: Signing;
+  /** The header fields of signatures, in lower case. */
+  readonly #fields: readonly string[];
+  readonly #testCredentials: NodeTestCredentials;
+
+  constructor(access: SignatureAccess, signing: Signing, testCredentials: NodeTestCredentials) {
+    const { secret, secondSecret, verifyToken } = access;
+    const { alg, sig } = signing.scheme;
+    this.#access = access;
+    this.#signing = signing;
+    this.scheme = signing.scheme;
+    this.methods = signing.handshakes.methods;
+    this.#fields = sig.headers.map((name) => name.toLowerCase());
+    this.parameter = alg === "token" && sig.source?.startsWith("query:") ? sig.source.slice(6) : undefined;
+    this.#testCredentials = testCredentials;
+    this.redactor = new Redactor([secret, secondSecret, verifyToken], () => testCredentials.tokens());
+  }
+
+  isTakenFrom({ headers, rawHeaders }: ReceivedFields): boolean {
+    const isTaken = (field: string) => headers[field] === undefined && fieldValues(rawHeaders, field).length > 0;
+    return this.#fields.some(isTaken);
+  }
+
+  begin(head: RequestHead, at: number): AuthResult {
+    return this.#testCredentials.isTest(head)
+      ? byTest
+      : this.#signing.handshakes.begin(head, () => this.#verify(head, at));
+  }
+
+  #verify(head: RequestHead, at: number): Authenticated | PendingVerification | Problem {
+    const { verifier } = this.#signing;
+    if (!verifier) return problems.signatureMissing;
+    const check = verifier.begin(head, at);
+    // The sender learns only whether there was a signature.
+    if ("kind" in check) return check.kind === "missing" ? problems.signatureMissing : problems.signatureInvalid;
+    const verify = (body: Buffer) => {
+      const verdict = check.verify(body);
+      return "kind" in verdict ? problems.signatureInvalid : verdict;
+    };
+    if (!verifier.readsBody) return verify(Buffer.alloc(0));
+    return { isUnverified: true, needsBytes: verifier.coversBody, verify };
+  }
+
+  hides(field: string): boolean {
+    return field === testField || (this.scheme.alg === "token" && this.#fields.includes(field));
+  }
+
+  explain(refused: RefusedRequestFacts): Explanation {
+    const { sender, scheme } = this.#signing;
+    const { secret: first, secondSecret: second, settings } = this.#access;
+    const { publicUrl = "" } = settings;
+    return explainSignature({ sender, scheme, secrets: { first, second }, publicUrl }, refused);
+  }
+}
