@@ -18,6 +18,7 @@ import {
   inputValue,
   isUsed,
   keptPassword,
+  linkToDocs,
   showNote,
   updateEvent,
   valuesInForm,
@@ -156,8 +157,7 @@ export function showCredentialHints(node: WebhookNode): void {
   showNote("#webhook-trigger-note-secret", describeDoubt(node, known));
   $("#webhook-trigger-secret-make").toggle(["chosen", "anyLength", "shared"].includes(kind));
   if (!known) return;
-  const docs = $("<a>", { href: known.docs, target: "_blank", rel: "noopener", text: node._("secret.docs", { name }) });
-  $("#webhook-trigger-hint-token, #webhook-trigger-hint-secret").append(" ", docs);
+  $("#webhook-trigger-hint-token, #webhook-trigger-hint-secret").append(" ", linkToDocs(node, known.docs, name));
 }
 
 function composeTokenHint(node: WebhookNode, name: string): string {

@@ -356,6 +356,11 @@ function hasSetting(sender: string, name: SettingField | "verifyToken"): boolean
   return findSender(sender)?.settings?.includes(name) ?? false;
 }
 
+/** A link to what a sender documents. */
+export function linkToDocs(node: WebhookNode, href: string, name: string): JQuery {
+  return $("<a>", { href, target: "_blank", rel: "noopener", text: node._("secret.docs", { name }) });
+}
+
 /** Whether a field is used with the others; with a method from the environment, the fields of all methods. */
 export function isUsed(field: Field, values: SavedFields): boolean {
   const { verificationMethod: method, sender } = values;

@@ -1,7 +1,7 @@
 // The list of senders, and what a choice fills in.
 
 import { isRecipeId, type RecipeId, recipeIds, recipes } from "../../../src/auth/senders/recipes";
-import type { Sender } from "../../../src/auth/senders/sender";
+import { type Sender, usesCertificate } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senderIds, senders, shortName } from "../../../src/auth/senders/table";
 import { defaults, hashes, type SavedFields, text, withDefaults } from "../../../src/config/fields";
 import { findJwtPreset } from "../../../src/config/jwt-presets";
@@ -16,6 +16,7 @@ import {
   formatScheme,
   input,
   inputValue,
+  linkToDocs,
   settingFields,
   showUnlisted,
   tickMethods,
@@ -170,21 +171,23 @@ function fillIn(node: WebhookNode, preset: Preset): void {
   enterMissing(node);
 }
 
-/** Where in its own pages a sender without a signature is given the values. */
+/**
+ * Where in its own pages a sender without a signature is given the values, and the documentation of one that has neither
+ * a token nor a secret: those have it below them.
+ */
 export function showWhere(node: WebhookNode): void {
-  const recipe = findRecipe(inputValue("sender"));
+  const id = inputValue("sender");
+  const recipe = findRecipe(id);
+  const sender: Sender | undefined = findSender(id);
+  const hasOwnKey = findJwtPreset(id)?.keySource === "jwks" || (sender && usesCertificate(sender.scheme));
+  const docs = recipe?.docs ?? (hasOwnKey ? sender?.docs : undefined);
   const hint = $("#webhook-trigger-hint-sender")
     .empty()
-    .toggle(recipe !== undefined);
-  if (!recipe) return;
-  const name = shortName(inputValue("sender"));
-  const docs = $("<a>", {
-    href: recipe.docs,
-    target: "_blank",
-    rel: "noopener",
-    text: node._("secret.docs", { name }),
-  });
-  hint.text(node._("sender.where", { name, where: recipe.where })).append(" ", docs);
+    .toggle(docs !== undefined);
+  if (docs === undefined) return;
+  const name = shortName(id);
+  const where = recipe ? `${node._("sender.where", { name, where: recipe.where })} ` : "";
+  hint.text(where).append(linkToDocs(node, docs, name));
 }
 
 export function chooseSender(id: AnyId | ""): void {
