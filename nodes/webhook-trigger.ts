@@ -73,7 +73,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
       webhookTriggerHasNodeAuth: { value: Boolean(getSettings(RED).httpNodeAuth), exportable: true },
       webhookTriggerDeliveries: { value: webhookTriggerDeliveries, exportable: true },
       webhookTriggerGiven: { value: given, exportable: true },
-      webhookTriggerGuaranteed: { value: common.stores.keeping, exportable: true },
+      webhookTriggerGuaranteed: { value: common.stores.storeKind, exportable: true },
     },
   });
 };
@@ -100,7 +100,7 @@ function prepare(RED: NodeAPI) {
   const missed = new MissedRequests(RED, {
     registry,
     configured,
-    report: (delivery) => stores.note(delivery),
+    report: (delivery) => stores.recordMissed(delivery),
   });
   const front =
     roots.node === false
@@ -187,7 +187,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const leave = flow && stores.process(node.id, flow, config.guaranteed);
   const unregister = registry.register({
     endpoint,
-    onActive: () => observers.open(endpoint, stores.lastingOf(config.guaranteed)),
+    onActive: () => observers.open(endpoint, stores.durableQueueOf(config.guaranteed)),
     onBlocked: () => observers.showBlocked(endpoint),
   });
   const close = whole.front?.open(endpoint);

@@ -25,9 +25,9 @@ interface Choices {
 
 interface SavedField {
   readonly default: unknown;
-  /** Whether it takes a value whose environment variables are resolved; missing where it takes any, or has rules of its own. */
+  /** Whether a value is valid, after environment variables are resolved. Missing: any value is, or the field has rules of its own. */
   readonly accepts?: (value: unknown) => boolean;
-  /** Whether it is used; missing where it always is. Where an environment variable decides, the fields of each choice are used. */
+  /** Whether the field is used. Missing: always. Where an environment variable decides, the fields of each choice are used. */
   readonly isUsed?: (choices: Choices) => boolean;
 }
 

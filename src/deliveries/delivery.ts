@@ -6,7 +6,7 @@ import type { SenderId } from "../auth/senders/table";
 import type { Body } from "../request/decode";
 import type { RequestInfo } from "../request/request-info";
 
-/** The first three start no flow. `queued` waits for its first attempt, or for another after an interruption. */
+/** `refused`, `duplicate` and `handshake` start no flow. `queued` waits for its first attempt, or for another after an interruption. */
 export type State = "refused" | "duplicate" | "handshake" | "queued" | "running" | "retrying" | "succeeded" | "failed";
 
 /** Paused by a person, or by the circuit breaker. */
@@ -25,7 +25,7 @@ export interface Attempt {
 export const unfinished: readonly State[] = ["queued", "running", "retrying"];
 /** Dropped when too old, or when there is no room. */
 export const droppable: readonly State[] = ["refused", "duplicate", "handshake", "succeeded"];
-/** Kept for a person; dropped last when there is no room. */
+/** Kept until somebody has looked at them; dropped last when there is no room. */
 export const lastToGo: State = "failed";
 export const finished: readonly State[] = [...droppable, lastToGo];
 
@@ -44,7 +44,7 @@ export interface StoredHead {
   readonly ip: string;
 }
 
-/** `msg.webhook`, and what it is made of. */
+/** What is stored of `msg.webhook`: `createMessage` takes it as it is, also for a retry and a replay. */
 export interface Webhook {
   sender?: SenderId;
   event?: string;

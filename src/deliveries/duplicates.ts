@@ -61,8 +61,8 @@ export class DuplicateGuard {
   }
 
   /**
-   * Reserves the key of a delivery. While another has it, it waits for what comes of that one, so that none is lost: if
-   * that is refused, one of those that wait takes its place. A reservation that cannot be used is to be released.
+   * Reserves the key of a delivery. While another delivery has the key, it waits for that one's result, so that none is
+   * lost: if that is refused, one of those that wait takes its place. A reservation that cannot be used is to be released.
    *
    * @param id of its message
    * @param caller who waits: when it goes, its place is free

@@ -25,8 +25,8 @@ export type AttemptResult =
       readonly error: string;
       /** The flow's own delay before the next attempt, instead of the backoff. */
       readonly retryAfterMs?: number;
-      /** Whether the sender knows of the failure, and sends the delivery again. */
-      readonly isTold?: boolean;
+      /** Whether the sender has got an error as the reply, and sends the delivery again itself. */
+      readonly isSenderTold?: boolean;
     }
   /** By a deploy: the delivery is put back, and the attempt is not counted. */
   | { readonly as: "interrupted" };
@@ -80,8 +80,8 @@ export interface DeliveryList {
 }
 
 /**
- * Stores deliveries and starts their flows. Promises reject with a `StoreError` where the store is in trouble, and
- * then nothing has happened; what a fulfilled promise stands for survives a power cut.
+ * Stores deliveries and starts their flows. A promise that rejects with a `StoreError` has changed nothing: the
+ * store is in trouble. What a resolved promise has written survives a power cut.
  *
  * An attempt is counted in the store before it starts. Unfinished deliveries are never dropped; of the others the
  * oldest go first, by age and size, and failed ones last.
@@ -100,8 +100,8 @@ export interface DeliveryQueue extends DeliveryList {
   /** Stores a delivery: `queued`, or in a state that starts no flow. Ignored where its id is stored already. */
   add(delivery: Delivery, body: Buffer): Promise<void>;
   /**
-   * Stores a delivery as `running`: the caller starts its flow at once, beyond concurrency and rate, since a sender
-   * waits for the reply, and calls `end`.
+   * Stores a delivery as `running`: the caller starts its flow at once, whatever concurrency and rate allow, since a
+   * sender waits for the reply, and calls `end`.
    *
    * @param timeoutMs after which another process may start it, if this one has ended
    */
@@ -242,10 +242,10 @@ export function afterAttempt(
   const ended = { at: now, ...attempts.at(-1), ended: now };
   if (result.as === "interrupted") return { delivery: { ...rest, state: "queued", attempt: attempt - 1 }, attempts: earlier }; // prettier-ignore
   if (result.as === "succeeded") return { delivery: { ...rest, state: "succeeded" }, attempts: [...earlier, ended] };
-  const { error, retryAfterMs, isTold = false } = result;
+  const { error, retryAfterMs, isSenderTold = false } = result;
   const all = [...earlier, { ...ended, error }];
   const max = pace?.attempts ?? maxAttempts;
-  if (isTold || attempt >= max) return { delivery: { ...rest, state: "failed", error }, attempts: all };
+  if (isSenderTold || attempt >= max) return { delivery: { ...rest, state: "failed", error }, attempts: all };
   const nextAt = now + (retryAfterMs ?? (pace ? backoffAfter(pace, attempt) : 0));
   return { delivery: { ...rest, state: "retrying", error, nextAt, maxAttempts: max }, attempts: all };
 }

@@ -177,7 +177,7 @@ export class Completion {
   }
 }
 
-/** A node may send in the turn in which it completes. */
+/** After this turn of the event loop: a node may call `done` before it sends. */
 function concludeLater(attempt: FollowedAttempt): void {
   setImmediate(() => {
     if (attempt.open.size > 0) return;

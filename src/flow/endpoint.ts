@@ -24,7 +24,7 @@ export interface Endpoint {
   readonly node: Node;
   readonly config: WebhookConfig;
   readonly authenticator: Authenticator;
-  /** The problem of a request by a method that starts no flow. */
+  /** The refusal (405) of methods that do not start the flow. */
   readonly methodNotAllowed: Problem;
   readonly sender: { readonly id: SenderId; readonly row: Sender } | undefined;
   /** How many bytes a body may have, before and after decoding. */
@@ -72,7 +72,7 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
   };
 }
 
-/** Whether requests by a method may start the flow. HEAD is GET without an effect. */
+/** Whether requests by a method may start the flow. HEAD is accepted with GET, but starts no flow. */
 export function acceptsMethod({ methods }: Pick<WebhookConfig, "methods">, method = ""): boolean {
   return methods.includes(method === "HEAD" ? "GET" : method);
 }

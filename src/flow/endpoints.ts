@@ -6,7 +6,7 @@ import { getPatternKey, PathPatterns } from "../request/path-patterns";
 import { getPathKey } from "../request/target";
 import { acceptsMethod, type Endpoint } from "./endpoint";
 
-/** An endpoint that wants its path. */
+/** An endpoint that has its path, or waits for it. */
 interface Registration {
   readonly endpoint: Endpoint;
   /** The endpoint has the path, now that the flows run. */

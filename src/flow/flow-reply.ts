@@ -206,10 +206,10 @@ export class FlowReply {
 }
 
 /** RFC 9110 §15.6: the sender sends the delivery again. */
-function toResult(how: Ending, status: number, isTold: boolean): AttemptResult {
+function toResult(how: Ending, status: number, isSenderTold: boolean): AttemptResult {
   if (how === "answered" && status < 500) return { as: "succeeded" };
   const error = how === "gone" ? gone : statusError(status);
-  return isTold ? { as: "failed", error, isTold } : { as: "failed", error };
+  return isSenderTold ? { as: "failed", error, isSenderTold } : { as: "failed", error };
 }
 
 function getHead(response: ServerResponse): Pick<FirstAnswer, "status" | "fields"> {

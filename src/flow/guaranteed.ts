@@ -88,8 +88,8 @@ export class GuaranteedFlow implements Consumer {
     const { id: node } = this.#node;
     if (result.as === "failed") outcomes.emit("attempt:failed", { node, id, attempt, error: result.error });
     else outcomes.emit(`attempt:${result.as}`, { node, id, attempt });
-    const isKnown = result.as === "failed" && result.isTold;
-    if (state === "failed" && !isKnown) outcomes.emit("failed", { node, id, attempts: attempt, error });
+    const isSenderTold = result.as === "failed" && result.isSenderTold;
+    if (state === "failed" && !isSenderTold) outcomes.emit("failed", { node, id, attempts: attempt, error });
   }
 
   async #run(stored: StoredDelivery): Promise<AttemptResult> {

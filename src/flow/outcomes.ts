@@ -72,7 +72,7 @@ interface OutcomeEvents {
   shadowed: [NodeEvent & { readonly by: string }];
 
   "attempt:succeeded": [AttemptEvent];
-  /** Flows that are not followed report only failures. */
+  /** Without guaranteed delivery, only failures are reported. */
   "attempt:failed": [AttemptEvent & { readonly error: string }];
   /** By a deploy. */
   "attempt:interrupted": [AttemptEvent];

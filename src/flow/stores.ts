@@ -42,7 +42,7 @@ const loadPollMs = 2000;
 /** A file is opened when a node needs it; a shared store as soon as there is a node. */
 export class DeliveryStores {
   /** Where guaranteed delivery can be stored. */
-  readonly keeping: StoreKind;
+  readonly storeKind: StoreKind;
   /** Counts over all instances that share a store; missing otherwise. */
   readonly rates: RateCounter | undefined;
   readonly starts: RecentStarts;
@@ -62,7 +62,7 @@ export class DeliveryStores {
   readonly #log: MemoryLog | undefined;
   readonly #queue: DeliveryQueue;
   /** Whether the settings name a store, which then has the deliveries of all nodes. */
-  readonly #isNamed: boolean;
+  readonly #isConfigured: boolean;
   #opened: DeliveryQueue | undefined;
   #areFlowsRunning = false;
 
@@ -94,8 +94,8 @@ export class DeliveryStores {
     const { userDir = process.cwd() } = getSettings(RED);
     const store = parseStoreSettings(webhookTriggerStore);
     if ("field" in store) this.#misunderstood = { rule: "storeMisunderstood", value: store.field };
-    this.keeping = chooseStore(store, sqliteIsHere());
-    this.#isNamed = webhookTriggerStore !== undefined && this.keeping !== "none";
+    this.storeKind = chooseStore(store, sqliteIsHere());
+    this.#isConfigured = webhookTriggerStore !== undefined && this.storeKind !== "none";
     const { keep, bytes, bodies } = parseDeliveries(RED, webhookTriggerDeliveries);
     this.#keepsBodies = bodies;
     if (keep !== 0) this.#log = new MemoryLog(changed, keep, bytes);
@@ -113,7 +113,7 @@ export class DeliveryStores {
 
   /** The rule that keeps a node closed, where guaranteed delivery cannot be stored. */
   breachOf(isGuaranteed: boolean): Breach | undefined {
-    if (!isGuaranteed || this.keeping !== "none") return undefined;
+    if (!isGuaranteed || this.storeKind !== "none") return undefined;
     return this.#misunderstood ?? { rule: "storeMissing", value: process.versions.node };
   }
 
@@ -138,7 +138,7 @@ export class DeliveryStores {
    * @returns nothing where the settings switch the list off
    */
   logOf(node: string, redactor: Redactor, { path, guaranteed }: WebhookConfig): DeliveryLog | undefined {
-    const target = this.#target(guaranteed);
+    const target = this.#logTarget(guaranteed);
     if (!target) return undefined;
     return new DeliveryLog(target, {
       ...{ node, redactor, path },
@@ -151,13 +151,13 @@ export class DeliveryStores {
   }
 
   /** Records a request that reached no endpoint. */
-  note(delivery: Delivery): void {
-    this.#target(false)?.add(delivery, Buffer.alloc(0)).catch(ignoreTrouble);
+  recordMissed(delivery: Delivery): void {
+    this.#logTarget(false)?.add(delivery, Buffer.alloc(0)).catch(ignoreTrouble);
   }
 
-  /** The store where a node's deliveries survive a restart; nothing where they do not. */
-  lastingOf(isGuaranteed: boolean): DeliveryQueue | undefined {
-    return isGuaranteed || this.#isNamed ? this.queue : undefined;
+  /** The queue in which a node's deliveries survive a restart; `undefined` if they are only in memory. */
+  durableQueueOf(isGuaranteed: boolean): DeliveryQueue | undefined {
+    return isGuaranteed || this.#isConfigured ? this.queue : undefined;
   }
 
   /** Whether the queue may have deliveries, also of nodes without guaranteed delivery by now. */
@@ -216,8 +216,8 @@ export class DeliveryStores {
     return (this.#opened ??= this.#open());
   }
 
-  #target(isGuaranteed: boolean): LogTarget | undefined {
-    return this.#log && (isGuaranteed || this.#isNamed) ? this.queue : this.#log;
+  #logTarget(isGuaranteed: boolean): LogTarget | undefined {
+    return this.#log && (isGuaranteed || this.#isConfigured) ? this.queue : this.#log;
   }
 
   #open(): DeliveryQueue {

@@ -22,10 +22,10 @@ interface OurLayers {
 }
 
 /** The layers in front of an endpoint. */
-interface Front {
+interface LayersInFront {
   /** Whether all of them are Node-RED's and Express's own. */
   readonly isPlain: boolean;
-  /** The same in the admin app, for any method. */
+  /** Whether in the admin app, for any method, all layers are Node-RED's and Express's own. */
   readonly isAdminPlain: boolean;
   /** The CORS middleware that Node-RED 4.1 runs in its admin app. */
   readonly adminCors: RequestHandler | undefined;
@@ -37,14 +37,14 @@ const mount = "mounted_app";
 
 /**
  * Decides by the names and the number of the layers that match an endpoint's path: middleware of others has another
- * name, or is one more than Node-RED's own. When in doubt, something stands in front.
+ * name, or is one more than Node-RED's own. In doubt, a request goes through Express.
  */
 export class DirectRule {
   readonly #apps: Apps;
   readonly #all: readonly (Express | undefined)[];
   readonly #settings: HostSettings;
   readonly #layers: OurLayers;
-  #fronts = new WeakMap<Endpoint, Front>();
+  #fronts = new WeakMap<Endpoint, LayersInFront>();
   /** The number of layers of each app when the rule was evaluated. */
   #counts: number[] = [];
 
@@ -60,7 +60,7 @@ export class DirectRule {
     this.#counts = [];
   }
 
-  getFront(endpoint: Endpoint): Front {
+  getFront(endpoint: Endpoint): LayersInFront {
     if (this.#hasChanged()) this.#fronts = new WeakMap();
     let front = this.#fronts.get(endpoint);
     if (!front) this.#fronts.set(endpoint, (front = this.#look(endpoint)));
@@ -77,7 +77,7 @@ export class DirectRule {
     return hasChanged;
   }
 
-  #look(endpoint: Endpoint): Front {
+  #look(endpoint: Endpoint): LayersInFront {
     const { path, methods } = endpoint.config;
     // Which layers a request meets depends on its parameters: it meets all of them.
     if (isPattern(path)) return { isPlain: false, isAdminPlain: false, adminCors: undefined };

@@ -45,7 +45,7 @@ interface Accepted {
  */
 export async function handleRequest(exchange: Exchange, known: Endpoint, services: Services): Promise<void> {
   let endpoint = known;
-  // After a deploy, another endpoint counts the refusal.
+  // After a deploy, the refusal is counted for the new endpoint of the path.
   const findCurrent = () => services.registry.find(exchange.path) ?? endpoint;
   let bytes: Buffer | undefined;
   try {

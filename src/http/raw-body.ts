@@ -69,8 +69,8 @@ function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyO
     // The endpoint refuses other methods; another node may read their bodies.
     if (!acceptsMethod(endpoint.config, method)) return /^(?:GET|HEAD|OPTIONS)$/.test(method) ? next() : leave();
     const exchange = makeExchange(request, response, endpoint);
-    const entry = judgeHead(exchange, endpoint);
-    const isRefused = entry instanceof Problem || "status" in entry;
+    const headResult = judgeHead(exchange, endpoint);
+    const isRefused = headResult instanceof Problem || "status" in headResult;
     if (isRefused && mayBeOthers) return next();
     prepareForExpress(request, response);
     if (isRefused) {

@@ -42,7 +42,7 @@ export interface Exchange {
   /** `performance.now()` at the same time. */
   readonly start: number;
   /** The result for its head. */
-  judged?: { readonly endpoint: Endpoint; readonly entry: AuthResult };
+  judged?: { readonly endpoint: Endpoint; readonly result: AuthResult };
   /** The body, if it was read before the request is handled. */
   received?: Received;
   /** The value of `request.body` where nothing was read. */
@@ -116,10 +116,10 @@ export function getHead({ request, search }: Exchange): RequestHead {
  */
 export function judgeHead(exchange: Exchange, endpoint: Endpoint): AuthResult {
   const { request, ip, judged } = exchange;
-  if (judged?.endpoint === endpoint) return judged.entry;
-  const entry = endpoint.limits?.judge(request, ip) ?? authenticate(exchange, endpoint);
-  exchange.judged = { endpoint, entry };
-  return entry;
+  if (judged?.endpoint === endpoint) return judged.result;
+  const result = endpoint.limits?.judge(request, ip) ?? authenticate(exchange, endpoint);
+  exchange.judged = { endpoint, result };
+  return result;
 }
 
 /** Handshakes come by methods of their own. */
@@ -131,8 +131,8 @@ function authenticate(exchange: Exchange, endpoint: Endpoint): AuthResult {
 
 /** Whether a request is a handshake by a method that starts no flow. */
 export function isHandshake(exchange: Exchange, endpoint: Endpoint): boolean {
-  const entry = judgeHead(exchange, endpoint);
-  return !(entry instanceof Problem) && "status" in entry && !entry.isFallback;
+  const headResult = judgeHead(exchange, endpoint);
+  return !(headResult instanceof Problem) && "status" in headResult && !headResult.isFallback;
 }
 
 /**
@@ -142,9 +142,9 @@ export function isHandshake(exchange: Exchange, endpoint: Endpoint): boolean {
  */
 export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<Received> {
   const judged = judgeHead(exchange, endpoint);
-  const entry = "authenticate" in judged ? await judged.authenticate() : judged;
-  if (entry instanceof Problem || "status" in entry) return { endpoint, verdict: entry };
-  const pending = "credential" in entry ? undefined : entry;
+  const headResult = "authenticate" in judged ? await judged.authenticate() : judged;
+  if (headResult instanceof Problem || "status" in headResult) return { endpoint, verdict: headResult };
+  const pending = "credential" in headResult ? undefined : headResult;
   const limit = Math.min(endpoint.limit, pending?.limit?.bytes ?? Infinity);
   const front = takeFromFront(exchange, pending);
   const budget = pending?.isUnverified ? memoryBudget : undefined;
@@ -153,7 +153,11 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
   if (bytes === problems.bodyTooLarge) return { endpoint, verdict: pending?.limit?.otherwise ?? bytes };
   if (bytes instanceof Problem) return { endpoint, verdict: bytes };
   const verdict =
-    "verifyLater" in entry ? await verifyLater(entry, bytes) : "verify" in entry ? entry.verify(bytes) : entry;
+    "verifyLater" in headResult
+      ? await verifyLater(headResult, bytes)
+      : "verify" in headResult
+        ? headResult.verify(bytes)
+        : headResult;
   return { endpoint, verdict, bytes, hasBytes: front?.hasBytes ?? true, parsed: front?.parsed };
 }
 
@@ -174,7 +178,7 @@ function takeFromFront(
 ): { bytes: Buffer; hasBytes: boolean; parsed?: ParsedBody } | undefined {
   const { request } = exchange;
   const { rawBody, body: value, files, headers } = request;
-  // Set as the body is asked for.
+  // Read after `request.body`, whose getter may set it.
   const { emptyBody } = exchange;
   if (Buffer.isBuffer(rawBody)) return { bytes: rawBody, hasBytes: true };
   if (!request._body && !request.readableDidRead) return undefined;

@@ -43,7 +43,7 @@ const strange: Record<string, [saved: Record<string, unknown>, ...rules: string[
   unknown: [{ verificationMethod: "cookie", reply: "later" }, "verificationMethod", "reply"],
   missing: [{ verificationMethod: null, reply: null }, "verificationMethod", "reply"],
   senderless: [{ verificationMethod: "signature" }, "sender.required"],
-  unlisted: [{ sender: "acme" }, "sender.unknown"],
+  unlisted: [{ sender: "nobody" }, "sender.unknown"],
   hashing: [{ verificationMethod: "signature", sender: "websub", senderSettings: { alg: "md5" } }, "alg"],
 };
 

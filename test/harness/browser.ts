@@ -128,11 +128,12 @@ function prepareEditor({ colorScheme, locale, css }: { colorScheme: string; loca
   });
 }
 
-/** The text of a key in the catalog of a language. */
+/** The text of a key in the catalog of a language; in English where that has none, as Node-RED shows it. */
 export function catalogText(key: string, values: Record<string, string> = {}, language = "en-US"): string {
   const file = join(root, "locales", language, "webhook-trigger.json");
   let found: unknown = JSON.parse(readFileSync(file, "utf8"));
   for (const part of key.split(".")) found = (found as Record<string, unknown> | undefined)?.[part];
+  if (found === undefined && language !== "en-US") return catalogText(key, values);
   if (typeof found !== "string") throw new Error(`the catalog has no text for ${key}`);
   return found.replace(/__(\w+)__/g, (_, name: string) => values[name] ?? "");
 }

@@ -5,12 +5,13 @@ import type { Flow } from "./node-red";
 export const token = "0123456789abcdefghijABCDEFGHIJ-_~.!$*+,=";
 export const bearer = { Authorization: `Bearer ${token}` };
 
-const earlierFields = ["name", "relativePath", "methods", "returnQueryParams", "verificationMethod", "queryParameter", "headerParameter", "keySource", "jwksUrl", "publicKey", "issuer", "audience", "requiredClaim", "sender", "scheme", "senderSettings"] as const; // prettier-ignore
-export type HandlingField = Exclude<keyof SavedFields, (typeof earlierFields)[number]>;
+/** The fields that have specs of their own. All others, new ones too, are tried by the specs that use `handlingFields`. */
+const fieldsWithOwnSpecs = ["name", "relativePath", "methods", "returnQueryParams", "verificationMethod", "queryParameter", "headerParameter", "keySource", "jwksUrl", "publicKey", "issuer", "audience", "requiredClaim", "sender", "scheme", "senderSettings"] as const; // prettier-ignore
+export type HandlingField = Exclude<keyof SavedFields, (typeof fieldsWithOwnSpecs)[number]>;
 
 /** The fields that say what becomes of requests. */
 export const handlingFields = fieldNames.filter(
-  (name): name is HandlingField => !earlierFields.some((each) => each === name),
+  (name): name is HandlingField => !fieldsWithOwnSpecs.some((each) => each === name),
 );
 
 /** A tab of nodes, each on the canvas. */

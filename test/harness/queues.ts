@@ -115,7 +115,7 @@ export class TestFlow implements Consumer {
 }
 
 export const succeeded = (): AttemptResult => ({ as: "succeeded" });
-export const failed = (more: { retryAfterMs?: number; isTold?: boolean } = {}): AttemptResult => ({ as: "failed", error: "no", ...more }); // prettier-ignore
+export const failed = (more: { retryAfterMs?: number; isSenderTold?: boolean } = {}): AttemptResult => ({ as: "failed", error: "no", ...more }); // prettier-ignore
 
 export const later = async () => new Promise((resolve) => setTimeout(resolve, 2));
 export const laterSucceeded = async (): Promise<AttemptResult> => {

@@ -17,9 +17,9 @@ export interface Signer {
   /** What the URL has from the sender, without a question mark. */
   search?: (request: Unsigned, account: number) => string;
   publicUrl?: string;
-  /** How far from its time a request is taken, in seconds. */
+  /** The tolerance of the time in a request, in seconds. */
   window?: number;
-  /** Whether what it signs has the body in it. */
+  /** Set where the signature does not cover the body. */
   ignoresBody?: true;
 }
 

@@ -244,7 +244,7 @@ export function roots(): Roots {
 }
 
 /** Where the runtime can store deliveries. */
-export function keeping(): StoreKind {
+export function storeKind(): StoreKind {
   return RED.settings.webhookTriggerGuaranteed;
 }
 
@@ -287,7 +287,7 @@ export function brokenRule(node: WebhookNode, field: Field, value: unknown): Bro
 const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => BrokenRule | undefined>> = {
   ...rules,
   guaranteed: (value) =>
-    rules.guaranteed(value) ?? (isTrue(value) && keeping() === "none" ? "storeMissing" : undefined),
+    rules.guaranteed(value) ?? (isTrue(value) && storeKind() === "none" ? "storeMissing" : undefined),
   relativePath: (value) => rules.relativePath(value) ?? adminRule(text(value), roots()),
   verificationMethod: (value, { sender }) =>
     value === "signature" && findJwtPreset(sender) ? "verificationMethod" : rules.verificationMethod(value),

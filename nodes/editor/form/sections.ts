@@ -17,7 +17,7 @@ import {
   input,
   inputValue,
   isTicked,
-  keeping,
+  storeKind,
   prepareBox,
   showNote,
   valuesInForm,
@@ -261,9 +261,9 @@ function describeAddresses(node: WebhookNode, list: string): string {
 // The section *Guaranteed delivery*.
 
 function showGuaranteed(node: WebhookNode): void {
-  $("#webhook-trigger-guaranteed-in-file").toggle(keeping() === "file");
-  $("#webhook-trigger-guaranteed-on-server").toggle(keeping() === "server");
-  $("#webhook-trigger-note-no-store").toggle(keeping() === "none");
+  $("#webhook-trigger-guaranteed-in-file").toggle(storeKind() === "file");
+  $("#webhook-trigger-guaranteed-on-server").toggle(storeKind() === "server");
+  $("#webhook-trigger-note-no-store").toggle(storeKind() === "none");
   $("#webhook-trigger-guaranteed-by-flow").toggle(inputValue("reply") === "flow");
   const seconds = isTicked("guaranteed") ? sumBackoffs() : 0;
   const span = seconds > 0 ? node._("guaranteed.span", { time: formatDuration(seconds) }) : "";
@@ -288,7 +288,7 @@ function describeGuaranteed(node: WebhookNode): string {
   if (isEnvironmentValue(value)) return String(value);
   if (!isTicked("guaranteed")) return node._("section.guaranteedOff");
   const [count, rate, failures] = [inputValue("concurrency"), inputValue("ratePerMinute"), inputValue("breaker")];
-  const parts = [node._(keeping() === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile")];
+  const parts = [node._(storeKind() === "server" ? "section.guaranteedOnServer" : "section.guaranteedInFile")];
   if (Number(count) !== 0) parts.push(node._("section.concurrency", { count }));
   if (Number(rate) !== 0) parts.push(node._("section.rate", { rate }));
   if (Number(failures) !== 0) parts.push(node._("section.breaker", { failures }));

@@ -1,5 +1,5 @@
 // Senders that take a URL, a header or a password of the user's choice: how the form is filled in, and where the
-// values are entered. At run time they are any sender.
+// values are entered. The runtime treats them as "any sender".
 
 import type { SavedFields } from "../../config/fields";
 

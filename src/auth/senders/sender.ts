@@ -155,7 +155,7 @@ export interface Sender {
   /** The sender's id of the delivery: the first place with a value. `signed`: whether the signature covers it. */
   readonly id?: { readonly from: readonly Source[]; readonly signed: boolean };
   readonly handshakes?: readonly Handshake[];
-  /** Senders that take no body in the reply: of a success, or of any reply. */
+  /** For a sender that accepts no body in the reply to an accepted request, or in any reply. */
   readonly emptyReply?: { readonly to: "accepted" | "all"; readonly status: 200 | 204 };
 }
 

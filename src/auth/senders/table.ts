@@ -50,8 +50,8 @@ export function shortName(id: unknown): string {
 }
 
 /**
- * The order in which senders are recognised: forges send the fields of those that they copy as well as their own, so
- * the least specific comes last.
+ * The order in which senders are recognised. Some send the header fields of another sender besides their own, as Forgejo
+ * those of Gitea and GitHub: they come before it. A sender with fields of its own may stand anywhere.
  */
 export const recogniseOrder = [
   "forgejo", "gitea", "gogs", "gitlab-signed", "gitlab", "jira", "bitbucket", "github", "stripe", "slack", "shopify",

@@ -212,7 +212,7 @@ class NodeQueue {
   /** When rate or circuit breaker allow the next start, in ms since the epoch. */
   #nextStartAt = 0;
   #isTaking = false;
-  /** Whether there may be more since the file was asked. */
+  /** Whether more may have become due while the file was being asked. */
   #hasMore = false;
   /** When due deliveries are looked for again, in ms since the epoch. */
   #wakeAt = Infinity;

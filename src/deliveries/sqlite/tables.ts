@@ -25,7 +25,7 @@ const maxTakenBytes = 4 * 1024 * 1024;
 /** How many duplicate keys are kept, and how many bytes of replies. */
 const maxKeys = 100_000;
 const maxAnswersBytes = 32 * 1024 * 1024;
-/** Bytes of a delivery in the indexes and besides its texts, rather too many. */
+/** The bytes that a delivery takes besides its texts, indexes included: an upper estimate. */
 const frame = 1024;
 /** SQLITE_FULL */
 const full = 13;

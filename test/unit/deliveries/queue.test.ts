@@ -158,7 +158,7 @@ function testQueue(engine: QueueEngine): void {
       await counted({ queued: 2, running: 1 });
       end(failed());
       await counted({ queued: 1, running: 1, retrying: 1 });
-      end(failed({ isTold: true }));
+      end(failed({ isSenderTold: true }));
       await counted({ running: 1, retrying: 1, failed: 1 });
       end(succeeded());
       await counted({ retrying: 1, succeeded: 1, failed: 1 });
@@ -280,7 +280,7 @@ function testQueue(engine: QueueEngine): void {
     });
 
     it("counts failures in a row alone, starts again at once when a person resumes it, and counts anew", async () => {
-      const flow = run(({ delivery: { id } }) => (id === "2" ? succeeded() : failed({ isTold: true })), breaker); // prettier-ignore
+      const flow = run(({ delivery: { id } }) => (id === "2" ? succeeded() : failed({ isSenderTold: true })), breaker); // prettier-ignore
       await add("1", "2", "3");
       await until(() => flow.ends.length === 3, "the flows");
       should(queue.paused("n")).be.undefined();
@@ -288,7 +288,7 @@ function testQueue(engine: QueueEngine): void {
       await until(() => queue.paused("n") === "breaker", "the circuit breaker");
       await reopen();
       should(queue.paused("n")).equal("breaker");
-      const next = run(() => failed({ isTold: true }), breaker);
+      const next = run(() => failed({ isSenderTold: true }), breaker);
       await queue.resume("n");
       await until(() => next.ends.length === 1, "the flow");
       should(queue.paused("n")).be.undefined();
@@ -356,7 +356,7 @@ function testQueue(engine: QueueEngine): void {
       await queue.addStarted(started("2"), body, 100_000);
       await add("3");
       await until(() => flow.ids.includes("3"), "another");
-      await queue.end("2", failed({ isTold: true }));
+      await queue.end("2", failed({ isSenderTold: true }));
       await until(() => flow.ends.length === 3, "all");
       flow.ids.should.eql(["3"]);
       should((await queue.find("1"))?.body).eql(body);
