@@ -32,6 +32,8 @@ describe("the tab of deliveries", () => {
     }
     await tab.stopReading();
     await tab.publish();
+    // What the runtime before it was asked for has come.
+    await until(() => runtime.asked.length > 0, "the list to be asked for");
     await tab.notice.filter({ hasText: catalogText("tab.empty") }).waitFor();
   });
 

@@ -5,6 +5,7 @@ import { signWebhookPayload, verifyWebhookSignature } from "@notionhq/client";
 import { NodeRuntime, Webhooks } from "@paddle/paddle-node-sdk";
 import { EventWebhook } from "@sendgrid/eventwebhook";
 import { isValidSlackRequest } from "@slack/bolt";
+import { WorkOS } from "@workos-inc/node";
 import { verifyKey } from "discord-interactions";
 import { parse } from "node:querystring";
 import { Webhook as StandardWebhook } from "standardwebhooks";
@@ -37,6 +38,8 @@ export interface Library {
   sign?: (request: Unsigned, secret: string) => [string, string][] | Promise<[string, string][]>;
   /** Refuses with an error, or with `false`. */
   verify: (request: Sent, secret: string) => unknown;
+  /** Whether it may accept what was changed, and the node alone has to refuse that. */
+  isLenient?: true;
   /** What it accepts though it was signed at another time, and the node does not: all that could be sent again. */
   ignores?: readonly ("past" | "future")[];
 }
@@ -149,8 +152,22 @@ export const libraries: readonly Library[] = [
       ),
   },
   {
+    name: "@workos-inc/node",
+    sender: "workos",
+    verify: (sent, secret) =>
+      new WorkOS("sk_test").webhooks.verifyHeader({
+        // It writes the JSON anew.
+        payload: JSON.parse(sent.body.toString()) as unknown,
+        sigHeader: valueOf(sent, "WorkOS-Signature"),
+        secret,
+      }),
+    isLenient: true,
+    ignores: ["future"],
+  },
+  {
     name: "@sendgrid/eventwebhook",
     sender: "sendgrid",
+    isLenient: true,
     verify: (sent, secret) => {
       const library = new EventWebhook();
       const field = (name: string) => valueOf(sent, `X-Twilio-Email-Event-Webhook-${name}`);

@@ -1,4 +1,7 @@
+import https from "node:https";
+import { PassThrough } from "node:stream";
 import should from "should";
+import SnsValidator from "sns-validator";
 import type { Authenticator, BodyVerdict } from "../../../src/auth/authenticator";
 import { crc32 } from "../../../src/auth/sns-paypal";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
@@ -68,6 +71,34 @@ describe("a message of Amazon SNS", () => {
       .have.property("sentAt")
       .which.is.below(Date.now() - 4000);
     fetching.urls.should.eql([SigningCertURL]);
+  });
+
+  it("is accepted, and refused when it was changed, as by Amazon's own library", async () => {
+    const { get } = https;
+    // It fetches the certificate by `https.get`.
+    const serve = (_url: unknown, take: (response: PassThrough) => void) => {
+      const response = Object.assign(new PassThrough(), { statusCode: 200 });
+      take(response);
+      return response.end(own?.certificate);
+    };
+    https.get = serve as unknown as typeof get;
+    const judgeByLibrary = (body: string) =>
+      new Promise<string>((resolve) =>
+        new SnsValidator().validate(body, (error) => resolve(error ? "signatureInvalid" : "accepted")),
+      );
+    try {
+      const confirmation = { Type: "SubscriptionConfirmation", Token: "t", SubscribeURL: "https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription" };
+      for (const given of [{ SignatureVersion: "1" }, {}, { Subject: "My subject" }, confirmation] as SnsMessage[]) {
+        const message = signSns(key(), { SigningCertURL, ...given });
+        const changed = { ...message, Message: "x" };
+        (await judgeByLibrary(JSON.stringify(message))).should.equal("accepted");
+        (await judgeByLibrary(JSON.stringify(changed))).should.equal("signatureInvalid");
+        (await judge(create("amazon-sns"), JSON.stringify(changed))).should.equal("signatureInvalid");
+        (await judge(create("amazon-sns"), JSON.stringify(message))).should.equal(given === confirmation ? "handshake" : "accepted");
+      }
+    } finally {
+      https.get = get;
+    }
   });
 
   it("is refused when what is signed has changed", async () => {
