@@ -39,7 +39,8 @@ const keeps = inFiles("adversary/kills", "adversary/sqlite");
 const attacks = without(inFolders("adversary"), keeps);
 const recipes = inFiles("demo/recipes");
 const tab = all.filter((path) => path.startsWith("test/editor/deliver"));
-const form = [...without(inFolders("editor"), tab), ...recipes];
+const form = inFiles("editor/form", "editor/accessibility", "editor/languages", "editor/sender");
+const actions = [...without(inFolders("editor"), [...tab, ...form]), ...recipes];
 // What depends on the version of Node.js: its HTTP server, its SQLite, and the package itself.
 const versioned = [
   ...inFiles("runtime/contract", "runtime/files", "runtime/guaranteed", "unit/deliveries/queue"),
@@ -84,13 +85,14 @@ export const matrix = [
 
 /** All tests. */
 export const everything = [
-  part(latest, "the form in its editor", form),
-  part(latest, "what senders meet", senders),
-  part(latest, "compared with http in", differential),
   part(latest, "guaranteed delivery", guaranteed),
+  part(latest, "the tab of deliveries", tab),
+  part(latest, "what senders meet", senders),
+  part(latest, "the form in its editor", form),
+  part(latest, "what the form does", actions),
+  part(latest, "compared with http in", differential),
   part(latest, "what runs alone", alone),
   part(latest, "stores and instances that fail", [...keeps, ...instances]),
-  part(latest, "the tab of deliveries", tab),
   part(latest, "what people see first", without(inFolders("demo", "package"), recipes)),
   part(latest, "attacks", attacks),
   part(latest, "what surrounds the node", [...surroundings, ...java]),

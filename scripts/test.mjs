@@ -55,8 +55,8 @@ const fonts = parts.some(({ hasOtherFonts }) => hasOtherFonts) ? otherFonts(join
 let passes = 0;
 /** @type {string[]} */
 const failures = [];
-// Two more at a time than there are processors, since each waits now and then.
-await atOnce(availableParallelism() + 2, parts, async (part) => {
+// Three for each processor, since most of them wait most of the time.
+await atOnce(3 * availableParallelism(), parts, async (part) => {
   const { report, result } = await runPart(part);
   process.stdout.write(`\n${part.title}\n${report}`);
   passes += result.passes;
