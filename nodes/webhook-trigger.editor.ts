@@ -31,6 +31,7 @@ import {
   valuesInForm,
   type WebhookNode,
 } from "./editor/form/fields";
+import { namesOfOutputs, prepareFilter } from "./editor/form/filter";
 import { prepareCommand, prepareHandover, showCommand, showHandover } from "./editor/form/handover";
 import { prepareSections, showSections } from "./editor/form/sections";
 import { prepareSender, showSettings, showWhere } from "./editor/form/sender";
@@ -52,6 +53,10 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     relativePath: { value: defaults.relativePath, validate: validator("relativePath") },
     methods: { value: defaults.methods, validate: validator("methods") },
     returnQueryParams: { value: defaults.returnQueryParams, validate: validator("returnQueryParams") },
+    events: { value: defaults.events, validate: validator("events") },
+    conditions: { value: defaults.conditions, validate: validator("conditions") },
+    outputPerEvent: { value: defaults.outputPerEvent, validate: validator("outputPerEvent") },
+    outputs: { value: defaults.outputs },
     verificationMethod: { value: defaults.verificationMethod, validate: validator("verificationMethod") },
     queryParameter: { value: defaults.queryParameter, validate: validator("queryParameter") },
     headerParameter: { value: defaults.headerParameter, validate: validator("headerParameter") },
@@ -100,8 +105,9 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
   paletteLabel() {
     return this._("paletteLabel");
   },
-  outputLabels() {
-    return this._("outputLabel");
+  outputLabels(index) {
+    const event = namesOfOutputs(withDefaults(this))[index];
+    return event || this._("outputLabel");
   },
   label() {
     return this.name || this.relativePath || this._("paletteLabel");
@@ -126,8 +132,10 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
   },
   oneditsave() {
     const saved = withDefaults(this);
-    const { methods, scheme, senderSettings } = valuesInForm(this);
+    const { methods, events, conditions, scheme, senderSettings } = valuesInForm(this);
     if (!isSame(methods, saved.methods)) this.methods = methods;
+    if (!isSame(events, saved.events)) this.events = events;
+    if (!isSame(conditions, saved.conditions)) this.conditions = conditions;
     if (!isSame(scheme, saved.scheme)) this.scheme = scheme;
     if (!isSame(senderSettings, saved.senderSettings)) this.senderSettings = senderSettings;
   },
@@ -140,6 +148,7 @@ function prepare(node: WebhookNode): void {
   form().data("node", node.id);
   fillInDefaults(node);
   prepareMethods(node);
+  prepareFilter(node);
   prepareSender(node);
   prepareSections(node);
   for (const field of ["verificationMethod", "keySource", "reply"] as const)

@@ -37,7 +37,7 @@ interface EditorNodeDefinition<Saved> {
   onpaletteadd(): void;
   onpaletteremove(): void;
   paletteLabel(this: EditorNode): string;
-  outputLabels(this: EditorNode & Saved): string;
+  outputLabels(this: EditorNode & Saved, index: number): string;
   label(this: EditorNode & Saved): string;
   labelStyle(this: EditorNode & Saved): string;
   oneditprepare(this: EditorNode & Saved): void;

@@ -25,10 +25,10 @@ export const helpTexts = {
 const maxLabel = 300;
 /** The upper bounds of the histogram's buckets, in seconds. */
 const buckets = [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const outcomeLabels = ["accepted", "duplicate", "handshake"] as const;
+const outcomeLabels = ["accepted", "duplicate", "handshake", "filtered"] as const;
 const attemptLabels = ["succeeded", "failed", "interrupted"] as const;
 
-export const noCounts = { accepted: 0, duplicate: 0, handshake: 0, refused: 0, unanswered: 0 };
+export const noCounts = { accepted: 0, duplicate: 0, handshake: 0, filtered: 0, refused: 0, unanswered: 0 };
 export type NodeCounts = typeof noCounts;
 
 export class Metrics {

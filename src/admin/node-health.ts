@@ -17,6 +17,10 @@ const failedInARow = 3;
 /** An attempt that is not followed has succeeded when no error came for so long, in ms. */
 const successAfter = 10_000;
 
+/** How many names of filtered events are remembered, and of how many characters. */
+const maxFilteredEvents = 50;
+const maxEventLength = 200;
+
 /** Most of ten thousand nodes have nothing to remember. */
 const none: readonly never[] = [];
 
@@ -47,6 +51,8 @@ export class NodeHealth {
   #withoutKey = 0;
   /** Whether all requests came from this computer itself; missing before the first one. */
   #hasOnlyLoopback: boolean | undefined;
+  /** The last different events that were filtered. */
+  #filteredEvents: readonly string[] = none;
   /** The times of refused requests since the last accepted one. */
   #refusals: readonly number[] = none;
   /** The first ids of attempts that failed since the last one that succeeded. */
@@ -90,9 +96,15 @@ export class NodeHealth {
     if (this.#hasOnlyLoopback !== false) this.#hasOnlyLoopback = isLoopback(ip);
   }
 
-  note(outcome: "refused" | "handshake" | "unanswered"): void {
+  note(outcome: "refused" | "handshake" | "filtered" | "unanswered"): void {
     this.#last = { at: Date.now(), outcome };
-    if (outcome === "handshake") this.#refusals = none;
+    if (outcome === "handshake" || outcome === "filtered") this.#refusals = none;
+  }
+
+  filter(event: string | undefined): void {
+    this.note("filtered");
+    if (event === undefined || this.#filteredEvents.includes(event)) return;
+    if (event.length <= maxEventLength) this.#filteredEvents = [event, ...this.#filteredEvents].slice(0, maxFilteredEvents); // prettier-ignore
   }
 
   endAttempt(id: string, attempt: number, hasFailed: boolean): void {
@@ -133,10 +145,11 @@ export class NodeHealth {
   }
 
   /** What the form shows besides the counts. */
-  get report(): Omit<NodeReport, "accepted" | "refused" | "handshakes" | "duplicates" | "unanswered"> {
+  get report(): Omit<NodeReport, "accepted" | "refused" | "handshakes" | "duplicates" | "filtered" | "unanswered"> {
     const hasTwo = this.running !== undefined && hasTwoCredentials(this.running.config.access);
     return {
       withoutKey: this.#withoutKey,
+      filteredEvents: this.#filteredEvents,
       hasSecret: this.secret !== undefined,
       hasOnlyLoopback: this.#hasOnlyLoopback === true,
       ...(this.#last && { last: this.#last }),
@@ -162,6 +175,7 @@ export class NodeHealths {
     outcomes.on("duplicate", (event) => this.get(event.node)?.accept(event, "repeated"));
     outcomes.on("refused", ({ node, request }) => this.get(node)?.refuse(request?.ip, request !== undefined));
     outcomes.on("handshake", ({ node }) => this.get(node)?.note("handshake"));
+    outcomes.on("filtered", ({ node, event }) => this.get(node)?.filter(event));
     outcomes.on("unanswered", ({ node }) => this.get(node)?.note("unanswered"));
     outcomes.on("attempt:succeeded", ({ node, id, attempt }) => this.get(node)?.endAttempt(id, attempt, false));
     outcomes.on("attempt:failed", ({ node, id, attempt }) => this.get(node)?.endAttempt(id, attempt, true));
@@ -193,12 +207,16 @@ export interface NodeReport {
   refused: number;
   handshakes: number;
   duplicates: number;
+  /** Requests that the node does not take. */
+  filtered: number;
+  /** The last different events of these, the latest first. */
+  filteredEvents: readonly string[];
   /** Requests without the duplicate key. */
   withoutKey: number;
   /** Accepted requests to which the flow did not reply in time. */
   unanswered: number;
   /** Missing before the first request. */
-  last?: { at: number; outcome: "accepted" | "refused" | "handshake" | "repeated" | "unanswered" };
+  last?: { at: number; outcome: "accepted" | "refused" | "handshake" | "filtered" | "repeated" | "unanswered" };
   /** Missing before the first refused request. */
   lastRefused?: RefusedRequest;
   /** Which of two credentials the last accepted request had; missing where there is only one. */

@@ -21,6 +21,7 @@ const examination = new RateBound(100);
 
 /** Why a request was refused, without secrets. Whatever it contains, its refusal is reported. */
 function explain({ authenticator, problem, request, cause }: RefusedEvent): Explanation {
+  if (problem.reason) return { reasons: [{ key: problem.reason.key, values: { ...problem.reason.values } }] };
   if (!request || (problem.status !== 401 && problem !== problems.keysUnavailable) || cause !== undefined)
     return { reasons: [] };
   // A stranger may have chosen the name of a header field or parameter.

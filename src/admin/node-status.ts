@@ -16,11 +16,20 @@ import { describeShadow } from "./node-log";
 const intervalMs = 500;
 
 /** The counts in a status, in this order, where they are not 0. */
-const numbers = ["handshakes", "duplicates", "unanswered", "running", "queued", "retrying", "failed"] as const;
+const numbers = [
+  "handshakes",
+  "duplicates",
+  "filtered",
+  "unanswered",
+  "running",
+  "queued",
+  "retrying",
+  "failed",
+] as const;
 
 /** The events that may change a status. */
 const shownEvents = [
-  ...(["accepted", "duplicate", "handshake", "refused", "unanswered", "shadowed"] as const),
+  ...(["accepted", "duplicate", "handshake", "filtered", "refused", "unanswered", "shadowed"] as const),
   ...(["attempt:succeeded", "attempt:failed", "load", "silent", "heard"] as const),
 ];
 
@@ -124,11 +133,11 @@ function describePause({ open, health }: ShownStatus, translate: Translate): str
 }
 
 function describeCounts({ open: { config }, health, counts }: ShownStatus, translate: Translate): string {
-  const { accepted, refused, handshake: handshakes, duplicate: duplicates, unanswered } = counts;
+  const { accepted, refused, handshake: handshakes, duplicate: duplicates, filtered, unanswered } = counts;
   const { pause, running = 0, queued = 0, retrying = 0, failed = 0 } = health.load ?? {};
   // The text of a pause has its own count of waiting deliveries.
   const waiting = pause === undefined ? { queued, retrying } : { queued: 0, retrying: 0 };
-  const values = { handshakes, duplicates, unanswered, running, ...waiting, failed };
+  const values = { handshakes, duplicates, filtered, unanswered, running, ...waiting, failed };
   const parts = numbers
     .filter((name) => values[name] > 0)
     .map((name) => translate(`status.${name}`, { [name]: values[name] }));

@@ -67,7 +67,10 @@ async function test(
   if (!health?.running) return { outcome: "notDeployed" };
   if (!health.isOpen) return { outcome: "taken" };
   const { config } = health.running;
-  const usual = { ...makeTestRequest(isSenderId(config.sender) ? senders[config.sender] : {}), query: testQuery };
+  const usual = {
+    ...makeTestRequest(isSenderId(config.sender) ? senders[config.sender] : {}, config.events),
+    query: testQuery,
+  };
   const sample = delivery === undefined ? usual : await findSample(stores, id, delivery);
   if (!sample) return { outcome: "deliveryGone" };
   const testCredential = testCredentials.issue(id);
@@ -177,6 +180,10 @@ export type TestOutcome =
   | "deliveryGone"
   /** Another node has the path. */
   | "taken"
+  /** The node takes other requests only. */
+  | "filtered"
+  /** A condition of the node needs what is not in the request. */
+  | "uncheckable"
   /** `httpNodeAuth` refused the request. */
   | "blocked"
   /** The endpoint refused the credential. */
@@ -207,8 +214,9 @@ function describeResult(status: number, headers: IncomingHttpHeaders, body: stri
     const isOurs = headers["content-type"] === "application/problem+json";
     return { outcome: isOurs ? "unanswered" : "answered", status, id: given };
   }
-  const id = status === 200 ? parseAcceptedId(body) : undefined;
-  if (id !== undefined) return { outcome: "accepted", status, id };
+  const ours = status === 200 ? parseReply(body) : {};
+  if (ours.status === "filtered") return { outcome: "filtered", status };
+  if (ours.status === "accepted" && typeof ours.id === "string") return { outcome: "accepted", status, id: ours.id };
   return { outcome: classifyStatus(status, headers["www-authenticate"] ?? ""), status };
 }
 
@@ -219,15 +227,15 @@ function classifyStatus(status: number, challenge: string): TestOutcome {
   // RFC 9110 §11.6.1: the challenge shows who refused.
   if (status === 401) return ourChallenge.test(challenge) ? "tokenRefused" : "blocked";
   if (status === 404) return "notFound";
+  if (status === 422) return "uncheckable";
   return status === 503 ? "deploying" : "otherwise";
 }
 
-/** The id in an endpoint's reply; nothing when something else replied. */
-function parseAcceptedId(body: string): string | undefined {
+/** Has no status where something else replied. */
+function parseReply(body: string): { readonly status?: unknown; readonly id?: unknown } {
   try {
-    const { status, id } = JSON.parse(body) as { status?: unknown; id?: unknown };
-    return status === "accepted" && typeof id === "string" ? id : undefined;
+    return (JSON.parse(body) as object | null) ?? {};
   } catch {
-    return undefined;
+    return {};
   }
 }

@@ -62,6 +62,14 @@ export const fields = {
     accepts: (value) => isFieldName(text(value)),
     isUsed: (choices) => verifying("header")(choices) || byJwt("headerParameter")(choices),
   },
+  /** The events that start the flow; empty for all. One may end in `*`, for all that begin so. */
+  events: { default: [], accepts: isEventList },
+  /** What must hold for a request to start the flow. */
+  conditions: { default: [], accepts: isConditionList },
+  /** Whether each of the events has an output of its own. */
+  outputPerEvent: flag(),
+  /** How many outputs the node has: Node-RED's editor needs it. */
+  outputs: { default: 1 },
   /** Where the key of a JSON Web Token is from. */
   keySource: { ...oneOf(...keySources), isUsed: byJwt("keySource") },
   /** Where the issuer publishes its keys. */
@@ -233,10 +241,23 @@ type SavedValue<Value> = Value extends boolean ? boolean | string : Value extend
 /** The fields as a flow file has them. */
 export type SavedFields = {
   [Name in Exclude<keyof typeof fields, ObjectField>]: SavedValue<(typeof fields)[Name]["default"]>;
-} & { scheme: unknown; senderSettings: Readonly<Record<string, unknown>>; methods: readonly string[] };
+} & {
+  scheme: unknown;
+  senderSettings: Readonly<Record<string, unknown>>;
+  methods: readonly string[];
+  events: readonly string[];
+  conditions: readonly SavedCondition[];
+};
 
 /** Fields that are no texts, numbers or booleans. */
-export type ObjectField = "scheme" | "senderSettings" | "methods";
+export type ObjectField = "scheme" | "senderSettings" | "methods" | "events" | "conditions";
+
+/** A condition as it is saved; the value may be a number or an environment variable, and `exists` and `missing` need none. */
+export interface SavedCondition {
+  readonly place: string;
+  readonly operator: Operator;
+  readonly value?: unknown;
+}
 
 export const fieldNames = Object.keys(fields) as (keyof SavedFields)[];
 
@@ -351,6 +372,42 @@ function isPublicKey(value: unknown): boolean {
 
 function isMethodList(value: unknown): boolean {
   return Array.isArray(value) && value.length > 0 && value.every((each) => methods.some((method) => method === each));
+}
+
+/** The names of events have no blanks around them, and an asterisk at the end only. */
+function isEventList(value: unknown): boolean {
+  const isEvent = (each: unknown) => typeof each === "string" && /^(?!\s)[^*]*(?:[^*\s]|\*)$/.test(each);
+  return Array.isArray(value) && value.every(isEvent) && new Set(value).size === value.length;
+}
+
+/** What a condition does with the value at its place. */
+export const operators = ["is", "isNot", "contains", "exists", "missing", "above", "below"] as const;
+export type Operator = (typeof operators)[number];
+
+/** Whether an operator compares with a value. */
+export function needsValue(operator: Operator): boolean {
+  return operator !== "exists" && operator !== "missing";
+}
+
+function isConditionList(value: unknown): boolean {
+  return Array.isArray(value) && value.every(isCondition);
+}
+
+function isCondition(value: unknown): boolean {
+  if (!isObject(value) || !isPlace(value.place)) return false;
+  const operator = operators.find((each) => each === value.operator);
+  if (operator === "above" || operator === "below") return parseNumber(text(value.value)) !== undefined;
+  return operator !== undefined && (!needsValue(operator) || text(value.value) !== "");
+}
+
+/** Whether a condition can look there: at the event, or where a duplicate key may be. */
+function isPlace(value: unknown): boolean {
+  return value === "event" || (value !== "" && isDuplicateKey(value));
+}
+
+/** A decimal number, as JSON writes it (RFC 8259 §6). */
+export function parseNumber(given: string): number | undefined {
+  return /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(given) ? Number(given) : undefined;
 }
 
 /** A boolean, or what an environment variable resolves to. */

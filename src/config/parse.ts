@@ -13,7 +13,9 @@ import {
   isFieldUsed,
   isTrue,
   isWithoutContent,
+  needsValue,
   normalisePath,
+  type Operator,
   placementField,
   rules,
   type SavedCredentials,
@@ -33,6 +35,12 @@ export interface WebhookConfig {
   /** The methods whose requests start the flow. */
   methods: readonly string[];
   returnQueryParams: boolean;
+  /** The events that start the flow, in the order of their outputs; empty for all. */
+  events: readonly string[];
+  /** What must hold for a request to start the flow. */
+  conditions: readonly Condition[];
+  /** Whether each of the events has an output of its own. */
+  outputPerEvent: boolean;
   /** Empty for any sender. */
   sender: string;
   access: TokenAccess | BasicAccess | JwtAccess | SignatureAccess;
@@ -53,6 +61,14 @@ export interface WebhookConfig {
   pace: Pace;
   /** After how long an attempt without an end has failed, in ms. */
   attemptTimeoutMs: number;
+}
+
+export interface Condition {
+  /** `event`, or as a duplicate key says. */
+  readonly place: string;
+  readonly operator: Operator;
+  /** Empty for `exists` and `missing`. */
+  readonly value: string;
 }
 
 /** Authentication by a token. */
@@ -148,6 +164,13 @@ export function parseConfig(
     path,
     methods: saved.methods,
     returnQueryParams: isTrue(saved.returnQueryParams),
+    events: saved.events,
+    conditions: saved.conditions.map(({ place, operator, value }) => ({
+      place,
+      operator,
+      value: needsValue(operator) ? text(value) : "",
+    })),
+    outputPerEvent: isTrue(saved.outputPerEvent) && saved.events.length > 0,
     sender: text(saved.sender),
     access,
     reply: parseReply(saved),
@@ -321,6 +344,9 @@ function findBreach(values: Readonly<Record<string, unknown>>): Breach | undefin
 }
 
 function findUnresolved(value: unknown): Breach | undefined {
-  if (Array.isArray(value)) return value.map(findUnresolved).find((each) => each !== undefined);
+  if (typeof value === "object" && value !== null)
+    return Object.values(value)
+      .map(findUnresolved)
+      .find((each) => each !== undefined);
   return isEnvironmentValue(value) ? { rule: "environment", value: String(value) } : undefined;
 }

@@ -13,7 +13,8 @@ import type { Duplicates } from "../deliveries/queue";
 import type { FlowReply } from "./flow-reply";
 import { type Problem, refuseOtherMethods } from "../request/problem";
 import type { GuaranteedFlow } from "./guaranteed";
-import { createMessage } from "./message";
+import { Filter } from "./filter";
+import { createMessage, sendMessage } from "./message";
 import type { Outcomes } from "./outcomes";
 
 /** How long a duplicate waits for the first delivery where the node itself replies, in ms. */
@@ -31,6 +32,8 @@ export interface Endpoint {
   readonly limit: number;
   /** Allowed addresses and rate; missing: no limits. */
   readonly limits: Limits | undefined;
+  /** Missing: every verified request starts the flow. */
+  readonly filter: Filter | undefined;
   /** Ignores duplicates; missing: they start the flow. */
   readonly duplicates: DuplicateGuard | undefined;
   /** Guaranteed delivery; missing where it is off. */
@@ -66,9 +69,10 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
     ...{ node, config, authenticator, sender, limit, guaranteed, records, outcomes },
     methodNotAllowed: refuseOtherMethods(config.methods),
     limits: createLimits(config, node.id, parts.limiting),
+    filter: config.events.length + config.conditions.length > 0 ? new Filter(config) : undefined,
     duplicates: how && new DuplicateGuard(how, parts.duplicates),
     newId: () => RED.util.generateId(),
-    deliver: (delivery, flowReply) => node.send(createMessage(RED, node, delivery, config, flowReply)),
+    deliver: (delivery, flowReply) => sendMessage(node, createMessage(RED, node, delivery, config, flowReply), config),
   };
 }
 

@@ -16,7 +16,7 @@ import { Problem, problems } from "../request/problem";
 import type { Completion } from "./completion";
 import type { DeployGate } from "./deploy-gate";
 import { FlowReply } from "./flow-reply";
-import { createMessage } from "./message";
+import { createMessage, sendMessage } from "./message";
 import type { Outcomes } from "./outcomes";
 
 interface GuaranteedServices {
@@ -105,7 +105,7 @@ export class GuaranteedFlow implements Consumer {
     const redact = (error: string) => this.#redact(error);
     const timeoutMs = config.attemptTimeoutMs;
     const result = reply?.ending ?? completion.follow(id, { redact, timeoutMs });
-    this.#node.send(message);
+    sendMessage(this.#node, message, config);
     return result;
   }
 

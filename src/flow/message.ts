@@ -7,6 +7,8 @@ import type { WebhookConfig } from "../config/parse";
 import type { IncomingDelivery } from "../deliveries/delivery";
 import { parseJson } from "../request/decode";
 import { Problem } from "../request/problem";
+import type { RequestInfo } from "../request/request-info";
+import { findEvent } from "./filter";
 import { type FlowReply, wrapResponse } from "./flow-reply";
 
 export function createMessage(
@@ -31,11 +33,29 @@ export function createMessage(
 }
 
 /**
+ * A delivery may be older than the list of events. Where its event is not on it any more, the message leaves by the first
+ * output: it was accepted, and is not lost.
+ */
+export function sendMessage(
+  node: Node,
+  message: NodeMessageInFlow,
+  { events, outputPerEvent }: Pick<WebhookConfig, "events" | "outputPerEvent">,
+): void {
+  if (!outputPerEvent) return node.send(message);
+  const output = Math.max(0, findEvent(events, message.topic));
+  node.send(Object.assign(Array<null | NodeMessageInFlow>(events.length).fill(null), { [output]: message }));
+}
+
+interface RequestWithQuery {
+  readonly req: Pick<RequestInfo, "method" | "query">;
+}
+
+/**
  * Requests by GET have no body of their own: their payload is the query. Where the sender signs, it is the body, which
  * the signature covers.
  */
 export function composePayload(
-  { body: decoded, isPayload, req }: Pick<IncomingDelivery, "body" | "isPayload" | "req">,
+  { body: decoded, isPayload, req }: Pick<IncomingDelivery, "body" | "isPayload"> & RequestWithQuery,
   { returnQueryParams, access, sender }: Pick<WebhookConfig, "returnQueryParams" | "access" | "sender">,
 ): unknown {
   if (isPayload) return decoded;

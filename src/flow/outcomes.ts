@@ -63,6 +63,8 @@ interface OutcomeEvents {
   accepted: [AcceptedEvent];
   /** The flow was not started. */
   duplicate: [AcceptedEvent];
+  /** The flow was not started: the node takes other requests only. `event` is the sender's name of it. */
+  filtered: [NodeEvent & { readonly event: string | undefined }];
   replied: [RepliedEvent];
   /** The flow did not reply in time. */
   unanswered: [NodeEvent & { readonly id: string }];

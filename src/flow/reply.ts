@@ -114,7 +114,7 @@ interface ReplySettings {
 export function composeSuccess(
   { config: { reply }, sender }: ReplySettings,
   isTest: boolean,
-  ours: { status: "accepted" | "duplicate"; id: string },
+  ours: { status: "accepted" | "duplicate"; id: string } | { status: "filtered" },
 ): Reply {
   const isByNode = reply.by === "now" && !isTest;
   const { status, body, type } = isByNode ? reply : toTestRequests;

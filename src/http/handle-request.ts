@@ -1,4 +1,4 @@
-// A request for an endpoint: authenticate, read, verify, decode, deduplicate, store, dispatch, reply.
+// A request for an endpoint: authenticate, read, verify, decode, filter, deduplicate, store, dispatch, reply.
 
 import type { Authenticated, HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator";
 import { readSenderDelivery } from "../auth/signature/fields";
@@ -10,12 +10,14 @@ import type { DeployGate } from "../flow/deploy-gate";
 import type { Endpoint } from "../flow/endpoint";
 import type { EndpointRegistry } from "../flow/endpoints";
 import { FlowReply } from "../flow/flow-reply";
+import { composePayload } from "../flow/message";
 import type { AcceptedEvent } from "../flow/outcomes";
 import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "../flow/reply";
 import { memoryBudget } from "../request/body";
 import { type Content, parseContentType } from "../request/decode";
 import { readParameters } from "../request/path-patterns";
 import { Interference, Problem, problems } from "../request/problem";
+import { toObject } from "../request/target";
 import { describeRequest, redactPath, removeCredential } from "../request/request-info";
 import { type Exchange, getHead, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
 import { isPattern } from "../config/fields";
@@ -119,6 +121,12 @@ async function accept(
   const needsBytes = endpoint.config.rawBody || guard?.needsBytes === true || hasFiles;
   if (needsBytes && !received.hasBytes) throw new Interference("bytesGone");
   const webhook = describeWebhook(exchange, endpoint, authenticated, content);
+  const isWanted = endpoint.filter?.accepts({
+    ...{ event: webhook.event, head: getHead(exchange), content: content.bytes },
+    payload: () => readPayload(exchange, endpoint, content),
+  });
+  if (isWanted instanceof Problem) return isWanted;
+  if (isWanted === false) return replyToFiltered(exchange, endpoint, isTest, webhook.event);
   const id = endpoint.newId();
   const params = readParameters(endpoint.config.path, exchange.path);
   const known = { head: getHead(exchange), bytes, content: content.bytes, id: webhook.id, params };
@@ -185,6 +193,12 @@ function describeWebhook(
   // An id with a secret in it cannot be used: redacted, all of them would be the same.
   const safe = values.filter(([, text]) => !authenticator.redactor.contains(text));
   return { sender: sender.id, ...(Object.fromEntries(safe) as Pick<Webhook, "event" | "id">), ...proof };
+}
+
+/** The payload that conditions see, without the query beside it. */
+function readPayload({ request, search }: Exchange, { config }: Endpoint, { value }: Content): unknown {
+  const req = { method: request.method ?? "", query: toObject(new URLSearchParams(search)) };
+  return composePayload({ body: value, req }, { ...config, returnQueryParams: false });
 }
 
 /** Starts the flow and replies. */
@@ -259,6 +273,17 @@ function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): u
   endpoint.outcomes.emit("duplicate", { ...toEvent(accepted), id });
   const noted = noteAnswer(reply.body, endpoint.authenticator.redactor);
   endpoint.records?.came(delivery, sent, { ...replied, ...noted, state: "duplicate", duplicateOf: id });
+}
+
+/** Replies as to an accepted request. Nothing is stored. */
+function replyToFiltered(
+  { request, response }: Exchange,
+  endpoint: Endpoint,
+  isTest: boolean,
+  event: string | undefined,
+): undefined {
+  sendReply(request, response, composeSuccess(endpoint, isTest, { status: "filtered" }));
+  endpoint.outcomes.emit("filtered", { node: endpoint.node.id, event });
 }
 
 /** Replies when it is too late to refuse: where a middleware in front makes that fail, the connection is closed. */

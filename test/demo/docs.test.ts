@@ -179,8 +179,8 @@ describe("the documentation of settings, commands and flows", () => {
   });
 
   it("has each field, metric and status of a reply in docs/reference.md", () => {
-    // The settings of senders are saved as one field, and have a label each.
-    const { senderSettings: _settings, ...others } = defaults;
+    // The settings of senders are saved as one field, and have a label each; that of outputs is for the editor alone.
+    const { senderSettings: _settings, outputs: _outputs, ...others } = defaults;
     const settings = Object.values(senders).flatMap((sender) => sender.settings ?? []);
     const names = [...Object.keys(others), ...credentialNames, ...settings] as (keyof typeof catalog.label)[];
     const fields = [...reference.section("Fields").matchAll(/^\| (\*\*.+?) +\|/gm)].flatMap(([, cell = ""]) => cell.split(", ")); // prettier-ignore

@@ -11,7 +11,13 @@ declare const RED: {
   editor: { edit(node: object): void };
   settings: Record<Setting, unknown>;
   view: { reveal: (id: string) => void };
-  nodes: { node(id: string): Record<string, unknown> | null; filterNodes(filter: { type: string }): { id: string }[] };
+  nodes: {
+    node(id: string): Record<string, unknown> | null;
+    filterNodes(filter: { type: string }): { id: string }[];
+    eachLink(
+      look: (link: { source: { id: string }; sourcePort: number | string; target: { id: string } }) => void,
+    ): void;
+  };
 };
 
 /** A field of the form, by the name of what is saved. */
@@ -21,7 +27,16 @@ export type FormField = Exclude<keyof SavedFields, "senderSettings"> | Credentia
 export type Entered = Partial<Record<FormField, string | boolean>>;
 
 /** The sections of the form, from top to bottom. */
-export const sections = ["verification", "message", "reply", "duplicates", "limits", "guaranteed", "terminal"] as const;
+export const sections = [
+  "verification",
+  "filter",
+  "message",
+  "reply",
+  "duplicates",
+  "limits",
+  "guaranteed",
+  "terminal",
+] as const;
 export type Section = (typeof sections)[number];
 
 /** What the form gives to the sender. */
@@ -30,7 +45,7 @@ type GivenItem = "url" | "contentType" | "header" | "token" | "user" | "password
 /** What the form may point out. */
 type Note =
   | ("yours" | "seen" | "closed" | "taken" | "reach" | "duplicates" | "no-id" | "without-key" | "json")
-  | ("loopback" | "forgeable" | "no-store" | "guarded" | "token-guarded" | "secret");
+  | ("loopback" | "forgeable" | "no-store" | "no-event" | "guarded" | "token-guarded" | "secret");
 
 /** What the runtime lets the editor know of its settings. */
 type Setting = `webhookTrigger${"BaseUrl" | "HasNodeAuth" | "Deliveries" | "Guaranteed" | "Roots"}`;
@@ -253,6 +268,29 @@ export class Editor {
   /** Whether the editor takes a node for changed since it was deployed. */
   async isChanged(id: string): Promise<boolean> {
     return (await this.saved(id, "changed")) === true;
+  }
+
+  /** The outputs of a node that have wires, with the nodes at their ends, in order. */
+  async wires(id: string): Promise<[output: number, target: string][]> {
+    return this.page.evaluate((wanted) => {
+      const found: [number, string][] = [];
+      RED.nodes.eachLink(({ source, sourcePort, target }) => {
+        if (source.id === wanted) found.push([Number(sourcePort), target.id]);
+      });
+      return found.sort(([one], [other]) => one - other);
+    }, id);
+  }
+
+  /** The labels of a node's outputs. */
+  async outputLabels(id: string, count: number): Promise<string[]> {
+    return this.page.evaluate(
+      ([wanted, length]) => {
+        const node = RED.nodes.node(wanted);
+        const { outputLabels } = node?._def as { outputLabels: (this: unknown, index: number) => string };
+        return Array.from({ length }, (_, index) => outputLabels.call(node, index));
+      },
+      [id, count] as const,
+    );
   }
 
   setting(name: Setting): Promise<unknown> {

@@ -6,7 +6,7 @@ export const token = "0123456789abcdefghijABCDEFGHIJ-_~.!$*+,=";
 export const bearer = { Authorization: `Bearer ${token}` };
 
 /** The fields that have specs of their own. All others, new ones too, are tried by the specs that use `handlingFields`. */
-const fieldsWithOwnSpecs = ["name", "relativePath", "methods", "returnQueryParams", "verificationMethod", "queryParameter", "headerParameter", "keySource", "jwksUrl", "publicKey", "issuer", "audience", "requiredClaim", "sender", "scheme", "senderSettings"] as const; // prettier-ignore
+const fieldsWithOwnSpecs = ["name", "relativePath", "methods", "events", "conditions", "outputPerEvent", "outputs", "returnQueryParams", "verificationMethod", "queryParameter", "headerParameter", "keySource", "jwksUrl", "publicKey", "issuer", "audience", "requiredClaim", "sender", "scheme", "senderSettings"] as const; // prettier-ignore
 export type HandlingField = Exclude<keyof SavedFields, (typeof fieldsWithOwnSpecs)[number]>;
 
 /** The fields that say what becomes of requests. */

@@ -6,6 +6,8 @@ export const uncalled: NodeReport = {
   refused: 0,
   handshakes: 0,
   duplicates: 0,
+  filtered: 0,
+  filteredEvents: [],
   withoutKey: 0,
   unanswered: 0,
   hasSecret: false,

@@ -102,6 +102,7 @@ export class Reception {
       sender: sender && { id: sender, row: senders[sender] },
       limit,
       limits: undefined,
+      filter: undefined,
       duplicates: this.duplicates,
       guaranteed: undefined,
       records: undefined,

@@ -16,11 +16,15 @@ import {
   identityRule,
   isEnvironmentValue,
   isFieldUsed,
+  isObject,
   isTrue,
   methods,
+  needsValue,
   type ObjectField,
+  type Operator,
   placementField,
   rules,
+  type SavedCondition,
   type SavedFields,
   type Settings,
   text,
@@ -48,9 +52,9 @@ export function form(): JQuery {
 /** Triggered on the form when something that it shows has changed outside of its fields. */
 export const updateEvent = "webhook-trigger-update";
 
-/** Node-RED fills and reads the fields with these ids, except those of scheme and methods. */
+/** Node-RED fills and reads the fields with these ids, except those of scheme and of lists. */
 export function input(field: Field): JQuery {
-  if (field === "methods") return $("#webhook-trigger-methods");
+  if (field === "methods" || field === "events" || field === "conditions") return $(`#webhook-trigger-${field}`);
   return $(field === "scheme" ? "#node-input-scheme-text" : `#node-input-${field}`);
 }
 
@@ -91,12 +95,20 @@ export const settingFields = [
   "arm",
 ] as const;
 
-/** Filled and read by Node-RED itself. */
+/** Filled by Node-RED itself with what it reads again. */
 const isPlain = (field: keyof SavedFields): field is Exclude<keyof SavedFields, ObjectField> =>
-  !["scheme", "senderSettings", "methods"].includes(field);
+  !["scheme", "senderSettings", "methods", "events", "conditions", "outputs"].includes(field);
 const plainFields = fieldNames.filter(isPlain);
 
-export const fields: readonly Field[] = [...plainFields, "scheme", "methods", ...credentialNames, ...settingFields];
+export const fields: readonly Field[] = [
+  ...plainFields,
+  "scheme",
+  "methods",
+  "events",
+  "conditions",
+  ...credentialNames,
+  ...settingFields,
+];
 
 /** As it would be saved. */
 export function valuesInForm(node: WebhookNode): SavedFields {
@@ -104,6 +116,7 @@ export function valuesInForm(node: WebhookNode): SavedFields {
   const values = {
     ...saved,
     methods: methodsInForm(node),
+    ...filterInForm(node),
     scheme: schemeInForm(node),
     senderSettings: settingsInForm(node),
   };
@@ -165,6 +178,38 @@ function methodsInForm(node: WebhookNode): readonly string[] {
   const others = saved.filter((each) => !methods.some((method) => method === each));
   const chosen = [...methods.filter((method) => ticked.has(method)), ...others];
   return isSame([...chosen].sort(), [...saved].sort()) ? given : chosen;
+}
+
+/** A flow file may have been written by hand. */
+export function asList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** As they would be saved; empty rows are left out. */
+export function filterInForm(node: WebhookNode): Pick<SavedFields, "events" | "conditions"> {
+  const saved = withDefaults(node);
+  const rows = (field: "events" | "conditions") =>
+    input(field)
+      .children()
+      .toArray()
+      .map((row) => $(row).find("input, select").toArray().map((control) => String($(control).val()).trim())); // prettier-ignore
+  const events = rows("events").flatMap(([event = ""]) => (event === "" ? [] : [event]));
+  const conditions = rows("conditions").flatMap(([place = "", operator, value = ""]): SavedCondition[] => {
+    if (place === "" && value === "") return [];
+    const kind = operator as Operator;
+    return [needsValue(kind) ? { place, operator: kind, value } : { place, operator: kind }];
+  });
+  return {
+    events: isSame(events, saved.events) ? saved.events : events,
+    conditions: isSame(conditions.map(asTexts), asList(saved.conditions).map(asTexts)) ? saved.conditions : conditions,
+  };
+}
+
+/** A number equals its text. */
+function asTexts(condition: unknown): unknown {
+  if (!isObject(condition)) return condition;
+  const { place, operator, value } = condition;
+  return [place, operator, needsValue(operator as Operator) ? text(value) : ""];
 }
 
 /** Anything but an object stays as typed. */
@@ -415,8 +460,8 @@ const checkedFields = Object.keys(checks) as readonly Field[];
 
 /** The broken rules of the open form. */
 export function brokenRules(node: WebhookNode): Map<Field, BrokenRule> {
-  const { methods, scheme } = valuesInForm(node);
-  const objects: Partial<Record<Field, unknown>> = { methods, scheme };
+  const { methods, scheme, events, conditions } = valuesInForm(node);
+  const objects: Partial<Record<Field, unknown>> = { methods, scheme, events, conditions };
   const found = checkedFields.map((field) => {
     return [field, brokenRule(node, field, field in objects ? objects[field] : fieldValue(field))] as const;
   });

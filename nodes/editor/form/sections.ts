@@ -11,6 +11,7 @@ import { docsUrl, formatDuration, parseJson } from "../host";
 import {
   brokenRules,
   fieldValue,
+  filterInForm,
   findSecretHeader,
   findSender,
   getReport,
@@ -23,11 +24,13 @@ import {
   valuesInForm,
   type WebhookNode,
 } from "./fields";
+import { describeFilter, showFilter } from "./filter";
 import { describeCommand } from "./handover";
 
 /** The summaries of the sections. */
 const sections: Readonly<Record<string, (node: WebhookNode) => string>> = {
   verification: describeVerification,
+  filter: describeFilter,
   message: describeMessage,
   reply: describeReply,
   duplicates: describeDuplicates,
@@ -46,6 +49,7 @@ const wasBroken = "was-broken";
 
 /** Renews sections and headings, and opens sections with problems. */
 export function showSections(node: WebhookNode): void {
+  showFilter(node);
   showMessage(node);
   showReply(node);
   showDuplicates(node);
@@ -88,7 +92,7 @@ function describeVerification(node: WebhookNode): string {
 /** Shows the message of a test request. */
 function showMessage(node: WebhookNode): void {
   const sender: Sender | undefined = findSender(inputValue("sender"));
-  const test = makeTestRequest(sender ?? {});
+  const test = makeTestRequest(sender ?? {}, filterInForm(node).events);
   const isByUrl = valuesInForm(node).methods[0] === "GET";
   const [body, query] = isByUrl ? ["", { text: testBody }] : [parseJson(test.body)?.value ?? test.body, {}];
   const payload = isTicked("returnQueryParams") ? { body, query } : isPayloadQuery(node) ? query : body;

@@ -52,7 +52,7 @@ function show(node: WebhookNode, report: NodeReport | undefined): void {
 }
 
 function describeLast(node: WebhookNode, report: NodeReport): string {
-  const { accepted, refused, handshakes, duplicates, unanswered, last, credential } = report;
+  const { accepted, refused, handshakes, duplicates, filtered, unanswered, last, credential } = report;
   if (!last) return node._("lastRequest.none");
   const counts = { accepted: String(accepted), refused: String(refused), handshakes: String(handshakes) };
   const parts = [
@@ -60,6 +60,7 @@ function describeLast(node: WebhookNode, report: NodeReport): string {
     node._(handshakes > 0 ? "lastRequest.sumWithHandshakes" : "lastRequest.sum", counts),
   ];
   if (duplicates > 0) parts.push(node._("status.duplicates", { duplicates: String(duplicates) }));
+  if (filtered > 0) parts.push(node._("status.filtered", { filtered: String(filtered) }));
   if (unanswered > 0) parts.push(node._("status.unanswered", { unanswered: String(unanswered) }));
   if (credential !== undefined) parts.push(node._(`lastRequest.${credential}`));
   return parts.join(" · ");

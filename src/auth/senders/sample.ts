@@ -9,24 +9,30 @@ export interface TestRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** Stands for an event and an id. */
+/** Stands for an id, and for an event where the node takes all. */
 const sampleValue = "test";
 
 /**
  * The body of a test request: a text, or for a sender with events JSON or a form, with an event and an id where it has
  * them.
+ *
+ * @param events those that the node takes; empty for all
  */
-export function makeTestRequest({ event, id }: Pick<Sender, "event" | "id">): TestRequest {
+export function makeTestRequest(
+  { event, id }: Pick<Sender, "event" | "id">,
+  [wanted = sampleValue]: readonly string[] = [],
+): TestRequest {
   if (event === undefined) return { body: testBody, headers: { "Content-Type": "text/plain" } };
   const sources: readonly Source[] = [event, ...(id?.from.slice(0, 1) ?? [])];
   const headers: Record<string, string> = {};
   const form = new URLSearchParams({ text: testBody });
   let json: unknown = { text: testBody };
   for (const source of sources) {
+    const value = source === event ? wanted.replace(/\*$/, sampleValue) : sampleValue;
     const [, from, name = ""] = /^(\w+)\??:(.+)$/.exec(source) ?? [];
-    if (from === "header") headers[name] = sampleValue;
-    else if (from === "form") form.set(name, sampleValue);
-    else if (from === "json") json = withMember(json, name.split("."));
+    if (from === "header") headers[name] = value;
+    else if (from === "form") form.set(name, value);
+    else if (from === "json") json = withMember(json, name.split("."), value);
   }
   const isForm = sources.some((source) => source.startsWith("form:"));
   const type = isForm ? "application/x-www-form-urlencoded" : "application/json";
@@ -34,9 +40,9 @@ export function makeTestRequest({ event, id }: Pick<Sender, "event" | "id">): Te
 }
 
 /** Adds a member at a path, in which numbers and `*` are places in arrays. */
-function withMember(value: unknown, [step, ...more]: readonly string[]): unknown {
-  if (step === undefined) return sampleValue;
-  if (/^(?:\d+|\*)$/.test(step)) return [withMember(Array.isArray(value) ? value[0] : undefined, more)];
+function withMember(value: unknown, [step, ...more]: readonly string[], member: string): unknown {
+  if (step === undefined) return member;
+  if (/^(?:\d+|\*)$/.test(step)) return [withMember(Array.isArray(value) ? value[0] : undefined, more, member)];
   const members = { ...(value as Readonly<Record<string, unknown>> | undefined) };
-  return { ...members, [step]: withMember(members[step], more) };
+  return { ...members, [step]: withMember(members[step], more, member) };
 }

@@ -80,7 +80,7 @@ export class Fields {
         return this.#form[0]?.getAll(name) ?? [];
       case "json":
       case "json?":
-        return this.json === undefined ? [] : valuesIn(this.json, name.split("."));
+        return this.json === undefined ? [] : findMembers(this.json, name.split("."));
       case "lit":
         return [name];
       default:
@@ -111,20 +111,20 @@ export class Fields {
   }
 }
 
-/** Own members only, and elements by position: `length` is no member. */
-function valuesIn(value: Json, [step, ...rest]: string[]): Json[] {
+/** The values at a path. Own members only, and elements by position: `length` is no member. */
+export function findMembers(value: Json, [step, ...rest]: string[]): Json[] {
   if (step === undefined) return [value];
   if (typeof value !== "object" || value === null) return [];
   if (Array.isArray(value) && step === "*") {
     // A missing element must not go unnoticed.
     return value.flatMap((element) => {
-      const values = valuesIn(element, rest);
+      const values = findMembers(element, rest);
       return values.length === 0 ? [null] : values;
     });
   }
   const isMember = Object.hasOwn(value, step) && (!Array.isArray(value) || /^\d+$/.test(step));
   const member = isMember ? (value as Record<string, Json>)[step] : undefined;
-  return member === undefined ? [] : valuesIn(member, rest);
+  return member === undefined ? [] : findMembers(member, rest);
 }
 
 /** Whole numbers beyond 2^53 are no text: parsing has rounded them (RFC 8259 §6). */

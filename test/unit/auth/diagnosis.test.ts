@@ -154,9 +154,9 @@ describe("the explanation of a refusal", () => {
       const names = [...(texts.get(key) ?? "").matchAll(/__(\w+)__/g)].map(([, name]) => name);
       [...new Set(names)].sort().should.eql(Object.keys(values).sort(), key);
     }
-    // The others are those of missed requests, of Basic authentication, JSON Web Tokens and certificates.
+    // The others are those of filters and missed requests, of Basic authentication, JSON Web Tokens and certificates.
     const keys = [...texts.keys()].filter(
-      (key) => key !== "looksLike" && !/^(?:(?:path|front)[A-Z]|basic\.|jwt\.|fetch\.|certificate\.)/.test(key),
+      (key) => key !== "looksLike" && !/^(?:condition$|(?:path|front)[A-Z]|basic\.|jwt\.|fetch\.|certificate\.)/.test(key),
     );
     keys.sort().should.eql([...new Set(reasons.map(({ key }) => key))].sort());
   });

@@ -23,6 +23,7 @@ const jwt = {
 } as const;
 
 const plain = {
+  ...{ events: [], conditions: [], outputPerEvent: false },
   methods: ["POST"],
   reply: { by: "now", status: 200, body: "", type: "application/json" },
   duplicates: undefined,
@@ -228,6 +229,53 @@ describe("parseConfig", () => {
       ["how long an attempt may take", { guaranteed: true, attemptTimeout: "86400" }, { attemptTimeoutMs: 86_400_000 }],
     ]; // prettier-ignore
     for (const [name, fields, expected] of read) it(name, () => parse(fields).should.containEql(expected));
+  });
+
+  describe("reads which requests start the flow:", () => {
+    const is = { place: "json:a", operator: "is", value: "1" };
+    for (const [what, fields, expected] of [
+      [
+        "events with an output each",
+        { events: ["push", "a b*", "*"], outputPerEvent: "true" },
+        { events: ["push", "a b*", "*"], outputPerEvent: true },
+      ],
+      ["one output where there are no events", { outputPerEvent: true }, { outputPerEvent: false }],
+      [
+        "conditions, with numbers as texts",
+        {
+          conditions: [
+            { ...is, value: 1 },
+            { place: "event", operator: "exists" },
+          ],
+        },
+        { conditions: [is, { place: "event", operator: "exists", value: "" }] },
+      ],
+    ] as const) {
+      it(what, () => parse(fields).should.containEql(expected));
+    }
+    for (const events of ["push", [""], [" push"], ["push "], ["a*b"], ["**"], ["push", "push"], [1], null]) {
+      it(`but no events that could not be meant: ${JSON.stringify(events)}`, () => {
+        parse({ events }).should.eql({ rule: "events", value: "" });
+      });
+    }
+    for (const broken of [
+      ...[null, "a", [], { ...is, place: "" }, { ...is, place: "payload.a" }, { ...is, place: "json:a.*" }],
+      ...[
+        { ...is, operator: "like" },
+        { ...is, value: "" },
+        { ...is, operator: "above", value: "much" },
+        { place: "event" },
+      ],
+    ]) {
+      it(`and no such condition: ${JSON.stringify(broken)}`, () => {
+        parse({ conditions: [broken] }).should.eql({ rule: "conditions", value: "" });
+      });
+    }
+
+    it("environment for a variable in a list that is not set", () => {
+      parse({ events: ["${NAME}"] }).should.eql({ rule: "environment", value: "${NAME}" });
+      parse({ conditions: [{ ...is, value: "${NAME}" }] }).should.eql({ rule: "environment", value: "${NAME}" });
+    });
   });
 
   describe("names the broken rule of what becomes of requests:", () => {

@@ -1,0 +1,161 @@
+// The section *Filter*: the events and conditions in rows, and the outputs that follow from them.
+
+import { documentedEvents } from "../../../src/auth/senders/events";
+import { isObject, isTrue, needsValue, type Operator, operators, type SavedFields, text, withDefaults } from "../../../src/config/fields"; // prettier-ignore
+import type { SummaryPage } from "../../../src/deliveries/summary";
+import { renewContent } from "../host";
+import {
+  asList,
+  filterInForm,
+  findSender,
+  form,
+  getReport,
+  input,
+  inputValue,
+  isSame,
+  isTicked,
+  updateEvent,
+  valuesInForm,
+  type WebhookNode,
+} from "./fields";
+
+/** How many names of events are offered at a time. */
+const maxOffered = 12;
+/** How many deliveries are looked at for their events. */
+const learntFrom = "200";
+
+export function prepareFilter(node: WebhookNode): void {
+  const { events, conditions } = withDefaults(node);
+  for (const event of asList(events)) addEvent(node, text(event));
+  for (const condition of asList(conditions)) addCondition(node, isObject(condition) ? condition : {});
+  $("#webhook-trigger-add-event").on("click", () => addEvent(node, "").find("input").trigger("focus"));
+  $("#webhook-trigger-add-condition").on("click", () => addCondition(node, {}).find("input").first().trigger("focus"));
+  $("#webhook-trigger-section-filter").one("toggle", () => void learnEvents(node));
+}
+
+function addEvent(node: WebhookNode, event: string): JQuery {
+  const name = $("<input>", { type: "text", value: event, spellcheck: "false", "aria-label": node._("filter.event") });
+  return addRow(node, "events", name);
+}
+
+function addCondition(node: WebhookNode, { place, operator, value }: Readonly<Record<string, unknown>>): JQuery {
+  const label = (name: string) => ({ "aria-label": node._(`filter.${name}`), placeholder: node._(`filter.${name}`) });
+  const look = { type: "text", spellcheck: "false" } as const;
+  const placeInput = $("<input>", { ...look, value: text(place), ...label("place") });
+  placeInput.attr("list", "webhook-trigger-places");
+  const choice = $("<select>", { "aria-label": node._("filter.operator") });
+  choice.append(operators.map((each) => new Option(node._(`filter.operators.${each}`), each)));
+  choice.val(operators.find((each) => each === operator) ?? operators[0]);
+  const wanted = $("<input>", { ...look, value: text(value), ...label("value") });
+  const showValue = () => wanted.css("visibility", needsValue(choice.val() as Operator) ? "" : "hidden");
+  choice.on("input", showValue);
+  showValue();
+  return addRow(node, "conditions", placeInput, choice, wanted);
+}
+
+function addRow(node: WebhookNode, field: "events" | "conditions", ...controls: JQuery[]): JQuery {
+  const row = $("<div>", { class: "webhook-trigger-filter-row" }).append(controls);
+  const remove = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small" });
+  remove.attr({ "aria-label": node._("filter.remove"), title: node._("filter.remove") });
+  remove.append($("<i>", { class: "fa fa-remove", "aria-hidden": "true" })).on("click", () => {
+    row.remove();
+    $(field === "events" ? "#webhook-trigger-add-event" : "#webhook-trigger-add-condition").trigger("focus");
+    form().trigger(updateEvent);
+  });
+  row.append(remove);
+  input(field).append(row);
+  form().trigger(updateEvent);
+  return row;
+}
+
+/** Renews what depends on the events: the names that are offered, and the outputs. */
+export function showFilter(node: WebhookNode): void {
+  const { events } = filterInForm(node);
+  offerEvents(node, events);
+  const hasOutputs = events.length > 0;
+  input("outputPerEvent").closest(".form-row").toggle(hasOutputs);
+  $("#webhook-trigger-note-no-event").toggle(hasOutputs && isWithoutEvents());
+  $("#node-input-outputs").val(mapOutputs(withDefaults(node), { ...valuesInForm(node), events }));
+}
+
+/** Whether the requests of the sender have no event, so that a list of events lets none through. */
+function isWithoutEvents(): boolean {
+  const sender = inputValue("sender");
+  return sender === "" || (findSender(sender) !== undefined && !hasEvent(sender));
+}
+
+function hasEvent(sender: string): boolean {
+  const known: { readonly event?: string } | undefined = findSender(sender);
+  return known?.event !== undefined;
+}
+
+const learnt = "learnt-events";
+
+/** Remembers the events of the deliveries that are stored. Without permission, there are none. */
+async function learnEvents(node: WebhookNode): Promise<void> {
+  try {
+    const query = { node: node.id, limit: learntFrom };
+    const { deliveries } = (await $.getJSON("webhook-trigger/deliveries", query)) as SummaryPage;
+    form().data(
+      learnt,
+      deliveries.flatMap(({ event }) => (event === null ? [] : [event])),
+    );
+    form().trigger(updateEvent);
+  } catch {
+    // The sender's documented events are offered.
+  }
+}
+
+/** Buttons that add an event which was seen, or which the sender documents. */
+function offerEvents(node: WebhookNode, chosen: readonly string[]): void {
+  const sender = inputValue("sender");
+  const seen = [...(getReport().filteredEvents ?? []), ...((form().data(learnt) ?? []) as readonly string[])];
+  const known = new Set([...seen, ...(findSender(sender) ? (documentedEvents[sender] ?? []) : [])]);
+  const offered = [...known].filter((event) => !chosen.includes(event)).slice(0, maxOffered);
+  const place = $("#webhook-trigger-offered");
+  place.closest(".webhook-trigger-offer").toggle(offered.length > 0);
+  // The focus stays while nothing changes.
+  if (isSame(place.data("offered"), offered)) return;
+  place.data("offered", offered);
+  renewContent(
+    place,
+    offered.map((event) => {
+      const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", text: event });
+      button.attr("aria-label", node._("filter.take", { event }));
+      return button.on("click", () => addEvent(node, event));
+    }),
+  );
+}
+
+/**
+ * What Node-RED's editor needs to keep the wires at their events: the number of outputs or, where one has moved, the new
+ * position of each output there was, -1 for one that is gone, and a name for each that is new.
+ */
+function mapOutputs(saved: SavedFields, next: SavedFields): string {
+  const [before, after] = [namesOfOutputs(saved), namesOfOutputs(next)];
+  // A single output for everything becomes the first one, and the first one becomes it again.
+  const find = (name: string, index: number) =>
+    name === "" || after[0] === "" ? (index === 0 ? 0 : -1) : after.indexOf(name);
+  const moved = before.map(find);
+  const isInPlace = moved.every((position, index) => position === index);
+  if (isInPlace) return String(after.length);
+  const added = after.map((_, index) => index).filter((index) => !moved.includes(index));
+  return JSON.stringify(Object.fromEntries([...moved.entries(), ...added.map((index) => [`new${index}`, index])]));
+}
+
+/** A single empty name where all events share an output. */
+export function namesOfOutputs({
+  events,
+  outputPerEvent,
+}: Pick<SavedFields, "events" | "outputPerEvent">): readonly string[] {
+  return isTrue(outputPerEvent) && events.length > 0 ? events : [""];
+}
+
+export function describeFilter(node: WebhookNode): string {
+  const { events, conditions } = filterInForm(node);
+  if (events.length + conditions.length === 0) return node._("filter.none");
+  const parts = events.length > 3 ? [node._("filter.events", { count: String(events.length) })] : [...events];
+  if (conditions.length > 0) parts.push(node._("filter.conditions", { count: String(conditions.length) }));
+  if (isTicked("outputPerEvent") && events.length > 0) parts.push(node._("filter.outputs"));
+  return parts.join(", ");
+}

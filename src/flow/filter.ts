@@ -1,0 +1,85 @@
+// Which verified requests start the flow: their events, and what must hold.
+
+import { Fields, findMembers, type RequestHead } from "../auth/signature/fields";
+import type { Source } from "../auth/senders/sender";
+import { parseNumber } from "../config/fields";
+import type { Condition, WebhookConfig } from "../config/parse";
+import { type Json, parseJson } from "../request/decode";
+import { Problem, problems } from "../request/problem";
+
+/** A request as a filter sees it. */
+interface Filtered {
+  readonly event: string | undefined;
+  readonly head: RequestHead;
+  /** The body without its content codings. */
+  readonly content: () => Buffer;
+  /** Of the message; without the query where `payload` would have both. */
+  readonly payload: () => unknown;
+}
+
+type Settings = Pick<WebhookConfig, "events" | "conditions">;
+
+export class Filter {
+  readonly #settings: Settings;
+
+  constructor(settings: Settings) {
+    this.#settings = settings;
+  }
+
+  /**
+   * @returns whether the request starts the flow; a problem where a condition cannot be evaluated, so that what was
+   *   misspelt is noticed
+   */
+  accepts(request: Filtered): boolean | Problem {
+    const { events, conditions } = this.#settings;
+    if (events.length > 0 && findEvent(events, request.event) === -1) return false;
+    let isAccepted = true;
+    for (const condition of conditions) {
+      const holds = evaluate(condition, () => readPlace(condition.place, request));
+      if (holds === undefined) return problems.uncheckable.because("condition", { place: condition.place });
+      isAccepted &&= holds;
+    }
+    return isAccepted;
+  }
+}
+
+/** The position of the first name that an event has; -1 where there is none. */
+export function findEvent(events: readonly string[], event: string | undefined): number {
+  if (event === undefined) return -1;
+  return events.findIndex((name) => (name.endsWith("*") ? event.startsWith(name.slice(0, -1)) : event === name));
+}
+
+/** Texts, or values of JSON; several for a repeated header field or parameter. */
+function readPlace(place: string, { event, head, content, payload }: Filtered): readonly unknown[] {
+  if (place === "event") return event === undefined ? [] : [event];
+  if (place === "body") return [content().toString()];
+  if (!place.startsWith("json:")) return new Fields(head).values(place as Source);
+  const value = payload();
+  const isText = typeof value === "string" || Buffer.isBuffer(value);
+  const json = isText ? parseJson(value.toString()) : (value as Json);
+  return json instanceof Problem ? [] : findMembers(json, place.slice("json:".length).split("."));
+}
+
+/** @returns nothing where the values cannot be compared */
+function evaluate({ operator, value: wanted }: Condition, read: () => readonly unknown[]): boolean | undefined {
+  const [found, ...repeated] = read();
+  if (operator === "exists") return found !== undefined;
+  if (operator === "missing") return found === undefined;
+  if (repeated.length > 0) return undefined;
+  if (operator === "contains" && Array.isArray(found)) return found.some((each) => toText(each) === wanted);
+  const text = toText(found);
+  if (text === undefined) return undefined;
+  if (operator === "is") return text === wanted;
+  if (operator === "isNot") return text !== wanted;
+  if (operator === "contains") return text.includes(wanted);
+  const number = parseNumber(text);
+  if (number === undefined) return undefined;
+  return operator === "above" ? number > Number(wanted) : number < Number(wanted);
+}
+
+/** Nothing for objects, and for whole numbers beyond 2^53, which parsing has rounded (RFC 8259 §6). */
+function toText(value: unknown): string | undefined {
+  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) return undefined;
+  if (value === undefined || (typeof value === "object" && value !== null)) return undefined;
+  return typeof value === "string" ? value : JSON.stringify(value);
+}

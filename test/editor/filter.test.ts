@@ -1,0 +1,128 @@
+import { createHmac } from "node:crypto";
+import should from "should";
+import { catalogText } from "../harness/browser";
+import { tab, webhook } from "../harness/flow";
+import { send } from "../harness/http";
+import { useEditor } from "../harness/stage";
+
+const github = { sender: "github", verificationMethod: "signature", credentials: { secret: "key" } };
+const saved = {
+  events: ["push", "issues", "star"],
+  conditions: [{ place: "json:n", operator: "above", value: 5 }, { place: "query:a", operator: "exists" }],
+  ...{ outputPerEvent: true, outputs: 3, wires: [["one"], ["two"], ["three"]] },
+}; // prettier-ignore
+const text = (key: string, values: Record<string, string> = {}) => catalogText(`filter.${key}`, values);
+
+describe("the section Filter of the form", () => {
+  const flow = tab(
+    webhook("new", "/new", github),
+    webhook("filled", "/filled", { ...github, ...saved }),
+    webhook("seen", "/seen", { ...github, events: ["push"] }),
+    webhook("any", "/any", { events: ["push"] }),
+    ...["one", "two", "three"].map((id) => ({ id, type: "sink", wires: [] })),
+  );
+  const { editor, nodeRed } = useEditor(flow);
+  const rows = (list: "events" | "conditions") => editor().part(list).locator(".webhook-trigger-filter-row");
+  const offered = () => editor().part("offered").locator("button").allInnerTexts();
+
+  it("offers events that the sender documents, takes others, and has an output for each", async () => {
+    await editor().edit("new");
+    (await editor().state("filter").innerText()).should.equal(text("none"));
+    (await editor().input("outputPerEvent").isVisible()).should.be.false();
+    (await offered()).slice(0, 2).should.eql(["push", "pull_request"]);
+    await editor().part("offered").locator("button", { hasText: "release" }).click();
+    await editor().part("add-event").click();
+    await editor().page.keyboard.type("issue*");
+    (await editor().state("filter").innerText()).should.equal("release, issue*");
+    await editor().enter({ outputPerEvent: true });
+    await editor().part("add-condition").click();
+    await editor().page.keyboard.type("json:action");
+    await editor().page.keyboard.press("Tab");
+    await editor().page.keyboard.press("Tab");
+    await editor().page.keyboard.type("opened");
+    await editor().done();
+    should(await editor().saved("new", "events")).eql(["release", "issue*"]);
+    should(await editor().saved("new", "conditions")).eql([{ place: "json:action", operator: "is", value: "opened" }]);
+    should(await editor().saved("new", "outputs")).equal(2);
+    (await editor().outputLabels("new", 2)).should.eql(["release", "issue*"]);
+  });
+
+  it("leaves a node unchanged that is opened and closed", async () => {
+    await editor().edit("filled");
+    (await editor().state("filter").innerText()).should.equal(
+      ["push", "issues", "star", text("conditions", { count: "2" }), text("outputs")].join(", "),
+    );
+    await editor().done();
+    (await editor().isChanged("filled")).should.be.false();
+  });
+
+  it("keeps the wire of each event where it was, and drops that of one which is removed", async () => {
+    await editor().edit("filled");
+    await rows("events").nth(0).locator("button").click();
+    await editor().part("add-event").click();
+    await editor().page.keyboard.type("release");
+    await editor().done();
+    should(await editor().saved("filled", "events")).eql(["issues", "star", "release"]);
+    should(await editor().saved("filled", "outputs")).equal(3);
+    (await editor().wires("filled")).should.eql([
+      [0, "two"],
+      [1, "three"],
+    ]);
+    await editor().edit("filled");
+    await editor().enter({ outputPerEvent: false });
+    await editor().done();
+    should(await editor().saved("filled", "outputs")).equal(1);
+    (await editor().wires("filled")).should.eql([[0, "two"]]);
+  });
+
+  it("says what is wrong with an event or a condition, and takes the values of variables", async () => {
+    await editor().edit("new");
+    await rows("events").nth(0).locator("input").fill("re*lease");
+    (await editor().message("events").innerText()).should.equal(catalogText("rules.events"));
+    await rows("events").nth(0).locator("input").fill("${EVENT}");
+    (await editor().message("events").innerText()).should.equal("");
+    await rows("conditions").nth(0).locator("select").selectOption("above");
+    (await editor().message("conditions").innerText()).should.equal(catalogText("rules.conditions"));
+    (await editor().state("filter").innerText()).should.containEql(catalogText("section.broken"));
+    await rows("conditions").nth(0).locator("select").selectOption("exists");
+    (await editor().message("conditions").innerText()).should.equal("");
+    (await rows("conditions").nth(0).locator("input").nth(1).isVisible()).should.be.false();
+  });
+
+  it("warns where the sender names no event", async () => {
+    await editor().edit("any");
+    (await editor().note("no-event").isVisible()).should.be.true();
+    await editor().enter({ sender: "github" });
+    (await editor().note("no-event").isVisible()).should.be.false();
+  });
+
+  it("offers events that were filtered or delivered", async () => {
+    for (const event of ["merge_group", "push"]) {
+      const signature = createHmac("sha256", "key").update("{}").digest("hex");
+      const headers = { "X-Hub-Signature-256": `sha256=${signature}`, "X-GitHub-Event": event };
+      (await send(nodeRed().node("/seen"), { headers, body: "{}" })).status.should.equal(200);
+    }
+    await editor().edit("seen");
+    await editor().part("offered").locator("button", { hasText: "merge_group" }).click();
+    await rows("events").nth(0).locator("button").click();
+    await editor()
+      .part("offered")
+      .locator("button", { hasText: /^push$/ })
+      .waitFor();
+    (await editor().state("filter").innerText()).should.equal("merge_group");
+  });
+
+  it("sends a test that fits the events, and says when it is filtered or cannot be checked", async () => {
+    await editor().edit("seen");
+    (await editor().sendTest()).should.containEql(catalogText("testRequest.accepted").slice(0, 10));
+    for (const [operator, result] of [
+      ["exists", "testRequest.filtered"],
+      ["is", "testRequest.uncheckable"],
+    ] as const) {
+      await nodeRed().deploy(
+        tab(webhook("seen", "/seen", { ...github, conditions: [{ place: "json:no", operator, value: "1" }] })),
+      );
+      (await editor().sendTest()).should.equal(catalogText(result));
+    }
+  });
+});

@@ -1,0 +1,160 @@
+import { createHmac } from "node:crypto";
+import { Agent } from "node:http";
+import should from "should";
+import { moduleOf } from "../harness/fixtures";
+import { bearer, tab, webhook } from "../harness/flow";
+import { bytesOf, endHeld, guaranteed, storeKinds, type TestStore } from "../harness/guaranteed";
+import { send } from "../harness/http";
+import { onBothWays } from "../harness/layouts";
+import { NodeRed } from "../harness/node-red";
+import { ShownDeliveries } from "../harness/shown-deliveries";
+
+const secret = "key";
+const github = { sender: "github", verificationMethod: "signature", credentials: { secret } };
+const reading = { place: "json:temperature", operator: "above", value: "${LIMIT}" };
+const outputs = { outputPerEvent: true, outputs: 3, wires: [["pushed"], [], ["sink"]] };
+const named = (id: string) => ({
+  id,
+  type: "change",
+  rules: [{ t: "set", p: "output", pt: "msg", to: id, tot: "str" }],
+});
+
+const flow = tab(
+  webhook("some", "/some", { ...github, events: ["push", "issue*"] }),
+  webhook("routed", "/routed", { ...github, events: ["push", "star", "issue*"], ...outputs }),
+  webhook("warm", "/warm", { conditions: [reading, { place: "query:room", operator: "exists" }] }),
+  webhook("custom", "/custom", { ...github, events: ["push"], replyStatus: "202", replyBody: "seen", replyType: "text/plain" }),
+  webhook("asking", "/asking", { ...github, events: ["push"], reply: "flow" }),
+  webhook("plain", "/plain", { events: ["push"] }),
+  { ...named("pushed"), wires: [["sink"]] },
+); // prettier-ignore
+
+/** A request of GitHub, signed. */
+function signed(event: string | undefined, body = '{"action":"opened"}') {
+  const signature = createHmac("sha256", secret).update(body).digest("hex");
+  const headers = { "Content-Type": "application/json", "X-Hub-Signature-256": `sha256=${signature}` };
+  return { headers: { ...headers, ...(event !== undefined && { "X-GitHub-Event": event }) }, body };
+}
+
+onBothWays("a webhook with a filter", { flow, env: { LIMIT: "20.5" } }, (nodeRed) => {
+  const call = (path: string, event?: string) => send(nodeRed().node(path), signed(event));
+  const read = (path: string, body: string) =>
+    send(nodeRed().node(path), { headers: { ...bearer, "Content-Type": "application/json" }, body });
+  const filtered = async (path: string, event?: string) => {
+    const { status, json } = await call(path, event);
+    should([status, json]).eql([200, { status: "filtered" }]);
+  };
+
+  it("starts the flow for its events only, and answers others with 200", async () => {
+    const { length } = nodeRed().messages;
+    for (const event of ["star", "Push", "pushed", undefined]) await filtered("/some", event);
+    for (const event of ["push", "issues", "issue_comment"]) {
+      const { json } = await call("/some", event);
+      should((await nodeRed().message(json.id)).topic).equal(event);
+    }
+    nodeRed().messages.length.should.equal(length + 3);
+    should(await nodeRed().status("some", /filtered: 4/)).match({ fill: "green" });
+  });
+
+  it("refuses a request with a wrong signature before it looks at its event", async () => {
+    const { headers } = signed("star");
+    const forged = await send(nodeRed().node("/some"), { headers, body: "{}" });
+    forged.status.should.equal(401);
+  });
+
+  it("has an output for each event where wanted, so that each starts a flow of its own", async () => {
+    const { json: pushed } = await call("/routed", "push");
+    should(await nodeRed().message(pushed.id)).match({
+      topic: "push",
+      keys: (keys: string[]) => keys.includes("output"),
+    });
+    const { json: issue } = await call("/routed", "issues");
+    should((await nodeRed().message(issue.id)).keys).not.containEql("output");
+    const { length } = nodeRed().messages;
+    should((await call("/routed", "star")).json.status).equal("accepted");
+    await call("/routed", "push").then(({ json }) => nodeRed().message(json.id));
+    nodeRed().messages.length.should.equal(length + 1);
+  });
+
+  it("starts the flow where all conditions hold, with values from the environment", async () => {
+    const { json } = await read("/warm?room=1", '{"temperature":21}');
+    should((await nodeRed().message(json.id)).payload).eql({ temperature: 21 });
+    for (const [path, body] of [
+      ["/warm?room=1", '{"temperature":20.5}'],
+      ["/warm", '{"temperature":30}'],
+    ] as const)
+      should((await read(path, body)).json).eql({ status: "filtered" });
+  });
+
+  it("refuses with 422 what a condition cannot compare, and says which", async () => {
+    const { status, headers, json } = await read("/warm?room=1", '{"temp":30}');
+    should([status, headers["content-type"]]).eql([422, "application/problem+json"]);
+    should(json.detail).be.a.String().and.not.containEql("temp");
+    const found = await new ShownDeliveries(nodeRed()).find(({ node }) => node === "warm");
+    should(found).match({ state: "refused", status: 422, reason: /422/, fix: /json:temperature/ });
+    await nodeRed().logged(/json:temperature/);
+  });
+
+  it("answers a filtered request as an accepted one: as configured, and at once where the flow replies", async () => {
+    const { status, headers, body } = await call("/custom", "star");
+    should([status, headers["content-type"], body]).eql([202, "text/plain", "seen"]);
+    await filtered("/asking", "star");
+  });
+
+  it("filters every request where the sender names no event", async () => {
+    should((await read("/plain", "{}")).json).eql({ status: "filtered" });
+  });
+
+  it("counts what it filters, and remembers the events for the form", async () => {
+    const { json } = await send(nodeRed().admin("/webhook-trigger/some/lastRequest"), { method: "GET" });
+    should(json).match({ filtered: 4, accepted: 3, filteredEvents: ["pushed", "Push", "star"] });
+    const { body } = await send(nodeRed().admin("/webhook-trigger/metrics"), { method: "GET" });
+    body.should.match(/deliveries_total\{node="some",outcome="filtered"\} 4/);
+  });
+});
+
+const memory: Pick<TestStore, "options" | "end"> = { options: {}, end: () => Promise.resolve() };
+const engines = [
+  { name: "memory", begin: () => Promise.resolve(memory) },
+  ...storeKinds.filter(({ isHere }) => isHere),
+];
+
+for (const engine of engines) {
+  describe(`ten thousand filtered requests, with deliveries in ${engine.name}`, () => {
+    const isStored = engine.name !== "memory";
+    const wanted = { ...github, events: ["push", "issues"], outputPerEvent: true, outputs: 2 };
+    let store: TestStore | typeof memory;
+    let nodeRed: NodeRed;
+    before(async () => {
+      store = await engine.begin();
+      const nodes = guaranteed("hook", { ...wanted, guaranteed: isStored, wires: [[], ["hold-hook"]] });
+      nodeRed = await NodeRed.start({ flow: tab(...nodes), ...store.options, plugin: moduleOf("hold") });
+    });
+    after(async () => {
+      await nodeRed.stop();
+      await store.end();
+    });
+
+    it("leave store and list as they were, and the next wanted one is delivered by the output of its event", async () => {
+      const shown = new ShownDeliveries(nodeRed);
+      const call = (event: string, agent?: Agent) =>
+        send(nodeRed.node("/hook"), { ...signed(event), ...(agent && { agent }) });
+      const first = await call("push");
+      const before = await shown.find(({ id, state }) => id === first.json.id && state === "succeeded");
+      const size = () => ("folder" in store ? bytesOf(store).length : 0);
+      const stored = size();
+      const agent = new Agent({ keepAlive: true, maxSockets: 20 });
+      for (let sent = 0; sent < 10_000; sent += 20) {
+        const replies = await Promise.all(Array.from({ length: 20 }, () => call("star", agent)));
+        for (const { status, json } of replies) should([status, json]).eql([200, { status: "filtered" }]);
+      }
+      agent.destroy();
+      should((await shown.page()).deliveries.map(({ id }) => id)).eql([before.id]);
+      size().should.equal(stored);
+      const { json } = await call("issues");
+      should((await nodeRed.message(json.id)).topic).equal("issues");
+      if (isStored) await endHeld(nodeRed, "hook");
+      await shown.find(({ id, state }) => id === json.id && state === "succeeded");
+    });
+  });
+}

@@ -1,0 +1,104 @@
+import should from "should";
+import type { Operator } from "../../../src/config/fields";
+import { Filter, findEvent } from "../../../src/flow/filter";
+import { Problem } from "../../../src/request/problem";
+
+const payload = JSON.parse(
+  '{"action":"opened","draft":false,"n":7,"big":9007199254740993,"none":null,"list":["a",1],"deep":[{"x":"y"}],"__proto__":{"own":1}}',
+) as unknown;
+const rawHeaders = ["X-Kind", " invoice ", "X-Twice", "1", "x-twice", "2", "X-Temp", "-4.5e1", "X-Empty", ""];
+
+function accepts(place: string, operator: Operator, value = "", given: unknown = payload): boolean | "refused" {
+  const filter = new Filter({ events: [], conditions: [{ place, operator, value }] });
+  const head = { method: "POST", rawHeaders, search: "a=1&b=2&b=3&c=%C3%A4" };
+  const content = () => Buffer.from("ERROR: pump 3");
+  const judged = filter.accepts({ event: "push", head, content, payload: () => given });
+  return judged instanceof Problem ? "refused" : judged;
+}
+
+describe("Conditions of a filter", () => {
+  for (const [place, operator, value, expected] of [
+    ["json:action", "is", "opened", true],
+    ["json:action", "is", "Opened", false],
+    ["json:action", "isNot", "closed", true],
+    ["json:action", "contains", "pen", true],
+    ["json:draft", "is", "false", true],
+    ["json:none", "is", "null", true],
+    ["json:n", "is", "7", true],
+    ["json:n", "above", "6.9", true],
+    ["json:n", "below", "7", false],
+    ["json:list", "contains", "1", true],
+    ["json:list", "contains", "2", false],
+    ["json:list.0", "is", "a", true],
+    ["json:deep.0.x", "is", "y", true],
+    ["header:x-kind", "is", "invoice", true],
+    ["header:X-Temp", "below", "-44", true],
+    ["query:a", "is", "1", true],
+    ["query:c", "is", "ä", true],
+    ["event", "is", "push", true],
+    ["body", "contains", "ERROR", true],
+    ["json:none", "exists", "", true],
+    ["json:no", "exists", "", false],
+    ["json:no", "missing", "", true],
+    ["header:X-Twice", "exists", "", true],
+    ["header:X-Empty", "missing", "", false],
+    ["header:X-Empty", "isNot", "1", true],
+    ["json:toString", "missing", "", true],
+    ["json:list.length", "missing", "", true],
+    ["json:constructor.name", "missing", "", true],
+  ] as const) {
+    it(`hold or do not, as they say: ${place} ${operator} ${value}`, () => {
+      should(accepts(place, operator, value)).equal(expected);
+    });
+  }
+
+  for (const [place, operator, value] of [
+    ["json:no", "is", "opened"],
+    ["json:no", "isNot", "opened"],
+    ["json:no", "contains", "x"],
+    ["json:action", "above", "1"],
+    ["json:draft", "below", "1"],
+    ["json:big", "is", "9007199254740992"],
+    ["json:deep", "is", "[object Object]"],
+    ["json:deep.0", "contains", "x"],
+    ["header:X-Twice", "is", "1"],
+    ["query:b", "isNot", "9"],
+    ["header:X-Empty", "above", "0"],
+  ] as const) {
+    it(`refuse what cannot be compared, rather than pass or hide it: ${place} ${operator} ${value}`, () => {
+      should(accepts(place, operator, value)).equal("refused");
+    });
+  }
+
+  it("read JSON in a payload that is a text or bytes, and find nothing in other texts", () => {
+    should(accepts("json:a", "is", "1", '{"a":1}')).equal(true);
+    should(accepts("json:a", "is", "1", Buffer.from('{"a":1}'))).equal(true);
+    should(accepts("json:a", "missing", "", "a = 1")).equal(true);
+    should(accepts("json:a", "missing", "", null)).equal(true);
+  });
+
+  it("must all hold, and one that cannot be checked refuses also where another does not hold", () => {
+    const all = (...values: string[]) =>
+      new Filter({
+        events: [],
+        conditions: values.map((place) => ({ place, operator: "is" as const, value: "1" })),
+      }).accepts({
+        ...{ event: undefined, content: () => Buffer.alloc(0), payload: () => "" },
+        head: { method: "GET", rawHeaders: [], search: "a=1&b=2" },
+      });
+    should(all("query:a")).equal(true);
+    should(all("query:a", "query:b")).equal(false);
+    should(all("query:b", "query:no"))
+      .be.instanceof(Problem)
+      .and.match({ reason: { values: { place: "query:no" } } });
+  });
+});
+
+describe("Events of a filter", () => {
+  it("are names, or beginnings with an asterisk, of which the first that fits counts", () => {
+    const events = ["push", "invoice.*", "invoice.paid", "*"];
+    const found = ["push", "invoice.paid", "pushed", "", undefined].map((event) => findEvent(events, event));
+    should(found).eql([0, 1, 3, 3, -1]);
+    should(findEvent(["push"], "Push")).equal(-1);
+  });
+});
