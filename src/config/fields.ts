@@ -55,13 +55,6 @@ export const fields = {
   /** The methods whose requests start the flow. */
   methods: { default: ["POST"], accepts: isMethodList },
   returnQueryParams: flag(),
-  verificationMethod: oneOf("header", "query", "basic", "jwt", "signature"),
-  queryParameter: { default: "state", accepts: (value) => text(value) !== "", isUsed: verifying("query") },
-  headerParameter: {
-    default: "Authorization",
-    accepts: (value) => isFieldName(text(value)),
-    isUsed: (choices) => verifying("header")(choices) || byJwt("headerParameter")(choices),
-  },
   /** The events that start the flow; empty for all. One may end in `*`, for all that begin so. */
   events: { default: [], accepts: isEventList },
   /** What must hold for a request to start the flow. */
@@ -70,6 +63,13 @@ export const fields = {
   outputPerEvent: flag(),
   /** How many outputs the node has: Node-RED's editor needs it. */
   outputs: { default: 1 },
+  verificationMethod: oneOf("header", "query", "basic", "jwt", "signature"),
+  queryParameter: { default: "state", accepts: (value) => text(value) !== "", isUsed: verifying("query") },
+  headerParameter: {
+    default: "Authorization",
+    accepts: (value) => isFieldName(text(value)),
+    isUsed: (choices) => verifying("header")(choices) || byJwt("headerParameter")(choices),
+  },
   /** Where the key of a JSON Web Token is from. */
   keySource: { ...oneOf(...keySources), isUsed: byJwt("keySource") },
   /** Where the issuer publishes its keys. */

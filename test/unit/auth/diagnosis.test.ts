@@ -156,7 +156,8 @@ describe("the explanation of a refusal", () => {
     }
     // The others are those of filters and missed requests, of Basic authentication, JSON Web Tokens and certificates.
     const keys = [...texts.keys()].filter(
-      (key) => key !== "looksLike" && !/^(?:condition$|(?:path|front)[A-Z]|basic\.|jwt\.|fetch\.|certificate\.)/.test(key),
+      (key) =>
+        key !== "looksLike" && !/^(?:condition$|(?:path|front)[A-Z]|basic\.|jwt\.|fetch\.|certificate\.)/.test(key),
     );
     keys.sort().should.eql([...new Set(reasons.map(({ key }) => key))].sort());
   });
