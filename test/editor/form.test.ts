@@ -50,13 +50,14 @@ const strange: Record<string, [saved: Record<string, unknown>, ...rules: string[
 /** An environment variable in each field that is saved as text. */
 const environmentValues = Object.fromEntries(
   Object.keys(defaults)
-    .filter((field) => !["methods", "scheme", "senderSettings"].includes(field))
+    .filter((field) => !["methods", "events", "conditions", "outputs", "scheme", "senderSettings"].includes(field))
     .map((field) => [field, `\${${field.toUpperCase()}}`]),
 );
 
 const boxes = {
   returnQueryParams: "${RETURN}",
   ignoreDuplicates: "${IGNORE}",
+  outputPerEvent: "${OUTPUTS}",
   rawBody: "${RAW}",
   guaranteed: "${DURABLE}",
 };

@@ -200,7 +200,7 @@ export function filterInForm(node: WebhookNode): Pick<SavedFields, "events" | "c
     return [needsValue(kind) ? { place, operator: kind, value } : { place, operator: kind }];
   });
   return {
-    events: isSame(events, saved.events) ? saved.events : events,
+    events: isSame(events, asList(saved.events).map(text)) ? saved.events : events,
     conditions: isSame(conditions.map(asTexts), asList(saved.conditions).map(asTexts)) ? saved.conditions : conditions,
   };
 }

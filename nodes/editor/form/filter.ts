@@ -68,9 +68,13 @@ function addRow(node: WebhookNode, field: "events" | "conditions", ...controls: 
   return row;
 }
 
+function eventsInForm(node: WebhookNode): readonly string[] {
+  return asList(filterInForm(node).events).map(text);
+}
+
 /** Renews what depends on the events: the names that are offered, and the outputs. */
 export function showFilter(node: WebhookNode): void {
-  const { events } = filterInForm(node);
+  const events = eventsInForm(node);
   offerEvents(node, events);
   const hasOutputs = events.length > 0;
   input("outputPerEvent").closest(".form-row").toggle(hasOutputs);
@@ -148,11 +152,13 @@ export function namesOfOutputs({
   events,
   outputPerEvent,
 }: Pick<SavedFields, "events" | "outputPerEvent">): readonly string[] {
-  return isTrue(outputPerEvent) && events.length > 0 ? events : [""];
+  const names = isTrue(outputPerEvent) ? asList(events).map(text) : [];
+  return names.length > 0 ? names : [""];
 }
 
 export function describeFilter(node: WebhookNode): string {
-  const { events, conditions } = filterInForm(node);
+  const events = eventsInForm(node);
+  const conditions = asList(filterInForm(node).conditions);
   if (events.length + conditions.length === 0) return node._("filter.none");
   const parts = events.length > 3 ? [node._("filter.events", { count: String(events.length) })] : [...events];
   if (conditions.length > 0) parts.push(node._("filter.conditions", { count: String(conditions.length) }));
