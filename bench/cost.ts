@@ -14,14 +14,18 @@ export async function costOf(subject: Subject, act: () => Promise<void>): Promis
   return after.user + after.system - before.user - before.system;
 }
 
-/** The processor time that a subject takes for one accepted request at the fixed rate, in µs. */
-export async function costPerRequest(subject: Subject, request: Requests): Promise<number> {
+/**
+ * The processor time that a subject takes for one request at the fixed rate, in µs.
+ *
+ * @param status that each of them is to be answered with
+ */
+export async function costPerRequest(subject: Subject, request: Requests, status = "200"): Promise<number> {
   let answered = 0;
   const cost = await costOf(subject, async () => {
     const { statuses } = await steadyLoad(subject.port, request, { connections, rate: fixedRate, milliseconds });
-    const { "200": accepted = 0, ...others } = statuses;
-    if (Object.keys(others).length > 0) throw new Error(`answered ${Object.keys(others).join(", ")} instead of 200`);
-    answered = accepted;
+    const { [status]: wanted = 0, ...others } = statuses;
+    if (Object.keys(others).length > 0) throw new Error(`answered ${Object.keys(others).join(", ")} instead of ${status}`); // prettier-ignore
+    answered = wanted;
   });
   return cost / answered;
 }

@@ -38,10 +38,10 @@ export const secret = "It's a Secret to Everybody";
 /** 5 kB of JSON. */
 export const fiveKilobytes = JSON.stringify({ text: "x".repeat(4989) });
 
-/** A request that GitHub has signed. */
-export function signed(body: string): Buffer {
-  const signature = createHmac("sha256", secret).update(body).digest("hex");
-  const fields = { "X-GitHub-Event": "push", "X-Hub-Signature-256": `sha256=${signature}` };
+/** A request that GitHub has signed, with the webhook's secret or another. */
+export function signed(body: string, event = "push", key = secret): Buffer {
+  const signature = createHmac("sha256", key).update(body).digest("hex");
+  const fields = { "X-GitHub-Event": event, "X-Hub-Signature-256": `sha256=${signature}` };
   return requestBytes("/hook/0", { "Content-Type": "application/json", "User-Agent": "bench", ...fields }, body);
 }
 

@@ -57,7 +57,6 @@ const environmentValues = Object.fromEntries(
 const boxes = {
   returnQueryParams: "${RETURN}",
   ignoreDuplicates: "${IGNORE}",
-  outputPerEvent: "${OUTPUTS}",
   rawBody: "${RAW}",
   guaranteed: "${DURABLE}",
 };
