@@ -1,6 +1,6 @@
 // The section *Filter*: the events and conditions in rows, and the outputs that follow from them.
 
-import { documentedEvents } from "../../../src/auth/senders/events";
+import { findDocumentedEvents } from "../../../src/auth/senders/events";
 import { isObject, isTrue, needsValue, type Operator, operators, type SavedFields, text, withDefaults } from "../../../src/config/fields"; // prettier-ignore
 import type { SummaryPage } from "../../../src/deliveries/summary";
 import { renewContent } from "../host";
@@ -114,7 +114,7 @@ async function learnEvents(node: WebhookNode): Promise<void> {
 function offerEvents(node: WebhookNode, chosen: readonly string[]): void {
   const sender = inputValue("sender");
   const seen = [...(getReport().filteredEvents ?? []), ...((form().data(learnt) ?? []) as readonly string[])];
-  const known = new Set([...seen, ...(findSender(sender) ? (documentedEvents[sender] ?? []) : [])]);
+  const known = new Set([...seen, ...findDocumentedEvents(sender)]);
   const offered = [...known].filter((event) => !chosen.includes(event)).slice(0, maxOffered);
   const place = $("#webhook-trigger-offered");
   place.closest(".webhook-trigger-offer").toggle(offered.length > 0);
