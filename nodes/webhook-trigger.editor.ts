@@ -38,8 +38,11 @@ import { prepareSender, showSettings, showWhere } from "./editor/form/sender";
 import { prepareStatus } from "./editor/form/status";
 import { hideResult, prepareTestRequest } from "./editor/form/test-request";
 import type { Editor } from "./editor/host";
+import { registerWatch } from "./editor/watch";
 
 declare const RED: Editor;
+
+registerWatch();
 
 RED.nodes.registerType<SavedFields>("webhook-trigger", {
   category: "network",

@@ -37,6 +37,7 @@ import { trustsEveryProxy } from "../src/http/express";
 import { HttpFront } from "../src/http/front";
 import { MissedRequests } from "../src/http/missed-requests";
 import { memoryBudget } from "../src/request/body";
+import { registerWatch } from "./webhook-watch";
 
 type WebhookTriggerNode = Node<SavedCredentials>;
 
@@ -65,6 +66,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
     begin(RED, common, this, saved);
   }
 
+  registerWatch(RED, common.observers.alerts);
   RED.nodes.registerType("webhook-trigger", WebhookTrigger, {
     credentials: Object.fromEntries(credentialNames.map((name) => [name, { type: typeOfCredential(name) }])),
     settings: {

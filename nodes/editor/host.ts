@@ -31,19 +31,19 @@ interface EditorNodeDefinition<Saved> {
   inputs: 0 | 1;
   outputs: number;
   icon: string;
-  defaults: { [Field in keyof Saved]: { value: Saved[Field]; validate?: Validator<Saved> } };
-  credentials: Record<string, { type: "password" | "text"; validate?: Validator<Saved> }>;
+  defaults: { [Field in keyof Saved]: { value: Saved[Field]; validate?: Validator<Saved>; type?: string } };
+  credentials?: Record<string, { type: "password" | "text"; validate?: Validator<Saved> }>;
   /** The node type and its texts are available. */
-  onpaletteadd(): void;
-  onpaletteremove(): void;
+  onpaletteadd?(): void;
+  onpaletteremove?(): void;
   paletteLabel(this: EditorNode): string;
   outputLabels(this: EditorNode & Saved, index: number): string;
   label(this: EditorNode & Saved): string;
   labelStyle(this: EditorNode & Saved): string;
   oneditprepare(this: EditorNode & Saved): void;
-  oneditresize(this: EditorNode & Saved): void;
+  oneditresize?(this: EditorNode & Saved): void;
   oneditsave(this: EditorNode & Saved): void;
-  oneditcancel(this: EditorNode & Saved): void;
+  oneditcancel?(this: EditorNode & Saved): void;
 }
 
 export interface Editor {

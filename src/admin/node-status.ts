@@ -60,7 +60,8 @@ export class NodeStatuses {
     this.#nodes = nodes;
     this.#metrics = metrics;
     this.#inactivity = inactivity;
-    this.#store = new StoreHealth(RED, outcomes, () => {
+    this.#store = new StoreHealth(RED, outcomes);
+    outcomes.on("store:health", () => {
       for (const [node, { running }] of nodes.all) if (running?.config.guaranteed) this.renew(node);
     });
     for (const event of shownEvents) outcomes.on(event, ({ node }: { readonly node: string }) => this.renew(node));

@@ -5,6 +5,7 @@ import type { Breach } from "../config/fields";
 import type { Endpoint } from "../flow/endpoint";
 import { Outcomes } from "../flow/outcomes";
 import { trustsEveryProxy } from "../http/express";
+import { Alerts } from "./alerts";
 import { Inactivity, type StoredDeliveries } from "./inactivity";
 import { Metrics, noCounts } from "./metrics";
 import { NodeHealths, type NodeReport } from "./node-health";
@@ -16,6 +17,7 @@ export class Observers {
   readonly outcomes = new Outcomes();
   readonly #RED: NodeAPI;
   readonly nodes: NodeHealths;
+  readonly alerts: Alerts;
   readonly #metrics: Metrics;
   readonly #inactivity: Inactivity;
   readonly #statuses: NodeStatuses;
@@ -26,6 +28,7 @@ export class Observers {
     this.nodes = new NodeHealths(RED, outcomes);
     this.#metrics = new Metrics(RED, outcomes, this.nodes);
     this.#inactivity = new Inactivity(RED, outcomes, this.nodes);
+    this.alerts = new Alerts(RED, outcomes, this.nodes);
     new NodeLog(RED._, outcomes, this.nodes);
     this.#statuses = new NodeStatuses(RED, outcomes, this.nodes, this.#metrics, this.#inactivity);
     this.#serveForm();

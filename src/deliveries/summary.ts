@@ -160,7 +160,7 @@ export function formatReasons(reasons: readonly Reason[], translate: Translate):
   return reasons.map(({ key, values }) => formatSentence(translate(`whyNot.${key}`, values), translate));
 }
 
-function formatSentence(text: string, translate: Translate): string {
+export function formatSentence(text: string, translate: Translate): string {
   return translate("lastRequest.sentence", { sentence: text });
 }
 

@@ -90,6 +90,8 @@ interface OutcomeEvents {
 
   "store:down": [{ readonly trouble: StoreTrouble; readonly cause: unknown }];
   "store:up": [];
+  /** The trouble of the store, whenever it is another one; missing while there is none. */
+  "store:health": [{ readonly trouble: StoreTrouble | undefined }];
   /** A corrupt file was moved to `path`. */
   "store:moved-aside": [{ readonly path: string; readonly cause: unknown }];
   "store:warning": [{ readonly warning: Warning }];

@@ -245,9 +245,9 @@ export class StoreHealth {
   trouble: StoreTrouble | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** @param changed called when the trouble has changed or ended */
-  constructor(RED: NodeAPI, outcomes: Outcomes, changed: () => void) {
+  constructor(RED: NodeAPI, outcomes: Outcomes) {
     const { userDir: folder = process.cwd() } = getSettings(RED);
+    const changed = () => outcomes.emit("store:health", { trouble: this.trouble });
     const end = () => {
       clearTimeout(this.#timer);
       this.#timer = undefined;

@@ -52,6 +52,9 @@ const folder = join(root, "examples");
 /** What each example's lines bring about, in their order. */
 const results: Record<string, Pick<Delivery, "debug" | "shown">[]> = {
   "API call, retried until it succeeds": [{ debug: "done" }],
+  "Message when a webhook fails": [
+    { debug: "send this to me", shown: "Shop: handle the order: the order has no number. " },
+  ],
   "Token in the header": [{ debug: "message" }],
   "Token in the query with query parameters returned": [{ debug: "message", shown: '"query":{"carrier":"post"}' }],
   "Two senders, one flow": [

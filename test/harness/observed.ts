@@ -63,6 +63,7 @@ export class Observed {
     const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
     const node = {
       id: "node",
+      _alias: "template",
       name: "",
       status: (status: Observed["statuses"][number]) => this.statuses.push(status),
       ...{ log: line("log"), warn: line("warn"), error: line("error"), metric: () => false },
@@ -76,6 +77,10 @@ export class Observed {
     this.observers.open(running, store);
     this.#close = () => this.observers.close(running);
     this.#events.emit("flows:started");
+  }
+
+  stopFlows(): void {
+    this.#events.emit("flows:stopping");
   }
 
   /** Flows without the node run for a moment. */

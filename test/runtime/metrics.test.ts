@@ -54,9 +54,19 @@ describe("metrics", () => {
       ...{ accepted: 3, duplicate: 1, handshake: 0, filtered: 0 },
       ...{ "refused tokenInvalid": 2, "refused tokenMissing": 1, "refused jsonMalformed": 1 },
     });
-    valuesOf("taking", "deliveries_total", families).should.eql({ accepted: 1, duplicate: 0, handshake: 0, filtered: 0 });
+    valuesOf("taking", "deliveries_total", families).should.eql({
+      accepted: 1,
+      duplicate: 0,
+      handshake: 0,
+      filtered: 0,
+    });
     valuesOf("taking", "unanswered_total", families).should.eql({ "": 1 });
-    valuesOf("other", "deliveries_total", families).should.eql({ accepted: 0, duplicate: 0, handshake: 0, filtered: 0 });
+    valuesOf("other", "deliveries_total", families).should.eql({
+      accepted: 0,
+      duplicate: 0,
+      handshake: 0,
+      filtered: 0,
+    });
     const { "": accepted } = valuesOf("hook", "last_accepted_timestamp_seconds", families);
     should(accepted).be.approximately(Date.now() / 1000, 600);
     const samples = families.get("webhook_trigger_reply_seconds")?.samples ?? [];

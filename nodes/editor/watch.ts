@@ -1,0 +1,92 @@
+// The node type `webhook-watch` in the editor.
+
+import { alertEvents } from "../../src/admin/alert";
+import type { Editor, EditorNode } from "./host";
+
+declare const RED: Editor;
+
+interface SavedWatch {
+  name: string;
+  /** The ids of webhook triggers; `null` for all. */
+  scope: readonly string[] | null;
+  /** Empty for all. */
+  events: readonly string[];
+}
+
+export function registerWatch(): void {
+  RED.nodes.registerType<SavedWatch>("webhook-watch", {
+    category: "network",
+    color: "#E7E7AE",
+    inputs: 0,
+    outputs: 1,
+    icon: "webhook-watch.svg",
+    defaults: {
+      name: { value: "" },
+      // As core's catch node: Node-RED gives copied nodes the ids of their copies.
+      scope: { value: null, type: "*[]" },
+      events: { value: [] },
+    },
+    paletteLabel() {
+      return this._("watch.paletteLabel");
+    },
+    outputLabels() {
+      return this._("watch.outputLabel");
+    },
+    label() {
+      if (this.name) return this.name;
+      const { scope } = this;
+      return scope ? this._("watch.labelled", { number: scope.length }) : this._("watch.paletteLabel");
+    },
+    labelStyle() {
+      return this.name ? "node_label_italic" : "";
+    },
+    oneditprepare() {
+      prepare(this);
+    },
+    oneditsave() {
+      const isAll = $("#node-input-watch-from").val() === "all";
+      this.scope = isAll ? null : ticked("triggers");
+      const events = ticked("events");
+      this.events = events.length === alertEvents.length ? [] : events;
+    },
+  });
+}
+
+function prepare(node: EditorNode & SavedWatch): void {
+  const from = $("#node-input-watch-from");
+  for (const each of ["all", "chosen"]) from.append(new Option(node._(`watch.${each}`), each));
+  const triggers = RED.nodes.filterNodes({ type: "webhook-trigger" });
+  const names = triggers.map((trigger) => [trigger.id, describe(trigger)] as const);
+  names.sort(([, one], [, other]) => one.localeCompare(other));
+  const list = addBoxes("triggers", names, node.scope ?? []);
+  if (names.length === 0) list.text(node._("watch.none"));
+  const showList = () => list.closest(".form-row").toggle(from.val() === "chosen");
+  from.val(node.scope ? "chosen" : "all").on("input", showList);
+  showList();
+  const events = alertEvents.map((event) => [event, node._(`watch.when.${event}`)] as const);
+  addBoxes("events", events, node.events);
+}
+
+/** With its tab, since a name may be there twice. */
+function describe({ id, name, z, relativePath }: EditorNode): string {
+  const label = name || (typeof relativePath === "string" && relativePath !== "" ? relativePath : id);
+  const place = RED.nodes.workspace(z)?.label ?? RED.nodes.subflow(z)?.name;
+  return place === undefined ? label : `${label} (${place})`;
+}
+
+function addBoxes(
+  list: "triggers" | "events",
+  names: readonly (readonly [value: string, label: string])[],
+  chosen: readonly string[],
+): JQuery {
+  const boxes = names.map(([value, label]) => {
+    const box = $("<input>", { type: "checkbox", value, checked: chosen.includes(value) });
+    return $("<label>").append(box, $("<span>", { text: label }));
+  });
+  return $(`#webhook-watch-${list}`).append(boxes);
+}
+
+function ticked(list: "triggers" | "events"): string[] {
+  const boxes = $(`#webhook-watch-${list} :checked`).toArray();
+  return boxes.map((box) => String($(box).val()));
+}
