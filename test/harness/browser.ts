@@ -14,6 +14,8 @@ declare const RED: {
   nodes: {
     node(id: string): Record<string, unknown> | null;
     filterNodes(filter: { type: string }): { id: string }[];
+    createExportableNodeSet(nodes: object[]): object[];
+    import(nodes: object[], options: { generateIds: boolean }): { nodes: { id: string; type: string }[] };
     eachLink(
       look: (link: { source: { id: string }; sourcePort: number | string; target: { id: string } }) => void,
     ): void;
@@ -279,6 +281,19 @@ export class Editor {
       });
       return found.sort(([one], [other]) => one - other);
     }, id);
+  }
+
+  property(id: string, name: string): Promise<unknown> {
+    return this.page.evaluate(([wanted, key]) => RED.nodes.node(wanted)?.[key], [id, name] as const);
+  }
+
+  /** Copies nodes and pastes them into the same flow. */
+  async copy(ids: readonly string[]): Promise<{ id: string; type: string }[]> {
+    return this.page.evaluate((wanted) => {
+      const nodes = RED.nodes.createExportableNodeSet(wanted.map((id) => RED.nodes.node(id) ?? {}));
+      const { nodes: copies } = RED.nodes.import(nodes, { generateIds: true });
+      return copies.map(({ id, type }) => ({ id, type }));
+    }, ids);
   }
 
   /** The labels of a node's outputs. */

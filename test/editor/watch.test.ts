@@ -1,0 +1,56 @@
+import should from "should";
+import { alertEvents } from "../../src/admin/alert";
+import { catalogText } from "../harness/browser";
+import { tab, webhook } from "../harness/flow";
+import { useEditor } from "../harness/stage";
+
+const text = (key: string, values: Record<string, string> = {}) => catalogText(`watch.${key}`, values);
+
+describe("the form of the webhook watch", () => {
+  const flow = tab(
+    webhook("shop", "/shop", { name: "Shop" }),
+    webhook("bank", "/bank"),
+    { id: "all", type: "webhook-watch", name: "", scope: null, events: [], wires: [["sink"]] },
+    { id: "some", type: "webhook-watch", name: "", scope: ["bank"], events: ["silent"], wires: [["sink"]] },
+  );
+  const { editor } = useEditor(flow);
+  const boxes = (list: "triggers" | "events") => editor().page.locator(`#webhook-watch-${list} label`);
+  const ticked = (list: "triggers" | "events") => editor().page.locator(`#webhook-watch-${list} label:has(:checked)`);
+  const property = (id: string, name: string) => editor().property(id, name);
+
+  it("shows what is watched, and leaves it as it was", async () => {
+    await editor().editAsItIs("all");
+    (await editor().page.locator("#webhook-watch-triggers").isVisible()).should.be.false();
+    (await boxes("events").allInnerTexts()).should.eql(alertEvents.map((event) => text(`when.${event}`)));
+    (await ticked("events").count()).should.equal(0);
+    await editor().done();
+    await editor().editAsItIs("some");
+    (await boxes("triggers").allInnerTexts()).should.eql(["/bank (Test)", "Shop (Test)"]);
+    (await ticked("triggers").allInnerTexts()).should.eql(["/bank (Test)"]);
+    (await ticked("events").allInnerTexts()).should.eql([text("when.silent")]);
+    await editor().done();
+    for (const id of ["all", "some"]) (await editor().isChanged(id)).should.be.false(id);
+  });
+
+  it("takes chosen webhook triggers and alerts, by keyboard as well, and all of them again", async () => {
+    await editor().editAsItIs("all");
+    await editor().page.locator("#node-input-watch-from").selectOption("chosen");
+    await boxes("triggers").nth(1).locator("input").focus();
+    await editor().page.keyboard.press("Space");
+    await boxes("events").nth(0).click();
+    await editor().done();
+    should([await property("all", "scope"), await property("all", "events")]).eql([["shop"], ["delivery-failed"]]);
+    await editor().editAsItIs("all");
+    await editor().page.locator("#node-input-watch-from").selectOption("all");
+    await boxes("events").nth(0).click();
+    await editor().done();
+    should([await property("all", "scope"), await property("all", "events")]).eql([null, []]);
+  });
+
+  it("is copied together with the webhook triggers that it watches, and then watches the copies", async () => {
+    const copies = await editor().copy(["bank", "some"]);
+    const [trigger] = copies.filter(({ type }) => type === "webhook-trigger");
+    const [watch] = copies.filter(({ type }) => type === "webhook-watch");
+    should(await property(watch?.id ?? "", "scope")).eql([trigger?.id]);
+  });
+});
