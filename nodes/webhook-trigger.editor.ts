@@ -37,7 +37,7 @@ import { prepareSections, showSections } from "./editor/form/sections";
 import { prepareSender, showSettings, showWhere } from "./editor/form/sender";
 import { prepareStatus } from "./editor/form/status";
 import { hideResult, prepareTestRequest } from "./editor/form/test-request";
-import type { Editor } from "./editor/host";
+import { type Editor, fitTray } from "./editor/host";
 import { registerWatch } from "./editor/watch";
 
 declare const RED: Editor;
@@ -130,8 +130,7 @@ RED.nodes.registerType<SavedFields>("webhook-trigger", {
     showState(this);
   },
   oneditresize() {
-    // Node-RED's tray would scroll sideways where it is narrower than the form was at first, or than 500 px.
-    form().css("width", "auto").closest(".red-ui-tray-body").css("min-width", 0);
+    fitTray();
   },
   oneditsave() {
     const saved = withDefaults(this);

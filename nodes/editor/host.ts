@@ -121,6 +121,11 @@ export function docsUrl(page: string): string {
   return `https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/${page}`;
 }
 
+/** Node-RED's tray would scroll sideways where it is narrower than the form was at first, or than 500 px. */
+export function fitTray(): void {
+  $(".webhook-trigger-form").css("width", "auto").closest(".red-ui-tray-body").css("min-width", 0);
+}
+
 /** Makes a button copy a text, with an icon and a tooltip. */
 export function prepareCopyButton(
   node: Pick<EditorNode, "_">,

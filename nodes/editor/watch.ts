@@ -1,7 +1,7 @@
 // The node type `webhook-watch` in the editor.
 
 import { alertEvents } from "../../src/admin/alert";
-import type { Editor, EditorNode } from "./host";
+import { type Editor, type EditorNode, fitTray } from "./host";
 
 declare const RED: Editor;
 
@@ -42,6 +42,9 @@ export function registerWatch(): void {
     },
     oneditprepare() {
       prepare(this);
+    },
+    oneditresize() {
+      fitTray();
     },
     oneditsave() {
       const isAll = $("#node-input-watch-from").val() === "all";

@@ -10,10 +10,10 @@ import { done, failed, refused } from "../harness/one-delivery";
 import { openEditor } from "../harness/stage";
 import { uncalled } from "../harness/node-report";
 
-const flow = webhookFlow(
-  { id: "saved", relativePath: "/saved" },
-  { id: "rival", relativePath: "/rival", name: "Rival" },
-);
+const flow = [
+  ...webhookFlow({ id: "saved", relativePath: "/saved" }, { id: "rival", relativePath: "/rival", name: "Rival" }),
+  { id: "watch", type: "webhook-watch", z: "tab", x: 200, y: 200, scope: ["saved"], events: [], wires: [["sink"]] },
+];
 /** A Node-RED of its own: it keeps how high the parts of the sidebars were, for every editor. */
 const options = { settings: { webhookTriggerDeliveries: { keep: 100 } } };
 
@@ -48,6 +48,22 @@ const formLooks: Record<string, (editor: Editor) => Promise<void>> = {
     await editor.sendTest();
     for (const note of ["no-id", "without-key", "loopback", "forgeable"] as const) await editor.note(note).waitFor();
     await editor.page.locator("#webhook-trigger-brought button").waitFor();
+  },
+  "with events and conditions": async (editor) => {
+    await editor.page.route("**/lastRequest", (route) => {
+      return route.fulfill({ json: { ...report, filteredEvents: ["x".repeat(60), "push"] } });
+    });
+    await editor.edit("saved");
+    await editor.part("offered").locator("button").nth(1).click();
+    await editor.enter({ outputPerEvent: true });
+    for (let each = 0; each < 2; each++) await editor.part("add-condition").click();
+    await editor.page.locator("#webhook-trigger-conditions input").first().fill("payload.a");
+    await editor.message("conditions").waitFor();
+    await editor.note("no-event").waitFor();
+  },
+  "of a webhook watch": async (editor) => {
+    await editor.editAsItIs("watch");
+    await editor.page.locator("#webhook-watch-triggers").waitFor();
   },
   "while senders are searched": async (editor) => {
     await editor.editAsItIs("saved");
