@@ -1,7 +1,8 @@
 import should from "should";
 import { alertEvents } from "../../src/admin/alert";
 import { catalogText } from "../harness/browser";
-import { tab, webhook } from "../harness/flow";
+import { bearer, tab, webhook } from "../harness/flow";
+import { send } from "../harness/http";
 import { useEditor } from "../harness/stage";
 
 const text = (key: string, values: Record<string, string> = {}) => catalogText(`watch.${key}`, values);
@@ -10,10 +11,12 @@ describe("the form of the webhook watch", () => {
   const flow = tab(
     webhook("shop", "/shop", { name: "Shop" }),
     webhook("bank", "/bank"),
+    webhook("failing", "/failing", { wires: [["thrower"]] }),
+    { id: "thrower", type: "function", func: "throw new Error('out of stock')", outputs: 1, libs: [], wires: [[]] },
     { id: "all", type: "webhook-watch", name: "", scope: null, events: [], wires: [["sink"]] },
     { id: "some", type: "webhook-watch", name: "", scope: ["bank"], events: ["silent"], wires: [["sink"]] },
   );
-  const { editor } = useEditor(flow);
+  const { editor, nodeRed } = useEditor(flow);
   const boxes = (list: "triggers" | "events") => editor().page.locator(`#webhook-watch-${list} label`);
   const ticked = (list: "triggers" | "events") => editor().page.locator(`#webhook-watch-${list} label:has(:checked)`);
   const property = (id: string, name: string) => editor().property(id, name);
@@ -25,7 +28,7 @@ describe("the form of the webhook watch", () => {
     (await ticked("events").count()).should.equal(0);
     await editor().done();
     await editor().editAsItIs("some");
-    (await boxes("triggers").allInnerTexts()).should.eql(["/bank (Test)", "Shop (Test)"]);
+    (await boxes("triggers").allInnerTexts()).should.eql(["/bank (Test)", "/failing (Test)", "Shop (Test)"]);
     (await ticked("triggers").allInnerTexts()).should.eql(["/bank (Test)"]);
     (await ticked("events").allInnerTexts()).should.eql([text("when.silent")]);
     await editor().done();
@@ -35,7 +38,7 @@ describe("the form of the webhook watch", () => {
   it("takes chosen webhook triggers and alerts, by keyboard as well, and all of them again", async () => {
     await editor().editAsItIs("all");
     await editor().page.locator("#node-input-watch-from").selectOption("chosen");
-    await boxes("triggers").nth(1).locator("input").focus();
+    await boxes("triggers").nth(2).locator("input").focus();
     await editor().page.keyboard.press("Space");
     await boxes("events").nth(0).click();
     await editor().done();
@@ -52,5 +55,17 @@ describe("the form of the webhook watch", () => {
     const [trigger] = copies.filter(({ type }) => type === "webhook-trigger");
     const [watch] = copies.filter(({ type }) => type === "webhook-watch");
     should(await property(watch?.id ?? "", "scope")).eql([trigger?.id]);
+  });
+
+  it("sends a message to a debug node that it is wired to, from the palette on, when the shop's flow fails", async () => {
+    const watch = await editor().drop("webhook-watch", 200, 300);
+    const debug = await editor().drop("debug", 500, 300);
+    await editor().wire(watch, debug);
+    await editor().deploy();
+    await nodeRed().status("failing", /accepted/);
+    (await send(nodeRed().node("/failing"), { headers: bearer })).status.should.equal(200);
+    const shown = editor().page.locator(".red-ui-debug-msg", { hasText: "delivery-failed" });
+    await shown.first().waitFor();
+    (await shown.first().innerText()).should.containEql('node: "failing"');
   });
 });
