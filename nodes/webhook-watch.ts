@@ -2,24 +2,13 @@
 
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import type { Alerts } from "../src/admin/alerts";
+import type { SavedWatch } from "../src/config/watch";
 
-/** Any property may be missing in a flow that was written by hand. */
-interface SavedWatch extends NodeDef {
-  /** The ids of webhook triggers; `null` for all. */
-  readonly scope?: unknown;
-  /** Empty for all. */
-  readonly events?: unknown;
-}
-
+/** @param alerts those of the webhook triggers of this process */
 export function registerWatch(RED: NodeAPI, alerts: Alerts): void {
-  function WebhookWatch(this: Node, saved: SavedWatch): void {
+  function WebhookWatch(this: Node, saved: NodeDef & SavedWatch): void {
     RED.nodes.createNode(this, saved);
-    const scope = Array.isArray(saved.scope) ? saved.scope.map(String) : null;
-    const events = Array.isArray(saved.events) ? saved.events : [];
-    const unsubscribe = alerts.subscribe(scope, (alert) => {
-      if (events.length === 0 || events.includes(alert.event)) this.send({ topic: alert.event, payload: { ...alert } });
-    });
-    this.on("close", unsubscribe);
+    this.on("close", alerts.watch(this, saved));
   }
 
   RED.nodes.registerType("webhook-watch", WebhookWatch);

@@ -1,17 +1,9 @@
 // The node type `webhook-watch` in the editor.
 
-import { alertEvents } from "../../src/admin/alert";
+import { type SavedWatch, watchDefaults, watchEvents } from "../../src/config/watch";
 import { type Editor, type EditorNode, fitTray } from "./host";
 
 declare const RED: Editor;
-
-interface SavedWatch {
-  name: string;
-  /** The ids of webhook triggers; `null` for all. */
-  scope: readonly string[] | null;
-  /** Empty for all. */
-  events: readonly string[];
-}
 
 export function registerWatch(): void {
   RED.nodes.registerType<SavedWatch>("webhook-watch", {
@@ -21,10 +13,10 @@ export function registerWatch(): void {
     outputs: 1,
     icon: "webhook-watch.svg",
     defaults: {
-      name: { value: "" },
+      name: { value: watchDefaults.name },
       // As core's catch node: Node-RED gives copied nodes the ids of their copies.
-      scope: { value: null, type: "*[]" },
-      events: { value: [] },
+      scope: { value: watchDefaults.scope, type: "*[]" },
+      events: { value: watchDefaults.events },
     },
     paletteLabel() {
       return this._("watch.paletteLabel");
@@ -49,8 +41,8 @@ export function registerWatch(): void {
     oneditsave() {
       const isAll = $("#node-input-watch-from").val() === "all";
       this.scope = isAll ? null : ticked("triggers");
-      const events = ticked("events");
-      this.events = events.length === alertEvents.length ? [] : events;
+      const events = watchEvents.filter((event) => ticked("events").includes(event));
+      this.events = events.length === watchEvents.length ? [] : events;
     },
   });
 }
@@ -66,7 +58,7 @@ function prepare(node: EditorNode & SavedWatch): void {
   const showList = () => list.closest(".form-row").toggle(from.val() === "chosen");
   from.val(node.scope ? "chosen" : "all").on("input", showList);
   showList();
-  const events = alertEvents.map((event) => [event, node._(`watch.when.${event}`)] as const);
+  const events = watchEvents.map((event) => [event, node._(`watch.when.${event}`)] as const);
   addBoxes("events", events, node.events);
 }
 

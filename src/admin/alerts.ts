@@ -1,177 +1,235 @@
-// Alerts: what a `webhook-watch` node sends when something is wrong with a webhook, or right again.
+// Turns outcomes into alerts, the messages of webhook watches.
 
-import type { NodeAPI } from "node-red";
+import type { Node, NodeAPI } from "node-red";
+import type { SavedWatch, WatchEvent } from "../config/watch";
 import { clientPackages } from "../deliveries/bullmq/server";
 import type { Pause } from "../deliveries/delivery";
-import { type Cause, formatFix, formatReason, formatSentence, type Translate } from "../deliveries/summary";
+import type { StoreTrouble } from "../deliveries/queue";
+import { formatFix, formatReason, formatSentence, type Translate } from "../deliveries/summary";
 import type { Endpoint } from "../flow/endpoint";
-import type { Outcomes } from "../flow/outcomes";
-import type { Alert, AlertEvent } from "./alert";
+import type { AcceptedEvent, Outcomes, RefusedEvent } from "../flow/outcomes";
 import type { NodeHealths } from "./node-health";
 
-type Listener = (alert: Alert) => void;
-
-/** So many refusals of a node in so many ms are an alert, which is not repeated for so many ms. */
+/** So many refused requests within this time, in ms, are an alert. */
 const manyRefusals = 10;
-const refusalsWithinMs = 60_000;
-const quietMs = 600_000;
-/** Alerts that wait for the flows to run. */
-const maxHeld = 100;
+const refusedWithinMs = 60_000;
+/** How long further refusals of a node are no alert, in ms. */
+const refusalsMutedMs = 600_000;
+/** How many alerts wait for the flows to run. */
+const maxWaiting = 1000;
 
+/** The payload of a watch's message. */
+export interface Alert {
+  readonly event: WatchEvent;
+  /** Id, name and path of the webhook trigger; missing where the store is in trouble. */
+  readonly node?: string;
+  readonly name?: string;
+  readonly path?: string;
+  /** The id of the delivery that has failed. */
+  readonly delivery?: string;
+  /** As the admin API has them: a sentence without its full stop, and one or more with it. Without secrets. */
+  readonly reason: string;
+  /** Missing where nothing is to be done. */
+  readonly fix?: string;
+  /** In ms since the epoch. */
+  readonly at: number;
+}
+
+type Description = Pick<Alert, "delivery" | "reason" | "fix">;
+
+/** A node; inside a subflow, `_alias` is its id in the subflow's template. */
+type RunningNode = Node & { readonly _alias?: string; readonly z?: string };
+
+interface Watch {
+  readonly node: RunningNode;
+  hears(event: WatchEvent): boolean;
+  includes(trigger: RunningNode): boolean;
+}
+
+/** Refused requests of a node. */
 interface Refusals {
-  /** By the monotonic clock, in ms. */
-  since: number;
-  quietUntil: number;
-  readonly counts: Map<string, number>;
+  /** At most `manyRefusals`; times of `performance.now()`. */
+  recent: readonly { readonly at: number; readonly problem: string }[];
+  mutedUntil: number;
 }
 
 export class Alerts {
-  readonly #translate: Translate;
+  readonly #RED: NodeAPI;
   readonly #nodes: NodeHealths;
-  readonly #listeners = new Set<Listener>();
-  /** Why each node is paused, as far as that is known. */
-  readonly #pauses = new Map<string, Pause | undefined>();
-  readonly #refusals = new Map<string, Refusals>();
-  /** Those whose second credential was used since their deploy. */
-  readonly #second = new WeakSet<Endpoint>();
-  #held: Alert[] = [];
+  readonly #watches = new Set<Watch>();
+  /** Alerts that came while no flows ran. */
+  #waiting: Alert[] = [];
   #areFlowsRunning = false;
-  #isStoreDown = false;
+  /** How often flows were stopped. */
+  #stops = 0;
+  readonly #refusals = new Map<string, Refusals>();
+  /** Endpoints whose second credential was reported. */
+  readonly #secondUsed = new WeakSet<Endpoint>();
 
-  constructor({ _: translate, events }: NodeAPI, outcomes: Outcomes, nodes: NodeHealths) {
-    this.#translate = translate;
+  constructor(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths) {
+    this.#RED = RED;
     this.#nodes = nodes;
-    events.on("flows:stopping", () => (this.#areFlowsRunning = false));
-    events.on("flows:started", () => {
-      this.#areFlowsRunning = true;
-      for (const alert of this.#held.splice(0)) this.#tell(alert);
+    const translate = RED._;
+    RED.events.on("flows:stopping", () => {
+      this.#areFlowsRunning = false;
+      this.#stops++;
     });
-    outcomes.on("failed", ({ node, id, error }) => this.#fail(node, id, error));
-    outcomes.on("attempt:failed", ({ node, id, error }) => {
-      // There are no others.
-      if (nodes.get(node)?.running?.config.guaranteed === false) this.#fail(node, id, error);
+    RED.events.on("flows:started", () => this.#start());
+    outcomes.on("attempt:failed", ({ node, id, error, isLast }) => {
+      if (isLast) this.#report("delivery-failed", node, describeFailure(id, error, nodes.get(node)?.load?.pause, translate)); // prettier-ignore
     });
     outcomes.on("silent", ({ node, hours, since }) => {
-      this.#raise("silent", node, { values: { hours, time: new Date(since).toISOString() }, hasFix: true });
+      const time = new Date(since).toISOString();
+      this.#report("silent", node, {
+        reason: translate("alert.reason.silent", { hours, time }),
+        fix: formatSentence(translate("alert.fix.silent"), translate),
+      });
     });
-    outcomes.on("heard", ({ node }) => this.#raise("heard", node));
-    outcomes.on("store:health", ({ trouble }) => this.#checkStore(trouble));
-    outcomes.on("load", ({ node, load }) => this.#comparePause(node, load.pause));
-    outcomes.on("refused", ({ node, problem, request }) => {
-      if (request) this.#countRefusal(node, problem.name);
+    outcomes.on("heard", ({ node }) => this.#report("heard", node, { reason: translate("alert.reason.heard") }));
+    outcomes.on("paused", ({ node, pause }) => {
+      this.#report("paused", node, {
+        reason: translate(`alert.reason.paused.${pause}`),
+        fix: formatSentence(translate("alert.fix.paused"), translate),
+      });
     });
-    outcomes.on("accepted", ({ node, authenticated }) => {
-      const running = nodes.get(node)?.running;
-      if (!running || authenticated.credential !== "second" || authenticated.isTest || this.#second.has(running))
-        return;
-      this.#second.add(running);
-      this.#raise("second-credential", node, { hasFix: true });
+    outcomes.on("resumed", ({ node }) => {
+      this.#report("resumed", node, { reason: translate("alert.reason.resumed") });
     });
-    outcomes.on("removed", ({ node }) => {
-      this.#pauses.delete(node);
-      this.#refusals.delete(node);
+    outcomes.on("store:trouble", ({ trouble }) => {
+      this.#send({ event: trouble ? "store-down" : "store-up", ...describeStore(trouble, translate), at: Date.now() });
     });
+    outcomes.on("refused", (event) => this.#refuse(event));
+    for (const event of ["accepted", "duplicate"] as const) outcomes.on(event, (accepted) => this.#accept(accepted));
+    outcomes.on("removed", ({ node }) => this.#refusals.delete(node));
   }
 
   /**
-   * @param scope the ids of webhook triggers, also as in a subflow; `null` for all
-   * @returns ends the subscription
+   * Sends alerts by a node.
+   *
+   * @param saved as in a flow file, which may have been written by hand
+   * @returns the function to call when the node closes
    */
-  subscribe(scope: readonly string[] | null, listener: Listener): () => void {
-    const hear: Listener = (alert) => {
-      if (this.#isInScope(alert, scope)) listener(alert);
+  watch(node: Node, { scope, events = [] }: { readonly [Field in keyof SavedWatch]?: unknown }): () => void {
+    // In a subflow, Node-RED makes a list of one node a text.
+    const chosen = scope === null || scope === undefined ? undefined : [scope].flat();
+    const wanted = new Set([events].flat());
+    const watch: Watch = {
+      node,
+      hears: (event) => wanted.size === 0 || wanted.has(event),
+      includes: (trigger) => chosen === undefined || isChosen(trigger, chosen, node),
     };
-    this.#listeners.add(hear);
-    return () => void this.#listeners.delete(hear);
+    this.#watches.add(watch);
+    return () => this.#watches.delete(watch);
   }
 
-  /** The store concerns all nodes with guaranteed delivery. */
-  #isInScope({ node }: Alert, scope: readonly string[] | null): boolean {
-    if (scope === null) return true;
-    const running = [...this.#nodes.all.values()].flatMap(({ running: endpoint }) => endpoint ?? []);
-    return running.some(
-      ({ node: { id, _alias }, config }: { node: { id: string; _alias?: string }; config: Endpoint["config"] }) =>
-        (node === undefined ? config.guaranteed : id === node) && (scope.includes(id) || scope.includes(_alias ?? "")),
-    );
+  #start(): void {
+    this.#areFlowsRunning = true;
+    for (const alert of this.#waiting.splice(0)) this.#send(alert);
   }
 
-  #fail(node: string, delivery: string, error: string): void {
-    const cause: Cause = { problem: null, reasons: [], looksLike: null, error };
-    const reason = formatReason(cause, this.#translate);
-    const fix = formatFix({ cause, state: "failed", pause: this.#pauses.get(node) ?? null }, this.#translate);
-    this.#raise("delivery-failed", node, { delivery, reason, fix });
+  #report(event: WatchEvent, node: string, description: Description): void {
+    this.#send({ event, node, ...description, at: Date.now() });
   }
 
-  #checkStore(trouble: string | undefined): void {
-    const isDown = trouble !== undefined;
-    // Of several troubles in a row, the first is told.
-    if (isDown === this.#isStoreDown) return;
-    this.#isStoreDown = isDown;
-    if (!isDown) return this.#raise("store-up", undefined);
-    const fix = this.#sentence(`alert.fix.store.${trouble}`, { client: clientPackages });
-    this.#raise("store-down", undefined, { reason: this.#translate(`status.store.${trouble}`), fix });
-  }
-
-  /** A node that was paused before the process started is not told of again. */
-  #comparePause(node: string, pause: Pause | undefined): void {
-    const before = this.#pauses.get(node);
-    const isKnown = this.#pauses.has(node);
-    this.#pauses.set(node, pause);
-    if (!isKnown || (before === undefined) === (pause === undefined)) return;
-    if (pause === undefined) return this.#raise("resumed", node);
-    const reason = this.#translate(`alert.reason.${pause === "manual" ? "paused" : "breaker"}`);
-    this.#raise("paused", node, { reason, hasFix: true });
-  }
-
-  #countRefusal(node: string, problem: string): void {
-    const now = performance.now();
-    const known = this.#refusals.get(node) ?? { since: -Infinity, quietUntil: -Infinity, counts: new Map<string, number>() }; // prettier-ignore
-    this.#refusals.set(node, known);
-    if (now < known.quietUntil) return;
-    if (now - known.since >= refusalsWithinMs) {
-      known.since = now;
-      known.counts.clear();
+  #send(alert: Alert): void {
+    if (!this.#areFlowsRunning) {
+      if (this.#waiting.length < maxWaiting) this.#waiting.push(alert);
+      return;
     }
-    const { counts } = known;
-    counts.set(problem, (counts.get(problem) ?? 0) + 1);
-    const count = [...counts.values()].reduce((sum, each) => sum + each, 0);
-    if (count < manyRefusals) return;
-    known.quietUntil = now + quietMs;
-    known.since = -Infinity;
-    const most = [...counts].sort(([, one], [, other]) => other - one)[0]?.[0] ?? problem;
-    const refused = this.#translate(`refused.${most}`);
-    const reason = this.#translate("alert.reason.refusals", { count, refused });
-    this.#raise("refusals", node, { reason, fix: this.#sentence(`fix.${most}`) });
+    const triggers = this.#findTriggers(alert);
+    const watches = [...this.#watches].filter(
+      (watch) => watch.hears(alert.event) && triggers.some((each) => watch.includes(each)),
+    );
+    if (watches.length === 0) return;
+    for (const { node } of watches) node.send({ topic: alert.event, payload: this.#complete(alert) });
+    // Node-RED delivers in the next turn: a deploy before that may have closed the next nodes.
+    const stops = this.#stops;
+    setImmediate(() => stops !== this.#stops && this.#send(alert));
   }
 
-  /** @param told without a reason, that of the event, with these values */
-  #raise(
-    event: AlertEvent,
-    node: string | undefined,
-    told: Partial<Pick<Alert, "delivery" | "reason" | "fix">> & { values?: Record<string, string | number>; hasFix?: boolean } = {}, // prettier-ignore
-  ): void {
-    const { delivery, values, hasFix = false } = told;
-    const fix = told.fix ?? (hasFix ? this.#sentence(`alert.fix.${event}`) : undefined);
-    const running = node === undefined ? undefined : this.#nodes.get(node)?.running;
-    const redact = (text: string | undefined) => running?.authenticator.redactor.redact(text ?? "") ?? "";
-    const about = running && { name: redact(running.node.name), path: redact(running.config.path) };
-    this.#tell({
-      event,
-      ...(node !== undefined && { node, ...about }),
+  /** The webhook triggers that an alert is about: one, or all with guaranteed delivery. */
+  #findTriggers({ node }: Alert): RunningNode[] {
+    if (node === undefined) {
+      return [...this.#nodes.all.values()].flatMap(({ running }) => (running?.config.guaranteed ? [running.node] : []));
+    }
+    const found = this.#RED.nodes.getNode(node) as RunningNode | null;
+    return found ? [found] : [];
+  }
+
+  /** With the trigger's name and path, in the order of the documentation. */
+  #complete({ event, node, delivery, reason, fix, at }: Alert): Alert {
+    if (node === undefined) return { event, reason, ...(fix !== undefined && { fix }), at };
+    const { running } = this.#nodes.get(node) ?? {};
+    const redact = (text: string) => running?.authenticator.redactor.redact(text) ?? text;
+    const { name } = running?.node ?? {};
+    return {
+      ...{ event, node },
+      ...(name && { name: redact(name) }),
+      ...(running && { path: redact(running.config.path) }),
       ...(delivery !== undefined && { delivery }),
-      reason: told.reason ?? this.#translate(`alert.reason.${event}`, values),
-      ...(fix !== undefined && { fix }),
-      at: Date.now(),
+      reason: redact(reason),
+      ...(fix !== undefined && { fix: redact(fix) }),
+      at,
+    };
+  }
+
+  #refuse({ node, problem, request }: RefusedEvent): void {
+    // Most Node-REDs have no watch.
+    if (!request || (this.#areFlowsRunning && this.#watches.size === 0)) return;
+    const { recent, mutedUntil } = this.#refusals.get(node) ?? { recent: [], mutedUntil: -Infinity };
+    const now = performance.now();
+    if (now < mutedUntil) return;
+    const lately = [...recent.filter(({ at }) => at > now - refusedWithinMs), { at: now, problem: problem.name }];
+    const isMuted = lately.length >= manyRefusals;
+    this.#refusals.set(node, isMuted ? { recent: [], mutedUntil: now + refusalsMutedMs } : { recent: lately, mutedUntil }); // prettier-ignore
+    if (!isMuted) return;
+    const translate = this.#RED._;
+    const name = findMostFrequent(lately.map((each) => each.problem));
+    this.#report("refusals", node, {
+      reason: translate("alert.reason.refusals", { count: lately.length, refused: translate(`refused.${name}`) }),
+      fix: formatSentence(translate(`fix.${name}`), translate),
     });
   }
 
-  #sentence(key: string, values?: Record<string, string>): string {
-    return formatSentence(this.#translate(key, values), this.#translate);
+  /** Once for each deploy of a node: it has another endpoint then. */
+  #accept({ node, authenticated: { credential, isTest } }: AcceptedEvent): void {
+    const { running } = this.#nodes.get(node) ?? {};
+    if (credential !== "second" || isTest || !running || this.#secondUsed.has(running)) return;
+    this.#secondUsed.add(running);
+    const translate = this.#RED._;
+    this.#report("second-credential", node, {
+      reason: translate("alert.reason.second-credential"),
+      fix: formatSentence(translate("alert.fix.second-credential"), translate),
+    });
   }
+}
 
-  /** While flows are being deployed, a message would be lost. */
-  #tell(alert: Alert): void {
-    if (this.#areFlowsRunning) for (const hear of this.#listeners) hear(alert);
-    else this.#held = [...this.#held, alert].slice(-maxHeld);
-  }
+/** Ids of a subflow's template stand for the nodes of its instances; in an instance, for those of the same one. */
+function isChosen(trigger: RunningNode, chosen: readonly unknown[], watch: RunningNode): boolean {
+  if (chosen.includes(trigger.id)) return true;
+  const isSameInstance = watch._alias === undefined || watch.z === trigger.z;
+  return trigger._alias !== undefined && isSameInstance && chosen.includes(trigger._alias);
+}
+
+/** As the deliveries tab describes it. */
+function describeFailure(delivery: string, error: string, pause: Pause | undefined, translate: Translate): Description {
+  const cause = { problem: null, reasons: [], looksLike: null, error };
+  const fix = formatFix({ cause, state: "failed", pause: pause ?? null }, translate);
+  return { delivery, reason: formatReason(cause, translate), fix };
+}
+
+function describeStore(trouble: StoreTrouble | undefined, translate: Translate): Description {
+  if (!trouble) return { reason: translate("store.restored") };
+  return {
+    reason: translate(`status.store.${trouble}`),
+    fix: formatSentence(translate(`alert.fix.store.${trouble}`, { client: clientPackages }), translate),
+  };
+}
+
+/** Of several, the first. */
+function findMostFrequent(names: readonly string[]): string | undefined {
+  const counts = new Map<string, number>();
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1);
+  const [first] = [...counts].sort(([, one], [, other]) => other - one);
+  return first?.[0];
 }

@@ -61,7 +61,7 @@ export class NodeStatuses {
     this.#metrics = metrics;
     this.#inactivity = inactivity;
     this.#store = new StoreHealth(RED, outcomes);
-    outcomes.on("store:health", () => {
+    outcomes.on("store:trouble", () => {
       for (const [node, { running }] of nodes.all) if (running?.config.guaranteed) this.renew(node);
     });
     for (const event of shownEvents) outcomes.on(event, ({ node }: { readonly node: string }) => this.renew(node));

@@ -218,6 +218,8 @@ export interface StoreEvents {
   movedAside(path: string, cause: unknown): void;
   /** Each called once. */
   warned(warning: Warning): void;
+  /** A node was paused or, without a pause, resumed: here or by another instance. Not called for what was paused before. */
+  paused(node: string, pause: Pause | undefined): void;
   /** A delivery of a node, or its pause, is new or has changed. */
   changed(node?: string): void;
 }

@@ -185,7 +185,8 @@ export class FlowReply {
     // Guaranteed delivery emits its own.
     const attempt = { node, id, attempt: 1 };
     if (!guaranteed && result.as === "succeeded") outcomes.emit("attempt:succeeded", attempt);
-    if (!guaranteed && result.as === "failed") outcomes.emit("attempt:failed", { ...attempt, error: result.error });
+    if (!guaranteed && result.as === "failed")
+      outcomes.emit("attempt:failed", { ...attempt, error: result.error, isLast: true });
     records?.answered(id, {
       milliseconds,
       ...(how !== "gone" && { status: this.response.statusCode, ...this.#note(authenticator, problem) }),

@@ -86,10 +86,11 @@ export class GuaranteedFlow implements Consumer {
   ended({ id, state, attempt, error = "" }: Delivery, result: AttemptResult): void {
     const { outcomes } = this.#services;
     const { id: node } = this.#node;
-    if (result.as === "failed") outcomes.emit("attempt:failed", { node, id, attempt, error: result.error });
+    const isLast = state === "failed";
+    if (result.as === "failed") outcomes.emit("attempt:failed", { node, id, attempt, error: result.error, isLast });
     else outcomes.emit(`attempt:${result.as}`, { node, id, attempt });
     const isSenderTold = result.as === "failed" && result.isSenderTold;
-    if (state === "failed" && !isSenderTold) outcomes.emit("failed", { node, id, attempts: attempt, error });
+    if (isLast && !isSenderTold) outcomes.emit("failed", { node, id, attempts: attempt, error });
   }
 
   async #run(stored: StoredDelivery): Promise<AttemptResult> {

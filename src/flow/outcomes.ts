@@ -2,6 +2,7 @@
 
 import { EventEmitter } from "node:events";
 import type { Authenticated, Authenticator, RefusedRequestFacts } from "../auth/authenticator";
+import type { Pause } from "../deliveries/delivery";
 import type { Load, StoreTrouble, Warning } from "../deliveries/queue";
 import type { Problem } from "../request/problem";
 
@@ -74,13 +75,16 @@ interface OutcomeEvents {
   shadowed: [NodeEvent & { readonly by: string }];
 
   "attempt:succeeded": [AttemptEvent];
-  /** Without guaranteed delivery, only failures are reported. */
-  "attempt:failed": [AttemptEvent & { readonly error: string }];
+  /** Without guaranteed delivery, only failures are reported. `isLast`: the delivery has failed. */
+  "attempt:failed": [AttemptEvent & { readonly error: string; readonly isLast: boolean }];
   /** By a deploy. */
   "attempt:interrupted": [AttemptEvent];
   /** All attempts have failed; `error` is the last one. */
   failed: [NodeEvent & { readonly id: string; readonly attempts: number; readonly error: string }];
   load: [NodeEvent & { readonly load: Load }];
+  /** Here, or by another instance; not at the start of the process. */
+  paused: [NodeEvent & { readonly pause: Pause }];
+  resumed: [NodeEvent];
 
   silent: [SilentEvent];
   /** A request was accepted after a silence. */
@@ -90,8 +94,8 @@ interface OutcomeEvents {
 
   "store:down": [{ readonly trouble: StoreTrouble; readonly cause: unknown }];
   "store:up": [];
-  /** The trouble of the store, whenever it is another one; missing while there is none. */
-  "store:health": [{ readonly trouble: StoreTrouble | undefined }];
+  /** The trouble as the status shows it has changed or, where it is missing, ended. */
+  "store:trouble": [{ readonly trouble: StoreTrouble | undefined }];
   /** A corrupt file was moved to `path`. */
   "store:moved-aside": [{ readonly path: string; readonly cause: unknown }];
   "store:warning": [{ readonly warning: Warning }];

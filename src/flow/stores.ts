@@ -77,6 +77,10 @@ export class DeliveryStores {
       },
       movedAside: (path, cause) => outcomes.emit("store:moved-aside", { path, cause }),
       warned: (warning) => outcomes.emit("store:warning", { warning }),
+      paused: (node, pause) => {
+        if (pause) outcomes.emit("paused", { node, pause });
+        else outcomes.emit("resumed", { node });
+      },
       changed: (node) => {
         changed();
         if (node !== undefined) this.#readLoad(node);
@@ -88,7 +92,7 @@ export class DeliveryStores {
       changed();
     };
     this.starts = new RecentStarts((node, id, error) =>
-      outcomes.emit("attempt:failed", { node, id, attempt: 1, error }),
+      outcomes.emit("attempt:failed", { node, id, attempt: 1, error, isLast: true }),
     );
     const { webhookTriggerStore, webhookTriggerDeliveries } = getOwnSettings(RED);
     const { userDir = process.cwd() } = getSettings(RED);
@@ -247,7 +251,7 @@ export class StoreHealth {
 
   constructor(RED: NodeAPI, outcomes: Outcomes) {
     const { userDir: folder = process.cwd() } = getSettings(RED);
-    const changed = () => outcomes.emit("store:health", { trouble: this.trouble });
+    const changed = () => outcomes.emit("store:trouble", { trouble: this.trouble });
     const end = () => {
       clearTimeout(this.#timer);
       this.#timer = undefined;

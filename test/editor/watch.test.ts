@@ -1,5 +1,5 @@
 import should from "should";
-import { alertEvents } from "../../src/admin/alert";
+import { watchEvents } from "../../src/config/watch";
 import { catalogText } from "../harness/browser";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
@@ -24,7 +24,7 @@ describe("the form of the webhook watch", () => {
   it("shows what is watched, and leaves it as it was", async () => {
     await editor().editAsItIs("all");
     (await editor().page.locator("#webhook-watch-triggers").isVisible()).should.be.false();
-    (await boxes("events").allInnerTexts()).should.eql(alertEvents.map((event) => text(`when.${event}`)));
+    (await boxes("events").allInnerTexts()).should.eql(watchEvents.map((event) => text(`when.${event}`)));
     (await ticked("events").count()).should.equal(0);
     await editor().done();
     await editor().editAsItIs("some");

@@ -1,4 +1,5 @@
 /** Hears how a store fares. */
+import type { Pause } from "../../src/deliveries/delivery";
 import type { StoreEvents, StoreTrouble, Warning } from "../../src/deliveries/queue";
 
 export class Listener implements StoreEvents {
@@ -7,6 +8,9 @@ export class Listener implements StoreEvents {
   readonly warnings: Warning[] = [];
   /** The ids of the deliveries that have changed. */
   readonly changes: string[] = [];
+
+  /** Each node that was paused or resumed, with why it is paused now. */
+  readonly pauses: string[] = [];
 
   down(trouble: StoreTrouble): void {
     this.said.push(trouble);
@@ -23,6 +27,10 @@ export class Listener implements StoreEvents {
 
   warned(warning: Warning): void {
     this.warnings.push(warning);
+  }
+
+  paused(node: string, pause: Pause | undefined): void {
+    this.pauses.push(`${node} ${pause}`);
   }
 
   changed(id: string): void {

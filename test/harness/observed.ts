@@ -63,7 +63,6 @@ export class Observed {
     const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
     const node = {
       id: "node",
-      _alias: "template",
       name: "",
       status: (status: Observed["statuses"][number]) => this.statuses.push(status),
       ...{ log: line("log"), warn: line("warn"), error: line("error"), metric: () => false },
@@ -77,10 +76,6 @@ export class Observed {
     this.observers.open(running, store);
     this.#close = () => this.observers.close(running);
     this.#events.emit("flows:started");
-  }
-
-  stopFlows(): void {
-    this.#events.emit("flows:stopping");
   }
 
   /** Flows without the node run for a moment. */
@@ -117,7 +112,7 @@ export class Observed {
   }
 
   fail(id: string, attempt = 1): void {
-    this.outcomes.emit("attempt:failed", { node: "node", id, attempt, error: "it broke" });
+    this.outcomes.emit("attempt:failed", { node: "node", id, attempt, error: "it broke", isLast: false });
   }
 
   succeed(id: string): void {

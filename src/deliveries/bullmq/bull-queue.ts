@@ -89,7 +89,8 @@ export class BullQueue implements DeliveryQueue {
   readonly #adding = new Map<string, Promise<unknown>>();
   readonly #running = new Map<string, Running>();
   readonly #timers: NodeJS.Timeout[] = [];
-  #pauses = new Map<string, Pause>();
+  /** Missing until they were read. */
+  #pauses: Map<string, Pause> | undefined;
   #events: StoreEvents | undefined;
   #isHeld = true;
 
@@ -199,7 +200,7 @@ export class BullQueue implements DeliveryQueue {
   }
 
   paused(node: string): Pause | undefined {
-    return this.#pauses.get(node);
+    return this.#pauses?.get(node);
   }
 
   async list(query: Query): Promise<Delivery[]> {
@@ -464,13 +465,24 @@ export class BullQueue implements DeliveryQueue {
 
   async #loadPauses(): Promise<void> {
     const known = await this.#server.ask((redis) => redis.hgetall(this.#key("pauses")));
-    this.#pauses = new Map(Object.entries(known) as [string, Pause][]);
+    const pauses = new Map(Object.entries(known) as [string, Pause][]);
+    // Some were changed by other instances.
+    for (const node of this.#pauses ? [...this.#pauses.keys(), ...pauses.keys()] : [])
+      this.#showPause(node, pauses.get(node));
+    this.#pauses = pauses;
   }
 
   #setPause(node: string, pause: Pause | undefined): void {
+    this.#showPause(node, pause);
+    this.#events?.changed(node);
+  }
+
+  #showPause(node: string, pause: Pause | undefined): void {
+    this.#pauses ??= new Map();
+    if (this.#pauses.get(node) === pause) return;
     if (pause) this.#pauses.set(node, pause);
     else this.#pauses.delete(node);
-    this.#events?.changed(node);
+    this.#events?.paused(node, pause);
   }
 }
 

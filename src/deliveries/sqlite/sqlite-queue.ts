@@ -69,7 +69,15 @@ export class SqliteQueue implements DeliveryQueue {
         for (const [node, queue] of this.#nodes) queue.opened(this.#pauses.get(node));
       },
     ));
-    this.#shared = { file, running, breakerInterval, isOpen: false, areFlowsRunning: false, changed: () => undefined };
+    this.#shared = {
+      file,
+      running,
+      breakerInterval,
+      isOpen: false,
+      areFlowsRunning: false,
+      changed: () => undefined,
+      paused: () => undefined,
+    };
     // All keys are in memory; those that were settled are in the file as well, for the next process.
     this.duplicates = {
       reserve: async (candidate) => {
@@ -86,6 +94,7 @@ export class SqliteQueue implements DeliveryQueue {
 
   async open(events: StoreEvents): Promise<void> {
     this.#shared.changed = (node) => events.changed(node);
+    this.#shared.paused = (node, pause) => events.paused(node, pause);
     await this.#file.open(events);
   }
 
@@ -197,6 +206,7 @@ interface SharedByNodes {
   isOpen: boolean;
   areFlowsRunning: boolean;
   changed: StoreEvents["changed"];
+  paused: StoreEvents["paused"];
 }
 
 /** The queue of one node: starts its flow at the node's pace. While the store is in trouble, it waits. */
@@ -205,6 +215,8 @@ class NodeQueue {
   readonly #shared: SharedByNodes;
   #consumer: Consumer | undefined;
   #pause: Pause | undefined;
+  /** Whether the pause was read from the file. */
+  #isPauseKnown = false;
   /** Failed attempts in a row. */
   #failures = 0;
   /** Attempts that this queue has started. */
@@ -225,7 +237,9 @@ class NodeQueue {
 
   /** The file is open, for the first time or again. */
   opened(pause: Pause | undefined): void {
-    this.#pause = pause;
+    if (this.#isPauseKnown) this.#showPause(pause);
+    else this.#pause = pause;
+    this.#isPauseKnown = this.#shared.isOpen;
     this.#endOldBreaker();
     this.startDue();
   }
@@ -245,17 +259,22 @@ class NodeQueue {
 
   async setPause(): Promise<void> {
     await this.#shared.file.ask("pause", this.#node, "manual");
-    this.#pause = "manual";
-    this.#shared.changed(this.#node);
+    this.#showPause("manual");
   }
 
   async endPause(): Promise<void> {
     await this.#shared.file.ask("resume", this.#node);
     if (this.#pause === "breaker") this.#nextStartAt = 0;
-    this.#pause = undefined;
     this.#failures = 0;
-    this.#shared.changed(this.#node);
+    this.#showPause(undefined);
     this.startDue();
+  }
+
+  #showPause(pause: Pause | undefined): void {
+    const isNew = pause !== this.#pause;
+    this.#pause = pause;
+    if (isNew) this.#shared.paused(this.#node, pause);
+    this.#shared.changed(this.#node);
   }
 
   /** An attempt has ended. */
@@ -346,9 +365,8 @@ class NodeQueue {
     // A success ends the breaker's pause.
     if (as === "succeeded" && this.#pause === "breaker") return this.endPause();
     if (!pace?.breaker || this.#failures < pace.breaker || this.#pause) return;
-    this.#pause = "breaker";
     this.#nextStartAt = Date.now() + this.#shared.breakerInterval;
-    this.#shared.changed(this.#node);
+    this.#showPause("breaker");
     await this.#shared.file.ask("pause", this.#node, "breaker");
   }
 
