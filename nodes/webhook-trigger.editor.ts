@@ -1,6 +1,8 @@
 // The node type in the editor.
 
 import { type CredentialName, defaults, type SavedFields, withDefaults } from "../src/config/fields";
+import { editorHost } from "./editor/deliveries/editor-host";
+import { useHost } from "./editor/deliveries/host";
 import { addTab, removeTab } from "./editor/deliveries/tab";
 import {
   enterMissing,
@@ -39,6 +41,8 @@ import { hideResult, prepareTestRequest } from "./editor/form/test-request";
 import type { Editor } from "./editor/host";
 
 declare const RED: Editor;
+
+useHost(editorHost);
 
 RED.nodes.registerType<SavedFields>("webhook-trigger", {
   category: "network",

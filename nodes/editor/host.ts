@@ -139,14 +139,6 @@ export function updateText(element: JQuery, text: string): void {
   if (element.text() !== text) element.text(text);
 }
 
-/** Replaces the content of an element; the focus stays at the same position. */
-export function renewContent(place: JQuery, content: readonly JQuery[]): void {
-  const able = "button, summary, textarea, [tabindex]";
-  const focused = place.find(able).index($(":focus"));
-  place.empty().append(...content);
-  if (focused >= 0) place.find(able).eq(focused).trigger("focus");
-}
-
 /** Nothing where the text is no JSON. */
 export function parseJson(text: string): { value: unknown } | undefined {
   try {

@@ -4,6 +4,7 @@ import type { Pause } from "../../../src/deliveries/delivery";
 import type { Load } from "../../../src/deliveries/queue";
 import { type Detail, obstacles, type Summary, type SummaryPage } from "../../../src/deliveries/summary";
 import type { SilentEvent } from "../../../src/flow/outcomes";
+import { ApiFailure, host } from "./host";
 import { text } from "./texts";
 
 /** Empty: all. */
@@ -23,7 +24,7 @@ export interface QueueSummary extends Pick<Load, "queued" | "retrying"> {
 
 const pageSize = 500;
 
-// All of them reject with the `jqXHR`.
+// All of them reject with an `ApiFailure`.
 
 /** @param before the beginning of the page; missing: the newest */
 export function askForPage(filter: Filter, before = ""): Promise<SummaryPage> {
@@ -44,11 +45,12 @@ export async function askForQueues(): Promise<readonly QueueSummary[]> {
 
 async function ask<Answer>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Answer> {
   const given = Object.entries(query).filter(([, value]) => value !== "");
-  return (await $.getJSON(`webhook-trigger/${path}`, Object.fromEntries(given))) as Answer;
+  const search = given.length > 0 ? `?${String(new URLSearchParams(given))}` : "";
+  return (await host().call(path + search)) as Answer;
 }
 
 export async function control(node: string, action: "pause" | "resume"): Promise<void> {
-  await $.post(`webhook-trigger/${encodeURIComponent(node)}/${action}`);
+  await host().call(`${encodeURIComponent(node)}/${action}`, {});
 }
 
 /** @param changed an edited payload */
@@ -56,21 +58,21 @@ export async function replay(
   id: string,
   changed: { readonly payload?: unknown } = {},
 ): Promise<{ readonly id: string }> {
-  return (await $.ajax({
-    type: "POST",
-    url: `webhook-trigger/deliveries/${encodeURIComponent(id)}/replay`,
-    contentType: "application/json",
-    data: JSON.stringify(changed),
-  })) as { id: string };
+  return (await host().call(`deliveries/${encodeURIComponent(id)}/replay`, changed)) as { id: string };
+}
+
+function getStatus(error: unknown): number {
+  if (error instanceof ApiFailure) return error.status;
+  throw error;
 }
 
 export function isForbidden(error: unknown): boolean {
-  return [401, 403].includes((error as JQuery.jqXHR).status);
+  return [401, 403].includes(getStatus(error));
 }
 
 /** Why the list could not be fetched: a key under `tab.trouble` in the message catalog. */
 export function classifyTrouble(error: unknown): "forbidden" | "notKept" | "unreachable" | "failed" {
-  const { status } = error as JQuery.jqXHR;
+  const status = getStatus(error);
   if (status === 0) return "unreachable";
   if (isForbidden(error)) return "forbidden";
   return status === 404 ? "notKept" : "failed";
@@ -78,11 +80,11 @@ export function classifyTrouble(error: unknown): "forbidden" | "notKept" | "unre
 
 /** Why a delivery could not be fetched or replayed. */
 export function failureText(error: unknown): string {
-  const { status, responseJSON: answer } = error as { status: number; responseJSON?: { code?: unknown } };
+  const status = getStatus(error);
   if (status === 0) return text("testRequest.failed");
   if (isForbidden(error)) return text("delivery.forbidden");
   if (status === 404) return text("delivery.gone");
-  const obstacle = status === 409 ? obstacles.find((each) => each === answer?.code) : undefined;
+  const obstacle = status === 409 ? obstacles.find((each) => each === (error as ApiFailure).code) : undefined;
   if (obstacle) return text("lastRequest.sentence", { sentence: text(`replay.${obstacle}`) });
   return text("delivery.otherwise", { status: String(status) });
 }
