@@ -97,7 +97,28 @@ describe("the tab of deliveries, with a real runtime", () => {
     (await kept.page("state=failed")).deliveries.should.eql([]);
   });
 
-  it("has no button that pauses a node for a user who may only look, and says what a replay lacks", async () => {
+  it("shows what has failed by its cause, and replays a cause, of which it has loaded none", async () => {
+    await nodeRed.deploy(flow);
+    for (const order of [5, 6]) await sendTo("/totals", JSON.stringify({ order }));
+    const sum = tab.failures.locator("summary");
+    await sum.filter({ hasText: catalogText("failures.sum", { count: "2", causes: "1" }) }).click();
+    await tab.element.getByLabel(catalogText("tab.filter.text"), { exact: true }).fill("nothing has this text");
+    await until(async () => (await tab.rows.count()) === 0, "an empty list");
+    await nodeRed.deploy(
+      flow.map((node) => (node.id === "check" ? { ...node, func: "return msg;" } : node)),
+      "nodes",
+    );
+    await tab.failures.getByRole("button", { name: catalogText("tab.replay", { count: "2" }) }).click();
+    const dialog = editor.page.getByRole("dialog");
+    (await dialog.innerText()).should.containEql(catalogText("delivery.several.toNode", { name: "/totals on Test" }));
+    await press(dialog, "delivery.replay");
+    await dialog.getByText(catalogText("delivery.several.sum", { count: "2" })).waitFor();
+    await press(dialog, "delivery.close");
+    await tab.failures.waitFor({ state: "hidden" });
+    (await kept.page("state=failed")).deliveries.should.eql([]);
+  });
+
+  it("has no button that pauses a node or replays for a user who may only look, and says what a replay lacks", async () => {
     const reply = await sendTo("/orders", '{"order":6}');
     await editor.page.setExtraHTTPHeaders({ Authorization: "Bearer read" });
     try {
@@ -110,8 +131,9 @@ describe("the tab of deliveries, with a real runtime", () => {
       await line.filter({ hasText: catalogText("tab.queue.manual", { count: "1" }) }).waitFor();
       (await line.locator(".red-ui-button").count()).should.equal(0);
       await open(reply);
-      await press(opened(), "delivery.replay");
-      await result(catalogText("delivery.forbidden")).waitFor();
+      await opened().getByText(catalogText("delivery.forbidden")).waitFor();
+      const replays = tab.element.locator(".fa-repeat, .fa-pencil").or(tab.button(catalogText("tab.failed.open")));
+      (await replays.filter({ visible: true }).count()).should.equal(0);
     } finally {
       await editor.page.setExtraHTTPHeaders({});
     }

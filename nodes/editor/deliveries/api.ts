@@ -2,7 +2,16 @@
 
 import type { Pause } from "../../../src/deliveries/delivery";
 import type { Load } from "../../../src/deliveries/queue";
-import { type Detail, obstacles, type Summary, type SummaryPage } from "../../../src/deliveries/summary";
+import {
+  type Detail,
+  type FailureGroup,
+  type FailureGroups,
+  type GroupReplay,
+  type Obstacle,
+  obstacles,
+  type Summary,
+  type SummaryPage,
+} from "../../../src/deliveries/summary";
 import type { SilentEvent } from "../../../src/flow/outcomes";
 import { ApiFailure, host } from "./host";
 import { text } from "./texts";
@@ -12,9 +21,11 @@ export interface Filter {
   readonly node: string;
   readonly state: Summary["state"] | "";
   readonly text: string;
+  /** Of failures. */
+  readonly error: string;
 }
 
-export const everything: Filter = { node: "", state: "", text: "" };
+export const everything: Filter = { node: "", state: "", text: "", error: "" };
 
 /** The queue of a node with guaranteed delivery. */
 export interface QueueSummary extends Pick<Load, "queued" | "retrying"> {
@@ -43,6 +54,11 @@ export async function askForQueues(): Promise<readonly QueueSummary[]> {
   return (await ask<{ queues: readonly QueueSummary[] }>("queues")).queues;
 }
 
+/** @param node empty: all */
+export function askForFailures(node: string): Promise<FailureGroups> {
+  return ask("failures", { node });
+}
+
 async function ask<Answer>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Answer> {
   const given = Object.entries(query).filter(([, value]) => value !== "");
   const search = given.length > 0 ? `?${String(new URLSearchParams(given))}` : "";
@@ -59,6 +75,14 @@ export async function replay(
   changed: { readonly payload?: unknown } = {},
 ): Promise<{ readonly id: string }> {
   return (await host().call(`deliveries/${encodeURIComponent(id)}/replay`, changed)) as { id: string };
+}
+
+/** Replays a part of a group. @param after where the part before has ended; missing: the first part */
+export async function replayGroup(
+  { node, error, last }: FailureGroup,
+  after: string | undefined,
+): Promise<GroupReplay> {
+  return (await host().call("failures/replay", { node, error, last, after })) as GroupReplay;
 }
 
 function getStatus(error: unknown): number {
@@ -85,6 +109,10 @@ export function failureText(error: unknown): string {
   if (isForbidden(error)) return text("delivery.forbidden");
   if (status === 404) return text("delivery.gone");
   const obstacle = status === 409 ? obstacles.find((each) => each === (error as ApiFailure).code) : undefined;
-  if (obstacle) return text("lastRequest.sentence", { sentence: text(`replay.${obstacle}`) });
-  return text("delivery.otherwise", { status: String(status) });
+  return obstacle ? obstacleText(obstacle) : text("delivery.otherwise", { status: String(status) });
+}
+
+/** Why a delivery cannot be replayed. */
+export function obstacleText(obstacle: Obstacle): string {
+  return text("lastRequest.sentence", { sentence: text(`replay.${obstacle}`) });
 }

@@ -197,7 +197,7 @@ function createLink(name: string, label: string): HTMLElement {
 /** @param filterBy filters the list by a node */
 function createActions(detail: Detail, filterBy: (node: string) => void): HTMLElement {
   const { id, at, node, state, body } = detail;
-  const { roots, findNode, copy, useInTest } = host();
+  const { roots, findNode, copy, mayWrite, useInTest } = host();
   const known = node === null ? undefined : findNode(node);
   const buttons = create("div", {
     class: "webhook-delivery-buttons",
@@ -250,10 +250,10 @@ function createActions(detail: Detail, filterBy: (node: string) => void): HTMLEl
     say("fa-check", inARow(said), "good");
   };
 
-  if (isReplayable(state)) {
+  if (isReplayable(state) && mayWrite()) {
     add("fa-repeat", "replay", () => void replayOnce());
     setAttributes(add("fa-pencil", "replayChanged", toggleChange), { "aria-expanded": "false" });
-  } else view.append(createNote(text(`delivery.noReplay.${state}`)));
+  } else view.append(createNote(text(isReplayable(state) ? "delivery.forbidden" : `delivery.noReplay.${state}`)));
   add("fa-terminal", "curl", copyCurl);
   if (useInTest && node !== null && known && body.data !== "") {
     add("fa-flask", "useInTest", () => {

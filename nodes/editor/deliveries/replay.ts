@@ -1,9 +1,10 @@
 // Replays of several deliveries: the selected ones, or those that failed since a time.
 
-import { isReplayable, type Summary } from "../../../src/deliveries/summary";
+import { type FailureGroup, isReplayable, type Summary } from "../../../src/deliveries/summary";
 import { create, setAttributes, toggle } from "../dom";
-import { askForPage, classifyTrouble, failureText, replay } from "./api";
+import { askForPage, classifyTrouble, everything, failureText, obstacleText, replay, replayGroup } from "./api";
 import { createButton, createList, createNote, smallButton } from "./content";
+import { host } from "./host";
 import type { DeliveryList } from "./list";
 import { getNodeName, numberText, text } from "./texts";
 
@@ -26,10 +27,11 @@ export class ReplayTools {
     };
     this.#unselect.addEventListener("click", unselect);
     this.#replay.addEventListener("click", () => {
-      void runReplays(new DeliveryReplays(list.selected)).then((hasReplayed) => hasReplayed && unselect());
+      void runReplays(new SelectionPlan(list.selected)).then((hasReplayed) => hasReplayed && unselect());
     });
     const form = createFailedForm(getNode);
     this.failed.append(text("tab.failed.open"));
+    toggle(this.failed, host().mayWrite());
     setAttributes(this.failed, { title: text("tab.failed.open"), "aria-expanded": "false", "aria-controls": form.id });
     this.failed.addEventListener("click", () => {
       const isOpen = this.failed.getAttribute("aria-expanded") !== "true";
@@ -48,7 +50,7 @@ export class ReplayTools {
     const count = selected.filter(({ state }) => isReplayable(state)).length;
     const left = selected.length - count;
     this.#replay.textContent = text("tab.replay", { count: numberText(count) });
-    toggle(this.#replay, count > 0);
+    toggle(this.#replay, count > 0 && host().mayWrite());
     toggle(this.#unselect, selected.length > 0);
     this.#leftOut.textContent = left > 0 ? text("delivery.several.leftOut", { count: numberText(left) }) : "";
   }
@@ -86,7 +88,7 @@ function createFailedForm(getNode: () => string): HTMLFormElement {
     void listFailed(begin, getNode())
       .then((failed) => {
         result.textContent = text("tab.failed.found", { count: numberText(failed.length) });
-        return failed.length > 0 && runReplays(new DeliveryReplays(failed));
+        return failed.length > 0 && runReplays(new SelectionPlan(failed));
       })
       .catch((error: unknown) => (result.textContent = text(`tab.trouble.${classifyTrouble(error)}`)))
       .finally(() => (isBusy = false));
@@ -97,7 +99,7 @@ function createFailedForm(getNode: () => string): HTMLFormElement {
 async function listFailed(since: number, node: string): Promise<Summary[]> {
   const found: Summary[] = [];
   for (let before: string | null | undefined; before !== null;) {
-    const { deliveries, next } = await askForPage({ node, state: "failed", text: "" }, before);
+    const { deliveries, next } = await askForPage({ ...everything, node, state: "failed" }, before);
     const recent = deliveries.filter(({ at }) => at >= since);
     found.push(...recent);
     before = recent.length < deliveries.length ? null : next;
@@ -120,7 +122,7 @@ interface ReplayStep {
   readonly isLast: boolean;
 }
 
-interface Replays {
+interface ReplayPlan {
   readonly total: number;
   /** How many deliveries of each node. */
   readonly nodes: ReadonlyMap<string, number>;
@@ -130,7 +132,7 @@ interface Replays {
 }
 
 /** One after the other, the oldest first, so that the flows start in this order. */
-class DeliveryReplays implements Replays {
+class SelectionPlan implements ReplayPlan {
   readonly total: number;
   readonly leftOut: number;
   readonly nodes = new Map<string, number>();
@@ -157,11 +159,41 @@ class DeliveryReplays implements Replays {
   }
 }
 
+/** Replays the failed deliveries of a group, of which the page may have loaded none. */
+export class GroupPlan implements ReplayPlan {
+  readonly leftOut = 0;
+  readonly #group: FailureGroup;
+  #after: string | undefined;
+
+  constructor(group: FailureGroup) {
+    this.#group = group;
+  }
+
+  get total(): number {
+    return this.#group.count;
+  }
+
+  get nodes(): ReadonlyMap<string, number> {
+    return new Map([[this.#group.node, this.#group.count]]);
+  }
+
+  async step(): Promise<ReplayStep> {
+    try {
+      const { replayed, left, next } = await replayGroup(this.#group, this.#after);
+      this.#after = next ?? undefined;
+      const failures = left.map(({ code, count }) => [obstacleText(code), count] as const);
+      return { replayed, failures, isLast: next === null };
+    } catch (error) {
+      return { replayed: 0, failures: [[failureText(error), 0]], isLast: true };
+    }
+  }
+}
+
 // The dialog that confirms a replay of several deliveries.
 
 /** Resolves when the dialog is closed: with whether any was replayed. */
-function runReplays(replays: Replays): Promise<boolean> {
-  const { total, leftOut } = replays;
+export function runReplays(plan: ReplayPlan): Promise<boolean> {
+  const { total, leftOut } = plan;
   const titleId = "webhook-delivery-dialog-title";
   const title = create("div", { id: titleId, role: "heading", "aria-level": 2, tabindex: -1 });
   const content = create("div");
@@ -190,7 +222,7 @@ function runReplays(replays: Replays): Promise<boolean> {
   const ask = () => {
     const key = total > 0 ? "delivery.several.ask" : "delivery.several.none";
     const offered = [offer("fa-times", "cancel", close), offer("fa-repeat", "replay", () => void run())];
-    const shown = [...listNodes(replays.nodes), ...createCount("leftOut", leftOut)];
+    const shown = [...listNodes(plan.nodes), ...createCount("leftOut", leftOut)];
     show(text(key, { count: numberText(total) }), shown, total > 0 ? offered : [offer("fa-times", "close", close)]);
   };
   const run = async () => {
@@ -202,7 +234,7 @@ function runReplays(replays: Replays): Promise<boolean> {
     for (let isLast = false; !isLast && !isStopped;) {
       bar.value = done;
       count.textContent = text("delivery.several.done", { done: numberText(done), total: numberText(total) });
-      const step = await replays.step();
+      const step = await plan.step();
       ({ isLast } = step);
       replayed += step.replayed;
       done += step.replayed;
@@ -215,7 +247,7 @@ function runReplays(replays: Replays): Promise<boolean> {
     showResult();
   };
   const showResult = () => {
-    const rows = Array.from(failures, ([why, count]) => [why, numberText(count)] as const);
+    const rows = Array.from(failures, ([why, count]) => [why, count > 0 ? numberText(count) : ""] as const);
     const failed = rows.length > 0 ? [createNote(text("delivery.several.failed")), createList(rows)] : [];
     const left = createCount("notSent", total - done);
     const heading = text("delivery.several.sum", { count: numberText(replayed) });

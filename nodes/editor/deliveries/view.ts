@@ -15,6 +15,7 @@ import {
 } from "./api";
 import { createButton, createIcon, smallButton } from "./content";
 import { OpenDelivery } from "./detail";
+import { describeFailure, Failures } from "./failures";
 import { Feed, Renewals } from "./feed";
 import { host } from "./host";
 import { DeliveryList } from "./list";
@@ -34,7 +35,16 @@ export class Deliveries {
   readonly #announcement = create("div", { class: "webhook-deliveries-said", role: "status" });
   readonly #renewals = new Renewals(
     () => this.#ask(),
-    () => this.#feed.filter.text !== "" && !this.#opened.isOpen,
+    () => this.#feed.filter.text + this.#feed.filter.error !== "" && !this.#opened.isOpen,
+  );
+  readonly #failures = new Failures({
+    filtered: ({ node, error }) => this.#filter({ ...everything, node, state: "failed", error }),
+    replayed: () => this.renew(),
+  });
+  /** The runtime has to search. */
+  readonly #failureRenewals = new Renewals(
+    () => this.#failures.renew(this.#feed.filter.node),
+    () => true,
   );
   readonly #opened = new OpenDelivery({
     opened: () => toggle(this.#pane, false),
@@ -66,8 +76,9 @@ export class Deliveries {
   constructor() {
     const body = create("div", { class: "webhook-deliveries-body" }, this.#list.element, this.#new);
     this.#filters.element.append(this.#tools.failed);
-    this.#pane.append(this.#filters.element, this.#tools.element, this.#overview.element, this.#notice, body);
-    this.#pane.append(...describeSettings());
+    const { element: filters, errorLine } = this.#filters;
+    this.#pane.append(filters, errorLine, this.#tools.element, this.#overview.element, this.#failures.element);
+    this.#pane.append(this.#notice, body, ...describeSettings());
     this.element.append(this.#pane, this.#opened.element, this.#announcement);
     this.#new.addEventListener("click", () => {
       this.#list.reset();
@@ -87,20 +98,29 @@ export class Deliveries {
     if (!isVisible) {
       // The page may be hidden for a moment; another tab ends the visit.
       if (this.#isVisit && !document.hidden) this.#filters.set(everything);
-      return this.#renewals.stop();
+      for (const each of this.#allRenewals) each.stop();
+      return;
     }
     this.#list.restoreScroll();
-    this.#renewals.start();
+    for (const each of this.#allRenewals) each.start();
   };
 
-  readonly changed = (): void => this.#renewals.soon();
+  readonly changed = (): void => {
+    for (const each of this.#allRenewals) each.soon();
+  };
 
-  readonly renew = (): void => this.#renewals.now();
+  readonly renew = (): void => {
+    for (const each of this.#allRenewals) each.now();
+  };
+
+  get #allRenewals(): Renewals[] {
+    return [this.#renewals, this.#failureRenewals];
+  }
 
   stop(): void {
     document.removeEventListener("visibilitychange", this.look);
     this.#observer.disconnect();
-    this.#renewals.stop();
+    for (const each of this.#allRenewals) each.stop();
   }
 
   /** Filters by a node until the tab is left, or the user changes the filter. */
@@ -111,7 +131,11 @@ export class Deliveries {
 
   filterBy(node: string): void {
     this.#opened.close();
-    this.#filters.set({ ...everything, node });
+    this.#filter({ ...everything, node });
+  }
+
+  #filter(filter: Filter): void {
+    this.#filters.set(filter);
     this.#filters.focus();
   }
 
@@ -120,8 +144,10 @@ export class Deliveries {
     this.#list.unselect();
     this.#tools.show();
     this.#list.reset();
+    const isOtherNode = filter.node !== this.#feed.filter.node;
     this.#feed.filter = filter;
     this.#renewals.now();
+    if (isOtherNode) this.#failureRenewals.now();
   }
 
   /** @returns whether there was an answer */
@@ -205,7 +231,10 @@ class Filters {
   readonly #state = create("select", { "aria-label": text("tab.filter.state") });
   readonly #text = create("input", { type: "search" });
   readonly #clear = create("button", { type: "button", class: smallButton });
+  /** Says which error all of the list have. */
+  readonly errorLine = create("div", { class: "webhook-deliveries-error", role: "status" });
   readonly #changed: (filter: Filter) => void;
+  #error = "";
   #search: ReturnType<typeof setTimeout> | undefined;
   /** The options of the list of nodes. */
   #listed = "";
@@ -220,14 +249,21 @@ class Filters {
     toggle(this.#clear, false);
     this.element = create("div", { class: "webhook-deliveries-filters" }, this.#node, this.#state, this.#text, this.#clear); // prettier-ignore
     this.#clear.addEventListener("click", () => this.set(everything));
-    for (const select of [this.#node, this.#state]) select.addEventListener("change", () => this.#change());
+    for (const select of [this.#node, this.#state]) {
+      select.addEventListener("change", () => {
+        // It is that of a node's failures.
+        this.#error = "";
+        this.#change();
+      });
+    }
     this.#text.addEventListener("input", () => {
       clearTimeout(this.#search);
       this.#search = setTimeout(() => this.#change(), searchDelay);
     });
   }
 
-  set({ node, state, text }: Filter): void {
+  set({ node, state, text, error }: Filter): void {
+    this.#error = error;
     this.showNodes([node]);
     this.#node.value = node;
     this.#state.value = state;
@@ -258,7 +294,10 @@ class Filters {
       node: this.#node.value,
       state: states.find((state) => state === this.#state.value) ?? "",
       text: this.#text.value.trim(),
+      error: this.#error,
     };
+    const error = this.#error && describeFailure({ error: this.#error });
+    setText(this.errorLine, error && text("failures.only", { error }));
     const isSet = Object.values(filter).some((value) => value !== "");
     // A hidden button cannot keep the focus.
     if (!isSet && this.#clear === document.activeElement) this.focus();
