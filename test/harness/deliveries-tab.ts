@@ -128,7 +128,7 @@ export class DeliveriesTab {
   /** How many deliveries were opened, in all tabs. */
   static #opened = 0;
 
-  constructor(readonly editor: Editor) {}
+  constructor(readonly editor: Pick<Editor, "page" | "invoke">) {}
 
   get element(): Locator {
     return this.editor.page.locator(".webhook-deliveries");

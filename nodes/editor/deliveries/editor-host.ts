@@ -49,6 +49,7 @@ export const editorHost: DeliveriesHost = {
   copy: (copied, button) => RED.clipboard.copyText(copied, $(button), translate("copied")),
   prepareCopyButton: (button, name, getText) => prepareCopyButton({ _: translate }, $(button), name, getText),
   showObject,
+  pageUrl: "webhook-trigger/",
   reveal: (node) => RED.view.reveal(node),
   useInTest: chooseTestBody,
 };

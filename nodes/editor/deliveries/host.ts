@@ -55,6 +55,8 @@ export interface DeliveriesHost {
   readonly prepareCopyButton: (button: HTMLElement, name: string, getText: () => string) => void;
   /** As a tree or as text. @param typeHint what it is called instead of its type */
   readonly showObject: (value: object, typeHint: string) => HTMLElement;
+  /** The address of this list as a page of its own; missing in that page. */
+  readonly pageUrl?: string;
   /** Shows a node in the workspace; missing where there is none. */
   readonly reveal?: (node: string) => void;
   /** Has the test request of a node send the body of a delivery; missing where there are no forms. */

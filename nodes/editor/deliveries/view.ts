@@ -213,6 +213,15 @@ export class Deliveries {
   }
 }
 
+/** Opens the list as a page of its own. */
+function createPageLink(): HTMLElement[] {
+  const { pageUrl } = host();
+  if (pageUrl === undefined) return [];
+  const label = text("page.open");
+  const attributes = { class: smallButton, href: pageUrl, target: "_blank", rel: "noopener" };
+  return [create("a", { ...attributes, "aria-label": label, title: label }, createIcon("fa-external-link"))];
+}
+
 /** The settings that are given, from the settings file or the environment; nothing where none is. */
 function describeSettings(): HTMLElement[] {
   const lines = host().given.map((line) => create("code", {}, line));
@@ -248,6 +257,7 @@ class Filters {
     setAttributes(this.#clear, { "aria-label": text("tab.filter.clear"), title: text("tab.filter.clear") });
     toggle(this.#clear, false);
     this.element = create("div", { class: "webhook-deliveries-filters" }, this.#node, this.#state, this.#text, this.#clear); // prettier-ignore
+    this.element.append(...createPageLink());
     this.#clear.addEventListener("click", () => this.set(everything));
     for (const select of [this.#node, this.#state]) {
       select.addEventListener("change", () => {
