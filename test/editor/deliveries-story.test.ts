@@ -118,6 +118,52 @@ describe("the tab of deliveries, with a real runtime", () => {
     (await kept.page("state=failed")).deliveries.should.eql([]);
   });
 
+  /** Has a sender that signs as GitHub does call a path, and opens what the tab has of it. */
+  const openMissed = async (path: string) => {
+    await send(nodeRed.node(path), {
+      headers: { ...json, "X-GitHub-Event": "push", "User-Agent": "GitHub-Hookshot/1" },
+    });
+    await tab.row(`POST ${path}`).locator(".webhook-deliveries-what").first().click();
+    await opened().locator("details").first().waitFor();
+  };
+  const make = () => tab.button(catalogText("newNode.make"));
+
+  it("makes a node for a request that reached none, whose form is open, and which can be undone", async () => {
+    await openMissed("/invoices/new");
+    const looksLike = catalogText("whyNot.looksLike", { sender: "GitHub" });
+    (await opened().locator(".webhook-delivery-cause").innerText()).should.containEql(looksLike);
+    const nodesOf = () => editor.page.locator(".red-ui-flow-node-group").count();
+    const before = await nodesOf();
+    await make().click();
+    await editor.input("name").waitFor();
+    (await editor.input("relativePath").inputValue()).should.equal("/invoices/new");
+    (await editor.input("sender").inputValue()).should.equal("github");
+    await editor.input("secret").fill("of GitHub");
+    await make().click();
+    await editor.page.getByText(catalogText("newNode.busy")).first().waitFor();
+    await editor.done();
+    (await nodesOf()).should.equal(before + 1);
+    const [id = ""] = await editor.page.evaluate(() => {
+      const { RED } = globalThis as unknown as { RED: { view: { selection(): { nodes: { id: string }[] } } } };
+      return RED.view.selection().nodes.map((node) => node.id);
+    });
+    [await editor.saved(id, "verificationMethod"), await editor.saved(id, "methods"), await editor.isValid(id)].should.eql(["signature", ["POST"], true]); // prettier-ignore
+    await editor.invoke("core:undo");
+    await editor.invoke("core:undo");
+    (await nodesOf()).should.equal(before);
+    // The path of a request may be longer than a node's, or a pattern.
+    for (const [path, shown] of [
+      ["/a:b", "/a:b"],
+      [`/${"x".repeat(40)}`, "/…"],
+    ] as const) {
+      await send(nodeRed.node(path), { headers: json });
+      await tab.button(catalogText("tab.back")).click();
+      await tab.row(`POST ${shown}:`).locator(".webhook-deliveries-what").click();
+      await opened().locator("details").first().waitFor();
+      (await make().count()).should.equal(0);
+    }
+  });
+
   it("has no button that pauses a node or replays for a user who may only look, and says what a replay lacks", async () => {
     const reply = await sendTo("/orders", '{"order":6}');
     await editor.page.setExtraHTTPHeaders({ Authorization: "Bearer read" });
@@ -134,6 +180,10 @@ describe("the tab of deliveries, with a real runtime", () => {
       await opened().getByText(catalogText("delivery.forbidden")).waitFor();
       const replays = tab.element.locator(".fa-repeat, .fa-pencil").or(tab.button(catalogText("tab.failed.open")));
       (await replays.filter({ visible: true }).count()).should.equal(0);
+      await tab.button(catalogText("tab.back")).click();
+      await tab.button(catalogText("tab.filter.clear")).click();
+      await openMissed("/invoices/old");
+      (await make().count()).should.equal(0);
     } finally {
       await editor.page.setExtraHTTPHeaders({});
     }

@@ -14,7 +14,7 @@ import { parseJson } from "../host";
 import { askForDelivery, failureText, isForbidden, replay } from "./api";
 import { createButton, createIcon, createList, createNote, type DetailPart, sections, smallButton } from "./content";
 import { composeCurl, presentCredential } from "./curl";
-import { host } from "./host";
+import { host, type MissedRequest } from "./host";
 import {
   attemptText,
   bytesText,
@@ -197,7 +197,7 @@ function createLink(name: string, label: string): HTMLElement {
 /** @param filterBy filters the list by a node */
 function createActions(detail: Detail, filterBy: (node: string) => void): HTMLElement {
   const { id, at, node, state, body } = detail;
-  const { roots, findNode, copy, mayWrite, useInTest } = host();
+  const { roots, findNode, copy, mayWrite, prepareNode, useInTest } = host();
   const known = node === null ? undefined : findNode(node);
   const buttons = create("div", {
     class: "webhook-delivery-buttons",
@@ -208,9 +208,9 @@ function createActions(detail: Detail, filterBy: (node: string) => void): HTMLEl
   const result = create("div", { class: "webhook-delivery-result", role: "status" });
   const view = create("div", { class: "webhook-delivery-actions" }, buttons);
 
-  type Action = "replay" | "replayChanged" | "curl" | "useInTest" | "onlyNode";
+  type Action = `delivery.${"replay" | "replayChanged" | "curl" | "useInTest" | "onlyNode"}` | "newNode.make";
   const add = (icon: string, action: Action, act: (button: HTMLButtonElement) => void) => {
-    const button = createButton(icon, text(`delivery.${action}`));
+    const button = createButton(icon, text(action));
     button.addEventListener("click", () => act(button));
     buttons.append(button);
     return button;
@@ -251,19 +251,25 @@ function createActions(detail: Detail, filterBy: (node: string) => void): HTMLEl
   };
 
   if (isReplayable(state) && mayWrite()) {
-    add("fa-repeat", "replay", () => void replayOnce());
-    setAttributes(add("fa-pencil", "replayChanged", toggleChange), { "aria-expanded": "false" });
+    add("fa-repeat", "delivery.replay", () => void replayOnce());
+    setAttributes(add("fa-pencil", "delivery.replayChanged", toggleChange), { "aria-expanded": "false" });
   } else view.append(createNote(text(isReplayable(state) ? "delivery.forbidden" : `delivery.noReplay.${state}`)));
-  add("fa-terminal", "curl", copyCurl);
+  const makeNode = isElsewhere(detail) && node === null ? prepareNode?.(describeMissed(detail)) : undefined;
+  if (makeNode) add("fa-plus", "newNode.make", makeNode);
+  add("fa-terminal", "delivery.curl", copyCurl);
   if (useInTest && node !== null && known && body.data !== "") {
-    add("fa-flask", "useInTest", () => {
+    add("fa-flask", "delivery.useInTest", () => {
       useInTest(node, { delivery: id, at });
       say("fa-check", text("delivery.usedInTest", { name: getNodeLabel(node), time: timeText(at) }), "good");
     });
   }
-  if (node !== null) add("fa-filter", "onlyNode", () => filterBy(node));
+  if (node !== null) add("fa-filter", "delivery.onlyNode", () => filterBy(node));
   view.append(change, result);
   return view;
+}
+
+function describeMissed({ method, path, cause }: Detail): MissedRequest {
+  return { method, path, sender: cause?.looksLike ?? null };
 }
 
 /**

@@ -7,6 +7,7 @@ import { chooseTestBody } from "../form/test-request";
 import { permissions } from "../../../src/config/host";
 import { type Editor, type EditorNode, prepareCopyButton } from "../host";
 import { ApiFailure, type DeliveriesHost, type KnownNode } from "./host";
+import { prepareNode } from "./new-node";
 
 declare const RED: Editor;
 
@@ -51,6 +52,7 @@ export const editorHost: DeliveriesHost = {
   showObject,
   pageUrl: "webhook-trigger/",
   reveal: (node) => RED.view.reveal(node),
+  prepareNode,
   useInTest: chooseTestBody,
 };
 

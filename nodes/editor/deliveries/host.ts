@@ -2,7 +2,8 @@
 
 import type { SavedFields } from "../../../src/config/fields";
 import type { Roots } from "../../../src/config/host";
-import type { Translate } from "../../../src/deliveries/summary";
+import type { SenderId } from "../../../src/auth/senders/table";
+import type { Summary, Translate } from "../../../src/deliveries/summary";
 
 /** A webhook trigger as the page knows it, also before it is deployed. */
 export interface KnownNode {
@@ -12,6 +13,14 @@ export interface KnownNode {
   readonly flow: string;
   /** Older nodes lack some. */
   readonly saved: Partial<SavedFields>;
+}
+
+/** A request to a path that no node has. */
+export interface MissedRequest extends Pick<Summary, "method"> {
+  /** With `httpNodeRoot`. */
+  readonly path: string;
+  /** The sender that it looks like. */
+  readonly sender: SenderId | null;
 }
 
 /** The answer of the admin API was an error; status 0 where there was none. */
@@ -59,6 +68,12 @@ export interface DeliveriesHost {
   readonly pageUrl?: string;
   /** Shows a node in the workspace; missing where there is none. */
   readonly reveal?: (node: string) => void;
+  /**
+   * Makes a node for a request; missing where there is no workspace.
+   *
+   * @returns the function that adds the node; nothing where the user may not, or no node can have the path
+   */
+  readonly prepareNode?: (request: MissedRequest) => (() => void) | undefined;
   /** Has the test request of a node send the body of a delivery; missing where there are no forms. */
   readonly useInTest?: (node: string, delivery: { readonly delivery: string; readonly at: number }) => void;
 }
