@@ -1,6 +1,8 @@
 // The node type in the editor.
 
 import { type CredentialName, defaults, type SavedFields, withDefaults } from "../src/config/fields";
+import { editorHost } from "./editor/deliveries/editor-host";
+import { useHost } from "./editor/deliveries/host";
 import { addTab, removeTab } from "./editor/deliveries/tab";
 import {
   enterMissing,
@@ -42,6 +44,7 @@ import { registerWatch } from "./editor/watch";
 
 declare const RED: Editor;
 
+useHost(editorHost);
 registerWatch();
 
 RED.nodes.registerType<SavedFields>("webhook-trigger", {

@@ -3,6 +3,7 @@
 import type { Node, NodeAPI, NodeDef } from "node-red";
 import { pushChanges, serveDeliveries } from "../src/admin/deliveries-api";
 import { Observers } from "../src/admin/observers";
+import { servePage } from "../src/admin/page";
 import { serveTestRequests } from "../src/admin/test-requests";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
@@ -61,6 +62,12 @@ export = function webhookTrigger(RED: NodeAPI): void {
   if (memory !== undefined) memoryBudget.max = memory;
   else if (webhookTriggerMemory !== undefined) RED.log.warn(RED._("settings.memory"));
 
+  const { keep } = { ...(webhookTriggerDeliveries as { keep?: unknown }) };
+  servePage(RED, {
+    settings: { roots: common.roots, baseUrl: common.baseUrl ?? "", given, keepsNothing: keep === 0 },
+    getChanges: common.getChanges,
+  });
+
   function WebhookTrigger(this: WebhookTriggerNode, saved: NodeDef & SavedFields): void {
     RED.nodes.createNode(this, saved);
     begin(RED, common, this, saved);
@@ -92,7 +99,12 @@ function prepare(RED: NodeAPI) {
   const observers = new Observers(RED);
   const registry = new EndpointRegistry(isAdminPath);
   const deployGate = new DeployGate();
-  const stores = new DeliveryStores(RED, observers.outcomes, pushChanges(RED));
+  const push = pushChanges(RED);
+  let changes = 0;
+  const stores = new DeliveryStores(RED, observers.outcomes, () => {
+    changes += 1;
+    push();
+  });
   const limit = getBodyLimitBytes(RED);
   const replays = new Replays(RED, registry, deployGate);
   serveDeliveries(RED, stores, replays);
@@ -145,6 +157,7 @@ function prepare(RED: NodeAPI) {
     roots,
     baseUrl: parseBaseUrl(getOwnSettings(RED).webhookTriggerBaseUrl),
     limit,
+    getChanges: () => changes,
   };
 }
 

@@ -1,6 +1,6 @@
 /**
- * Builds dist/, or the folder given, anew: compiles the runtime, bundles the editor script into its html, copies icons
- * and locales. It checks no types, so that it takes a second: `npm run check` does.
+ * Builds dist/, or the folder given, anew: compiles the runtime, bundles the scripts of the editor and of the page, copies
+ * icons and locales. It checks no types, so that it takes a second: `npm run check` does.
  */
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
@@ -23,18 +23,21 @@ for (const fileName of fileNames) {
   writeFileSync(compiled, outputText);
 }
 
-const { outputFiles } = buildSync({
-  absWorkingDir: root,
-  entryPoints: ["nodes/webhook-trigger.editor.ts"],
-  bundle: true,
-  format: "iife",
-  target: "es2022",
-  charset: "utf8",
-  write: false,
-});
-const script = outputFiles.map((file) => file.text).join("");
+const editor = join(root, "nodes", "editor");
+const styles = readFileSync(join(editor, "deliveries", "deliveries.css"), "utf8");
 const markup = withoutIndentation(readFileSync(join(root, html), "utf8"));
-writeFileSync(join(dist, html), `<script type="text/javascript">\n${script}</script>\n\n${markup}`);
+const script = bundle("nodes/webhook-trigger.editor.ts");
+writeFileSync(
+  join(dist, html),
+  `<script type="text/javascript">\n${script}</script>\n\n${markup}\n<style>\n${styles}</style>\n`,
+);
+
+// The page outside the editor.
+const page = join(dist, "nodes", "page");
+mkdirSync(page, { recursive: true });
+cpSync(join(editor, "page", "page.html"), join(page, "page.html"));
+writeFileSync(join(page, "page.css"), styles + readFileSync(join(editor, "page", "page.css"), "utf8"));
+writeFileSync(join(page, "page.js"), bundle("nodes/editor/page/page.ts"));
 
 // Read beside the compiled files.
 const schema = join("src", "deliveries", "sqlite", "schema.sql");
@@ -55,6 +58,20 @@ for (const path of readdirSync(dist, { encoding: "utf8", recursive: true })) {
 
 rmSync(target, { recursive: true, force: true });
 renameSync(dist, target);
+
+/** @param {string} entry a script of a page */
+function bundle(entry) {
+  const { outputFiles } = buildSync({
+    absWorkingDir: root,
+    entryPoints: [entry],
+    bundle: true,
+    format: "iife",
+    target: "es2022",
+    charset: "utf8",
+    write: false,
+  });
+  return outputFiles.map((file) => file.text).join("");
+}
 
 /**
  * @param {string} file

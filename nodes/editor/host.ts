@@ -9,8 +9,10 @@ import type { Translate } from "../../src/deliveries/summary";
 export interface EditorNode {
   id: string;
   type: string;
-  /** The id of its flow. */
+  /** The id of its flow, and its place there in px. */
   z: string;
+  x: number;
+  y: number;
   /** Disabled. */
   d?: boolean;
   name?: string;
@@ -50,16 +52,37 @@ export interface Editor {
   notify(message: string, type: "error"): void;
   nodes: {
     registerType<Saved>(type: string, definition: EditorNodeDefinition<Saved>): void;
-    filterNodes(filter: { type: string }): EditorNode[];
+    filterNodes(filter: { type: string } | { z: string }): EditorNode[];
     node(id: string): EditorNode | null;
     getType(type: string): { readonly _: Translate };
     workspace(id: string): { label: string; disabled?: boolean } | undefined;
     subflow(id: string): { name: string } | null | undefined;
-    /** Whether anything is not deployed. */
-    dirty(): boolean;
+    /** Adds it to its flow. */
+    add(node: EditorNode): EditorNode;
+    /** Whether anything is not deployed; or says so. */
+    dirty(isDirty?: boolean): boolean;
   };
   view: {
     reveal(id: string): void;
+    /** With the defaults of its type, in the shown flow, to which it has yet to be added. */
+    createNode(type: string): { node: EditorNode; historyEvent: object };
+    select(selection: { nodes: EditorNode[] }): void;
+    redraw(hasOthers: boolean): void;
+    scale(): number;
+    /** One of `RED.state`. */
+    state(): number;
+  };
+  state: { readonly DEFAULT: number };
+  workspaces: {
+    /** The id of the shown flow; 0 where there is none. */
+    active(): string | 0;
+    isLocked(): boolean | undefined;
+  };
+  /** What can be undone. */
+  history: { push(event: object): void };
+  editor: {
+    edit(node: EditorNode): void;
+    validateNode(node: EditorNode): void;
   };
   utils: {
     /** As in the debug sidebar. The path identifies the object, to remember what is open. */
@@ -142,14 +165,6 @@ export function prepareCopyButton(
 /** A screen reader announces a status whenever it is set, even to the same text. */
 export function updateText(element: JQuery, text: string): void {
   if (element.text() !== text) element.text(text);
-}
-
-/** Replaces the content of an element; the focus stays at the same position. */
-export function renewContent(place: JQuery, content: readonly JQuery[]): void {
-  const able = "button, summary, textarea, [tabindex]";
-  const focused = place.find(able).index($(":focus"));
-  place.empty().append(...content);
-  if (focused >= 0) place.find(able).eq(focused).trigger("focus");
 }
 
 /** Nothing where the text is no JSON. */

@@ -1,6 +1,7 @@
 // The admin API of deliveries and of queues, and the push that makes open editors fetch them again.
 
 import type { Node, NodeAPI } from "node-red";
+import { groupFailures } from "../deliveries/failures";
 import { finished, type State, unfinished } from "../deliveries/delivery";
 import {
   describeDelivery,
@@ -10,8 +11,8 @@ import {
   parsePosition,
   summarize,
 } from "../deliveries/lists";
-import type { Query } from "../deliveries/queue";
-import type { Detail, SummaryPage } from "../deliveries/summary";
+import type { Position, Query } from "../deliveries/queue";
+import type { Detail, FailureGroup, GroupReplay, SummaryPage } from "../deliveries/summary";
 import type { Changed, Replays } from "../flow/replays";
 import type { DeliveryStores } from "../flow/stores";
 import { addRoute, BadRequest, notFound } from "./routes";
@@ -63,6 +64,19 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, replays: Replays):
     if (typeof outcome === "object") return { body: outcome };
     return { status: conflict, body: { code: outcome, message: RED._(`replay.${outcome}`) } };
   });
+  addRoute(RED, "get", "failures", async ({ query }) => {
+    return { body: await groupFailures(stores.lists, textIn(query, "node")) };
+  });
+  addRoute(RED, "post", "failures/replay", async ({ body: asked }) => {
+    const { group, after } = parseGroup(asked);
+    const { replayed, left, next } = await replays.replayGroup(stores.lists, group, after);
+    const body: GroupReplay = {
+      replayed,
+      left: Array.from(left, ([code, count]) => ({ code, message: RED._(`replay.${code}`), count })),
+      next: next ? formatPosition(next) : null,
+    };
+    return { body };
+  });
   addRoute(RED, "get", "queues", () => {
     // The load of a node may be older than its pause.
     const queues = [...stores.loads].map(([node, load]) => ({ node, ...load, pause: stores.paused(node) ?? null }));
@@ -81,14 +95,27 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, replays: Replays):
 }
 
 function parseQuery(query: Readonly<Record<string, unknown>>): Query {
-  const [node, state, text, page, limit] = ["node", "state", "text", "before", "limit"].map((name) => textIn(query, name)); // prettier-ignore
+  const names = ["node", "state", "text", "error", "before", "limit"];
+  const [node, state, text, error, page, limit] = names.map((name) => textIn(query, name));
   const known = states.find((each) => each === state);
   if (state !== undefined && known === undefined) throw new BadRequest(`state: ${states.join(", ")}`);
   const number = limit === undefined ? defaultPageSize : Number(limit);
   if (!Number.isInteger(number) || number < 1) throw new BadRequest(`limit: 1 - ${maxPageSize}`);
   const before = page === undefined ? undefined : parsePosition(page);
   if (page !== undefined && !before) throw new BadRequest("before");
-  return { node, state: known, text, before, limit: Math.min(number, maxPageSize) };
+  const ofState = error === undefined ? known : "failed";
+  return { node, state: ofState, text, error, before, limit: Math.min(number, maxPageSize) };
+}
+
+const beginning: Position = { at: 0, id: "" };
+
+function parseGroup(body: unknown): { group: Omit<FailureGroup, "count">; after: Position } {
+  const { node, error, last, after = null } = { ...(body as Readonly<Record<string, unknown>>) };
+  const position = typeof after === "string" ? parsePosition(after) : beginning;
+  if (typeof node !== "string" || typeof error !== "string" || typeof last !== "number" || !position) {
+    throw new BadRequest("{ node, error, last, after }");
+  }
+  return { group: { node, error, last }, after: position };
 }
 
 /** Empty counts as missing. */

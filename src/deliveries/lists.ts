@@ -5,29 +5,27 @@ import { decodeIfText } from "../request/decode";
 import { type Problem, problems } from "../request/problem";
 import { toObject } from "../request/target";
 import { type Delivery, type Pause, type State, type StoredDelivery, readEvent } from "./delivery";
-import { type DeliveryList, isBehind, type Position, type Query } from "./queue";
+import { compareByAge, type DeliveryList, type Position, type Query } from "./queue";
 import {
   type Cause,
   type Detail,
+  findFailure,
   formatFix,
-  gone,
-  lateAnswer,
   formatReason,
   type ShownAnswer,
   type ShownBody,
-  statusError,
   type Summary,
   type Translate,
 } from "./summary";
 
-/** @returns as `next` the `before` of the next page; nothing on the last one @throws {StoreError} */
+/** @returns as `next` the `before`, or the `after`, of the next page; nothing on the last one @throws {StoreError} */
 export async function listPage(
   lists: readonly DeliveryList[],
   query: Query,
 ): Promise<{ deliveries: Delivery[]; next: Position | undefined }> {
   const oneMore = { ...query, limit: query.limit + 1 };
   const found = (await Promise.all(lists.map((list) => list.list(oneMore)))).flat();
-  found.sort((one, other) => (isBehind(one, other) ? 1 : -1));
+  found.sort(query.after ? compareByAge : (one, other) => compareByAge(other, one));
   const deliveries = found.slice(0, query.limit);
   return { deliveries, next: found.length > query.limit ? deliveries.at(-1) : undefined };
 }
@@ -112,15 +110,8 @@ function explainState(delivery: Delivery): Cause | null {
   }
   // Earlier failures are shown with the attempts.
   if (state === "succeeded") return null;
-  const failure = error ?? (state === "failed" ? answerError(delivery) : undefined);
+  const failure = error ?? findFailure(delivery);
   return failure === undefined ? null : { problem: null, reasons: [], looksLike: null, error: failure };
-}
-
-/** A failure without an error: the reply was one. */
-function answerError({ status, replayOf }: Delivery): string {
-  if (status !== undefined) return statusError(status);
-  // A replay has no sender that could have gone.
-  return replayOf === undefined ? gone : lateAnswer;
 }
 
 function shownBody({ delivery: { size }, body }: StoredDelivery): ShownBody {

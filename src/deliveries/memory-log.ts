@@ -1,8 +1,8 @@
 // The last deliveries of each node, in memory: lost at a restart, never retried.
 
 import { type Attempt, type Delivery, ownMemory, searchedIn, type StoredDelivery, withWords } from "./delivery";
-import { type Change, type DeliveryList, isBehind, type Query } from "./queue";
-import { isReplayable } from "./summary";
+import { type Change, compareByAge, type DeliveryList, isInRange, type Query } from "./queue";
+import { findFailure, isReplayable } from "./summary";
 
 export const maxLogPerNode = 200;
 /** Over all nodes. */
@@ -78,14 +78,17 @@ export class MemoryLog implements DeliveryList {
     return done;
   }
 
-  list({ node, state, text = "", before, limit }: Query): Promise<Delivery[]> {
+  list(query: Query): Promise<Delivery[]> {
+    const { node, state, text = "", error, limit } = query;
     const looked = text.toLowerCase();
     const found: Delivery[] = [];
-    const all = [...this.#entries.values()].sort((one, other) => (isBehind(one.delivery, other.delivery) ? 1 : -1));
+    const all = [...this.#entries.values()].sort((one, other) => compareByAge(one.delivery, other.delivery));
+    if (!query.after) all.reverse();
     for (const { delivery, body } of all) {
       if (found.length === limit) break;
       if (node !== undefined && delivery.node !== node) continue;
-      if ((before && !isBehind(delivery, before)) || (state !== undefined && delivery.state !== state)) continue;
+      if (!isInRange(delivery, query) || (state !== undefined && delivery.state !== state)) continue;
+      if (error !== undefined && findFailure(delivery) !== error) continue;
       const shown = withWords(delivery, body);
       if (looked === "" || searchedIn(shown).includes(looked)) found.push(shown);
     }

@@ -55,8 +55,12 @@ export interface Query {
   state?: State | undefined;
   /** A part of what `searchedIn` returns, in any letter case. */
   text?: string | undefined;
+  /** Only those that have failed with this error. */
+  error?: string | undefined;
   /** Only deliveries older than this one. */
   before?: Position | undefined;
+  /** Only deliveries newer than this one, and then the oldest first. */
+  after?: Position | undefined;
   limit: number;
 }
 
@@ -64,15 +68,25 @@ export interface Query {
 export type Position = Pick<Delivery, "at" | "id">;
 
 /** Whether a delivery comes after a position in a list, the newest first. */
-export function isBehind({ at, id }: Position, before: Position): boolean {
+function isBehind({ at, id }: Position, before: Position): boolean {
   return at === before.at ? id < before.id : at < before.at;
+}
+
+/** Sorts the oldest first. */
+export function compareByAge(one: Position, other: Position): number {
+  return isBehind(one, other) ? -1 : 1;
+}
+
+/** Whether a delivery is where a query looks. */
+export function isInRange(delivery: Position, { before, after }: Pick<Query, "before" | "after">): boolean {
+  return (!before || isBehind(delivery, before)) && (!after || isBehind(after, delivery));
 }
 
 /** Changes from outside the queue; `error` is that of the last attempt. */
 export type Change = Partial<Pick<Delivery, "state" | "status" | "milliseconds" | "answer" | "error">>;
 
 export interface DeliveryList {
-  /** The newest first; fewer than the limit only at the end. */
+  /** The newest first, unless `after` is given; fewer than the limit only at the end. */
   list(query: Query): Promise<Delivery[]>;
   find(id: string): Promise<StoredDelivery | undefined>;
   /** Ignored where the delivery is gone. Does not fail for lack of room. */

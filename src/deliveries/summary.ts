@@ -74,6 +74,37 @@ export interface SummaryPage {
   readonly next: string | null;
 }
 
+// Failures by their cause.
+
+/** Failed deliveries of a node with the same error, which is compared as a whole. */
+export interface FailureGroup {
+  readonly node: string;
+  readonly error: string;
+  readonly count: number;
+  /** When the newest of them came, in ms since the epoch. */
+  readonly last: number;
+}
+
+export interface FailureGroups {
+  /** The largest first, at most 100. */
+  readonly groups: readonly FailureGroup[];
+  /** How many groups there are. */
+  readonly causes: number;
+  /** How many deliveries they have: the newest ones. */
+  readonly failures: number;
+  /** Whether there are older ones, which are in no group. */
+  readonly hasMore: boolean;
+}
+
+/** How far a replay of a group has come. */
+export interface GroupReplay {
+  readonly replayed: number;
+  /** Those that were not replayed, by the reason. */
+  readonly left: readonly { readonly code: Obstacle; readonly message: string; readonly count: number }[];
+  /** The `after` of the next call; `null` where nothing is left, or the rest would not be replayed, either. */
+  readonly next: string | null;
+}
+
 // States and attempts.
 
 /** Whether it has started its flow, or will. */
@@ -113,6 +144,16 @@ export function statusError(status: number): string {
 
 /** The error where the flow did not reply in time. */
 export const lateAnswer = statusError(504);
+
+/** Why a delivery has failed; nothing where it has not. */
+export function findFailure({ state, error, status, replayOf }: Delivery): string | undefined {
+  if (state !== "failed") return undefined;
+  // Without an error, the reply was one.
+  if (error !== undefined) return error;
+  if (status !== undefined) return statusError(status);
+  // A replay has no sender that could have gone.
+  return replayOf === undefined ? gone : lateAnswer;
+}
 
 // Reasons and fixes as sentences.
 

@@ -1,12 +1,13 @@
 // Replays: starts a flow again with a stored delivery.
 
 import type { NodeAPI } from "node-red";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { redactQuery } from "../auth/redactor";
 import type { StoredDelivery } from "../deliveries/delivery";
-import { maxShownBytes } from "../deliveries/lists";
-import type { AttemptResult, Change, DeliveryList } from "../deliveries/queue";
+import { findDelivery, listPage, maxShownBytes } from "../deliveries/lists";
+import type { AttemptResult, Change, DeliveryList, Position } from "../deliveries/queue";
 import { repeatDelivery, restoreDelivery } from "../deliveries/record";
-import { isReplayable, lateAnswer, type Obstacle } from "../deliveries/summary";
+import { type FailureGroup, findFailure, isReplayable, lateAnswer, type Obstacle } from "../deliveries/summary";
 import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
 import type { Endpoint } from "./endpoint";
@@ -19,10 +20,26 @@ export interface Changed {
   readonly payload: unknown;
 }
 
+/** How many deliveries of a group one call replays, and how long it begins new ones, in ms. */
+export const maxGroupReplays = 100;
+const maxGroupMs = 1000;
+
+/** How far a replay of a group has come. */
+interface GroupProgress {
+  replayed: number;
+  /** Those that were not replayed, by the reason. */
+  readonly left: Map<Obstacle, number>;
+  /** Where it goes on; missing where nothing is left, or the rest would not be replayed, either. */
+  next?: Position;
+}
+
 export class Replays {
   readonly #RED: NodeAPI;
   readonly #registry: EndpointRegistry;
   readonly #deployGate: DeployGate;
+
+  /** The replays of groups: two at once would start a flow twice with the same delivery. */
+  #groups: Promise<unknown> = Promise.resolve();
 
   constructor(RED: NodeAPI, registry: EndpointRegistry, deployGate: DeployGate) {
     this.#RED = RED;
@@ -53,6 +70,66 @@ export class Replays {
     // The replay takes its place.
     if (delivery.state === "failed") await list.update(delivery.id, { state: "succeeded" }).catch(() => undefined);
     return { id: again.delivery.id };
+  }
+
+  /**
+   * Replays deliveries of a group, the oldest first, as many as one call may.
+   *
+   * @param group those that came until `last`: what fails after that is not replayed again
+   * @param after where an earlier call has ended
+   * @throws {StoreError} if it has replayed nothing
+   */
+  async replayGroup(
+    lists: readonly DeliveryList[],
+    group: Omit<FailureGroup, "count">,
+    after: Position,
+  ): Promise<GroupProgress> {
+    const progress: GroupProgress = { replayed: 0, left: new Map() };
+    const replaying = this.#groups.then(async () => this.#replayGroup(lists, group, after, progress));
+    this.#groups = replaying.catch(() => undefined);
+    await replaying.catch((error: unknown) => {
+      if (progress.replayed === 0) throw error;
+    });
+    return progress;
+  }
+
+  async #replayGroup(
+    lists: readonly DeliveryList[],
+    { node, error, last }: Omit<FailureGroup, "count">,
+    after: Position,
+    progress: GroupProgress,
+  ): Promise<void> {
+    const end = performance.now() + maxGroupMs;
+    progress.next = after;
+    for (let done = 0; done < maxGroupReplays && performance.now() < end;) {
+      const query = { node, state: "failed", after: progress.next, limit: maxGroupReplays } as const;
+      const page = await listPage(lists, query);
+      for (const delivery of page.deliveries) {
+        if (done === maxGroupReplays || performance.now() >= end) return;
+        if (delivery.at > last) break;
+        progress.next = { at: delivery.at, id: delivery.id };
+        if (findFailure(delivery) !== error) continue;
+        const found = await findDelivery(lists, delivery.id);
+        // Somebody may have replayed it meanwhile.
+        if (found?.stored.delivery.state !== "failed") continue;
+        const outcome = await this.replay(found.stored, found.list, undefined);
+        done++;
+        if (typeof outcome === "object") progress.replayed++;
+        else progress.left.set(outcome, (progress.left.get(outcome) ?? 0) + 1);
+        if (outcome === "notOpen" || outcome === "notKept") {
+          delete progress.next;
+          return;
+        }
+        // Flows and requests have their turn.
+        await nextTurn();
+      }
+      const newest = page.deliveries.at(-1);
+      if (!page.next || (newest && newest.at > last)) {
+        delete progress.next;
+        return;
+      }
+      await nextTurn();
+    }
   }
 
   /**

@@ -4,6 +4,7 @@ import type { NodeAPI } from "node-red";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { normaliseAddress, RateBound } from "../auth/limits";
 import type { Reason } from "../auth/authenticator";
+import { recognise } from "../auth/diagnosis";
 import { adminRule } from "../config/host";
 import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";
@@ -73,7 +74,9 @@ export class MissedRequests {
       : this.#explain(method, path, mountPath, below);
     if (!isPost && node === "") return;
     const outcome = { status, problem: endpoint ? "inFront" : "noEndpoint", reasons: [{ key, values }] } as const;
-    this.#report({ node, ...outcome }, request, path, search);
+    // Somebody may make a node for it.
+    const looksLike = node === "" ? recognise(request.rawHeaders) : undefined;
+    this.#report({ node, ...outcome, ...(looksLike && { looksLike }) }, request, path, search);
   }
 
   /** The id of the node that was meant (empty where none is similar), and the reason. */
@@ -94,7 +97,7 @@ export class MissedRequests {
   }
 
   #report(
-    refused: Pick<Delivery, "node" | "status" | "problem" | "reasons">,
+    refused: Pick<Delivery, "node" | "status" | "problem" | "reasons" | "looksLike">,
     request: Incoming,
     path: string,
     search: string,

@@ -110,6 +110,14 @@ const tabLooks: Record<string, (tab: DeliveriesTab, runtime: FakeRuntime) => Pro
     await tab.list.press("Space");
     await tab.button(catalogText("tab.failed.open")).click();
   },
+  "with what has failed by its cause, one of which is filtered": async (tab, runtime) => {
+    const group = { node: "saved", error: "call the shop: Error: ECONNREFUSED 127.0.0.1:5432", count: 400, last: 0 };
+    runtime.failures = { groups: [group, { ...group, error: "timedOut", count: 12 }], causes: 120, failures: 10_000, hasMore: true }; // prettier-ignore
+    await tab.open();
+    await tab.failures.locator("summary").click();
+    await tab.failures.getByRole("button", { name: catalogText("failures.show") }).first().click(); // prettier-ignore
+    await tab.element.locator(".webhook-deliveries-error").filter({ hasText: group.error }).waitFor();
+  },
   "without an answer of the runtime": async (tab, runtime) => {
     runtime.fault = 403;
     await tab.open();
@@ -204,6 +212,8 @@ describe("the editor, for users of keyboards, screen readers and small windows",
       await expectNoFault(editor, ".webhook-deliveries");
       await tab.fitInto(280);
       await tab.element.evaluate((element) => element.removeAttribute("style"));
+      const clear = tab.button(catalogText("tab.filter.clear"));
+      if (await clear.isVisible()) await clear.click();
     });
   }
 

@@ -97,7 +97,74 @@ describe("the tab of deliveries, with a real runtime", () => {
     (await kept.page("state=failed")).deliveries.should.eql([]);
   });
 
-  it("has no button that pauses a node for a user who may only look, and says what a replay lacks", async () => {
+  it("shows what has failed by its cause, and replays a cause, of which it has loaded none", async () => {
+    await nodeRed.deploy(flow);
+    for (const order of [5, 6]) await sendTo("/totals", JSON.stringify({ order }));
+    const sum = tab.failures.locator("summary");
+    await sum.filter({ hasText: catalogText("failures.sum", { count: "2", causes: "1" }) }).click();
+    await tab.element.getByLabel(catalogText("tab.filter.text"), { exact: true }).fill("nothing has this text");
+    await until(async () => (await tab.rows.count()) === 0, "an empty list");
+    await nodeRed.deploy(
+      flow.map((node) => (node.id === "check" ? { ...node, func: "return msg;" } : node)),
+      "nodes",
+    );
+    await tab.failures.getByRole("button", { name: catalogText("tab.replay", { count: "2" }) }).click();
+    const dialog = editor.page.getByRole("dialog");
+    (await dialog.innerText()).should.containEql(catalogText("delivery.several.toNode", { name: "/totals on Test" }));
+    await press(dialog, "delivery.replay");
+    await dialog.getByText(catalogText("delivery.several.sum", { count: "2" })).waitFor();
+    await press(dialog, "delivery.close");
+    await tab.failures.waitFor({ state: "hidden" });
+    (await kept.page("state=failed")).deliveries.should.eql([]);
+  });
+
+  /** Has a sender that signs as GitHub does call a path, and opens what the tab has of it. */
+  const openMissed = async (path: string) => {
+    await send(nodeRed.node(path), {
+      headers: { ...json, "X-GitHub-Event": "push", "User-Agent": "GitHub-Hookshot/1" },
+    });
+    await tab.row(`POST ${path}`).locator(".webhook-deliveries-what").first().click();
+    await opened().locator("details").first().waitFor();
+  };
+  const make = () => tab.button(catalogText("newNode.make"));
+
+  it("makes a node for a request that reached none, whose form is open, and which can be undone", async () => {
+    await openMissed("/invoices/new");
+    const looksLike = catalogText("whyNot.looksLike", { sender: "GitHub" });
+    (await opened().locator(".webhook-delivery-cause").innerText()).should.containEql(looksLike);
+    const nodesOf = () => editor.page.locator(".red-ui-flow-node-group").count();
+    const before = await nodesOf();
+    await make().click();
+    await editor.input("name").waitFor();
+    (await editor.input("relativePath").inputValue()).should.equal("/invoices/new");
+    (await editor.input("sender").inputValue()).should.equal("github");
+    await editor.input("secret").fill("of GitHub");
+    await make().click();
+    await editor.page.getByText(catalogText("newNode.busy")).first().waitFor();
+    await editor.done();
+    (await nodesOf()).should.equal(before + 1);
+    const [id = ""] = await editor.page.evaluate(() => {
+      const { RED } = globalThis as unknown as { RED: { view: { selection(): { nodes: { id: string }[] } } } };
+      return RED.view.selection().nodes.map((node) => node.id);
+    });
+    [await editor.saved(id, "verificationMethod"), await editor.saved(id, "methods"), await editor.isValid(id)].should.eql(["signature", ["POST"], true]); // prettier-ignore
+    await editor.invoke("core:undo");
+    await editor.invoke("core:undo");
+    (await nodesOf()).should.equal(before);
+    // The path of a request may be longer than a node's, or a pattern.
+    for (const [path, shown] of [
+      ["/a:b", "/a:b"],
+      [`/${"x".repeat(40)}`, "/…"],
+    ] as const) {
+      await send(nodeRed.node(path), { headers: json });
+      await tab.button(catalogText("tab.back")).click();
+      await tab.row(`POST ${shown}:`).locator(".webhook-deliveries-what").click();
+      await opened().locator("details").first().waitFor();
+      (await make().count()).should.equal(0);
+    }
+  });
+
+  it("has no button that pauses a node or replays for a user who may only look, and says what a replay lacks", async () => {
     const reply = await sendTo("/orders", '{"order":6}');
     await editor.page.setExtraHTTPHeaders({ Authorization: "Bearer read" });
     try {
@@ -110,8 +177,13 @@ describe("the tab of deliveries, with a real runtime", () => {
       await line.filter({ hasText: catalogText("tab.queue.manual", { count: "1" }) }).waitFor();
       (await line.locator(".red-ui-button").count()).should.equal(0);
       await open(reply);
-      await press(opened(), "delivery.replay");
-      await result(catalogText("delivery.forbidden")).waitFor();
+      await opened().getByText(catalogText("delivery.forbidden")).waitFor();
+      const replays = tab.element.locator(".fa-repeat, .fa-pencil").or(tab.button(catalogText("tab.failed.open")));
+      (await replays.filter({ visible: true }).count()).should.equal(0);
+      await tab.button(catalogText("tab.back")).click();
+      await tab.button(catalogText("tab.filter.clear")).click();
+      await openMissed("/invoices/old");
+      (await make().count()).should.equal(0);
     } finally {
       await editor.page.setExtraHTTPHeaders({});
     }

@@ -107,6 +107,35 @@ describe("the tab of deliveries", () => {
     await tab.element.locator("select:focus").waitFor();
   });
 
+  it("shows what has failed by its cause, filters by one, and replays it part by part until nothing is left", async () => {
+    const group = { node: "orders", error: "HTTP 504", count: 250, last: 1000 };
+    runtime.failures = { groups: [group], causes: 1, failures: 250, hasMore: false };
+    const left = { code: "bodyMissing", message: "in another language", count: 30 } as const;
+    runtime.groupReplays.push({ replayed: 100, left: [], next: "p1" }, { replayed: 70, left: [left], next: "p2" });
+    const { node, error, last: until1000 } = group;
+    await tab.publish();
+    await tab.failures.locator("summary").click();
+    await tab.failures.getByText(catalogText("refused.flowLate")).waitFor();
+    await tab.failures.getByRole("button", { name: catalogText("failures.show") }).click();
+    await until(() => last("error") === error, "the error to be asked for");
+    [last("node"), last("state")].should.eql([node, "failed"]);
+    await tab.failures.getByRole("button", { name: catalogText("tab.replay", { count: "250" }) }).click();
+    const dialog = editor.page.getByRole("dialog");
+    const press = (key: string) => dialog.getByRole("button", { name: catalogText(key), exact: true }).click();
+    await press("delivery.replay");
+    await dialog.getByText(catalogText("delivery.several.sum", { count: "170" })).waitFor();
+    const said = await dialog.innerText();
+    // The third part has met an error.
+    for (const part of [catalogText("replay.bodyMissing"), "30", "503", catalogText("delivery.several.notSent", { count: "50" })]) {
+      said.should.containEql(part);
+    }
+    await press("delivery.close");
+    const asked = { node, error, last: until1000 };
+    runtime.groupsReplayed.should.eql([asked, { ...asked, after: "p1" }, { ...asked, after: "p2" }]);
+    await field("tab.filter.state").selectOption("");
+    await until(() => last("error") === "", "the error to be forgotten");
+  });
+
   it("shows what comes and changes while it is open, and says so to screen readers in one sentence", async () => {
     await show(summaries(3));
     await come(...summaries(3, { state: "refused", cause: refusal }).map((each) => ({ ...each, id: `r${each.id}` })));

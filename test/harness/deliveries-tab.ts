@@ -1,6 +1,6 @@
 /** The tab of deliveries, and a runtime that answers it with what a test sets. */
 import type { Locator, Page } from "playwright-core";
-import type { Detail, Summary } from "../../src/deliveries/summary";
+import type { Detail, FailureGroups, GroupReplay, Summary } from "../../src/deliveries/summary";
 import { catalogText, type Editor } from "./browser";
 
 const noon = new Date().setHours(12, 53, 1, 0);
@@ -52,6 +52,10 @@ export function summaries(count: number, given: Partial<Summary> = {}): Summary[
 export class FakeRuntime {
   /** The newest first. */
   deliveries: (Summary | Detail)[] = [];
+  failures: FailureGroups = { groups: [], causes: 0, failures: 0, hasMore: false };
+  /** The answers to replays of groups, one after the other, and what was asked for. */
+  readonly groupReplays: GroupReplay[] = [];
+  readonly groupsReplayed: unknown[] = [];
   silent: { node: string; hours: number; since: number }[] = [];
   queues: { node: string; pause: "manual" | "breaker" | null; queued: number; retrying: number }[] = [];
   /** What is answered instead; `abort` for no connection at all. */
@@ -71,6 +75,12 @@ export class FakeRuntime {
     const runtime = new FakeRuntime();
     await page.route("**/webhook-trigger/silent", (route) => route.fulfill({ json: { nodes: runtime.silent } }));
     await page.route("**/webhook-trigger/queues", (route) => route.fulfill({ json: { queues: runtime.queues } }));
+    await page.route(/webhook-trigger\/failures(\?|$)/, (route) => route.fulfill({ json: runtime.failures }));
+    await page.route("**/webhook-trigger/failures/replay", (route) => {
+      runtime.groupsReplayed.push(route.request().postDataJSON());
+      const json = runtime.groupReplays.shift();
+      return json ? route.fulfill({ json }) : route.fulfill({ status: 503, json: { code: "unreachable" } });
+    });
     await page.route("**/webhook-trigger/deliveries?*", (route) => {
       const query = new URL(route.request().url()).searchParams;
       runtime.asked.push(query);
@@ -118,7 +128,7 @@ export class DeliveriesTab {
   /** How many deliveries were opened, in all tabs. */
   static #opened = 0;
 
-  constructor(readonly editor: Editor) {}
+  constructor(readonly editor: Pick<Editor, "page" | "invoke">) {}
 
   get element(): Locator {
     return this.editor.page.locator(".webhook-deliveries");
@@ -130,6 +140,11 @@ export class DeliveriesTab {
 
   get rows(): Locator {
     return this.list.getByRole("option");
+  }
+
+  /** What has failed, by its cause. */
+  get failures(): Locator {
+    return this.element.locator(".webhook-deliveries-failures");
   }
 
   get notice(): Locator {

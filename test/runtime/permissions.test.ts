@@ -9,6 +9,10 @@ const read: Record<string, number> = {
   deliveries: 200,
   "deliveries/:id": 200,
   "deliveries/nobody": 404,
+  failures: 200,
+  session: 200,
+  nodes: 200,
+  changes: 200,
   silent: 200,
   metrics: 200,
   "orders/lastRequest": 200,
@@ -16,6 +20,8 @@ const read: Record<string, number> = {
 const written: Record<string, number> = {
   "deliveries/:id/replay": 200,
   "deliveries/nobody/replay": 404,
+  // It names no group.
+  "failures/replay": 400,
   "orders/test": 200,
   "orders/secret": 404,
 };

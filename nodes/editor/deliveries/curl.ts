@@ -2,11 +2,11 @@
 
 import { mask, present, type Presentation } from "../../../src/auth/present";
 import { parseScheme, settleScheme } from "../../../src/auth/signature/scheme";
-import { type SavedFields, withDefaults } from "../../../src/config/fields";
+import { isSenderId, senders } from "../../../src/auth/senders/table";
+import { isEnvironmentValue, placementField, rules, type SavedFields, withDefaults } from "../../../src/config/fields";
 import { findJwtPreset } from "../../../src/config/jwt-presets";
 import type { Detail } from "../../../src/deliveries/summary";
-import { findSender, findTokenPlace, type WebhookNode } from "../form/fields";
-import { type EditorNode, quote, quoteLiteral } from "../host";
+import { quote, quoteLiteral } from "../host";
 import { text } from "./texts";
 
 /** RFC 9110 §7.6.1, and other fields of the connection, the client or a proxy. */
@@ -78,33 +78,30 @@ interface PresentedCredential extends Presentation {
   readonly isSigned: boolean;
 }
 
-/** @param node as it is now, not when the delivery came */
-export function presentCredential(node: EditorNode | null): PresentedCredential {
+/** @param node as it is now, not when the delivery came; missing where it was deleted */
+export function presentCredential(node: Partial<SavedFields> | undefined): PresentedCredential {
   const unknown = { headers: {}, search: "", isSigned: false };
-  if (!isWebhook(node)) return { ...unknown, hint: text("delivery.curlNoNode") };
+  if (!node) return { ...unknown, hint: text("delivery.curlNoNode") };
   const saved = withDefaults(node);
-  const { verificationMethod, sender, headerParameter } = saved;
-  if (verificationMethod === "jwt") {
+  const { verificationMethod: method, sender, headerParameter } = saved;
+  if (method === "jwt") {
     const placeholder = text("testRequest.placeholder");
     const name = findJwtPreset(sender)?.headerParameter ?? headerParameter;
     const hint = text("delivery.curlJwt", { placeholder });
     return { ...present({ method: "header", name }, placeholder), hint, isSigned: true };
   }
-  if (verificationMethod === "basic") return { ...unknown, hint: text("delivery.curlBasic"), user: "USER:PASSWORD" };
-  if (verificationMethod !== "header" && verificationMethod !== "query") return presentSignature(saved);
-  const place = findTokenPlace(node, saved);
-  if (!place) return { ...unknown, hint: text("delivery.curlPlace") };
+  if (method === "basic") return { ...unknown, hint: text("delivery.curlBasic"), user: "USER:PASSWORD" };
+  if (method !== "header" && method !== "query") return presentSignature(saved);
+  const field = placementField[method];
+  const name = saved[field];
+  if (isEnvironmentValue(name) || rules[field](name)) return { ...unknown, hint: text("delivery.curlPlace") };
   const placeholder = text("testRequest.placeholder");
   const hint = text("delivery.curlToken", { placeholder });
-  return { ...present(place, placeholder), hint, isSigned: false };
-}
-
-function isWebhook(node: EditorNode | null): node is WebhookNode {
-  return node?.type === "webhook-trigger";
+  return { ...present({ method, name }, placeholder), hint, isSigned: false };
 }
 
 function presentSignature({ sender, scheme, senderSettings }: SavedFields): PresentedCredential {
-  const known = findSender(sender);
+  const known = isSenderId(sender) ? senders[sender] : undefined;
   const parsed = sender === "custom" ? parseScheme(scheme) : known && settleScheme(known, senderSettings);
   const { alg, sig } = (parsed && !("rule" in parsed) ? parsed : known?.scheme) ?? {};
   const [field] = sig?.headers ?? [];

@@ -9,17 +9,17 @@ import {
   isReplayable,
   type Summary,
 } from "../../../src/deliveries/summary";
-import { roots } from "../form/fields";
-import { composeUrlOfPath } from "../form/handover";
-import { chooseTestBody } from "../form/test-request";
-import { type Editor, parseJson, renewContent, updateText } from "../host";
+import { create, renewContent, setAttributes, setText, toggle } from "../dom";
+import { parseJson } from "../host";
 import { askForDelivery, failureText, isForbidden, replay } from "./api";
-import { createButton, createIcon, createList, createNote, type DetailPart, sections } from "./content";
+import { createButton, createIcon, createList, createNote, type DetailPart, sections, smallButton } from "./content";
 import { composeCurl, presentCredential } from "./curl";
+import { host, type MissedRequest } from "./host";
 import {
   attemptText,
   bytesText,
   composeFullPath,
+  composeUrlOfPath,
   createState,
   durationText,
   getNodeLabel,
@@ -30,8 +30,6 @@ import {
   timeText,
 } from "./texts";
 
-declare const RED: Editor;
-
 interface DetailListener {
   opened: () => void;
   closed: () => void;
@@ -40,20 +38,21 @@ interface DetailListener {
 }
 
 export class OpenDelivery {
-  readonly element = $('<div class="webhook-deliveries-opened">').hide();
+  readonly element = create("div", { class: "webhook-deliveries-opened" });
   readonly #back = createButton("fa-chevron-left", text("tab.back"));
-  readonly #view = $("<section>", { class: "webhook-delivery" });
+  readonly #view = create("section", { class: "webhook-delivery" });
   readonly #listener: DetailListener;
   #id: string | undefined;
-  #parts: readonly { place: JQuery; part: DetailPart; shown?: string }[] = [];
-  #failure = $();
+  #parts: readonly { place: HTMLElement; part: DetailPart; shown?: string }[] = [];
+  #failure = create("div");
 
   constructor(listener: DetailListener) {
     this.#listener = listener;
-    this.#back.on("click", () => this.close());
+    this.#back.addEventListener("click", () => this.close());
     this.element.append(this.#back);
-    this.element.on("keydown", (event) => {
-      if (event.key !== "Escape" || event.isDefaultPrevented()) return;
+    toggle(this.element, false);
+    this.element.addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || event.defaultPrevented) return;
       // Escape would close the form.
       event.stopPropagation();
       this.close();
@@ -66,21 +65,21 @@ export class OpenDelivery {
 
   open(summary: Summary): void {
     this.#id = summary.id;
-    this.#failure = $("<div>", { role: "status" });
+    this.#failure = create("div", { role: "status" });
     const head: DetailPart = [(detail) => detail, (detail) => this.#createHead(detail)];
     // The user may be about to use the buttons.
     const actions: DetailPart = [
       ({ state }) => isReplayable(state),
       (detail) => createActions(detail, this.#listener.filtered),
     ];
-    this.#parts = [head, actions, ...sections].map((part) => ({ place: $("<div>"), part }));
+    this.#parts = [head, actions, ...sections].map((part) => ({ place: create("div"), part }));
     this.#parts[0]?.place.append(this.#createHead(summary));
-    this.#view.attr("aria-label", text("delivery.title", { time: timeText(summary.at) }));
-    this.#view.empty().append(...this.#parts.map(({ place }) => place), this.#failure);
+    setAttributes(this.#view, { "aria-label": text("delivery.title", { time: timeText(summary.at) }) });
+    this.#view.replaceChildren(...this.#parts.map(({ place }) => place), this.#failure);
     this.element.append(this.#view);
     this.#listener.opened();
-    this.element.show();
-    this.#back.trigger("focus");
+    toggle(this.element, true);
+    this.#back.focus();
     void this.renew();
   }
 
@@ -93,7 +92,7 @@ export class OpenDelivery {
       detail = await askForDelivery(id);
     } catch (error) {
       const why = isForbidden(error) ? text("delivery.unreadable") : failureText(error);
-      if (id === this.#id) this.#failure.empty().append(createNote(why));
+      if (id === this.#id) this.#failure.replaceChildren(createNote(why));
       return false;
     }
     if (id === this.#id) this.#show(detail);
@@ -103,41 +102,44 @@ export class OpenDelivery {
   close(): void {
     if (!this.isOpen) return;
     this.#id = undefined;
-    this.element.hide();
-    this.#view.detach();
+    toggle(this.element, false);
+    this.#view.remove();
     this.#listener.closed();
   }
 
   #show(detail: Detail): void {
-    this.#failure.empty();
+    this.#failure.replaceChildren();
     for (const each of this.#parts) {
       const { place, part } = each;
-      const [dependsOn, create] = part;
+      const [dependsOn, createPart] = part;
       const shown = JSON.stringify(dependsOn(detail));
       if (each.shown === shown) continue;
       each.shown = shown;
-      renewContent(place, [create(detail)]);
+      renewContent(place, [createPart(detail)]);
     }
   }
 
   /** State, time, reason and fix, and what is known of the request. */
-  #createHead(summary: Summary): JQuery {
+  #createHead(summary: Summary): HTMLElement {
     const { at, state, cause } = summary;
-    const line = $("<div>", { class: "webhook-delivery-line" }).append(
-      $("<b>", { "data-state": state }).append(...createState(state)),
+    const line = create(
+      "div",
+      { class: "webhook-delivery-line" },
+      create("b", { "data-state": state }, ...createState(state)),
       " ",
-      $("<time>", { datetime: new Date(at).toISOString(), text: momentText(at) }),
+      create("time", { datetime: new Date(at).toISOString() }, momentText(at)),
     );
-    const head = $("<div>", { class: "webhook-delivery-head" }).append(line);
+    const head = create("div", { class: "webhook-delivery-head" }, line);
     if (cause) {
-      const box = $("<div>", { class: "webhook-delivery-cause", role: "group", "aria-label": text("delivery.cause") });
-      box.append($("<p>").text(formatReason(cause, text)), $("<p>").text(formatFix({ ...summary, cause }, text)));
-      head.append(box);
+      const attributes = { class: "webhook-delivery-cause", role: "group", "aria-label": text("delivery.cause") };
+      const said = [formatReason(cause, text), formatFix({ ...summary, cause }, text)];
+      head.append(create("div", attributes, ...said.map((each) => create("p", {}, each))));
     }
-    return head.append(createList(this.#listProperties(summary)));
+    head.append(createList(this.#listProperties(summary)));
+    return head;
   }
 
-  #listProperties(summary: Summary): [name: string, value: string | JQuery][] {
+  #listProperties(summary: Summary): [name: string, value: string | HTMLElement][] {
     const { node, sender, size, milliseconds, attempt, replayOf, duplicateOf } = summary;
     const nodeText = node === null ? text("delivery.noNode") : createNodeLink(node);
     const isMeant = isElsewhere(summary) && node !== null;
@@ -164,92 +166,110 @@ export class OpenDelivery {
   }
 
   /** Opens another delivery, if it is still kept. */
-  #createDeliveryLink(id: string): JQuery {
+  #createDeliveryLink(id: string): HTMLElement {
     const button = createLink(id, text("delivery.openOther", { id }));
-    return button.on("click", () => {
+    button.addEventListener("click", () => {
       askForDelivery(id)
         .then((delivery) => this.open(delivery))
-        .catch((error: unknown) => button.replaceWith($("<span>").text(`${id}: ${failureText(error)}`)));
+        .catch((error: unknown) => button.replaceWith(create("span", {}, `${id}: ${failureText(error)}`)));
     });
+    return button;
   }
 }
 
 /** Reveals a node, if it still exists. */
-function createNodeLink(id: string): string | JQuery {
-  if (!RED.nodes.node(id)) return text("delivery.deletedNode", { id });
+function createNodeLink(id: string): string | HTMLElement {
+  const { findNode, reveal } = host();
+  if (!findNode(id)) return text("delivery.deletedNode", { id });
   const name = getNodeName(id);
-  return createLink(name, text("url.reveal", { name })).on("click", () => RED.view.reveal(id));
+  if (!reveal) return name;
+  const link = createLink(name, text("url.reveal", { name }));
+  link.addEventListener("click", () => reveal(id));
+  return link;
 }
 
-function createLink(name: string, label: string): JQuery {
-  const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", text: name });
-  return button.attr("aria-label", label);
+function createLink(name: string, label: string): HTMLElement {
+  return create("button", { type: "button", class: smallButton, "aria-label": label }, name);
 }
 
 // The buttons of a delivery.
 
 /** @param filterBy filters the list by a node */
-function createActions(detail: Detail, filterBy: (node: string) => void): JQuery {
+function createActions(detail: Detail, filterBy: (node: string) => void): HTMLElement {
   const { id, at, node, state, body } = detail;
-  const view = $("<div>", { class: "webhook-delivery-actions" });
-  const buttons = $("<div>", { class: "webhook-delivery-buttons", role: "group" });
-  const change = $("<div>");
-  const result = $("<div>", { class: "webhook-delivery-result", role: "status" });
+  const { roots, findNode, copy, mayWrite, prepareNode, useInTest } = host();
+  const known = node === null ? undefined : findNode(node);
+  const buttons = create("div", {
+    class: "webhook-delivery-buttons",
+    role: "group",
+    "aria-label": text("delivery.actions"),
+  });
+  const change = create("div");
+  const result = create("div", { class: "webhook-delivery-result", role: "status" });
+  const view = create("div", { class: "webhook-delivery-actions" }, buttons);
 
-  type Action = "replay" | "replayChanged" | "curl" | "useInTest" | "onlyNode";
-  const add = (icon: string, action: Action, act: (button: JQuery) => void) => {
-    const button = createButton(icon, text(`delivery.${action}`)).appendTo(buttons);
-    return button.on("click", () => act(button));
+  type Action = `delivery.${"replay" | "replayChanged" | "curl" | "useInTest" | "onlyNode"}` | "newNode.make";
+  const add = (icon: string, action: Action, act: (button: HTMLButtonElement) => void) => {
+    const button = createButton(icon, text(action));
+    button.addEventListener("click", () => act(button));
+    buttons.append(button);
+    return button;
   };
   const say = (icon: string, said: string, verdict: "good" | "bad" | "" = "") => {
-    result.attr("data-verdict", verdict).empty().append(createIcon(icon), " ", $("<span>").text(said));
+    setAttributes(result, { "data-verdict": verdict });
+    result.replaceChildren(createIcon(icon), " ", create("span", {}, said));
   };
+  let isBusy = false;
   const replayOnce = async (changed?: { payload: unknown }) => {
     // A second click would start the flow twice.
-    if (view.attr("aria-busy") === "true") return;
-    view.attr("aria-busy", "true");
+    if (isBusy) return;
+    isBusy = true;
     say("fa-spinner fa-spin", text("testRequest.sending"));
     try {
       say("fa-check", text("delivery.replayed", { id: (await replay(id, changed)).id }), "good");
     } catch (error) {
       say("fa-times", failureText(error), "bad");
     }
-    view.attr("aria-busy", "false");
+    isBusy = false;
   };
-  const toggleChange = (button: JQuery) => {
-    const isOpen = button.attr("aria-expanded") !== "true";
-    button.attr("aria-expanded", String(isOpen));
-    change.empty();
-    if (!isOpen) return button.trigger("focus");
+  const toggleChange = (button: HTMLButtonElement) => {
+    const isOpen = button.getAttribute("aria-expanded") !== "true";
+    setAttributes(button, { "aria-expanded": String(isOpen) });
+    change.replaceChildren();
+    if (!isOpen) return button.focus();
     const send = (payload: unknown) => void replayOnce({ payload });
     change.append(createChangeForm(detail, send, () => toggleChange(button)));
-    return change.find("textarea").trigger("focus");
+    change.querySelector("textarea")?.focus();
   };
-  const copyCurl = (button: JQuery) => {
-    if (roots().node === false) return say("fa-times", text("url.closed"), "bad");
-    const credential = presentCredential(node === null ? null : RED.nodes.node(node));
-    const command = composeCurl(detail, composeUrlOfPath(composeFullPath(detail)), credential);
-    RED.clipboard.copyText(command, button, text("copied"));
+  const copyCurl = (button: HTMLButtonElement) => {
+    if (roots.node === false) return say("fa-times", text("url.closed"), "bad");
+    const credential = presentCredential(known?.saved);
+    copy(composeCurl(detail, composeUrlOfPath(composeFullPath(detail)), credential), button);
     const said = [text("delivery.curlCopied"), credential.hint];
     if (body.truncated) said.push(text("delivery.curlLacking"));
-    return say("fa-check", inARow(said), "good");
+    say("fa-check", inARow(said), "good");
   };
 
-  buttons.attr("aria-label", text("delivery.actions"));
-  view.append(buttons);
-  if (isReplayable(state)) {
-    add("fa-repeat", "replay", () => void replayOnce());
-    add("fa-pencil", "replayChanged", toggleChange).attr("aria-expanded", "false");
-  } else view.append(createNote(text(`delivery.noReplay.${state}`)));
-  add("fa-terminal", "curl", copyCurl);
-  if (node !== null && RED.nodes.node(node) && body.data !== "") {
-    add("fa-flask", "useInTest", () => {
-      chooseTestBody(node, { delivery: id, at });
+  if (isReplayable(state) && mayWrite()) {
+    add("fa-repeat", "delivery.replay", () => void replayOnce());
+    setAttributes(add("fa-pencil", "delivery.replayChanged", toggleChange), { "aria-expanded": "false" });
+  } else view.append(createNote(text(isReplayable(state) ? "delivery.forbidden" : `delivery.noReplay.${state}`)));
+  const makeNode = isElsewhere(detail) && node === null ? prepareNode?.(describeMissed(detail)) : undefined;
+  if (makeNode) add("fa-plus", "newNode.make", makeNode);
+  add("fa-terminal", "delivery.curl", copyCurl);
+  if (useInTest && node !== null && known && body.data !== "") {
+    add("fa-flask", "delivery.useInTest", () => {
+      useInTest(node, { delivery: id, at });
       say("fa-check", text("delivery.usedInTest", { name: getNodeLabel(node), time: timeText(at) }), "good");
     });
   }
-  if (node !== null) add("fa-filter", "onlyNode", () => filterBy(node));
-  return view.append(change, result);
+  if (node !== null) add("fa-filter", "delivery.onlyNode", () => filterBy(node));
+  view.append(change, result);
+  return view;
+}
+
+function describeMissed({ method, path, cause }: Detail): MissedRequest {
+  return { method, path, sender: cause?.looksLike ?? null };
 }
 
 /**
@@ -258,36 +278,43 @@ function createActions(detail: Detail, filterBy: (node: string) => void): JQuery
  * @param send replays with a payload
  * @param cancel closes the form
  */
-function createChangeForm({ payload }: Detail, send: (payload: unknown) => void, cancel: () => void): JQuery {
+function createChangeForm({ payload }: Detail, send: (payload: unknown) => void, cancel: () => void): HTMLElement {
   const id = "webhook-delivery-payload";
-  const field = $("<textarea>", { id, rows: 10, spellcheck: false, "aria-describedby": `${id}-wrong` });
-  const wrong = $("<div>", { id: `${id}-wrong`, class: "webhook-delivery-error", role: "status" });
+  const field = create("textarea", { id, rows: 10, spellcheck: "false", "aria-describedby": `${id}-wrong` });
+  const wrong = create("div", { id: `${id}-wrong`, class: "webhook-delivery-error", role: "status" });
   const go = createButton("fa-repeat", "");
-  const parse = () => parseJson(String(field.val()));
+  const close = createButton("fa-times", text("delivery.cancel"));
+  const parse = () => parseJson(field.value);
   const check = () => {
     const isJson = parse() !== undefined;
-    updateText(wrong, isJson ? "" : text("reply.noJson"));
-    field.attr("aria-invalid", String(!isJson));
+    setText(wrong, isJson ? "" : text("reply.noJson"));
+    setAttributes(field, { "aria-invalid": String(!isJson) });
     // A disabled button could not be reached by keyboard.
-    go.attr("aria-disabled", String(!isJson));
-    go.find("span").text(text(isJson ? "delivery.replayThis" : "delivery.replayNoJson"));
+    setAttributes(go, { "aria-disabled": String(!isJson) });
+    const [label] = go.getElementsByTagName("span");
+    if (label) setText(label, text(isJson ? "delivery.replayThis" : "delivery.replayNoJson"));
   };
-  go.on("click", () => {
+  go.addEventListener("click", () => {
     const parsed = parse();
     if (parsed) send(parsed.value);
-    else field.trigger("focus");
+    else field.focus();
   });
-  field.on("input", check).on("keydown", (event) => {
+  close.addEventListener("click", cancel);
+  field.addEventListener("input", check);
+  field.addEventListener("keydown", (event) => {
     if (event.key !== "Escape") return;
     // Escape closes the delivery elsewhere.
     event.preventDefault();
     cancel();
   });
-  field.val(payload === undefined ? "" : JSON.stringify(payload, null, 2));
+  field.value = payload === undefined ? "" : JSON.stringify(payload, null, 2);
   check();
-  const buttons = $("<div>", { class: "webhook-delivery-buttons" });
-  buttons.append(go, createButton("fa-times", text("delivery.cancel")).on("click", cancel));
-  const form = $("<div>", { class: "webhook-delivery-change", role: "group" });
-  form.attr("aria-label", text("delivery.replayChanged"));
-  return form.append($("<label>", { for: id }).text(text("delivery.payload")), field, wrong, buttons);
+  return create(
+    "div",
+    { class: "webhook-delivery-change", role: "group", "aria-label": text("delivery.replayChanged") },
+    create("label", { for: id }, text("delivery.payload")),
+    field,
+    wrong,
+    create("div", { class: "webhook-delivery-buttons" }, go, close),
+  );
 }

@@ -1,6 +1,7 @@
 // The list of deliveries, and the selected ones.
 
 import { formatReason, type Summary } from "../../../src/deliveries/summary";
+import { create, setAttributes } from "../dom";
 import { attemptText, createState, durationText, getNodeLabel, text, timeText } from "./texts";
 
 interface ListListener {
@@ -19,8 +20,7 @@ interface ListRow {
 }
 
 export class DeliveryList {
-  readonly #list = document.createElement("div");
-  readonly element = $(this.#list);
+  readonly element = create("div", { class: "webhook-deliveries-list", role: "listbox", tabindex: 0 });
   readonly #listener: ListListener;
   /** By the id of the delivery. */
   #rows = new Map<string, ListRow>();
@@ -35,16 +35,15 @@ export class DeliveryList {
 
   constructor(listener: ListListener) {
     this.#listener = listener;
-    this.element.attr({ class: "webhook-deliveries-list", role: "listbox", tabindex: 0 });
-    this.element.attr({ "aria-multiselectable": "true", "aria-label": text("tab.list") });
-    this.element.on("scroll", () => this.#scroll());
-    this.element.on("keydown", (event) => this.#press(event));
-    this.element.on("click", ".webhook-deliveries-row", (event) => this.#click(event));
+    setAttributes(this.element, { "aria-multiselectable": "true", "aria-label": text("tab.list") });
+    this.element.addEventListener("scroll", () => this.#scroll());
+    this.element.addEventListener("keydown", (event) => this.#press(event));
+    this.element.addEventListener("click", (event) => this.#click(event));
   }
 
   /** Whether new rows would move what the user reads. */
   get isRead(): boolean {
-    return this.#scrolled > 0 || (this.#activeIndex > 0 && this.element.is(":focus"));
+    return this.#scrolled > 0 || (this.#activeIndex > 0 && this.element === document.activeElement);
   }
 
   get selected(): readonly Summary[] {
@@ -57,11 +56,11 @@ export class DeliveryList {
   }
 
   focus(): void {
-    this.element.trigger("focus");
+    this.element.focus();
   }
 
   restoreScroll(): void {
-    this.#list.scrollTop = this.#scrolled;
+    this.element.scrollTop = this.#scrolled;
   }
 
   /** Begins anew at the top. */
@@ -76,10 +75,10 @@ export class DeliveryList {
     this.#deliveries = deliveries;
     const before = this.#rows;
     this.#rows = new Map(deliveries.map((delivery) => [delivery.id, renewRow(before.get(delivery.id), delivery)]));
-    let next = this.#list.firstElementChild;
+    let next = this.element.firstElementChild;
     for (const { element } of this.#rows.values()) {
       if (element === next) next = next.nextElementSibling;
-      else this.#list.insertBefore(element, next);
+      else this.element.insertBefore(element, next);
     }
     while (next) {
       const gone = next;
@@ -97,17 +96,15 @@ export class DeliveryList {
       element.classList.toggle("active", id === this.#active);
       if (element.getAttribute("aria-selected") === String(isSelected)) continue;
       element.setAttribute("aria-selected", String(isSelected));
-      $(element)
-        .find(".webhook-deliveries-check > i")
-        .attr("class", `fa fa-fw ${isSelected ? "fa-check-square-o" : "fa-square-o"}`);
+      const icon = element.querySelector(".webhook-deliveries-check > i");
+      if (icon) icon.className = `fa fa-fw ${isSelected ? "fa-check-square-o" : "fa-square-o"}`;
     }
     const active = this.#active === undefined ? undefined : this.#rows.get(this.#active);
-    if (active) this.element.attr("aria-activedescendant", active.element.id);
-    else this.element.removeAttr("aria-activedescendant");
+    setAttributes(this.element, { "aria-activedescendant": active?.element.id });
   }
 
   #scroll(): void {
-    const { scrollTop, clientHeight } = this.#list;
+    const { scrollTop, clientHeight } = this.element;
     // A hidden list has no height.
     if (clientHeight === 0) return;
     if (this.#scrolled > 0 && scrollTop === 0) this.#listener.atTop();
@@ -116,7 +113,7 @@ export class DeliveryList {
   }
 
   #checkEnd(): void {
-    const { scrollTop, scrollHeight, clientHeight } = this.#list;
+    const { scrollTop, scrollHeight, clientHeight } = this.element;
     if (clientHeight > 0 && scrollTop + 5 * clientHeight > scrollHeight) this.#listener.nearEnd();
   }
 
@@ -124,7 +121,7 @@ export class DeliveryList {
     return this.#deliveries.findIndex(({ id }) => id === this.#active);
   }
 
-  #press(event: JQuery.KeyDownEvent): void {
+  #press(event: KeyboardEvent): void {
     const at = this.#activeIndex;
     const active = this.#deliveries[at];
     const targets: Record<string, number> = {
@@ -156,11 +153,13 @@ export class DeliveryList {
     });
   }
 
-  #click(event: JQuery.ClickEvent): void {
-    const delivery = this.#deliveries.find(({ id }) => this.#rows.get(id)?.element === event.currentTarget);
+  #click(event: MouseEvent): void {
+    const target = event.target instanceof Element ? event.target : undefined;
+    const row = target?.closest(".webhook-deliveries-row");
+    const delivery = this.#deliveries.find(({ id }) => this.#rows.get(id)?.element === row);
     if (!delivery) return;
     this.#active = delivery.id;
-    const isCheck = $(event.target as Element).closest(".webhook-deliveries-check").length > 0;
+    const isCheck = target?.closest(".webhook-deliveries-check");
     if (event.shiftKey) this.#select(() => this.#extendTo(delivery));
     else if (isCheck || event.ctrlKey || event.metaKey) this.#select(() => this.#toggle(delivery));
     else {
@@ -197,29 +196,31 @@ function renewRow(row: ListRow | undefined, delivery: Summary): ListRow {
   const name = node === null ? "" : getNodeLabel(node);
   const shown = JSON.stringify([delivery, name]);
   if (row?.shown === shown) return row;
-  const element = row?.element ?? document.createElement("div");
+  const element = row?.element ?? create("div");
   const what = describeWhat(delivery);
   const cells = {
-    check: $("<i>", { class: "fa fa-fw fa-square-o", "aria-hidden": "true" }),
-    time: document.createTextNode(timeText(at)),
+    check: [create("i", { class: "fa fa-fw fa-square-o", "aria-hidden": "true" })],
+    time: [timeText(at)],
     state: createState(state),
-    node: document.createTextNode(name),
-    status: document.createTextNode(status === null ? "" : String(status)),
-    took: document.createTextNode(milliseconds === null ? "" : durationText(milliseconds)),
-    what: document.createTextNode(what),
+    node: [name],
+    status: status === null ? [] : [String(status)],
+    took: milliseconds === null ? [] : [durationText(milliseconds)],
+    what: [what],
   };
   const titles: Partial<Record<string, string>> = { node: name, what };
-  $(element)
-    .attr({ id: `webhook-deliveries-row-${id}`, class: "webhook-deliveries-row", role: "option" })
-    .removeAttr("aria-selected")
-    .empty()
-    .append(
-      Object.entries(cells).map(([cell, content]) =>
-        $("<span>", { class: `webhook-deliveries-${cell}`, title: titles[cell], css: { gridArea: cell } }).append(
-          content,
-        ),
-      ),
-    );
+  setAttributes(element, {
+    id: `webhook-deliveries-row-${id}`,
+    class: "webhook-deliveries-row",
+    role: "option",
+    "aria-selected": undefined,
+  });
+  element.replaceChildren(
+    ...Object.entries(cells).map(([cell, content]) => {
+      const span = create("span", { class: `webhook-deliveries-${cell}`, title: titles[cell] }, ...content);
+      span.style.gridArea = cell;
+      return span;
+    }),
+  );
   return { element, shown };
 }
 

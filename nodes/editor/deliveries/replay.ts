@@ -1,22 +1,22 @@
 // Replays of several deliveries: the selected ones, or those that failed since a time.
 
-import { isReplayable, type Summary } from "../../../src/deliveries/summary";
-import { askForPage, classifyTrouble, failureText, replay } from "./api";
-import { createButton, createList, createNote } from "./content";
+import { type FailureGroup, isReplayable, type Summary } from "../../../src/deliveries/summary";
+import { create, setAttributes, toggle } from "../dom";
+import { askForPage, classifyTrouble, everything, failureText, obstacleText, replay, replayGroup } from "./api";
+import { createButton, createList, createNote, smallButton } from "./content";
+import { host } from "./host";
 import type { DeliveryList } from "./list";
 import { getNodeName, numberText, text } from "./texts";
 
-const smallButton = '<button type="button" class="red-ui-button red-ui-button-small">';
-
 /** The buttons of the selected deliveries, and the form of the failed ones. */
 export class ReplayTools {
-  readonly element = $("<div>");
   /** Opens the form. */
-  readonly failed = $(smallButton);
+  readonly failed = create("button", { type: "button", class: smallButton });
   readonly #list: DeliveryList;
-  readonly #replay = $(smallButton);
-  readonly #unselect = $(smallButton);
-  readonly #leftOut = $("<span>");
+  readonly #replay = create("button", { type: "button", class: smallButton });
+  readonly #unselect = create("button", { type: "button", class: smallButton }, text("tab.unselect"));
+  readonly #leftOut = create("span");
+  readonly element: HTMLElement;
 
   /** @param getNode the node that failed deliveries are searched of; empty: all */
   constructor(list: DeliveryList, getNode: () => string) {
@@ -25,22 +25,22 @@ export class ReplayTools {
       list.unselect();
       this.show();
     };
-    this.#unselect.text(text("tab.unselect")).on("click", unselect);
-    this.#replay.on("click", () => {
-      void replaySeveral(list.selected).then((hasReplayed) => hasReplayed && unselect());
+    this.#unselect.addEventListener("click", unselect);
+    this.#replay.addEventListener("click", () => {
+      void runReplays(new SelectionPlan(list.selected)).then((hasReplayed) => hasReplayed && unselect());
     });
     const form = createFailedForm(getNode);
-    this.failed
-      .text(text("tab.failed.open"))
-      .attr({ title: text("tab.failed.open"), "aria-expanded": "false", "aria-controls": form.attr("id") })
-      .on("click", () => {
-        const isOpen = this.failed.attr("aria-expanded") !== "true";
-        this.failed.attr("aria-expanded", String(isOpen));
-        form.toggle(isOpen);
-        if (isOpen) form.trigger("reset");
-      });
-    const buttons = $('<div class="webhook-deliveries-tools">').append(this.#replay, this.#unselect, this.#leftOut);
-    this.element.append(form, buttons);
+    this.failed.append(text("tab.failed.open"));
+    toggle(this.failed, host().mayWrite());
+    setAttributes(this.failed, { title: text("tab.failed.open"), "aria-expanded": "false", "aria-controls": form.id });
+    this.failed.addEventListener("click", () => {
+      const isOpen = this.failed.getAttribute("aria-expanded") !== "true";
+      setAttributes(this.failed, { "aria-expanded": String(isOpen) });
+      toggle(form, isOpen);
+      if (isOpen) form.reset();
+    });
+    const buttons = [this.#replay, this.#unselect, this.#leftOut];
+    this.element = create("div", {}, form, create("div", { class: "webhook-deliveries-tools" }, ...buttons));
     this.show();
   }
 
@@ -49,9 +49,10 @@ export class ReplayTools {
     const { selected } = this.#list;
     const count = selected.filter(({ state }) => isReplayable(state)).length;
     const left = selected.length - count;
-    this.#replay.text(text("tab.replay", { count: numberText(count) })).toggle(count > 0);
-    this.#unselect.toggle(selected.length > 0);
-    this.#leftOut.text(left > 0 ? text("delivery.several.leftOut", { count: numberText(left) }) : "");
+    this.#replay.textContent = text("tab.replay", { count: numberText(count) });
+    toggle(this.#replay, count > 0 && host().mayWrite());
+    toggle(this.#unselect, selected.length > 0);
+    this.#leftOut.textContent = left > 0 ? text("delivery.several.leftOut", { count: numberText(left) }) : "";
   }
 }
 
@@ -60,33 +61,36 @@ export class ReplayTools {
 const day = 24 * 60 * 60_000;
 
 /** @param getNode limits the search; empty: all */
-function createFailedForm(getNode: () => string): JQuery {
-  const form = $('<form class="webhook-deliveries-since" id="webhook-deliveries-failed">').hide();
-  const since = $('<input type="datetime-local" id="webhook-deliveries-since">');
-  const result = $('<span role="status">');
-  form.append(
-    $('<label for="webhook-deliveries-since">').text(text("tab.failed.since")),
+function createFailedForm(getNode: () => string): HTMLFormElement {
+  const since = create("input", { type: "datetime-local", id: "webhook-deliveries-since" });
+  const result = create("span", { role: "status" });
+  const form = create(
+    "form",
+    { class: "webhook-deliveries-since", id: "webhook-deliveries-failed" },
+    create("label", { for: since.id }, text("tab.failed.since")),
     since,
-    $('<button class="red-ui-button red-ui-button-small">').text(text("tab.failed.replay")),
+    create("button", { class: smallButton }, text("tab.failed.replay")),
     result,
   );
-  form.on("reset", (event) => {
+  toggle(form, false);
+  form.addEventListener("reset", (event) => {
     event.preventDefault();
-    result.text("");
-    since.val(formatLocal(Date.now() - day)).trigger("focus");
+    result.textContent = "";
+    since.value = formatLocal(Date.now() - day);
+    since.focus();
   });
   let isBusy = false;
-  form.on("submit", (event) => {
+  form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const begin = new Date(String(since.val())).getTime();
+    const begin = new Date(since.value).getTime();
     if (isBusy || Number.isNaN(begin)) return;
     isBusy = true;
     void listFailed(begin, getNode())
       .then((failed) => {
-        result.text(text("tab.failed.found", { count: numberText(failed.length) }));
-        return failed.length > 0 && replaySeveral(failed);
+        result.textContent = text("tab.failed.found", { count: numberText(failed.length) });
+        return failed.length > 0 && runReplays(new SelectionPlan(failed));
       })
-      .catch((error: unknown) => result.text(text(`tab.trouble.${classifyTrouble(error)}`)))
+      .catch((error: unknown) => (result.textContent = text(`tab.trouble.${classifyTrouble(error)}`)))
       .finally(() => (isBusy = false));
   });
   return form;
@@ -95,7 +99,7 @@ function createFailedForm(getNode: () => string): JQuery {
 async function listFailed(since: number, node: string): Promise<Summary[]> {
   const found: Summary[] = [];
   for (let before: string | null | undefined; before !== null;) {
-    const { deliveries, next } = await askForPage({ node, state: "failed", text: "" }, before);
+    const { deliveries, next } = await askForPage({ ...everything, node, state: "failed" }, before);
     const recent = deliveries.filter(({ at }) => at >= since);
     found.push(...recent);
     before = recent.length < deliveries.length ? null : next;
@@ -108,89 +112,157 @@ function formatLocal(at: number): string {
   return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
+// What is replayed, step by step.
+
+interface ReplayStep {
+  readonly replayed: number;
+  /** Why others were not, and how many. */
+  readonly failures: readonly (readonly [why: string, count: number])[];
+  /** Whether nothing is left, or the rest would fail, too. */
+  readonly isLast: boolean;
+}
+
+interface ReplayPlan {
+  readonly total: number;
+  /** How many deliveries of each node. */
+  readonly nodes: ReadonlyMap<string, number>;
+  /** How many of the chosen ones cannot be replayed. */
+  readonly leftOut: number;
+  step(): Promise<ReplayStep>;
+}
+
+/** One after the other, the oldest first, so that the flows start in this order. */
+class SelectionPlan implements ReplayPlan {
+  readonly total: number;
+  readonly leftOut: number;
+  readonly nodes = new Map<string, number>();
+  readonly #ids: string[];
+
+  constructor(deliveries: readonly Summary[]) {
+    const chosen = deliveries.filter(({ state }) => isReplayable(state)).sort((one, other) => one.at - other.at);
+    this.total = chosen.length;
+    this.leftOut = deliveries.length - chosen.length;
+    for (const { node } of chosen) if (node !== null) this.nodes.set(node, (this.nodes.get(node) ?? 0) + 1);
+    this.#ids = chosen.map(({ id }) => id);
+  }
+
+  async step(): Promise<ReplayStep> {
+    const isLast = this.#ids.length < 2;
+    try {
+      await replay(this.#ids.shift() ?? "");
+      return { replayed: 1, failures: [], isLast };
+    } catch (error) {
+      // The others would fail, too.
+      const isOver = ["forbidden", "unreachable"].includes(classifyTrouble(error));
+      return { replayed: 0, failures: [[failureText(error), 1]], isLast: isLast || isOver };
+    }
+  }
+}
+
+/** Replays the failed deliveries of a group, of which the page may have loaded none. */
+export class GroupPlan implements ReplayPlan {
+  readonly leftOut = 0;
+  readonly #group: FailureGroup;
+  #after: string | undefined;
+
+  constructor(group: FailureGroup) {
+    this.#group = group;
+  }
+
+  get total(): number {
+    return this.#group.count;
+  }
+
+  get nodes(): ReadonlyMap<string, number> {
+    return new Map([[this.#group.node, this.#group.count]]);
+  }
+
+  async step(): Promise<ReplayStep> {
+    try {
+      const { replayed, left, next } = await replayGroup(this.#group, this.#after);
+      this.#after = next ?? undefined;
+      const failures = left.map(({ code, count }) => [obstacleText(code), count] as const);
+      return { replayed, failures, isLast: next === null };
+    } catch (error) {
+      return { replayed: 0, failures: [[failureText(error), 0]], isLast: true };
+    }
+  }
+}
+
 // The dialog that confirms a replay of several deliveries.
 
 /** Resolves when the dialog is closed: with whether any was replayed. */
-function replaySeveral(deliveries: readonly Summary[]): Promise<boolean> {
-  // The oldest first.
-  const chosen = deliveries.filter(({ state }) => isReplayable(state)).sort((one, other) => one.at - other.at);
-  const total = chosen.length;
+export function runReplays(plan: ReplayPlan): Promise<boolean> {
+  const { total, leftOut } = plan;
   const titleId = "webhook-delivery-dialog-title";
-  const dialog = document.createElement("dialog");
-  const title = $("<div>", { id: titleId, role: "heading", "aria-level": 2, tabindex: -1 });
-  const content = $("<div>");
-  const buttons = $("<div>", { class: "webhook-delivery-buttons" });
+  const title = create("div", { id: titleId, role: "heading", "aria-level": 2, tabindex: -1 });
+  const content = create("div");
+  const buttons = create("div", { class: "webhook-delivery-buttons" });
+  const dialog = create("dialog", { class: "webhook-delivery-dialog", "aria-labelledby": titleId });
   const failures = new Map<string, number>();
   let done = 0;
   let replayed = 0;
   let isRunning = false;
   let isStopped = false;
 
-  const show = (heading: string, shown: readonly JQuery[], offered: readonly JQuery[]) => {
-    title.text(heading);
-    content.empty().append(...shown);
-    buttons.empty().append(...offered);
-    offered[0]?.trigger("focus");
+  const show = (heading: string, shown: readonly HTMLElement[], offered: readonly HTMLElement[]) => {
+    title.textContent = heading;
+    content.replaceChildren(...shown);
+    buttons.replaceChildren(...offered);
+    offered[0]?.focus();
   };
-  const offer = (icon: string, key: string, act: () => void) =>
-    createButton(icon, text(`delivery.${key}`)).on("click", act);
+  const offer = (icon: string, key: string, act: () => void) => {
+    const button = createButton(icon, text(`delivery.${key}`));
+    button.addEventListener("click", act);
+    return button;
+  };
   const close = () => dialog.close();
   const stop = () => (isStopped = true);
 
   const ask = () => {
     const key = total > 0 ? "delivery.several.ask" : "delivery.several.none";
-    const left = createCount("leftOut", deliveries.length - total);
     const offered = [offer("fa-times", "cancel", close), offer("fa-repeat", "replay", () => void run())];
-    const shown = [...listNodes(chosen), ...left];
+    const shown = [...listNodes(plan.nodes), ...createCount("leftOut", leftOut)];
     show(text(key, { count: numberText(total) }), shown, total > 0 ? offered : [offer("fa-times", "close", close)]);
   };
-  /** Replays one after the other, so that the flows start in this order. */
   const run = async () => {
-    const bar = $("<progress>", { max: total, "aria-label": text("delivery.several.progress") });
-    const count = $("<span>");
-    const progress = () => {
-      bar.val(done);
-      count.text(text("delivery.several.done", { done: numberText(done), total: numberText(total) }));
-    };
-    const line = $("<div>", { class: "webhook-delivery-progress" }).append(bar, " ", count);
+    const bar = create("progress", { max: total, "aria-label": text("delivery.several.progress") });
+    const count = create("span");
+    const line = create("div", { class: "webhook-delivery-progress" }, bar, " ", count);
     show(text("delivery.several.progress"), [line], [offer("fa-stop", "several.stop", stop)]);
     isRunning = true;
-    for (const { id } of chosen) {
-      if (isStopped) break;
-      progress();
-      try {
-        await replay(id);
-        replayed += 1;
-      } catch (error) {
-        const why = failureText(error);
-        failures.set(why, (failures.get(why) ?? 0) + 1);
-        // The others would fail, too.
-        if (["forbidden", "unreachable"].includes(classifyTrouble(error))) stop();
+    for (let isLast = false; !isLast && !isStopped;) {
+      bar.value = done;
+      count.textContent = text("delivery.several.done", { done: numberText(done), total: numberText(total) });
+      const step = await plan.step();
+      ({ isLast } = step);
+      replayed += step.replayed;
+      done += step.replayed;
+      for (const [why, number] of step.failures) {
+        failures.set(why, (failures.get(why) ?? 0) + number);
+        done += number;
       }
-      done += 1;
     }
     isRunning = false;
     showResult();
   };
   const showResult = () => {
-    const rows = Array.from(failures, ([why, count]) => [why, numberText(count)] as const);
+    const rows = Array.from(failures, ([why, count]) => [why, count > 0 ? numberText(count) : ""] as const);
     const failed = rows.length > 0 ? [createNote(text("delivery.several.failed")), createList(rows)] : [];
     const left = createCount("notSent", total - done);
     const heading = text("delivery.several.sum", { count: numberText(replayed) });
     show(heading, [...failed, ...left], [offer("fa-times", "close", close)]);
   };
 
-  $(dialog)
-    .attr({ class: "webhook-delivery-dialog", "aria-labelledby": titleId })
-    .append($("<div>", { "aria-live": "polite" }).append(title), content, buttons)
-    .on("cancel", (event) => {
-      // Escape stops a running replay and shows its result.
-      if (isRunning) event.preventDefault();
-      stop();
-    })
-    // The editor has shortcuts of its own.
-    .on("keydown", (event) => event.stopPropagation())
-    .appendTo("body");
+  dialog.append(create("div", { "aria-live": "polite" }, title), content, buttons);
+  dialog.addEventListener("cancel", (event) => {
+    // Escape stops a running replay and shows its result.
+    if (isRunning) event.preventDefault();
+    stop();
+  });
+  // The editor has shortcuts of its own.
+  dialog.addEventListener("keydown", (event) => event.stopPropagation());
+  document.body.append(dialog);
   ask();
   dialog.showModal();
   return new Promise((resolve) => {
@@ -202,14 +274,12 @@ function replaySeveral(deliveries: readonly Summary[]): Promise<boolean> {
   });
 }
 
-function createCount(key: "leftOut" | "notSent", count: number): JQuery[] {
+function createCount(key: "leftOut" | "notSent", count: number): HTMLElement[] {
   return count > 0 ? [createNote(text(`delivery.several.${key}`, { count: numberText(count) }))] : [];
 }
 
 /** The nodes, with counts where there are several. */
-function listNodes(chosen: readonly Summary[]): JQuery[] {
-  const counts = new Map<string, number>();
-  for (const { node } of chosen) if (node !== null) counts.set(node, (counts.get(node) ?? 0) + 1);
+function listNodes(counts: ReadonlyMap<string, number>): HTMLElement[] {
   const rows = Array.from(counts, ([node, count]) => [getNodeName(node), numberText(count)] as const);
   const [only, ...others] = rows;
   if (!only) return [];

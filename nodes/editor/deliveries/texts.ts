@@ -1,52 +1,70 @@
-// Texts, times, numbers and names in the language of the editor.
+// Texts, times, numbers and names in the language of the page.
 
 import { normalisePath } from "../../../src/config/fields";
+import { parseBaseUrl } from "../../../src/config/host";
 import type { Summary, Translate } from "../../../src/deliveries/summary";
-import { getFlowName } from "../form/handover";
-import { roots } from "../form/fields";
-import type { Editor, EditorNode } from "../host";
-
-declare const RED: Editor;
+import { create } from "../dom";
+import { host, type KnownNode } from "./host";
 
 /** A text of the node type: the tab belongs to no node. */
-export const text: Translate = (...asked) => RED.nodes.getType("webhook-trigger")._.call(undefined, ...asked);
+export const text: Translate = (...asked) => host().translate(...asked);
 
-// Creating a format takes longer than using it a hundred times.
-const language = RED.i18n.lang();
 const day: Intl.DateTimeFormatOptions = { day: "2-digit", month: "2-digit" };
 const minute: Intl.DateTimeFormatOptions = { hour: "2-digit", minute: "2-digit", hourCycle: "h23" };
 const second: Intl.DateTimeFormatOptions = { ...minute, second: "2-digit" };
 const unit = { style: "unit", unitDisplay: "narrow" } as const;
-const numbers = new Intl.NumberFormat(language);
-const milliseconds = new Intl.NumberFormat(language, { ...unit, unit: "millisecond", maximumFractionDigits: 0 });
-const seconds = new Intl.NumberFormat(language, { ...unit, unit: "second", maximumFractionDigits: 1 });
 
-export const timeText = createTimeFormat(second);
-/** Without seconds. */
-export const minuteText = createTimeFormat(minute);
+/** Creating a format takes longer than using it a hundred times. */
+function createFormats(language: string) {
+  return {
+    language,
+    numbers: new Intl.NumberFormat(language),
+    milliseconds: new Intl.NumberFormat(language, { ...unit, unit: "millisecond", maximumFractionDigits: 0 }),
+    seconds: new Intl.NumberFormat(language, { ...unit, unit: "second", maximumFractionDigits: 1 }),
+    time: createTimeFormat(language, second),
+    minute: createTimeFormat(language, minute),
+  };
+}
+
+let created: ReturnType<typeof createFormats> | undefined;
+
+function formats(): ReturnType<typeof createFormats> {
+  return (created ??= createFormats(host().language));
+}
 
 /** With the date where that is not today. */
-function createTimeFormat(options: Intl.DateTimeFormatOptions): (at: number) => string {
+function createTimeFormat(language: string, options: Intl.DateTimeFormatOptions): (at: number) => string {
   const time = new Intl.DateTimeFormat(language, options);
   const dated = new Intl.DateTimeFormat(language, { ...day, ...options });
   return (at) => (new Date(at).toDateString() === new Date().toDateString() ? time : dated).format(at);
 }
 
+export function timeText(at: number): string {
+  return formats().time(at);
+}
+
+/** Without seconds. */
+export function minuteText(at: number): string {
+  return formats().minute(at);
+}
+
 export function numberText(value: number): string {
-  return numbers.format(value);
+  return formats().numbers.format(value);
 }
 
 export function durationText(duration: number): string {
+  const { milliseconds, seconds } = formats();
   return duration < 1000 ? milliseconds.format(duration) : seconds.format(duration / 1000);
 }
 
 /** Date and time. */
 export function momentText(at: number): string {
-  return new Date(at).toLocaleString(language, { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" });
+  const style = { dateStyle: "medium", timeStyle: "medium", hourCycle: "h23" } as const;
+  return new Date(at).toLocaleString(formats().language, style);
 }
 
 export function bytesText(bytes: number): string {
-  return bytes.toLocaleString(language, { style: "unit", unit: "byte", unitDisplay: "long" });
+  return bytes.toLocaleString(formats().language, { style: "unit", unit: "byte", unitDisplay: "long" });
 }
 
 /** Attempt and next attempt; nothing without guaranteed delivery. */
@@ -60,25 +78,25 @@ export function attemptText({ attempt, maxAttempts, nextAt, pause }: Summary): s
 
 /** The id of the node where it was deleted. */
 export function getNodeLabel(id: string): string {
-  const node = RED.nodes.node(id);
-  return node ? RED.utils.getNodeLabel(node, id) : id;
+  return host().findNode(id)?.label ?? id;
 }
 
 /** With the flow of the node; its id where it was deleted. */
 export function getNodeName(id: string): string {
-  const node = RED.nodes.node(id);
+  const node = host().findNode(id);
   return node ? composeNodeName(node) : id;
 }
 
 /** The names of all nodes of the type by id, in their order. */
 export function listNodeNames(): Map<string, string> {
-  const nodes = RED.nodes.filterNodes({ type: "webhook-trigger" });
-  const named = nodes.map((node) => [node.id, composeNodeName(node)] as const);
+  const named = host()
+    .listNodes()
+    .map((node) => [node.id, composeNodeName(node)] as const);
   return new Map(named.sort(([, one], [, other]) => one.localeCompare(other)));
 }
 
-function composeNodeName(node: EditorNode): string {
-  return text("url.rival", { name: RED.utils.getNodeLabel(node, node.id), flow: getFlowName(node) });
+function composeNodeName({ label, flow }: KnownNode): string {
+  return text("url.rival", { name: label, flow });
 }
 
 /** In the order of the filter, with the classes of its icon. */
@@ -96,9 +114,9 @@ const stateIcons: Readonly<Record<Summary["state"], string>> = {
 export const states = Object.keys(stateIcons) as Summary["state"][];
 
 /** Icon and word. */
-export function createState(state: Summary["state"]): (JQuery | Text)[] {
-  const icon = $("<i>", { class: `fa fa-fw ${stateIcons[state]}`, "aria-hidden": "true" });
-  return [icon, document.createTextNode(` ${text(`tab.state.${state}`)}`)];
+export function createState(state: Summary["state"]): (HTMLElement | string)[] {
+  const icon = create("i", { class: `fa fa-fw ${stateIcons[state]}`, "aria-hidden": "true" });
+  return [icon, ` ${text(`tab.state.${state}`)}`];
 }
 
 type RequestTarget = Pick<Summary, "path" | "cause">;
@@ -110,6 +128,11 @@ export function isElsewhere({ cause }: Pick<RequestTarget, "cause">): boolean {
 
 /** The path as in the sender's URL. A request that reached no endpoint has its whole path already. */
 export function composeFullPath(target: RequestTarget): string {
-  const { node: root } = roots();
+  const { node: root } = host().roots;
   return isElsewhere(target) || root === false ? target.path : normalisePath(root) + target.path;
+}
+
+/** @param path with `httpNodeRoot` */
+export function composeUrlOfPath(path: string): string {
+  return (parseBaseUrl(host().baseUrl) ?? location.origin) + path;
 }

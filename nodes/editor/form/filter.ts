@@ -3,7 +3,6 @@
 import { findDocumentedEvents } from "../../../src/auth/senders/events";
 import { isObject, isTrue, needsValue, type Operator, operators, type SavedFields, text, withDefaults } from "../../../src/config/fields"; // prettier-ignore
 import type { SummaryPage } from "../../../src/deliveries/summary";
-import { renewContent } from "../host";
 import {
   asList,
   filterInForm,
@@ -118,17 +117,15 @@ function offerEvents(node: WebhookNode, chosen: readonly string[]): void {
   const offered = [...known].filter((event) => !chosen.includes(event)).slice(0, maxOffered);
   const place = $("#webhook-trigger-offered");
   place.closest(".webhook-trigger-offer").toggle(offered.length > 0);
-  // The focus stays while nothing changes.
+  // A button that has the focus stays while nothing changes.
   if (isSame(place.data("offered"), offered)) return;
   place.data("offered", offered);
-  renewContent(
-    place,
-    offered.map((event) => {
-      const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", text: event });
-      button.attr("aria-label", node._("filter.take", { event }));
-      return button.on("click", () => addEvent(node, event));
-    }),
-  );
+  const buttons = offered.map((event) => {
+    const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", text: event });
+    button.attr("aria-label", node._("filter.take", { event }));
+    return button.on("click", () => addEvent(node, event).find("input").trigger("focus"));
+  });
+  place.empty().append(buttons);
 }
 
 /**

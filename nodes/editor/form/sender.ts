@@ -52,7 +52,7 @@ type Preset = Partial<
 >;
 
 /** Empty for an unknown sender. */
-function getPreset(id: string): Preset {
+export function getPreset(id: string): Preset {
   const { verificationMethod, headerParameter, queryParameter, methods } = defaults;
   if (id === "") return { verificationMethod, headerParameter };
   const recipe = findRecipe(id);

@@ -14,7 +14,8 @@ import {
   unfinished,
   withWords,
 } from "../delivery";
-import { type Change, type DeliveryList, isBehind, type Query, type Retention } from "../queue";
+import { type Change, compareByAge, type DeliveryList, isInRange, type Query, type Retention } from "../queue";
+import { findFailure } from "../summary";
 import type { Server } from "./server";
 
 /** How many deliveries are searched or dropped in one step, so that other commands have their turn. */
@@ -119,17 +120,24 @@ export class DeliveryIndex implements DeliveryList {
     return { delivery: join(delivery, reply), body, attempts: JSON.parse(String(attempts)) as Attempt[] };
   }
 
-  async list({ node, state, text = "", before, limit }: Query): Promise<Delivery[]> {
+  async list(query: Query): Promise<Delivery[]> {
+    const { node, state, text = "", error, before, after, limit } = query;
     const names = [...(state ? ["in", state] : [node === undefined ? "all" : "of"]), ...(node === undefined ? [] : [node])]; // prettier-ignore
     const set = this.#key(...names);
     const looked = text.toLowerCase();
+    const isWanted = (each: Delivery) =>
+      (!looked || searchedIn(each).includes(looked)) && (error === undefined || findFailure(each) === error);
     const found: Delivery[] = [];
-    let size = looked ? step : Math.min(limit, step);
-    for (let from = before; found.length < limit;) {
-      const max = from?.at ?? "+inf";
-      const ids = await this.#server.ask((redis) => redis.zrevrangebyscore(set, max, "-inf", "LIMIT", 0, size));
-      const next = (await this.#lookAll(ids)).filter((each) => !from || isBehind(each, from));
-      found.push(...next.filter((each) => !looked || searchedIn(each).includes(looked)));
+    let size = looked || error !== undefined ? step : Math.min(limit, step);
+    for (let from = after ?? before; found.length < limit;) {
+      const range = after ? { before, after: from } : { before: from };
+      const ids = await this.#server.ask((redis) =>
+        after
+          ? redis.zrangebyscore(set, from?.at ?? "-inf", "+inf", "LIMIT", 0, size)
+          : redis.zrevrangebyscore(set, from?.at ?? "+inf", "-inf", "LIMIT", 0, size),
+      );
+      const next = (await this.#lookAll(ids)).filter((each) => isInRange(each, range));
+      found.push(...next.filter(isWanted));
       if (ids.length < size) break;
       const last = next.at(-1);
       // All of them came at the same time as the one before.
@@ -220,7 +228,7 @@ export class DeliveryIndex implements DeliveryList {
         for (const state of states) multi.zrange(this.#key("in", state), 0, step - 1);
       });
       const found = await this.#lookAll((ids as string[][]).flat());
-      return found.sort((one, other) => (isBehind(one, other) ? -1 : 1));
+      return found.sort(compareByAge);
     };
     const oldest = await find(droppable);
     return oldest.length > 0 ? oldest : find([lastToGo]);

@@ -16,7 +16,6 @@ import {
   maxAge,
   maxBytes,
   maxRunning,
-  type Position,
   type Query,
   type Retention,
   type StoreEvents,
@@ -159,12 +158,12 @@ export class SqliteQueue implements DeliveryQueue {
   /** Step by step, between which others have their turn. */
   async list({ text = "", ...query }: Query): Promise<Delivery[]> {
     const deliveries: Delivery[] = [];
-    for (let before: Position | undefined = query.before; ;) {
+    for (let position: Partial<Query> = {}; ;) {
       const limit = query.limit - deliveries.length;
-      const { found, next } = await this.#file.ask("list", { ...query, text: text.toLowerCase(), before, limit });
+      const { found, next } = await this.#file.ask("list", { ...query, text: text.toLowerCase(), ...position, limit });
       deliveries.push(...found);
       if (next === undefined || deliveries.length >= query.limit) return deliveries;
-      before = next;
+      position = query.after ? { after: next } : { before: next };
     }
   }
 

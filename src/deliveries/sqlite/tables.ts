@@ -15,7 +15,7 @@ import {
   withWords,
 } from "../delivery";
 import type { Change, FirstAnswer, Position, Query, Retention, SettledKey } from "../queue";
-import { interrupted } from "../summary";
+import { findFailure, interrupted } from "../summary";
 
 /** How many deliveries a search reads, and how many are dropped for their age, before other calls have their turn. */
 const maxScanned = 2000;
@@ -144,17 +144,25 @@ export class Tables {
     return known && { delivery: known.delivery, body: this.#body(known.seq), attempts: known.attempts };
   }
 
-  /** A step of a list, the newest first. @returns where the next step begins; nothing at the end */
-  list({ node, state, text, before, limit }: Query): { found: Delivery[]; next: Position | undefined } {
-    const conditions = [node !== undefined && "node = ?", state && "state = ?", before && "(at, id) < (?, ?)"];
+  /** A step of a list. @returns where the next step begins; nothing at the end */
+  list(query: Query): { found: Delivery[]; next: Position | undefined } {
+    const { node, state, text = "", error, before, after, limit } = query;
+    const conditions = [
+      ...[node !== undefined && "node = ?", state && "state = ?"],
+      ...[before && "(at, id) < (?, ?)", after && "(at, id) > (?, ?)"],
+    ];
     const where = conditions.filter((each) => typeof each === "string").join(" AND ");
-    const values = [node, state, before?.at, before?.id].filter((value) => value !== undefined);
-    const most = text ? maxScanned : limit;
-    const sql = `SELECT * FROM deliveries ${where && `WHERE ${where}`} ORDER BY at DESC, id DESC LIMIT ?`;
+    const values = [node, state, before?.at, before?.id, after?.at, after?.id].filter((value) => value !== undefined);
+    const isSearch = text !== "" || error !== undefined;
+    const most = isSearch ? maxScanned : limit;
+    const order = after ? "ASC" : "DESC";
+    const sql = `SELECT * FROM deliveries ${where && `WHERE ${where}`} ORDER BY at ${order}, id ${order} LIMIT ?`;
     const rows = this.#all(sql, ...values, most);
-    const found = text ? rows.filter(({ searched }) => String(searched).includes(text)) : rows;
+    const found = rows.filter(({ searched }) => text === "" || String(searched).includes(text));
+    const deliveries = found.map((row) => toStored(row).delivery);
+    const wanted = error === undefined ? deliveries : deliveries.filter((each) => findFailure(each) === error);
     return {
-      found: found.slice(0, limit).map((row) => toStored(row).delivery),
+      found: wanted.slice(0, limit),
       next: rows.length === most ? toStored(rows[most - 1] ?? {}).delivery : undefined,
     };
   }

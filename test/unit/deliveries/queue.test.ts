@@ -4,6 +4,8 @@ import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import should from "should";
 import type { Delivery } from "../../../src/deliveries/delivery";
+import { groupFailures } from "../../../src/deliveries/failures";
+import { MemoryLog } from "../../../src/deliveries/memory-log";
 import { type AttemptResult, type DeliveryQueue, type Position, StoreError } from "../../../src/deliveries/queue";
 import { engines, delivered, failed, later, laterSucceeded, type QueueEngine, type QueueOptions, Queues, succeeded, TestFlow } from "../../harness/queues"; // prettier-ignore
 import { until } from "../../harness/until";
@@ -14,6 +16,8 @@ for (const engine of engines) {
   // An engine whose server or Node.js is missing has no tests: they would all be left out.
   if (engine.isHere) describe(`a queue in ${engine.name}`, () => testQueue(engine));
 }
+
+describe("the log in memory lists deliveries, and", () => testLists(() => new MemoryLog()));
 
 function testQueue(engine: QueueEngine): void {
   let queues: Queues;
@@ -378,49 +382,9 @@ function testQueue(engine: QueueEngine): void {
   });
 
   describe("lists deliveries, and", () => {
-    const all: Delivery[] = [
-      delivered("a", { at: 1, state: "succeeded", words: "Grüße an alle" }),
-      delivered("b", { at: 2, state: "failed", error: "ECONNREFUSED" }),
-      delivered("d", { at: 3, state: "refused", node: "m" }),
-      delivered("c", { at: 3, state: "succeeded", webhook: { event: "push", id: "7d1c", credential: "first" } }),
-      delivered("e", { at: 3, head: { ...delivered("").head, headers: { authorization: "Bearer geheim" } }, words: "x" }), // prettier-ignore
-    ];
-    beforeEach(async () => {
+    testLists(async () => {
       await reopen({ maxAge: Infinity });
-      for (const delivery of all) await queue.add(delivery, Buffer.alloc(0));
-    });
-    const ids = async (query: object) => (await queue.list({ limit: 10, ...query })).map(({ id }) => id);
-
-    it("has the newest first, and those of one time by their ids", async () => {
-      (await ids({})).should.eql(["e", "d", "c", "b", "a"]);
-      (await queue.list({ limit: 10 })).should.containDeep(all);
-    });
-
-    for (const [what, query, found] of [
-      ["a node", { node: "n" }, ["e", "c", "b", "a"]],
-      ["a state", { state: "succeeded" }, ["c", "a"]],
-      ["both", { node: "n", state: "failed" }, ["b"]],
-      ["words", { text: "GRÜSSE AN".replace("SS", "ß") }, ["a"]],
-      ["an event", { text: "pus" }, ["c"]],
-      ["the sender's id", { text: "7D1C" }, ["c"]],
-      ["an error", { text: "econn", node: "n" }, ["b"]],
-      ["what stands for others", { text: "%" }, []],
-      ["a value that is masked", { text: "geheim" }, []],
-    ] as const) {
-      it(`finds by ${what}`, async () => (await ids(query)).should.eql(found));
-    }
-
-    it("goes on behind a position, whether or not that is there", async () => {
-      const pages: string[][] = [];
-      let before: Position | undefined;
-      do {
-        const page = await queue.list({ limit: 2, before });
-        pages.push(page.map(({ id }) => id));
-        before = page.at(-1);
-      } while (before);
-      pages.should.eql([["e", "d"], ["c", "b"], ["a"], []]);
-      (await ids({ before: { at: 3, id: "cc" } })).should.eql(["c", "b", "a"]);
-      (await ids({ before: { at: 3, id: "c" }, text: "o" })).should.eql(["b", "a"]);
+      return queue;
     });
   });
 
@@ -472,6 +436,93 @@ function testQueue(engine: QueueEngine): void {
   describe("knows duplicates, and", () => testDuplicates(() => queue, reopen));
 
   if (engine.isShared) describe("is shared, and", () => testShared(create, () => queues, () => queue)); // prettier-ignore
+}
+
+/** A queue, or the log in memory. */
+type Listed = Pick<DeliveryQueue, "add" | "list" | "find" | "update">;
+
+function testLists(open: () => Listed | Promise<Listed>): void {
+  const all: Delivery[] = [
+    delivered("a", { at: 1, state: "succeeded", words: "Grüße an alle" }),
+    delivered("b", { at: 2, state: "failed", error: "ECONNREFUSED" }),
+    delivered("d", { at: 3, state: "refused", node: "m" }),
+    delivered("c", { at: 3, state: "succeeded", webhook: { event: "push", id: "7d1c", credential: "first" } }),
+    delivered("e", { at: 3, head: { ...delivered("").head, headers: { authorization: "Bearer geheim" } }, words: "x" }), // prettier-ignore
+  ];
+  let queue: Listed;
+  beforeEach(async () => {
+    queue = await open();
+    for (const delivery of all) await queue.add(delivery, Buffer.alloc(0));
+  });
+  const ids = async (query: object) => (await queue.list({ limit: 10, ...query })).map(({ id }) => id);
+
+  it("has the newest first, and those of one time by their ids", async () => {
+    (await ids({})).should.eql(["e", "d", "c", "b", "a"]);
+    (await queue.list({ limit: 10 })).should.containDeep(all);
+  });
+
+  for (const [what, query, found] of [
+    ["a node", { node: "n" }, ["e", "c", "b", "a"]],
+    ["a state", { state: "succeeded" }, ["c", "a"]],
+    ["both", { node: "n", state: "failed" }, ["b"]],
+    ["words", { text: "GRÜSSE AN".replace("SS", "ß") }, ["a"]],
+    ["an event", { text: "pus" }, ["c"]],
+    ["the sender's id", { text: "7D1C" }, ["c"]],
+    ["an error", { text: "econn", node: "n" }, ["b"]],
+    ["what stands for others", { text: "%" }, []],
+    ["a value that is masked", { text: "geheim" }, []],
+  ] as const) {
+    it(`finds by ${what}`, async () => (await ids(query)).should.eql(found));
+  }
+
+  it("finds by the whole error, also one that only the reply shows", async () => {
+    await queue.add(delivered("f", { at: 4, state: "failed", error: "ECONNREFUSED 127.0.0.1" }), Buffer.alloc(0));
+    await queue.add(delivered("g", { at: 5, state: "failed", status: 502 }), Buffer.alloc(0));
+    (await ids({ error: "ECONNREFUSED" })).should.eql(["b"]);
+    (await ids({ error: "HTTP 502", state: "failed" })).should.eql(["g"]);
+    (await ids({ error: "econnrefused" })).should.eql([]);
+  });
+
+  it("has the oldest first from a position on", async () => {
+    (await ids({ after: { at: 0, id: "" } })).should.eql(["a", "b", "c", "d", "e"]);
+    const pages: string[][] = [];
+    let after: Position | undefined = { at: 1, id: "a" };
+    for (; after; after = (await queue.list({ limit: 1, after, node: "n" })).at(-1)) pages.push(await ids({ limit: 1, after, node: "n" })); // prettier-ignore
+    pages.should.eql([["b"], ["c"], ["e"], []]);
+    (await ids({ after: { at: 2, id: "z" }, text: "o", before: { at: 3, id: "d" } })).should.eql(["c"]);
+  });
+
+  it("groups the newest failures by node and error, the largest first", async () => {
+    const fail = async (at: number, rest: Partial<Delivery>) =>
+      queue.add(delivered(`f${at}`, { at, state: "failed", ...rest }), Buffer.alloc(0));
+    await fail(10, { error: "ECONNREFUSED" });
+    await fail(11, { error: "ECONNREFUSED", node: "m" });
+    await fail(12, { error: "late 1" });
+    await fail(20, {});
+    const groups = [
+      { node: "n", error: "ECONNREFUSED", count: 2, last: 10 },
+      { node: "n", error: "gone", count: 1, last: 20 },
+      { node: "n", error: "late 1", count: 1, last: 12 },
+      { node: "m", error: "ECONNREFUSED", count: 1, last: 11 },
+    ];
+    (await groupFailures([queue], undefined)).should.eql({ groups, causes: 4, failures: 5, hasMore: false });
+    (await groupFailures([queue], "m")).should.match({ groups: [groups[3]], failures: 1 });
+    const newest = await groupFailures([queue], undefined, 2);
+    newest.should.match({ groups: [{ error: "gone" }, { error: "late 1" }], failures: 2, hasMore: true });
+  });
+
+  it("goes on behind a position, whether or not that is there", async () => {
+    const pages: string[][] = [];
+    let before: Position | undefined;
+    do {
+      const page = await queue.list({ limit: 2, before });
+      pages.push(page.map(({ id }) => id));
+      before = page.at(-1);
+    } while (before);
+    pages.should.eql([["e", "d"], ["c", "b"], ["a"], []]);
+    (await ids({ before: { at: 3, id: "cc" } })).should.eql(["c", "b", "a"]);
+    (await ids({ before: { at: 3, id: "c" }, text: "o" })).should.eql(["b", "a"]);
+  });
 }
 
 function testDuplicates(queue: () => DeliveryQueue, reopen: () => Promise<void>): void {

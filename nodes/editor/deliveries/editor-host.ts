@@ -1,0 +1,93 @@
+// Node-RED's editor as the host of the list of deliveries.
+
+import type { SavedFields } from "../../../src/config/fields";
+import type { Translate } from "../../../src/deliveries/summary";
+import { getFlowName } from "../form/handover";
+import { chooseTestBody } from "../form/test-request";
+import { permissions } from "../../../src/config/host";
+import { type Editor, type EditorNode, prepareCopyButton } from "../host";
+import { ApiFailure, type DeliveriesHost, type KnownNode } from "./host";
+import { prepareNode } from "./new-node";
+
+declare const RED: Editor;
+
+const translate: Translate = (...asked) => RED.nodes.getType("webhook-trigger")._.call(undefined, ...asked);
+
+export const editorHost: DeliveriesHost = {
+  get language() {
+    return RED.i18n.lang();
+  },
+  get roots() {
+    return RED.settings.webhookTriggerRoots;
+  },
+  get baseUrl() {
+    return RED.settings.webhookTriggerBaseUrl;
+  },
+  get given() {
+    return RED.settings.webhookTriggerGiven;
+  },
+  get keepsNothing() {
+    return RED.settings.webhookTriggerDeliveries?.keep === 0;
+  },
+  translate,
+  call: async (path, body): Promise<unknown> => {
+    const post = { type: "POST", contentType: "application/json", data: JSON.stringify(body) };
+    try {
+      // The editor adds its token to what jQuery sends.
+      return (await $.ajax({ url: `webhook-trigger/${path}`, ...(body && post) })) as unknown;
+    } catch (error) {
+      const { status, responseJSON } = error as { status: number; responseJSON?: { code?: unknown } };
+      throw new ApiFailure(status, responseJSON?.code);
+    }
+  },
+  mayWrite: () => RED.user.hasPermission(permissions.write),
+  reportError: (message) => RED.notify(message, "error"),
+  listNodes: () => RED.nodes.filterNodes({ type: "webhook-trigger" }).map(describeNode),
+  findNode: (id) => {
+    const node = RED.nodes.node(id);
+    return node ? describeNode(node) : undefined;
+  },
+  copy: (copied, button) => RED.clipboard.copyText(copied, $(button), translate("copied")),
+  prepareCopyButton: (button, name, getText) => prepareCopyButton({ _: translate }, $(button), name, getText),
+  showObject,
+  pageUrl: "webhook-trigger/",
+  reveal: (node) => RED.view.reveal(node),
+  prepareNode,
+  useInTest: chooseTestBody,
+};
+
+function describeNode(node: EditorNode): KnownNode {
+  const saved = node as Partial<SavedFields>;
+  return { id: node.id, label: RED.utils.getNodeLabel(node, node.id), flow: getFlowName(node), saved };
+}
+
+function showObject(value: object, typeHint: string): HTMLElement {
+  const view = $("<div>", { class: "webhook-delivery-object red-ui-debug-msg" });
+  view.append(RED.utils.createObjectElement(value, { path: "payload", rootPath: "payload", typeHint }));
+  unfoldByKeyboard(view);
+  view.find(handles).first().trigger("click");
+  const [element = document.createElement("div")] = view;
+  return element;
+}
+
+/** The editor opens these by mouse only. */
+const handles = ".red-ui-debug-msg-expandable";
+
+function unfoldByKeyboard(view: JQuery): void {
+  const prepare = () => {
+    view.find("i").attr("aria-hidden", "true");
+    for (const handle of view.find(handles)) {
+      const isOpen = handle.parentElement?.classList.contains("collapsed") === false;
+      // That of bytes has a control in it, and no control may be in another.
+      if (handle.querySelector("a")) $(handle).removeAttr("role tabindex aria-expanded");
+      else $(handle).attr({ role: "button", tabindex: "0", "aria-expanded": String(isOpen) });
+    }
+  };
+  view.on("click", prepare);
+  view.on("keydown", handles, (event) => {
+    if (event.key !== "Enter" && event.key !== " ") return;
+    event.preventDefault();
+    $(event.currentTarget).trigger("click");
+  });
+  prepare();
+}

@@ -1,0 +1,91 @@
+// What the list of deliveries needs of the page that it is in: Node-RED's editor, or a page of its own.
+
+import type { SavedFields } from "../../../src/config/fields";
+import type { Roots } from "../../../src/config/host";
+import type { SenderId } from "../../../src/auth/senders/table";
+import type { Summary, Translate } from "../../../src/deliveries/summary";
+
+/** A webhook trigger as the page knows it, also before it is deployed. */
+export interface KnownNode {
+  readonly id: string;
+  readonly label: string;
+  /** The name of its flow. */
+  readonly flow: string;
+  /** Older nodes lack some. */
+  readonly saved: Partial<SavedFields>;
+}
+
+/** A request to a path that no node has. */
+export interface MissedRequest extends Pick<Summary, "method"> {
+  /** With `httpNodeRoot`. */
+  readonly path: string;
+  /** The sender that it looks like. */
+  readonly sender: SenderId | null;
+}
+
+/** The answer of the admin API was an error; status 0 where there was none. */
+export class ApiFailure extends Error {
+  constructor(
+    readonly status: number,
+    /** Of the answer. */
+    readonly code?: unknown,
+  ) {
+    super(`the admin API answered ${status}`);
+  }
+}
+
+export interface DeliveriesHost {
+  /** BCP 47. */
+  readonly language: string;
+  readonly roots: Roots;
+  /** `webhookTriggerBaseUrl`. */
+  readonly baseUrl: string;
+  /** Our settings that are given, a line each. */
+  readonly given: readonly string[];
+  /** Whether the settings switch the list off. */
+  readonly keepsNothing: boolean;
+  readonly translate: Translate;
+  /**
+   * Calls the admin API.
+   *
+   * @param path below `webhook-trigger`
+   * @param body of a POST; without one it is a GET
+   * @throws {ApiFailure}
+   */
+  readonly call: (path: string, body?: object) => Promise<unknown>;
+  /** Whether the user may replay, pause and resume. */
+  readonly mayWrite: () => boolean;
+  readonly reportError: (message: string) => void;
+  /** In any order. */
+  readonly listNodes: () => KnownNode[];
+  readonly findNode: (id: string) => KnownNode | undefined;
+  readonly copy: (text: string, button: HTMLElement) => void;
+  /** Makes a button copy a text, with an icon and a tooltip. */
+  readonly prepareCopyButton: (button: HTMLElement, name: string, getText: () => string) => void;
+  /** As a tree or as text. @param typeHint what it is called instead of its type */
+  readonly showObject: (value: object, typeHint: string) => HTMLElement;
+  /** The address of this list as a page of its own; missing in that page. */
+  readonly pageUrl?: string;
+  /** Shows a node in the workspace; missing where there is none. */
+  readonly reveal?: (node: string) => void;
+  /**
+   * Makes a node for a request; missing where there is no workspace.
+   *
+   * @returns the function that adds the node; nothing where the user may not, or no node can have the path
+   */
+  readonly prepareNode?: (request: MissedRequest) => (() => void) | undefined;
+  /** Has the test request of a node send the body of a delivery; missing where there are no forms. */
+  readonly useInTest?: (node: string, delivery: { readonly delivery: string; readonly at: number }) => void;
+}
+
+let used: DeliveriesHost | undefined;
+
+/** Called once, first. */
+export function useHost(given: DeliveriesHost): void {
+  used = given;
+}
+
+export function host(): DeliveriesHost {
+  if (!used) throw new Error("no host is in use");
+  return used;
+}

@@ -1,0 +1,296 @@
+import axe from "axe-core";
+import type { BrowserContext, Page } from "playwright-core";
+import should from "should";
+import { catalogText } from "../harness/browser";
+import { DeliveriesTab } from "../harness/deliveries-tab";
+import { bearer, tab as flowTab, webhook } from "../harness/flow";
+import { send } from "../harness/http";
+import { layouts } from "../harness/layouts";
+import { NodeRed, type Options } from "../harness/node-red";
+import { sharedBrowser } from "../harness/stage";
+
+const flow = flowTab(
+  webhook("orders", "/orders", { name: "Orders" }),
+  webhook("totals", "/totals", { wires: [["check"]] }),
+  { id: "check", type: "function", func: 'throw new Error("no total");' },
+);
+/** The password of each is "right"; `nobody` may see nothing. */
+const accounts = `...(() => {
+  const permissions = { admin: "*", reader: ["webhook-trigger.read"], nobody: "flows.read" };
+  const users = async (username) => ({ username, permissions: permissions[username] });
+  const authenticate = async (username, password) => (password === "right" ? users(username) : null);
+  return { adminAuth: { type: "credentials", users, authenticate } };
+})()`;
+/** A login at another service, and tokens. */
+const elsewhere = `adminAuth: {
+  type: "strategy",
+  strategy: { name: "other", label: "Other", strategy: class { name = "other"; authenticate() { this.fail(); } }, options: {} },
+  users: async (username) => ({ username, permissions: "*" }),
+  tokens: async (token) => (token === "right" ? { username: "robot", permissions: "*" } : null),
+}`;
+const json = { "Content-Type": "application/json" };
+const withoutEditor = { settings: { ...layouts["separate roots"], disableEditor: true } };
+
+/** The page of a Node-RED of its own, in the browser of somebody who has never seen it. */
+class OpenPage {
+  readonly errors: string[] = [];
+  private constructor(
+    readonly nodeRed: NodeRed,
+    readonly context: BrowserContext,
+    readonly page: Page,
+  ) {
+    // Also of its content policy, but no refusals of the API.
+    const note = (text: string) => text.startsWith("Failed to load resource") || this.errors.push(text);
+    page.on("console", (message) => message.type() === "error" && note(message.text()));
+    page.on("pageerror", ({ message }) => note(message));
+  }
+
+  static async open(nodeRed: NodeRed, locale = "en-US"): Promise<OpenPage> {
+    const permissions = ["clipboard-read", "clipboard-write"];
+    const context = await (
+      await sharedBrowser()
+    ).newContext({ locale, permissions, viewport: { width: 1000, height: 700 } });
+    const opened = new OpenPage(nodeRed, context, await context.newPage());
+    await opened.page.goto(nodeRed.admin("/webhook-trigger/"));
+    return opened;
+  }
+
+  get list(): DeliveriesTab {
+    return new DeliveriesTab({ page: this.page, invoke: () => Promise.reject(new Error("there is no editor")) });
+  }
+
+  button(key: string, values?: Record<string, string>) {
+    return this.page.getByRole("button", { name: catalogText(key, values), exact: true });
+  }
+
+  text(key: string, language?: string) {
+    return this.page.getByText(catalogText(key, {}, language), { exact: true });
+  }
+
+  async logIn(user: string, password: string): Promise<void> {
+    await this.page.getByLabel(catalogText("page.user"), { exact: true }).fill(user);
+    await this.page.getByLabel(catalogText("page.password"), { exact: true }).fill(password);
+    await this.page.keyboard.press("Enter");
+  }
+}
+
+describe("the page of deliveries", () => {
+  let nodeRed: NodeRed;
+  let opened: OpenPage[] = [];
+  const open = async (locale?: string) => {
+    const page = await OpenPage.open(nodeRed, locale);
+    opened.push(page);
+    return page;
+  };
+  const start = (options: Options) => {
+    before(async () => (nodeRed = await NodeRed.start({ flow, ...options })));
+    after(() => nodeRed.stop());
+    afterEach(async () => {
+      const errors = opened.flatMap((each) => each.errors);
+      for (const { context } of opened) await context.close();
+      opened = [];
+      errors.should.eql([]);
+    });
+  };
+  const order = (path: string, body: string) => send(nodeRed.node(path), { headers: { ...json, ...bearer }, body });
+  const get = (path: string) => send(nodeRed.admin(path), { method: "GET" });
+
+  describe("without the editor and without accounts", () => {
+    start(withoutEditor);
+
+    it("lists what comes, as it comes, by the names of the nodes, and starts the flow again", async () => {
+      const each = await open();
+      const { list, page } = each;
+      await list.notice.filter({ hasText: catalogText("tab.empty") }).waitFor();
+      const { json: sent } = await order("/orders", '{"order":1}');
+      const row = list.row('{"order":1}');
+      await row.filter({ hasText: "Orders" }).waitFor();
+      await row.locator(".webhook-deliveries-what").click();
+      const shown = list.element.locator(".webhook-delivery");
+      await shown.getByText("Orders on Test").waitFor();
+      await shown.locator("pre").filter({ hasText: '"order": 1' }).waitFor();
+      await each.button("delivery.curl").click();
+      const copied = await page.evaluate(() => navigator.clipboard.readText());
+      copied.should.containEql(nodeRed.node("/orders")).and.containEql("Authorization: Bearer YOUR_TOKEN");
+      await each.button("delivery.replay").click();
+      const again = await nodeRed.until(() => nodeRed.messages.find(({ _msgid }) => _msgid !== sent.id), "the replay");
+      again.should.match({ payload: { order: 1 }, webhook: { replay: true } });
+      await send(nodeRed.node("/invoices"), { headers: json });
+      await each.button("tab.back").click();
+      await list.row("POST /api/invoices").locator(".webhook-deliveries-what").click();
+      await shown.locator("details").first().waitFor();
+      for (const key of ["delivery.useInTest", "newNode.make"]) (await each.button(key).count()).should.equal(0);
+    });
+
+    it("replays what has failed by its cause, and knows nodes that are deployed meanwhile", async () => {
+      const each = await open();
+      await each.list.rows.first().waitFor();
+      await order("/totals", '{"order":2}');
+      await each.list.failures.locator("summary").click();
+      const named = flow.map((node) => (node.id === "totals" ? { ...node, name: "Totals" } : node));
+      await nodeRed.deploy(named.map((node) => (node.id === "check" ? { ...node, func: "return msg;" } : node)));
+      await each.list.failures.getByText("Totals").waitFor();
+      await each.list.failures.getByRole("button", { name: catalogText("tab.replay", { count: "1" }) }).click();
+      await each.button("delivery.replay").click();
+      await each.page.getByText(catalogText("delivery.several.sum", { count: "1" })).waitFor();
+      await each.button("delivery.close").click();
+      await each.list.failures.waitFor({ state: "hidden" });
+    });
+
+    it("is in the language of the browser, in English where that has none", async () => {
+      await (await open("de-AT")).text("tab.filter.allNodes", "de").first().waitFor({ state: "attached" });
+      const spanish = await open("es");
+      (await spanish.page.locator("html").getAttribute("lang"))?.should.equal("es-ES");
+      const icelandic = await open("is");
+      await icelandic.list.rows.first().waitFor();
+      (await icelandic.page.locator("html").getAttribute("lang"))?.should.equal("en-US");
+    });
+
+    it("has enough contrast and a name for each control in light and dark, fits into 360 px, and is used by keyboard", async () => {
+      const { page, list } = await open();
+      await list.rows.first().waitFor();
+      await page.evaluate(axe.source);
+      const faults = async () => {
+        const { violations } = await page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());
+        return violations.map(({ id, nodes }) => [id, ...nodes.map(({ html }) => html)]);
+      };
+      const expectToFit = async () => {
+        const wide = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+        wide.should.be.belowOrEqual(0);
+      };
+      await page.setViewportSize({ width: 360, height: 700 });
+      for (const colorScheme of ["light", "dark"] as const) {
+        await page.emulateMedia({ colorScheme });
+        (await faults()).should.eql([]);
+        await expectToFit();
+        await list.list.focus();
+        await page.keyboard.press("ArrowDown");
+        await page.keyboard.press("Enter");
+        const shown = list.element.locator(".webhook-delivery");
+        await shown.locator("details").first().waitFor();
+        (await faults()).should.eql([]);
+        await expectToFit();
+        await page.keyboard.press("Escape");
+        await shown.waitFor({ state: "detached" });
+      }
+    });
+
+    it("is sent with headers that allow no other script and no frame of another address, and is not kept", async () => {
+      const { headers, body } = await get("/webhook-trigger/");
+      String(headers["content-security-policy"]).should.match(
+        /default-src 'none'.*script-src 'self'.*frame-ancestors 'self'/,
+      );
+      should(headers["x-content-type-options"]).equal("nosniff");
+      body.should.not.match(/<script(?! src)|\son\w+=|style=/);
+      for (const path of ["", "page.js", "page.css", "page.json"]) {
+        const { status, headers } = await get(`/webhook-trigger/${path}`);
+        [status, headers["cache-control"], headers["content-security-policy"]].should.match([
+          200,
+          "no-cache",
+          /'none'/,
+        ]);
+      }
+      should((await get("/webhook-trigger/session")).headers["cache-control"]).equal("no-store");
+      const { status, headers: moved } = await get("/webhook-trigger");
+      [status, moved.location].should.eql([302, "webhook-trigger/"]);
+    });
+  });
+
+  describe("with accounts", () => {
+    start({ code: accounts });
+    before(() => order("/orders", '{"order":3}'));
+
+    it("asks for user and password, says when they are wrong, and lets the user out again", async () => {
+      const each = await open();
+      await each.text("page.needed").waitFor();
+      (await each.page.locator("main").innerText()).should.not.containEql("order");
+      await each.logIn("admin", "wrong");
+      await each.text("page.wrong").waitFor();
+      await each.logIn("nobody", "right");
+      await each.text("tab.trouble.forbidden").waitFor();
+      await each.logIn("admin", "right");
+      await each.list.row('{"order":3}').waitFor();
+      await each.page.getByText("admin", { exact: true }).waitFor();
+      await each.button("tab.failed.open").waitFor();
+      await each.page.reload();
+      await each.list.row('{"order":3}').waitFor();
+      await each.button("page.logOut").click();
+      await each.text("page.needed").waitFor();
+    });
+
+    it("offers no replay and no pause to a user who may only look", async () => {
+      const each = await open();
+      await each.logIn("reader", "right");
+      await each.list.row('{"order":3}').locator(".webhook-deliveries-what").click();
+      await each.text("delivery.forbidden").waitFor();
+      await each.button("delivery.curl").waitFor();
+      const replays = each.page.locator(".fa-repeat, .fa-pencil, .fa-pause").or(each.button("tab.failed.open"));
+      (await replays.filter({ visible: true }).count()).should.equal(0);
+    });
+
+    it("asks again when the token is valid no more", async () => {
+      const each = await open();
+      await each.logIn("reader", "right");
+      await each.list.rows.first().waitFor();
+      await each.page.evaluate(() => localStorage.setItem("auth-tokens", '{"access_token":"old"}'));
+      await each.text("page.needed").waitFor();
+    });
+
+    it("needs no login where the editor has one, whose tab leads to it", async () => {
+      const { page, context } = await open();
+      await page.goto(nodeRed.admin("/"));
+      await page.locator("#node-dialog-login-username").fill("admin");
+      await page.locator("#node-dialog-login-password").fill("right");
+      await page.locator("#node-dialog-login-submit").click();
+      await page.locator('.red-ui-palette-node[data-palette-type="webhook-trigger"]').waitFor();
+      await page.evaluate(() => {
+        const { RED } = globalThis as unknown as { RED: { actions: { invoke(action: string): void } } };
+        RED.actions.invoke("webhook-trigger:show-deliveries");
+      });
+      const popup = context.waitForEvent("page");
+      await page.getByRole("link", { name: catalogText("page.open") }).click();
+      const own = await popup;
+      await own.locator("h1", { hasText: catalogText("tab.label") }).waitFor();
+      await own.locator(".webhook-deliveries-row", { hasText: '{"order":3}' }).waitFor();
+      await own.getByRole("link", { name: catalogText("page.editor") }).waitFor();
+    });
+  });
+
+  describe("where everybody may look", () => {
+    start({ code: accounts.replace("users, auth", 'default: { permissions: "read" }, users, auth') });
+
+    it("shows the list at once, and lets a user log in who may do more", async () => {
+      const each = await open();
+      await each.list.notice.filter({ hasText: catalogText("tab.empty") }).waitFor();
+      (await each.button("tab.failed.open").isVisible()).should.be.false();
+      await each.button("page.logIn").click();
+      await each.logIn("admin", "right");
+      await each.button("tab.failed.open").waitFor();
+      await each.button("page.logOut").waitFor();
+    });
+  });
+
+  describe("with the login of another service", () => {
+    start({ code: elsewhere });
+
+    it("says to log in to the editor first, or takes a token", async () => {
+      const each = await open();
+      await each.text("page.elsewhere").waitFor();
+      const field = each.page.getByLabel(catalogText("page.token"), { exact: true });
+      await field.fill("wrong");
+      await each.page.keyboard.press("Enter");
+      await each.text("tab.trouble.forbidden").waitFor();
+      await field.fill("right");
+      await each.page.keyboard.press("Enter");
+      await each.list.notice.filter({ hasText: catalogText("tab.empty") }).waitFor();
+    });
+  });
+
+  describe("without the admin API", () => {
+    start({ settings: { httpAdminRoot: false } });
+
+    it("is not there", async () => {
+      (await send(nodeRed.origin + "/webhook-trigger/", { method: "GET" })).status.should.equal(404);
+    });
+  });
+});
