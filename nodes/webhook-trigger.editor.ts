@@ -4,13 +4,7 @@ import { type CredentialName, defaults, type SavedFields, withDefaults } from ".
 import { editorHost } from "./editor/deliveries/editor-host";
 import { useHost } from "./editor/deliveries/host";
 import { addTab, removeTab } from "./editor/deliveries/tab";
-import {
-  enterMissing,
-  generatePath,
-  hasNoCredential,
-  prepareCredentials,
-  showCredentialHints,
-} from "./editor/form/credentials";
+import { generatePath, hasNoCredential, prepareCredentials, showCredentialHints } from "./editor/form/credentials";
 import { showCustom } from "./editor/form/custom";
 import {
   knownPublicUrl,
@@ -22,6 +16,7 @@ import {
   inputValue,
   isSame,
   isUsed,
+  operatorDefaults,
   prepareMessages,
   prepareMethods,
   removeDefaults,
@@ -36,7 +31,7 @@ import {
 import { namesOfOutputs, prepareFilter } from "./editor/form/filter";
 import { prepareCommand, prepareHandover, showCommand, showHandover } from "./editor/form/handover";
 import { prepareSections, showSections } from "./editor/form/sections";
-import { prepareSender, showSettings, showWhere } from "./editor/form/sender";
+import { fillInNew, prepareSender, showSettings, showWhere } from "./editor/form/sender";
 import { prepareStatus } from "./editor/form/status";
 import { hideResult, prepareTestRequest } from "./editor/form/test-request";
 import { type Editor, fitTray } from "./editor/host";
@@ -164,10 +159,11 @@ function prepare(node: WebhookNode): void {
   prepareTestRequest(node);
   prepareCommand(node);
   prepareStatus(node);
-  if (inputValue("relativePath") === "" && hasNoCredential()) {
-    input("relativePath").val(generatePath());
-    enterMissing(node);
-  }
+  const { relativePath = "" } = operatorDefaults();
+  if (inputValue("relativePath") !== relativePath || !hasNoCredential()) return;
+  // It is new.
+  if (relativePath === "") input("relativePath").val(generatePath());
+  fillInNew(node);
 }
 
 /** Every field may affect the others. */

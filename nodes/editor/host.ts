@@ -1,6 +1,7 @@
 // The parts of Node-RED's editor that form and tab use: `@types/node-red` describes an older one, whose validators
 // could not return a message.
 
+import type { SavedFields } from "../../src/config/fields";
 import type { Roots } from "../../src/config/host";
 import type { StoreKind } from "../../src/config/stores";
 import type { Translate } from "../../src/deliveries/summary";
@@ -132,6 +133,8 @@ export interface Editor {
     webhookTriggerGuaranteed: StoreKind;
     /** Our settings that are given, a line each. */
     webhookTriggerGiven: readonly string[];
+    /** The operator's defaults of new nodes. */
+    nodeDefaults?: { readonly "webhook-trigger"?: Partial<SavedFields> };
     /** As in the settings file. */
     webhookTriggerDeliveries?: { readonly keep?: unknown };
   };

@@ -197,16 +197,21 @@ export class DeliveriesTab {
     return shown;
   }
 
-  /** Makes it as wide, in px, and waits until nothing is wider; what is as wide as its bytes scrolls by itself. */
+  /** Makes it as wide, in px, and waits until nothing is wider. */
   async fitInto(width: number): Promise<void> {
     await this.element.evaluate((tab, px) => tab.setAttribute("style", `width: ${px}px`), width);
+    await this.fits();
+  }
+
+  /** Waits until nothing is wider than it is; what is as wide as its bytes scrolls by itself. */
+  async fits(): Promise<void> {
     // The list sees its size in the next frame.
-    await this.editor.page.waitForFunction((px) => {
+    await this.editor.page.waitForFunction(() => {
       const tab = document.querySelector(".webhook-deliveries");
-      const right = (tab?.getBoundingClientRect().left ?? 0) + px + 0.5;
+      const right = (tab?.getBoundingClientRect().right ?? 0) + 0.5;
       const all = [...(tab?.querySelectorAll("*:not(pre *)") ?? [])].filter((each) => each.checkVisibility());
       return all.length > 10 && all.every((each) => each.getBoundingClientRect().right <= right);
-    }, width);
+    });
   }
 
   /** Goes to the top of the list, and looks elsewhere. */

@@ -97,6 +97,15 @@ describe("a delivery", () => {
     should(body).eql({ encoding: "base64", data: bytes.toString("base64"), truncated: false });
   });
 
+  it("has the trace context of its sender, as the message and a replay's message have, and its reply has none", async () => {
+    const trace = { traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", tracestate: "shop=t61rcWkgMzE" };
+    const { json: reply, headers } = await post("/orders", { ...bearer, ...trace });
+    const id = String(reply.id);
+    should((await shown.detail(id)).headers).containDeep(trace);
+    for (const each of [id, await replayed(id)]) should((await nodeRed().message(each)).req.headers).containDeep(trace);
+    for (const name of Object.keys(trace)) headers.should.not.have.property(name);
+  }); // prettier-ignore
+
   const form = formOf([
     { disposition: '; name="order"', content: "17" },
     { disposition: '; name="note"; filename="note.txt"', content: "two" },

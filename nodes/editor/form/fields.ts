@@ -128,6 +128,11 @@ export function valuesInForm(node: WebhookNode): SavedFields {
   return values;
 }
 
+/** The defaults of new nodes that the operator has set, which Node-RED has given to them. */
+export function operatorDefaults(): Partial<SavedFields> {
+  return RED.settings.nodeDefaults?.["webhook-trigger"] ?? {};
+}
+
 const filledIn = "filled-in";
 
 /** Fills in the defaults of fields that are newer than the node, so that it does not count as changed. */

@@ -17,6 +17,7 @@ import {
   input,
   inputValue,
   linkToDocs,
+  operatorDefaults,
   settingFields,
   showUnlisted,
   tickMethods,
@@ -53,8 +54,12 @@ type Preset = Partial<
 
 /** Empty for an unknown sender. */
 export function getPreset(id: string): Preset {
-  const { verificationMethod, headerParameter, queryParameter, methods } = defaults;
-  if (id === "") return { verificationMethod, headerParameter };
+  if (id === "") {
+    const { verificationMethod: method, headerParameter } = { ...defaults, ...operatorDefaults() };
+    // Only known senders sign.
+    return { verificationMethod: method === "signature" ? defaults.verificationMethod : method, headerParameter };
+  }
+  const { headerParameter, queryParameter, methods } = defaults;
   const recipe = findRecipe(id);
   if (recipe) return { headerParameter, queryParameter, methods, ...recipe.fields };
   const sender: Sender | undefined = findSender(id);
@@ -75,7 +80,7 @@ export function prepareSender(node: WebhookNode): void {
   let previous = sender;
   // What was entered before a choice filled it in: for any sender, and before a recipe.
   let enteredForAny = getPreset("");
-  let enteredBeforeRecipe: Preset = defaults;
+  let enteredBeforeRecipe: Preset = { ...defaults, ...operatorDefaults() };
   input("sender").on("input change", () => {
     const chosen = inputValue("sender");
     // A choice triggers two events.
@@ -152,6 +157,12 @@ function searchField(): JQuery {
 
 function endSearch(): void {
   searchField().val("").trigger("input");
+}
+
+/** Fills in what the operator's default of the sender brings with it, and missing credentials. */
+export function fillInNew(node: WebhookNode): void {
+  const { sender = "", ...others } = operatorDefaults();
+  fillIn(node, { ...(sender === "" ? {} : getPreset(sender)), ...others });
 }
 
 function fillIn(node: WebhookNode, preset: Preset): void {

@@ -1,0 +1,180 @@
+import should from "should";
+import document from "../../docs/openapi.json";
+import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { exportsOf, settingsOf } from "../harness/fixtures";
+import { bearer, tab, token, webhook } from "../harness/flow";
+import { endHeld, guaranteed, storeIn } from "../harness/guaranteed";
+import { send } from "../harness/http";
+import { NodeRed, type Options } from "../harness/node-red";
+import { deviationsOf, errorsOf, invalidities, objectsOf, operations } from "../harness/openapi";
+import { ShownDeliveries } from "../harness/shown-deliveries";
+import { serverIsHere, ValkeyServer } from "../harness/valkey";
+
+/** A call of the admin API, and the status of its answer: each documented status needs one. */
+type Row = [operation: string, status: number, call?: { id?: string; search?: string; body?: unknown }];
+
+const json = { "Content-Type": "application/json" };
+const operator = { Authorization: "Bearer *", ...json };
+
+const flow = tab(
+  webhook("orders", "/orders", { ignoreDuplicates: true, duplicateKey: "header:X-Id" }),
+  webhook("two", "/two", { credentials: { token, secondToken: token.toUpperCase() } }),
+  webhook("local", "/local", { allowFrom: "192.0.2.1" }),
+  webhook("late", "/late", { reply: "flow", replyTimeout: 1 }),
+  webhook("silent", "/silent", { alertWhenSilent: 1e-6 }),
+  webhook("closed", "/not a path"),
+  webhook("notion", "/notion", { verificationMethod: "signature", sender: "notion", senderSettings: { arm: true }, credentials: {} }),
+  ...guaranteed("safe", { backoffFirst: 3600 }),
+); // prettier-ignore
+
+const base: Options = {
+  flow,
+  code: settingsOf("admin-tokens"),
+  plugin: `module.exports = (RED) => [${exportsOf("hold")}, ${exportsOf("admin-api")}].forEach((add) => add(RED));`,
+};
+
+/** Has a Node-RED meet requests of all kinds, and returns the ids of their deliveries. */
+async function meetRequests(nodeRed: NodeRed): Promise<{ accepted: string; refused: string; all: string[] }> {
+  const shown = new ShownDeliveries(nodeRed, operator);
+  const post = (path: string, headers: Record<string, string>, body: string | Buffer = '{"a":1}') =>
+    send(nodeRed.node(path), { headers: { ...json, ...headers }, body });
+  const { json: reply } = await post("/orders?color=red&color=blue", { ...bearer, "X-Id": "1" });
+  for (const [path, headers, body] of [
+    ["/orders", { ...bearer, "X-Id": "1" }],
+    ["/orders", bearer, Buffer.from([0xff])],
+    ["/orders", { "X-GitHub-Event": "push", "X-Hub-Signature-256": `sha256=${"0".repeat(64)}` }],
+    ["/two", { Authorization: `Bearer ${token.toUpperCase()}` }],
+    ["/local", bearer],
+    ["/late", bearer],
+    ["/nobodys", bearer],
+    ["/notion", {}, '{"verification_token":"secret_tMrlL1qK5vuQAh1b6cZGhFChZTSYJlce98V0pYn7yBl"}'],
+    ["/safe", bearer],
+  ] as const) {
+    await post(path, headers, body);
+  }
+  await nodeRed.status("safe", /running/);
+  await endHeld(nodeRed, "safe", "the database is away");
+  await nodeRed.status("safe", /retrying/);
+  await post("/safe", bearer);
+  const { id: refused } = await shown.find(({ node, state }) => node === "orders" && state === "refused");
+  await shown.find(({ node, state }) => node === "safe" && state === "running");
+  const { deliveries } = await shown.page();
+  return { accepted: String(reply.id), refused, all: deliveries.map(({ id }) => id) };
+}
+
+function rowsOf({ accepted, refused, all }: Awaited<ReturnType<typeof meetRequests>>): Row[] {
+  const [id, body] = [accepted, {}];
+  return [
+    ["get deliveries", 200, { search: "?limit=2" }],
+    ["get deliveries", 200],
+    ["get deliveries", 400, { search: "?limit=0" }],
+    ...all.map((each): Row => ["get deliveries/{id}", 200, { id: each }]),
+    ["get deliveries/{id}", 404],
+    ["post deliveries/{id}/replay", 200, { id, body }],
+    ["post deliveries/{id}/replay", 200, { id, body: { payload: 1 } }],
+    ["post deliveries/{id}/replay", 400, { id, body: [] }],
+    ["post deliveries/{id}/replay", 404, { body }],
+    ["post deliveries/{id}/replay", 409, { id: refused, body }],
+    ["post {node}/test", 200, { id: "orders", body: { delivery: id } }],
+    ["post {node}/test", 200, { id: "closed" }],
+    ["post {node}/test", 200],
+    ...["orders", "two", "local", "late", "notion"].map((node): Row => ["get {node}/lastRequest", 200, { id: node }]),
+    ["get {node}/lastRequest", 404],
+    ["post {node}/secret", 200, { id: "notion" }],
+    ["post {node}/secret", 404, { id: "notion" }],
+    ["post {node}/pause", 204, { id: "safe" }],
+    ["get queues", 200],
+    ["get deliveries", 200, { search: "?node=safe" }],
+    ["post {node}/resume", 204, { id: "safe" }],
+    ...["pause", "resume"].flatMap((act): Row[] => [
+      [`post {node}/${act}`, 409, { id: "orders" }],
+      [`post {node}/${act}`, 404],
+    ]),
+    ["get silent", 200],
+    ["get metrics", 200],
+  ];
+}
+
+/** While the store fails. */
+const whileStoreFails: Row[] = [
+  ["get deliveries", 503],
+  ["get deliveries/{id}", 503],
+  ["post deliveries/{id}/replay", 503, { body: {} }],
+  ["post {node}/pause", 503, { id: "safe" }],
+  ["post {node}/resume", 503, { id: "safe" }],
+];
+
+describe("docs/openapi.json", () => {
+  /** Each operation and status that was seen, and each name in an answer. */
+  const [answered, named] = [new Set<string>(), new Set<string>()];
+  const call = async (nodeRed: NodeRed, [operation, status, { id = "nobody", search = "", body } = {}]: Row) => {
+    const [method = "", path = ""] = operation.split(" ");
+    const url = nodeRed.admin(`/webhook-trigger/${path.replace(/\{\w+\}/, id)}${search}`);
+    const reply = await send(url, { method: method.toUpperCase(), headers: operator, body: body === undefined ? "" : JSON.stringify(body) });
+    should([operation, id, reply.status, deviationsOf(operation, reply)]).eql([operation, id, status, ""]);
+    const { request } = operations.get(operation) ?? {};
+    if (status < 300 && body !== undefined) errorsOf(request?.["application/json"]?.schema ?? false, body).should.equal("");
+    answered.add(`${operation} ${status}`);
+    for (const name of objectsOf(reply.json).flatMap(Object.keys)) named.add(name);
+  }; // prettier-ignore
+  /** Starts a Node-RED for a test. */
+  const using = async (options: Options, test: (nodeRed: NodeRed) => Promise<void>) => {
+    const nodeRed = await NodeRed.start({ ...base, ...options });
+    await test(nodeRed).finally(() => nodeRed.stop());
+  };
+
+  it("is valid, its examples are, and it allows no property in an answer that it does not describe", () => {
+    invalidities().should.equal("");
+    for (const { schema, example } of objectsOf(document).filter((each) => "schema" in each && "example" in each)) {
+      errorsOf(schema as object, example).should.equal("");
+    }
+    const isClosed = ({ $ref, additionalProperties, unevaluatedProperties }: Record<string, unknown>) =>
+      $ref !== undefined || additionalProperties === false || unevaluatedProperties === false;
+    // What two others refer to, which are closed.
+    const { DeliverySummary: _, ...schemas } = document.components.schemas;
+    const open = objectsOf({ ...document, components: { ...document.components, schemas } }).filter(
+      (each) => each.properties !== undefined && !isClosed(each),
+    );
+    open.should.eql([]);
+  });
+
+  if (sqliteIsHere()) {
+    it("has each route and what it answers, with deliveries in memory and in a file", async () => {
+      await using({}, async (nodeRed) => {
+        const unnamed = (route: string) => route.replace(/:\w+|\{\w+\}/, "{}");
+        const routes = JSON.parse(await nodeRed.ask({ routes: true }, "routes: ")) as string[];
+        const documented = [...operations.keys()].map(unnamed).sort();
+        routes
+          .map((route) => unnamed(route.replace("/webhook-trigger/", "")))
+          .sort()
+          .should.eql(documented);
+        for (const row of rowsOf(await meetRequests(nodeRed))) await call(nodeRed, row);
+      });
+    });
+  }
+  if (serverIsHere) {
+    it("has what each route answers with deliveries in a server", async () => {
+      const server = await ValkeyServer.start();
+      await using(storeIn(server).options, async (nodeRed) => {
+        for (const row of rowsOf(await meetRequests(nodeRed))) await call(nodeRed, row);
+      }).finally(() => server.stop());
+    });
+  }
+
+  it("has what each route answers while the store fails", async () => {
+    await using({ settings: { webhookTriggerStore: { type: "sqlite", folder: "/nowhere/at/all" } } }, async (nodeRed) => {
+      for (const row of whileStoreFails) await call(nodeRed, row);
+    });
+  }); // prettier-ignore
+
+  it("has no answer and no property that these tests have not seen", () => {
+    const described = [...operations].flatMap(([operation, { responses }]) =>
+      // `permissions.test.ts` has 401 of each.
+      Object.keys(responses).filter((status) => !["401", "default"].includes(status)).map((status) => `${operation} ${status}`),
+    ); // prettier-ignore
+    described.filter((each) => !answered.has(each)).should.eql([]);
+    const answers = [...operations.values()].map(({ responses }) => responses);
+    const names = objectsOf([answers, document.components.schemas]).flatMap(({ properties }) => Object.keys(properties ?? {})); // prettier-ignore
+    names.filter((name) => !named.has(name)).should.eql([]);
+  });
+});
