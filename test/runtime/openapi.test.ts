@@ -75,6 +75,12 @@ function rowsOf({ accepted, refused, all }: Awaited<ReturnType<typeof meetReques
     ["post deliveries/{id}/replay", 400, { id, body: [] }],
     ["post deliveries/{id}/replay", 404, { body }],
     ["post deliveries/{id}/replay", 409, { id: refused, body }],
+    ["get failures", 200, { search: "?node=late" }],
+    ["post failures/replay", 200, { body: { node: "late", error: "HTTP 504", last: Date.now() } }],
+    ["post failures/replay", 400, { body: {} }],
+    ["get session", 200],
+    ["get nodes", 200],
+    ["get changes", 200],
     ["post {node}/test", 200, { id: "orders", body: { delivery: id } }],
     ["post {node}/test", 200, { id: "closed" }],
     ["post {node}/test", 200],
@@ -100,6 +106,8 @@ const whileStoreFails: Row[] = [
   ["get deliveries", 503],
   ["get deliveries/{id}", 503],
   ["post deliveries/{id}/replay", 503, { body: {} }],
+  ["get failures", 503],
+  ["post failures/replay", 503, { body: { node: "safe", error: "", last: 0 } }],
   ["post {node}/pause", 503, { id: "safe" }],
   ["post {node}/resume", 503, { id: "safe" }],
 ];
@@ -145,6 +153,8 @@ describe("docs/openapi.json", () => {
         const routes = JSON.parse(await nodeRed.ask({ routes: true }, "routes: ")) as string[];
         const documented = [...operations.keys()].map(unnamed).sort();
         routes
+          // The files of the page.
+          .filter((route) => !/\/(?:page\.\w+)?$/.test(route))
           .map((route) => unnamed(route.replace("/webhook-trigger/", "")))
           .sort()
           .should.eql(documented);
