@@ -10,25 +10,43 @@ import { ValkeyServer } from "./valkey";
 /** Where the page has the addresses of the instances. */
 const serverLines = /^ *server 10\..*\n/gm;
 
-/** Several Node-REDs with the same flows, behind nginx as the page for operators sets it up, on one server of deliveries. */
+/** How several Node-REDs are set up. */
+export interface Setup {
+  /** Further options of the server of deliveries. */
+  readonly serverArgs: readonly string[];
+  /** How each of them is started. */
+  options(server: ValkeyServer): Options;
+  /** What nginx has in its `http` block. */
+  configure(port: number, instances: readonly NodeRed[]): string;
+}
+
+/** As the page for operators says. */
+const byPage: Setup = {
+  serverArgs: [],
+  options: (server) => ({ settings: { webhookTriggerStore: { type: "bullmq", url: server.url() } } }),
+  configure: configuration,
+};
+
+/** Several Node-REDs with the same flows, behind nginx, on one server of deliveries. */
 export class Instances {
   /** Those that were started, in the order of their places; a replacement follows at the end. */
   readonly all: NodeRed[];
   readonly server: ValkeyServer;
   readonly #options: Options;
+  readonly #setup: Setup;
   readonly #nginx: Nginx;
 
-  static async start(count: number, flow: Flow): Promise<Instances> {
-    const server = await ValkeyServer.start();
-    const settings = { webhookTriggerStore: { type: "bullmq", url: server.url() } };
-    const options = { flow, settings, plugin: moduleOf("hold"), modules: ["bullmq", "ioredis"] };
+  static async start(count: number, flow: Flow, setup = byPage): Promise<Instances> {
+    const server = await ValkeyServer.start(...setup.serverArgs);
+    const options = { flow, plugin: moduleOf("hold"), modules: ["bullmq", "ioredis"], ...setup.options(server) };
     const all = await Promise.all(Array.from({ length: count }, () => NodeRed.start(options)));
-    const nginx = await Nginx.start((port) => configuration(port, all));
-    return new Instances(server, options, all, nginx);
+    const nginx = await Nginx.start((port) => setup.configure(port, all));
+    return new Instances(server, setup, options, all, nginx);
   }
 
-  private constructor(server: ValkeyServer, options: Options, all: NodeRed[], nginx: Nginx) {
+  private constructor(server: ValkeyServer, setup: Setup, options: Options, all: NodeRed[], nginx: Nginx) {
     this.server = server;
+    this.#setup = setup;
     this.#options = options;
     this.all = all;
     this.#nginx = nginx;
@@ -40,7 +58,7 @@ export class Instances {
   }
 
   /** Sends a request to whichever nginx chooses. */
-  async post(path: string, call: Call): Promise<Reply> {
+  async post(path: string, call: Call = {}): Promise<Reply> {
     return send(this.#nginx.origin + path, call);
   }
 
@@ -81,12 +99,12 @@ export class Instances {
   }
 
   async #balance(instances: NodeRed[]): Promise<void> {
-    await this.#nginx.reload((port) => configuration(port, instances));
+    await this.#nginx.reload((port) => this.#setup.configure(port, instances));
   }
 }
 
-/** What the page says, with the addresses of these. */
-function configuration(port: number, instances: NodeRed[]): string {
+/** What the page says of nginx, with the addresses of these. */
+function configuration(port: number, instances: readonly NodeRed[]): string {
   const lines = instances.map(({ origin }) => `server ${new URL(origin).host};\n`).join("");
   const page = new Page("guaranteed-delivery.md").block("nginx", "upstream");
   const parts = page.split(serverLines);

@@ -53,6 +53,8 @@ export interface Options {
   /** The source of a further file of nodes: see `moduleOf`. */
   plugin?: string;
   env?: Record<string, string>;
+  /** Further arguments of its command. */
+  args?: readonly string[];
   /** Whether it starts without the package. */
   bare?: boolean;
   /** The user directory of one that is no more: it starts in that one's place. */
@@ -146,12 +148,12 @@ export class NodeRed {
   }
 
   private constructor(options: Options) {
-    const { settings = {}, host, env = {} } = options;
+    const { settings = {}, host, env = {}, args = [] } = options;
     this.#adminRoot = rootOf(settings.httpAdminRoot);
     this.#nodeRoot = rootOf(settings.httpNodeRoot);
     this.userDir = options.userDir ?? temporaryFolder("node-red");
     writeUserDir(this.userDir, options);
-    const command = [join(nodeRedFolder, "red.js"), "--userDir", this.userDir];
+    const command = [join(nodeRedFolder, "red.js"), "--userDir", this.userDir, ...args];
     this.#child = spawn(process.execPath, host === undefined ? command : [join(this.userDir, "host.js")], {
       stdio: ["ignore", "pipe", "pipe", "ipc"],
       serialization: "advanced",
