@@ -141,9 +141,9 @@ export class Alerts {
       (watch) => watch.hears(alert.event) && triggers.some((each) => watch.includes(each)),
     );
     if (watches.length === 0) return;
+    const stops = this.#stops;
     for (const { node } of watches) node.send({ topic: alert.event, payload: this.#complete(alert) });
     // Node-RED delivers in the next turn: a deploy before that may have closed the next nodes.
-    const stops = this.#stops;
     setImmediate(() => stops !== this.#stops && this.#send(alert));
   }
 

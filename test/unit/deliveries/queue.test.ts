@@ -239,6 +239,8 @@ function testQueue(engine: QueueEngine): void {
       await queue.resume("n");
       should(queue.paused("n")).be.undefined();
       await until(() => paused.ends.length === 2, "the flows");
+      // What was paused before a start, or already, is no news.
+      queues.told.pauses.should.eql(["n manual", "n undefined"]);
     });
 
     it("starts nothing of a paused node whose flows run before the store is open", async () => {
@@ -281,6 +283,7 @@ function testQueue(engine: QueueEngine): void {
       works = true;
       await until(async () => (await queue.counts("n")).succeeded === 3, "all");
       should(queue.paused("n")).be.undefined();
+      queues.told.pauses.should.eql(["n breaker", "n undefined"]);
     });
 
     it("counts failures in a row alone, starts again at once when a person resumes it, and counts anew", async () => {
@@ -623,6 +626,7 @@ function testShared(
     await until(() => other.paused("n") === "manual", "the news");
     await other.resume("n");
     await until(() => queue().paused("n") === undefined, "the news");
+    queues().told.pauses.should.eql(["n manual", "n manual", "n undefined", "n undefined"]);
     const candidate = { endpoint: "n", key: "k", id: "1", keptFor: 60_000 };
     const found = await queue().duplicates.reserve(candidate);
     const second = await other.duplicates.reserve({ ...candidate, id: "2" });
