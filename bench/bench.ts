@@ -12,6 +12,7 @@ import { measureInstallations } from "./installations";
 import { memory } from "./memory";
 import { processorTime } from "./processor-time";
 import { signatures } from "./signatures";
+import { starting } from "./starting";
 import { tab } from "./tab";
 import { generatorCpu, throughput } from "./throughput";
 
@@ -25,6 +26,7 @@ const parts: Record<string, () => Promise<void>> = {
   endpoints: manyEndpoints,
   deploying,
   memory,
+  starting,
   tab,
   installations: measureInstallations,
 };

@@ -1,6 +1,6 @@
 /** What a deploy of many endpoints costs. */
 import { costOf } from "./cost";
-import { ratios, report, rounds, spread } from "./figures";
+import { ratios, rounds, show, spread } from "./figures";
 import { comments, httpInsWithChecks, nodeRed, runtimeOf, webhooks } from "./subjects";
 
 const count = 3000;
@@ -23,6 +23,6 @@ export async function deploying(): Promise<void> {
   const above = (name: "webhooks" | "httpIns") =>
     costs[name].map((cost, round) => cost - (costs.comments[round] ?? NaN));
   const figure = "opening 3,000 endpoints, vs 3,000 `http in` each with its token check and answer";
-  report(figure, "–", spread(ratios(above("httpIns"), above("webhooks")), 1));
+  show(figure, spread(ratios(above("httpIns"), above("webhooks")), 1));
   await subject.stop();
 }

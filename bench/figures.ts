@@ -14,7 +14,12 @@ const rows: string[] = [];
 /** A line of the table: what was measured, what it must reach, and what it was. */
 export function report(figure: string, target: string, result: string): void {
   rows.push(`| ${figure} | ${target} | ${result} |`);
-  process.stdout.write(`${figure}: ${result} (${target})\n`);
+  show(`${figure} (${target})`, result);
+}
+
+/** What has no target is not in the table. */
+export function show(figure: string, result: string): void {
+  process.stdout.write(`${figure}: ${result}\n`);
 }
 
 /**

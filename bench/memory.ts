@@ -1,6 +1,6 @@
 /** What the heap holds: after many requests, and for each endpoint. */
 import type { Flow } from "../test/harness/node-red";
-import { connections, report } from "./figures";
+import { connections, report, show } from "./figures";
 import { fullLoad } from "./load";
 import { accepted, small, withWrongToken } from "./requests";
 import { injects, nodeRed, oneWebhook, runtimeOf, webhooks } from "./subjects";
@@ -15,7 +15,7 @@ export async function memory(): Promise<void> {
   report(`heap after ${count} accepted and as many refused requests`, "within 3 MB", `**${(growth / 1e6).toFixed(2)} MB** more`); // prettier-ignore
   const [ours, theirs] = [await heapOf(webhooks(10_000)), await heapOf(injects(10_000))];
   const each = (ours - theirs) / 10_000;
-  report("heap per idle endpoint, above an `inject` node's", "–", `**${(each / 1000).toFixed(2)} kB**`);
+  show("heap per idle endpoint, above an `inject` node's", `**${(each / 1000).toFixed(2)} kB**`);
 }
 
 async function heapGrowth(): Promise<number> {

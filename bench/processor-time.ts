@@ -1,6 +1,6 @@
 /** What requests cost the server in processor time. */
 import { costOf, costPerRequest, fixedRate } from "./cost";
-import { connections, inTurns, ratios, report, spread } from "./figures";
+import { connections, inTurns, ratios, report, show, spread } from "./figures";
 import { Connection } from "./load";
 import { accepted, small, withWrongToken } from "./requests";
 import { baseline, nodeRed, nodeRedWithFloor, oneWebhook, runtimeOf, type Subject } from "./subjects";
@@ -43,7 +43,7 @@ async function largeRefusals(): Promise<void> {
   });
   await runtimeOf(ours).connections(0);
   const figure = "processor time of a wrong token with 5 MB, vs `node:http`, which reads it all";
-  report(figure, "–", spread(ratios(costs.ours, costs.http)));
+  show(figure, spread(ratios(costs.ours, costs.http)));
   await ours.stop();
   await http.stop();
 }

@@ -2,7 +2,6 @@
 
 import type { RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { permissions } from "../config/host";
 import type { Outcomes } from "../flow/outcomes";
 import { problems } from "../request/problem";
@@ -31,106 +30,26 @@ const attemptLabels = ["succeeded", "failed", "interrupted"] as const;
 export const noCounts = { accepted: 0, duplicate: 0, handshake: 0, refused: 0, unanswered: 0 };
 export type NodeCounts = typeof noCounts;
 
-export class Metrics {
-  /** Not the library's default registry, which other packages may use. */
-  readonly #registry = new Registry();
-  readonly #deliveries = new Counter({
-    ...this.#about("deliveries_total"),
-    labelNames: ["node", "outcome", "problem"] as const,
+type LoadedMetrics = Awaited<ReturnType<typeof loadMetrics>>;
+
+/** Loads prom-client, which a Node-RED that gets no requests need not have in memory. */
+async function loadMetrics(nodes: NodeHealths) {
+  const { Counter, Gauge, Histogram, Registry } = await import("prom-client");
+  // Not the library's default registry, which other packages may use.
+  const registry = new Registry();
+  const describe = (metric: keyof typeof helpTexts) => ({
+    name: `webhook_trigger_${metric}`,
+    help: helpTexts[metric],
+    registers: [registry],
   });
-  readonly #unanswered = new Counter({ ...this.#about("unanswered_total"), labelNames: ["node"] as const });
-  readonly #replies = new Histogram({ ...this.#about("reply_seconds"), labelNames: ["node"] as const, buckets });
-  readonly #attempts = new Counter({ ...this.#about("attempts_total"), labelNames: ["node", "outcome"] as const });
-  readonly #givenUp = new Counter({ ...this.#about("given_up_total"), labelNames: ["node"] as const });
-  readonly #nodes: NodeHealths;
-
-  constructor({ httpAdmin, auth }: NodeAPI, outcomes: Outcomes, nodes: NodeHealths) {
-    this.#nodes = nodes;
-    // Events of a deleted node are not counted.
-    const exists = ({ node }: { readonly node: string }) => nodes.get(node) !== undefined;
-    for (const outcome of outcomeLabels) {
-      outcomes.on(outcome, (event: { readonly node: string }) => {
-        if (exists(event)) this.#deliveries.inc({ node: event.node, outcome });
-      });
-    }
-    outcomes.on("refused", (event) => {
-      const labels = { node: event.node, outcome: "refused", problem: event.problem.name };
-      if (exists(event)) this.#deliveries.inc(labels);
-    });
-    outcomes.on("unanswered", (event) => exists(event) && this.#unanswered.inc({ node: event.node }));
-    outcomes.on("replied", (event) => {
-      if (exists(event)) this.#replies.observe({ node: event.node }, event.milliseconds / 1000);
-    });
-    for (const outcome of attemptLabels) {
-      // Flows that are not followed report only failures.
-      outcomes.on(`attempt:${outcome}`, ({ node }: { readonly node: string }) => {
-        if (nodes.get(node)?.running?.config.guaranteed) this.#attempts.inc({ node, outcome });
-      });
-    }
-    outcomes.on("failed", (event) => exists(event) && this.#givenUp.inc({ node: event.node }));
-    outcomes.on("removed", ({ node }) => this.#forget(node));
-    this.#showGauges(nodes);
-    const metrics: RequestHandler = (_request, response, next) => {
-      this.#beginAtZero();
-      this.#registry
-        .metrics()
-        .then((text) => {
-          response.set({ "Cache-Control": "no-store", "Content-Type": this.#registry.contentType }).end(text);
-        })
-        .catch(next);
-    };
-    httpAdmin.get("/webhook-trigger/metrics", auth.needsPermission(permissions.read), metrics);
-  }
-
-  /** Prometheus expects a counter to start at 0. */
-  #beginAtZero(): void {
-    for (const [node, { running }] of this.#nodes.all) {
-      for (const outcome of outcomeLabels) this.#deliveries.inc({ node, outcome }, 0);
-      this.#unanswered.inc({ node }, 0);
-      if (!running?.config.guaranteed) continue;
-      for (const outcome of attemptLabels) this.#attempts.inc({ node, outcome }, 0);
-      this.#givenUp.inc({ node }, 0);
-    }
-  }
-
-  #forget(node: string): void {
-    for (const outcome of outcomeLabels) this.#deliveries.remove({ node, outcome });
-    for (const { name } of Object.values(problems))
-      this.#deliveries.remove({ node, outcome: "refused", problem: name });
-    for (const outcome of attemptLabels) this.#attempts.remove({ node, outcome });
-    for (const metric of [this.#unanswered, this.#givenUp, this.#replies]) metric.remove({ node });
-  }
-
-  #about(metric: keyof typeof helpTexts): { name: string; help: string; registers: [Registry] } {
-    return { name: `webhook_trigger_${metric}`, help: helpTexts[metric], registers: [this.#registry] };
-  }
-
   /** Gauges are computed when the metrics are read. */
-  #showGauges(nodes: NodeHealths): void {
-    this.#showGauge("queue_deliveries", ["state"], nodes, ({ load }) => {
-      const { pause: _, ...states } = load ?? {};
-      return Object.entries(states).map(([state, value]) => [{ state }, value]);
-    });
-    this.#showGauge("open", [], nodes, ({ isOpen }) => [[{}, Number(isOpen)]]);
-    this.#showGauge("last_accepted_timestamp_seconds", [], nodes, ({ acceptedAt }) =>
-      acceptedAt === undefined ? [] : [[{}, acceptedAt / 1000]],
-    );
-    this.#showGauge("node_info", ["name", "path"], nodes, ({ running }) => {
-      if (!running) return [];
-      const { node, config, authenticator } = running;
-      const redact = (text = "") => authenticator.redactor.redact(text).slice(0, maxLabel);
-      return [[{ name: redact(node.name), path: redact(config.path) }, 1]];
-    });
-  }
-
-  #showGauge(
+  const showGauge = (
     metric: keyof typeof helpTexts,
     labelNames: readonly string[],
-    nodes: NodeHealths,
     samplesOf: (health: NodeHealth) => readonly (readonly [labels: Record<string, string>, value: number])[],
-  ): void {
+  ) =>
     new Gauge({
-      ...this.#about(metric),
+      ...describe(metric),
       labelNames: ["node", ...labelNames],
       collect() {
         this.reset();
@@ -139,12 +58,109 @@ export class Metrics {
         }
       },
     });
+  const metrics = {
+    registry,
+    deliveries: new Counter({
+      ...describe("deliveries_total"),
+      labelNames: ["node", "outcome", "problem"] as const,
+    }),
+    unanswered: new Counter({ ...describe("unanswered_total"), labelNames: ["node"] as const }),
+    replies: new Histogram({ ...describe("reply_seconds"), labelNames: ["node"] as const, buckets }),
+    attempts: new Counter({ ...describe("attempts_total"), labelNames: ["node", "outcome"] as const }),
+    givenUp: new Counter({ ...describe("given_up_total"), labelNames: ["node"] as const }),
+  };
+  showGauge("queue_deliveries", ["state"], ({ load }) => {
+    const { pause: _, ...states } = load ?? {};
+    return Object.entries(states).map(([state, value]) => [{ state }, value]);
+  });
+  showGauge("open", [], ({ isOpen }) => [[{}, Number(isOpen)]]);
+  showGauge("last_accepted_timestamp_seconds", [], ({ acceptedAt }) =>
+    acceptedAt === undefined ? [] : [[{}, acceptedAt / 1000]],
+  );
+  showGauge("node_info", ["name", "path"], ({ running }) => {
+    if (!running) return [];
+    const { node, config, authenticator } = running;
+    const redact = (text = "") => authenticator.redactor.redact(text).slice(0, maxLabel);
+    return [[{ name: redact(node.name), path: redact(config.path) }, 1]];
+  });
+  return metrics;
+}
+
+export class Metrics {
+  readonly #nodes: NodeHealths;
+  /** Missing until the first event, or until they are read. */
+  #loading: Promise<LoadedMetrics> | undefined;
+  #loaded: LoadedMetrics | undefined;
+
+  constructor({ httpAdmin, auth }: NodeAPI, outcomes: Outcomes, nodes: NodeHealths) {
+    this.#nodes = nodes;
+    // Events of a deleted node are not counted.
+    const exists = ({ node }: { readonly node: string }) => nodes.get(node) !== undefined;
+    for (const outcome of outcomeLabels) {
+      outcomes.on(outcome, (event: { readonly node: string }) => {
+        if (exists(event)) this.#count(({ deliveries }) => deliveries.inc({ node: event.node, outcome }));
+      });
+    }
+    outcomes.on("refused", (event) => {
+      const labels = { node: event.node, outcome: "refused", problem: event.problem.name };
+      if (exists(event)) this.#count(({ deliveries }) => deliveries.inc(labels));
+    });
+    outcomes.on("unanswered", (event) => {
+      if (exists(event)) this.#count(({ unanswered }) => unanswered.inc({ node: event.node }));
+    });
+    outcomes.on("replied", (event) => {
+      if (exists(event)) this.#count(({ replies }) => replies.observe({ node: event.node }, event.milliseconds / 1000));
+    });
+    for (const outcome of attemptLabels) {
+      // Flows that are not followed report only failures.
+      outcomes.on(`attempt:${outcome}`, ({ node }: { readonly node: string }) => {
+        if (!nodes.get(node)?.running?.config.guaranteed) return;
+        this.#count(({ attempts }) => attempts.inc({ node, outcome }));
+      });
+    }
+    outcomes.on("failed", (event) => {
+      if (exists(event)) this.#count(({ givenUp }) => givenUp.inc({ node: event.node }));
+    });
+    outcomes.on("removed", ({ node }) => this.#loading && this.#count((metrics) => forget(node, metrics)));
+    const serve: RequestHandler = (_request, response, next) => {
+      this.#load()
+        .then(async (metrics) => {
+          this.#beginAtZero(metrics);
+          const text = await metrics.registry.metrics();
+          response.set({ "Cache-Control": "no-store", "Content-Type": metrics.registry.contentType }).end(text);
+        })
+        .catch(next);
+    };
+    httpAdmin.get("/webhook-trigger/metrics", auth.needsPermission(permissions.read), serve);
+  }
+
+  #load(): Promise<LoadedMetrics> {
+    return (this.#loading ??= loadMetrics(this.#nodes).then((metrics) => (this.#loaded = metrics)));
+  }
+
+  /** At once, or as soon as there is something to count with. */
+  #count(act: (metrics: LoadedMetrics) => void): void {
+    if (this.#loaded) act(this.#loaded);
+    else void this.#load().then(act);
+  }
+
+  /** Prometheus expects a counter to start at 0. */
+  #beginAtZero({ deliveries, unanswered, attempts, givenUp }: LoadedMetrics): void {
+    for (const [node, { running }] of this.#nodes.all) {
+      for (const outcome of outcomeLabels) deliveries.inc({ node, outcome }, 0);
+      unanswered.inc({ node }, 0);
+      if (!running?.config.guaranteed) continue;
+      for (const outcome of attemptLabels) attempts.inc({ node, outcome }, 0);
+      givenUp.inc({ node }, 0);
+    }
   }
 
   /** Reads the counts of some nodes. It goes through all counters, so ask for many nodes at once. */
   async read(nodes: ReadonlySet<string>): Promise<Map<string, NodeCounts>> {
-    const [deliveries, unanswered] = await Promise.all([this.#deliveries.get(), this.#unanswered.get()]);
     const counts = new Map([...nodes].map((node) => [node, { ...noCounts }]));
+    if (!this.#loading) return counts;
+    const metrics = await this.#loading;
+    const [deliveries, unanswered] = await Promise.all([metrics.deliveries.get(), metrics.unanswered.get()]);
     const unansweredToo = unanswered.values.map(({ labels, value }) => ({ labels: { ...labels, outcome: "unanswered" }, value })); // prettier-ignore
     for (const { labels, value } of [...deliveries.values, ...unansweredToo]) {
       const ofNode = counts.get(String(labels.node));
@@ -152,4 +168,11 @@ export class Metrics {
     }
     return counts;
   }
+}
+
+function forget(node: string, { deliveries, unanswered, replies, attempts, givenUp }: LoadedMetrics): void {
+  for (const outcome of outcomeLabels) deliveries.remove({ node, outcome });
+  for (const { name } of Object.values(problems)) deliveries.remove({ node, outcome: "refused", problem: name });
+  for (const outcome of attemptLabels) attempts.remove({ node, outcome });
+  for (const metric of [unanswered, givenUp, replies]) metric.remove({ node });
 }

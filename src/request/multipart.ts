@@ -1,6 +1,6 @@
 // Forms with files: multipart/form-data (RFC 7578).
 
-import busboy, { type FileInfo } from "busboy";
+import type { FileInfo } from "busboy";
 import { MIMEType } from "node:util";
 import { type Problem, problems } from "./problem";
 import { type Parameters, toObject } from "./target";
@@ -45,6 +45,7 @@ export async function parseMultipart(bytes: Buffer, contentType: string | undefi
   if (!boundaryForm.test(boundary)) return problems.formMalformed;
   const fields: [name: string, value: string][] = [];
   const files: { info: Omit<File, "buffer" | "size">; chunks: Buffer[] }[] = [];
+  const { default: busboy } = await import("busboy");
   const parser = busboy({
     headers: { "content-type": `multipart/form-data; boundary="${boundary.replace(/["\\]/g, "\\$&")}"` },
     defParamCharset: "utf8",

@@ -1,0 +1,22 @@
+import { existsSync, realpathSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { dependencies, peerDependencies } from "../../package.json";
+import { fileName } from "../../src/deliveries/sqlite/sqlite-queue";
+import type { NodeRed } from "./node-red";
+import { installedModules } from "./package";
+
+/** The environment of a Node-RED, on Node.js 22.15 or later, that says what it has loaded. */
+export const withModules = {
+  NODE_OPTIONS: `--import=${pathToFileURL(join(__dirname, "modules-preload.mjs")).href}`,
+};
+
+/** The packages of ours that a Node-RED has loaded, not those of its own, and `node:sqlite` if it uses that. */
+export async function loadedPackages(nodeRed: NodeRed): Promise<string[]> {
+  const modules = JSON.parse(await nodeRed.ask({ modules: true }, "modules: ")) as string[];
+  const folder = pathToFileURL(realpathSync(installedModules())).href;
+  const names = Object.keys({ ...dependencies, ...peerDependencies });
+  const packages = names.filter((name) => modules.some((url) => url.startsWith(`${folder}/${name}/`)));
+  // The thread that opens the file loads it.
+  return existsSync(join(nodeRed.userDir, fileName)) ? [...packages, "node:sqlite"] : packages;
+}
