@@ -142,7 +142,7 @@ describe("the tab of deliveries, with a real runtime", () => {
     await make().click();
     await editor.page.getByText(catalogText("newNode.busy")).first().waitFor();
     await editor.done();
-    (await nodesOf()).should.equal(before + 1);
+    await until(async () => (await nodesOf()) === before + 1, "the node to be drawn");
     const [id = ""] = await editor.page.evaluate(() => {
       const { RED } = globalThis as unknown as { RED: { view: { selection(): { nodes: { id: string }[] } } } };
       return RED.view.selection().nodes.map((node) => node.id);
@@ -150,7 +150,7 @@ describe("the tab of deliveries, with a real runtime", () => {
     [await editor.saved(id, "verificationMethod"), await editor.saved(id, "methods"), await editor.isValid(id)].should.eql(["signature", ["POST"], true]); // prettier-ignore
     await editor.invoke("core:undo");
     await editor.invoke("core:undo");
-    (await nodesOf()).should.equal(before);
+    await until(async () => (await nodesOf()) === before, "the node to be gone");
     // The path of a request may be longer than a node's, or a pattern.
     for (const [path, shown] of [
       ["/a:b", "/a:b"],
