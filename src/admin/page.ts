@@ -87,7 +87,7 @@ export function servePage(RED: NodeAPI, { settings, getChanges }: PageServices):
   const { httpAdmin } = RED;
   httpAdmin.get("/webhook-trigger/", (request, response) => {
     // Its files are beside it.
-    if (!/\/(?:\?|$)/.test(request.originalUrl)) response.redirect("webhook-trigger/");
+    if (!/^[^?]*\/(?:\?|$)/.test(request.originalUrl)) response.redirect("webhook-trigger/");
     else sendFile(response, "page.html");
   });
   for (const file of ["page.js", "page.css"]) {
@@ -118,7 +118,11 @@ function sendFile(response: Response, file: string): void {
   response.set(pageHeaders).sendFile(file, { root: pageFolder, cacheControl: false });
 }
 
+/** In characters: reading a longer header field takes time. */
+const maxLanguages = 1000;
+
 function chooseLanguage(request: Request): string {
+  if ((request.get("Accept-Language") ?? "").length > maxLanguages) return english;
   const languages = readdirSync(localesFolder);
   const chosen = request.acceptsLanguages(english, ...languages.filter((each) => each !== english));
   return chosen || english;

@@ -17,6 +17,9 @@ describe("the section Filter of the form", () => {
   const flow = tab(
     webhook("new", "/new", github),
     webhook("filled", "/filled", { ...github, ...saved }),
+    webhook("corrected", "/corrected", {
+      ...{ ...github, events: ["psh", "release"], outputPerEvent: true, outputs: 2, wires: [["one"], ["two"]] },
+    }),
     webhook("seen", "/seen", { ...github, events: ["push"] }),
     webhook("any", "/any", { events: ["push"] }),
     ...["one", "two", "three"].map((id) => ({ id, type: "sink", wires: [] })),
@@ -73,6 +76,24 @@ describe("the section Filter of the form", () => {
     await editor().done();
     should(await editor().saved("filled", "outputs")).equal(1);
     (await editor().wires("filled")).should.eql([[0, "two"]]);
+  });
+
+  it("keeps the wire of an event whose name is corrected, and has no output more after a duplicate is removed", async () => {
+    await editor().edit("corrected");
+    await rows("events").nth(0).locator("input").fill("push");
+    await editor().part("add-event").click();
+    await editor().page.keyboard.type("release");
+    await editor().done();
+    (await editor().wires("corrected")).should.eql([
+      [0, "one"],
+      [1, "two"],
+    ]);
+    should(await editor().saved("corrected", "outputs")).equal(3);
+    await editor().edit("corrected");
+    await rows("events").nth(2).locator("button").click();
+    await editor().done();
+    should(await editor().saved("corrected", "outputs")).equal(2);
+    (await editor().wires("corrected")).length.should.equal(2);
   });
 
   it("says what is wrong with an event or a condition, and takes the values of variables", async () => {

@@ -25,12 +25,15 @@ const learntFrom = "200";
 
 export function prepareFilter(node: WebhookNode): void {
   const { events, conditions } = withDefaults(node);
-  for (const event of asList(events)) addEvent(node, text(event));
+  for (const [index, event] of asList(events).entries()) addEvent(node, text(event)).data(savedAt, index);
   for (const condition of asList(conditions)) addCondition(node, isObject(condition) ? condition : {});
   $("#webhook-trigger-add-event").on("click", () => addEvent(node, "").find("input").trigger("focus"));
   $("#webhook-trigger-add-condition").on("click", () => addCondition(node, {}).find("input").first().trigger("focus"));
   $("#webhook-trigger-section-filter").one("toggle", () => void learnEvents(node));
 }
+
+/** Where the event of a row was in the list when the form was opened; a corrected name keeps its output. */
+const savedAt = "saved-at";
 
 function addEvent(node: WebhookNode, event: string): JQuery {
   const name = $("<input>", { type: "text", value: event, spellcheck: "false", "aria-label": node._("filter.event") });
@@ -130,14 +133,19 @@ function offerEvents(node: WebhookNode, chosen: readonly string[]): void {
 
 /**
  * What Node-RED's editor needs to keep the wires at their events: the number of outputs or, where one has moved, the new
- * position of each output there was, -1 for one that is gone, and a name for each that is new.
+ * position of each output there was, -1 for one that is gone, and a name for each that is new, such as
+ * `{"0":-1,"1":0,"new1":1}`.
  */
 function mapOutputs(saved: SavedFields, next: SavedFields): string {
   const [before, after] = [namesOfOutputs(saved), namesOfOutputs(next)];
+  const rows = input("events")
+    .children()
+    .toArray()
+    .filter((row) => String($(row).find("input").val()).trim() !== "");
+  const positions: unknown[] = rows.map((row) => $(row).data(savedAt) as unknown);
   // A single output for everything becomes the first one, and the first one becomes it again.
-  const find = (name: string, index: number) =>
-    name === "" || after[0] === "" ? (index === 0 ? 0 : -1) : after.indexOf(name);
-  const moved = before.map(find);
+  const isShared = before[0] === "" || after[0] === "";
+  const moved = before.map((_, index) => (!isShared ? positions.indexOf(index) : index === 0 ? 0 : -1));
   const isInPlace = moved.every((position, index) => position === index);
   if (isInPlace) return String(after.length);
   const added = after.map((_, index) => index).filter((index) => !moved.includes(index));

@@ -108,11 +108,11 @@ class Page {
     try {
       const changes = (await this.#host.call("changes")) as PageChanges;
       const before = this.#changes;
-      this.#changes = changes;
       if (before && before.nodes !== changes.nodes) {
         await this.#host.fetchNodes();
         shown.renew();
       } else if (before && before.deliveries !== changes.deliveries) shown.changed();
+      this.#changes = changes;
     } catch {
       // The list says why.
     }
