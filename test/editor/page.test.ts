@@ -140,10 +140,10 @@ describe("the page of deliveries", () => {
     it("is in the language of the browser, in English where that has none", async () => {
       await (await open("de-AT")).text("tab.filter.allNodes", "de").first().waitFor({ state: "attached" });
       const spanish = await open("es");
-      (await spanish.page.locator("html").getAttribute("lang"))?.should.equal("es-ES");
+      await spanish.page.locator('html[lang="es-ES"]').waitFor({ state: "attached" });
       const icelandic = await open("is");
       await icelandic.list.rows.first().waitFor();
-      (await icelandic.page.locator("html").getAttribute("lang"))?.should.equal("en-US");
+      await icelandic.page.locator('html[lang="en-US"]').waitFor({ state: "attached" });
     });
 
     it("has enough contrast and a name for each control in light and dark, fits into 360 px, and is used by keyboard", async () => {
