@@ -132,6 +132,12 @@ describe("the tab of deliveries", () => {
     await press("delivery.close");
     const asked = { node, error, last: until1000 };
     runtime.groupsReplayed.should.eql([asked, { ...asked, after: "p1" }, { ...asked, after: "p2" }]);
+    const { length } = runtime.asked;
+    await tab.button(catalogText("tab.failed.open")).click();
+    await tab.button(catalogText("tab.failed.replay")).click();
+    await until(() => runtime.asked.length > length, "failed deliveries to be searched");
+    [last("node"), last("error")].should.eql([node, error]);
+    await tab.button(catalogText("tab.failed.open")).click();
     await field("tab.filter.state").selectOption("");
     await until(() => last("error") === "", "the error to be forgotten");
   });

@@ -2,7 +2,16 @@
 
 import { type FailureGroup, isReplayable, type Summary } from "../../../src/deliveries/summary";
 import { create, setAttributes, toggle } from "../dom";
-import { askForPage, classifyTrouble, everything, failureText, obstacleText, replay, replayGroup } from "./api";
+import {
+  askForPage,
+  classifyTrouble,
+  everything,
+  failureText,
+  type Filter,
+  obstacleText,
+  replay,
+  replayGroup,
+} from "./api";
 import { createButton, createList, createNote, smallButton } from "./content";
 import { host } from "./host";
 import type { DeliveryList } from "./list";
@@ -18,8 +27,8 @@ export class ReplayTools {
   readonly #leftOut = create("span");
   readonly element: HTMLElement;
 
-  /** @param getNode the node that failed deliveries are searched of; empty: all */
-  constructor(list: DeliveryList, getNode: () => string) {
+  /** @param getFilter the filter of the list, whose node and cause failed deliveries are searched by */
+  constructor(list: DeliveryList, getFilter: () => Filter) {
     this.#list = list;
     const unselect = () => {
       list.unselect();
@@ -29,7 +38,7 @@ export class ReplayTools {
     this.#replay.addEventListener("click", () => {
       void runReplays(new SelectionPlan(list.selected)).then((hasReplayed) => hasReplayed && unselect());
     });
-    const form = createFailedForm(getNode);
+    const form = createFailedForm(getFilter);
     this.failed.append(text("tab.failed.open"));
     toggle(this.failed, host().mayWrite());
     setAttributes(this.failed, { title: text("tab.failed.open"), "aria-expanded": "false", "aria-controls": form.id });
@@ -60,8 +69,7 @@ export class ReplayTools {
 
 const day = 24 * 60 * 60_000;
 
-/** @param getNode limits the search; empty: all */
-function createFailedForm(getNode: () => string): HTMLFormElement {
+function createFailedForm(getFilter: () => Filter): HTMLFormElement {
   const since = create("input", { type: "datetime-local", id: "webhook-deliveries-since" });
   const result = create("span", { role: "status" });
   const form = create(
@@ -85,7 +93,7 @@ function createFailedForm(getNode: () => string): HTMLFormElement {
     const begin = new Date(since.value).getTime();
     if (isBusy || Number.isNaN(begin)) return;
     isBusy = true;
-    void listFailed(begin, getNode())
+    void listFailed(begin, getFilter())
       .then((failed) => {
         result.textContent = text("tab.failed.found", { count: numberText(failed.length) });
         return failed.length > 0 && runReplays(new SelectionPlan(failed));
@@ -96,10 +104,10 @@ function createFailedForm(getNode: () => string): HTMLFormElement {
   return form;
 }
 
-async function listFailed(since: number, node: string): Promise<Summary[]> {
+async function listFailed(since: number, { node, error }: Filter): Promise<Summary[]> {
   const found: Summary[] = [];
   for (let before: string | null | undefined; before !== null;) {
-    const { deliveries, next } = await askForPage({ ...everything, node, state: "failed" }, before);
+    const { deliveries, next } = await askForPage({ ...everything, node, error, state: "failed" }, before);
     const recent = deliveries.filter(({ at }) => at >= since);
     found.push(...recent);
     before = recent.length < deliveries.length ? null : next;

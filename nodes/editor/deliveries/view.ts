@@ -63,7 +63,7 @@ export class Deliveries {
     nearEnd: () => void this.#more(),
     atTop: () => this.#feed.release(),
   });
-  readonly #tools = new ReplayTools(this.#list, () => this.#feed.filter.node);
+  readonly #tools = new ReplayTools(this.#list, () => this.#feed.filter);
   readonly #observer = new ResizeObserver(() => this.look());
   #unannounced: Summary[] = [];
   #announceTimer: ReturnType<typeof setTimeout> | undefined;
