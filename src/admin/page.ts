@@ -48,7 +48,7 @@ export interface PageSetup {
 
 /** The user of the page, and the settings that the list depends on. */
 export interface PageSession {
-  /** The name; `null` where nobody has logged in. */
+  /** The name; `null` without a login. */
   readonly user: string | null;
   /** As in Node-RED's settings file. */
   readonly permissions: string | readonly string[];
@@ -123,9 +123,26 @@ const maxLanguages = 1000;
 
 function chooseLanguage(request: Request): string {
   if ((request.get("Accept-Language") ?? "").length > maxLanguages) return english;
-  const languages = readdirSync(localesFolder);
-  const chosen = request.acceptsLanguages(english, ...languages.filter((each) => each !== english));
-  return chosen || english;
+  const languages = findLanguages();
+  const chosen = request.acceptsLanguages(...languages.keys());
+  return (chosen && languages.get(chosen)) || english;
+}
+
+let knownLanguages: ReadonlyMap<string, string> | undefined;
+
+/** The folder of texts of each language that a browser may ask for: also without its region, or with another one. */
+function findLanguages(): ReadonlyMap<string, string> {
+  if (knownLanguages) return knownLanguages;
+  const found = new Map<string, string>([["en", english]]);
+  for (const folder of readdirSync(localesFolder).sort()) {
+    const [language = ""] = folder.split("-");
+    if (!found.has(language)) found.set(language, folder);
+    found.set(folder, folder);
+  }
+  // They write Chinese as Taiwan does.
+  for (const region of ["zh-HK", "zh-MO", "zh-Hant", "zh-Hant-TW", "zh-Hant-HK"]) found.set(region, "zh-TW");
+  knownLanguages = found;
+  return found;
 }
 
 /** By language. */

@@ -14,9 +14,9 @@ const flow = flowTab(
   webhook("totals", "/totals", { wires: [["check"]] }),
   { id: "check", type: "function", func: 'throw new Error("no total");' },
 );
-/** The password of each is "right"; `nobody` may see nothing. */
+/** The password of each is "right"; `other` may see nothing. */
 const accounts = `...(() => {
-  const permissions = { admin: "*", reader: ["webhook-trigger.read"], nobody: "flows.read" };
+  const permissions = { admin: "*", reader: ["webhook-trigger.read"], other: "flows.read" };
   const users = async (username) => ({ username, permissions: permissions[username] });
   const authenticate = async (username, password) => (password === "right" ? users(username) : null);
   return { adminAuth: { type: "credentials", users, authenticate } };
@@ -31,7 +31,7 @@ const elsewhere = `adminAuth: {
 const json = { "Content-Type": "application/json" };
 const withoutEditor = { settings: { ...layouts["separate roots"], disableEditor: true } };
 
-/** The page of a Node-RED of its own, in the browser of somebody who has never seen it. */
+/** The page of a Node-RED of its own, in a browser that has never shown it. */
 class OpenPage {
   readonly errors: string[] = [];
   private constructor(
@@ -93,7 +93,8 @@ describe("the page of deliveries", () => {
     });
   };
   const order = (path: string, body: string) => send(nodeRed.node(path), { headers: { ...json, ...bearer }, body });
-  const get = (path: string) => send(nodeRed.admin(path), { method: "GET" });
+  const get = (path: string, headers: Record<string, string> = {}) =>
+    send(nodeRed.admin(path), { method: "GET", headers });
 
   describe("without the editor and without accounts", () => {
     start(withoutEditor);
@@ -191,8 +192,26 @@ describe("the page of deliveries", () => {
         ]);
       }
       should((await get("/webhook-trigger/session")).headers["cache-control"]).equal("no-store");
-      const { status, headers: moved } = await get("/webhook-trigger");
-      [status, moved.location].should.eql([302, "webhook-trigger/"]);
+      for (const search of ["", "?next=/"]) {
+        const { status, headers: moved } = await get(`/webhook-trigger${search}`);
+        [status, moved.location].should.eql([302, "webhook-trigger/"]);
+      }
+    });
+
+    it("has the texts of the language that fits best, and of none where the browser names too many", async () => {
+      for (const [asked, language] of [
+        ["es-MX", "es-ES"],
+        ["en-GB,de;q=0.5", "en-US"],
+        ["de-AT,en;q=0.5", "de"],
+        ["zh", "zh-CN"],
+        ["zh-HK", "zh-TW"],
+        ["zh-Hant-TW", "zh-TW"],
+        ["xx,ko;q=0.1", "ko"],
+        [`${"xx,".repeat(400)}ko`, "en-US"],
+      ] as const) {
+        const { json } = await get("/webhook-trigger/page.json", { "Accept-Language": asked });
+        should([asked, json.language]).eql([asked, language]);
+      }
     });
   });
 
@@ -206,7 +225,7 @@ describe("the page of deliveries", () => {
       (await each.page.locator("main").innerText()).should.not.containEql("order");
       await each.logIn("admin", "wrong");
       await each.text("page.wrong").waitFor();
-      await each.logIn("nobody", "right");
+      await each.logIn("other", "right");
       await each.text("tab.trouble.forbidden").waitFor();
       await each.logIn("admin", "right");
       await each.list.row('{"order":3}').waitFor();

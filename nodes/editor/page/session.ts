@@ -12,7 +12,7 @@ const storageKey = `auth-tokens${root.pathname.slice(0, -1).replaceAll("/", "-")
 
 /** What Node-RED asks of a user, as far as this page can do it. */
 export interface LoginForm {
-  /** Missing where nobody can log in. */
+  /** Missing where Node-RED has no login. */
   readonly type?: string;
   readonly prompts?: readonly { readonly id?: string; readonly type: string }[];
 }
