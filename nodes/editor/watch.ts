@@ -55,11 +55,15 @@ function prepare(node: EditorNode & SavedWatch): void {
   names.sort(([, one], [, other]) => one.localeCompare(other));
   const list = addBoxes("triggers", names, node.scope ?? []);
   if (names.length === 0) list.text(node._("watch.none"));
-  const showList = () => list.closest(".form-row").toggle(from.val() === "chosen");
+  const showList = () => {
+    list.closest(".form-row").toggle(from.val() === "chosen");
+    $("#webhook-watch-none-chosen").toggle(ticked("triggers").length === 0);
+  };
   from.val(node.scope ? "chosen" : "all").on("input", showList);
+  list.on("input", showList);
   showList();
   const events = watchEvents.map((event) => [event, node._(`watch.when.${event}`)] as const);
-  addBoxes("events", events, node.events);
+  addBoxes("events", events, node.events.length > 0 ? node.events : watchEvents);
 }
 
 /** With its tab, since a name may be there twice. */

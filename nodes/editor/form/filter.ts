@@ -79,7 +79,7 @@ export function showFilter(node: WebhookNode): void {
   const events = eventsInForm(node);
   offerEvents(node, events);
   const hasOutputs = events.length > 0;
-  input("outputPerEvent").closest(".form-row").toggle(hasOutputs);
+  input("outputPerEvent").prop("disabled", !hasOutputs);
   $("#webhook-trigger-note-no-event").toggle(hasOutputs && isWithoutEvents());
   $("#node-input-outputs").val(mapOutputs(withDefaults(node), { ...valuesInForm(node), events }));
 }

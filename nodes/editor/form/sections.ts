@@ -42,6 +42,10 @@ const sections: Readonly<Record<string, (node: WebhookNode) => string>> = {
 export function prepareSections(node: WebhookNode): void {
   for (const field of boxFields) prepareBox(node, field);
   $("#webhook-trigger-section-limits .webhook-trigger-note a").attr("href", docsUrl("replies.md#behind-a-proxy"));
+  $(".webhook-trigger-section > summary").on("click", ({ currentTarget }) => {
+    // It opens after this event.
+    requestAnimationFrame(() => (currentTarget as Element).parentElement?.scrollIntoView({ block: "nearest" }));
+  });
   prepareDuplicates();
 }
 
