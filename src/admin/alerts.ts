@@ -76,7 +76,7 @@ export class Alerts {
     });
     RED.events.on("flows:started", () => this.#start());
     outcomes.on("attempt:failed", ({ node, id, error, isLast }) => {
-      if (isLast) this.#report("delivery-failed", node, describeFailure(id, error, nodes.get(node)?.load?.pause, translate)); // prettier-ignore
+      if (isLast) this.#report("delivery-failed", node, describeFailedDelivery(id, error, nodes.get(node)?.load?.pause, translate)); // prettier-ignore
     });
     outcomes.on("silent", ({ node, hours, since }) => {
       const time = new Date(since).toISOString();
@@ -212,7 +212,12 @@ function isChosen(trigger: RunningNode, chosen: readonly unknown[], watch: Runni
 }
 
 /** As the deliveries tab describes it. */
-function describeFailure(delivery: string, error: string, pause: Pause | undefined, translate: Translate): Description {
+function describeFailedDelivery(
+  delivery: string,
+  error: string,
+  pause: Pause | undefined,
+  translate: Translate,
+): Description {
   const cause = { problem: null, reasons: [], looksLike: null, error };
   const fix = formatFix({ cause, state: "failed", pause: pause ?? null }, translate);
   return { delivery, reason: formatReason(cause, translate), fix };

@@ -8,7 +8,7 @@ import { type Json, parseJson } from "../request/decode";
 import { Problem, problems } from "../request/problem";
 
 /** A request as a filter sees it. */
-interface Filtered {
+interface FilterRequest {
   readonly event: string | undefined;
   readonly head: RequestHead;
   /** The body without its content codings. */
@@ -30,12 +30,12 @@ export class Filter {
    * @returns whether the request starts the flow; a problem where a condition cannot be evaluated, so that what was
    *   misspelt is noticed
    */
-  accepts(request: Filtered): boolean | Problem {
+  accepts(request: FilterRequest): boolean | Problem {
     const { events, conditions } = this.#settings;
     if (events.length > 0 && findEvent(events, request.event) === -1) return false;
     let isAccepted = true;
     for (const condition of conditions) {
-      const holds = evaluate(condition, () => readPlace(condition.place, request));
+      const holds = evaluate(condition, readPlace(condition.place, request));
       if (holds === undefined) return problems.uncheckable.because("condition", { place: condition.place });
       isAccepted &&= holds;
     }
@@ -50,7 +50,7 @@ export function findEvent(events: readonly string[], event: string | undefined):
 }
 
 /** Texts, or values of JSON; several for a repeated header field or parameter. */
-function readPlace(place: string, { event, head, content, payload }: Filtered): readonly unknown[] {
+function readPlace(place: string, { event, head, content, payload }: FilterRequest): readonly unknown[] {
   if (place === "event") return event === undefined ? [] : [event];
   if (place === "body") return [content().toString()];
   if (!place.startsWith("json:")) return new Fields(head).values(place as Source);
@@ -61,8 +61,8 @@ function readPlace(place: string, { event, head, content, payload }: Filtered): 
 }
 
 /** @returns nothing where the values cannot be compared */
-function evaluate({ operator, value: wanted }: Condition, read: () => readonly unknown[]): boolean | undefined {
-  const [found, ...repeated] = read();
+function evaluate({ operator, value: wanted }: Condition, values: readonly unknown[]): boolean | undefined {
+  const [found, ...repeated] = values;
   if (operator === "exists") return found !== undefined;
   if (operator === "missing") return found === undefined;
   if (repeated.length > 0) return undefined;

@@ -9,7 +9,7 @@ import { until } from "../harness/until";
 
 const flow = webhookFlow(
   { id: "plain", relativePath: "/plain" },
-  { id: "orders", relativePath: "/orders" },
+  { id: "called", relativePath: "/orders" },
   {
     id: "asana",
     relativePath: "/asana",
@@ -94,14 +94,14 @@ describe("the last request in the form of its node", () => {
     (await line("last-request").isVisible()).should.be.false();
     await editor().cancel();
     // While the next form asks again and again.
-    await editor().editAsItIs("orders");
-    await until(() => asked.filter((id) => id === "orders").length > 2, "the next form to ask again");
-    asked.slice(asked.indexOf("orders")).should.not.containEql("plain");
+    await editor().editAsItIs("called");
+    await until(() => asked.filter((id) => id === "called").length > 2, "the next form to ask again");
+    asked.slice(asked.indexOf("called")).should.not.containEql("plain");
   });
 
   it("is what the runtime has met, and why it refused a request", async () => {
     const call = async (headers: Record<string, string>) => (await send(nodeRed().node("/orders"), { headers })).status;
-    await editor().editAsItIs("orders");
+    await editor().editAsItIs("called");
     await shows("last-request", catalogText("lastRequest.none"));
     (await call(bearer)).should.equal(200);
     (await call({ "X-GitHub-Event": "ping", "X-GitHub-Delivery": "1", "X-Token": token })).should.equal(401);
