@@ -31,7 +31,7 @@ describe("the section Filter of the form", () => {
   it("offers events that the sender documents, takes others, and has an output for each", async () => {
     await editor().edit("new");
     (await editor().state("filter").innerText()).should.equal(text("none"));
-    (await editor().input("outputPerEvent").isDisabled()).should.be.true();
+    (await editor().input("outputPerEvent").isVisible()).should.be.true();
     (await offered()).slice(0, 2).should.eql(["push", "pull_request"]);
     await editor().part("offered").locator("button", { hasText: "release" }).click();
     await editor().part("add-event").click();

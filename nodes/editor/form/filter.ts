@@ -78,9 +78,7 @@ function eventsInForm(node: WebhookNode): readonly string[] {
 export function showFilter(node: WebhookNode): void {
   const events = eventsInForm(node);
   offerEvents(node, events);
-  const hasOutputs = events.length > 0;
-  input("outputPerEvent").prop("disabled", !hasOutputs);
-  $("#webhook-trigger-note-no-event").toggle(hasOutputs && isWithoutEvents());
+  $("#webhook-trigger-note-no-event").toggle(events.length > 0 && isWithoutEvents());
   $("#node-input-outputs").val(mapOutputs(withDefaults(node), { ...valuesInForm(node), events }));
 }
 
