@@ -21,7 +21,7 @@ const maxWaiting = 1000;
 /** The payload of a watch's message. */
 export interface Alert {
   readonly event: WatchEvent;
-  /** Id, name and path of the webhook trigger; missing where the store is in trouble. */
+  /** Id, name and path of the webhook trigger; missing for the store and the certificate. */
   readonly node?: string;
   readonly name?: string;
   readonly path?: string;
@@ -98,6 +98,12 @@ export class Alerts {
     outcomes.on("store:trouble", ({ trouble }) => {
       this.#send({ event: trouble ? "store-down" : "store-up", ...describeStore(trouble, translate), at: Date.now() });
     });
+    outcomes.on("subscription-ends", ({ node, endsAt }) => {
+      this.#report("subscription-ends", node, describeEnd("subscription-ends", endsAt, translate));
+    });
+    outcomes.on("certificate-ends", ({ endsAt }) => {
+      this.#send({ event: "certificate-ends", ...describeEnd("certificate-ends", endsAt, translate), at: Date.now() });
+    });
     outcomes.on("refused", (event) => this.#refuse(event));
     for (const event of ["accepted", "duplicate"] as const) outcomes.on(event, (accepted) => this.#accept(accepted));
     outcomes.on("removed", ({ node }) => this.#refusals.delete(node));
@@ -147,10 +153,12 @@ export class Alerts {
     setImmediate(() => stops !== this.#stops && this.#send(alert));
   }
 
-  /** The webhook triggers that an alert is about: one, or all with guaranteed delivery. */
-  #findTriggers({ node }: Alert): RunningNode[] {
+  /** The webhook triggers that an alert is about: one, or all; for the store, all with guaranteed delivery. */
+  #findTriggers({ event, node }: Alert): RunningNode[] {
     if (node === undefined) {
-      return [...this.#nodes.all.values()].flatMap(({ running }) => (running?.config.guaranteed ? [running.node] : []));
+      const running = [...this.#nodes.all.values()].flatMap(({ running }) => running ?? []);
+      const isConcerned = ({ config }: Endpoint) => event === "certificate-ends" || config.guaranteed;
+      return running.filter(isConcerned).map((endpoint) => endpoint.node);
     }
     const found = this.#RED.nodes.getNode(node) as RunningNode | null;
     return found ? [found] : [];
@@ -221,6 +229,17 @@ function describeFailedDelivery(
   const cause = { problem: null, reasons: [], looksLike: null, error };
   const fix = formatFix({ cause, state: "failed", pause: pause ?? null }, translate);
   return { delivery, reason: formatReason(cause, translate), fix };
+}
+
+function describeEnd(
+  event: "subscription-ends" | "certificate-ends",
+  endsAt: number,
+  translate: Translate,
+): Description {
+  return {
+    reason: translate(`alert.reason.${event}`, { time: new Date(endsAt).toISOString() }),
+    fix: formatSentence(translate(`alert.fix.${event}`), translate),
+  };
 }
 
 function describeStore(trouble: StoreTrouble | undefined, translate: Translate): Description {

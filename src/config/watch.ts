@@ -11,6 +11,8 @@ export const watchEvents = [
   "resumed",
   "refusals",
   "second-credential",
+  "subscription-ends",
+  "certificate-ends",
 ] as const;
 
 export type WatchEvent = (typeof watchEvents)[number];

@@ -60,6 +60,14 @@ export interface SilentEvent extends NodeEvent {
   readonly since: number;
 }
 
+/** What a sender has said of its subscription. */
+export interface SubscriptionEvent extends NodeEvent {
+  /** The sender's id of it; empty where there is only one. */
+  readonly id: string;
+  /** In ms since the epoch. */
+  readonly endsAt: number;
+}
+
 interface OutcomeEvents {
   accepted: [AcceptedEvent];
   /** The flow was not started. */
@@ -70,6 +78,7 @@ interface OutcomeEvents {
   /** The flow did not reply in time. */
   unanswered: [NodeEvent & { readonly id: string }];
   handshake: [HandshakeEvent];
+  subscription: [SubscriptionEvent];
   refused: [RefusedEvent];
   /** A route of another node takes the requests; `by` is its name, or empty. */
   shadowed: [NodeEvent & { readonly by: string }];
@@ -89,6 +98,10 @@ interface OutcomeEvents {
   silent: [SilentEvent];
   /** A request was accepted after a silence. */
   heard: [NodeEvent];
+  /** The subscription that requests belong to is about to end. */
+  "subscription-ends": [NodeEvent & Pick<SubscriptionEvent, "endsAt">];
+  /** The certificate of Node-RED's server is about to end; in ms since the epoch. */
+  "certificate-ends": [{ readonly endsAt: number }];
   /** The node was deleted. */
   removed: [NodeEvent];
 

@@ -1,10 +1,13 @@
+import { X509Certificate } from "node:crypto";
 import { mkdirSync } from "node:fs";
+import { request } from "node:https";
 import { join } from "node:path";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import type { Alert } from "../../src/admin/alerts";
 import type { WatchEvent } from "../../src/config/watch";
 import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { createCertificate } from "../harness/certificates";
 import { putForward, withClock } from "../harness/clock";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
@@ -150,6 +153,99 @@ describe("a webhook watch", () => {
     await use();
     await heard().alert("second-credential", 2);
     heard().events.should.have.length(2);
+  });
+
+  it("sends a day before a subscription ends, unless the sender has said that it was renewed", async () => {
+    const [hour, day] = [3_600_000, 86_400_000];
+    const signature = (sender: string, secret: string, senderSettings = {}) =>
+      ({ verificationMethod: "signature", sender, senderSettings, credentials: { secret } }); // prettier-ignore
+    const topic = "https://www.youtube.com/xml/feeds/videos.xml?channel_id=UC1";
+    const flow = tab(
+      webhook("mail", "/mail", signature("microsoft-graph", token)),
+      webhook("videos", "/videos", signature("websub", token, { topicUrl: topic, alg: "sha256" })),
+      ...watch("all"),
+      ...watch("hub", { scope: ["videos"] }),
+    );
+    await start({ flow, env: withClock });
+    await putForward(nodeRed, 0);
+    const begin = Date.now();
+    const at = (milliseconds: number) => new Date(begin + milliseconds).toISOString();
+    const notify = async (subscriptionId: string, ends: unknown, clientState = token) => {
+      const value = [{ clientState, subscriptionId, subscriptionExpirationDateTime: ends, changeType: "created" }];
+      const body = JSON.stringify({ value });
+      return (await send(nodeRed.node("/mail"), { headers: { "Content-Type": "application/json" }, body })).status;
+    };
+    const confirm = async (lease: string) => {
+      const query = new URLSearchParams({ "hub.mode": "subscribe", "hub.topic": topic, "hub.challenge": "c", "hub.lease_seconds": lease }); // prettier-ignore
+      return (await send(nodeRed.node(`/videos?${query}`), { method: "GET" })).status;
+    };
+    const expect = async (expected: string[]) => {
+      if (expected.length > 0) await heard().alert("subscription-ends", expected.length);
+      heard().events.should.eql(expected.map((node) => `subscription-ends ${node}`));
+    };
+    (await notify("stranger", at(7 * day), "another")).should.equal(401);
+    (await notify("odd", "soon")).should.equal(200);
+    (await notify("old", at(-day))).should.equal(200);
+    (await notify("one", at(7 * day))).should.equal(200);
+    (await notify("renewed", at(7 * day))).should.equal(200);
+    (await notify("short", at(4 * hour))).should.equal(200);
+    for (const lease of ["never", "-1", "1e99", String((5 * day) / 1000)]) (await confirm(lease)).should.equal(200);
+    await putForward(nodeRed, 2.9 * hour);
+    await expect([]);
+    await putForward(nodeRed, 0.2 * hour);
+    await expect(["mail"]);
+    await putForward(nodeRed, 4 * day - 3.2 * hour);
+    await expect(["mail"]);
+    await putForward(nodeRed, 0.2 * hour);
+    await expect(["mail", "videos"]);
+    (await notify("renewed", at(14 * day))).should.equal(200);
+    await putForward(nodeRed, 2 * day);
+    await expect(["mail", "videos", "mail"]);
+    (await notify("one", at(7 * day))).should.equal(200);
+    await putForward(nodeRed, 6 * day);
+    await expect(["mail", "videos", "mail"]);
+    const { at: _, ...alert } = await heard("hub").alert("subscription-ends");
+    const [reason = "", end = ""] = /(?<=ends at )\S+Z/.exec(alert.reason) ?? [];
+    should(end).equal("");
+    should(Date.parse(reason)).be.within(begin + 5 * day - 60_000, begin + 5 * day + 60_000);
+    should(alert).eql({
+      ...{ event: "subscription-ends", node: "videos", path: "/videos" },
+      reason: catalog.alert.reason["subscription-ends"].replace("__time__", reason),
+      fix: sentence(catalog.alert.fix["subscription-ends"]),
+    });
+    heard("hub").messages.should.have.length(1);
+  });
+
+  it("sends once, on a new connection, that the certificate of Node-RED's server is about to end", async () => {
+    const { key, certificate } = createCertificate("-subj", "/CN=localhost");
+    const files = [key, certificate].map((each) => JSON.stringify(each.toString()));
+    const flow = tab(webhook("shop", "/shop"), ...watch("all"), ...watch("chosen", { scope: ["shop"] }));
+    await start({ flow, env: withClock, code: `https: { key: ${files[0]}, cert: ${files[1]} },` });
+    const { port } = new URL(nodeRed.origin);
+    const call = () =>
+      new Promise<number | undefined>((resolve, reject) => {
+        const options = { host: "127.0.0.1", port, path: "/shop", method: "POST", headers: bearer, agent: false };
+        const sent = request({ ...options, rejectUnauthorized: false }, (response) => {
+          response.resume().on("end", () => resolve(response.statusCode));
+        });
+        sent.on("error", reject).end();
+      });
+    await putForward(nodeRed, 0);
+    should(await call()).equal(200);
+    // It is valid for two days.
+    await putForward(nodeRed, 35 * 3_600_000);
+    should(await call()).equal(200);
+    heard().events.should.eql([]);
+    await putForward(nodeRed, 3_600_000);
+    for (const status of [await call(), await call()]) should(status).equal(200);
+    const { at: _, ...alert } = await heard().alert("certificate-ends");
+    const time = new Date(new X509Certificate(certificate).validTo).toISOString();
+    should(alert).eql({
+      event: "certificate-ends",
+      reason: catalog.alert.reason["certificate-ends"].replace("__time__", time),
+      fix: sentence(catalog.alert.fix["certificate-ends"]),
+    });
+    for (const id of ["all", "chosen"]) heard(id).events.should.eql(["certificate-ends"], id);
   });
 
   it("hears its triggers alone, whichever may be missing, and in a subflow those of the same instance", async () => {

@@ -60,6 +60,7 @@ export const open = {
         ],
         restrict: [["query:hub.challenge", challenge]],
         reply: { status: 200, headers: plainText, body: "query:hub.challenge" },
+        lease: "query:hub.lease_seconds",
         otherwise: 404,
       },
     ],

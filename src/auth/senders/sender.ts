@@ -124,6 +124,8 @@ export interface Handshake {
   readonly otherwise?: number;
   /** The value for the operator. */
   readonly show?: Source;
+  /** For how many seconds from now on the subscription is. */
+  readonly lease?: Source;
 }
 
 export interface Sender {
@@ -154,6 +156,8 @@ export interface Sender {
   readonly event?: Source;
   /** The sender's id of the delivery: the first place with a value. `signed`: whether the signature covers it. */
   readonly id?: { readonly from: readonly Source[]; readonly signed: boolean };
+  /** Which subscription a request belongs to, and when that ends: a time of RFC 3339. */
+  readonly subscription?: { readonly id: Source; readonly ends: Source };
   readonly handshakes?: readonly Handshake[];
   /** For a sender that accepts no body in the reply to an accepted request, or in any reply. */
   readonly emptyReply?: { readonly to: "accepted" | "all"; readonly status: 200 | 204 };

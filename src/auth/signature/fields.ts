@@ -141,6 +141,19 @@ interface SenderDelivery {
   id?: string;
 }
 
+/** Which subscription a verified request belongs to, and when that ends, in ms since the epoch, where the sender says it. */
+export function readSubscription(
+  { subscription }: Pick<Sender, "subscription">,
+  head: RequestHead,
+  content: () => Buffer,
+): { id: string; endsAt: number } | undefined {
+  if (!subscription) return undefined;
+  const fields = new Fields(head, content);
+  const [id, ends] = [fields.onlyText(subscription.id), fields.onlyText(subscription.ends)];
+  const endsAt = Date.parse(ends ?? "");
+  return id === undefined || Number.isNaN(endsAt) ? undefined : { id, endsAt };
+}
+
 /** @param content the decoded body, read only where the sender has a value there */
 export function readSenderDelivery(
   { event, id }: Pick<Sender, "event" | "id">,
