@@ -5,6 +5,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { normaliseAddress, RateBound } from "../auth/limits";
 import type { Reason } from "../auth/authenticator";
 import { recognise } from "../auth/diagnosis";
+import { findEventField } from "../auth/senders/events";
+import { fieldValues } from "../auth/signature/fields";
 import { adminRule } from "../config/host";
 import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";
@@ -104,6 +106,8 @@ export class MissedRequests {
   ): void {
     const { report, registry } = this.#options;
     const { method = "", rawHeaders } = request;
+    const { looksLike } = refused;
+    const known = looksLike && findEventField(looksLike, (field) => fieldValues(rawHeaders, field).join());
     // The request may contain the secret of any endpoint.
     const redactors = registry.endpoints.slice(0, maxRedactors).map(({ authenticator }) => authenticator.redactor);
     const redactor = {
@@ -113,7 +117,9 @@ export class MissedRequests {
     const segments = redactor.redact(path).split("/");
     const shown = segments.map((segment) => (segment.length > maxShownSegment ? "…" : segment)).join("/");
     const ip = normaliseAddress(clientAddress(this.#RED.httpNode, request)) ?? "";
-    const head = { method, path: shown.slice(0, maxShownPath), ...describeShape({ rawHeaders, search }, redactor), ip };
+    const shape = describeShape({ rawHeaders, search }, redactor);
+    const headers = { ...shape.headers, ...(known && { [known.field]: known.event }) };
+    const head = { method, path: shown.slice(0, maxShownPath), search: shape.search, headers, ip };
     const size = countCharacters({ rawHeaders });
     report({ ...refused, id: this.#RED.util.generateId(), at: Date.now(), state: "refused", attempt: 0, head, size });
   }

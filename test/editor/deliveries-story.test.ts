@@ -119,9 +119,9 @@ describe("the tab of deliveries, with a real runtime", () => {
   });
 
   /** Has a sender that signs as GitHub does call a path, and opens what the tab has of it. */
-  const openMissed = async (path: string) => {
+  const openMissed = async (path: string, event = "push") => {
     await send(nodeRed.node(path), {
-      headers: { ...json, "X-GitHub-Event": "push", "User-Agent": "GitHub-Hookshot/1" },
+      headers: { ...json, "X-GitHub-Event": event, "User-Agent": "GitHub-Hookshot/1" },
     });
     await tab.row(`POST ${path}`).locator(".webhook-deliveries-what").first().click();
     await opened().locator("details").first().waitFor();
@@ -138,6 +138,7 @@ describe("the tab of deliveries, with a real runtime", () => {
     await editor.input("name").waitFor();
     (await editor.input("relativePath").inputValue()).should.equal("/invoices/new");
     (await editor.input("sender").inputValue()).should.equal("github");
+    (await editor.page.locator("#webhook-trigger-state-filter").innerText()).should.equal("push");
     await editor.input("secret").fill("of GitHub");
     await make().click();
     await editor.page.getByText(catalogText("newNode.busy")).first().waitFor();
@@ -151,6 +152,15 @@ describe("the tab of deliveries, with a real runtime", () => {
     await editor.invoke("core:undo");
     await editor.invoke("core:undo");
     await until(async () => (await nodesOf()) === before, "the node to be gone");
+    // GitHub documents no such event: what a stranger has written is not shown.
+    await tab.button(catalogText("tab.back")).click();
+    await openMissed("/invoices/other", "hunter2");
+    (await opened().innerText()).should.not.containEql("hunter2");
+    await make().click();
+    await editor.input("name").waitFor();
+    (await editor.page.locator("#webhook-trigger-state-filter").innerText()).should.equal(catalogText("filter.none"));
+    await editor.leave();
+    await editor.invoke("core:undo");
     // The path of a request may be longer than a node's, or a pattern.
     for (const [path, shown] of [
       ["/a:b", "/a:b"],

@@ -1,5 +1,6 @@
 // One delivery, in place of the list.
 
+import { findEventField } from "../../../src/auth/senders/events";
 import { senders } from "../../../src/auth/senders/table";
 import {
   type Detail,
@@ -268,8 +269,10 @@ function createActions(detail: Detail, filterBy: (node: string) => void): HTMLEl
   return view;
 }
 
-function describeMissed({ method, path, cause }: Detail): MissedRequest {
-  return { method, path, sender: cause?.looksLike ?? null };
+function describeMissed({ method, path, cause, headers }: Detail): MissedRequest {
+  const sender = cause?.looksLike ?? null;
+  const known = sender === null ? undefined : findEventField(sender, (field) => headers[field]);
+  return { method, path, sender, event: known?.event };
 }
 
 /**

@@ -19,8 +19,9 @@ export interface KnownNode {
 export interface MissedRequest extends Pick<Summary, "method"> {
   /** With `httpNodeRoot`. */
   readonly path: string;
-  /** The sender that it looks like. */
+  /** The sender that it looks like, and an event that this sender documents. */
   readonly sender: SenderId | null;
+  readonly event?: string | undefined;
 }
 
 /** The answer of the admin API was an error; status 0 where there was none. */

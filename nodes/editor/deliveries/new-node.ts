@@ -29,7 +29,7 @@ function findRelativePath(path: string): string | undefined {
   return (rules.relativePath(below) ?? adminRule(below, roots)) ? undefined : below;
 }
 
-function addNode(relativePath: string, { method, sender }: MissedRequest): void {
+function addNode(relativePath: string, { method, sender, event }: MissedRequest): void {
   const { nodes, view, workspaces } = RED;
   const say = (key: string) => RED.notify(nodes.getType("webhook-trigger")._(key), "error");
   if (view.state() !== RED.state.DEFAULT) return say("newNode.busy");
@@ -43,6 +43,7 @@ function addNode(relativePath: string, { method, sender }: MissedRequest): void 
     relativePath,
     methods: methods.filter((each) => each === method),
     ...(sender !== null && { sender, ...getPreset(sender) }),
+    ...(event !== undefined && { events: [event] }),
   };
   const added = nodes.add(Object.assign(node, saved, findPlace(flow)));
   RED.history.push(historyEvent);

@@ -1,6 +1,6 @@
 // Events that senders document, as the form offers them. Senders have more, and add some.
 
-import { isSenderId, type SenderId } from "./table";
+import { isSenderId, type SenderId, senders } from "./table";
 
 /** Those first that most users want. */
 const events: Readonly<Partial<Record<SenderId, string>>> = {
@@ -60,4 +60,21 @@ const events: Readonly<Partial<Record<SenderId, string>>> = {
 
 export function findDocumentedEvents(sender: string): readonly string[] {
   return isSenderId(sender) ? (events[sender]?.split(", ") ?? []) : [];
+}
+
+/**
+ * The event of a request that looks like a sender's, and the header field with it. Only an event that the sender
+ * documents: any other value may be a secret.
+ *
+ * @param read the value of a field by its name in lower case
+ */
+export function findEventField(
+  sender: SenderId,
+  read: (field: string) => unknown,
+): { readonly field: string; readonly event: string } | undefined {
+  const source = senders[sender].event;
+  if (!source?.startsWith("header:")) return undefined;
+  const field = source.slice("header:".length).toLowerCase();
+  const event = findDocumentedEvents(sender).find((each) => each === read(field));
+  return event === undefined ? undefined : { field, event };
 }
