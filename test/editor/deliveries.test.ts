@@ -215,8 +215,13 @@ describe("the tab of deliveries", () => {
     await come(...summaries(600, { event: "new" }).map((each) => ({ ...each, id: `new-${each.id}` })));
     await tab.button(catalogText("tab.new", { count: "500" })).click();
     await tab.row("new").first().waitFor();
+    const { length } = runtime.asked;
+    await press("End");
     release();
-    await tab.list.focus();
+    // What was on its way does not follow any more: what does is asked for at once.
+    await until(() => runtime.asked.length >= length + 2, "the next page to be asked for");
+    const pages = runtime.asked.slice(length, length + 2).map((query) => query.get("before"));
+    pages.should.eql(["d500", "new-d500"]);
     await until(async () => (await press("End")) === "event 1199", "the oldest");
     (await tab.rows.count()).should.equal(1800);
     // Whoever reads no further needs the newest alone.

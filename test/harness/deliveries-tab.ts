@@ -158,7 +158,8 @@ export class DeliveriesTab {
   /** The row that the keys have to do with. */
   async active(): Promise<string> {
     const id = await this.list.getAttribute("aria-activedescendant");
-    return id ? this.editor.page.locator(`#${id} .webhook-deliveries-what`).innerText() : "";
+    // A row that is not drawn yet has no `innerText`.
+    return (id && (await this.editor.page.locator(`#${id} .webhook-deliveries-what`).textContent())) ?? "";
   }
 
   button(name: string): Locator {

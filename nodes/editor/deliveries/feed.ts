@@ -73,8 +73,9 @@ export class Feed {
     const page = await askForPage(filter, before).finally(() => {
       if (filter === this.#filter) this.#isLoadingMore = false;
     });
-    // The list may have begun anew: then this page does not follow.
-    if (filter !== this.#filter || before !== this.#next) return;
+    if (filter !== this.#filter) return;
+    // The list may have begun anew: then this page does not follow, but the user may be at the end again.
+    if (before !== this.#next) return this.#reader.changed();
     this.#deliveries = [...this.#deliveries, ...findUnknown(page.deliveries, this.#deliveries)];
     this.#next = page.next;
     this.#reader.changed();
