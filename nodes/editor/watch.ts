@@ -52,7 +52,7 @@ function prepare(node: EditorNode & SavedWatch): void {
   for (const each of ["all", "chosen"]) from.append(new Option(node._(`watch.${each}`), each));
   const triggers = RED.nodes.filterNodes({ type: "webhook-trigger" });
   const names = triggers.map((trigger) => [trigger.id, describe(trigger)] as const);
-  names.sort(([, one], [, other]) => one.localeCompare(other));
+  names.sort(([, one], [, other]) => one.localeCompare(other, undefined, { numeric: true }));
   const list = addBoxes("triggers", names, node.scope ?? []);
   if (names.length === 0) list.text(node._("watch.none"));
   const showList = () => {
