@@ -54,7 +54,7 @@ const formLooks: Record<string, (editor: Editor) => Promise<void>> = {
       return route.fulfill({ json: { ...report, filteredEvents: ["x".repeat(60), "push"] } });
     });
     await editor.edit("saved");
-    await editor.part("offered").locator("button").nth(1).click();
+    await editor.part("offered-received").locator("button").nth(1).click();
     await editor.enter({ outputPerEvent: true });
     for (let each = 0; each < 2; each++) await editor.part("add-condition").click();
     await editor.page.locator("#webhook-trigger-conditions input").first().fill("payload.a");

@@ -26,14 +26,15 @@ describe("the section Filter of the form", () => {
   );
   const { editor, nodeRed } = useEditor(flow);
   const rows = (list: "events" | "conditions") => editor().part(list).locator(".webhook-trigger-filter-row");
-  const offered = () => editor().part("offered").locator("button").allInnerTexts();
+  const offered = (group: "received" | "documented") => editor().part(`offered-${group}`).locator("button");
 
   it("offers events that the sender documents, takes others, and has an output for each", async () => {
     await editor().edit("new");
     (await editor().state("filter").innerText()).should.equal(text("none"));
     (await editor().input("outputPerEvent").isVisible()).should.be.true();
-    (await offered()).slice(0, 2).should.eql(["push", "pull_request"]);
-    await editor().part("offered").locator("button", { hasText: "release" }).click();
+    (await offered("documented").allInnerTexts()).slice(0, 2).should.eql(["push", "pull_request"]);
+    (await editor().page.getByText(text("received")).isVisible()).should.be.false();
+    await offered("documented").filter({ hasText: "release" }).click();
     await editor().part("add-event").click();
     await editor().page.keyboard.type("issue*");
     (await editor().state("filter").innerText()).should.equal("release, issue*");
@@ -117,19 +118,17 @@ describe("the section Filter of the form", () => {
     (await editor().note("no-event").isVisible()).should.be.false();
   });
 
-  it("offers events that were filtered or delivered", async () => {
+  it("offers events that were filtered or delivered apart from those that the sender documents", async () => {
     for (const event of ["merge_group", "push"]) {
       const signature = createHmac("sha256", "key").update("{}").digest("hex");
       const headers = { "X-Hub-Signature-256": `sha256=${signature}`, "X-GitHub-Event": event };
       (await send(nodeRed().node("/seen"), { headers, body: "{}" })).status.should.equal(200);
     }
     await editor().edit("seen");
-    await editor().part("offered").locator("button", { hasText: "merge_group" }).click();
+    await offered("received").filter({ hasText: "merge_group" }).click();
     await rows("events").nth(0).locator("button").click();
-    await editor()
-      .part("offered")
-      .locator("button", { hasText: /^push$/ })
-      .waitFor();
+    await offered("received").filter({ hasText: /^push$/ }).waitFor(); // prettier-ignore
+    should((await offered("documented").allInnerTexts()).at(0)).equal("pull_request");
     (await editor().state("filter").innerText()).should.equal("merge_group");
   });
 

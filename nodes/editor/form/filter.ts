@@ -18,7 +18,7 @@ import {
   type WebhookNode,
 } from "./fields";
 
-/** How many names of events are offered at a time. */
+/** How many names of events are offered in each group. */
 const maxOffered = 12;
 /** How many deliveries are looked at for their events. */
 const learntFrom = "200";
@@ -110,23 +110,26 @@ async function learnEvents(node: WebhookNode): Promise<void> {
   }
 }
 
-/** Buttons that add an event which was seen, or which the sender documents. */
+/** Offers events that were received, and others that the sender documents. */
 function offerEvents(node: WebhookNode, chosen: readonly string[]): void {
-  const sender = inputValue("sender");
-  const seen = [...(getReport().filteredEvents ?? []), ...((form().data(learnt) ?? []) as readonly string[])];
-  const known = new Set([...seen, ...findDocumentedEvents(sender)]);
-  const offered = [...known].filter((event) => !chosen.includes(event)).slice(0, maxOffered);
-  const place = $("#webhook-trigger-offered");
-  place.closest(".webhook-trigger-offer").toggle(offered.length > 0);
-  // A button that has the focus stays while nothing changes.
-  if (isSame(place.data("offered"), offered)) return;
-  place.data("offered", offered);
-  const buttons = offered.map((event) => {
-    const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", text: event });
-    button.attr("aria-label", node._("filter.take", { event }));
-    return button.on("click", () => addEvent(node, event).find("input").trigger("focus"));
-  });
-  place.empty().append(buttons);
+  const received = new Set([...(getReport().filteredEvents ?? []), ...((form().data(learnt) ?? []) as readonly string[])]); // prettier-ignore
+  const documented = findDocumentedEvents(inputValue("sender")).filter((event) => !received.has(event));
+  for (const [group, events] of Object.entries({ received: [...received], documented })) {
+    const offered = events.filter((event) => !chosen.includes(event)).slice(0, maxOffered);
+    const place = $(`#webhook-trigger-offered-${group}`);
+    place.closest(".webhook-trigger-offer").toggle(offered.length > 0);
+    // A button that has the focus stays while nothing changes.
+    if (isSame(place.data("offered"), offered)) continue;
+    place.data("offered", offered);
+    place.empty().append(offered.map((event) => createOffer(node, event)));
+  }
+}
+
+/** A button that adds an event. */
+function createOffer(node: WebhookNode, event: string): JQuery {
+  const button = $("<button>", { type: "button", class: "red-ui-button red-ui-button-small", text: event });
+  button.attr("aria-label", node._("filter.take", { event }));
+  return button.on("click", () => addEvent(node, event).find("input").trigger("focus"));
 }
 
 /**
