@@ -8,6 +8,7 @@ import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
 import { joinQueries, messageField, present, testField, testQuery } from "../auth/present";
 import { makeTestRequest } from "../auth/senders/sample";
+import type { Sender } from "../auth/senders/sender";
 import { isSenderId, senders } from "../auth/senders/table";
 import type { TestCredential, TestCredentials } from "../auth/test-credentials";
 import { getMountPath, getParent, getRoots, getServer } from "../config/node-red";
@@ -16,6 +17,7 @@ import type { BrokenRule } from "../config/fields";
 import { fillParameters } from "../request/path-patterns";
 import { findDelivery } from "../deliveries/lists";
 import { type DeployGate, holdTimeoutMs } from "../flow/deploy-gate";
+import { findOutput } from "../flow/message";
 import type { DeliveryStores } from "../flow/stores";
 import type { NodeHealths } from "./node-health";
 import { addRoute } from "./routes";
@@ -31,6 +33,7 @@ interface Sample {
   /** Without its question mark. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly event: string | undefined;
 }
 
 interface TestServices {
@@ -70,12 +73,14 @@ async function test(
   const usual = {
     ...makeTestRequest(isSenderId(config.sender) ? senders[config.sender] : {}, config.events),
     query: testQuery,
+    event: config.events[0],
   };
-  const sample = delivery === undefined ? usual : await findSample(stores, id, delivery);
+  const sample = delivery === undefined ? usual : await findSample(stores, id, delivery, config);
   if (!sample) return { outcome: "deliveryGone" };
   const testCredential = testCredentials.issue(id);
   try {
-    return await send(RED, config, testCredential, asked, sample);
+    const result = await send(RED, config, testCredential, asked, sample);
+    return result.id === undefined ? result : { ...result, ...findLeft(config, sample) };
   } catch {
     return { outcome: "unreachable" };
   } finally {
@@ -83,15 +88,34 @@ async function test(
   }
 }
 
+/** Where the message has left the node; nothing where there is one output for all. */
+function findLeft({ events, outputPerEvent }: WebhookConfig, { event }: Sample): Pick<TestResult, "output" | "event"> {
+  const output = findOutput(events, event);
+  return outputPerEvent ? { output: output + 1, event: events[output] } : {};
+}
+
 /** Only of the same node. */
-async function findSample({ lists }: DeliveryStores, node: string, id: unknown): Promise<Sample | undefined> {
+async function findSample(
+  { lists }: DeliveryStores,
+  node: string,
+  id: unknown,
+  config: WebhookConfig,
+): Promise<Sample | undefined> {
   const found = typeof id === "string" ? await findDelivery(lists, id).catch(() => undefined) : undefined;
   if (found?.stored.delivery.node !== node) return undefined;
   const { delivery, body } = found.stored;
-  const query = delivery.head.search;
-  if (delivery.isJson) return { body, query, headers: { "content-type": "application/json" } };
-  const fields = Object.entries(delivery.head.headers).filter(([name]) => /^content-(?:type|encoding)$/.test(name));
-  return { body, query, headers: Object.fromEntries(fields.map(([name, value]) => [name, String(value)])) };
+  const names = [...listFilterFields(config), ...(delivery.isJson ? [] : ["content-type", "content-encoding"])];
+  const fields = Object.entries(delivery.head.headers).filter(([name]) => names.includes(name));
+  const headers = Object.fromEntries(fields.map(([name, value]) => [name, String(value)]));
+  if (delivery.isJson) headers["content-type"] = "application/json";
+  return { body, query: delivery.head.search, headers, event: delivery.webhook?.event };
+}
+
+/** The names of the header fields that the filter looks at. */
+function listFilterFields({ sender, conditions }: WebhookConfig): string[] {
+  const { event }: Pick<Sender, "event"> = isSenderId(sender) ? senders[sender] : {};
+  const places = [event, ...conditions.map(({ place }) => place)];
+  return places.flatMap((place) => (place?.startsWith("header:") ? place.slice("header:".length).toLowerCase() : []));
 }
 
 /** @param asked the request of the editor: HTTP nodes are most likely reached in the same way */
@@ -202,6 +226,9 @@ export interface TestResult {
   status?: number;
   /** The id of the message, if the flow was started. */
   id?: string;
+  /** With an output for each event: the number of the one that the message has left by, and its event. */
+  output?: number;
+  event?: string | undefined;
   /** The rule that keeps the endpoint closed, and its value. */
   rule?: BrokenRule;
   value?: string;

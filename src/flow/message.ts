@@ -32,18 +32,22 @@ export function createMessage(
   };
 }
 
-/**
- * A delivery may be older than the list of events. Where its event is not on it any more, the message leaves by the first
- * output: it was accepted, and is not lost.
- */
 export function sendMessage(
   node: Node,
   message: NodeMessageInFlow,
   { events, outputPerEvent }: Pick<WebhookConfig, "events" | "outputPerEvent">,
 ): void {
   if (!outputPerEvent) return node.send(message);
-  const output = Math.max(0, findEvent(events, message.topic));
+  const output = findOutput(events, message.topic);
   node.send(Object.assign(Array<null | NodeMessageInFlow>(events.length).fill(null), { [output]: message }));
+}
+
+/**
+ * The index of an event's output. A delivery may be older than the list of events. Where its event is not on it any
+ * more, the message leaves by the first output: it was accepted, and is not lost.
+ */
+export function findOutput(events: readonly string[], event: string | undefined): number {
+  return Math.max(0, findEvent(events, event));
 }
 
 interface RequestWithQuery {

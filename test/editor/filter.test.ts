@@ -21,6 +21,7 @@ describe("the section Filter of the form", () => {
       ...{ ...github, events: ["psh", "release"], outputPerEvent: true, outputs: 2, wires: [["one"], ["two"]] },
     }),
     webhook("seen", "/seen", { ...github, events: ["push"] }),
+    webhook("shared", "/shared", { ...github, events: ["issue*", "push"], outputPerEvent: true, outputs: 2 }),
     webhook("any", "/any", { events: ["push"] }),
     ...["one", "two", "three"].map((id) => ({ id, type: "sink", wires: [] })),
   );
@@ -130,6 +131,13 @@ describe("the section Filter of the form", () => {
     await offered("received").filter({ hasText: /^push$/ }).waitFor(); // prettier-ignore
     should((await offered("documented").allInnerTexts()).at(0)).equal("pull_request");
     (await editor().state("filter").innerText()).should.equal("merge_group");
+  });
+
+  it("says by which output the message of a test leaves, that of its event", async () => {
+    await editor().edit("shared");
+    const accepted = catalogText("testRequest.accepted");
+    const left = catalogText("testRequest.output", { number: "1", event: "issue*" });
+    (await editor().sendTest()).should.equal(`${accepted} ${left}`);
   });
 
   it("sends a test that fits the events, and says when it is filtered or cannot be checked", async () => {

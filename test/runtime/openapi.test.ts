@@ -18,6 +18,7 @@ const operator = { Authorization: "Bearer *", ...json };
 
 const flow = tab(
   webhook("orders", "/orders", { ignoreDuplicates: true, duplicateKey: "header:X-Id" }),
+  webhook("split", "/split", { sender: "github", verificationMethod: "signature", credentials: { secret: "key" }, events: ["push"], outputPerEvent: true }),
   webhook("two", "/two", { credentials: { token, secondToken: token.toUpperCase() } }),
   webhook("local", "/local", { allowFrom: "192.0.2.1" }),
   webhook("late", "/late", { reply: "flow", replyTimeout: 1 }),
@@ -83,6 +84,7 @@ function rowsOf({ accepted, refused, all }: Awaited<ReturnType<typeof meetReques
     ["get changes", 200],
     ["post {node}/test", 200, { id: "orders", body: { delivery: id } }],
     ["post {node}/test", 200, { id: "closed" }],
+    ["post {node}/test", 200, { id: "split" }],
     ["post {node}/test", 200],
     ...["orders", "two", "local", "late", "notion"].map((node): Row => ["get {node}/lastRequest", 200, { id: node }]),
     ["get {node}/lastRequest", 404],

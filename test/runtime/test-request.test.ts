@@ -1,3 +1,4 @@
+import { createHmac } from "node:crypto";
 import should from "should";
 import { hostOf, settingsOf } from "../harness/fixtures";
 import { tab, token, webhook } from "../harness/flow";
@@ -28,6 +29,11 @@ describe("a test request", () => {
       webhook("unanswered", "/unanswered", { reply: "flow", replyTimeout: 1 }),
       webhook("own-body", "/own-body", { replyStatus: 202, replyBody: "thanks", replyType: "text/plain" }),
       webhook("elsewhere", "/elsewhere", { z: "off" }),
+      webhook("by-event", "/by-event", {
+        ...{ sender: "github", verificationMethod: "signature", credentials: { secret: "key" } },
+        ...{ events: ["issue*", "push"], outputPerEvent: true, outputs: 2, wires: [["sink"], ["sink"]] },
+        conditions: [{ place: "header:X-Kind", operator: "is", value: "new" }],
+      }),
       webhook("limited", "/limited", {
         ignoreDuplicates: true,
         duplicateKey: "body",
@@ -40,6 +46,15 @@ describe("a test request", () => {
     { id: "off", type: "tab", label: "Off", disabled: true },
   ];
   const nodeRed = useNodeRed({ flow, settings: layouts["separate roots"] });
+
+  it("has the event of the delivery whose body it sends, and what the conditions look at, and says which output that is", async () => {
+    const signature = createHmac("sha256", "key").update("{}").digest("hex");
+    const headers = { "X-Hub-Signature-256": `sha256=${signature}`, "X-GitHub-Event": "push", "X-Kind": "new" };
+    const { json: sent } = await send(nodeRed().node("/by-event"), { headers, body: "{}" });
+    const call = { headers: { "Content-Type": "application/json" }, body: JSON.stringify({ delivery: sent.id }) };
+    const { json } = await sendTest(nodeRed(), "by-event", call);
+    json.should.containEql({ outcome: "accepted", output: 2, event: "push" });
+  });
 
   it("starts the flow of a node without its token, and says how that was answered", async () => {
     for (const [id, outcome, status] of [

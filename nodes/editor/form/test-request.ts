@@ -28,7 +28,9 @@ export function prepareTestRequest(node: WebhookNode): void {
       success: (result: TestResult) => {
         const isGood = result.outcome === "accepted" || result.outcome === "answered";
         const hasStarted = isGood || result.outcome === "unanswered";
+        const { output, event = "" } = result;
         const said = [describeOutcome(node, result)];
+        if (output !== undefined) said.push(node._("testRequest.output", { number: String(output), event }));
         if (hasStarted && hasLimit()) said.push(node._("testRequest.unlimited"));
         showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", inARow(said));
         // The debug sidebar may show how far it came.
