@@ -256,10 +256,11 @@ export function runReplays(plan: ReplayPlan): Promise<boolean> {
   };
   const showResult = () => {
     const rows = Array.from(failures, ([why, count]) => [why, count > 0 ? numberText(count) : ""] as const);
+    const follow = replayed > 0 ? [createNote(text("delivery.several.follow"))] : [];
     const failed = rows.length > 0 ? [createNote(text("delivery.several.failed")), createList(rows)] : [];
     const left = createCount("notSent", total - done);
     const heading = text("delivery.several.sum", { count: numberText(replayed) });
-    show(heading, [...failed, ...left], [offer("fa-times", "close", close)]);
+    show(heading, [...follow, ...failed, ...left], [offer("fa-times", "close", close)]);
   };
 
   dialog.append(create("div", { "aria-live": "polite" }, title), content, buttons);
