@@ -35,7 +35,7 @@ export function addRoute(
     response.set("Cache-Control", "no-store");
     const answer = async () => act(request as unknown as RouteRequest);
     answer()
-      .catch((error: unknown) => describeFailure(RED, error))
+      .catch((error: unknown) => answerError(RED, error))
       .then(({ status = 200, body }) => {
         // A time limit in front may have replied.
         if (response.headersSent) return;
@@ -46,7 +46,7 @@ export function addRoute(
   });
 }
 
-function describeFailure(RED: NodeAPI, error: unknown): Answer {
+function answerError(RED: NodeAPI, error: unknown): Answer {
   if (error instanceof BadRequest) return { status: 400, body: { code: "badRequest", message: error.message } };
   if (error instanceof StoreError) {
     return { status: 503, body: { code: error.trouble, message: RED._(`status.store.${error.trouble}`) } };

@@ -54,7 +54,7 @@ export class Failures {
 
   #createGroup(group: FailureGroup): HTMLElement {
     const { node, count, last } = group;
-    const error = describeFailure(group);
+    const error = describeCause(group);
     const named = { error, name: getNodeLabel(node) };
     const values = { name: named.name, count: numberText(count), time: timeText(last) };
     const buttons = create("span", { class: "webhook-deliveries-group-buttons" });
@@ -77,7 +77,7 @@ export class Failures {
   }
 }
 
-/** The error in words. */
-export function describeFailure({ error }: Pick<FailureGroup, "error">): string {
+/** The error of a group in words. */
+export function describeCause({ error }: Pick<FailureGroup, "error">): string {
   return error === lateAnswer ? text("refused.flowLate") : describeError(error, text);
 }

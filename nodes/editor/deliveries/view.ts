@@ -15,7 +15,7 @@ import {
 } from "./api";
 import { createButton, createIcon, smallButton } from "./content";
 import { OpenDelivery } from "./detail";
-import { describeFailure, Failures } from "./failures";
+import { describeCause, Failures } from "./failures";
 import { Feed, Renewals } from "./feed";
 import { host } from "./host";
 import { DeliveryList } from "./list";
@@ -306,7 +306,7 @@ class Filters {
       text: this.#text.value.trim(),
       error: this.#error,
     };
-    const error = this.#error && describeFailure({ error: this.#error });
+    const error = this.#error && describeCause({ error: this.#error });
     setText(this.errorLine, error && text("failures.only", { error }));
     const isSet = Object.values(filter).some((value) => value !== "");
     // A hidden button cannot keep the focus.
