@@ -122,6 +122,8 @@ describe("the tab of deliveries", () => {
     await tab.failures.getByRole("button", { name: catalogText("tab.replay", { count: "250" }) }).click();
     const dialog = editor.page.getByRole("dialog");
     const press = (key: string) => dialog.getByRole("button", { name: catalogText(key), exact: true }).click();
+    await dialog.getByText(catalogText("failures.only", { error: catalogText("refused.flowLate") })).waitFor();
+    (await dialog.evaluate(() => String(document.activeElement?.tagName))).should.equal("BUTTON");
     await press("delivery.replay");
     await dialog.getByText(catalogText("delivery.several.sum", { count: "170" })).waitFor();
     const said = await dialog.innerText();

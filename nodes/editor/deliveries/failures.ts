@@ -69,7 +69,7 @@ export class Failures {
     if (host().mayWrite()) {
       const replay = text("tab.replay", { count: numberText(count) });
       add("fa-repeat", replay, `${replay}: ${error}`, () => {
-        void runReplays(new GroupPlan(group)).then((hasReplayed) => hasReplayed && this.#listener.replayed());
+        void runReplays(new GroupPlan(group, error)).then((hasReplayed) => hasReplayed && this.#listener.replayed());
       });
     }
     const said = create("span", {}, create("b", {}, error), " ", text("failures.group", values));

@@ -136,6 +136,8 @@ interface ReplayPlan {
   readonly nodes: ReadonlyMap<string, number>;
   /** How many of the chosen ones cannot be replayed. */
   readonly leftOut: number;
+  /** The error that all of them have, in words. */
+  readonly cause?: string;
   step(): Promise<ReplayStep>;
 }
 
@@ -170,11 +172,13 @@ class SelectionPlan implements ReplayPlan {
 /** Replays the failed deliveries of a group, of which the page may have loaded none. */
 export class GroupPlan implements ReplayPlan {
   readonly leftOut = 0;
+  readonly cause: string;
   readonly #group: FailureGroup;
   #after: string | undefined;
 
-  constructor(group: FailureGroup) {
+  constructor(group: FailureGroup, cause: string) {
     this.#group = group;
+    this.cause = cause;
   }
 
   get total(): number {
@@ -201,9 +205,9 @@ export class GroupPlan implements ReplayPlan {
 
 /** Resolves when the dialog is closed: with whether any was replayed. */
 export function runReplays(plan: ReplayPlan): Promise<boolean> {
-  const { total, leftOut } = plan;
+  const { total, leftOut, cause } = plan;
   const titleId = "webhook-delivery-dialog-title";
-  const title = create("div", { id: titleId, role: "heading", "aria-level": 2, tabindex: -1 });
+  const title = create("div", { id: titleId, role: "heading", "aria-level": 2 });
   const content = create("div");
   const buttons = create("div", { class: "webhook-delivery-buttons" });
   const dialog = create("dialog", { class: "webhook-delivery-dialog", "aria-labelledby": titleId });
@@ -230,7 +234,8 @@ export function runReplays(plan: ReplayPlan): Promise<boolean> {
   const ask = () => {
     const key = total > 0 ? "delivery.several.ask" : "delivery.several.none";
     const offered = [offer("fa-times", "cancel", close), offer("fa-repeat", "replay", () => void run())];
-    const shown = [...listNodes(plan.nodes), ...createCount("leftOut", leftOut)];
+    const named = cause === undefined ? [] : [createNote(text("failures.only", { error: cause }))];
+    const shown = [...named, ...listNodes(plan.nodes), ...createCount("leftOut", leftOut)];
     show(text(key, { count: numberText(total) }), shown, total > 0 ? offered : [offer("fa-times", "close", close)]);
   };
   const run = async () => {
