@@ -89,6 +89,8 @@ export interface Delivery {
   /** The first words of the body, where no event is known. */
   readonly words?: string;
   readonly replayOf?: string;
+  /** The id of the replay that has taken the place of a failed one. */
+  readonly replayedBy?: string;
   /** The id of the delivery that came before with the same key. */
   readonly duplicateOf?: string;
   readonly isTest?: boolean;

@@ -68,7 +68,7 @@ const unsettled: readonly State[] = ["queued", "retrying", "failed"];
 
 export function summarize(delivery: Delivery, { translate, paused }: SummaryOptions): Summary {
   const { id, node, at, state, status = null, head, webhook, size, milliseconds = null, attempt } = delivery;
-  const { words = null, maxAttempts = null, nextAt = null, replayOf = null, duplicateOf = null, isTest = false } = delivery; // prettier-ignore
+  const { words = null, maxAttempts = null, nextAt = null, replayOf = null, replayedBy = null, duplicateOf = null, isTest = false } = delivery; // prettier-ignore
   const { event, senderId } = readEvent(delivery);
   const cause = explainState(delivery);
   const pause = (unsettled.includes(state) && paused(node)) || null;
@@ -81,7 +81,7 @@ export function summarize(delivery: Delivery, { translate, paused }: SummaryOpti
     event: event ?? null,
     senderId: senderId ?? null,
     ...{ size, milliseconds: milliseconds === null ? null : Number(milliseconds.toFixed(3)), attempt },
-    ...{ words, maxAttempts, nextAt, pause, replayOf, duplicateOf, isTest, cause },
+    ...{ words, maxAttempts, nextAt, pause, replayOf, replayedBy, duplicateOf, isTest, cause },
   };
 }
 

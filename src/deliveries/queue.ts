@@ -83,7 +83,7 @@ export function isInRange(delivery: Position, { before, after }: Pick<Query, "be
 }
 
 /** Changes from outside the queue; `error` is that of the last attempt. */
-export type Change = Partial<Pick<Delivery, "state" | "status" | "milliseconds" | "answer" | "error">>;
+export type Change = Partial<Pick<Delivery, "state" | "status" | "milliseconds" | "answer" | "error" | "replayedBy">>;
 
 export interface DeliveryList {
   /** The newest first, unless `after` is given; fewer than the limit only at the end. */

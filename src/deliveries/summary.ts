@@ -9,7 +9,12 @@ type Nullable<Part> = { readonly [Name in keyof Part]-?: Exclude<Part[Name], und
 /** As `Delivery` has it, with `null` for unknown values. */
 type SummarizedParts = Pick<Delivery, "id" | "at" | "state" | "size" | "attempt"> &
   Pick<Delivery["head"], "method" | "path" | "ip"> &
-  Nullable<Pick<Delivery, "status" | "words" | "milliseconds" | "maxAttempts" | "nextAt" | "replayOf" | "duplicateOf">>;
+  Nullable<
+    Pick<
+      Delivery,
+      "status" | "words" | "milliseconds" | "maxAttempts" | "nextAt" | "replayOf" | "replayedBy" | "duplicateOf"
+    >
+  >;
 
 /** A delivery in a list. */
 export interface Summary extends SummarizedParts {

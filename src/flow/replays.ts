@@ -67,9 +67,10 @@ export class Replays {
     const again = repeatDelivery(stored, endpoint.newId(), changed, endpoint.authenticator.redactor);
     const outcome = await this.#start(endpoint, again);
     if (outcome) return outcome;
+    const { id } = again.delivery;
     // The replay takes its place.
-    if (delivery.state === "failed") await list.update(delivery.id, { state: "succeeded" }).catch(() => undefined);
-    return { id: again.delivery.id };
+    if (delivery.state === "failed") await list.update(delivery.id, { state: "succeeded", replayedBy: id }).catch(() => undefined); // prettier-ignore
+    return { id };
   }
 
   /**

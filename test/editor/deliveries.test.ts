@@ -63,6 +63,7 @@ describe("the tab of deliveries", () => {
       summary({ id: "4", node: "gone", status: null, milliseconds: null, state: "running" }),
       summary({ id: "5", words: "hello world", isTest: true }),
       summary({ id: "6", path: "/odrers", state: "refused", status: 404, cause: { ...refusal, problem: "noEndpoint" } }),
+      summary({ id: "8", event: "pull", replayedBy: "9" }),
       summary({ id: "7", event: "old", at: new Date(2024, 1, 3, 4, 5, 6).getTime() }),
     ]);
     const texts = (await tab.rows.allInnerTexts()).map((text) => text.split("\n").map((part) => part.trim()));
@@ -74,7 +75,8 @@ describe("the tab of deliveries", () => {
     texts[3]?.should.eql(["12:53:01", state("running"), "gone", "POST /orders"]);
     texts[4]?.at(-1)?.should.equal(catalogText("tab.testRequest", { what: "hello world" }));
     texts[5]?.at(-1)?.should.equal(`POST /odrers: ${catalogText("refused.noEndpoint")}`);
-    texts[6]?.[0]?.should.equal("02/03, 04:05:06");
+    texts[6]?.at(-1)?.should.equal(catalogText("tab.replayedBy", { what: "pull" }));
+    texts[7]?.[0]?.should.equal("02/03, 04:05:06");
     (await tab.rows.nth(1).locator(".fa-ban").count()).should.equal(1);
 
     const nextAt = new Date(2024, 1, 3, 4, 5, 6).getTime();

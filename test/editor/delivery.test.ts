@@ -50,8 +50,8 @@ describe("a delivery in the sidebar", () => {
   const focused = () => editor.page.evaluate(() => document.activeElement?.textContent.trim() ?? "");
 
   it("shows what came, from where, and what became of it", async () => {
-    const head = await headOf({ ...done, attempt: 3, replayOf: "earlier" });
-    for (const part of ["/plain on Test", "POST /plain", "203.0.113.9", "GitHub", "push", "72d3162e-cc78-11e3", "0f3c1b2a", "earlier", catalogText("tab.state.succeeded")]) {
+    const head = await headOf({ ...done, attempt: 3, replayOf: "earlier", replayedBy: "later" });
+    for (const part of ["/plain on Test", "POST /plain", "203.0.113.9", "GitHub", "push", "72d3162e-cc78-11e3", "0f3c1b2a", "earlier", "later", catalogText("tab.state.succeeded")]) {
       head.should.containEql(part);
     }
     head.should.match(/\b12\s?ms\b/);

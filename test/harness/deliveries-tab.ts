@@ -34,6 +34,7 @@ export function summary(given: Partial<Summary> & { id: string }): Summary {
     nextAt: null,
     pause: null,
     replayOf: null,
+    replayedBy: null,
     duplicateOf: null,
     isTest: false,
     cause: null,

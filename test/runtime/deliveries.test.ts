@@ -82,7 +82,7 @@ describe("a delivery", () => {
       ...{ id: reply.id, node: "orders", state: "succeeded", status: 200, reason: null, fix: null, cause: null },
       ...{ method: "POST", path: "/orders", ip: "127.0.0.1", sender: null, event: null, senderId: null },
       ...{ words: '{"a":1}', size: 7, attempt: 1, maxAttempts: null, nextAt: null, pause: null },
-      ...{ replayOf: null, duplicateOf: null, isTest: false },
+      ...{ replayOf: null, replayedBy: null, duplicateOf: null, isTest: false },
     });
     const detail = await shown.detail(summary.id);
     should(detail).containDeep(summary);
@@ -331,7 +331,7 @@ describe("a delivery", () => {
     await post("/broken");
     const { id } = await failed("broken");
     const again = await replayed(id);
-    should(await shown.find((each) => each.id === id)).containDeep({ state: "succeeded" });
+    should(await shown.find((each) => each.id === id)).containDeep({ state: "succeeded", replayedBy: again });
     await shown.find((each) => each.id === again && each.state === "failed");
     const answered = await replayed((await shown.find(({ node }) => node === "answered")).id);
     await shown.find((each) => each.id === answered && each.state === "succeeded");

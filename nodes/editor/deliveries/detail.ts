@@ -141,7 +141,7 @@ export class OpenDelivery {
   }
 
   #listProperties(summary: Summary): [name: string, value: string | HTMLElement][] {
-    const { node, sender, size, milliseconds, attempt, replayOf, duplicateOf } = summary;
+    const { node, sender, size, milliseconds, attempt, replayOf, replayedBy, duplicateOf } = summary;
     const nodeText = node === null ? text("delivery.noNode") : createNodeLink(node);
     const isMeant = isElsewhere(summary) && node !== null;
     const rows = {
@@ -157,6 +157,7 @@ export class OpenDelivery {
       took: milliseconds === null ? null : durationText(milliseconds),
       attempt: attemptText(summary) ?? (attempt > 1 ? String(attempt) : null),
       replayOf: replayOf && this.#createDeliveryLink(replayOf),
+      replayedBy: replayedBy && this.#createDeliveryLink(replayedBy),
       duplicateOf: duplicateOf && this.#createDeliveryLink(duplicateOf),
     };
     const names = Object.keys(rows) as (keyof typeof rows)[];

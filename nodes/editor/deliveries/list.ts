@@ -226,13 +226,14 @@ function renewRow(row: ListRow | undefined, delivery: Summary): ListRow {
 
 /** Reason of a failure, event, first words, or method and path. */
 function describeWhat(delivery: Summary): string {
-  const { cause, state, event, words, method, path, replayOf, isTest } = delivery;
+  const { cause, state, event, words, method, path, replayOf, replayedBy, isTest } = delivery;
   const request = `${method} ${path}`;
   const reason = cause && formatReason(cause, text);
   // Without an endpoint, the path says most.
   const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
   const what = why ?? event ?? words ?? request;
   if (state === "retrying") return `${attemptText(delivery) ?? ""}: ${what}`;
+  if (replayedBy !== null) return text("tab.replayedBy", { what });
   if (isTest) return text("tab.testRequest", { what });
   return replayOf === null ? what : text("tab.replayOf", { what });
 }
