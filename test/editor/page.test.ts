@@ -222,6 +222,7 @@ describe("the page of deliveries", () => {
     it("asks for user and password, says when they are wrong, and lets the user out again", async () => {
       const each = await open();
       await each.text("page.needed").waitFor();
+      (await each.button("delivery.cancel").isVisible()).should.be.false();
       (await each.page.locator("main").innerText()).should.not.containEql("order");
       await each.logIn("admin", "wrong");
       await each.text("page.wrong").waitFor();
@@ -282,6 +283,9 @@ describe("the page of deliveries", () => {
       const each = await open();
       await each.list.notice.filter({ hasText: catalogText("tab.empty") }).waitFor();
       (await each.button("tab.failed.open").isVisible()).should.be.false();
+      await each.button("page.logIn").click();
+      await each.button("delivery.cancel").click();
+      await each.list.notice.filter({ hasText: catalogText("tab.empty") }).waitFor();
       await each.button("page.logIn").click();
       await each.logIn("admin", "right");
       await each.button("tab.failed.open").waitFor();

@@ -10,8 +10,17 @@ export class LoginView {
   readonly element: HTMLFormElement;
   readonly #inputs: readonly HTMLInputElement[];
 
-  /** @param done called when the user may see deliveries */
-  constructor({ type, prompts = [] }: LoginForm, hasEditor: boolean, translate: Translate, done: () => void) {
+  /**
+   * @param done called when the user may see deliveries
+   * @param cancel called when the user does not want to log in; missing where that leads nowhere
+   */
+  constructor(
+    { type, prompts = [] }: LoginForm,
+    hasEditor: boolean,
+    translate: Translate,
+    done: () => void,
+    cancel: (() => void) | undefined,
+  ) {
     const byPassword = type === "credentials" && prompts.some((prompt) => prompt.type === "password");
     const createInput = (name: string, label: string, isHidden: boolean, autocomplete: string) => {
       const id = `webhook-page-${name}`;
@@ -27,14 +36,19 @@ export class LoginView {
     this.#inputs = rows.map(([, input]) => input);
     const failure = create("p", { class: "webhook-delivery-error", role: "alert" });
     const intro = byPassword ? "page.needed" : hasEditor ? "page.elsewhere" : "page.noEditor";
-    const button = create("button", { class: smallButton }, translate("page.logIn"));
+    const buttons = create("div", {}, create("button", { class: smallButton }, translate("page.logIn")));
+    if (cancel) {
+      const button = create("button", { type: "button", class: smallButton }, translate("delivery.cancel"));
+      button.addEventListener("click", cancel);
+      buttons.append(" ", button);
+    }
     this.element = create(
       "form",
       { class: "webhook-page-login" },
       createNote(translate(intro)),
       ...rows.flat(),
       failure,
-      button,
+      buttons,
     );
     let isBusy = false;
     const submit = async () => {

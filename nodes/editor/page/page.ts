@@ -42,7 +42,7 @@ class Page {
     document.documentElement.lang = setup.language;
     document.title = translate("tab.label");
     this.#logIn = createButton("fa-user", translate("page.logIn"));
-    this.#logIn.addEventListener("click", () => this.#showLogin());
+    this.#logIn.addEventListener("click", () => this.#showLogin(() => void this.#begin()));
     this.#logOut = createButton("fa-sign-out", translate("page.logOut"));
     this.#logOut.addEventListener("click", () => void logOut().then(() => location.reload()));
     const header = create(
@@ -80,12 +80,14 @@ class Page {
     this.#main.replaceChildren(this.#deliveries.element);
   }
 
-  #showLogin(): void {
+  /** @param cancel shows what can be seen without a login */
+  #showLogin(cancel?: () => void): void {
     if (this.#main.querySelector("form")?.classList.contains("webhook-page-login")) return;
     this.#deliveries?.stop();
     this.#deliveries = undefined;
     this.#showUser(undefined);
-    const login = new LoginView(this.#login, this.#hasEditor, this.#host.translate, () => void this.#begin());
+    const done = () => void this.#begin();
+    const login = new LoginView(this.#login, this.#hasEditor, this.#host.translate, done, cancel);
     this.#main.replaceChildren(login.element);
     login.focus();
   }
