@@ -111,11 +111,11 @@ const beginning: Position = { at: 0, id: "" };
 
 function parseGroup(body: unknown): { group: Omit<FailureGroup, "count">; after: Position } {
   const { node, error, last, after = null } = { ...(body as Readonly<Record<string, unknown>>) };
-  const position = typeof after === "string" ? parsePosition(after) : beginning;
-  if (typeof node !== "string" || typeof error !== "string" || typeof last !== "number" || !position) {
+  const position = typeof after === "string" ? parsePosition(after) : after === null ? beginning : undefined;
+  if (typeof node !== "string" || typeof error !== "string" || !Number.isSafeInteger(last) || !position) {
     throw new BadRequest("{ node, error, last, after }");
   }
-  return { group: { node, error, last }, after: position };
+  return { group: { node, error, last: Number(last) }, after: position };
 }
 
 /** Empty counts as missing. */

@@ -79,6 +79,8 @@ function rowsOf({ accepted, refused, all }: Awaited<ReturnType<typeof meetReques
     ["get failures", 200, { search: "?node=late" }],
     ["post failures/replay", 200, { body: { node: "late", error: "HTTP 504", last: Date.now() } }],
     ["post failures/replay", 400, { body: {} }],
+    ["post failures/replay", 400, { body: { node: "late", error: "HTTP 504", last: 1e15, after: 5 } }],
+    ["post failures/replay", 400, { body: '{ "node": "late", "error": "HTTP 504", "last": 1e400 }' }],
     ["get session", 200],
     ["get nodes", 200],
     ["get changes", 200],
@@ -120,7 +122,7 @@ describe("docs/openapi.json", () => {
   const call = async (nodeRed: NodeRed, [operation, status, { id = "nobody", search = "", body } = {}]: Row) => {
     const [method = "", path = ""] = operation.split(" ");
     const url = nodeRed.admin(`/webhook-trigger/${path.replace(/\{\w+\}/, id)}${search}`);
-    const reply = await send(url, { method: method.toUpperCase(), headers: operator, body: body === undefined ? "" : JSON.stringify(body) });
+    const reply = await send(url, { method: method.toUpperCase(), headers: operator, body: typeof body === "string" ? body : body === undefined ? "" : JSON.stringify(body) });
     should([operation, id, reply.status, deviationsOf(operation, reply)]).eql([operation, id, status, ""]);
     const { request } = operations.get(operation) ?? {};
     if (status < 300 && body !== undefined) errorsOf(request?.["application/json"]?.schema ?? false, body).should.equal("");
