@@ -2,7 +2,7 @@
 
 import type { Node, NodeAPI } from "node-red";
 import type { SavedWatch, WatchEvent } from "../config/watch";
-import { clientPackages } from "../deliveries/bullmq/server";
+import { clientPackages } from "../config/stores";
 import type { Pause } from "../deliveries/delivery";
 import type { StoreTrouble } from "../deliveries/queue";
 import { formatFix, formatReason, formatSentence, type Translate } from "../deliveries/summary";

@@ -18,7 +18,7 @@ import type {
 import { toDuration } from "./diagnosis";
 import { FetchFailure } from "./fetch-published";
 import type { Handshakes } from "./handshakes";
-import type { JwtKeys } from "./jwt-keys";
+import { createJwtKeys, type JwtKeys } from "./jwt-keys";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
 import { fieldValues, type RequestHead } from "./signature/fields";
@@ -33,6 +33,19 @@ type Claims = Readonly<Record<string, unknown>>;
 /** Loaded with the first request that needs it; its own modules are ECMAScript's. */
 let loading: Promise<typeof import("jose")> | undefined;
 const loadJose = () => (loading ??= import("jose"));
+
+/**
+ * @param handshakes of the sender, if it has some
+ * @returns nothing where the public key is none
+ */
+export function createJwtAuthenticator(
+  access: JwtAccess,
+  testCredentials: NodeTestCredentials,
+  handshakes: Handshakes | undefined,
+): JwtAuthenticator | undefined {
+  const keys = createJwtKeys(access);
+  return keys && new JwtAuthenticator(access, keys, testCredentials, handshakes);
+}
 
 export class JwtAuthenticator implements Authenticator {
   readonly methods: readonly string[];

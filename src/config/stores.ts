@@ -1,7 +1,18 @@
 // The settings of where deliveries are stored, and what of them.
 
 import type { ClusterNode, RedisOptions } from "ioredis";
+import { isBuiltin } from "node:module";
 import { isObject } from "./fields";
+
+/** The name of the file of deliveries in its folder. */
+export const fileName = "webhook-trigger.sqlite";
+/** The packages of `npm install` for deliveries on a server. */
+export const clientPackages = "bullmq ioredis";
+
+/** Node.js has SQLite without a flag from 22.13 on. */
+export function sqliteIsHere(): boolean {
+  return isBuiltin("node:sqlite");
+}
 
 /** In a file of this instance, on a server that all instances share, or nowhere: as Node.js and the settings allow. */
 export type StoreKind = "file" | "server" | "none";

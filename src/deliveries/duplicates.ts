@@ -2,9 +2,8 @@
 
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import type { Scheme, Sender } from "../auth/senders/sender";
+import { coversBody, type Scheme, type Sender } from "../auth/senders/sender";
 import { Fields, type RequestHead } from "../auth/signature/fields";
-import { coversBody } from "../auth/signature/scheme";
 import type { DuplicatePolicy } from "../config/parse";
 import type { DuplicateKey } from "../config/fields";
 import { memoryBudget } from "../request/body";

@@ -1,7 +1,9 @@
 // The stores of deliveries: a log in memory, and the queue of guaranteed delivery.
 
 import type { NodeAPI } from "node-red";
-
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join } from "node:path";
 import type { RateCounter } from "../auth/limits";
 import type { Redactor } from "../auth/redactor";
 import { getSettings } from "../config/node-red";
@@ -12,11 +14,12 @@ import {
   type DeliverySettings,
   type StoreKind,
   chooseStore,
+  clientPackages,
+  fileName,
   parseDeliverySettings,
   parseStoreSettings,
+  sqliteIsHere,
 } from "../config/stores";
-import { BullQueue } from "../deliveries/bullmq/bull-queue";
-import { clientPackages } from "../deliveries/bullmq/server";
 import type { Delivery, Pause } from "../deliveries/delivery";
 import { DeliveryLog, ignoreTrouble, type LogTarget, RecentStarts } from "../deliveries/delivery-log";
 import {
@@ -29,10 +32,11 @@ import {
   type StoreTrouble,
 } from "../deliveries/queue";
 import { MemoryLog } from "../deliveries/memory-log";
-import { SqliteQueue } from "../deliveries/sqlite/sqlite-queue";
-import { sqliteIsHere } from "../deliveries/sqlite/tables";
 import { problems } from "../request/problem";
 import type { Outcomes } from "./outcomes";
+
+/** Loads an engine when it is needed: most Node-REDs need none. An `import()` would be late, as a node starts at once. */
+const load = createRequire(__filename);
 
 /** Loads are reported at most this often, in ms. */
 const loadIntervalMs = 250;
@@ -60,7 +64,9 @@ export class DeliveryStores {
   readonly #keepsBodies: boolean;
   /** Missing where the settings switch the list off. */
   readonly #log: MemoryLog | undefined;
-  readonly #queue: DeliveryQueue;
+  readonly #createQueue: () => DeliveryQueue;
+  /** Whether it may have deliveries before it was opened. */
+  readonly #wasUsed: () => boolean;
   /** Whether the settings name a store, which then has the deliveries of all nodes. */
   readonly #isConfigured: boolean;
   #opened: DeliveryQueue | undefined;
@@ -105,13 +111,21 @@ export class DeliveryStores {
     if (keep !== 0) this.#log = new MemoryLog(changed, keep, bytes);
     const limits = bytes === undefined ? {} : { maxBytes: bytes };
     if ("type" in store && store.type === "bullmq") {
+      const { BullQueue } = load("../deliveries/bullmq/bull-queue") as typeof import("../deliveries/bullmq/bull-queue");
       const queue = new BullQueue({ ...store, ...limits });
       this.rates = queue.rates;
-      this.#queue = queue;
+      this.#createQueue = () => queue;
+      this.#wasUsed = () => true;
       setInterval(() => this.#readLoads(), loadPollMs).unref();
     } else {
-      const folder = "folder" in store ? store.folder : undefined;
-      this.#queue = new SqliteQueue(folder ?? userDir, limits);
+      const { folder = userDir } = "folder" in store ? store : {};
+      this.#createQueue = () => {
+        const { SqliteQueue } = load(
+          "../deliveries/sqlite/sqlite-queue",
+        ) as typeof import("../deliveries/sqlite/sqlite-queue");
+        return new SqliteQueue(folder, limits);
+      };
+      this.#wasUsed = () => existsSync(join(folder, fileName));
     }
   }
 
@@ -166,8 +180,7 @@ export class DeliveryStores {
 
   /** Whether the queue may have deliveries, also of nodes without guaranteed delivery by now. */
   get hasQueue(): boolean {
-    if (this.#opened || this.#queue.isShared) return true;
-    return this.#queue instanceof SqliteQueue && this.#queue.exists;
+    return this.#opened !== undefined || this.#wasUsed();
   }
 
   /**
@@ -225,12 +238,13 @@ export class DeliveryStores {
   }
 
   #open(): DeliveryQueue {
+    const queue = this.#createQueue();
     // It reports its troubles and goes on trying.
-    this.#queue.open(this.#events).catch((error: unknown) => {
+    queue.open(this.#events).catch((error: unknown) => {
       if (!(error instanceof StoreError)) throw error;
     });
-    if (this.#areFlowsRunning) this.#queue.release();
-    return this.#queue;
+    if (this.#areFlowsRunning) queue.release();
+    return queue;
   }
 }
 

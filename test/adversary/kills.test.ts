@@ -1,5 +1,5 @@
 import should from "should";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
 import { killAgainAndAgain, type Plan } from "../harness/kills";
 
 /** In how many requests at once, and how often, it is killed: `npm run kills` does so a hundred times. */

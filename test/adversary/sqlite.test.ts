@@ -15,10 +15,11 @@ import {
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import should from "should";
+import { fileName, sqliteIsHere } from "../../src/config/stores";
 import { StoreError, type StoreTrouble } from "../../src/deliveries/queue";
 import { maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
-import { fileName, type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
-import { openDatabase, sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
+import { openDatabase } from "../../src/deliveries/sqlite/tables";
 import type { State } from "../../src/deliveries/delivery";
 import { bodyOf, bytes, delivered } from "../harness/deliveries";
 import { Fault, Faults, faultyWorker } from "../harness/faults";

@@ -2,7 +2,7 @@ import should from "should";
 import type { NodeReport } from "../../src/admin/node-health";
 import type { SenderId } from "../../src/auth/senders/table";
 import { defaults } from "../../src/config/fields";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
 import { catalogText, type Editor, type Section } from "../harness/browser";
 import { type HandlingField, handlingFields, webhook, webhookFlow } from "../harness/flow";
 import { openEditor } from "../harness/stage";

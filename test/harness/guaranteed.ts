@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
 import type { DeliveryQueue } from "../../src/deliveries/queue";
 import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
 import { webhook } from "./flow";
 import { Listener } from "./listener";
 import type { NodeRed, Options } from "./node-red";

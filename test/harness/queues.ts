@@ -5,7 +5,7 @@ import { BullQueue } from "../../src/deliveries/bullmq/bull-queue";
 import type { Delivery, StoredDelivery } from "../../src/deliveries/delivery";
 import type { AttemptResult, Consumer, DeliveryQueue } from "../../src/deliveries/queue";
 import { SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
 import { delivered as stored } from "./deliveries";
 import { Listener } from "./listener";
 import { temporaryFolder } from "./package";

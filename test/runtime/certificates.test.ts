@@ -1,5 +1,5 @@
 import should from "should";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
 import { type CertifiedKey, createCertificate } from "../harness/certificates";
 import { signPaypal, signSns, topicArn, webhookId } from "../harness/certified";
 import { moduleOf } from "../harness/fixtures";

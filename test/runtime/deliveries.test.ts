@@ -4,7 +4,7 @@ import { gzipSync } from "node:zlib";
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { maxShownBytes } from "../../src/deliveries/lists";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { formOf, typeOf } from "../harness/forms";

@@ -1,6 +1,6 @@
 import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, webhook } from "../harness/flow";
 import { guaranteed } from "../harness/guaranteed";

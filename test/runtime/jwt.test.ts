@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import should from "should";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
 import { tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
 import { createKeyPair, sharedKey, signToken, type TokenKey } from "../harness/jwt";

@@ -1,5 +1,5 @@
 import should from "should";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
 import { moduleOf, settingsOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { endHeld, guaranteed } from "../harness/guaranteed";

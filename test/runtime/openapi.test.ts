@@ -1,6 +1,6 @@
 import should from "should";
 import document from "../../docs/openapi.json";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
 import { exportsOf, settingsOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { endHeld, guaranteed, storeIn } from "../harness/guaranteed";

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import catalog from "../../locales/en-US/webhook-trigger.json";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
 import { settingsOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";

@@ -1,9 +1,10 @@
 import should from "should";
-import { sqliteIsHere } from "../../src/deliveries/sqlite/tables";
+import { sqliteIsHere } from "../../src/config/stores";
+import { topicArn } from "../harness/certified";
 import { bearer, tab, webhook } from "../harness/flow";
 import { formOf, typeOf } from "../harness/forms";
 import { send } from "../harness/http";
-import { loadedPackages, withModules } from "../harness/modules";
+import { loadedFiles, loadedPackages, withModules } from "../harness/modules";
 import { NodeRed } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 import { until } from "../harness/until";
@@ -11,10 +12,13 @@ import { until } from "../harness/until";
 /** What the node needs for each endpoint, whatever it is set to. */
 const always = ["bytes", "cookie-parser", "cors"];
 
+const credentials = { secret: "a secret of 32 bytes or some more" };
+const byJwt = { verificationMethod: "jwt", keySource: "secret", issuer: "me", audience: "you", credentials };
+const signed = { verificationMethod: "signature", credentials };
+
 describe("a small machine", () => {
   it("loads a library when something needs it, and none for an endpoint with a token", async () => {
-    const shared = { verificationMethod: "jwt", keySource: "secret", issuer: "me", audience: "you" };
-    const jwt = webhook("jwt", "/jwt", { ...shared, credentials: { secret: "a secret of 32 bytes or some more" } });
+    const jwt = webhook("jwt", "/jwt", byJwt);
     const safe = webhook("safe", "/safe", { guaranteed: true });
     const nodeRed = await NodeRed.start({ flow: tab(webhook("orders", "/orders"), jwt), env: withModules });
     try {
@@ -36,6 +40,30 @@ describe("a small machine", () => {
       if (!sqliteIsHere()) return;
       await nodeRed.deploy(tab(safe));
       await loads("prom-client", "busboy", "jose", "node:sqlite");
+    } finally {
+      await nodeRed.stop();
+    }
+  });
+
+  it("loads what only some endpoints need when there is such an endpoint", async () => {
+    const needs = {
+      "auth/jwt": byJwt,
+      "auth/certificates": {
+        ...signed,
+        sender: "amazon-sns",
+        senderSettings: { topicArn },
+      },
+      "auth/signature/signature-authenticator": { ...signed, sender: "github" },
+      ...(sqliteIsHere() && { "deliveries/sqlite/sqlite-queue": { guaranteed: true } }),
+    };
+    const files = [...Object.keys(needs), "deliveries/bullmq/bull-queue"];
+    const nodeRed = await NodeRed.start({ flow: tab(webhook("orders", "/orders")), env: withModules });
+    try {
+      should(await loadedFiles(nodeRed, files)).eql([]);
+      for (const [index, fields] of Object.values(needs).entries()) {
+        await nodeRed.deploy(tab(webhook("other", "/other", fields)));
+        should(await loadedFiles(nodeRed, files)).eql(files.slice(0, index + 1));
+      }
     } finally {
       await nodeRed.stop();
     }

@@ -35,6 +35,16 @@ export function usesCertificate({ alg }: Pick<Scheme, "alg">): boolean {
   return alg === "code:sns" || alg === "code:paypal";
 }
 
+/** Whether a signature covers the URL that the sender was given. */
+export function signsUrl({ alg, content }: Pick<Scheme, "alg" | "content">): boolean {
+  return alg === "code:twilio" || content.some((source) => source === "url" || source === "url:hubspot");
+}
+
+/** Whether a signature covers the body; where it does not, one signature is good for any event. */
+export function coversBody({ alg, content }: Pick<Scheme, "alg" | "content">): boolean {
+  return alg === "code:twilio" || content.includes("body");
+}
+
 /** How the secret is written: `ed25519-*` are 32 bytes, `spki-base64` is a DER SubjectPublicKeyInfo (RFC 5280 §4.1). */
 export const keyFormats = ["utf8", "base64", "hex", "ed25519-hex", "ed25519-base64", "spki-base64"] as const;
 type KeyFormat = (typeof keyFormats)[number];

@@ -11,6 +11,7 @@ import {
   plainText,
   type Scheme,
   type Sender,
+  signsUrl,
   type Source,
   timeUnits,
 } from "../senders/sender";
@@ -192,16 +193,6 @@ export function settleScheme(
   const alg = settings.includes("alg") && macAlgorithms.find((name) => name === `hmac-${given.alg}`);
   if (alg) settled = { ...settled, alg, sig: { ...settled.sig, pick: { prefix: `${given.alg}=` } } };
   return signsUrl(settled) && !isPublicUrl(given.publicUrl) ? { rule: "publicUrl" } : settled;
-}
-
-/** Whether a signature covers the URL that the sender was given. */
-export function signsUrl({ alg, content }: Pick<Scheme, "alg" | "content">): boolean {
-  return alg === "code:twilio" || content.some((source) => source === "url" || source === "url:hubspot");
-}
-
-/** Whether a signature covers the body; where it does not, one signature is good for any event. */
-export function coversBody({ alg, content }: Pick<Scheme, "alg" | "content">): boolean {
-  return alg === "code:twilio" || content.includes("body");
 }
 
 function isPublicUrl(url = ""): boolean {

@@ -1,6 +1,7 @@
 // Authentication by signature.
 
 import type { SignatureAccess } from "../../config/parse";
+import type { BrokenRule } from "../../config/fields";
 import { type Problem, problems } from "../../request/problem";
 import type {
   Authenticated,
@@ -11,16 +12,39 @@ import type {
   ReceivedFields,
   RefusedRequestFacts,
 } from "../authenticator";
-import { explainSignature } from "../diagnosis";
-import type { Handshakes } from "../handshakes";
+import { Handshakes } from "../handshakes";
 import { testField } from "../present";
 import { Redactor } from "../redactor";
-import type { Scheme } from "../senders/sender";
-import type { SenderId } from "../senders/table";
+import { type Scheme, schemeForSecret } from "../senders/sender";
+import { type SenderId, senders } from "../senders/table";
 import type { NodeTestCredentials } from "../test-credentials";
 import { byTest } from "../token";
+import { explainSignature } from "./explain-signature";
 import { fieldValues, type RequestHead } from "./fields";
-import type { Verifier } from "./verifier";
+import { parseHandshakes, parseScheme, settleScheme } from "./scheme";
+import { Verifier } from "./verifier";
+
+/** @returns the rule that keeps the endpoint closed */
+export function createSignatureAuthenticator(
+  sender: SenderId,
+  access: SignatureAccess,
+  testCredentials: NodeTestCredentials,
+): Authenticator | { rule: BrokenRule } {
+  const { settings, secret: first, secondSecret: second, verifyToken } = access;
+  const row = senders[sender];
+  const scheme =
+    sender === "custom"
+      ? parseScheme(access.scheme, settings.publicUrl)
+      : settleScheme({ ...row, scheme: schemeForSecret(row, first) }, settings);
+  if ("rule" in scheme) return scheme;
+  const created = Verifier.of(scheme, { first, second }, settings.publicUrl, row.id?.from);
+  const isArmed = settings.arm === true && row.handshakes?.some(({ secretMissing }) => secretMissing) === true;
+  if ("rule" in created && (first !== "" || !isArmed)) return created;
+  const verifier = "rule" in created ? undefined : created;
+  const own = sender === "custom" ? { handshakes: parseHandshakes(access.scheme) ?? [] } : row;
+  const handshakes = new Handshakes(own, { settings, verifyToken, verifier });
+  return new SignatureAuthenticator(access, { sender, scheme, verifier, handshakes }, testCredentials);
+}
 
 interface Signing {
   sender: SenderId;
@@ -30,7 +54,7 @@ interface Signing {
   handshakes: Handshakes;
 }
 
-export class SignatureAuthenticator implements Authenticator {
+class SignatureAuthenticator implements Authenticator {
   readonly missing = problems.signatureMissing;
   readonly methods: readonly string[];
   readonly scheme: Scheme;

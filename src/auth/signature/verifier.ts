@@ -4,10 +4,9 @@ import { createHash, createHmac, type KeyObject } from "node:crypto";
 import { parse, stringify } from "node:querystring";
 import { isSame } from "../digest";
 import type { Authenticated, Credential, RefusalReason } from "../authenticator";
-import type { Scheme, Source, TimeUnit } from "../senders/sender";
+import { coversBody, type Scheme, type Source, type TimeUnit } from "../senders/sender";
 import { createKey, decodeSignature, decodeStrictly, signatureAlgorithms } from "./algorithms";
 import { Fields, isInBody, readForm, type RequestHead, withoutBlanks } from "./fields";
-import { coversBody } from "./scheme";
 
 /** A request with more signatures is refused: each may cost a comparison with each secret. */
 const maxSignatures = 16;

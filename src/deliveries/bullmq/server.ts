@@ -5,9 +5,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { ConnectionSettings } from "../../config/stores";
 import { StoreError, type StoreEvents, type StoreTrouble, type Warning } from "../queue";
 
-/** The packages of `npm install`. */
-export const clientPackages = "bullmq ioredis";
-
 type Client = Redis | Cluster;
 
 /** After a lost connection, all instances are back within so many ms. */

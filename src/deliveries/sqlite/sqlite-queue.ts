@@ -1,8 +1,8 @@
 // The queue of one machine: deliveries in a file of SQLite, and their flows started from this process.
 
-import { existsSync } from "node:fs";
 import { extname, join } from "node:path";
 import type { Pace } from "../../config/parse";
+import { fileName } from "../../config/stores";
 import type { Delivery, Pause, State, StoredDelivery } from "../delivery";
 import { MemoryDuplicates } from "../duplicates";
 import {
@@ -22,8 +22,6 @@ import {
 } from "../queue";
 import { FileThread } from "./file-thread";
 
-/** The name of the file in its folder. */
-export const fileName = "webhook-trigger.sqlite";
 /** The compiled one beside the compiled queue; where TypeScript is run as it is, the worker runs it the same way. */
 const workerFile = join(__dirname, `worker${extname(__filename)}`);
 /** How many are taken from the file in one step. */
@@ -41,7 +39,6 @@ export interface SqliteOptions extends Partial<Retention> {
 export class SqliteQueue implements DeliveryQueue {
   readonly isShared = false;
   readonly duplicates: Duplicates;
-  readonly #path: string;
   readonly #file: FileThread;
   readonly #nodes = new Map<string, NodeQueue>();
   /** Deliveries whose flows the caller has started. */
@@ -54,12 +51,11 @@ export class SqliteQueue implements DeliveryQueue {
     folder: string,
     { worker = workerFile, breakerInterval = breakerIntervalMs, ...retention }: SqliteOptions = {},
   ) {
-    this.#path = join(folder, fileName);
     const running = new Set<string>();
     const memory = new MemoryDuplicates();
     const file = (this.#file = new FileThread(
       worker,
-      { maxAge, maxBytes, ...retention, path: this.#path },
+      { maxAge, maxBytes, ...retention, path: join(folder, fileName) },
       running,
       ({ pauses, keys }) => {
         for (const key of keys) memory.restore(key);
@@ -84,11 +80,6 @@ export class SqliteQueue implements DeliveryQueue {
         return memory.reserve(candidate, (key) => void file.ask("addKey", key).catch(() => undefined));
       },
     };
-  }
-
-  /** Whether there is a file already. */
-  get exists(): boolean {
-    return existsSync(this.#path);
   }
 
   async open(events: StoreEvents): Promise<void> {

@@ -1,7 +1,6 @@
 // The tables of an open file, in the worker. The main thread calls the public methods by name.
 
 import { readFileSync } from "node:fs";
-import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import {
   type Attempt,
@@ -323,11 +322,6 @@ export interface Database {
   exec(sql: string): void;
   prepare(sql: string): Statement;
   close(): void;
-}
-
-/** Node.js has SQLite without a flag from 22.13 on. */
-export function sqliteIsHere(): boolean {
-  return isBuiltin("node:sqlite");
 }
 
 /** @throws an error with the `errcode` of SQLite: https://www.sqlite.org/rescode.html */

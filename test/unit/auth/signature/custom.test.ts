@@ -2,7 +2,8 @@ import { createHmac } from "node:crypto";
 import should from "should";
 import { usesCertificate } from "../../../../src/auth/senders/sender";
 import { senderIds, senders } from "../../../../src/auth/senders/table";
-import { coversBody, parseScheme } from "../../../../src/auth/signature/scheme";
+import { coversBody } from "../../../../src/auth/senders/sender";
+import { parseScheme } from "../../../../src/auth/signature/scheme";
 import { Verifier } from "../../../../src/auth/signature/verifier";
 import { outcomeOf } from "../../../harness/verification";
 
