@@ -1,8 +1,8 @@
 // The dispatcher: endpoints stand where an `http in` node would, behind all guards.
 
-import cookieParser from "cookie-parser";
 import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
 import type { ServerResponse } from "node:http";
+import { createRequire } from "node:module";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { sendProblem } from "../flow/reply";
 import { hasCaseOf, readParameters } from "../request/path-patterns";
@@ -28,8 +28,15 @@ interface DispatcherOptions extends Services {
 
 /** Matches every path. It is a route because a middleware may leave its route. */
 const anyPath = /^/;
-/** As core's `http in` does for its middleware. */
-const parseCookies = cookieParser();
+/** Loads what only middleware needs. An `import()` would be late, as an endpoint has its place in the order at once. */
+const load = createRequire(__filename);
+
+/** Middleware, with cookies parsed for it as core's `http in` does. */
+function withCookies(middleware: readonly RequestHandler[]): readonly RequestHandler[] {
+  if (middleware.length === 0) return middleware;
+  const cookieParser = load("cookie-parser") as typeof import("cookie-parser");
+  return [cookieParser(), ...middleware];
+}
 
 /** A layer and the endpoints served in it, which were opened one after the other. */
 interface LayerPlace {
@@ -105,8 +112,8 @@ export class Dispatcher {
     const { nodes, cors } = this.#options;
     const place: LayerPlace = { endpoints: new Set(), middleware, layer: undefined };
     const match: RequestHandler = (request, response, next) => this.#match(place, request, response, next);
-    const between = [...middleware, ...(cors ? [this.#crossOrigin] : [])];
-    nodes.all(anyPath, match, parseCookies, ...between, this.#handle, this.#fail as unknown as RequestHandler);
+    const between = [...withCookies(middleware), ...(cors ? [this.#crossOrigin] : [])];
+    nodes.all(anyPath, match, ...between, this.#handle, this.#fail as unknown as RequestHandler);
     place.layer = getLayers(nodes).at(-1);
     const former = this.#last;
     this.#last = place;

@@ -1,9 +1,9 @@
 // Adds the layers of this package to Node-RED's web server.
 
-import corsPackage from "cors";
 import type { Express, RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import { createRequire } from "node:module";
 import { getParent, type HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
 import { parseTarget, type Target } from "../request/target";
@@ -27,6 +27,9 @@ interface FrontOptions extends Services {
   /** Whether the saved flows have a node with this path key and method. */
   readonly isConfigured: (key: string, method: string) => boolean;
 }
+
+/** Loads what only some settings need. An `import()` would be late, as the layers have their places from the start. */
+const load = createRequire(__filename);
 
 /**
  * Three kinds of layers: the entry in the app that contains Node-RED's apps, the raw body in front of the admin app's
@@ -54,7 +57,7 @@ export class HttpFront {
       isOurs: (layer) => this.#ours.has(layer) || this.#dispatcher.isOurs(layer),
       getLayer: (endpoint) => this.#dispatcher.getLayer(endpoint),
     });
-    const cors = httpNodeCors ? (corsPackage(httpNodeCors) as RequestHandler) : undefined;
+    const cors = httpNodeCors ? ((load("cors") as typeof import("cors"))(httpNodeCors) as RequestHandler) : undefined;
     const common = { ...options, rule: this.#rule, cors, makeExchange: this.#makeExchange };
     this.#dispatcher = new Dispatcher({ ...common, nodes });
     if (root) this.#addEntry(root, common);

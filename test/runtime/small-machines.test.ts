@@ -10,7 +10,7 @@ import { ShownDeliveries } from "../harness/shown-deliveries";
 import { until } from "../harness/until";
 
 /** What the node needs for each endpoint, whatever it is set to. */
-const always = ["bytes", "cookie-parser", "cors"];
+const always = ["bytes"];
 
 const credentials = { secret: "a secret of 32 bytes or some more" };
 const byJwt = { verificationMethod: "jwt", keySource: "secret", issuer: "me", audience: "you", credentials };
@@ -64,6 +64,17 @@ describe("a small machine", () => {
         await nodeRed.deploy(tab(webhook("other", "/other", fields)));
         should(await loadedFiles(nodeRed, files)).eql(files.slice(0, index + 1));
       }
+    } finally {
+      await nodeRed.stop();
+    }
+  });
+
+  it("loads what only some settings need with these settings", async () => {
+    const settings = { httpNodeCors: { origin: "*" } };
+    const code = "httpNodeMiddleware: (request, response, next) => next()";
+    const nodeRed = await NodeRed.start({ flow: tab(webhook("orders", "/orders")), settings, code, env: withModules });
+    try {
+      (await loadedPackages(nodeRed)).sort().should.eql([...always, "cookie-parser", "cors"]);
     } finally {
       await nodeRed.stop();
     }
