@@ -34,5 +34,5 @@ export async function starting(): Promise<void> {
   await nodeRed.stop();
   const figure = "loaded then, of BullMQ, SQLite, jose, busboy, prom-client, cookie-parser and cors";
   // `test/runtime/small-machines.test.ts` says which they must be.
-  show(figure, loaded.join(", "));
+  show(figure, loaded.join(", ") || "none");
 }

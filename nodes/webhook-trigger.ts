@@ -4,7 +4,7 @@ import type { Node, NodeAPI, NodeDef } from "node-red";
 import { pushChanges, serveDeliveries } from "../src/admin/deliveries-api";
 import { Observers } from "../src/admin/observers";
 import { servePage } from "../src/admin/page";
-import { serveTestRequests } from "../src/admin/test-requests";
+import { addRoute } from "../src/admin/routes";
 import { createAuthenticator } from "../src/auth/create-authenticator";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { TestCredentials } from "../src/auth/test-credentials";
@@ -32,7 +32,7 @@ import { DeployGate } from "../src/flow/deploy-gate";
 import { createEndpoint, type Endpoint } from "../src/flow/endpoint";
 import { ConfiguredPaths, EndpointRegistry } from "../src/flow/endpoints";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
-import { Replays } from "../src/flow/replays";
+import type { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
 import { trustsEveryProxy } from "../src/http/express";
 import { HttpFront } from "../src/http/front";
@@ -106,10 +106,20 @@ function prepare(RED: NodeAPI) {
     push();
   });
   const limit = getBodyLimitBytes(RED);
-  const replays = new Replays(RED, registry, deployGate);
-  serveDeliveries(RED, stores, replays);
+  // Loaded when the editor asks for something.
+  let replays: Promise<Replays> | undefined;
+  const loadReplays = async () => {
+    const { Replays } = await import("../src/flow/replays.js");
+    return new Replays(RED, registry, deployGate);
+  };
+  serveDeliveries(RED, stores, async () => (replays ??= loadReplays()));
   const testCredentials = new TestCredentials();
-  serveTestRequests(RED, { deployGate, nodes: observers.nodes, stores, testCredentials });
+  addRoute(RED, "post", ":id/test", async (request) => {
+    const { sendTestRequest } = await import("../src/admin/test-requests.js");
+    return {
+      body: await sendTestRequest(RED, { deployGate, nodes: observers.nodes, stores, testCredentials }, request),
+    };
+  });
   const isConfigured = (key: string, method: string) => configured.accepts(key, method);
   const missed = new MissedRequests(RED, {
     registry,

@@ -1,7 +1,6 @@
 // The admin API of deliveries and of queues, and the push that makes open editors fetch them again.
 
 import type { Node, NodeAPI } from "node-red";
-import { groupFailures } from "../deliveries/failures";
 import { finished, type State, unfinished } from "../deliveries/delivery";
 import {
   describeDelivery,
@@ -39,8 +38,12 @@ export function pushChanges(RED: NodeAPI): () => void {
 
 type Stores = Pick<DeliveryStores, "lists" | "loads" | "queue" | "paused">;
 
-/** Serves the deliveries, and pauses and resumes nodes. */
-export function serveDeliveries(RED: NodeAPI, stores: Stores, replays: Replays): void {
+/**
+ * Serves the deliveries, and pauses and resumes nodes.
+ *
+ * @param loadReplays always the same ones; not needed before there are deliveries
+ */
+export function serveDeliveries(RED: NodeAPI, stores: Stores, loadReplays: () => Promise<Replays>): void {
   const means = { translate: RED._, paused: (node: string) => stores.paused(node) };
   addRoute(RED, "get", "deliveries", async ({ query }) => {
     const { deliveries, next } = await listPage(stores.lists, parseQuery(query));
@@ -53,6 +56,7 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, replays: Replays):
   addRoute(RED, "get", "deliveries/:id", async ({ params: { id } }) => {
     const found = await findDelivery(stores.lists, id);
     if (!found) return notFound;
+    const replays = await loadReplays();
     const body: Detail = { ...describeDelivery(found.stored, means), ...(await replays.payloadToShow(found.stored)) };
     return { body };
   });
@@ -60,16 +64,17 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, replays: Replays):
     const changed = parseChanged(body);
     const found = await findDelivery(stores.lists, id);
     if (!found) return notFound;
-    const outcome = await replays.replay(found.stored, found.list, changed);
+    const outcome = await (await loadReplays()).replay(found.stored, found.list, changed);
     if (typeof outcome === "object") return { body: outcome };
     return { status: conflict, body: { code: outcome, message: RED._(`replay.${outcome}`) } };
   });
   addRoute(RED, "get", "failures", async ({ query }) => {
+    const { groupFailures } = await import("../deliveries/failures.js");
     return { body: await groupFailures(stores.lists, textIn(query, "node")) };
   });
   addRoute(RED, "post", "failures/replay", async ({ body: asked }) => {
     const { group, after } = parseGroup(asked);
-    const { replayed, left, next } = await replays.replayGroup(stores.lists, group, after);
+    const { replayed, left, next } = await (await loadReplays()).replayGroup(stores.lists, group, after);
     const body: GroupReplay = {
       replayed,
       left: Array.from(left, ([code, count]) => ({ code, message: RED._(`replay.${code}`), count })),

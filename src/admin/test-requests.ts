@@ -20,7 +20,6 @@ import { type DeployGate, holdTimeoutMs } from "../flow/deploy-gate";
 import { findOutput } from "../flow/message";
 import type { DeliveryStores } from "../flow/stores";
 import type { NodeHealths } from "./node-health";
-import { addRoute } from "./routes";
 
 /** How long a reply may take, in ms: longer than a request may be held during a deploy. */
 const maxWaitMs = holdTimeoutMs + 5000;
@@ -44,24 +43,18 @@ interface TestServices {
 }
 
 /**
- * Sends test requests through the real endpoint and everything in front of it. Since something else may answer, they
- * carry a test credential instead of the token.
+ * Sends a test request through the real endpoint and everything in front of it. Since something else may answer, it
+ * carries a test credential instead of the token.
+ *
+ * @param asked names a delivery if its body is to be sent instead of the default one
  */
-export function serveTestRequests(RED: NodeAPI, services: TestServices): void {
-  addRoute(RED, "post", ":id/test", async (request) => {
-    const { delivery } = (request.body ?? {}) as { delivery?: unknown };
-    return { body: await test(RED, services, request, delivery) };
-  });
-}
-
-/** @param delivery the id of a delivery whose body is sent; missing: the default body */
-async function test(
+export async function sendTestRequest(
   RED: NodeAPI,
   { deployGate, nodes, stores, testCredentials }: TestServices,
   asked: Request<{ id: string }>,
-  delivery: unknown,
 ): Promise<TestResult> {
   const { id } = asked.params;
+  const { delivery } = (asked.body ?? {}) as { delivery?: unknown };
   // During a deploy nodes come and go.
   if (!(await deployGate.wait())) return { outcome: "deploying" };
   const health = nodes.get(id);

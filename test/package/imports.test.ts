@@ -20,7 +20,8 @@ const imports = new Map(
 function importsOf(file: string): string[] {
   const { importedFiles } = ts.preProcessFile(readFileSync(join(root, file), "utf8"));
   const names = importedFiles.map(({ fileName }) => fileName).filter((name) => name.startsWith("."));
-  return names.map((name) => posix.join(file, "..", name));
+  // An `import()` names the compiled file.
+  return names.map((name) => posix.join(file, "..", name.replace(/\.js$/, "")));
 }
 
 /** What leads from a file back to a file that is on the way already. */
