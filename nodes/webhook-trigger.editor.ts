@@ -34,7 +34,7 @@ import { prepareSections, showSections } from "./editor/form/sections";
 import { fillInNew, prepareSender, showSettings, showWhere } from "./editor/form/sender";
 import { prepareStatus } from "./editor/form/status";
 import { hideResult, prepareTestRequest } from "./editor/form/test-request";
-import { type Editor, fitTray } from "./editor/host";
+import { type Editor, fitTray } from "./editor/node-red";
 import { registerWatch } from "./editor/watch";
 
 declare const RED: Editor;

@@ -15,7 +15,7 @@ import {
   type SavedCredentials,
   type SavedFields,
 } from "../src/config/fields";
-import { adminRule, parseBaseUrl } from "../src/config/host";
+import { adminRule, parseBaseUrl } from "../src/config/roots";
 import {
   getBodyLimitBytes,
   getMemoryBytes,

@@ -1,7 +1,7 @@
 // The node type `webhook-watch` in the editor.
 
 import { type SavedWatch, watchDefaults, watchEvents } from "../../src/config/watch";
-import { type Editor, type EditorNode, fitTray } from "./host";
+import { type Editor, type EditorNode, fitTray } from "./node-red";
 
 declare const RED: Editor;
 

@@ -2,7 +2,7 @@
 
 import type { RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
-import { permissions } from "../config/host";
+import { permissions } from "../config/roots";
 import type { Outcomes } from "../flow/outcomes";
 import { problems } from "../request/problem";
 import type { NodeHealth, NodeHealths } from "./node-health";

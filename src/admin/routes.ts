@@ -2,7 +2,7 @@
 
 import type { Request } from "express";
 import type { NodeAPI } from "node-red";
-import { permissions } from "../config/host";
+import { permissions } from "../config/roots";
 import { StoreError } from "../deliveries/queue";
 
 /** What a route answers; without a body its status only. */

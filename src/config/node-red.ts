@@ -5,7 +5,7 @@ import type { CorsOptions } from "cors";
 import type { Express, RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
 import type { Server } from "node:http";
-import type { Roots } from "./host";
+import type { Roots } from "./roots";
 import { normalisePath } from "./fields";
 import { getOwnSettings } from "./own-settings";
 

@@ -25,7 +25,7 @@ import {
   type TokenMethod,
   withDefaults,
 } from "./fields";
-import { adminRule, composePublicUrl, type Roots } from "./host";
+import { adminRule, composePublicUrl, type Roots } from "./roots";
 import { findJwtPreset, type KeySource } from "./jwt-presets";
 
 /** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */

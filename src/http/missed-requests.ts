@@ -7,7 +7,7 @@ import type { Reason } from "../auth/authenticator";
 import { recognise } from "../auth/diagnosis";
 import { findEventField } from "../auth/senders/events";
 import { fieldValues } from "../auth/signature/fields";
-import { adminRule } from "../config/host";
+import { adminRule } from "../config/roots";
 import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";
 import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";

@@ -3,7 +3,7 @@
 import type { Attempt } from "../../../src/deliveries/delivery";
 import { describeError, type Detail } from "../../../src/deliveries/summary";
 import { create } from "../dom";
-import { parseJson } from "../host";
+import { parseJson } from "../text";
 import { host } from "./host";
 import { bytesText, durationText, momentText, text } from "./texts";
 

@@ -6,7 +6,7 @@ import { isSenderId, senders } from "../../../src/auth/senders/table";
 import { isEnvironmentValue, placementField, rules, type SavedFields, withDefaults } from "../../../src/config/fields";
 import { findJwtPreset } from "../../../src/config/jwt-presets";
 import type { Detail } from "../../../src/deliveries/summary";
-import { quote, quoteLiteral } from "../host";
+import { quote, quoteLiteral } from "../text";
 import { text } from "./texts";
 
 /** RFC 9110 §7.6.1, and other fields of the connection, the client or a proxy. */

@@ -11,7 +11,7 @@ import {
   type Summary,
 } from "../../../src/deliveries/summary";
 import { create, renewContent, setAttributes, setText, toggle } from "../dom";
-import { parseJson } from "../host";
+import { parseJson } from "../text";
 import { askForDelivery, failureText, isForbidden, replay } from "./api";
 import { createButton, createIcon, createList, createNote, type DetailPart, sections, smallButton } from "./content";
 import { composeCurl, presentCredential } from "./curl";

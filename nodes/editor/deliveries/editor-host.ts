@@ -4,8 +4,8 @@ import type { SavedFields } from "../../../src/config/fields";
 import type { Translate } from "../../../src/deliveries/summary";
 import { getFlowName } from "../form/handover";
 import { chooseTestBody } from "../form/test-request";
-import { permissions } from "../../../src/config/host";
-import { type Editor, type EditorNode, prepareCopyButton } from "../host";
+import { permissions } from "../../../src/config/roots";
+import { type Editor, type EditorNode, prepareCopyButton } from "../node-red";
 import { ApiFailure, type DeliveriesHost, type KnownNode } from "./host";
 import { prepareNode } from "./new-node";
 

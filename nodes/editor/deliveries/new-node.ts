@@ -1,9 +1,9 @@
 // A new node for a request that reached none, in the flow that is shown.
 
-import { adminRule } from "../../../src/config/host";
+import { adminRule } from "../../../src/config/roots";
 import { isPattern, methods, normalisePath, rules, type SavedFields } from "../../../src/config/fields";
 import { getPreset } from "../form/sender";
-import type { Editor, EditorNode } from "../host";
+import type { Editor, EditorNode } from "../node-red";
 import type { MissedRequest } from "./host";
 
 declare const RED: Editor;

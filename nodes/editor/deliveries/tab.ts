@@ -1,6 +1,6 @@
 // The tab *Webhooks* of the sidebar.
 
-import type { Editor } from "../host";
+import type { Editor } from "../node-red";
 import { host } from "./host";
 import { Deliveries } from "./view";
 

@@ -9,7 +9,7 @@ import {
   rules,
   tokenLength,
 } from "../../../src/config/fields";
-import type { Editor } from "../host";
+import type { Editor } from "../node-red";
 import {
   findRecipe,
   findSender,

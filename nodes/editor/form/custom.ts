@@ -2,7 +2,7 @@
 
 import { algorithms, encodings, keyFormats, timeUnits } from "../../../src/auth/senders/sender";
 import { isObject } from "../../../src/config/fields";
-import { parseJson } from "../host";
+import { parseJson } from "../text";
 import { formatScheme, input, inputValue, type WebhookNode } from "./fields";
 
 /** As it is entered: whether it is right is checked as for every field. */

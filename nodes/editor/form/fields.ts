@@ -30,11 +30,12 @@ import {
   text,
   withDefaults,
 } from "../../../src/config/fields";
-import { adminRule, composePublicUrl, parseBaseUrl, type Roots } from "../../../src/config/host";
+import { adminRule, composePublicUrl, parseBaseUrl, type Roots } from "../../../src/config/roots";
 import { findJwtPreset } from "../../../src/config/jwt-presets";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
-import { type Editor, type EditorNode, parseJson, updateText, type Validator } from "../host";
+import { type Editor, type EditorNode, updateText, type Validator } from "../node-red";
+import { parseJson } from "../text";
 
 declare const RED: Editor;
 

@@ -10,10 +10,11 @@ import {
   normalisePath,
   type SavedFields,
 } from "../../../src/config/fields";
-import { parseBaseUrl } from "../../../src/config/host";
+import { parseBaseUrl } from "../../../src/config/roots";
 import { getPatternKey } from "../../../src/request/path-patterns";
 import { findJwtPreset } from "../../../src/config/jwt-presets";
-import { docsUrl, type Editor, type EditorNode, prepareCopyButton, quote } from "../host";
+import { docsUrl, type Editor, type EditorNode, prepareCopyButton } from "../node-red";
+import { quote } from "../text";
 import { credentialToGive, isShown } from "./credentials";
 import {
   brokenRule,

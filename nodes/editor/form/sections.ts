@@ -7,7 +7,8 @@ import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
 import { boxFields, isEnvironmentValue, placementField, rules } from "../../../src/config/fields";
 import { backoffAfter } from "../../../src/config/parse";
-import { docsUrl, formatDuration, parseJson } from "../host";
+import { docsUrl, formatDuration } from "../node-red";
+import { parseJson } from "../text";
 import {
   brokenRules,
   fieldValue,

@@ -5,7 +5,7 @@ import { type Sender, usesCertificate } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senderIds, senders, shortName } from "../../../src/auth/senders/table";
 import { defaults, hashes, type SavedFields, text, withDefaults } from "../../../src/config/fields";
 import { findJwtPreset } from "../../../src/config/jwt-presets";
-import { updateText } from "../host";
+import { updateText } from "../node-red";
 import { prepareCustom } from "./custom";
 import { enterMissing, removeGenerated } from "./credentials";
 import {

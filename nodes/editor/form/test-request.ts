@@ -4,7 +4,7 @@ import { credentialNames, withDefaults } from "../../../src/config/fields";
 import { inARow } from "../../../src/deliveries/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
 import { minuteText } from "../deliveries/texts";
-import type { Editor } from "../host";
+import type { Editor } from "../node-red";
 import { isCredentialChanged } from "./credentials";
 import { form, isSame, valuesInForm, type WebhookNode } from "./fields";
 import { hasLimit } from "./sections";

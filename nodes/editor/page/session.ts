@@ -2,7 +2,7 @@
 
 import type { PageSession } from "../../../src/admin/page";
 import { ApiFailure } from "../deliveries/host";
-import { parseJson } from "../host";
+import { parseJson } from "../text";
 
 /** The admin root, with a slash at its end. */
 const root = new URL("../", location.href);

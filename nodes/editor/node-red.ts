@@ -2,7 +2,7 @@
 // could not return a message.
 
 import type { SavedFields } from "../../src/config/fields";
-import type { Roots } from "../../src/config/host";
+import type { Roots } from "../../src/config/roots";
 import type { StoreKind } from "../../src/config/stores";
 import type { Translate } from "../../src/deliveries/summary";
 
@@ -170,15 +170,6 @@ export function updateText(element: JQuery, text: string): void {
   if (element.text() !== text) element.text(text);
 }
 
-/** Nothing where the text is no JSON. */
-export function parseJson(text: string): { value: unknown } | undefined {
-  try {
-    return { value: JSON.parse(text) as unknown };
-  } catch {
-    return undefined;
-  }
-}
-
 /** In one unit, such as "85 minutes". */
 export function formatDuration(seconds: number): string {
   const units = [
@@ -190,17 +181,4 @@ export function formatDuration(seconds: number): string {
   // At least two of a unit: 85 minutes say more than one hour.
   const [unit, length] = units.find(([, each]) => seconds >= 2 * each) ?? units[3];
   return Math.round(seconds / length).toLocaleString(RED.i18n.lang(), { style: "unit", unit, unitDisplay: "long" });
-}
-
-/**
- * Quotes an argument for a shell: double quotes work in all shells, unless a character has a meaning in them; single
- * quotes need a POSIX shell.
- */
-export function quote(argument: string): string {
-  return /["$%`!\\]/.test(argument) ? quoteLiteral(argument) : `"${argument}"`;
-}
-
-/** For a POSIX shell. */
-export function quoteLiteral(argument: string): string {
-  return `'${argument.replaceAll("'", "'\\''")}'`;
 }

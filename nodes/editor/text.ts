@@ -1,0 +1,23 @@
+// Text in JSON, and for a shell.
+
+/** Nothing where the text is no JSON. */
+export function parseJson(text: string): { value: unknown } | undefined {
+  try {
+    return { value: JSON.parse(text) as unknown };
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Quotes an argument for a shell: double quotes work in all shells, unless a character has a meaning in them; single
+ * quotes need a POSIX shell.
+ */
+export function quote(argument: string): string {
+  return /["$%`!\\]/.test(argument) ? quoteLiteral(argument) : `"${argument}"`;
+}
+
+/** For a POSIX shell. */
+export function quoteLiteral(argument: string): string {
+  return `'${argument.replaceAll("'", "'\\''")}'`;
+}
