@@ -138,7 +138,9 @@ describe("the tab of deliveries, with a real runtime", () => {
     await editor.input("name").waitFor();
     (await editor.input("relativePath").inputValue()).should.equal("/invoices/new");
     (await editor.input("sender").inputValue()).should.equal("github");
-    (await editor.page.locator("#webhook-trigger-state-filter").innerText()).should.equal("push");
+    (await editor.page.locator("#webhook-trigger-state-filter").innerText()).should.equal(
+      catalogText("filter.only", { events: "push" }),
+    );
     await editor.input("secret").fill("of GitHub");
     await make().click();
     await editor.page.getByText(catalogText("newNode.busy")).first().waitFor();

@@ -38,7 +38,7 @@ describe("the section Filter of the form", () => {
     await offered("documented").filter({ hasText: "release" }).click();
     await editor().part("add-event").click();
     await editor().page.keyboard.type("issue*");
-    (await editor().state("filter").innerText()).should.equal("release, issue*");
+    (await editor().state("filter").innerText()).should.equal(text("only", { events: "release, issue*" }));
     await editor().enter({ outputPerEvent: true });
     await editor().part("add-condition").click();
     await editor().page.keyboard.type("json:action");
@@ -55,7 +55,7 @@ describe("the section Filter of the form", () => {
   it("leaves a node unchanged that is opened and closed", async () => {
     await editor().edit("filled");
     (await editor().state("filter").innerText()).should.equal(
-      ["push", "issues", "star", text("conditions", { count: "2" }), text("outputs")].join(", "),
+      [text("only", { events: "push, issues, star" }), text("conditions", { count: "2" }), text("outputs")].join(", "),
     );
     await editor().done();
     (await editor().isChanged("filled")).should.be.false();
@@ -130,7 +130,7 @@ describe("the section Filter of the form", () => {
     await rows("events").nth(0).locator("button").click();
     await offered("received").filter({ hasText: /^push$/ }).waitFor(); // prettier-ignore
     should((await offered("documented").allInnerTexts()).at(0)).equal("pull_request");
-    (await editor().state("filter").innerText()).should.equal("merge_group");
+    (await editor().state("filter").innerText()).should.equal(text("only", { events: "merge_group" }));
   });
 
   it("says by which output the message of a test leaves, that of its event", async () => {

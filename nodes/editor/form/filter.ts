@@ -166,7 +166,8 @@ export function describeFilter(node: WebhookNode): string {
   const events = eventsInForm(node);
   const conditions = asList(filterInForm(node).conditions);
   if (events.length + conditions.length === 0) return node._("filter.none");
-  const parts = events.length > 3 ? [node._("filter.events", { count: String(events.length) })] : [...events];
+  const named = events.length > 3 ? node._("filter.events", { count: String(events.length) }) : events.join(", ");
+  const parts = events.length > 0 ? [node._("filter.only", { events: named })] : [];
   if (conditions.length > 0) parts.push(node._("filter.conditions", { count: String(conditions.length) }));
   if (isTicked("outputPerEvent") && events.length > 0) parts.push(node._("filter.outputs"));
   return parts.join(", ");
