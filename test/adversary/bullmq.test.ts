@@ -70,6 +70,7 @@ function testServer(): void {
       should(await troubleOf(queue.list({ limit: 1 }))).equal("unreachable");
       await come();
       await until(() => flow.ends.length === 2, "the first two");
+      await until(() => queues.told.said.filter((said) => said === "up").length === 2, "both queues");
       await queue.add(delivered("6"), body);
       await until(() => flow.starts.filter(({ id }) => id === "6").length === 1, "another");
       // Both have looked for attempts whose locks have ended.

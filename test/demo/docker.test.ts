@@ -115,8 +115,8 @@ describe("the files in docs/docker", () => {
         );
         const ids = replies.map(({ status, json }) => (status === 200 ? String(json.id) : status));
         await instances.had("hold", (messages) => messages.length === ids.length);
-        new Set(instances.messagesOf("hold").map(({ instance }) => instance)).size.should.equal(3);
-        await instances.all[0]?.kill();
+        // One that is at work.
+        await instances.messagesOf("hold")[0]?.instance.kill();
         const isThere = (id: string | number) =>
           instances.messagesOf("hold").some(({ _msgid, instance }) => _msgid === id && instance.running);
         await instances.had("hold", () => ids.every(isThere));
