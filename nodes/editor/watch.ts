@@ -42,7 +42,7 @@ export function registerWatch(): void {
       const isAll = $("#node-input-watch-from").val() === "all";
       this.scope = isAll ? null : ticked("triggers");
       const events = watchEvents.filter((event) => ticked("events").includes(event));
-      this.events = events.length === watchEvents.length ? [] : events;
+      this.events = events.length === watchEvents.length ? null : events;
     },
   });
 }
@@ -55,15 +55,14 @@ function prepare(node: EditorNode & SavedWatch): void {
   names.sort(([, one], [, other]) => one.localeCompare(other, undefined, { numeric: true }));
   const list = addBoxes("triggers", names, node.scope ?? []);
   if (names.length === 0) list.text(node._("watch.none"));
-  const showList = () => {
-    list.closest(".form-row").toggle(from.val() === "chosen");
-    $("#webhook-watch-none-chosen").toggle(ticked("triggers").length === 0);
-  };
+  const showList = () => list.closest(".form-row").toggle(from.val() === "chosen");
   from.val(node.scope ? "chosen" : "all").on("input", showList);
-  list.on("input", showList);
   showList();
   const events = watchEvents.map((event) => [event, node._(`watch.when.${event}`)] as const);
-  addBoxes("events", events, node.events.length > 0 ? node.events : watchEvents);
+  const alerts = addBoxes("events", events, node.events ?? watchEvents);
+  const tick = (isTicked: boolean) => alerts.find("input").prop("checked", isTicked).trigger("input");
+  $("#webhook-watch-tick-all").on("click", () => tick(true));
+  $("#webhook-watch-tick-none").on("click", () => tick(false));
 }
 
 /** With its tab, since a name may be there twice. */
@@ -73,6 +72,7 @@ function describe({ id, name, z, relativePath }: EditorNode): string {
   return place === undefined ? label : `${label} (${place})`;
 }
 
+/** Says below the boxes where none is ticked. */
 function addBoxes(
   list: "triggers" | "events",
   names: readonly (readonly [value: string, label: string])[],
@@ -82,7 +82,10 @@ function addBoxes(
     const box = $("<input>", { type: "checkbox", value, checked: chosen.includes(value) });
     return $("<label>").append(box, $("<span>", { text: label }));
   });
-  return $(`#webhook-watch-${list}`).append(boxes);
+  const showNote = () => $(`#webhook-watch-no-${list}`).toggle(ticked(list).length === 0);
+  const place = $(`#webhook-watch-${list}`).append(boxes).on("input", showNote);
+  showNote();
+  return place;
 }
 
 function ticked(list: "triggers" | "events"): string[] {

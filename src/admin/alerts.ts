@@ -115,13 +115,11 @@ export class Alerts {
    * @param saved as in a flow file, which may have been written by hand
    * @returns the function to call when the node closes
    */
-  watch(node: Node, { scope, events = [] }: { readonly [Field in keyof SavedWatch]?: unknown }): () => void {
-    // In a subflow, Node-RED makes a list of one node a text.
-    const chosen = scope === null || scope === undefined ? undefined : [scope].flat();
-    const wanted = new Set([events].flat());
+  watch(node: Node, { scope, events }: { readonly [Field in keyof SavedWatch]?: unknown }): () => void {
+    const [chosen, wanted] = [listChosen(scope), listChosen(events)];
     const watch: Watch = {
       node,
-      hears: (event) => wanted.size === 0 || wanted.has(event),
+      hears: (event) => wanted === undefined || wanted.includes(event),
       includes: (trigger) => chosen === undefined || isChosen(trigger, chosen, node),
     };
     this.#watches.add(watch);
@@ -210,6 +208,11 @@ export class Alerts {
       fix: formatSentence(translate("alert.fix.second-credential"), translate),
     });
   }
+}
+
+/** In a subflow, Node-RED makes a list of one node a text. @returns nothing for all */
+function listChosen(saved: unknown): readonly unknown[] | undefined {
+  return saved === null || saved === undefined ? undefined : [saved].flat();
 }
 
 /** Ids of a subflow's template stand for the nodes of its instances; in an instance, for those of the same one. */

@@ -1,4 +1,4 @@
-// Reminders of what is about to end: the subscription of a sender, and the certificate of Node-RED's server.
+// Reminders of what is about to end: a subscription at the sender, and the certificate of Node-RED's server.
 
 import type { X509Certificate } from "node:crypto";
 import { Server } from "node:tls";
@@ -11,6 +11,10 @@ const dayMs = 86_400_000;
 /** How long before the end a reminder comes, at the most; after three quarters of a shorter time. In ms. */
 const subscriptionLeadMs = dayMs;
 const certificateLeadMs = 14 * dayMs;
+
+/** How many subscriptions are remembered, and the longest id of one, in characters. */
+const maxSubscriptions = 1000;
+const maxIdLength = 200;
 
 interface Subscription {
   readonly node: string;
@@ -31,18 +35,25 @@ export class Endings {
   constructor({ server }: NodeAPI, outcomes: Outcomes) {
     this.#outcomes = outcomes;
     outcomes.on("subscription", (event) => this.#note(event));
+    outcomes.on("removed", ({ node }) => {
+      for (const [key, subscription] of this.#subscriptions) {
+        if (subscription.node === node) this.#subscriptions.delete(key);
+      }
+    });
     // Node-RED may renew it while it runs.
     if (server instanceof Server) {
       server.on("secureConnection", (socket) => this.#look(socket.getX509Certificate()));
     }
   }
 
-  /** A later end of a known subscription is a renewal. */
+  /** A later end is a renewal; an earlier one comes with a request that was sent again. */
   #note({ node, id, endsAt }: SubscriptionEvent): void {
     const now = Date.now();
     const key = `${node} ${id}`;
-    if (!(endsAt > now) || this.#subscriptions.get(key)?.endsAt === endsAt) return;
-    const remindAt = findReminder(now, endsAt, subscriptionLeadMs);
+    const known = this.#subscriptions.get(key);
+    if (endsAt <= Math.max(now, known?.endsAt ?? 0) || id.length > maxIdLength) return;
+    if (!known && this.#subscriptions.size >= maxSubscriptions) return;
+    const remindAt = findReminderTime(now, endsAt, subscriptionLeadMs);
     this.#subscriptions.set(key, { node, endsAt, remindAt, isReminded: false });
     this.#timer ??= this.#wait();
   }
@@ -67,12 +78,12 @@ export class Endings {
   #look(certificate: X509Certificate | undefined): void {
     if (!certificate || certificate.validTo === this.#reminded) return;
     const [begin, endsAt] = [Date.parse(certificate.validFrom), Date.parse(certificate.validTo)];
-    if (!(findReminder(begin, endsAt, certificateLeadMs) <= Date.now())) return;
+    if (Date.now() < findReminderTime(begin, endsAt, certificateLeadMs)) return;
     this.#reminded = certificate.validTo;
     this.#outcomes.emit("certificate-ends", { endsAt });
   }
 }
 
-function findReminder(begin: number, end: number, lead: number): number {
+function findReminderTime(begin: number, end: number, lead: number): number {
   return end - Math.min(lead, (end - begin) / 4);
 }

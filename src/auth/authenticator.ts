@@ -74,8 +74,6 @@ export interface HandshakeAnswer {
   isFallback?: true;
   /** A secret that the sender has sent, for the operator only. */
   show?: string;
-  /** For how many seconds the subscription is. */
-  lease?: number;
 }
 
 /** A refused request, as far as it was read. */

@@ -119,7 +119,7 @@ export class Handshakes {
   }
 
   /** 400 where the request lacks an echoed value, or it has a wrong form. */
-  #answer({ restrict = [], reply, show, lease }: Handshake, request: Fields, credential: Credential): HandshakeAnswer {
+  #answer({ restrict = [], reply, show }: Handshake, request: Fields, credential: Credential): HandshakeAnswer {
     const refusal = { status: 400, headers: {}, body: "" };
     if (!restrict.every(([source, pattern]) => pattern.test(readText(request, source) ?? ""))) return refusal;
     const resolve = (piece: Source | Mac) =>
@@ -132,12 +132,7 @@ export class Handshakes {
     const shown = show === undefined ? "" : readText(request, show);
     if (!headers || body === undefined || shown === undefined) return refusal;
     const type = isJson ? { "Content-Type": "application/json" } : {};
-    const seconds = Number((lease && readText(request, lease)) ?? 0);
-    return {
-      ...{ status: reply.status, headers: { ...type, ...headers }, body },
-      ...(shown !== "" && { show: shown }),
-      ...(seconds > 0 && { lease: seconds }),
-    };
+    return { status: reply.status, headers: { ...type, ...headers }, body, ...(shown !== "" && { show: shown }) };
   }
 
   /** Only of values that may be echoed. */

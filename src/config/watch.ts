@@ -21,8 +21,8 @@ export interface SavedWatch {
   name: string;
   /** The ids of webhook triggers; `null`: all of them. */
   scope: readonly string[] | null;
-  /** Empty: all of them. */
-  events: readonly WatchEvent[];
+  /** `null`: all of them, later ones as well. */
+  events: readonly WatchEvent[] | null;
 }
 
-export const watchDefaults: SavedWatch = { name: "", scope: null, events: [] };
+export const watchDefaults: SavedWatch = { name: "", scope: null, events: null };

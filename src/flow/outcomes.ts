@@ -60,9 +60,9 @@ export interface SilentEvent extends NodeEvent {
   readonly since: number;
 }
 
-/** What a sender has said of its subscription. */
+/** What a verified request says of its subscription. */
 export interface SubscriptionEvent extends NodeEvent {
-  /** The sender's id of it; empty where there is only one. */
+  /** The sender's id of it. */
   readonly id: string;
   /** In ms since the epoch. */
   readonly endsAt: number;

@@ -1,7 +1,7 @@
 // A request for an endpoint: authenticate, read, verify, decode, filter, deduplicate, store, dispatch, reply.
 
 import type { Authenticated, HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator";
-import { readSenderDelivery, readSubscription } from "../auth/signature/fields";
+import { readSenderDelivery, readSubscriptions } from "../auth/signature/fields";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { KnownDuplicate } from "../deliveries/duplicates";
 import type { Change, Reservation } from "../deliveries/queue";
@@ -122,8 +122,9 @@ async function accept(
   if (needsBytes && !received.hasBytes) throw new Interference("bytesGone");
   const webhook = describeWebhook(exchange, endpoint, authenticated, content);
   if (!isTest && endpoint.sender) {
-    const subscription = readSubscription(endpoint.sender.row, getHead(exchange), content.bytes);
-    if (subscription) endpoint.outcomes.emit("subscription", { node: endpoint.node.id, ...subscription });
+    for (const subscription of readSubscriptions(endpoint.sender.row, getHead(exchange), content.bytes)) {
+      endpoint.outcomes.emit("subscription", { node: endpoint.node.id, ...subscription });
+    }
   }
   const isWanted = endpoint.filter?.accepts({
     ...{ event: webhook.event, head: getHead(exchange), content: content.bytes },
@@ -355,11 +356,9 @@ function answerHandshake(
 ): void {
   const refused = describeRefused(exchange, bytes);
   sendReply(exchange.request, exchange.response, answer);
-  const { show: secret, status, lease } = answer;
+  const { show: secret, status } = answer;
   if (status >= 400) return emitRefused(endpoint, problems.handshakeRefused, refused);
-  const node = endpoint.node.id;
-  if (lease !== undefined) endpoint.outcomes.emit("subscription", { node, id: "", endsAt: Date.now() + lease * 1000 });
-  endpoint.outcomes.emit("handshake", { node, secret, request: refused, status });
+  endpoint.outcomes.emit("handshake", { node: endpoint.node.id, secret, request: refused, status });
 }
 
 /** @param cause the error behind an unforeseen problem */

@@ -12,7 +12,7 @@ import { uncalled } from "../harness/node-report";
 
 const flow = [
   ...webhookFlow({ id: "saved", relativePath: "/saved" }, { id: "rival", relativePath: "/rival", name: "Rival" }),
-  { id: "watch", type: "webhook-watch", z: "tab", x: 200, y: 200, scope: ["saved"], events: [], wires: [[]] },
+  { id: "watch", type: "webhook-watch", z: "tab", x: 200, y: 200, scope: ["saved"], events: null, wires: [[]] },
 ];
 /** A Node-RED of its own: it keeps how high the parts of the sidebars were, for every editor. */
 const options = { settings: { webhookTriggerDeliveries: { keep: 100 } } };

@@ -75,7 +75,7 @@ describe("the tab of deliveries", () => {
     texts[3]?.should.eql(["12:53:01", state("running"), "gone", "POST /orders"]);
     texts[4]?.at(-1)?.should.equal(catalogText("tab.testRequest", { what: "hello world" }));
     texts[5]?.at(-1)?.should.equal(`POST /odrers: ${catalogText("refused.noEndpoint")}`);
-    texts[6]?.at(-1)?.should.equal(catalogText("tab.replayedBy", { what: "pull" }));
+    texts[6]?.should.eql(["12:53:01", state("replayed"), "Orders", "200", "12ms", "pull"]);
     texts[7]?.[0]?.should.equal("02/03, 04:05:06");
     (await tab.rows.nth(1).locator(".fa-ban").count()).should.equal(1);
 

@@ -51,7 +51,7 @@ describe("a delivery in the sidebar", () => {
 
   it("shows what came, from where, and what became of it", async () => {
     const head = await headOf({ ...done, attempt: 3, replayOf: "earlier", replayedBy: "later" });
-    for (const part of ["/plain on Test", "POST /plain", "203.0.113.9", "GitHub", "push", "72d3162e-cc78-11e3", "0f3c1b2a", "earlier", "later", catalogText("tab.state.succeeded")]) {
+    for (const part of ["/plain on Test", "POST /plain", "203.0.113.9", "GitHub", "push", "72d3162e-cc78-11e3", "0f3c1b2a", "earlier", "later", catalogText("tab.state.replayed")]) {
       head.should.containEql(part);
     }
     head.should.match(/\b12\s?ms\b/);

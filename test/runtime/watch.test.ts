@@ -21,7 +21,7 @@ const secondToken = token.slice(20) + token.slice(0, 20);
 
 /** A watch, with a sink of the same name. */
 const watch = (id: string, fields: Record<string, unknown> = {}) => [
-  { id, type: "webhook-watch", name: "", scope: null, events: [], wires: [[`${id}-sink`]], ...fields },
+  { id, type: "webhook-watch", name: "", scope: null, events: null, wires: [[`${id}-sink`]], ...fields },
   { id: `${id}-sink`, type: "sink", wires: [] },
 ];
 const failing = (id: string) => ({ id, type: "function", func: "throw new Error(`no ${msg.payload}`);", outputs: 1, wires: [[]] }); // prettier-ignore
@@ -157,63 +157,63 @@ describe("a webhook watch", () => {
 
   it("sends a day before a subscription ends, unless the sender has said that it was renewed", async () => {
     const [hour, day] = [3_600_000, 86_400_000];
-    const signature = (sender: string, secret: string, senderSettings = {}) =>
-      ({ verificationMethod: "signature", sender, senderSettings, credentials: { secret } }); // prettier-ignore
-    const topic = "https://www.youtube.com/xml/feeds/videos.xml?channel_id=UC1";
+    const graph = { verificationMethod: "signature", sender: "microsoft-graph", credentials: { secret: token } };
     const flow = tab(
-      webhook("mail", "/mail", signature("microsoft-graph", token)),
-      webhook("videos", "/videos", signature("websub", token, { topicUrl: topic, alg: "sha256" })),
+      webhook("mail", "/mail", { ...graph, events: ["created"] }),
+      webhook("gone", "/gone", graph),
       ...watch("all"),
-      ...watch("hub", { scope: ["videos"] }),
     );
     await start({ flow, env: withClock });
     await putForward(nodeRed, 0);
     const begin = Date.now();
     const at = (milliseconds: number) => new Date(begin + milliseconds).toISOString();
-    const notify = async (subscriptionId: string, ends: unknown, clientState = token) => {
-      const value = [{ clientState, subscriptionId, subscriptionExpirationDateTime: ends, changeType: "created" }];
-      const body = JSON.stringify({ value });
-      return (await send(nodeRed.node("/mail"), { headers: { "Content-Type": "application/json" }, body })).status;
+    const notify = async (ends: Record<string, unknown>, path = "/mail", clientState = token) => {
+      const value = Object.entries(ends).map(([subscriptionId, end]) => {
+        return { clientState, subscriptionId, subscriptionExpirationDateTime: end, changeType: "updated" };
+      });
+      const headers = { "Content-Type": "application/json" };
+      return (await send(nodeRed.node(path), { headers, body: JSON.stringify({ value }) })).status;
     };
-    const confirm = async (lease: string) => {
-      const query = new URLSearchParams({ "hub.mode": "subscribe", "hub.topic": topic, "hub.challenge": "c", "hub.lease_seconds": lease }); // prettier-ignore
-      return (await send(nodeRed.node(`/videos?${query}`), { method: "GET" })).status;
+    const expect = async (ends: number[]) => {
+      if (ends.length > 0) await heard().alert("subscription-ends", ends.length);
+      const reasons = heard().messages.map(({ payload: { reason } }) => reason);
+      const said = catalog.alert.reason["subscription-ends"];
+      reasons.should.eql(ends.map((end) => said.replace("__time__", at(end))));
     };
-    const expect = async (expected: string[]) => {
-      if (expected.length > 0) await heard().alert("subscription-ends", expected.length);
-      heard().events.should.eql(expected.map((node) => `subscription-ends ${node}`));
-    };
-    (await notify("stranger", at(7 * day), "another")).should.equal(401);
-    (await notify("odd", "soon")).should.equal(200);
-    (await notify("old", at(-day))).should.equal(200);
-    (await notify("one", at(7 * day))).should.equal(200);
-    (await notify("renewed", at(7 * day))).should.equal(200);
-    (await notify("short", at(4 * hour))).should.equal(200);
-    for (const lease of ["never", "-1", "1e99", String((5 * day) / 1000)]) (await confirm(lease)).should.equal(200);
+    (await notify({ stranger: at(7 * day) }, "/mail", "another")).should.equal(401);
+    (await notify({ stranger: at(8 * day) }, "/gone")).should.equal(200);
+    const odd = { soon: "soon", missing: undefined, old: at(-day), ["long".repeat(51)]: at(5 * day) };
+    (await notify(odd)).should.equal(200);
+    (await notify({ one: at(7 * day), renewed: at(7 * day), short: at(4 * hour) })).should.equal(200);
+    await nodeRed.deploy(flow.filter(({ id }) => id !== "gone"));
     await putForward(nodeRed, 2.9 * hour);
     await expect([]);
     await putForward(nodeRed, 0.2 * hour);
-    await expect(["mail"]);
-    await putForward(nodeRed, 4 * day - 3.2 * hour);
-    await expect(["mail"]);
+    await expect([4 * hour]);
+    (await notify({ renewed: at(14 * day) })).should.equal(200);
+    // The sender repeats a request that came before.
+    (await notify({ renewed: at(7 * day) })).should.equal(200);
+    await putForward(nodeRed, 6 * day - 3.2 * hour);
+    await expect([4 * hour]);
     await putForward(nodeRed, 0.2 * hour);
-    await expect(["mail", "videos"]);
-    (await notify("renewed", at(14 * day))).should.equal(200);
-    await putForward(nodeRed, 2 * day);
-    await expect(["mail", "videos", "mail"]);
-    (await notify("one", at(7 * day))).should.equal(200);
-    await putForward(nodeRed, 6 * day);
-    await expect(["mail", "videos", "mail"]);
-    const { at: _, ...alert } = await heard("hub").alert("subscription-ends");
-    const [reason = "", end = ""] = /(?<=ends at )\S+Z/.exec(alert.reason) ?? [];
-    should(end).equal("");
-    should(Date.parse(reason)).be.within(begin + 5 * day - 60_000, begin + 5 * day + 60_000);
-    should(alert).eql({
-      ...{ event: "subscription-ends", node: "videos", path: "/videos" },
-      reason: catalog.alert.reason["subscription-ends"].replace("__time__", reason),
+    await expect([4 * hour, 7 * day]);
+    (await notify({ one: at(7 * day) })).should.equal(200);
+    await putForward(nodeRed, 6.9 * day);
+    await expect([4 * hour, 7 * day]);
+    await putForward(nodeRed, 0.2 * day);
+    await expect([4 * hour, 7 * day, 14 * day]);
+    should(heard().messages[0]?.payload).containEql({
+      ...{ event: "subscription-ends", node: "mail", path: "/mail" },
       fix: sentence(catalog.alert.fix["subscription-ends"]),
     });
-    heard("hub").messages.should.have.length(1);
+    // More than are remembered; the last one is not.
+    for (let batch = 0; batch < 11; batch++) {
+      const ends = Array.from({ length: 100 }, (_, index) => [`${batch}-${index}`, at(20 * day + batch)]);
+      (await notify(Object.fromEntries(ends) as Record<string, string>)).should.equal(200);
+    }
+    await putForward(nodeRed, 6 * day);
+    await heard().alert("subscription-ends", 1002);
+    heard().messages.should.have.length(1002);
   });
 
   it("sends once, on a new connection, that the certificate of Node-RED's server is about to end", async () => {
@@ -253,7 +253,7 @@ describe("a webhook watch", () => {
       { id, type: "subflow:sub", env: [{ name: "PLACE", type: "str", value: `/${id}` }], wires: [[`${id}-sink`], [`${id}-both-sink`]] },
       ...["", "-both"].map((suffix) => ({ id: `${id}${suffix}-sink`, type: "sink", wires: [] })),
     ]; // prettier-ignore
-    const inSubflow = { z: "sub", name: "", type: "webhook-watch", events: [], wires: [] };
+    const inSubflow = { z: "sub", name: "", type: "webhook-watch", events: null, wires: [] };
     await start({
       flow: [
         {
@@ -274,6 +274,7 @@ describe("a webhook watch", () => {
           ...watch("chosen", { scope: ["other", "gone", "off", "group"] }),
           ...watch("outside", { scope: ["inner"] }),
           ...watch("none", { scope: [] }),
+          ...watch("nothing", { events: [] }),
           ...watch("paused", { events: ["paused", "of another version"] }),
           ...watch("odd", { scope: { a: 1 }, events: 7 }),
           { id: "group", type: "group", nodes: [] },
@@ -283,7 +284,7 @@ describe("a webhook watch", () => {
     for (const path of ["/shop", "/other", "/a", "/b"]) (await post(path)).status.should.equal(200);
     const expected = {
       ...{ all: ["/shop", "/other", "/a", "/b"], chosen: ["/other"], outside: ["/a", "/b"] },
-      ...{ a: ["/a"], "a-both": ["/a"], b: ["/b"], "b-both": ["/b"], none: [], paused: [], odd: [] },
+      ...{ a: ["/a"], "a-both": ["/a"], b: ["/b"], "b-both": ["/b"], none: [], nothing: [], paused: [], odd: [] },
     };
     for (const [id, { length }] of Object.entries(expected))
       if (length) await heard(id).alert("delivery-failed", length);

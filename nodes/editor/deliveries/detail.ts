@@ -126,7 +126,7 @@ export class OpenDelivery {
     const line = create(
       "div",
       { class: "webhook-delivery-line" },
-      create("b", { "data-state": state }, ...createState(state)),
+      create("b", { "data-state": state }, ...createState(summary)),
       " ",
       create("time", { datetime: new Date(at).toISOString() }, momentText(at)),
     );

@@ -192,7 +192,7 @@ export class DeliveryList {
 
 /** Keeps the row of an unchanged delivery. */
 function renewRow(row: ListRow | undefined, delivery: Summary): ListRow {
-  const { id, node, at, state, status, milliseconds } = delivery;
+  const { id, node, at, status, milliseconds } = delivery;
   const name = node === null ? "" : getNodeLabel(node);
   const shown = JSON.stringify([delivery, name]);
   if (row?.shown === shown) return row;
@@ -201,7 +201,7 @@ function renewRow(row: ListRow | undefined, delivery: Summary): ListRow {
   const cells = {
     check: [create("i", { class: "fa fa-fw fa-square-o", "aria-hidden": "true" })],
     time: [timeText(at)],
-    state: createState(state),
+    state: createState(delivery),
     node: [name],
     status: status === null ? [] : [String(status)],
     took: milliseconds === null ? [] : [durationText(milliseconds)],
@@ -226,14 +226,13 @@ function renewRow(row: ListRow | undefined, delivery: Summary): ListRow {
 
 /** Reason of a failure, event, first words, or method and path. */
 function describeWhat(delivery: Summary): string {
-  const { cause, state, event, words, method, path, replayOf, replayedBy, isTest } = delivery;
+  const { cause, state, event, words, method, path, replayOf, isTest } = delivery;
   const request = `${method} ${path}`;
   const reason = cause && formatReason(cause, text);
   // Without an endpoint, the path says most.
   const why = cause?.problem === "noEndpoint" ? `${request}: ${reason}` : reason;
   const what = why ?? event ?? words ?? request;
   if (state === "retrying") return `${attemptText(delivery) ?? ""}: ${what}`;
-  if (replayedBy !== null) return text("tab.replayedBy", { what });
   if (isTest) return text("tab.testRequest", { what });
   return replayOf === null ? what : text("tab.replayOf", { what });
 }

@@ -113,10 +113,11 @@ const stateIcons: Readonly<Record<Summary["state"], string>> = {
 
 export const states = Object.keys(stateIcons) as Summary["state"][];
 
-/** Icon and word. */
-export function createState(state: Summary["state"]): (HTMLElement | string)[] {
-  const icon = create("i", { class: `fa fa-fw ${stateIcons[state]}`, "aria-hidden": "true" });
-  return [icon, ` ${text(`tab.state.${state}`)}`];
+/** Icon and word. A failed delivery that was replayed counts as succeeded, which its flow has not. */
+export function createState({ state, replayedBy }: Pick<Summary, "state" | "replayedBy">): (HTMLElement | string)[] {
+  const icon = replayedBy === null ? stateIcons[state] : "fa-repeat";
+  const word = text(`tab.state.${replayedBy === null ? state : "replayed"}`);
+  return [create("i", { class: `fa fa-fw ${icon}`, "aria-hidden": "true" }), ` ${word}`];
 }
 
 type RequestTarget = Pick<Summary, "path" | "cause">;

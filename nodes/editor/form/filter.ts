@@ -29,7 +29,11 @@ export function prepareFilter(node: WebhookNode): void {
   for (const condition of asList(conditions)) addCondition(node, isObject(condition) ? condition : {});
   $("#webhook-trigger-add-event").on("click", () => addEvent(node, "").find("input").trigger("focus"));
   $("#webhook-trigger-add-condition").on("click", () => addCondition(node, {}).find("input").first().trigger("focus"));
-  $("#webhook-trigger-section-filter").one("toggle", () => void learnEvents(node));
+  // What it lets through is seen at once, also where it was filled in for a request.
+  const isUsed = asList(events).length + asList(conditions).length > 0;
+  $("#webhook-trigger-section-filter")
+    .one("toggle", () => void learnEvents(node))
+    .prop("open", isUsed);
 }
 
 /** Where the event of a row was in the list when the form was opened; a corrected name keeps its output. */

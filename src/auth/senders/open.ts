@@ -60,7 +60,6 @@ export const open = {
         ],
         restrict: [["query:hub.challenge", challenge]],
         reply: { status: 200, headers: plainText, body: "query:hub.challenge" },
-        lease: "query:hub.lease_seconds",
         otherwise: 404,
       },
     ],

@@ -141,17 +141,17 @@ interface SenderDelivery {
   id?: string;
 }
 
-/** Which subscription a verified request belongs to, and when that ends, in ms since the epoch, where the sender says it. */
-export function readSubscription(
-  { subscription }: Pick<Sender, "subscription">,
+/** The subscriptions that a verified request belongs to, and when each ends, in ms since the epoch. */
+export function readSubscriptions(
+  { subscriptions }: Pick<Sender, "subscriptions">,
   head: RequestHead,
   content: () => Buffer,
-): { id: string; endsAt: number } | undefined {
-  if (!subscription) return undefined;
+): { id: string; endsAt: number }[] {
+  if (!subscriptions) return [];
   const fields = new Fields(head, content);
-  const [id, ends] = [fields.onlyText(subscription.id), fields.onlyText(subscription.ends)];
-  const endsAt = Date.parse(ends ?? "");
-  return id === undefined || Number.isNaN(endsAt) ? undefined : { id, endsAt };
+  const ends = fields.texts(subscriptions.ends).map((end) => Date.parse(end));
+  const all = fields.texts(subscriptions.ids).map((id, index) => ({ id, endsAt: ends[index] ?? NaN }));
+  return all.filter(({ id, endsAt }) => id !== "" && !Number.isNaN(endsAt));
 }
 
 /** @param content the decoded body, read only where the sender has a value there */
