@@ -147,8 +147,10 @@ export class Alerts {
     if (watches.length === 0) return;
     const stops = this.#stops;
     for (const { node } of watches) node.send({ topic: alert.event, payload: this.#complete(alert) });
-    // Node-RED delivers in the next turn: a deploy before that may have closed the next nodes.
-    setImmediate(() => stops !== this.#stops && this.#send(alert));
+    // Node-RED delivers in the next turn. A deploy before that may have closed the next nodes: rather twice than never.
+    setImmediate(() => {
+      if (stops !== this.#stops) this.#send(alert);
+    });
   }
 
   /** The webhook triggers that an alert is about: one, or all; for the store, all with guaranteed delivery. */

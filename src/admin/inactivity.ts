@@ -20,7 +20,7 @@ const acceptedStates: readonly State[] = ["queued", "running", "retrying", "succ
 export type StoredDeliveries = Pick<DeliveryQueue, "isShared" | "list">;
 
 /** A node with an inactivity alert, from one deploy to the next. */
-interface Watch {
+interface SilenceWatch {
   readonly node: string;
   readonly hours: number;
   readonly store: StoredDeliveries | undefined;
@@ -34,7 +34,7 @@ interface Watch {
 export class Inactivity {
   readonly #outcomes: Outcomes;
   readonly #nodes: NodeHealths;
-  readonly #watches = new Map<string, Watch>();
+  readonly #watches = new Map<string, SilenceWatch>();
 
   constructor(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths) {
     this.#outcomes = outcomes;
@@ -64,7 +64,7 @@ export class Inactivity {
     this.end(node);
     this.#watches.delete(node);
     if (hours === 0) return;
-    const watch: Watch = { node, hours, store, isOpen: true, isSilent, storedAt };
+    const watch: SilenceWatch = { node, hours, store, isOpen: true, isSilent, storedAt };
     // The number of hours may have changed with the deploy.
     watch.isSilent &&= this.#timeLeft(watch) <= 0;
     this.#watches.set(node, watch);
@@ -84,18 +84,18 @@ export class Inactivity {
     if (watch?.isSilent && watch.isOpen && !authenticated.isTest) this.#endSilence(watch);
   }
 
-  #endSilence(watch: Watch): void {
+  #endSilence(watch: SilenceWatch): void {
     watch.isSilent = false;
     this.#outcomes.emit("heard", { node: watch.node });
     this.#sleep(watch, this.#timeLeft(watch));
   }
 
-  #describe(watch: Watch): SilentEvent {
+  #describe(watch: SilenceWatch): SilentEvent {
     return { node: watch.node, hours: watch.hours, since: this.#heardAt(watch) };
   }
 
   /** When the last request was accepted or, before the first one, when the node was deployed. */
-  #heardAt({ node, storedAt = -Infinity }: Watch): number {
+  #heardAt({ node, storedAt = -Infinity }: SilenceWatch): number {
     const health = this.#nodes.get(node);
     // A clock that was set back must not delay the alert.
     if (health?.acceptedAt !== undefined) health.acceptedAt = Math.min(health.acceptedAt, Date.now());
@@ -103,11 +103,11 @@ export class Inactivity {
     return at === -Infinity ? (health?.since ?? Date.now()) : at;
   }
 
-  #timeLeft(watch: Watch): number {
+  #timeLeft(watch: SilenceWatch): number {
     return this.#heardAt(watch) + watch.hours * hourMs - Date.now();
   }
 
-  async #check(watch: Watch): Promise<void> {
+  async #check(watch: SilenceWatch): Promise<void> {
     const { store } = watch;
     const mayKnowMore = watch.storedAt === undefined || (store?.isShared === true && this.#timeLeft(watch) <= 0);
     if (store && mayKnowMore) watch.storedAt = (await findLastAccepted(store, watch.node)) ?? watch.storedAt;
@@ -124,7 +124,7 @@ export class Inactivity {
     if (store?.isShared) this.#sleep(watch, askIntervalMs);
   }
 
-  #sleep(watch: Watch, milliseconds: number): void {
+  #sleep(watch: SilenceWatch, milliseconds: number): void {
     clearTimeout(watch.timer);
     // `setTimeout` takes whole milliseconds.
     watch.timer = setTimeout(() => void this.#check(watch), Math.min(Math.ceil(milliseconds), maxTimeoutMs)).unref(); // prettier-ignore

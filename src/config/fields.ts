@@ -126,8 +126,10 @@ export const fields = {
   attemptTimeout: { ...wholeNumber(300, 1, 86_400), isUsed: withGuarantee },
 } satisfies Record<string, SavedField>;
 
-type Fields = typeof fields;
-type FieldWithRule = { [Name in keyof Fields]: Fields[Name] extends { accepts: unknown } ? Name : never }[keyof Fields];
+type FieldTable = typeof fields;
+type FieldWithRule = {
+  [Name in keyof FieldTable]: FieldTable[Name] extends { accepts: unknown } ? Name : never;
+}[keyof FieldTable];
 
 /** A broken rule, by the key of its text under `rules` in the message catalog. */
 export type BrokenRule =
@@ -225,7 +227,7 @@ function tokenRule(field: "token" | "secondToken", token: string): BrokenRule | 
 }
 
 /** Whether a field is used with the values of the others. */
-export function isFieldUsed(field: keyof Fields, choices: Choices): boolean {
+export function isFieldUsed(field: keyof FieldTable, choices: Choices): boolean {
   const { isUsed }: SavedField = fields[field];
   return isUsed?.(choices) ?? true;
 }

@@ -38,7 +38,7 @@ export interface WebhookConfig {
   /** The events that start the flow, in the order of their outputs; empty for all. */
   events: readonly string[];
   /** What must hold for a request to start the flow. */
-  conditions: readonly Condition[];
+  conditions: readonly FilterCondition[];
   /** Whether each of the events has an output of its own. */
   outputPerEvent: boolean;
   /** Empty for any sender. */
@@ -63,7 +63,7 @@ export interface WebhookConfig {
   attemptTimeoutMs: number;
 }
 
-export interface Condition {
+export interface FilterCondition {
   /** `event`, or as a duplicate key says. */
   readonly place: string;
   readonly operator: Operator;

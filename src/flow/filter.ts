@@ -3,7 +3,7 @@
 import { Fields, findMembers, type RequestHead } from "../auth/signature/fields";
 import type { Source } from "../auth/senders/sender";
 import { parseNumber } from "../config/fields";
-import type { Condition, WebhookConfig } from "../config/parse";
+import type { FilterCondition, WebhookConfig } from "../config/parse";
 import { type Json, parseJson } from "../request/decode";
 import { Problem, problems } from "../request/problem";
 
@@ -17,12 +17,12 @@ interface FilterRequest {
   readonly payload: () => unknown;
 }
 
-type Settings = Pick<WebhookConfig, "events" | "conditions">;
+type FilterConfig = Pick<WebhookConfig, "events" | "conditions">;
 
 export class Filter {
-  readonly #settings: Settings;
+  readonly #settings: FilterConfig;
 
-  constructor(settings: Settings) {
+  constructor(settings: FilterConfig) {
     this.#settings = settings;
   }
 
@@ -61,7 +61,7 @@ function readPlace(place: string, { event, head, content, payload }: FilterReque
 }
 
 /** @returns nothing where the values cannot be compared */
-function evaluate({ operator, value: wanted }: Condition, values: readonly unknown[]): boolean | undefined {
+function evaluate({ operator, value: wanted }: FilterCondition, values: readonly unknown[]): boolean | undefined {
   const [found, ...repeated] = values;
   if (operator === "exists") return found !== undefined;
   if (operator === "missing") return found === undefined;

@@ -17,7 +17,7 @@ import { ApiFailure, host } from "./host";
 import { text } from "./texts";
 
 /** Empty: all. */
-export interface Filter {
+export interface ListFilter {
   readonly node: string;
   readonly state: Summary["state"] | "";
   readonly text: string;
@@ -25,7 +25,7 @@ export interface Filter {
   readonly error: string;
 }
 
-export const everything: Filter = { node: "", state: "", text: "", error: "" };
+export const everything: ListFilter = { node: "", state: "", text: "", error: "" };
 
 /** The queue of a node with guaranteed delivery. */
 export interface QueueSummary extends Pick<Load, "queued" | "retrying"> {
@@ -38,7 +38,7 @@ const pageSize = 500;
 // All of them reject with an `ApiFailure`.
 
 /** @param before the beginning of the page; missing: the newest */
-export function askForPage(filter: Filter, before = ""): Promise<SummaryPage> {
+export function askForPage(filter: ListFilter, before = ""): Promise<SummaryPage> {
   return ask("deliveries", { ...filter, limit: String(pageSize), before });
 }
 

@@ -1,7 +1,7 @@
 // The loaded deliveries, and when the tab fetches again.
 
 import type { Summary, SummaryPage } from "../../../src/deliveries/summary";
-import { askForPage, everything, type Filter } from "./api";
+import { askForPage, everything, type ListFilter } from "./api";
 
 interface Reader {
   changed(): void;
@@ -28,11 +28,11 @@ export class Feed {
     this.#reader = reader;
   }
 
-  get filter(): Filter {
+  get filter(): ListFilter {
     return this.#filter;
   }
 
-  set filter(filter: Filter) {
+  set filter(filter: ListFilter) {
     this.#filter = filter;
     this.#isLoadingMore = false;
     this.#show({ deliveries: [], next: null }, false);

@@ -19,7 +19,7 @@ interface ListRow {
   readonly shown: string;
 }
 
-export class DeliveryList {
+export class DeliveryRows {
   readonly element = create("div", { class: "webhook-deliveries-list", role: "listbox", tabindex: 0 });
   readonly #listener: ListListener;
   /** By the id of the delivery. */

@@ -7,28 +7,28 @@ import {
   classifyTrouble,
   everything,
   failureText,
-  type Filter,
+  type ListFilter,
   obstacleText,
   replay,
   replayGroup,
 } from "./api";
 import { createButton, createList, createNote, smallButton } from "./content";
 import { host } from "./host";
-import type { DeliveryList } from "./list";
+import type { DeliveryRows } from "./list";
 import { getNodeName, numberText, text } from "./texts";
 
 /** The buttons of the selected deliveries, and the form of the failed ones. */
 export class ReplayTools {
   /** Opens the form. */
   readonly failed = create("button", { type: "button", class: smallButton });
-  readonly #list: DeliveryList;
+  readonly #list: DeliveryRows;
   readonly #replay = create("button", { type: "button", class: smallButton });
   readonly #unselect = create("button", { type: "button", class: smallButton }, text("tab.unselect"));
   readonly #leftOut = create("span");
   readonly element: HTMLElement;
 
   /** @param getFilter the filter of the list, whose node and cause failed deliveries are searched by */
-  constructor(list: DeliveryList, getFilter: () => Filter) {
+  constructor(list: DeliveryRows, getFilter: () => ListFilter) {
     this.#list = list;
     const unselect = () => {
       list.unselect();
@@ -69,7 +69,7 @@ export class ReplayTools {
 
 const day = 24 * 60 * 60_000;
 
-function createFailedForm(getFilter: () => Filter): HTMLFormElement {
+function createFailedForm(getFilter: () => ListFilter): HTMLFormElement {
   const since = create("input", { type: "datetime-local", id: "webhook-deliveries-since" });
   const result = create("span", { role: "status" });
   const form = create(
@@ -104,7 +104,7 @@ function createFailedForm(getFilter: () => Filter): HTMLFormElement {
   return form;
 }
 
-async function listFailed(since: number, { node, error }: Filter): Promise<Summary[]> {
+async function listFailed(since: number, { node, error }: ListFilter): Promise<Summary[]> {
   const found: Summary[] = [];
   for (let before: string | null | undefined; before !== null;) {
     const { deliveries, next } = await askForPage({ ...everything, node, error, state: "failed" }, before);

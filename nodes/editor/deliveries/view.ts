@@ -9,7 +9,7 @@ import {
   classifyTrouble,
   control,
   everything,
-  type Filter,
+  type ListFilter,
   isForbidden,
   type QueueSummary,
 } from "./api";
@@ -18,7 +18,7 @@ import { OpenDelivery } from "./detail";
 import { describeCause, Failures } from "./failures";
 import { Feed, Renewals } from "./feed";
 import { host } from "./host";
-import { DeliveryList } from "./list";
+import { DeliveryRows } from "./list";
 import { ReplayTools } from "./replay";
 import { getNodeLabel, listNodeNames, minuteText, numberText, states, text } from "./texts";
 
@@ -57,7 +57,7 @@ export class Deliveries {
     arrived: (arrived) => this.#announce(arrived),
     isReading: () => this.#list.isRead,
   });
-  readonly #list = new DeliveryList({
+  readonly #list = new DeliveryRows({
     opened: (delivery) => this.#opened.open(delivery),
     selected: () => this.#tools.show(),
     nearEnd: () => void this.#more(),
@@ -134,12 +134,12 @@ export class Deliveries {
     this.#filter({ ...everything, node });
   }
 
-  #filter(filter: Filter): void {
+  #filter(filter: ListFilter): void {
     this.#filters.set(filter);
     this.#filters.focus();
   }
 
-  #choose(filter: Filter): void {
+  #choose(filter: ListFilter): void {
     this.#isVisit = false;
     this.#list.unselect();
     this.#tools.show();
@@ -242,13 +242,13 @@ class Filters {
   readonly #clear = create("button", { type: "button", class: smallButton });
   /** Says which error all of the list have. */
   readonly errorLine = create("div", { class: "webhook-deliveries-error", role: "status" });
-  readonly #changed: (filter: Filter) => void;
+  readonly #changed: (filter: ListFilter) => void;
   #error = "";
   #search: ReturnType<typeof setTimeout> | undefined;
   /** The options of the list of nodes. */
   #listed = "";
 
-  constructor(changed: (filter: Filter) => void) {
+  constructor(changed: (filter: ListFilter) => void) {
     this.#changed = changed;
     this.#state.append(new Option(text("tab.filter.allStates"), ""));
     for (const state of states) this.#state.append(new Option(text(`tab.state.${state}`), state));
@@ -272,7 +272,7 @@ class Filters {
     });
   }
 
-  set({ node, state, text, error }: Filter): void {
+  set({ node, state, text, error }: ListFilter): void {
     this.#error = error;
     this.showNodes([node]);
     this.#node.value = node;
@@ -300,7 +300,7 @@ class Filters {
 
   #change(): void {
     clearTimeout(this.#search);
-    const filter: Filter = {
+    const filter: ListFilter = {
       node: this.#node.value,
       state: states.find((state) => state === this.#state.value) ?? "",
       text: this.#text.value.trim(),

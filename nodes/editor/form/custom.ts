@@ -9,7 +9,7 @@ import { formatScheme, input, inputValue, type WebhookNode } from "./fields";
 type CustomScheme = Readonly<Record<string, unknown>>;
 
 /** A member of the scheme, by its path, and how it is entered. */
-interface Row {
+interface SchemeRow {
   readonly path: readonly [name: string, member?: string];
   /** Of a list to choose from; an empty one leaves the member out. */
   readonly options?: readonly string[];
@@ -24,7 +24,7 @@ interface Row {
   readonly others?: CustomScheme;
 }
 
-const rows: Readonly<Record<string, Row>> = {
+const rows: Readonly<Record<string, SchemeRow>> = {
   alg: { path: ["alg"], options: algorithms.filter((name) => name !== "code:twilio") },
   key: { path: ["key", "format"], options: keyFormats },
   headers: {
@@ -88,13 +88,13 @@ function readScheme(): CustomScheme | undefined {
   return isObject(scheme) ? scheme : undefined;
 }
 
-function readMember(scheme: CustomScheme, [name, member]: Row["path"]): unknown {
+function readMember(scheme: CustomScheme, [name, member]: SchemeRow["path"]): unknown {
   const value = scheme[name];
   return member === undefined ? value : isObject(value) ? value[member] : undefined;
 }
 
 /** Members without a value are left out of the JSON. */
-function write({ path: [name, member], parse = asEntered, others }: Row, entered: string): void {
+function write({ path: [name, member], parse = asEntered, others }: SchemeRow, entered: string): void {
   const scheme = readScheme();
   if (!scheme) return;
   const value = parse(entered);
