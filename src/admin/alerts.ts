@@ -98,11 +98,15 @@ export class Alerts {
     outcomes.on("store:trouble", ({ trouble }) => {
       this.#send({ event: trouble ? "store-down" : "store-up", ...describeStore(trouble, translate), at: Date.now() });
     });
-    outcomes.on("subscription-ends", ({ node, endsAt }) => {
-      this.#report("subscription-ends", node, describeEnd("subscription-ends", endsAt, translate));
+    outcomes.on("subscription-expiring", ({ node, expiresAt }) => {
+      this.#report("subscription-expiring", node, describeExpiry("subscription-expiring", expiresAt, translate));
     });
-    outcomes.on("certificate-ends", ({ endsAt }) => {
-      this.#send({ event: "certificate-ends", ...describeEnd("certificate-ends", endsAt, translate), at: Date.now() });
+    outcomes.on("certificate-expiring", ({ expiresAt }) => {
+      this.#send({
+        event: "certificate-expiring",
+        ...describeExpiry("certificate-expiring", expiresAt, translate),
+        at: Date.now(),
+      });
     });
     outcomes.on("refused", (event) => this.#refuse(event));
     for (const event of ["accepted", "duplicate"] as const) outcomes.on(event, (accepted) => this.#accept(accepted));
@@ -157,7 +161,7 @@ export class Alerts {
   #findTriggers({ event, node }: Alert): RunningNode[] {
     if (node === undefined) {
       const running = [...this.#nodes.all.values()].flatMap(({ running }) => running ?? []);
-      const isConcerned = ({ config }: Endpoint) => event === "certificate-ends" || config.guaranteed;
+      const isConcerned = ({ config }: Endpoint) => event === "certificate-expiring" || config.guaranteed;
       return running.filter(isConcerned).map((endpoint) => endpoint.node);
     }
     const found = this.#RED.nodes.getNode(node) as RunningNode | null;
@@ -236,13 +240,13 @@ function describeFailedDelivery(
   return { delivery, reason: formatReason(cause, translate), fix };
 }
 
-function describeEnd(
-  event: "subscription-ends" | "certificate-ends",
-  endsAt: number,
+function describeExpiry(
+  event: "subscription-expiring" | "certificate-expiring",
+  expiresAt: number,
   translate: Translate,
 ): Description {
   return {
-    reason: translate(`alert.reason.${event}`, { time: new Date(endsAt).toISOString() }),
+    reason: translate(`alert.reason.${event}`, { time: new Date(expiresAt).toISOString() }),
     fix: formatSentence(translate(`alert.fix.${event}`), translate),
   };
 }

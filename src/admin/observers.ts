@@ -6,7 +6,7 @@ import type { Endpoint } from "../flow/endpoint";
 import { Outcomes } from "../flow/outcomes";
 import { trustsEveryProxy } from "../http/express";
 import { Alerts } from "./alerts";
-import { Endings } from "./endings";
+import { Expiry } from "./expiry";
 import { Inactivity, type StoredDeliveries } from "./inactivity";
 import { Metrics, noCounts } from "./metrics";
 import { NodeHealths, type NodeReport } from "./node-health";
@@ -29,7 +29,7 @@ export class Observers {
     this.nodes = new NodeHealths(RED, outcomes);
     this.#metrics = new Metrics(RED, outcomes, this.nodes);
     this.#inactivity = new Inactivity(RED, outcomes, this.nodes);
-    new Endings(RED, outcomes);
+    new Expiry(RED, outcomes);
     this.alerts = new Alerts(RED, outcomes, this.nodes);
     new NodeLog(RED._, outcomes, this.nodes);
     this.#statuses = new NodeStatuses(RED, outcomes, this.nodes, this.#metrics, this.#inactivity);

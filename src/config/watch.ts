@@ -11,8 +11,8 @@ export const watchEvents = [
   "resumed",
   "refusals",
   "second-credential",
-  "subscription-ends",
-  "certificate-ends",
+  "subscription-expiring",
+  "certificate-expiring",
 ] as const;
 
 export type WatchEvent = (typeof watchEvents)[number];

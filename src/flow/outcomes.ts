@@ -65,7 +65,7 @@ export interface SubscriptionEvent extends NodeEvent {
   /** The sender's id of it. */
   readonly id: string;
   /** In ms since the epoch. */
-  readonly endsAt: number;
+  readonly expiresAt: number;
 }
 
 interface OutcomeEvents {
@@ -98,10 +98,10 @@ interface OutcomeEvents {
   silent: [SilentEvent];
   /** A request was accepted after a silence. */
   heard: [NodeEvent];
-  /** The subscription that requests belong to is about to end. */
-  "subscription-ends": [NodeEvent & Pick<SubscriptionEvent, "endsAt">];
-  /** The certificate of Node-RED's server is about to end; in ms since the epoch. */
-  "certificate-ends": [{ readonly endsAt: number }];
+  /** The subscription that requests belong to is about to expire. */
+  "subscription-expiring": [NodeEvent & Pick<SubscriptionEvent, "expiresAt">];
+  /** The certificate of Node-RED's HTTPS server is about to expire; in ms since the epoch. */
+  "certificate-expiring": [{ readonly expiresAt: number }];
   /** The node was deleted. */
   removed: [NodeEvent];
 

@@ -175,9 +175,9 @@ describe("a webhook watch", () => {
       return (await send(nodeRed.node(path), { headers, body: JSON.stringify({ value }) })).status;
     };
     const expect = async (ends: number[]) => {
-      if (ends.length > 0) await heard().alert("subscription-ends", ends.length);
+      if (ends.length > 0) await heard().alert("subscription-expiring", ends.length);
       const reasons = heard().messages.map(({ payload: { reason } }) => reason);
-      const said = catalog.alert.reason["subscription-ends"];
+      const said = catalog.alert.reason["subscription-expiring"];
       reasons.should.eql(ends.map((end) => said.replace("__time__", at(end))));
     };
     (await notify({ stranger: at(7 * day) }, "/mail", "another")).should.equal(401);
@@ -203,8 +203,8 @@ describe("a webhook watch", () => {
     await putForward(nodeRed, 0.2 * day);
     await expect([4 * hour, 7 * day, 14 * day]);
     should(heard().messages[0]?.payload).containEql({
-      ...{ event: "subscription-ends", node: "mail", path: "/mail" },
-      fix: sentence(catalog.alert.fix["subscription-ends"]),
+      ...{ event: "subscription-expiring", node: "mail", path: "/mail" },
+      fix: sentence(catalog.alert.fix["subscription-expiring"]),
     });
     // More than are remembered; the last one is not.
     for (let batch = 0; batch < 11; batch++) {
@@ -212,7 +212,7 @@ describe("a webhook watch", () => {
       (await notify(Object.fromEntries(ends) as Record<string, string>)).should.equal(200);
     }
     await putForward(nodeRed, 6 * day);
-    await heard().alert("subscription-ends", 1002);
+    await heard().alert("subscription-expiring", 1002);
     heard().messages.should.have.length(1002);
   });
 
@@ -238,14 +238,14 @@ describe("a webhook watch", () => {
     heard().events.should.eql([]);
     await putForward(nodeRed, 3_600_000);
     for (const status of [await call(), await call()]) should(status).equal(200);
-    const { at: _, ...alert } = await heard().alert("certificate-ends");
+    const { at: _, ...alert } = await heard().alert("certificate-expiring");
     const time = new Date(new X509Certificate(certificate).validTo).toISOString();
     should(alert).eql({
-      event: "certificate-ends",
-      reason: catalog.alert.reason["certificate-ends"].replace("__time__", time),
-      fix: sentence(catalog.alert.fix["certificate-ends"]),
+      event: "certificate-expiring",
+      reason: catalog.alert.reason["certificate-expiring"].replace("__time__", time),
+      fix: sentence(catalog.alert.fix["certificate-expiring"]),
     });
-    for (const id of ["all", "chosen"]) heard(id).events.should.eql(["certificate-ends"], id);
+    for (const id of ["all", "chosen"]) heard(id).events.should.eql(["certificate-expiring"], id);
   });
 
   it("hears its triggers alone, whichever may be missing, and in a subflow those of the same instance", async () => {

@@ -85,7 +85,7 @@ export const operations = {
     },
     event: "json:value.0.changeType",
     id: { from: ["json:value.0.id"], signed: false },
-    subscriptions: { ids: "json:value.*.subscriptionId", ends: "json:value.*.subscriptionExpirationDateTime" },
+    subscriptions: { ids: "json:value.*.subscriptionId", expiries: "json:value.*.subscriptionExpirationDateTime" },
     handshakes: [
       {
         method: "POST",

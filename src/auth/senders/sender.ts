@@ -164,8 +164,8 @@ export interface Sender {
   readonly event?: Source;
   /** The sender's id of the delivery: the first place with a value. `signed`: whether the signature covers it. */
   readonly id?: { readonly from: readonly Source[]; readonly signed: boolean };
-  /** Which subscriptions a request belongs to, and when each ends: a time of RFC 3339. */
-  readonly subscriptions?: { readonly ids: Source; readonly ends: Source };
+  /** Which subscriptions a request belongs to, and when each expires: a time of RFC 3339. */
+  readonly subscriptions?: { readonly ids: Source; readonly expiries: Source };
   readonly handshakes?: readonly Handshake[];
   /** For a sender that accepts no body in the reply to an accepted request, or in any reply. */
   readonly emptyReply?: { readonly to: "accepted" | "all"; readonly status: 200 | 204 };

@@ -141,17 +141,17 @@ interface SenderDelivery {
   id?: string;
 }
 
-/** The subscriptions that a verified request belongs to, and when each ends, in ms since the epoch. */
+/** The subscriptions that a verified request belongs to, and when each expires, in ms since the epoch. */
 export function readSubscriptions(
   { subscriptions }: Pick<Sender, "subscriptions">,
   head: RequestHead,
   content: () => Buffer,
-): { id: string; endsAt: number }[] {
+): { id: string; expiresAt: number }[] {
   if (!subscriptions) return [];
   const fields = new Fields(head, content);
-  const ends = fields.texts(subscriptions.ends).map((end) => Date.parse(end));
-  const all = fields.texts(subscriptions.ids).map((id, index) => ({ id, endsAt: ends[index] ?? NaN }));
-  return all.filter(({ id, endsAt }) => id !== "" && !Number.isNaN(endsAt));
+  const expiries = fields.texts(subscriptions.expiries).map((time) => Date.parse(time));
+  const all = fields.texts(subscriptions.ids).map((id, index) => ({ id, expiresAt: expiries[index] ?? NaN }));
+  return all.filter(({ id, expiresAt }) => id !== "" && !Number.isNaN(expiresAt));
 }
 
 /** @param content the decoded body, read only where the sender has a value there */
