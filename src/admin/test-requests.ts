@@ -15,6 +15,7 @@ import { getMountPath, getParent, getRoots, getServer } from "../config/node-red
 import type { WebhookConfig } from "../config/parse";
 import type { BrokenRule } from "../config/fields";
 import { fillParameters } from "../request/path-patterns";
+import { findProblem } from "../request/problem";
 import { findDelivery } from "../deliveries/lists";
 import { type DeployGate, holdTimeoutMs } from "../flow/deploy-gate";
 import { findOutput } from "../flow/message";
@@ -199,11 +200,11 @@ export type TestOutcome =
   | "taken"
   /** The node takes other requests only. */
   | "filtered"
-  /** A condition of the node needs what is not in the request. */
-  | "uncheckable"
+  /** The endpoint refused the request. */
+  | "refused"
   /** `httpNodeAuth` refused the request. */
   | "blocked"
-  /** The endpoint refused the credential. */
+  /** The endpoint refused the test credential. */
   | "tokenRefused"
   /** The flows did not start in time. */
   | "deploying"
@@ -222,33 +223,25 @@ export interface TestResult {
   /** With an output for each event: the number of the one that the message has left by, and its event. */
   output?: number;
   event?: string | undefined;
+  /** The name of the problem that the endpoint replied with. */
+  problem?: string;
   /** The rule that keeps the endpoint closed, and its value. */
   rule?: BrokenRule;
   value?: string;
 }
 
 function describeResult(status: number, headers: IncomingHttpHeaders, body: string): TestResult {
+  const problem = findProblem(body);
   const given = headers[messageField.toLowerCase()];
-  if (typeof given === "string") {
-    // A problem of our own: the flow was late.
-    const isOurs = headers["content-type"] === "application/problem+json";
-    return { outcome: isOurs ? "unanswered" : "answered", status, id: given };
-  }
+  if (typeof given === "string") return { outcome: problem ? "unanswered" : "answered", status, id: given };
+  // The test credential was right when it left.
+  if (problem?.status === 401) return { outcome: "tokenRefused", status };
+  if (problem) return { outcome: "refused", status, problem: problem.name };
   const ours = status === 200 ? parseReply(body) : {};
   if (ours.status === "filtered") return { outcome: "filtered", status };
   if (ours.status === "accepted" && typeof ours.id === "string") return { outcome: "accepted", status, id: ours.id };
-  return { outcome: classifyStatus(status, headers["www-authenticate"] ?? ""), status };
-}
-
-/** The beginning of the challenges in `src/request/problem.ts`. */
-const ourChallenge = /^(?:Basic|Bearer|Signature) realm="webhook"/;
-
-function classifyStatus(status: number, challenge: string): TestOutcome {
-  // RFC 9110 §11.6.1: the challenge shows who refused.
-  if (status === 401) return ourChallenge.test(challenge) ? "tokenRefused" : "blocked";
-  if (status === 404) return "notFound";
-  if (status === 422) return "uncheckable";
-  return status === 503 ? "deploying" : "otherwise";
+  if (status === 401) return { outcome: "blocked", status };
+  return { outcome: status === 404 ? "notFound" : "otherwise", status };
 }
 
 /** Has no status where something else replied. */

@@ -117,3 +117,10 @@ export function refuseOtherMethods(methods: readonly string[]): Problem {
 
 const named = Object.entries<Row>(table).map(([name, row]) => [name, new Problem(name, ...row)] as const);
 export const problems = Object.fromEntries(named) as { readonly [Name in keyof typeof table]: Problem };
+
+const byBody = new Map(named.map(([, problem]) => [problem.body, problem]));
+
+/** The problem that a reply states, if the node itself has sent it: no other server has these documents. */
+export function findProblem(body: string): Problem | undefined {
+  return byBody.get(body);
+}

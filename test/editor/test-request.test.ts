@@ -109,6 +109,10 @@ describe("a test request from the form", () => {
       await editor().page.locator(`.webhook-trigger-result.${verdict}`).waitFor();
       (await editor().part("debug").isVisible()).should.equal(isFlows);
     }
+    const paused = { outcome: "refused", status: 503, problem: "paused" };
+    await editor().page.route("**/test", (route) => route.fulfill({ json: paused }));
+    const why = ["refused.paused", "fix.paused"].map((key) => `${catalogText(key)}.`).join(" ");
+    (await editor().sendTest()).trim().should.equal(why);
     await editor().page.route("**/test", (route) => route.fulfill({ status: 403 }));
     (await editor().sendTest()).trim().should.equal(catalogText("testRequest.forbidden"));
     await editor().page.route("**/test", (route) => route.abort());

@@ -40,6 +40,8 @@ describe("a test request", () => {
         rateLimit: 1,
         allowFrom: "192.0.2.1",
       }),
+      webhook("paused", "/paused", { guaranteed: true, reply: "flow" }),
+      webhook("uncheckable", "/uncheckable", { conditions: [{ place: "json:no", operator: "is", value: "1" }] }),
       { id: "answer", type: "http response", statusCode: "201", headers: {}, wires: [] },
       { id: "slow", type: "slow", wires: [] },
     ),
@@ -86,6 +88,16 @@ describe("a test request", () => {
       ["late", { outcome: "taken" }],
     ] as const) {
       should((await sendTest(nodeRed(), id)).json).eql(result);
+    }
+  });
+
+  it("that the node itself refuses is told by its problem, whatever else has the same status", async () => {
+    (await send(nodeRed().admin("/webhook-trigger/paused/pause"))).status.should.equal(204);
+    for (const [id, status, problem] of [
+      ["paused", 503, "paused"],
+      ["uncheckable", 422, "uncheckable"],
+    ] as const) {
+      should((await sendTest(nodeRed(), id)).json).eql({ outcome: "refused", status, problem });
     }
   });
 

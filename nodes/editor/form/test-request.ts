@@ -1,7 +1,7 @@
 // The test request and its result.
 
 import { credentialNames, withDefaults } from "../../../src/config/fields";
-import { inARow } from "../../../src/deliveries/summary";
+import { formatSentence, inARow, type Translate } from "../../../src/deliveries/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
 import { minuteText } from "../deliveries/texts";
 import type { Editor } from "../node-red";
@@ -82,7 +82,11 @@ function showResult(icon: string, verdict: "good" | "bad" | "", text: string): v
 }
 
 /** The result as a sentence. */
-function describeOutcome(node: WebhookNode, { outcome, status = 0, rule, value = "" }: TestResult): string {
+function describeOutcome(node: WebhookNode, { outcome, status = 0, problem, rule, value = "" }: TestResult): string {
+  if (problem !== undefined) {
+    const translate: Translate = (key, values) => node._(key, values);
+    return inARow(["refused", "fix"].map((group) => formatSentence(translate(`${group}.${problem}`), translate)));
+  }
   const reason = rule ? node._(`rules.${rule}`, { value }) : "";
   return node._(`testRequest.${outcome}`, { status: String(status), reason });
 }

@@ -1,0 +1,10 @@
+import should from "should";
+import { findProblem, problems } from "../../../src/request/problem";
+
+describe("a problem", () => {
+  it("is found by its document alone, each by its own, and nothing by another text", () => {
+    for (const problem of Object.values(problems)) should(findProblem(problem.body)).equal(problem);
+    for (const text of ["", "{}", '{"status":503}', `${problems.paused.body} `])
+      should(findProblem(text)).be.undefined();
+  });
+});
