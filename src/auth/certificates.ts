@@ -11,7 +11,7 @@ import type {
   RefusalReason,
   RefusedRequestFacts,
 } from "./authenticator";
-import { type Clock, crc32, readPaypal, readSns, type SignedText } from "./sns-paypal";
+import { type Clock, crc32, maxSnsBytes, readPaypal, readSns, type SignedText } from "./sns-paypal";
 import { recognise, toReason } from "./diagnosis";
 import { FetchFailure, fetchPublished } from "./fetch-published";
 import { testField } from "./present";
@@ -60,7 +60,8 @@ export class CertificateAuthenticator implements Authenticator {
     if (this.#testCredentials.isTest(head)) return byTest;
     const refusal = this.#judgeHead(head, at);
     if (refusal) return toProblem(refusal);
-    return { isUnverified: true, needsBytes: true, verifyLater: (body) => this.#verify(head, body, at) };
+    const limit = this.scheme.alg === "code:sns" ? { bytes: maxSnsBytes, otherwise: problems.bodyTooLarge } : undefined;
+    return { isUnverified: true, needsBytes: true, limit, verifyLater: (body) => this.#verify(head, body, at) };
   }
 
   /** What keeps the body from being read. */
@@ -105,7 +106,7 @@ export class CertificateAuthenticator implements Authenticator {
     }
   }
 
-  explain({ head, body = Buffer.alloc(0), at }: RefusedRequestFacts): Explanation {
+  explain({ head, body, at }: RefusedRequestFacts): Explanation {
     const looksLike = recognise(head.rawHeaders);
     const reason = this.#judgeHead(head, at) ?? this.#explainBody(head, body, at);
     const { failure } = this.#certificates;
@@ -114,8 +115,9 @@ export class CertificateAuthenticator implements Authenticator {
     return { reasons: [{ key: "otherSender", values: { sender: shortName(looksLike) } }], looksLike };
   }
 
-  /** Nothing where the certificate is not there. */
-  #explainBody(head: RequestHead, body: Buffer, at: number): RefusalReason | undefined {
+  /** Nothing where the body or the certificate is not there. */
+  #explainBody(head: RequestHead, body: Buffer | undefined, at: number): RefusalReason | undefined {
+    if (!body) return undefined;
     const signed = this.#read(head, body, at);
     if ("kind" in signed) return signed;
     const certificate = this.#certificates.get(signed.certificate);

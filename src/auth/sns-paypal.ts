@@ -1,7 +1,6 @@
 // What Amazon SNS and PayPal sign. Their requests name the certificate of the key by a URL.
 
-import { parseJson } from "../request/decode";
-import { Problem } from "../request/problem";
+import { isObject } from "../config/fields";
 import type { RefusalReason } from "./authenticator";
 import type { Source } from "./senders/sender";
 import { fieldValues, type RequestHead } from "./signature/fields";
@@ -60,12 +59,21 @@ const snsHashes = new Map<string | undefined, SignedText["hash"]>([
 const snsHost = /^sns\.[a-z]{2}(?:-[a-z]+)+-\d+\.amazonaws\.com(?:\.cn)?$/;
 const snsPath = /^\/SimpleNotificationService-[\w-]+\.pem$/;
 
+/**
+ * A message has at most 256 kB (https://docs.aws.amazon.com/general/latest/gr/sns.html). JSON in it takes up to twice as
+ * much, as its quotes are escaped, and its attributes are wrapped in members of their own.
+ */
+export const maxSnsBytes = 1024 * 1024;
+
 /** @param topicArn anybody may have a topic at Amazon, and let it send to any URL */
 export function readSns(body: Buffer, topicArn: string, clock: Clock): SignedText | RefusalReason {
+  const missing = { kind: "missing", source: "json:Signature" } as const;
+  // Parsing a stranger's JSON may take a hundred times as long.
+  if (!body.includes(topicArn)) return body.includes('"Signature"') ? { kind: "certificate.topic" } : missing;
   const members = readTexts(body);
   const { Type: type = "", Signature: signature, SubscribeURL: subscribeUrl = "" } = members;
   const names = signedMembers.get(type);
-  if (!names || signature === undefined) return { kind: "missing", source: "json:Signature" };
+  if (!names || signature === undefined) return missing;
   // Lines are signed: with a line break in a value, or without one that is always there, they could be read in two ways.
   for (const name of names) {
     const value = members[name];
@@ -87,13 +95,23 @@ export function readSns(body: Buffer, topicArn: string, clock: Clock): SignedTex
   return { text, signature, hash, certificate, sentAt, isHandshake: type !== "Notification", confirmation };
 }
 
-/** The texts among the members of a JSON object. */
+const snsMembers = ["Signature", "SignatureVersion", "SigningCertURL", ...[...signedMembers.values()].flat()];
+
+/** The texts among these members of a JSON object. */
 function readTexts(body: Buffer): Readonly<Partial<Record<string, string>>> {
-  const value = parseJson(body.toString());
-  if (value instanceof Problem || typeof value !== "object" || value === null || Array.isArray(value)) return {};
-  return Object.fromEntries(
-    Object.entries(value).filter((each): each is [string, string] => typeof each[1] === "string"),
-  );
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString());
+  } catch {
+    return {};
+  }
+  if (!isObject(value)) return {};
+  const texts: Partial<Record<string, string>> = {};
+  for (const name of snsMembers) {
+    const member: unknown = Object.hasOwn(value, name) ? value[name] : undefined;
+    if (typeof member === "string") texts[name] = member;
+  }
+  return texts;
 }
 
 // https://developer.paypal.com/api/rest/webhooks/rest/

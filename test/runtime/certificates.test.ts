@@ -102,6 +102,12 @@ describe("a webhook whose sender names its certificate", () => {
       await until(hasReason, "the reason");
     });
 
+    it("is refused with 413 where it is larger than any message of Amazon SNS", async () => {
+      const Message = "x".repeat(1024 * 1024);
+      (await postSns({ Message })).status.should.equal(413);
+      (await postSns({ Message: Message.slice(2000) })).status.should.equal(200);
+    });
+
     it("is answered with 503 while the certificate is not where it should be, and the log says why", async () => {
       const gone = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-gone.pem";
       const { status, headers } = await postSns({ SigningCertURL: gone }, "/guaranteed");

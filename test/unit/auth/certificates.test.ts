@@ -5,7 +5,7 @@ import SnsValidator from "sns-validator";
 import type { Authenticator, BodyVerdict } from "../../../src/auth/authenticator";
 import { crc32 } from "../../../src/auth/sns-paypal";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
-import { Problem } from "../../../src/request/problem";
+import { Problem, problems } from "../../../src/request/problem";
 import { type CertifiedKey, createCertificate } from "../../harness/certificates";
 import { useFetch } from "../../harness/fetching";
 import { signPaypal, signSns, type SnsMessage, topicArn, webhookId } from "../../harness/certified";
@@ -120,7 +120,7 @@ describe("a message of Amazon SNS", () => {
       [sign({ Timestamp: new Date(Date.now() - 49 * 3_600_000).toISOString() }), "signatureInvalid", "clockBehind"],
       [sign({ Timestamp: "now" }), "signatureInvalid", "timeMalformed"],
       [sign({ Type: "SubscriptionConfirmation", SubscribeURL: "https://example.com/" }), "signatureInvalid", "signatureMalformed"],
-      ...["null", "[]", "x", "1", "{}", '{"Type":"constructor"}', JSON.stringify({ Type: "__proto__", Signature: "x" })].map((body): [string, string, string] => [body, "signatureMissing", "missing"]),
+      ...["null", "[]", "x", "1", "{}", '{"Type":"constructor"}', JSON.stringify({ Type: "__proto__", Signature: "x", TopicArn: topicArn })].map((body): [string, string, string] => [body, "signatureMissing", "missing"]),
       ...[
         "http://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem",
         "https://sns.eu-west-1.amazonaws.com.example/SimpleNotificationService-1.pem",
@@ -168,6 +168,30 @@ describe("a message of Amazon SNS", () => {
     const raw = { "x-amz-sns-rawdelivery": "true", "x-amz-sns-message-type": "Notification" };
     (await judge(create("amazon-sns"), "Hello world!", raw)).should.equal("signatureMissing");
     reasonsFor(create("amazon-sns"), "Hello world!", raw).should.eql(["certificate.raw"]);
+  });
+
+  it("is not read beyond 1 MB, four times of what Amazon sends at most", () => {
+    const begun = create("amazon-sns").begin({ method: "POST", rawHeaders: [], search: "" }, Date.now());
+    should(begun).have.property("limit").which.eql({ bytes: 1024 * 1024, otherwise: problems.bodyTooLarge });
+  });
+
+  it("takes as long to be refused as its JSON takes to be parsed, and far less without the topic", () => {
+    const authenticator = create("amazon-sns");
+    const many = Array.from({ length: 60_000 }, (_, index) => `"${index.toString(36)}":"x"`).join(",");
+    const json = `{"TopicArn":"${topicArn}","Type":"Notification","Signature":"x",${many}}`;
+    const other = json.replace(topicArn, "arn:aws:sns:eu-west-1:1:Other");
+    // The least of some: others need the processor as well.
+    const timeOf = (work: () => unknown) => {
+      const times = Array.from({ length: 7 }, () => {
+        const { user } = process.cpuUsage();
+        work();
+        return process.cpuUsage().user - user;
+      });
+      return Math.min(...times);
+    };
+    const parsing = timeOf(() => JSON.parse(Buffer.from(json).toString()));
+    timeOf(() => reasonsFor(authenticator, json)).should.be.below(2 * parsing);
+    timeOf(() => reasonsFor(authenticator, other)).should.be.below(parsing / 4);
   });
 
   it("that confirms a subscription makes Amazon's URL be fetched, after its signature was verified", async () => {
