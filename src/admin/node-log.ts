@@ -2,7 +2,7 @@
 
 import { inspect } from "node:util";
 import { normaliseAddress, RateBound } from "../auth/limits";
-import type { Explanation, Reason } from "../auth/authenticator";
+import type { Authenticator, Explanation, Reason, RefusedRequestFacts } from "../auth/authenticator";
 import { type SenderId, shortName } from "../auth/senders/table";
 import { describeError, type Translate } from "../deliveries/summary";
 import type { Endpoint } from "../flow/endpoint";
@@ -17,25 +17,26 @@ const maxLoggedCause = 10_000;
 const maxNotedCause = 500;
 const maxValue = 300;
 /** How many ms of each second may be spent on explaining refusals, for all nodes together. */
-const examination = new RateBound(100);
+const examinationMs = 100;
+/** Longer bodies are not looked at: an explanation that has begun is not interrupted. */
+const maxExaminedBytes = 65_536;
+const unexplained: Explanation = { reasons: [] };
 
 /** Why a request was refused, without secrets. Whatever it contains, its refusal is reported. */
-function explain({ authenticator, problem, request, cause }: RefusedEvent): Explanation {
-  if (problem.reason) return { reasons: [{ key: problem.reason.key, values: { ...problem.reason.values } }] };
-  if (!request || (problem.status !== 401 && problem !== problems.keysUnavailable) || cause !== undefined)
-    return { reasons: [] };
+function explain(authenticator: Authenticator, { body, ...request }: RefusedRequestFacts): Explanation {
   // A stranger may have chosen the name of a header field or parameter.
   const redact = (value: string | number) =>
     typeof value === "string" ? authenticator.redactor.redact(value).slice(0, maxValue) : value;
   try {
-    const { reasons, ...rest } = authenticator.explain(request);
+    const examined = body && body.length <= maxExaminedBytes ? body : undefined;
+    const { reasons, ...rest } = authenticator.explain({ ...request, body: examined });
     const redacted = reasons.map(({ key, values }) => {
       const texts = Object.entries(values).map(([name, value]) => [name, redact(value)] as const);
       return { key, values: Object.fromEntries(texts) };
     });
     return { ...rest, reasons: redacted };
   } catch {
-    return { reasons: [] };
+    return unexplained;
   }
 }
 
@@ -56,6 +57,8 @@ function describeCause(cause: unknown, translate: Translate): string {
 export class NodeLog {
   readonly #translate: Translate;
   readonly #nodes: NodeHealths;
+  /** For the log, the list and the form. */
+  readonly #examination = new RateBound(examinationMs);
 
   constructor(translate: Translate, outcomes: Outcomes, nodes: NodeHealths) {
     this.#translate = translate;
@@ -105,24 +108,36 @@ export class NodeLog {
     let explanation: Explanation | undefined;
     // Warnings that a stranger causes must not hide errors: each level has its own interval.
     if (cause === undefined && this.#mayLog(node, "warn")) {
-      explanation = explain(event);
+      explanation = this.#examine(event);
       health.lastRefused = this.#warn(running, event, explanation);
     } else if (cause !== undefined && this.#mayLog(node, "error")) {
       running.node.error(`${this.#translate(`refused.${problem.name}`)}: ${redact()}`);
     }
     running.records?.refused(problem, request, () => ({
-      // Not each request of a flood is explained.
-      explanation: explanation ?? examination.spend(() => explain(event)) ?? { reasons: [] },
+      explanation: explanation ?? this.#examine(event) ?? unexplained,
       error: redact()?.split("\n", 1)[0]?.slice(0, maxNotedCause),
     }));
   }
 
+  /** @returns nothing where there is no time left in this second: not each request of a flood is explained */
+  #examine({ authenticator, problem, request, cause }: RefusedEvent): Explanation | undefined {
+    if (problem.reason) return { reasons: [{ key: problem.reason.key, values: { ...problem.reason.values } }] };
+    if (!request || (problem.status !== 401 && problem !== problems.keysUnavailable) || cause !== undefined)
+      return unexplained;
+    return this.#examination.spend(() => explain(authenticator, request));
+  }
+
   /** @returns what was logged, for the form */
-  #warn({ node, sender }: Endpoint, { problem, request }: RefusedEvent, explanation: Explanation): RefusedRequest {
+  #warn(
+    { node, sender }: Endpoint,
+    { problem, request }: RefusedEvent,
+    explanation: Explanation | undefined,
+  ): RefusedRequest {
     const text = this.#translate(`refused.${problem.name}`);
     const ip = problem.isOfAddress ? normaliseAddress(request?.ip ?? "") : undefined;
-    node.warn([ip ? `${text}: ${ip}` : text, ...this.#describe(explanation, sender?.id)].join(". "));
-    return { at: Date.now(), problem: problem.name, ...(ip && { ip }), ...explanation };
+    const told = explanation ? this.#describe(explanation, sender?.id) : [this.#translate(`fix.${problem.name}`)];
+    node.warn([ip ? `${text}: ${ip}` : text, ...told].join(". "));
+    return { at: Date.now(), problem: problem.name, ...(ip && { ip }), ...(explanation ?? unexplained) };
   }
 
   /** The first reason, and the sender that the request looks like, if that is another one. */

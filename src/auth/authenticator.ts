@@ -24,7 +24,7 @@ export interface Authenticator extends CredentialPlace {
   begin(head: RequestHead, at: number): AuthResult;
   /** Redacts the credentials of the endpoint. */
   readonly redactor: Redactor;
-  /** Explains a refusal to the operator. Takes as long as some forty verifications. */
+  /** Explains a refusal to the operator. Takes as long as some forty verifications; the caller bounds size and rate. */
   explain(refused: RefusedRequestFacts): Explanation;
 }
 
@@ -79,6 +79,7 @@ export interface HandshakeAnswer {
 /** A refused request, as far as it was read. */
 export interface RefusedRequestFacts {
   head: RequestHead;
+  /** Missing where it was not read, or is too long to be examined. */
   body?: Buffer | undefined;
   /** When it arrived, in ms since the epoch. */
   at: number;

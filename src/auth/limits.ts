@@ -134,7 +134,7 @@ export function isLoopback(ip: string): boolean {
   return address === "::1" || address?.startsWith("127.") === true;
 }
 
-/** Bounds how often something is done in each second, or how long it takes. */
+/** Bounds how often something is done in each second, or how long it takes. What is overspent is missing later. */
 export class RateBound {
   readonly #max: number;
   /** The beginning of the current second (`performance.now()`). */
@@ -164,7 +164,8 @@ export class RateBound {
 
   #isLeft(): boolean {
     const now = performance.now();
-    if (now - this.#second >= 1000) [this.#second, this.#used] = [now, 0];
+    const seconds = Math.floor((now - this.#second) / 1000);
+    if (seconds >= 1) [this.#second, this.#used] = [now, Math.max(this.#used - seconds * this.#max, 0)];
     return this.#used < this.#max;
   }
 }

@@ -5,8 +5,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { StoredDeliveries } from "../../src/admin/inactivity";
 
 import { Observers } from "../../src/admin/observers";
-import type { RefusedRequestFacts } from "../../src/auth/authenticator";
+import type { Authenticator, RefusedRequestFacts } from "../../src/auth/authenticator";
 import { TokenAuthenticator } from "../../src/auth/token";
+import type { DeliveryLog } from "../../src/deliveries/delivery-log";
 import type { Load } from "../../src/deliveries/queue";
 import type { Endpoint } from "../../src/flow/endpoint";
 import { type Problem, problems } from "../../src/request/problem";
@@ -23,7 +24,11 @@ export const refusedRequest: RefusedRequestFacts = {
 };
 
 /** A node, unless a test wants it otherwise. */
-const usual = { path: "/hook", isGuaranteed: false, breaker: 0 };
+const usual = {
+  ...{ id: "node", path: "/hook", isGuaranteed: false, breaker: 0 },
+  /** Its list of deliveries. */
+  records: undefined as Pick<DeliveryLog, "refused"> | undefined,
+};
 
 type Handler = (request: unknown, response: unknown, next: (error: unknown) => void) => void;
 
@@ -61,16 +66,16 @@ export class Observed {
   deploy(wanted: Partial<typeof usual> = {}, hours = 0, store?: StoredDeliveries): void {
     this.#close?.();
     const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
+    const { id, path, isGuaranteed: guaranteed, breaker, records } = { ...usual, ...wanted };
     const node = {
-      id: "node",
+      id,
       name: "",
       status: (status: Observed["statuses"][number]) => this.statuses.push(status),
       ...{ log: line("log"), warn: line("warn"), error: line("error"), metric: () => false },
     } as unknown as Node;
-    const { path, isGuaranteed: guaranteed, breaker } = { ...usual, ...wanted };
     const access = { method: "header", secondToken: "" };
     const config = { path, guaranteed, reply: { by: "now" }, access, pace: { breaker }, alertWhenSilent: hours };
-    const running = { node, config, authenticator: tokenGate } as unknown as Endpoint;
+    const running = { node, config, authenticator: tokenGate, records } as unknown as Endpoint;
     this.observers.begin(node);
     this.observers.run(running);
     this.observers.open(running, store);
@@ -101,10 +106,11 @@ export class Observed {
   refuse(
     problem: Problem = problems.tokenInvalid,
     cause?: unknown,
-    authenticator = tokenGate,
+    authenticator: Authenticator = tokenGate,
     request = refusedRequest,
+    node = "node",
   ): void {
-    this.outcomes.emit("refused", { node: "node", authenticator, problem, request, cause });
+    this.outcomes.emit("refused", { node, authenticator, problem, request, cause });
   }
 
   handshake(): void {

@@ -110,12 +110,6 @@ describe("the explanation of a refusal", () => {
     should(explain(setup("github", "other"), byGitHub("{}")).looksLike).be.undefined();
   });
 
-  it("is not looked for in a long body", () => {
-    const long = " ".repeat(65_537);
-    explain(setup("github"), byGitHub(`${long}\n`), long).reasons.should.eql([]);
-    explain(setup("github"), byGitHub(`${long.slice(1)}\n`), long.slice(1)).reasons.should.not.eql([]);
-  });
-
   it("tries few forms of a body, whatever it contains", () => {
     for (const body of ["", "{}", "\r\n", "[".repeat(5000), `${"[".repeat(200)}${"]".repeat(200)}`, '"\\u0000"']) {
       [...originals(Buffer.from(body))].length.should.be.belowOrEqual(16);

@@ -192,7 +192,10 @@ describe("a bound per second", () => {
     const work = (milliseconds: number) => bound.spend(() => (now += milliseconds));
     [work(60), work(60)].should.eql([60, 120]);
     should(work(1)).be.undefined();
+    // What was overspent is missing in the next second.
     now = 1000;
-    should(work(1)).equal(1001);
+    [work(100), work(1)].should.eql([1100, undefined]);
+    now = 2000;
+    [work(79), work(1), work(1)].should.eql([2079, 2080, undefined]);
   });
 });

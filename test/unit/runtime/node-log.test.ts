@@ -1,10 +1,13 @@
 import { mock } from "node:test";
 import { inspect } from "node:util";
-import "should";
+import should from "should";
+import type { RefusedRequestFacts } from "../../../src/auth/authenticator";
 import { TokenAuthenticator } from "../../../src/auth/token";
+import type { DeliveryLog, RefusalCause } from "../../../src/deliveries/delivery-log";
 import { problems } from "../../../src/request/problem";
 import { token } from "../../harness/flow";
 import { Observed, refusedRequest } from "../../harness/observed";
+import { authenticatorFor } from "../../harness/verification";
 
 const authenticator = new TokenAuthenticator({ method: "header", name: "Authorization", token, secondToken: "" });
 
@@ -92,5 +95,68 @@ describe("the log", () => {
       line.length.should.be.within(100, 10_100);
       line.should.not.containEql(token.slice(0, 5));
     }
+  });
+
+  describe("of twenty nodes in a flood of refused requests", () => {
+    const secret = "a secret";
+    const signed = authenticatorFor("github", { secret });
+    const rawHeaders = ["X-Hub-Signature-256", `sha256=${"0".repeat(64)}`];
+    const head = { method: "POST", rawHeaders, search: "" };
+    let bodies: (Buffer | undefined)[];
+    let spent: number;
+    let listed: RefusalCause[];
+
+    /** Each node gets so many requests in each of ten seconds. @param cost of an explanation, in ms */
+    const flood = (cost: number, body: Buffer, each: number) => {
+      [bodies, spent, listed] = [[], 0, []];
+      const explain = signed.explain.bind(signed);
+      mock.method(signed, "explain", (refused: RefusedRequestFacts) => {
+        bodies.push(refused.body);
+        now += cost;
+        spent += cost;
+        return explain(refused);
+      });
+      const records = { refused: (...[, , cause]: Parameters<DeliveryLog["refused"]>) => void listed.push(cause()) };
+      const ids = Array.from({ length: 20 }, (_, index) => `node ${index}`);
+      for (const id of ids) observed.deploy({ id, records });
+      logs.splice(0);
+      for (let second = 0; second < 10; second++) {
+        const end = now + 1000;
+        for (let time = 0; time < each; time++)
+          for (const id of ids)
+            observed.refuse(problems.signatureInvalid, undefined, signed, { head, body, at: 0 }, id);
+        now = Math.max(now, end);
+      }
+    };
+
+    it("takes a tenth of the time for explanations, for itself, the list and the form together", () => {
+      const start = now;
+      flood(30, Buffer.alloc(65_000, "x"), 5);
+      spent.should.be.above(500).and.belowOrEqual((now - start) / 10 + 30);
+      listed.should.have.length(1000);
+    });
+
+    it("also where one takes much longer than the time that is left", () => {
+      const start = now;
+      flood(400, Buffer.alloc(65_000, "x"), 5);
+      spent.should.be.belowOrEqual((now - start) / 10 + 400);
+    });
+
+    it("says what to do where there is no time for an explanation, and the list says that there is none", async () => {
+      flood(1000, Buffer.alloc(65_000, "x"), 1);
+      const [first = "", second] = logs;
+      first.should.equal("warn refused.signatureInvalid. whyNot.signatureWrong");
+      should(second).equal("warn refused.signatureInvalid. fix.signatureInvalid");
+      listed.slice(0, 2).map(({ explanation }) => explanation.reasons.length).should.eql([1, 0]);
+      should(await observed.ask(":id/lastRequest", "node 1")).match({ lastRefused: { problem: "signatureInvalid", reasons: [] } });
+    }); // prettier-ignore
+
+    it("looks at no body beyond 64 kB", () => {
+      flood(1, Buffer.alloc(65_536, "x"), 1);
+      bodies.every((body) => body?.length === 65_536).should.be.true();
+      flood(1, Buffer.alloc(65_537, "x"), 1);
+      bodies.every((body) => body === undefined).should.be.true();
+      bodies.should.not.be.empty();
+    });
   });
 });
