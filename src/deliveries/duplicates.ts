@@ -222,12 +222,9 @@ export class MemoryDuplicates implements Duplicates {
     return this.#bytes;
   }
 
-  /** @param settled called with a key that is kept */
-  reserve(
-    { endpoint, key, id, keptFor }: Candidate,
-    settled: (key: SettledKey) => void = () => undefined,
-  ): MemoryReservation | Earlier {
-    const place = findPlace({ endpoint, key });
+  reserve(candidate: Candidate): MemoryReservation | Earlier {
+    const { id } = candidate;
+    const place = findPlace(candidate);
     const reserved = this.#reserved.get(place);
     if (reserved) return { isFirst: false, id: reserved.id, outcome: new Promise((tell) => reserved.waiting.push(tell)) }; // prettier-ignore
     const answered = this.#answered.get(place);
@@ -244,24 +241,19 @@ export class MemoryDuplicates implements Duplicates {
     };
     return {
       isFirst: true,
+      candidate,
       settle: (answer) => {
         // Waiting duplicates get the reply even where it is too long to be kept.
         if (!end({ answer }) || (answer && answer.status >= 500)) return;
         const body = answer?.body && answer.body.length <= maxAnswerBytes ? ownMemory(answer.body) : undefined;
-        const known = { endpoint, key, id, until: Date.now() + keptFor, answer: answer && { ...answer, body } };
-        this.#remember(known, keptFor);
-        settled(known);
+        this.remember({ ...candidate, answer: answer && { ...answer, body } });
       },
       release: () => void end("released"),
     };
   }
 
-  /** A key of a process before this one. */
-  restore(key: SettledKey): void {
-    this.#remember(key, key.until - Date.now());
-  }
-
-  #remember({ id, answer, ...place }: SettledKey, keptFor: number): void {
+  /** Also a key of a process before this one. */
+  remember({ id, answer, keptFor, ...place }: SettledKey): void {
     const entry: AnsweredKey = { id, end: this.#now() + keptFor, answer };
     this.#answered.set(findPlace(place), entry);
     if (!answer?.body) return;

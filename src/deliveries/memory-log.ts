@@ -1,7 +1,15 @@
 // The last deliveries of each node, in memory: lost at a restart, never retried.
 
 import { type Attempt, type Delivery, ownMemory, searchedIn, type StoredDelivery, withWords } from "./delivery";
-import { type Change, compareByAge, type DeliveryList, isInRange, type Query } from "./queue";
+import {
+  type Change,
+  compareByAge,
+  type DeliveryList,
+  isInRange,
+  type Query,
+  type Removal,
+  type RemovalQuery,
+} from "./queue";
 import { findFailure, isReplayable } from "./summary";
 
 export const maxLogPerNode = 200;
@@ -102,6 +110,27 @@ export class MemoryLog implements DeliveryList {
     return Promise.resolve({ delivery: withWords(delivery, body), body, attempts: listAttempts(entry) });
   }
 
+  remove(id: string): Promise<Removal> {
+    const entry = this.#entries.get(id);
+    if (!entry) return Promise.resolve("unknown");
+    if (entry.delivery.state === "running") return Promise.resolve("running");
+    this.#drop(entry);
+    this.#changed();
+    return Promise.resolve("removed");
+  }
+
+  removeAll({ node, state }: RemovalQuery): Promise<number> {
+    const removed = [...this.#entries.values()].filter(
+      ({ delivery }) =>
+        delivery.state !== "running" &&
+        (node === undefined || delivery.node === node) &&
+        (state === undefined || delivery.state === state),
+    );
+    for (const entry of removed) this.#drop(entry);
+    if (removed.length > 0) this.#changed();
+    return Promise.resolve(removed.length);
+  }
+
   /** Drops more than needed: finding the first key of a `Map` takes as long as the number of deleted keys before it. */
   #makeRoom(more: number): void {
     if (this.#bytes + more <= this.#maxBytes) return;
@@ -111,10 +140,10 @@ export class MemoryLog implements DeliveryList {
     }
   }
 
-  /** The oldest of all is also the oldest of its node. */
+  /** Mostly the oldest, which is also the oldest of its node. */
   #drop(entry: LogEntry | undefined): void {
     if (!entry) return;
-    entry.among.shift();
+    entry.among.splice(entry.among.indexOf(entry), 1);
     this.#entries.delete(entry.delivery.id);
     this.#bytes -= entry.bytes;
   }

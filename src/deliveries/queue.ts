@@ -19,7 +19,11 @@ export interface Retention {
 }
 
 export type AttemptResult =
-  | { readonly as: "succeeded" }
+  | {
+      readonly as: "succeeded";
+      /** The flow's reply, for duplicates; missing where they get none. */
+      readonly answer?: FirstAnswer | undefined;
+    }
   | {
       readonly as: "failed";
       readonly error: string;
@@ -85,12 +89,25 @@ export function isInRange(delivery: Position, { before, after }: Pick<Query, "be
 /** Changes from outside the queue; `error` is that of the last attempt. */
 export type Change = Partial<Pick<Delivery, "state" | "status" | "milliseconds" | "answer" | "error" | "replayedBy">>;
 
+/** What became of a delivery that a user removes; `running`: it was left, as its flow runs. */
+export type Removal = "removed" | "unknown" | "running";
+
+/** At least one of the two is given. */
+export interface RemovalQuery {
+  readonly node?: string | undefined;
+  readonly state?: State | undefined;
+}
+
 export interface DeliveryList {
   /** The newest first, unless `after` is given; fewer than the limit only at the end. */
   list(query: Query): Promise<Delivery[]>;
   find(id: string): Promise<StoredDelivery | undefined>;
   /** Ignored where the delivery is gone. Does not fail for lack of room. */
   update(id: string, change: Change): Promise<void>;
+  /** Its duplicate key stays: if the sender sends it again, that is still a duplicate. */
+  remove(id: string): Promise<Removal>;
+  /** Leaves what runs. @returns how many were removed */
+  removeAll(query: RemovalQuery): Promise<number>;
 }
 
 /**
@@ -111,15 +128,21 @@ export interface DeliveryQueue extends DeliveryList {
   open(events: StoreEvents): Promise<void>;
   /** Ends running work, and closes the file or the connections. */
   close(): Promise<void>;
-  /** Stores a delivery: `queued`, or in a state that starts no flow. Ignored where its id is stored already. */
-  add(delivery: Delivery, body: Buffer): Promise<void>;
+  /**
+   * Stores a delivery: `queued`, or in a state that starts no flow. Ignored where its id is stored already.
+   *
+   * @param key stored in the same transaction: from then on the delivery is known, also after a crash
+   */
+  add(delivery: Delivery, body: Buffer, key?: Candidate): Promise<void>;
   /**
    * Stores a delivery as `running`: the caller starts its flow at once, whatever concurrency and rate allow, since a
    * sender waits for the reply, and calls `end`.
    *
    * @param timeoutMs after which another process may start it, if this one has ended
+   * @param key stored in the same transaction, as the delivery is started again after a crash
    */
-  addStarted(delivery: Delivery, body: Buffer, timeoutMs: number): Promise<void>;
+  addStarted(delivery: Delivery, body: Buffer, timeoutMs: number, key?: Candidate): Promise<void>;
+  /** In the same transaction, the key gets the flow's reply, or is free: see `findKeyEnd`. */
   end(id: string, result: AttemptResult): Promise<void>;
   /**
    * Starts the flow of a node with its deliveries, while flows run.
@@ -143,12 +166,12 @@ export interface DeliveryQueue extends DeliveryList {
 /** A delivery with a key. */
 export interface Candidate {
   /** The id of its node: keys outlive a deploy. */
-  endpoint: string;
-  key: string;
+  readonly endpoint: string;
+  readonly key: string;
   /** Of its message. */
-  id: string;
+  readonly id: string;
   /** How long the key is kept after the reply, in ms. */
-  keptFor: number;
+  readonly keptFor: number;
 }
 
 /** The flow's reply to the first delivery. */
@@ -160,11 +183,9 @@ export interface FirstAnswer {
   body: Buffer | undefined;
 }
 
-/** A key whose delivery was answered, as stores keep it. */
-export interface SettledKey extends Omit<Candidate, "keptFor"> {
-  /** In ms since the epoch. */
-  until: number;
-  answer: FirstAnswer | undefined;
+/** A key whose delivery was stored or answered. */
+export interface SettledKey extends Candidate {
+  readonly answer: FirstAnswer | undefined;
 }
 
 /**
@@ -181,6 +202,7 @@ export type Found = Reservation | Earlier;
 /** The delivery has the key and starts the flow. Only the first call of `settle` or `release` counts. */
 export interface Reservation {
   readonly isFirst: true;
+  readonly candidate: Candidate;
   /**
    * It was answered, and the key is kept. After a failure (RFC 9110 §15.6) senders try again: then the key is free,
    * and only waiting duplicates get the reply.
@@ -239,6 +261,12 @@ export interface StoreEvents {
 }
 
 // What both engines do alike.
+
+/** What becomes of the key of a delivery that its request has started; nothing where it stays as it is. */
+export function findKeyEnd(result: AttemptResult): ReservationEnd | undefined {
+  if (result.as === "succeeded") return { answer: result.answer };
+  return result.as === "failed" && result.isSenderTold ? "released" : undefined;
+}
 
 /**
  * A delivery after an attempt.

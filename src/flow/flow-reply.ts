@@ -166,8 +166,9 @@ export class FlowReply {
     this.#isSettled = true;
     clearTimeout(this.#timer);
     const status = problem?.status ?? this.response.statusCode;
-    const result = toResult(how, status, this.#owner !== undefined);
-    if (how === "answered") void this.#reservation?.settle(this.#answer);
+    const answer = this.#reservation && how === "answered" ? this.#answer : undefined;
+    const result = toResult(how, status, this.#owner !== undefined, answer);
+    if (how === "answered") void this.#reservation?.settle(answer);
     else void this.#reservation?.release();
     if (this.#owner) this.#report(this.#owner, how, result, problem, cause);
     this.#end(result);
@@ -207,8 +208,8 @@ export class FlowReply {
 }
 
 /** RFC 9110 §15.6: the sender sends the delivery again. */
-function toResult(how: Ending, status: number, isSenderTold: boolean): AttemptResult {
-  if (how === "answered" && status < 500) return { as: "succeeded" };
+function toResult(how: Ending, status: number, isSenderTold: boolean, answer: FirstAnswer | undefined): AttemptResult {
+  if (how === "answered" && status < 500) return { as: "succeeded", ...(answer && { answer }) };
   const error = how === "gone" ? gone : statusError(status);
   return isSenderTold ? { as: "failed", error, isSenderTold } : { as: "failed", error };
 }

@@ -7,6 +7,7 @@ import type { Delivery, IncomingDelivery, StoredDelivery } from "../deliveries/d
 import {
   type AttemptResult,
   breakerIntervalMs,
+  type Candidate,
   type Consumer,
   type DeliveryQueue,
   StoreError,
@@ -50,19 +51,24 @@ export class GuaranteedFlow implements Consumer {
     delivery: IncomingDelivery,
     sent: SentRequest,
     answer: { answer?: string },
+    key: Candidate | undefined,
   ): Promise<Problem | undefined> {
-    return this.enqueue(this.#record(delivery, sent, { state: "queued", ...answer }));
+    return this.enqueue(this.#record(delivery, sent, { state: "queued", ...answer }), key);
   }
 
   /** Stores a delivery whose flow the caller starts, since the sender waits for its reply; `end` follows. */
-  async storeStarted(delivery: IncomingDelivery, sent: SentRequest): Promise<Problem | undefined> {
+  async storeStarted(
+    delivery: IncomingDelivery,
+    sent: SentRequest,
+    key: Candidate | undefined,
+  ): Promise<Problem | undefined> {
     const { queue, config } = this.#services;
     const pause = queue.paused(this.#node.id);
     if (pause === "manual" || (pause === "breaker" && !this.#mayTry())) return problems.paused;
     const stored = this.#record(delivery, sent, { state: "running" });
     const timeoutMs = config.reply.by === "flow" ? config.reply.timeout : 0;
     return this.#add(() =>
-      queue.addStarted({ ...stored.delivery, maxAttempts: this.pace.attempts }, stored.body, timeoutMs),
+      queue.addStarted({ ...stored.delivery, maxAttempts: this.pace.attempts }, stored.body, timeoutMs, key),
     );
   }
 
@@ -71,8 +77,8 @@ export class GuaranteedFlow implements Consumer {
   }
 
   /** Also of a replay. */
-  async enqueue({ delivery, body }: StoredDelivery): Promise<Problem | undefined> {
-    return this.#add(() => this.#services.queue.add({ ...delivery, state: "queued", attempt: 0 }, body));
+  async enqueue({ delivery, body }: StoredDelivery, key?: Candidate): Promise<Problem | undefined> {
+    return this.#add(() => this.#services.queue.add({ ...delivery, state: "queued", attempt: 0 }, body, key));
   }
 
   async start(stored: StoredDelivery): Promise<AttemptResult> {

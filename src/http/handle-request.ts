@@ -221,9 +221,9 @@ async function start(accepted: Accepted, services: Services): Promise<Problem | 
 
 /** Starts a flow that replies. With guaranteed delivery, the delivery is stored first. */
 async function startForReply(accepted: Accepted, services: Services): Promise<Problem | undefined> {
-  const { endpoint, delivery, sent } = accepted;
+  const { endpoint, delivery, sent, reservation } = accepted;
   const { guaranteed, records } = endpoint;
-  const problem = await guaranteed?.storeStarted(delivery, sent);
+  const problem = await guaranteed?.storeStarted(delivery, sent, reservation?.candidate);
   if (problem) return problem;
   const flowReply = oweReply(accepted);
   if (guaranteed) void flowReply.ending.then((result) => guaranteed.end(delivery.id, result));
@@ -240,9 +240,8 @@ async function store(accepted: Accepted): Promise<Problem | undefined> {
   const { guaranteed, records } = endpoint;
   const success = composeSuccess(endpoint, isTest, { status: "accepted", id: delivery.id });
   const answer = records?.keepsAnswers ? noteAnswer(success.body) : {};
-  const problem = await guaranteed?.store(delivery, sent, answer);
+  const problem = await guaranteed?.store(delivery, sent, answer, reservation?.candidate);
   if (problem) return problem;
-  // After a power cut, a duplicate finds the key in the store.
   await reservation?.settle();
   reportAccepted(accepted);
   records?.answered(delivery.id, tryReply(accepted, success));

@@ -9,13 +9,17 @@ import {
   afterAttempt,
   type AttemptResult,
   breakerIntervalMs,
+  type Candidate,
   type Change,
   type Consumer,
   type DeliveryQueue,
   maxAge,
   maxBytes,
   maxRunning,
+  type Position,
   type Query,
+  type Removal,
+  type RemovalQuery,
   type StoreEvents,
 } from "../queue";
 import { interrupted } from "../summary";
@@ -47,6 +51,8 @@ export interface BullOptions extends ConnectionSettings, Partial<typeof defaults
 
 /** How long closing waits for running attempts, in ms. */
 const closePatience = 1000;
+/** How many deliveries are read at once to be removed. */
+const removalStep = 500;
 /** BullMQ's own counts never end a delivery; its `attempt` does. */
 const unlimited = 1_000_000;
 
@@ -131,8 +137,8 @@ export class BullQueue implements DeliveryQueue {
     await Promise.all(lines.map(async ({ queue }) => queue?.close()));
   }
 
-  async add(delivery: Delivery, body: Buffer): Promise<void> {
-    const adding = this.#add(delivery, body, [], delivery.state === "queued" ? 0 : undefined);
+  async add(delivery: Delivery, body: Buffer, key?: Candidate): Promise<void> {
+    const adding = this.#add(delivery, body, [], delivery.state === "queued" ? 0 : undefined, key);
     this.#adding.set(delivery.id, adding);
     await adding.finally(() => this.#adding.delete(delivery.id));
   }
@@ -221,6 +227,32 @@ export class BullQueue implements DeliveryQueue {
     await this.#index.update(id, change);
   }
 
+  async remove(id: string): Promise<Removal> {
+    const stored = await this.#index.find(id);
+    return stored ? this.#remove(stored.delivery) : "unknown";
+  }
+
+  async removeAll({ node, state }: RemovalQuery): Promise<number> {
+    let removed = 0;
+    for (let before: Position | undefined; ;) {
+      const found = await this.#index.list({ node, state, before, limit: removalStep });
+      for (const delivery of found) if ((await this.#remove(delivery)) === "removed") removed++;
+      if (found.length < removalStep) return removed;
+      before = found.at(-1);
+    }
+  }
+
+  /** Its job goes first; one that an instance has just taken runs. */
+  async #remove(delivery: Delivery): Promise<Removal> {
+    const { id, node, state } = delivery;
+    if (state === "running") return "running";
+    const isWaiting = unfinished.includes(state);
+    if (isWaiting && (await this.#command(this.#queue(this.#line(node)).remove(id))) === 0) return "running";
+    await this.#index.drop([delivery], Infinity);
+    this.#events?.changed(node);
+    return "removed";
+  }
+
   #key(name: string): string {
     return `${this.#root}:${name}`;
   }
@@ -239,10 +271,19 @@ export class BullQueue implements DeliveryQueue {
   }
 
   /** @param delay in ms until its flow is started; missing: never */
-  async #add(delivery: Delivery, body: Buffer, attempts: readonly Attempt[], delay: number | undefined): Promise<void> {
+  async #add(
+    delivery: Delivery,
+    body: Buffer,
+    attempts: readonly Attempt[],
+    delay: number | undefined,
+    key?: Candidate,
+  ): Promise<void> {
     await this.#server.known();
+    const keep = (multi: ChainableCommander) => {
+      if (key) this.duplicates.keep(multi, key);
+    };
     if (delay === undefined) {
-      await this.#index.add(delivery, body, attempts, () => undefined);
+      await this.#index.add(delivery, body, attempts, keep);
       return;
     }
     const queue = this.#queue(this.#line(delivery.node));
@@ -251,6 +292,7 @@ export class BullQueue implements DeliveryQueue {
     const backend = queue.getBackend();
     await this.#command(queue.waitUntilReady());
     const also = (multi: ChainableCommander) => {
+      keep(multi);
       // BullMQ's scripts are commands of the client.
       const scripts = multi as unknown as Record<string, (args: unknown[]) => unknown>;
       const transaction = { runCommand: (name: string, args: unknown[]) => scripts[name]?.(args) };

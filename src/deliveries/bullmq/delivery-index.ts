@@ -35,7 +35,7 @@ const dropTime = 10_000;
  *   in:<state>, in:<state>:<node>            sorted sets of ids by the time of arrival, and then by id
  *   bytes                                    how much all of them take
  */
-export class DeliveryIndex implements DeliveryList {
+export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll"> {
   readonly #server: Server;
   readonly #root: string;
   readonly #retention: Retention;
@@ -164,7 +164,7 @@ export class DeliveryIndex implements DeliveryList {
         const set = this.#key("in", state);
         for (let old: string[] = []; ;) {
           old = await this.#server.ask((redis) => redis.zrangebyscore(set, "-inf", Math.max(0, Date.now() - maxAge), "LIMIT", 0, step)); // prettier-ignore
-          await this.#drop(await this.#lookAll(old), Infinity);
+          await this.drop(await this.#lookAll(old), Infinity);
           if (old.length < step) break;
         }
       }
@@ -203,7 +203,7 @@ export class DeliveryIndex implements DeliveryList {
       const taken = Number(await this.#server.ask((redis) => redis.get(this.#key("bytes"))));
       const missing = taken + wanted - maxBytes;
       if (missing <= 0) return;
-      const dropped = wanted <= maxBytes && (await this.#alone(async () => this.#drop(await this.#oldest(), missing)));
+      const dropped = wanted <= maxBytes && (await this.#alone(async () => this.drop(await this.#oldest(), missing)));
       // Another instance is dropping, or another call.
       if (dropped === undefined) await scheduler.wait(20);
       else if (!dropped) throw this.#server.refuse("full", new Error(`${taken} of ${maxBytes} bytes are taken`));
@@ -235,7 +235,7 @@ export class DeliveryIndex implements DeliveryList {
   }
 
   /** Drops deliveries until so many bytes are free. @returns how many were dropped */
-  async #drop(deliveries: readonly Delivery[], wanted: number): Promise<number> {
+  async drop(deliveries: readonly Delivery[], wanted: number): Promise<number> {
     const sizes = await this.#server.transact((multi) => {
       for (const { id } of deliveries) multi.hget(this.#key("delivery", id), "bytes");
     });

@@ -1,5 +1,6 @@
 // Duplicate keys and request counts of all instances.
 
+import type { ChainableCommander } from "ioredis";
 import { randomUUID } from "node:crypto";
 import { scheduler } from "node:timers/promises";
 import { MemoryRateCounter, type RateCounter, type RequestCount, windowMs } from "../../auth/limits";
@@ -46,22 +47,32 @@ export class SharedDuplicates implements Duplicates {
     this.#root = root;
   }
 
-  async reserve({ endpoint, key: text, id, keptFor }: Candidate): Promise<Found> {
-    const key = `${this.#root}:duplicate:${endpoint} ${text}`;
-    const own: KeyEntry = { id, token: randomUUID() };
+  async reserve(candidate: Candidate): Promise<Found> {
+    const key = this.#place(candidate);
+    const own: KeyEntry = { id: candidate.id, token: randomUUID() };
     for (;;) {
       const [isFirst, known] = await this.#server.transact((multi) => {
         multi.set(key, JSON.stringify(own), "PX", reservedFor, "NX").get(key);
       });
-      if (isFirst) return this.#reservation(key, own, keptFor);
+      if (isFirst) return this.#reservation(key, own, candidate);
       // It may have expired between the two commands.
       const other = parse(known as string | null);
       if (other) return { isFirst: false, id: other.id, outcome: readOutcome(other) ?? this.#wait(key, other.token) };
     }
   }
 
+  /** The key of a delivery that is stored in the same transaction. */
+  keep(multi: ChainableCommander, candidate: Candidate): void {
+    const entry: KeyEntry = { id: candidate.id, token: randomUUID(), isSettled: true };
+    multi.set(this.#place(candidate), JSON.stringify(entry), "PX", Math.max(Math.ceil(candidate.keptFor), 1));
+  }
+
+  #place({ endpoint, key }: Candidate): string {
+    return `${this.#root}:duplicate:${endpoint} ${key}`;
+  }
+
   /** What the server does not take now is sent when it is back. */
-  #reservation(key: string, own: KeyEntry, keptFor: number): Reservation {
+  #reservation(key: string, own: KeyEntry, candidate: Candidate): Reservation {
     let tell: (outcome: ReservationEnd) => void = () => undefined;
     const ended = new Promise<ReservationEnd>((resolve) => (tell = resolve));
     const reservation = { key, ended, isOpen: true };
@@ -78,13 +89,18 @@ export class SharedDuplicates implements Duplicates {
         const text = isFree ? "" : JSON.stringify(settle(own, outcome.answer));
         await this.#server.transact((multi) => {
           if (isFree) multi.del(key);
-          else multi.set(key, text, "PX", Math.max(Math.ceil(keptFor), 1));
+          else multi.set(key, text, "PX", Math.max(Math.ceil(candidate.keptFor), 1));
         });
       };
       await this.#server.persist(write).catch(() => undefined);
       this.#own.delete(own.token);
     };
-    return { isFirst: true, settle: async (answer) => end({ answer }), release: async () => end("released") };
+    return {
+      isFirst: true,
+      candidate,
+      settle: async (answer) => end({ answer }),
+      release: async () => end("released"),
+    };
   }
 
   async #wait(key: string, token: string): Promise<ReservationEnd> {

@@ -9,14 +9,18 @@ import {
   afterAttempt,
   type AttemptResult,
   breakerIntervalMs,
+  type Candidate,
   type Change,
   type Consumer,
   type DeliveryQueue,
   type Duplicates,
+  findKeyEnd,
   maxAge,
   maxBytes,
   maxRunning,
   type Query,
+  type Removal,
+  type RemovalQuery,
   type Retention,
   type StoreEvents,
 } from "../queue";
@@ -42,7 +46,7 @@ export class SqliteQueue implements DeliveryQueue {
   readonly #file: FileThread;
   readonly #nodes = new Map<string, NodeQueue>();
   /** Deliveries whose flows the caller has started. */
-  readonly #started = new Map<string, StoredDelivery>();
+  readonly #started = new Map<string, EndedAttempt>();
   readonly #shared: SharedByNodes;
   #pauses: ReadonlyMap<string, Pause> = new Map();
 
@@ -58,7 +62,9 @@ export class SqliteQueue implements DeliveryQueue {
       { maxAge, maxBytes, ...retention, path: join(folder, fileName) },
       running,
       ({ pauses, keys }) => {
-        for (const key of keys) memory.restore(key);
+        for (const { answer, ...key } of keys) {
+          memory.remember({ ...key, answer: answer && { ...answer, body: answer.body && toBuffer(answer.body) } });
+        }
         this.#pauses = new Map(pauses);
         this.#shared.isOpen = true;
         for (const [node, queue] of this.#nodes) queue.opened(this.#pauses.get(node));
@@ -73,11 +79,11 @@ export class SqliteQueue implements DeliveryQueue {
       changed: () => undefined,
       paused: () => undefined,
     };
-    // All keys are in memory; those that were settled are in the file as well, for the next process.
+    // All keys are in memory; those of stored deliveries are in the file as well, for the next process.
     this.duplicates = {
       reserve: async (candidate) => {
         await file.wasOpened();
-        return memory.reserve(candidate, (key) => void file.ask("addKey", key).catch(() => undefined));
+        return memory.reserve(candidate);
       },
     };
   }
@@ -92,23 +98,23 @@ export class SqliteQueue implements DeliveryQueue {
     await this.#file.close();
   }
 
-  async add(delivery: Delivery, body: Buffer): Promise<void> {
-    await this.#file.ask("add", delivery, body, []);
+  async add(delivery: Delivery, body: Buffer, key?: Candidate): Promise<void> {
+    await this.#file.ask("add", delivery, body, [], key);
     this.#shared.changed(delivery.node);
     if (delivery.state === "queued") this.#queueOf(delivery.node).startDue();
   }
 
-  async addStarted(delivery: Delivery, body: Buffer): Promise<void> {
+  async addStarted(delivery: Delivery, body: Buffer, _timeoutMs?: number, key?: Candidate): Promise<void> {
     const { id } = delivery;
     const attempts = [{ at: Date.now() }];
     this.#shared.running.add(id);
     try {
-      await this.#file.ask("add", delivery, body, attempts);
+      await this.#file.ask("add", delivery, body, attempts, key);
     } catch (error) {
       this.#shared.running.delete(id);
       throw error;
     }
-    this.#started.set(id, { delivery, body, attempts });
+    this.#started.set(id, { delivery, attempts, key });
     this.#shared.changed(delivery.node);
   }
 
@@ -172,6 +178,24 @@ export class SqliteQueue implements DeliveryQueue {
     this.#shared.changed();
   }
 
+  async remove(id: string): Promise<Removal> {
+    const { removal, node } = await this.#file.ask("remove", id);
+    if (removal === "removed") this.#shared.changed(node);
+    return removal;
+  }
+
+  /** Step by step, between which others have their turn. */
+  async removeAll(query: RemovalQuery): Promise<number> {
+    let removed = 0;
+    for (let hasMore = true; hasMore;) {
+      const step = await this.#file.ask("removeSome", query);
+      for (const node of new Set(step.nodes)) this.#shared.changed(node);
+      removed += step.nodes.length;
+      ({ hasMore } = step);
+    }
+    return removed;
+  }
+
   #queueOf(node: string): NodeQueue {
     const known = this.#nodes.get(node);
     if (known) return known;
@@ -180,6 +204,11 @@ export class SqliteQueue implements DeliveryQueue {
     created.opened(this.#pauses.get(node));
     return created;
   }
+}
+
+/** An attempt, and the duplicate key that changes with its end. */
+interface EndedAttempt extends Pick<StoredDelivery, "delivery" | "attempts"> {
+  readonly key?: Candidate | undefined;
 }
 
 /** Bytes of the worker, without a copy. */
@@ -268,11 +297,13 @@ class NodeQueue {
   }
 
   /** An attempt has ended. */
-  async end(stored: StoredDelivery, result: AttemptResult, consumer = this.#consumer): Promise<void> {
-    const { id, attempt: ended } = stored.delivery;
-    const { delivery, attempts } = afterAttempt(stored, result, consumer?.pace, Date.now());
+  async end(ending: EndedAttempt, result: AttemptResult, consumer = this.#consumer): Promise<void> {
+    const { id, attempt: ended } = ending.delivery;
+    const { delivery, attempts } = afterAttempt(ending, result, consumer?.pace, Date.now());
     const { state, attempt, maxAttempts, nextAt, error } = delivery;
-    await this.#shared.file.insist("end", id, ended, { state, attempt, maxAttempts, nextAt, error }, attempts);
+    const keyEnd = findKeyEnd(result);
+    const key = ending.key && keyEnd && { ...ending.key, end: keyEnd };
+    await this.#shared.file.insist("end", id, ended, { state, attempt, maxAttempts, nextAt, error }, attempts, key);
     this.#shared.running.delete(id);
     this.#shared.changed(this.#node);
     await this.#countFailures(result, consumer?.pace).catch(() => undefined);

@@ -13,7 +13,18 @@ import {
   type StoredDelivery,
   withWords,
 } from "../delivery";
-import type { Change, FirstAnswer, Position, Query, Retention, SettledKey } from "../queue";
+import type {
+  Candidate,
+  Change,
+  FirstAnswer,
+  Position,
+  Query,
+  Removal,
+  RemovalQuery,
+  ReservationEnd,
+  Retention,
+  SettledKey,
+} from "../queue";
 import { findFailure, interrupted } from "../summary";
 
 /** How many deliveries a search reads, and how many are dropped for their age, before other calls have their turn. */
@@ -40,6 +51,11 @@ interface StoredRow {
 
 /** What an attempt changes. */
 export type AttemptEnd = { [Name in "state" | "attempt" | "maxAttempts" | "nextAt" | "error"]: Delivery[Name] | undefined }; // prettier-ignore
+
+/** What the end of an attempt makes of the key of its delivery. */
+export interface EndedKey extends Candidate {
+  readonly end: ReservationEnd;
+}
 
 export class Tables {
   readonly #database: Database;
@@ -74,7 +90,7 @@ export class Tables {
   }
 
   /** Ignored where its id is stored already. */
-  add(given: Delivery, body: Uint8Array, attempts: readonly Attempt[]): void {
+  add(given: Delivery, body: Uint8Array, attempts: readonly Attempt[], key?: Candidate): void {
     const delivery = withWords(given, Buffer.from(body.buffer, body.byteOffset, body.length));
     const [text, searched] = [JSON.stringify(delivery), searchedIn(delivery)];
     this.#makeRoom(text.length + searched.length + body.length);
@@ -85,6 +101,7 @@ export class Tables {
       ...[id, node, at, state, text, JSON.stringify(attempts), searched],
     );
     if (changes > 0 && body.length > 0) this.#run("INSERT INTO bodies VALUES (?, ?)", lastInsertRowid, body);
+    if (key) this.#addKey({ ...key, answer: undefined });
   }
 
   /**
@@ -127,10 +144,15 @@ export class Tables {
   }
 
   /** The end of an attempt; one that has ended already changes nothing. */
-  end(id: string, attempt: number, change: AttemptEnd, attempts: readonly Attempt[]): void {
+  end(id: string, attempt: number, change: AttemptEnd, attempts: readonly Attempt[], key?: EndedKey): void {
     const known = this.#row(id);
     if (known?.delivery.state !== "running" || known.delivery.attempt !== attempt) return;
     this.#write(known.seq, Object.assign(known.delivery, change), attempts);
+    if (!key) return;
+    const { end, ...candidate } = key;
+    if (end === "released")
+      this.#run("DELETE FROM duplicate_keys WHERE endpoint = ? AND key = ?", key.endpoint, key.key); // prettier-ignore
+    else this.#addKey({ ...candidate, ...end });
   }
 
   update(id: string, change: Change): void {
@@ -179,16 +201,35 @@ export class Tables {
     this.#run("DELETE FROM pauses WHERE node = ?", node);
   }
 
+  remove(id: string): { removal: Removal; node?: string } {
+    const known = this.#row(id);
+    if (!known) return { removal: "unknown" };
+    const { seq, delivery } = known;
+    if (delivery.state === "running") return { removal: "running" };
+    this.#drop({ seq });
+    return { removal: "removed", node: delivery.node };
+  }
+
+  /** A step of a removal. @returns the node of each that was removed */
+  removeSome({ node, state }: RemovalQuery): { nodes: string[]; hasMore: boolean } {
+    const conditions = ["state <> 'running'", ...(node === undefined ? [] : ["node = ?"]), ...(state ? ["state = ?"] : [])]; // prettier-ignore
+    const values = [node, state].filter((value) => value !== undefined);
+    const some = `SELECT seq FROM deliveries WHERE ${conditions.join(" AND ")} ORDER BY at, id LIMIT ${maxDropped}`;
+    const removed = this.#all(`DELETE FROM deliveries WHERE seq IN (${some}) RETURNING node`, ...values);
+    return { nodes: removed.map((row) => String(row.node)), hasMore: removed.length === maxDropped };
+  }
+
   /** Bounded: the oldest keys go first, and of replies the oldest bodies. */
-  addKey({ endpoint, key, id, until, answer }: SettledKey): void {
+  #addKey({ endpoint, key, id, keptFor, answer }: SettledKey): void {
     const { body, ...head } = answer ?? {};
+    const now = Date.now();
     const dropped = this.#all(
       `DELETE FROM duplicate_keys WHERE (endpoint = ? AND key = ?) OR seq <= (SELECT max(seq) FROM duplicate_keys) - ${maxKeys}
        OR seq IN (SELECT seq FROM (SELECT seq, until FROM duplicate_keys ORDER BY seq LIMIT 2) WHERE until <= ?) RETURNING length(body) AS bytes`,
-      ...[endpoint, key, Date.now()],
+      ...[endpoint, key, now],
     );
     for (const { bytes } of dropped) this.#answersBytes -= Number(bytes);
-    this.#run("INSERT INTO duplicate_keys (endpoint, key, id, until, answer, body) VALUES (?, ?, ?, ?, ?, ?)", endpoint, key, id, until, answer ? JSON.stringify(head) : null, body ?? null); // prettier-ignore
+    this.#run("INSERT INTO duplicate_keys (endpoint, key, id, until, answer, body) VALUES (?, ?, ?, ?, ?, ?)", endpoint, key, id, now + keptFor, answer ? JSON.stringify(head) : null, body ?? null); // prettier-ignore
     this.#answersBytes += body?.length ?? 0;
     while (this.#answersBytes > maxAnswersBytes) {
       const oldest = this.#get("SELECT seq, length(body) AS bytes FROM duplicate_keys WHERE body IS NOT NULL ORDER BY seq LIMIT 1"); // prettier-ignore
@@ -295,7 +336,7 @@ function toStored({ seq, delivery, attempts }: AnyRow): StoredRow {
 function toKey({ endpoint, key, id, until, answer, body }: AnyRow): SettledKey {
   const head = answer === null ? undefined : (JSON.parse(String(answer)) as Omit<FirstAnswer, "body">);
   return {
-    ...{ endpoint: String(endpoint), key: String(key), id: String(id), until: Number(until) },
+    ...{ endpoint: String(endpoint), key: String(key), id: String(id), keptFor: Number(until) - Date.now() },
     answer: head && { ...head, body: body instanceof Uint8Array ? Buffer.from(body) : undefined },
   };
 }

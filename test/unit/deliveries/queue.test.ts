@@ -6,7 +6,13 @@ import should from "should";
 import type { Delivery } from "../../../src/deliveries/delivery";
 import { groupFailures } from "../../../src/deliveries/failures";
 import { MemoryLog } from "../../../src/deliveries/memory-log";
-import { type AttemptResult, type DeliveryQueue, type Position, StoreError } from "../../../src/deliveries/queue";
+import {
+  type AttemptResult,
+  type DeliveryList,
+  type DeliveryQueue,
+  type Position,
+  StoreError,
+} from "../../../src/deliveries/queue";
 import { engines, delivered, failed, later, laterSucceeded, type QueueEngine, type QueueOptions, Queues, succeeded, TestFlow } from "../../harness/queues"; // prettier-ignore
 import { until } from "../../harness/until";
 
@@ -370,6 +376,24 @@ function testQueue(engine: QueueEngine): void {
       (await queue.counts("n")).should.eql({ succeeded: 2, failed: 1 });
     });
 
+    it("has its key from when it is stored, with the reply when it has ended, and frees it after a failure", async () => {
+      const reserve = async (id: string, key: string) => queue.duplicates.reserve({ endpoint: "n", key, id, keptFor: 60_000 }); // prettier-ignore
+      const answer = { status: 201, fields: {}, body: Buffer.from("done") };
+      const results: AttemptResult[] = [{ as: "succeeded", answer }, failed({ isSenderTold: true })];
+      for (const [index, result] of results.entries()) {
+        const found = await reserve(`${index}`, `k${index}`);
+        if (!found.isFirst) throw new Error("the key was taken");
+        await queue.addStarted(started(`${index}`), body, 100_000, found.candidate);
+        await found.settle(result.as === "succeeded" ? answer : { ...answer, status: 500 });
+        await queue.end(`${index}`, result);
+      }
+      await reopen();
+      const known = await reserve("3", "k0");
+      if (known.isFirst) throw new Error("the key was free");
+      should([known.id, await known.outcome]).eql(["0", { answer }]);
+      should(await reserve("4", "k1")).match({ isFirst: true });
+    });
+
     it("starts it where its attempt has failed or was interrupted", async () => {
       await queue.addStarted(started("1"), body, 100_000);
       await queue.end("1", failed());
@@ -388,6 +412,46 @@ function testQueue(engine: QueueEngine): void {
     testLists(async () => {
       await reopen({ maxAge: Infinity });
       return queue;
+    });
+  });
+
+  describe("removes what a user removes, and", () => {
+    const hangs = { concurrency: 1, backoffFirst: 100_000, backoffLongest: 100_000 };
+
+    it("leaves what runs, starts no other one, and counts them no more", async () => {
+      let end: () => void = () => undefined;
+      const flow = run(({ delivery: { id } }) => (id === "1" ? failed() : new Promise((resolve) => (end = () => resolve(succeeded())))), hangs); // prettier-ignore
+      await add("1", "2", "3");
+      await until(() => flow.running === 1 && flow.ids.includes("2"), "the flow");
+      (await Promise.all(["1", "2", "3", "4"].map(async (id) => queue.remove(id)))).should.eql(["removed", "running", "removed", "unknown"]); // prettier-ignore
+      (await queue.counts("n")).should.eql({ running: 1 });
+      end();
+      await until(async () => (await stateOf("2")) === "succeeded", "the end");
+      await add("5");
+      await until(() => flow.ids.includes("5"), "the next");
+      flow.ids.should.eql(["1", "2", "5"]);
+      should(await queue.remove("2")).equal("removed");
+      should(await queue.find("2")).be.undefined();
+    });
+
+    it("frees their room, also of a node that is gone", async () => {
+      const large = Buffer.alloc(2_000_000, "x");
+      await reopen({ maxBytes: 5_000_000 });
+      await queue.add(delivered("1", { node: "gone" }), large);
+      await queue.add(delivered("2", { node: "gone" }), large);
+      await queue.add(delivered("3"), large).should.be.rejectedWith({ trouble: "full" });
+      (await queue.removeAll({ node: "gone" })).should.equal(2);
+      await until(async () => queue.add(delivered("3"), large).then(() => true, () => false), "the room"); // prettier-ignore
+      (await queue.counts("gone")).should.eql({});
+      await reopen();
+      (await queue.list({ limit: 10 })).should.match([{ id: "3" }]);
+    });
+
+    it("removes a thousand in one go", async () => {
+      await queue.pause("n");
+      await add(...Array.from({ length: 1001 }, (_, index) => `${index}`));
+      (await queue.removeAll({ state: "queued" })).should.equal(1001);
+      (await queue.counts("n")).should.eql({});
     });
   });
 
@@ -442,7 +506,7 @@ function testQueue(engine: QueueEngine): void {
 }
 
 /** A queue, or the log in memory. */
-type Listed = Pick<DeliveryQueue, "add" | "list" | "find" | "update">;
+type Listed = DeliveryList & Pick<DeliveryQueue, "add">;
 
 function testLists(open: () => Listed | Promise<Listed>): void {
   const all: Delivery[] = [
@@ -477,6 +541,21 @@ function testLists(open: () => Listed | Promise<Listed>): void {
   ] as const) {
     it(`finds by ${what}`, async () => (await ids(query)).should.eql(found));
   }
+
+  it("removes one, those of a node, of a state, or of both, and leaves what runs", async () => {
+    await queue.add(delivered("r", { at: 4, state: "running", node: "m" }), Buffer.alloc(0));
+    should(await queue.remove("b")).equal("removed");
+    should(await queue.remove("b")).equal("unknown");
+    should(await queue.remove("r")).equal("running");
+    should(await queue.removeAll({ node: "m", state: "succeeded" })).equal(0);
+    should(await queue.removeAll({ state: "succeeded" })).equal(2);
+    (await ids({})).should.eql(["r", "e", "d"]);
+    should(await queue.removeAll({ node: "m" })).equal(1);
+    should(await queue.removeAll({ node: "n" })).equal(1);
+    (await ids({})).should.eql(["r"]);
+    await queue.add(delivered("b", { at: 5 }), Buffer.alloc(0));
+    (await ids({})).should.eql(["b", "r"]);
+  });
 
   it("finds by the whole error, also one that only the reply shows", async () => {
     await queue.add(delivered("f", { at: 4, state: "failed", error: "ECONNREFUSED 127.0.0.1" }), Buffer.alloc(0));
@@ -542,16 +621,23 @@ function testDuplicates(queue: () => DeliveryQueue, reopen: () => Promise<void>)
     return { id: found.id, outcome: await found.outcome };
   };
 
-  it("gives a key to the first, and tells the others what came of it, also after a restart", async () => {
+  it("gives a key to the first, and tells the others what came of it", async () => {
     const reservation = await first("1");
     const waiting = earlier("2");
     await new Promise(setImmediate);
     await first("3", "other");
     await reservation.settle(answer);
     (await waiting).should.eql({ id: "1", outcome: { answer } });
+    (await earlier("4")).should.eql({ id: "1", outcome: { answer } });
+  });
+
+  it("has the key of each delivery that it says it has stored, whatever happens then", async () => {
+    const { candidate } = await first("1");
+    await queue().add(delivered("1"), body, candidate);
     await reopen();
-    const body = (kept: Uint8Array) => Buffer.from(kept).equals(answer.body);
-    (await earlier("4")).should.match({ id: "1", outcome: { answer: { ...answer, body } } });
+    (await earlier("2")).should.eql({ id: "1", outcome: { answer: undefined } });
+    await queue().remove("1");
+    (await earlier("3")).id.should.equal("1");
   });
 
   for (const [end, outcome] of [
