@@ -23,6 +23,7 @@ import {
   type StoreEvents,
 } from "../queue";
 import { interrupted } from "../summary";
+import { SharedBreaker } from "./breaker";
 import { DeliveryIndex } from "./delivery-index";
 import { maxRetryDelayMs, Server } from "./server";
 import { renewInterval, SharedDuplicates, SharedRates } from "./shared-keys";
@@ -90,6 +91,7 @@ export class BullQueue implements DeliveryQueue {
   readonly #root: string;
   readonly #server: Server;
   readonly #index: DeliveryIndex;
+  readonly #breaker: SharedBreaker;
   readonly #lines = new Map<string, Line>();
   /** Deliveries on their way to the server. */
   readonly #adding = new Map<string, Promise<unknown>>();
@@ -111,6 +113,7 @@ export class BullQueue implements DeliveryQueue {
       async () => this.#resume(),
     );
     this.#index = new DeliveryIndex(this.#server, this.#root, this.#options, (node) => this.#events?.changed(node));
+    this.#breaker = new SharedBreaker(this.#server, this.#root, this.#options.breakerInterval);
     this.duplicates = new SharedDuplicates(this.#server, this.#root);
     this.rates = new SharedRates(this.#server, this.#root);
   }
@@ -187,22 +190,15 @@ export class BullQueue implements DeliveryQueue {
   }
 
   async pause(node: string): Promise<void> {
-    await this.#server.ask((redis) => redis.hset(this.#key("pauses"), node, "manual"));
+    await this.#breaker.pause(node);
     await this.#command(this.#queue(this.#line(node)).pause());
     this.#setPause(node, "manual");
   }
 
   async resume(node: string): Promise<void> {
-    const line = this.#line(node);
-    await this.#server.transact((multi) => {
-      multi.hdel(this.#key("pauses"), node).hdel(this.#key("failures"), node);
-    });
-    await this.#setPace(line);
-    const interval = startInterval(line.pace);
-    if (interval) await this.#command(this.#queue(line).rateLimit(interval));
-    else await this.#command(this.#queue(line).removeRateLimitKey());
-    await this.#command(this.#queue(line).resume());
-    this.#setPause(node, undefined);
+    await this.#breaker.resume(node);
+    await this.#goOn(this.#line(node));
+    await this.#command(this.#queue(this.#line(node)).resume());
   }
 
   paused(node: string): Pause | undefined {
@@ -366,21 +362,22 @@ export class BullQueue implements DeliveryQueue {
     const own = this.#running.get(id);
     // Its lock was lost: the server was away, or this process was busy.
     if (own) own.token = token;
-    const delivery = await (own ? own.written : this.#attempt(line, id, token));
-    if (delivery?.state === "retrying") {
-      await job.moveToDelayed(delivery.nextAt ?? Date.now(), token);
+    const after = await (own ? own.written : this.#attempt(line, id, token));
+    if (after !== "due" && after?.state === "retrying") {
+      await job.moveToDelayed(after.nextAt ?? Date.now(), token);
       throw new this.#server.bull.DelayedError();
     }
-    if (delivery?.state !== "queued" && delivery?.state !== "running") return;
+    if (after !== "due" && after?.state !== "queued" && after?.state !== "running") return;
     await job.moveToWait(token);
     throw new this.#server.bull.WaitingError();
   }
 
-  /** Starts the flow, if it is time. @returns the delivery afterwards */
-  async #attempt(line: Line, id: string, token: string): Promise<Delivery | undefined> {
-    const stored = await this.#server.persist(async () => this.#index.find(id));
+  /** Starts the flow, if it is time and may start. @returns the delivery afterwards; `due` where another time is better */
+  async #attempt(line: Line, id: string, token: string): Promise<Delivery | "due" | undefined> {
     const { consumer } = line;
-    if (!stored || !consumer || this.#isHeld) return stored?.delivery;
+    if (!consumer || this.#isHeld) return "due";
+    const stored = await this.#server.persist(async () => this.#index.find(id));
+    if (!stored) return undefined;
     const { delivery: before, body } = stored;
     const { nextAt = 0, maxAttempts: _, ...rest } = before;
     const isDue = before.state === "retrying" ? nextAt <= Date.now() : unfinished.includes(before.state);
@@ -392,6 +389,11 @@ export class BullQueue implements DeliveryQueue {
       await this.#server.persist(async () => this.#index.write(before, after));
       consumer.ended(after, { as: "failed", error });
       return after;
+    }
+    if (consumer.pace.breaker > 0 && (await this.#server.persist(async () => this.#breaker.begin(line.node))) > 0) {
+      // It was handed over when the breaker was just about to open.
+      await this.#limit(line);
+      return "due";
     }
     const running = this.#begin(id, line, token);
     const delivery: Delivery = { ...rest, state: "running", attempt: before.attempt + 1 };
@@ -421,41 +423,49 @@ export class BullQueue implements DeliveryQueue {
     const { breaker = 0 } = line.pace ?? {};
     const { delivery: after, attempts } = afterAttempt(stored, result, line.pace, Date.now());
     const results = await this.#server.persist(async () =>
-      this.#index.write(stored.delivery, after, attempts, (multi) => {
-        if (result.as === "succeeded") multi.hdel(this.#key("failures"), node);
-        else multi.hincrby(this.#key("failures"), node, result.as === "failed" ? 1 : 0);
-        multi.hget(this.#key("pauses"), node);
-      }),
+      this.#index.write(stored.delivery, after, attempts, (multi) => this.#breaker.count(multi, node, result, breaker)),
     );
-    const [failures, pause] = results.slice(-2);
-    if (result.as === "failed" && breaker > 0 && Number(failures) >= breaker && pause === null) {
-      await this.#openBreaker(line);
-    }
-    if (result.as === "succeeded" && pause === "breaker") await this.#server.persist(async () => this.resume(node));
+    if (results.at(-1) === "opened") await this.#limit(line);
+    if (results.at(-1) === "closed") await this.#server.persist(async () => this.#goOn(line));
     this.#running.delete(id);
     settle(after);
     consumer?.ended(after, result);
     return after;
   }
 
-  async #openBreaker(line: Line): Promise<void> {
-    const open = async () => this.#server.ask((redis) => redis.hsetnx(this.#key("pauses"), line.node, "breaker"));
-    if (!(await this.#server.persist(open))) return;
-    await this.#server.persist(async () => this.#command(this.#queue(line).rateLimit(this.#options.breakerInterval)));
+  /** Its breaker is open: has BullMQ hand over one delivery at a time. */
+  async #limit(line: Line): Promise<void> {
     await this.#server.persist(async () => this.#setPace(line));
     this.#setPause(line.node, "breaker");
   }
 
+  /** It is paused no longer. */
+  async #goOn(line: Line): Promise<void> {
+    await this.#setPace(line);
+    const interval = startInterval(line.pace);
+    const queue = this.#queue(line);
+    if (interval) await this.#command(queue.rateLimit(interval));
+    else await this.#command(queue.removeRateLimitKey());
+    this.#setPause(line.node, undefined);
+  }
+
+  /** Other instances may set it at the same time: the last one has read what holds. */
   async #setPace(line: Line): Promise<void> {
     const { node, pace } = line;
     if (!pace) return;
     const queue = this.#queue(line);
-    const { concurrency, breaker } = pace;
-    const pause = await this.#server.ask((redis) => redis.hget(this.#key("pauses"), node));
-    if (pause === "breaker" && breaker === 0) return this.resume(node);
-    const interval = pause === "breaker" ? this.#options.breakerInterval : startInterval(pace);
-    await this.#command(concurrency ? queue.setGlobalConcurrency(concurrency) : queue.removeGlobalConcurrency());
-    await this.#command(interval ? queue.setGlobalRateLimit(1, interval) : queue.removeGlobalRateLimit());
+    for (let set: Pause | "none" | undefined; ;) {
+      const { pause = "none", trialInMs } = await this.#breaker.find(node);
+      if (pause === set) return;
+      if (pause === "breaker" && pace.breaker === 0) return this.resume(node);
+      const isOpen = pause === "breaker";
+      const concurrency = isOpen ? 1 : pace.concurrency;
+      const interval = isOpen ? this.#options.breakerInterval : startInterval(pace);
+      await this.#command(concurrency ? queue.setGlobalConcurrency(concurrency) : queue.removeGlobalConcurrency());
+      await this.#command(interval ? queue.setGlobalRateLimit(1, interval) : queue.removeGlobalRateLimit());
+      if (isOpen && trialInMs > 0) await this.#command(queue.rateLimit(trialInMs));
+      set = pause;
+    }
   }
 
   /** Its job still waits for the request that started the delivery. */
@@ -506,8 +516,7 @@ export class BullQueue implements DeliveryQueue {
   }
 
   async #loadPauses(): Promise<void> {
-    const known = await this.#server.ask((redis) => redis.hgetall(this.#key("pauses")));
-    const pauses = new Map(Object.entries(known) as [string, Pause][]);
+    const pauses = await this.#breaker.list();
     // Some were changed by other instances.
     for (const node of this.#pauses ? [...this.#pauses.keys(), ...pauses.keys()] : [])
       this.#showPause(node, pauses.get(node));
