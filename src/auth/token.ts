@@ -100,7 +100,7 @@ export class TokenAuthenticator implements Authenticator {
  * fields may hold the bare token, as GitLab's and Telegram's do.
  */
 export function extractToken(value: string, bearerOnly: boolean): string | undefined {
-  const bearer = /^bearer +(.+)$/i.exec(value)?.[1];
-  const token = bearer ?? (bearerOnly ? "" : value);
+  const scheme = /^bearer +/i.exec(value)?.[0];
+  const token = scheme ? value.slice(scheme.length) : bearerOnly ? "" : value;
   return token === "" ? undefined : token;
 }

@@ -7,8 +7,8 @@ import type { Settings } from "../../config/fields";
  *
  * - `header:NAME`: the only field of that name, without the blanks around its value
  * - `sig:KEY`: the value of a key in the signature's header field, where `pick.kv` is used
- * - `json:a.0.b`: a string or number in the body, which is JSON; `*` stands for every element of an array
- * - `json?:a.0.b`: the same, or nothing where the body has no such member
+ * - `json:a.0.b`: a string or number in the body, which is JSON; `*` stands for every element of an array, and nothing else
+ * - `json?:a.0.b`: the same, or nothing where the body has no such member, or `null`
  * - `form:NAME`, `query:NAME`: a parameter of the body or of the URL
  * - `body`: the bytes of the body as they came over the wire
  * - `ts`: the timestamp as it came
@@ -190,6 +190,12 @@ export function isEncoded(text: string, encoding: Encoding): boolean {
   return length % 4 !== 1 && (padding === -1 || text.length % 4 === 0);
 }
 
+/** A text in base64 without its padding. */
+export function stripPadding(text: string): string {
+  const padding = text.indexOf("=");
+  return padding === -1 ? text : text.slice(0, padding);
+}
+
 /** The scheme for a secret, which may be a public key. */
 export function schemeForSecret({ scheme, publicKey }: Pick<Sender, "scheme" | "publicKey">, secret: string): Scheme {
   return publicKey && secret.startsWith(publicKey.begins) ? publicKey.scheme : scheme;
@@ -212,7 +218,7 @@ export function hasKeyFormat(secret: string, key: Scheme["key"]): boolean {
     case "ed25519-hex":
       return text.length === 64 && isEncoded(text, "hex");
     case "ed25519-base64":
-      return text.replace(/=+$/, "").length === 43 && isEncoded(text, "base64");
+      return stripPadding(text).length === 43 && isEncoded(text, "base64");
     default:
       return text !== "" && isEncoded(text, "base64");
   }

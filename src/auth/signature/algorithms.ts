@@ -2,7 +2,15 @@
 
 import { createHmac, createPublicKey, createSecretKey, type KeyObject, timingSafeEqual, verify } from "node:crypto";
 import { digest, isSame } from "../digest";
-import { type Algorithm, type Encoding, hasKeyFormat, isEncoded, type Scheme, stripPrefix } from "../senders/sender";
+import {
+  type Algorithm,
+  type Encoding,
+  hasKeyFormat,
+  isEncoded,
+  type Scheme,
+  stripPadding,
+  stripPrefix,
+} from "../senders/sender";
 
 interface SignatureAlgorithm {
   /** Of a signature; missing where it varies. */
@@ -101,6 +109,6 @@ export function decodeStrictly(text: string, encoding: Encoding): Buffer | undef
  */
 export function decodeSignature(text: string, encoding: Encoding): Buffer | undefined {
   const bytes = text === "" ? undefined : decodeStrictly(text, encoding);
-  const isCanonical = encoding === "hex" || bytes?.toString(encoding).replace(/=+$/, "") === text.replace(/=+$/, "");
+  const isCanonical = encoding === "hex" || (bytes && stripPadding(bytes.toString(encoding)) === stripPadding(text));
   return isCanonical ? bytes : undefined;
 }

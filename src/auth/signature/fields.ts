@@ -48,9 +48,18 @@ export function fieldValues(rawHeaders: readonly string[], name: string): string
   return values;
 }
 
-/** Most values need no trimming. */
+/** In linear time, which an expression for blanks at the end does not take. */
 export function withoutBlanks(value: string): string {
-  return /^[\t ]|[\t ]$/.test(value) ? value.replace(/^[\t ]+/, "").replace(/[\t ]+$/, "") : value;
+  let start = 0;
+  let end = value.length;
+  while (start < end && isBlank(value.charCodeAt(start))) start++;
+  while (end > start && isBlank(value.charCodeAt(end - 1))) end--;
+  return value.slice(start, end);
+}
+
+/** RFC 9110 §5.6.3: a tab or a space. */
+function isBlank(code: number): boolean {
+  return code === 9 || code === 32;
 }
 
 export class Fields {
@@ -66,8 +75,12 @@ export class Fields {
     this.#body = body;
   }
 
-  /** All values at a place: texts, or those of JSON. */
-  values(source: Source): Json[] {
+  /**
+   * All values at a place: texts, or those of JSON.
+   *
+   * @param most a list is read no further than behind so many
+   */
+  values(source: Source, most?: number): Json[] {
     const colon = source.indexOf(":");
     const name = source.slice(colon + 1);
     switch (source.slice(0, Math.max(colon, 0))) {
@@ -80,7 +93,7 @@ export class Fields {
         return this.#form[0]?.getAll(name) ?? [];
       case "json":
       case "json?":
-        return this.json === undefined ? [] : findMembers(this.json, name.split("."));
+        return this.json === undefined ? [] : findMembers(this.json, name.split("."), most);
       case "lit":
         return [name];
       default:
@@ -89,8 +102,8 @@ export class Fields {
   }
 
   /** All texts at a place; an empty one stands for a value that is no text. */
-  texts(source: Source): string[] {
-    return this.values(source).map(toText);
+  texts(source: Source, most?: number): string[] {
+    return this.values(source, most).map(toText);
   }
 
   /** The only text at a place; not empty. */
@@ -111,20 +124,35 @@ export class Fields {
   }
 }
 
-/** The values at a path. Own members only, and elements by position: `length` is no member. */
-export function findMembers(value: Json, [step, ...rest]: string[]): Json[] {
-  if (step === undefined) return [value];
-  if (typeof value !== "object" || value === null) return [];
-  if (Array.isArray(value) && step === "*") {
-    // A missing element must not go unnoticed.
-    return value.flatMap((element) => {
-      const values = findMembers(element, rest);
-      return values.length === 0 ? [null] : values;
-    });
+/**
+ * The values at a path: own members, elements by position, and for `*` each element of an array. `length` is no member,
+ * and what is no array has no elements, whatever the names of its members.
+ *
+ * @param most it stops behind so many values
+ */
+export function findMembers(value: Json, path: readonly string[], most = Infinity): Json[] {
+  const found: Json[] = [];
+  collectMembers(found, most, value, path, 0);
+  return found;
+}
+
+function collectMembers(found: Json[], most: number, value: Json, path: readonly string[], index: number): void {
+  const step = path[index];
+  if (step === undefined) return void found.push(value);
+  if (typeof value !== "object" || value === null) return;
+  if (step !== "*") {
+    const isMember = Object.hasOwn(value, step) && (!Array.isArray(value) || /^\d+$/.test(step));
+    const member = isMember ? (value as Record<string, Json>)[step] : undefined;
+    if (member !== undefined) collectMembers(found, most, member, path, index + 1);
+  } else if (Array.isArray(value)) {
+    for (const element of value) {
+      if (found.length > most) return;
+      const { length } = found;
+      collectMembers(found, most, element, path, index + 1);
+      // A missing member must not go unnoticed.
+      if (found.length === length) found.push(null);
+    }
   }
-  const isMember = Object.hasOwn(value, step) && (!Array.isArray(value) || /^\d+$/.test(step));
-  const member = isMember ? (value as Record<string, Json>)[step] : undefined;
-  return member === undefined ? [] : findMembers(member, rest);
 }
 
 /** Whole numbers beyond 2^53 are no text: parsing has rounded them (RFC 8259 §6). */

@@ -10,8 +10,12 @@ import { Fields, isInBody, readForm, type RequestHead, withoutBlanks } from "./f
 
 /** A request with more signatures is refused: each may cost a comparison with each secret. */
 const maxSignatures = 16;
-/** A text with more items is refused: a stranger could send a million. */
+/** More items, in fields or in a list of the body, are refused: a stranger could send a million. */
 const maxItems = 1000;
+/** In characters. A signature by RSA of 4,096 bits takes 684 in base64, HMAC-SHA512 128; a JSON Web Token some 1,000. */
+const maxItemLength = 2048;
+/** In characters, of all signatures in a value of the body: as long as header fields can be. */
+const maxSignaturesLength = 16_384;
 
 /** Why a configuration can verify nothing. */
 type SecretRule = "secret.required" | "secret.format" | "secondSecret.format";
@@ -184,17 +188,20 @@ class SignatureCheck {
       const isBatch = source.includes(".*.");
       // RFC 9110 §5.3: several lines of a field are one list only where commas separate its items.
       const isList = isBatch || (source.startsWith("header:") && split === "," && !(pick && "kv" in pick));
-      const lines = this.#fields.texts(source);
+      const lines = this.#fields.texts(source, maxItems);
       if (lines.length > 1 && !isList) return (this.#items = { kind: "repeated", source });
       if (isBatch && lines.includes("")) return (this.#items = { kind: "missing", source });
+      if (lines.length > maxItems) return (this.#items = tooMany(lines.length, maxItems));
       for (const line of lines) {
+        if (line.length > maxSignaturesLength) return (this.#items = { kind: "signatureMalformed", source });
         const pieces = split ? line.split(split, 2 * maxItems).map(withoutBlanks) : [line];
-        // A text in the body may have more items than a call takes arguments.
-        for (const piece of pieces) if (piece !== "") items.push(piece);
+        // No signature is longer, and nothing beside one.
+        if (pieces.some(({ length }) => length > maxItemLength)) {
+          return (this.#items = { kind: "signatureMalformed", source });
+        }
+        items.push(...pieces.filter((piece) => piece !== ""));
       }
-      if (lines.length === 1 && items.length > maxItems) {
-        return (this.#items = { kind: "tooManySignatures", count: items.length, most: maxSignatures });
-      }
+      if (items.length > maxItems) return (this.#items = tooMany(items.length, maxItems));
     }
     return (this.#items = items.length === 0 ? { kind: "missing", source: this.#source } : items);
   }
@@ -213,9 +220,7 @@ class SignatureCheck {
     const source = this.#source;
     const texts = pick ? findValues("kv" in pick ? `${pick.kv}=` : pick.prefix, items) : items;
     const isBatch = alg === "token" && elsewhere;
-    if (texts.length > maxSignatures && !isBatch) {
-      return { kind: "tooManySignatures", count: texts.length, most: maxSignatures };
-    }
+    if (texts.length > maxSignatures && !isBatch) return tooMany(texts.length, maxSignatures);
     const { bytes: expected } = signatureAlgorithms[alg];
     const decoded =
       alg === "token"
@@ -257,6 +262,10 @@ class SignatureCheck {
     const items = this.#readItems();
     return isReason(items) ? [] : findValues(`${source.slice(4)}=`, items);
   }
+}
+
+function tooMany(count: number, most: number): RefusalReason {
+  return { kind: "tooManySignatures", count, most };
 }
 
 /** What follows a prefix in items that have it. */

@@ -4,6 +4,7 @@ import type { Scheme } from "../../../../src/auth/senders/sender";
 import { senders } from "../../../../src/auth/senders/table";
 import { settleScheme } from "../../../../src/auth/signature/scheme";
 import { parseTime, Verifier } from "../../../../src/auth/signature/verifier";
+import { signers } from "../../../harness/signers";
 import { outcomeOf, schemeOf, type Setup } from "../../../harness/verification";
 
 const at = 1_767_225_600;
@@ -166,6 +167,8 @@ describe("a signature's rules", () => {
       ["malformed items beside it", list(" ", null), ["X-Signature", `zz ${hex.slice(2)} ${hex}`], "first"],
       ["sixteen", list(" ", null), ["X-Signature", `${`${wrong} `.repeat(15)}${hex}`], "first"],
       ["seventeen", list(" ", null), ["X-Signature", `${hex}${` ${wrong}`.repeat(16)}`], "tooManySignatures"],
+      ["more items than could be", list(" ", { prefix: "v1," }), ["X-Signature", `${"v2,00 ".repeat(1001)}v1,${hex}`], "tooManySignatures"],
+      ["an item longer than any signature", list(" ", null), ["X-Signature", `${hex} ${"0".repeat(2049)}`], "signatureMalformed"],
       ["other items beside sixteen", list(" ", { prefix: "v1," }), ["X-Signature", `${"v2,00 ".repeat(99)}v1,${hex}`], "first"],
       ["another prefix", list(" ", { prefix: "v1," }), ["X-Signature", `v2,${hex} V1,${hex} ${hex}`], "signatureMalformed"],
       ["another key", list(",", { kv: "v1" }), ["X-Signature", `v0=${hex},xv1=${hex},v1`], "signatureMalformed"],
@@ -210,6 +213,34 @@ describe("a signature's rules", () => {
     } // prettier-ignore
   });
 
+  describe("of lists in the body", () => {
+    const adyen = schemeOf("adyen");
+    const [key = ""] = signers.adyen.secrets;
+    const genuine = String(signers.adyen.body?.(Buffer.from("order 1"), 0, at));
+    const notification = JSON.parse(genuine) as { notificationItems: { NotificationRequestItem: object }[] };
+    const [item] = notification.notificationItems;
+    const judge = (notificationItems: unknown) =>
+      outcome(adyen, [], { first: key }, Buffer.from(JSON.stringify({ ...notification, notificationItems })));
+
+    it("are that an asterisk is each element of an array, and never a member of that name", () => {
+      judge([item]).should.equal("first");
+      const forged = { NotificationRequestItem: { ...item?.NotificationRequestItem, pspReference: "forged" } };
+      for (const items of [{ "*": item }, { "*": item, 0: forged }, { "*": [item] }, [{ "*": item }], [[item]]]) {
+        judge(items).should.equal("missing", JSON.stringify(items));
+      }
+      judge([forged]).should.equal("signatureWrong");
+      judge([item, forged]).should.equal("repeated");
+    });
+
+    it("hold for a user's scheme as well", () => {
+      const scheme: Scheme = { ...plain, sig: { headers: [], source: "json:*.s", enc: "hex" }, content: ["json:*.a"] };
+      const sent = (value: unknown) => outcome(scheme, [], undefined, Buffer.from(JSON.stringify(value)));
+      const signed = { s: mac("1").toString("hex"), a: "1" };
+      sent([signed]).should.equal("first");
+      sent({ "*": signed, 0: { ...signed, a: "2" } }).should.equal("missing");
+    });
+  });
+
   it("of ecdsa-p256-sha256 are that it takes DER, and nothing else", () => {
     const { privateKey, publicKey } = generateKeyPairSync("ec", { namedCurve: "prime256v1" });
     const scheme: Scheme = { ...plain, alg: "ecdsa-p256-sha256", key: { format: "spki-base64" } };
@@ -244,7 +275,7 @@ describe("a signature's rules", () => {
       outcome(token, ["X-Token", sent], { first: "sécret" }).should.equal("first");
     });
 
-    it("must fit in each element of a body that has several, however many", () => {
+    it("must fit in each element of a body that has several, up to a thousand", () => {
       const graph = schemeOf("microsoft-graph");
       const sent = (...states: unknown[]) => {
         const value = states.map((clientState) => ({ clientState }));
@@ -253,6 +284,7 @@ describe("a signature's rules", () => {
       sent("secret").should.equal("first");
       sent("other", "other").should.equal("second");
       sent(...Array.from({ length: 1000 }, () => "secret")).should.equal("first");
+      sent(...Array.from({ length: 1001 }, () => "secret")).should.equal("tooManySignatures");
       sent("secret", "wrong").should.equal("tokenWrong");
       sent("secret", "other").should.equal("tokenWrong");
       for (const missing of [undefined, null, "", {}]) sent("secret", missing).should.equal("missing");
