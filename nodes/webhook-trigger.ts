@@ -37,7 +37,7 @@ import { DeliveryStores } from "../src/flow/stores";
 import { trustsEveryProxy } from "../src/http/express";
 import { HttpFront } from "../src/http/front";
 import { MissedRequests } from "../src/http/missed-requests";
-import { memoryBudget } from "../src/request/body";
+import { setBodyMemory } from "../src/request/memory";
 import { registerWatch } from "./webhook-watch";
 
 type WebhookTriggerNode = Node<SavedCredentials>;
@@ -59,8 +59,8 @@ export = function webhookTrigger(RED: NodeAPI): void {
   if (given.length > 0) RED.log.info(RED._("settings.given", { settings: given.join(", ") }));
   if (baseUrl !== "" && common.baseUrl === undefined) RED.log.warn(RED._("settings.baseUrl"));
   const memory = getMemoryBytes(RED);
-  if (memory !== undefined) memoryBudget.max = memory;
-  else if (webhookTriggerMemory !== undefined) RED.log.warn(RED._("settings.memory"));
+  if (memory === undefined && webhookTriggerMemory !== undefined) RED.log.warn(RED._("settings.memory"));
+  setBodyMemory(memory, common.limit);
 
   const { keep } = { ...(webhookTriggerDeliveries as { keep?: unknown }) };
   servePage(RED, {

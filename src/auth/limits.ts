@@ -81,18 +81,17 @@ export function createLimits(
 ): Limits | undefined {
   if (allowFrom.length === 0 && rateLimit === 0) return undefined;
   const isAllowed = createAllowList(allowFrom);
-  const count = (address = "?") => {
-    const { requests, leftMs } = counter.count(`${findNetwork(address)} ${endpoint}`);
+  const count = (ip: string) => {
+    const { requests, leftMs } = counter.count(`${findNetwork(ip)} ${endpoint}`);
     if (requests <= rateLimit) return undefined;
     return problems.rateExceeded.retriedAfter(Math.max(Math.ceil(leftMs / 1000), 1));
   };
   return {
     judge(request, ip) {
       if (testCredentials.isFromUs(request.socket)) return undefined;
-      const address = normaliseAddress(ip);
-      if (!isAllowed(address)) return problems.addressNotAllowed;
+      if (!isAllowed(normaliseAddress(ip))) return problems.addressNotAllowed;
       if (rateLimit === 0) return undefined;
-      if (!judged.has(request)) judged.set(request, count(address));
+      if (!judged.has(request)) judged.set(request, count(ip));
       return judged.get(request);
     },
   };
@@ -108,8 +107,12 @@ function createAllowList(blocks: readonly Block[]): (address: string | undefined
   };
 }
 
-/** An IPv4 address, or the /64 of an IPv6 address: the sender chooses the rest (RFC 8981 §3, RFC 6177 §2). */
-function findNetwork(address: string): string {
+/**
+ * An IPv4 address, or the /64 of an IPv6 address: the sender chooses the rest (RFC 8981 §3, RFC 6177 §2). All that are
+ * no addresses are one network.
+ */
+export function findNetwork(ip: string): string {
+  const address = normaliseAddress(ip) ?? "?";
   if (!address.includes(":")) return address;
   const [before = [], after = []] = address.split("::").map((part) => part.split(":").filter(Boolean));
   const zeros = Array<string>(8 - before.length - after.length).fill("0");

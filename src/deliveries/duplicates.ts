@@ -6,7 +6,7 @@ import { coversBody, type Scheme, type Sender } from "../auth/senders/sender";
 import { Fields, type RequestHead } from "../auth/signature/fields";
 import type { DuplicatePolicy } from "../config/parse";
 import type { DuplicateKey } from "../config/fields";
-import { memoryBudget } from "../request/body";
+import { bodyMemory } from "../request/memory";
 import { Problem, problems } from "../request/problem";
 import { ownMemory } from "./delivery";
 import {
@@ -34,6 +34,11 @@ export type DuplicateVerdict = Reservation | KnownDuplicate | Problem;
 
 /** A sender that goes closes its response, while its connection may stay. */
 type WaitingResponse = Pick<ServerResponse, "destroyed" | "once" | "off">;
+
+interface ReceivedDelivery extends Omit<Known, "isIdLoose"> {
+  /** Of its sender: see `findNetwork`. */
+  network: string;
+}
 
 /** The settings of an endpoint. */
 interface Recognition extends DuplicatePolicy {
@@ -67,11 +72,7 @@ export class DuplicateGuard {
    * @param caller who waits: when it goes, its place is free
    * @returns nothing for a delivery without a key; a problem while the store is in trouble, and the sender sends again
    */
-  async judge(
-    delivery: Omit<Known, "isIdLoose">,
-    id: string,
-    caller: WaitingResponse,
-  ): Promise<DuplicateVerdict | undefined> {
+  async judge(delivery: ReceivedDelivery, id: string, caller: WaitingResponse): Promise<DuplicateVerdict | undefined> {
     const { endpoint, key: kind, keptFor, isIdLoose, patience } = this.#how;
     const key = composeDuplicateKey(kind, { ...delivery, isIdLoose });
     if (key === undefined) return undefined;
@@ -97,13 +98,14 @@ let waiting = 0;
 /** Waiting duplicates take places and memory of the whole process. */
 async function wait(
   outcome: Promise<ReservationEnd>,
-  { bytes, content }: Pick<Known, "bytes" | "content">,
+  { network, bytes, content }: ReceivedDelivery,
   deadline: number,
   caller: WaitingResponse,
 ): Promise<ReservationEnd | Problem> {
   // A waiting delivery is unpacked, which may be a thousand times what came.
   const size = Math.max(bytes.length, content().length);
-  if (waiting >= maxWaitingDuplicates || !memoryBudget.take(size)) return problems.duplicatesWaiting;
+  const lease = bodyMemory.verified.lease(network);
+  if (waiting >= maxWaitingDuplicates || !lease.resize(size)) return problems.duplicatesWaiting;
   waiting++;
   let giveUp: () => void = () => undefined;
   const late = new Promise<Problem>((settle) => (giveUp = () => settle(problems.flowLate)));
@@ -114,7 +116,7 @@ async function wait(
   clearTimeout(timer);
   caller.off("close", giveUp);
   waiting--;
-  memoryBudget.release(size);
+  lease.release();
   return settled;
 }
 

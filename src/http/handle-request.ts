@@ -1,6 +1,7 @@
 // A request for an endpoint: authenticate, read, verify, decode, filter, deduplicate, store, dispatch, reply.
 
 import type { Authenticated, HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator";
+import { findNetwork } from "../auth/limits";
 import { readSenderDelivery, readSubscriptions } from "../auth/signature/fields";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { KnownDuplicate } from "../deliveries/duplicates";
@@ -13,13 +14,20 @@ import { FlowReply } from "../flow/flow-reply";
 import { composePayload } from "../flow/message";
 import type { AcceptedEvent } from "../flow/outcomes";
 import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "../flow/reply";
-import { memoryBudget } from "../request/body";
 import { type Content, parseContentType } from "../request/decode";
 import { readParameters } from "../request/path-patterns";
 import { Interference, Problem, problems } from "../request/problem";
 import { toObject } from "../request/target";
 import { describeRequest, redactPath, removeCredential } from "../request/request-info";
-import { type Exchange, getHead, handToFlow, receive, type Received, takeChangedBody } from "./receive-request";
+import {
+  type Exchange,
+  getHead,
+  handToFlow,
+  receive,
+  type Received,
+  takeChangedBody,
+  waitForFlows,
+} from "./receive-request";
 import { isPattern } from "../config/fields";
 
 export interface Services {
@@ -90,12 +98,9 @@ function takeReceived({ received }: Exchange, endpoint: Endpoint): Received | un
 }
 
 /** Waits until the flows run, and finds the endpoint. */
-async function findAfterDeploy(
-  { path, response }: Exchange,
-  { deployGate, registry }: Services,
-): Promise<Endpoint | Problem> {
-  if (!(await deployGate.wait(response))) return problems.deploying;
-  return registry.find(path) ?? problems.gone;
+async function findAfterDeploy(exchange: Exchange, { deployGate, registry }: Services): Promise<Endpoint | Problem> {
+  if (!(await waitForFlows(exchange, deployGate))) return problems.deploying;
+  return registry.find(exchange.path) ?? problems.gone;
 }
 
 /** @returns the problem that keeps the flow from starting */
@@ -107,10 +112,11 @@ async function accept(
 ): Promise<Problem | undefined> {
   const { request, response } = exchange;
   const { endpoint, bytes = Buffer.alloc(0) } = received;
-  if (services.deployGate.isClosed && !(await waitWith(bytes, response, services.deployGate)))
-    return problems.deploying;
+  const { deployGate } = services;
+  if (deployGate.isClosed && !(await waitForFlows(exchange, deployGate, received))) return problems.deploying;
   const parsed = received.parsed ?? takeChangedBody(exchange);
-  const decoded = parseContentType({ request, parsed }, bytes, endpoint.limit);
+  const network = findNetwork(exchange.ip);
+  const decoded = parseContentType({ network, request, parsed }, bytes, endpoint.limit);
   const content = decoded instanceof Promise ? await decoded : decoded;
   if (content instanceof Problem) return content;
   const isTest = authenticated.isTest === true;
@@ -134,7 +140,7 @@ async function accept(
   if (isWanted === false) return replyToFiltered(exchange, endpoint, isTest, webhook.event);
   const id = endpoint.newId();
   const params = readParameters(endpoint.config.path, exchange.path);
-  const known = { head: getHead(exchange), bytes, content: content.bytes, id: webhook.id, params };
+  const known = { network, head: getHead(exchange), bytes, content: content.bytes, id: webhook.id, params };
   const duplicate = guard && (await guard.judge(known, id, response));
   if (duplicate instanceof Problem) return hasGone(exchange) ? undefined : duplicate;
   if (hasGone(exchange)) {
@@ -163,16 +169,6 @@ async function accept(
     if (problem) void duplicate?.release();
   }
   return problem;
-}
-
-/** Held requests stay packed: unpacked, a body may be a thousand times larger. */
-async function waitWith(bytes: Buffer, response: Exchange["response"], deployGate: DeployGate): Promise<boolean> {
-  if (!memoryBudget.take(bytes.length)) return false;
-  try {
-    return await deployGate.wait(response);
-  } finally {
-    memoryBudget.release(bytes.length);
-  }
 }
 
 /** Whether the sender has gone; it will try again. */

@@ -6,7 +6,7 @@ import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { Problem } from "../request/problem";
 import { getLayers, insertLayer, type Layer } from "./express";
 import { isMediaType, prepareForExpress } from "./express-request";
-import { type Exchange, isHandshake, judgeHead, type ParsedRequest, receive } from "./receive-request";
+import { type Exchange, isHandshake, judgeHead, type ParsedRequest, receive, waitForFlows } from "./receive-request";
 import { isPattern } from "../config/fields";
 
 export interface RawBodyOptions {
@@ -90,7 +90,7 @@ function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyO
       request._body = true;
       const { bytes, verdict } = received;
       if (bytes && !(verdict instanceof Problem) && "credential" in verdict) request.rawBody = bytes;
-      void deployGate.wait(response).then(leave);
+      void waitForFlows(exchange, deployGate).then(leave);
     }, next);
   };
 }

@@ -2,9 +2,12 @@
 
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthResult, BodyVerdict, LongVerification, PendingVerification } from "../auth/authenticator";
+import { findNetwork } from "../auth/limits";
 import type { RequestHead } from "../auth/signature/fields";
+import type { DeployGate } from "../flow/deploy-gate";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
-import { memoryBudget, readBody } from "../request/body";
+import { readBody } from "../request/body";
+import { bodyMemory } from "../request/memory";
 import type { File } from "../request/multipart";
 import { Interference, Problem, problems } from "../request/problem";
 import type { Target } from "../request/target";
@@ -147,14 +150,14 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
   const pending = "credential" in headResult ? undefined : headResult;
   const limit = Math.min(endpoint.limit, pending?.limit?.bytes ?? Infinity);
   const front = takeFromFront(exchange, pending);
-  const budget = pending?.isUnverified ? memoryBudget : undefined;
-  const read = front?.bytes ?? (await readBody(exchange.request, limit, budget));
+  const lease = pending?.isUnverified ? bodyMemory.unverified.lease(findNetwork(exchange.ip)) : undefined;
+  const read = front?.bytes ?? (await readBody(exchange.request, limit, lease));
   const bytes = Buffer.isBuffer(read) && read.length > limit ? problems.bodyTooLarge : read;
   if (bytes === problems.bodyTooLarge) return { endpoint, verdict: pending?.limit?.otherwise ?? bytes };
   if (bytes instanceof Problem) return { endpoint, verdict: bytes };
   const verdict =
     "verifyLater" in headResult
-      ? await verifyLater(headResult, bytes)
+      ? await verifyLater(exchange, headResult, bytes)
       : "verify" in headResult
         ? headResult.verify(bytes)
         : headResult;
@@ -162,13 +165,26 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
 }
 
 /** The bytes of bodies that wait to be verified are counted. */
-async function verifyLater(pending: LongVerification, bytes: Buffer): Promise<BodyVerdict> {
-  if (!memoryBudget.take(bytes.length)) return problems.memoryFull;
-  try {
-    return await pending.verifyLater(bytes);
-  } finally {
-    memoryBudget.release(bytes.length);
-  }
+async function verifyLater({ ip }: Exchange, pending: LongVerification, bytes: Buffer): Promise<BodyVerdict> {
+  const { unverified } = bodyMemory;
+  const verdict = await unverified.hold(findNetwork(ip), bytes.length, () => pending.verifyLater(bytes));
+  return verdict ?? problems.memoryFull;
+}
+
+/**
+ * Waits until the flows run. A body that was read already is counted, and waits packed: unpacked, it may be a thousand
+ * times larger.
+ *
+ * @returns `false` where that took too long, or there is no room
+ */
+export async function waitForFlows(
+  { response, ip, received: known }: Exchange,
+  deployGate: DeployGate,
+  { bytes, verdict }: Partial<Received> = known ?? {},
+): Promise<boolean> {
+  if (!deployGate.isClosed || !bytes) return deployGate.wait(response);
+  const budget = verdict instanceof Problem ? bodyMemory.unverified : bodyMemory.verified;
+  return (await budget.hold(findNetwork(ip), bytes.length, () => deployGate.wait(response))) ?? false;
 }
 
 /** The body, where a layer in front has read it: the bytes as sent, or a parsed value. */

@@ -2,7 +2,6 @@
 
 import type { IncomingMessage } from "node:http";
 import { promisify } from "node:util";
-import { getHeapStatistics } from "node:v8";
 import {
   brotliDecompress,
   brotliDecompressSync,
@@ -13,23 +12,25 @@ import {
   type InputType,
   type ZlibOptions,
 } from "node:zlib";
+import { bodyMemory, maxSmallBytes, type MemoryLease } from "./memory";
 import { Interference, type Problem, problems } from "./problem";
 
-/** How long a body may take to arrive. */
-const bodyTimeoutMs = 30_000;
+/** How long a body may pause. Node's `requestTimeout` bounds how long it may take in all: 300 s unless set. */
+export const maxPauseMs = 30_000;
+/** The first buffer of a body whose length is not declared. */
 const firstBufferBytes = 16 * 1024;
 
 /**
  * Reads the body of a request as sent.
  *
  * @param limit in bytes
- * @param budget counts the bytes of an unverified sender
+ * @param lease the memory of an unverified sender
  * @throws {Interference} when something else has read a part of it
  */
 export async function readBody(
   request: IncomingMessage,
   limit: number,
-  budget?: MemoryBudget,
+  lease?: MemoryLease,
 ): Promise<Buffer | Problem> {
   if (Number(request.headers["content-length"] ?? 0) > limit) return problems.bodyTooLarge;
   if (request.readableDidRead) throw new Interference("bodyRead");
@@ -41,7 +42,7 @@ export async function readBody(
     if (request.complete) return readAvailable(request, limit);
   }
   if (request.readableEnded) return Buffer.alloc(0);
-  return request.destroyed ? problems.bodyIncomplete : collect(request, limit, budget);
+  return request.destroyed ? problems.bodyIncomplete : collect(request, limit, lease);
 }
 
 function readAvailable(request: IncomingMessage, limit: number): Buffer | Problem {
@@ -53,32 +54,51 @@ function readAvailable(request: IncomingMessage, limit: number): Buffer | Proble
   return bytes.length > limit ? problems.bodyTooLarge : bytes;
 }
 
-/** Collects chunks in one growing buffer: many small chunks take no more memory than a few large ones. */
-function collect(request: IncomingMessage, limit: number, budget?: MemoryBudget): Promise<Buffer | Problem> {
-  let buffer = Buffer.allocUnsafeSlow(Math.min(limit, firstBufferBytes));
+/**
+ * Collects chunks in one growing buffer: many small chunks take no more memory than a few large ones, and a body that
+ * has not begun takes none.
+ */
+function collect(request: IncomingMessage, limit: number, lease?: MemoryLease): Promise<Buffer | Problem> {
+  const declared = request.headers["content-length"];
+  const end = declared === undefined ? limit : Number(declared);
+  let buffer = Buffer.alloc(0);
   let length = 0;
+  /** @returns whether there is memory for so many bytes */
+  const grow = (needed: number): boolean => {
+    const first = declared === undefined ? firstBufferBytes : maxSmallBytes;
+    const next = declared === undefined ? 2 * buffer.length : end;
+    const size = Math.min(end, Math.max(needed, buffer.length === 0 ? first : next));
+    // While the bytes are copied, both buffers are there.
+    if (lease?.resize(buffer.length + size) === false) return false;
+    const larger = Buffer.allocUnsafeSlow(size);
+    buffer.copy(larger, 0, 0, length);
+    buffer = larger;
+    lease?.resize(size);
+    return true;
+  };
   return new Promise((resolve) => {
-    const timer = setTimeout(() => settle(problems.bodyLate), bodyTimeoutMs);
+    let timer: NodeJS.Timeout | undefined;
     const settle = (problem?: Problem) => {
       clearTimeout(timer);
       request.off("data", onData).off("end", onEnd).off("close", onClose);
-      budget?.release(length);
+      lease?.release();
       resolve(problem ?? buffer.subarray(0, length));
+    };
+    const wait = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => settle(problems.bodyLate), maxPauseMs);
     };
     const onData = (chunk: Buffer) => {
       const needed = length + chunk.length;
       if (needed > limit) return settle(problems.bodyTooLarge);
-      if (budget?.take(chunk.length) === false) return settle(problems.memoryFull);
-      if (needed > buffer.length) {
-        const larger = Buffer.allocUnsafeSlow(Math.min(limit, Math.max(needed, 2 * buffer.length)));
-        buffer.copy(larger, 0, 0, length);
-        buffer = larger;
-      }
+      if (needed > buffer.length && !grow(needed)) return settle(problems.memoryFull);
       length += chunk.copy(buffer, length);
+      wait();
     };
     const onEnd = () => settle();
     // A broken upload emits an error only where there is a listener.
     const onClose = () => settle(problems.bodyIncomplete);
+    wait();
     request.on("data", onData).once("end", onEnd).once("close", onClose);
   });
 }
@@ -113,11 +133,22 @@ const waiting: (() => void)[] = [];
  *
  * @param contentEncoding the header field: codings in the order they were applied
  * @param limit in bytes, after each step
+ * @param network of its verified sender; missing: it is not counted
  */
-export async function decodeContent(bytes: Buffer, contentEncoding: string, limit: number): Promise<Buffer | Problem> {
+export async function decodeContent(
+  bytes: Buffer,
+  contentEncoding: string,
+  limit: number,
+  network: string | undefined,
+): Promise<Buffer | Problem> {
   const codings = parseCodings(contentEncoding);
   if (!codings) return problems.codingUnknown;
-  if (!memoryBudget.take(bytes.length)) return problems.memoryFull;
+  const undo = () => undoInTurn(codings, bytes, limit);
+  if (network === undefined) return undo();
+  return (await bodyMemory.verified.hold(network, bytes.length, undo)) ?? problems.memoryFull;
+}
+
+async function undoInTurn(codings: readonly ContentCoding[], bytes: Buffer, limit: number): Promise<Buffer | Problem> {
   try {
     if (unpacking >= maxUnpacking) await new Promise<void>((resolve) => waiting.push(resolve));
     else unpacking++;
@@ -127,7 +158,6 @@ export async function decodeContent(bytes: Buffer, contentEncoding: string, limi
   } catch (error) {
     return isTooLarge(error) ? problems.bodyTooLarge : problems.codingBroken;
   } finally {
-    memoryBudget.release(bytes.length);
     const next = waiting.shift();
     if (next) setImmediate(next);
     else unpacking--;
@@ -160,31 +190,3 @@ function parseCodings(contentEncoding: string): ContentCoding[] | undefined {
 function isTooLarge(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
 }
-
-// The memory of bodies that are unverified, held or being unpacked.
-
-const defaultBytes = 64 * 1024 * 1024;
-
-class MemoryBudget {
-  /** In bytes. */
-  max = Math.min(defaultBytes, Math.floor(getHeapStatistics().heap_size_limit / 8));
-  #used = 0;
-
-  get used(): number {
-    return this.#used;
-  }
-
-  /** @returns whether there was room */
-  take(bytes: number): boolean {
-    if (this.#used + bytes > this.max) return false;
-    this.#used += bytes;
-    return true;
-  }
-
-  release(bytes: number): void {
-    this.#used -= bytes;
-  }
-}
-
-/** Shared by the process. */
-export const memoryBudget = new MemoryBudget();

@@ -8,6 +8,8 @@ import { Interference, Problem, problems } from "./problem";
 import { type Parameters, toObject } from "./target";
 
 interface Described {
+  /** Of the sender; missing for a stored body, which is not counted. */
+  network?: string;
   /** The value of a body parser in front. */
   parsed?: { readonly value: unknown; readonly files?: File[] } | undefined;
   request: { headers: { "content-type"?: string | undefined; "content-encoding"?: string | undefined } };
@@ -27,14 +29,14 @@ export interface Content {
  * @throws {Interference} when a parser in front has left nothing
  */
 export function parseContentType(
-  { request, parsed }: Described,
+  { network, request, parsed }: Described,
   bytes: Buffer,
   limit: number,
 ): Content | Problem | Promise<Content | Problem> {
   const { "content-type": type, "content-encoding": codings } = request.headers;
   if (parsed) return takeParsed(parsed, type);
   if (codings === undefined && !isMultipart(type)) return plain(bytes, type);
-  return unpacked(bytes, type, codings, limit);
+  return unpacked(bytes, type, codings, { limit, network });
 }
 
 function plain(bytes: Buffer, type: string | undefined): Content | Problem {
@@ -58,9 +60,9 @@ async function unpacked(
   packed: Buffer,
   type: string | undefined,
   codings: string | undefined,
-  limit: number,
+  { limit, network }: { limit: number; network: string | undefined },
 ): Promise<Content | Problem> {
-  const bytes = codings === undefined ? packed : await decodeContent(packed, codings, limit);
+  const bytes = codings === undefined ? packed : await decodeContent(packed, codings, limit, network);
   if (bytes instanceof Problem) return bytes;
   if (!isMultipart(type)) return plain(bytes, type);
   const form = await parseMultipart(bytes, type);

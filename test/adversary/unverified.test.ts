@@ -1,9 +1,8 @@
 import { createHmac } from "node:crypto";
 import { once } from "node:events";
 import type { Socket } from "node:net";
-import { mock } from "node:test";
 import "should";
-import { memoryBudget } from "../../src/request/body";
+import { bodyMemory, maxSmallBytes } from "../../src/request/memory";
 import { dial, repliesIn } from "../harness/http";
 import { Reception } from "../harness/reception";
 import { until } from "../harness/until";
@@ -12,17 +11,15 @@ import { authenticatorFor } from "../harness/verification";
 const secret = "It's a Secret to Everybody";
 const megabyte = 1024 * 1024;
 const body = Buffer.alloc(5 * megabyte, "x");
-const callers = 30;
+const { unverified } = bodyMemory;
+const share = unverified.max / 4;
 
-function head(signature: string): string {
-  const fields = [
-    "Host: x",
-    `X-Hub-Signature-256: sha256=${signature}`,
-    `Content-Length: ${body.length}`,
-    "Connection: close",
-  ];
+function head(signature: string, length = body.length): string {
+  const fields = ["Host: x", `X-Hub-Signature-256: sha256=${signature}`, `Content-Length: ${length}`, "Connection: close"];
   return ["POST /hook HTTP/1.1", ...fields, "", ""].join("\r\n");
-}
+} // prettier-ignore
+
+const forged = (length?: number) => head("0".repeat(64), length);
 
 /** Collects what is answered on a connection. */
 function answersOn(socket: Socket): () => string {
@@ -32,41 +29,53 @@ function answersOn(socket: Socket): () => string {
   return () => received;
 }
 
-describe("a flood of large bodies whose signature is not verified yet", () => {
+describe("a flood of bodies whose signature is not verified yet", () => {
   let reception: Reception;
-  let peak = 0;
-  /** Whether there is no memory for the next part, as others have taken it. */
-  let isFull = false;
+  let sockets: Socket[] = [];
   beforeEach(async () => {
     reception = await Reception.open();
     reception.open(authenticatorFor("github", { secret }), "github", body.length);
-    const take = memoryBudget.take.bind(memoryBudget);
-    isFull = false;
-    mock.method(memoryBudget, "take", (bytes: number) => {
-      const taken = !isFull && take(bytes);
-      isFull = false;
-      peak = Math.max(peak, memoryBudget.used);
-      return taken;
-    });
   });
-  afterEach(() => {
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    await until(() => unverified.getUsed() === 0, "the memory to be free");
     reception.close();
-    mock.restoreAll();
   });
+  const dialMany = (count: number) => {
+    sockets = Array.from({ length: count }, () => dial(reception.origin));
+    return sockets.map(answersOn);
+  };
+  const refused = (answers: (() => string)[]) =>
+    answers.filter((received) => received().startsWith("HTTP/1.1 503")).length;
 
-  it("takes no more than the memory budget, and gets 503 with Retry-After beyond it", async () => {
-    const sockets = Array.from({ length: callers }, () => dial(reception.origin));
-    const answers = sockets.map(answersOn);
+  it("takes no more than the part of its address, and gets 503 with Retry-After beyond it", async () => {
+    const answers = dialMany(30);
     // All but the last byte: nobody can be verified yet.
-    for (const socket of sockets) socket.write(Buffer.concat([Buffer.from(head("0".repeat(64))), body.subarray(1)]));
-    const full = () => answers.filter((received) => received().startsWith("HTTP/1.1 503")).length;
-    await until(() => full() > 0 && peak > memoryBudget.max - 6 * megabyte, "the memory to be full");
-    peak.should.be.belowOrEqual(memoryBudget.max);
+    for (const socket of sockets) socket.write(Buffer.concat([Buffer.from(forged()), body.subarray(1)]));
+    await until(() => refused(answers) === 28, "the part of the address to be full");
+    unverified.getUsed().should.equal(2 * body.length).and.belowOrEqual(share);
     for (const received of answers)
       if (received() !== "") received().should.match(/^HTTP\/1\.1 503 .*Retry-After: 1\r\n/s);
-    for (const socket of sockets) socket.destroy();
-    await until(() => memoryBudget.used === 0, "the memory to be free");
     reception.payloads.should.be.empty();
+  }); // prettier-ignore
+
+  it("takes no memory that is not counted: none for a thousand heads, and a counted one from the first byte on", async () => {
+    const taken = () => process.memoryUsage().arrayBuffers;
+    const before = taken();
+    const answers = dialMany(1000);
+    const met = reception.met(sockets.length);
+    for (const socket of sockets) socket.write(forged(maxSmallBytes));
+    await met;
+    unverified.getUsed().should.equal(0);
+    // The memory of connections that are read; 16 kB for each would be 16 MB.
+    (taken() - before).should.be.below(8 * megabyte);
+    for (const socket of sockets) socket.write("x");
+    await until(
+      () => refused(answers) === sockets.length - share / maxSmallBytes,
+      "the part of the address to be full",
+    );
+    unverified.getUsed().should.equal(share);
+    (taken() - before).should.be.below(share + 8 * megabyte);
   });
 
   it("leaves the memory to later requests, which are verified or refused", async () => {
@@ -81,22 +90,25 @@ describe("a flood of large bodies whose signature is not verified yet", () => {
       repliesIn(received())
         .map((reply) => reply.status)
         .should.eql([status]);
-      memoryBudget.used.should.equal(0);
+      unverified.getUsed().should.equal(0);
     }
     reception.payloads.should.have.length(1);
   });
 
   it("takes no memory for the rest of a body after its refusal", async () => {
-    isFull = true;
-    const socket = dial(reception.origin);
-    const received = answersOn(socket);
-    socket.write(head("0".repeat(64)) + "x".repeat(1024));
+    const others = unverified.lease("127.0.0.1");
+    others.resize(share * (3 / 4)).should.be.true();
+    const [received = () => ""] = dialMany(1);
+    const [socket] = sockets;
+    if (!socket) throw new Error("There is no connection");
+    // The first part is small; the second one has no room.
+    socket.write(Buffer.concat([Buffer.from(forged()), body.subarray(0, 2 * maxSmallBytes)]));
     await until(() => received().startsWith("HTTP/1.1 503"), "the refusal");
     // What the caller goes on to send is read, and thrown away.
-    const sending = setInterval(() => socket.write(body.subarray(0, 65_536)), 50);
+    const sending = setInterval(() => socket.write(body.subarray(0, maxSmallBytes)), 50);
     await until(() => socket.bytesWritten > megabyte, "the rest to be on its way");
     clearInterval(sending);
-    memoryBudget.used.should.equal(0);
-    socket.destroy();
+    unverified.getUsed().should.equal(share * (3 / 4));
+    others.release();
   });
 });

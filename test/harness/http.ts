@@ -77,9 +77,10 @@ export async function exchange(origin: string, ...parts: Part[]): Promise<string
   return Buffer.from(received, "latin1").toString();
 }
 
-export function dial(origin: string): Socket {
-  const { hostname, port } = new URL(origin);
-  return connect(Number(port), hostname);
+/** @param localAddress the address of this machine that it comes from */
+export function dial(origin: string, localAddress?: string): Socket {
+  const { hostname: host, port } = new URL(origin);
+  return connect({ host, port: Number(port), ...(localAddress !== undefined && { localAddress }) });
 }
 
 /** What goes over the wire for a text: a byte for each character. */

@@ -58,7 +58,8 @@ export class Reception {
     const { path, search } = parseTarget(request.url ?? "");
     const endpoint = this.#registry.find(path);
     if (!endpoint) return void response.writeHead(404).end();
-    const exchange = { request, response, path, search, ip: "192.0.2.1", at: Date.now(), start: performance.now() };
+    const ip = request.socket.remoteAddress ?? "";
+    const exchange = { request, response, path, search, ip, at: Date.now(), start: performance.now() };
     void handleRequest(exchange, endpoint, { registry: this.#registry, deployGate: this.#deployGate });
   }
 

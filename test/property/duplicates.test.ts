@@ -44,7 +44,11 @@ class Crowd {
     const caller = new EventEmitter() as unknown as ServerResponse;
     const bytes = Buffer.from("x");
     const head = { method: "POST", rawHeaders: ["K", key], search: "" };
-    const found = await this.#guard.judge({ head, bytes, content: () => bytes, id: undefined }, id, caller);
+    const found = await this.#guard.judge(
+      { network: "192.0.2.1", head, bytes, content: () => bytes, id: undefined },
+      id,
+      caller,
+    );
     if (!found || found instanceof Problem) throw new Error(found?.name);
     if (!found.isFirst) {
       this.ends.set(id, { is: "told", by: found.id, status: found.answer?.status });

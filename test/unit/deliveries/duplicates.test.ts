@@ -104,7 +104,7 @@ describe("a guard against duplicates", () => {
       const bytes = Buffer.from("x");
       const head = { method: "POST", rawHeaders: ["K", "k"], search: "" };
       const caller = Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
-      return guard.judge({ head, bytes, content: () => bytes, id: undefined }, id, caller);
+      return guard.judge({ network: "192.0.2.1", head, bytes, content: () => bytes, id: undefined }, id, caller);
     };
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
