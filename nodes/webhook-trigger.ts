@@ -15,16 +15,9 @@ import {
   type SavedCredentials,
   type SavedFields,
 } from "../src/config/fields";
-import { adminRule, parseBaseUrl } from "../src/config/roots";
-import {
-  getBodyLimitBytes,
-  getMemoryBytes,
-  getMiddleware,
-  getRoots,
-  getSettings,
-  isMiddlewareBroken,
-} from "../src/config/node-red";
-import { describeOwnSettings, getOwnSettings } from "../src/config/own-settings";
+import { adminRule } from "../src/config/roots";
+import { getBodyLimitBytes, getMiddleware, getRoots, getSettings, isMiddlewareBroken } from "../src/config/node-red";
+import { readOwnSettings } from "../src/config/own-settings";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
 import { MemoryDuplicates } from "../src/deliveries/duplicates";
 import { Completion, describeError, maxErrorLength } from "../src/flow/completion";
@@ -50,21 +43,14 @@ type Common = ReturnType<typeof prepare>;
 
 export = function webhookTrigger(RED: NodeAPI): void {
   const common = prepare(RED);
-  const {
-    webhookTriggerBaseUrl: baseUrl = "",
-    webhookTriggerMemory,
-    webhookTriggerDeliveries = {},
-  } = getOwnSettings(RED);
-  const given = describeOwnSettings(RED);
+  const { valid, invalid, given } = readOwnSettings(RED);
+  const { webhookTriggerBaseUrl: baseUrl = "", webhookTriggerMemory: memory, webhookTriggerDeliveries } = valid;
   if (given.length > 0) RED.log.info(RED._("settings.given", { settings: given.join(", ") }));
-  if (baseUrl !== "" && common.baseUrl === undefined) RED.log.warn(RED._("settings.baseUrl"));
-  const memory = getMemoryBytes(RED);
-  if (memory === undefined && webhookTriggerMemory !== undefined) RED.log.warn(RED._("settings.memory"));
+  for (const { name, examples } of invalid) RED.log.warn(RED._("settings.invalid", { name, examples }));
   setBodyMemory(memory, common.limit);
 
-  const { keep } = { ...(webhookTriggerDeliveries as { keep?: unknown }) };
   servePage(RED, {
-    settings: { roots: common.roots, baseUrl: common.baseUrl ?? "", given, keepsNothing: keep === 0 },
+    settings: { roots: common.roots, baseUrl, given, keepsNothing: webhookTriggerDeliveries?.keep === 0 },
     getChanges: common.getChanges,
   });
 
@@ -80,7 +66,7 @@ export = function webhookTrigger(RED: NodeAPI): void {
       webhookTriggerRoots: { value: common.roots, exportable: true },
       webhookTriggerBaseUrl: { value: baseUrl, exportable: true },
       webhookTriggerHasNodeAuth: { value: Boolean(getSettings(RED).httpNodeAuth), exportable: true },
-      webhookTriggerDeliveries: { value: webhookTriggerDeliveries, exportable: true },
+      webhookTriggerDeliveries: { value: webhookTriggerDeliveries ?? {}, exportable: true },
       webhookTriggerGiven: { value: given, exportable: true },
       webhookTriggerGuaranteed: { value: common.stores.storeKind, exportable: true },
     },
@@ -165,7 +151,7 @@ function prepare(RED: NodeAPI) {
     observers,
     outcomes: observers.outcomes,
     roots,
-    baseUrl: parseBaseUrl(getOwnSettings(RED).webhookTriggerBaseUrl),
+    baseUrl: readOwnSettings(RED).valid.webhookTriggerBaseUrl,
     limit,
     getChanges: () => changes,
   };
@@ -188,10 +174,18 @@ function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: Sa
 /** What an endpoint is made of. */
 type Whole = Common & Pick<Endpoint, "config" | "authenticator">;
 
-/** The method whose credential `httpNodeAuth` would check before. */
-function findGuarded(access: WebhookConfig["access"]): "basic" | "jwt" | undefined {
-  if (access.method === "basic") return "basic";
-  return access.method === "jwt" && access.name.toLowerCase() === "authorization" ? "jwt" : undefined;
+/** The text about `httpNodeAuth`, where it checks the node's credential before the node does. */
+function findGuarded(
+  { access }: WebhookConfig,
+  { scheme }: Endpoint["authenticator"],
+  httpNodeAuth: ReturnType<typeof getSettings>["httpNodeAuth"],
+): "basic.guarded" | "jwt.guarded" | undefined {
+  if (!httpNodeAuth) return undefined;
+  // The password may be the same, too: only its hash is known.
+  if (access.method === "basic") return access.user === httpNodeAuth.user ? undefined : "basic.guarded";
+  const signatures = scheme && "headers" in scheme.sig ? scheme.sig.headers : [];
+  const fields = access.method === "signature" ? signatures : access.method === "query" ? [] : [access.name];
+  return fields.some((name) => name.toLowerCase() === "authorization") ? "jwt.guarded" : undefined;
 }
 
 function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
@@ -205,14 +199,14 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const records = stores.logOf(node.id, authenticator.redactor, config);
   const endpoint = createEndpoint(RED, node, { ...whole, duplicates, guaranteed, records });
   if (endpoint.limits && trustsEveryProxy(RED.httpNode)) node.warn(RED._("limits.trustsEveryProxy"));
-  const guarded = getSettings(RED).httpNodeAuth ? findGuarded(config.access) : undefined;
-  if (guarded !== undefined) node.warn(RED._(`${guarded}.guarded`));
+  const guarded = findGuarded(config, authenticator, getSettings(RED).httpNodeAuth);
+  if (guarded !== undefined) node.warn(RED._(guarded));
   observers.run(endpoint);
   completion.watchErrors(node);
   const leave = flow && stores.process(node.id, flow, config.guaranteed);
   const unregister = registry.register({
     endpoint,
-    onActive: () => observers.open(endpoint, stores.durableQueueOf(config.guaranteed)),
+    onActive: () => observers.open(endpoint, guarded !== undefined, stores.durableQueueOf(config.guaranteed)),
     onBlocked: () => observers.showBlocked(endpoint),
   });
   const close = whole.front?.open(endpoint);

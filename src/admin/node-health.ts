@@ -30,6 +30,8 @@ export class NodeHealth {
   /** The rule that keeps it closed. */
   breach: Breach | undefined;
   isOpen = false;
+  /** Whether `httpNodeAuth` refuses its requests, as far as the settings tell. */
+  isGuarded = false;
   /** The name of the node whose route gets its requests; may be empty. */
   shadowedBy: string | undefined;
   load: Load | undefined;
@@ -63,7 +65,7 @@ export class NodeHealth {
   /** Forgets what depends on the configuration; the history stays. */
   begin(): void {
     this.running = this.breach = this.shadowedBy = this.load = this.secret = this.#credential = undefined;
-    this.isOpen = false;
+    this.isOpen = this.isGuarded = false;
     this.used = {};
     this.#withoutKey = 0;
     this.#refusals = none;
@@ -73,6 +75,7 @@ export class NodeHealth {
   accept({ id, at, lacksKey, authenticated, ip }: AcceptedEvent, outcome: "accepted" | "repeated"): void {
     this.#last = { at, outcome };
     this.#refusals = none;
+    this.isGuarded = false;
     if (lacksKey) this.#withoutKey++;
     if (!authenticated.isTest) {
       this.acceptedAt = at;

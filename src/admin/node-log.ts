@@ -86,6 +86,12 @@ export class NodeLog {
       const text = describeError(error, translate);
       running(node)?.node.error(translate("store.failedForGood", { id, attempts, error: text }));
     });
+    outcomes.on("paused", ({ node, pause }) => {
+      const found = running(node);
+      const failures = found?.config.pace.breaker ?? 0;
+      if (pause === "breaker") found?.node.warn(translate("store.pausedByBreaker", { failures }));
+    });
+    outcomes.on("resumed", ({ node }) => running(node)?.node.log(translate("store.resumed")));
     outcomes.on("silent", ({ node, hours, since }) => {
       running(node)?.node.warn(translate("status.wentSilent", { hours, time: new Date(since).toISOString() }));
     });

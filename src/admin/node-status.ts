@@ -111,6 +111,7 @@ function describeStatus(shown: ShownStatus, translate: Translate): NodeStatus {
   if (health.shadowedBy !== undefined) {
     return { fill: "yellow", shape: "ring", text: describeShadow(path, health.shadowedBy, translate) };
   }
+  if (health.isGuarded) return { fill: "red", shape: "ring", text: translate("status.guarded", { path }) };
   // The sender brings the secret.
   if (access.method === "signature" && access.secret === "" && access.settings.arm === true) {
     const text = translate(health.secret === undefined ? "status.armed" : "status.secretBrought", { path });

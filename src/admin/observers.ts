@@ -83,9 +83,12 @@ export class Observers {
     Object.assign(this.nodes.get(running.node.id) ?? {}, { running });
   }
 
-  /** @param store where its deliveries are stored; missing where they end with the process */
-  open({ node: { id }, config }: Endpoint, store: StoredDeliveries | undefined): void {
-    Object.assign(this.nodes.get(id) ?? {}, { isOpen: true });
+  /**
+   * @param isGuarded whether `httpNodeAuth` refuses its requests
+   * @param store where its deliveries are stored; missing where they end with the process
+   */
+  open({ node: { id }, config }: Endpoint, isGuarded: boolean, store: StoredDeliveries | undefined): void {
+    Object.assign(this.nodes.get(id) ?? {}, { isOpen: true, isGuarded });
     this.#inactivity.begin(id, config.alertWhenSilent, store);
     this.#statuses.renew(id);
   }

@@ -153,7 +153,7 @@ export type BrokenRule =
   | `scheme.${"required" | "alg" | "key" | "sig" | "enc" | "content" | "ts" | "requires" | "handshake"}`
   | "httpNodeMiddleware"
   | "storeMissing"
-  | "storeMisunderstood";
+  | "storeInvalid";
 
 /** A rule that a configuration breaks. */
 export interface Breach {

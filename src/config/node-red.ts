@@ -7,7 +7,6 @@ import type { NodeAPI } from "node-red";
 import type { Server } from "node:http";
 import type { Roots } from "./roots";
 import { normalisePath } from "./fields";
-import { getOwnSettings } from "./own-settings";
 
 /** The part of Node-RED's settings file that concerns HTTP nodes; `@types/node-red` leaves it open. */
 export interface HostSettings {
@@ -16,7 +15,7 @@ export interface HostSettings {
   httpAdminRoot?: string | false;
   httpNodeRoot?: string | false;
   httpNodeCors?: CorsOptions;
-  httpNodeAuth?: unknown;
+  httpNodeAuth?: { readonly user?: unknown };
   httpNodeMiddleware?: unknown;
   httpAdminMiddleware?: unknown;
   httpAdminCors?: unknown;
@@ -76,11 +75,4 @@ export function getRoots(RED: NodeAPI): Roots {
 /** How many bytes a body may have, parsed as Node-RED's own parsers parse the setting. */
 export function getBodyLimitBytes(RED: NodeAPI): number {
   return bytes.parse(getSettings(RED).apiMaxLength ?? defaultLimit) ?? Number(bytes.parse(defaultLimit));
-}
-
-/** The memory that bodies may take before they are a message, in bytes; missing where the setting is missing or not understood. */
-export function getMemoryBytes(RED: NodeAPI): number | undefined {
-  const { webhookTriggerMemory: given } = getOwnSettings(RED);
-  const parsed = typeof given === "string" || typeof given === "number" ? bytes.parse(given) : null;
-  return parsed !== null && parsed > 0 ? parsed : undefined;
 }

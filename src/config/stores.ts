@@ -32,15 +32,15 @@ export interface ConnectionSettings {
   readonly cluster?: readonly ClusterNode[];
 }
 
-/** A setting that is not understood: only the name of its field, as its value may hold a password. */
-interface Misunderstood {
+/** What is not valid: only the name of its field, as its value may hold a password; empty for all of it. */
+interface InvalidField {
   readonly field: string;
 }
 
-/** @param given `webhookTriggerStore`; missing: a file */
-export function parseStoreSettings(given: unknown): StoreSettings | Misunderstood {
-  if (given === undefined) return { type: "sqlite" };
-  const { type, folder, url, connection, cluster, namespace } = toFields(given);
+/** @param given `webhookTriggerStore` */
+export function parseStoreSettings(given: unknown): StoreSettings | InvalidField {
+  if (!isObject(given)) return { field: "" };
+  const { type, folder, url, connection, cluster, namespace } = given;
   if (type === "sqlite") {
     if (folder === undefined) return { type };
     return isText(folder) ? { type, folder } : { field: "folder" };
@@ -51,12 +51,11 @@ export function parseStoreSettings(given: unknown): StoreSettings | Misunderstoo
   if (cluster !== undefined && (!Array.isArray(cluster) || cluster.length === 0)) return { field: "cluster" };
   if (namespace !== undefined && !isText(namespace)) return { field: "namespace" };
   if (url === undefined && connection === undefined && cluster === undefined) return { field: "url" };
-  return given as StoreSettings;
+  return given as unknown as StoreSettings;
 }
 
 /** @param hasFile whether this version of Node.js can store deliveries in a file */
-export function chooseStore(settings: StoreSettings | Misunderstood, hasFile: boolean): StoreKind {
-  if ("field" in settings) return "none";
+export function chooseStore(settings: StoreSettings, hasFile: boolean): StoreKind {
   if (settings.type === "bullmq") return "server";
   return hasFile ? "file" : "none";
 }
@@ -70,17 +69,13 @@ export interface DeliverySettings {
   readonly bodies: boolean;
 }
 
-/** @param given `webhookTriggerDeliveries`; missing: the defaults */
-export function parseDeliverySettings(given: unknown = {}): DeliverySettings | Misunderstood {
-  if (typeof given !== "object" || given === null) return { field: "webhookTriggerDeliveries" };
-  const { keep, bytes, bodies = true } = toFields(given);
+/** @param given `webhookTriggerDeliveries` */
+export function parseDeliverySettings(given: unknown): DeliverySettings | InvalidField {
+  if (!isObject(given)) return { field: "" };
+  const { keep, bytes, bodies = true } = given;
   if (keep !== undefined && !isCount(keep)) return { field: "keep" };
   if (bytes !== undefined && !isCount(bytes)) return { field: "bytes" };
   return typeof bodies === "boolean" ? { keep, bytes, bodies } : { field: "bodies" };
-}
-
-function toFields(given: unknown): Partial<Record<string, unknown>> {
-  return isObject(given) ? { ...given } : {};
 }
 
 function isText(value: unknown): value is string {

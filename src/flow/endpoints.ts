@@ -131,6 +131,8 @@ export class ConfiguredPaths {
   /** The first node with each path; missing until the flows may have changed. */
   #nodes: ReadonlyMap<string, Saved> | undefined;
   #patterns = new PathPatterns([]);
+  /** The ids of disabled nodes by their paths. */
+  #disabled: ReadonlyMap<string, string> = new Map();
 
   /** @param isAdminPath whether a path is Node-RED's own, which no pattern matches */
   constructor(RED: NodeAPI, isAdminPath: (path: string) => boolean) {
@@ -149,6 +151,12 @@ export class ConfiguredPaths {
   /** The id of the first node with a path, by its key. */
   find(key: string): string | undefined {
     return this.#findNode(key)?.id;
+  }
+
+  /** The id of a disabled node with a path, by its key. */
+  findDisabled(key: string): string | undefined {
+    this.#nodes ??= this.#read();
+    return this.#disabled.get(key);
   }
 
   #findNode(key: string): Saved | undefined {
@@ -175,14 +183,17 @@ export class ConfiguredPaths {
       return undefined;
     }
     const nodes = new Map<string, Saved>();
+    const disabled = new Map<string, string>();
     for (const node of saved.values()) {
-      if (node.type !== "webhook-trigger" || node.d || saved.get(node.z ?? "")?.disabled) continue;
+      if (node.type !== "webhook-trigger") continue;
       const path = resolve(node.relativePath, node, saved);
       if (rules.relativePath(path) !== undefined) continue;
       const key = getPatternKey(normalisePath(text(path)));
-      if (!nodes.has(key)) nodes.set(key, node);
+      if (node.d || saved.get(node.z ?? "")?.disabled) disabled.set(key, node.id);
+      else if (!nodes.has(key)) nodes.set(key, node);
     }
     this.#patterns = new PathPatterns([...nodes.keys()].filter(isPattern));
+    this.#disabled = disabled;
     return nodes;
   }
 }

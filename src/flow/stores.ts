@@ -7,19 +7,10 @@ import { join } from "node:path";
 import type { RateCounter } from "../auth/limits";
 import type { Redactor } from "../auth/redactor";
 import { getSettings } from "../config/node-red";
-import { getOwnSettings } from "../config/own-settings";
+import { readOwnSettings } from "../config/own-settings";
 import type { WebhookConfig } from "../config/parse";
 import type { Breach } from "../config/fields";
-import {
-  type DeliverySettings,
-  type StoreKind,
-  chooseStore,
-  clientPackages,
-  fileName,
-  parseDeliverySettings,
-  parseStoreSettings,
-  sqliteIsHere,
-} from "../config/stores";
+import { type StoreKind, chooseStore, clientPackages, fileName, sqliteIsHere } from "../config/stores";
 import type { Delivery, Pause } from "../deliveries/delivery";
 import { DeliveryLog, ignoreTrouble, type LogTarget, RecentStarts } from "../deliveries/delivery-log";
 import {
@@ -59,7 +50,8 @@ export class DeliveryStores {
   readonly #report: (node: string, load: Load) => void;
   readonly #RED: NodeAPI;
   readonly #events: StoreEvents;
-  readonly #misunderstood: Breach | undefined;
+  /** Why guaranteed delivery cannot be stored, where the settings are the reason. */
+  readonly #breach: Breach | undefined;
   /** Whether bodies are listed without guaranteed delivery. */
   readonly #keepsBodies: boolean;
   /** Missing where the settings switch the list off. */
@@ -100,17 +92,19 @@ export class DeliveryStores {
     this.starts = new RecentStarts((node, id, error) =>
       outcomes.emit("attempt:failed", { node, id, attempt: 1, error, isLast: true }),
     );
-    const { webhookTriggerStore, webhookTriggerDeliveries } = getOwnSettings(RED);
+    const { valid, invalid } = readOwnSettings(RED);
+    const { webhookTriggerStore, webhookTriggerDeliveries } = valid;
     const { userDir = process.cwd() } = getSettings(RED);
-    const store = parseStoreSettings(webhookTriggerStore);
-    if ("field" in store) this.#misunderstood = { rule: "storeMisunderstood", value: store.field };
-    this.storeKind = chooseStore(store, sqliteIsHere());
+    const store = webhookTriggerStore ?? { type: "sqlite" };
+    const wrong = invalid.find(({ setting }) => setting === "webhookTriggerStore");
+    if (wrong) this.#breach = { rule: "storeInvalid", value: wrong.name };
+    this.storeKind = wrong ? "none" : chooseStore(store, sqliteIsHere());
     this.#isConfigured = webhookTriggerStore !== undefined && this.storeKind !== "none";
-    const { keep, bytes, bodies } = parseDeliveries(RED, webhookTriggerDeliveries);
+    const { keep, bytes, bodies = true } = webhookTriggerDeliveries ?? {};
     this.#keepsBodies = bodies;
     if (keep !== 0) this.#log = new MemoryLog(changed, keep, bytes);
     const limits = bytes === undefined ? {} : { maxBytes: bytes };
-    if ("type" in store && store.type === "bullmq") {
+    if (store.type === "bullmq") {
       const { BullQueue } = load("../deliveries/bullmq/bull-queue") as typeof import("../deliveries/bullmq/bull-queue");
       const queue = new BullQueue({ ...store, ...limits });
       this.rates = queue.rates;
@@ -118,7 +112,7 @@ export class DeliveryStores {
       this.#wasUsed = () => true;
       setInterval(() => this.#readLoads(), loadPollMs).unref();
     } else {
-      const { folder = userDir } = "folder" in store ? store : {};
+      const { folder = userDir } = store;
       this.#createQueue = () => {
         const { SqliteQueue } = load(
           "../deliveries/sqlite/sqlite-queue",
@@ -132,7 +126,7 @@ export class DeliveryStores {
   /** The rule that keeps a node closed, where guaranteed delivery cannot be stored. */
   breachOf(isGuaranteed: boolean): Breach | undefined {
     if (!isGuaranteed || this.storeKind !== "none") return undefined;
-    return this.#misunderstood ?? { rule: "storeMissing", value: process.versions.node };
+    return this.#breach ?? { rule: "storeMissing", value: process.versions.node };
   }
 
   /** Where deliveries are: in memory and in the store, as far as these have any. */
@@ -246,13 +240,6 @@ export class DeliveryStores {
     if (this.#areFlowsRunning) queue.release();
     return queue;
   }
-}
-
-function parseDeliveries(RED: NodeAPI, given: unknown): DeliverySettings {
-  const settings = parseDeliverySettings(given);
-  if (!("field" in settings)) return settings;
-  RED.log.warn(RED._("settings.deliveries", { field: settings.field }));
-  return { keep: undefined, bytes: undefined, bodies: true };
 }
 
 /** A full store works again when it has refused nothing for so long (ms): small bodies fit where large ones do not. */

@@ -90,6 +90,8 @@ export class MissedRequests {
     }
     const closed = configured.find(getPathKey(below));
     if (closed !== undefined) return [closed, "pathClosed"];
+    const disabled = configured.findDisabled(getPathKey(below));
+    if (disabled !== undefined) return [disabled, "pathDisabled"];
     const paths = registry.endpoints.filter((each) => takes(each, method)).map(({ config }) => config.path);
     const near = findSimilar(below, paths);
     const meant = near === undefined ? undefined : registry.find(near);

@@ -25,7 +25,7 @@ export const refusedRequest: RefusedRequestFacts = {
 
 /** A node, unless a test wants it otherwise. */
 const usual = {
-  ...{ id: "node", path: "/hook", isGuaranteed: false, breaker: 0 },
+  ...{ id: "node", path: "/hook", isGuaranteed: false, breaker: 0, isGuarded: false },
   /** Its list of deliveries. */
   records: undefined as Pick<DeliveryLog, "refused"> | undefined,
 };
@@ -66,7 +66,7 @@ export class Observed {
   deploy(wanted: Partial<typeof usual> = {}, hours = 0, store?: StoredDeliveries): void {
     this.#close?.();
     const line = (level: string) => (text: string) => this.log.push(`${level} ${text}`);
-    const { id, path, isGuaranteed: guaranteed, breaker, records } = { ...usual, ...wanted };
+    const { id, path, isGuaranteed: guaranteed, breaker, isGuarded, records } = { ...usual, ...wanted };
     const node = {
       id,
       name: "",
@@ -78,7 +78,7 @@ export class Observed {
     const running = { node, config, authenticator: tokenGate, records } as unknown as Endpoint;
     this.observers.begin(node);
     this.observers.run(running);
-    this.observers.open(running, store);
+    this.observers.open(running, isGuarded, store);
     this.#close = () => this.observers.close(running);
     this.#events.emit("flows:started");
   }

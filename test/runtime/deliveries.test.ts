@@ -45,6 +45,7 @@ const flow = tab(
   signed("meta", "meta", { credentials: { secret, verifyToken: "a-word-of-ours" } }),
   webhook("named", "/named", { credentials: { token: named } }),
   webhook("closed", "/closed", { credentials: {} }),
+  webhook("switched-off", "/orders-off", { d: true }),
   runs("failing", 'throw new Error("no such order");'),
   { id: "caught", type: "catch", scope: ["failing"], wires: [[]] },
   runs("answer", "msg.statusCode = 422; msg.payload = msg.payload.answer; return msg;", "response"),
@@ -72,7 +73,7 @@ describe("a delivery", () => {
     shown.find((each) => each.node === node && each.cause?.problem === problem);
 
   it("is listed with its request, its reply and the time it took, though the setting is not understood", async () => {
-    await nodeRed().logged(/webhookTriggerDeliveries.*: keep/);
+    await nodeRed().logged(/webhookTriggerDeliveries\.keep is not valid/);
     const { json: reply } = await post("/orders?color=red&token=abc", { ...bearer, "X-Kind": "order" }, '{"a":1}');
     const summary = await shown.find(({ id }) => id === reply.id);
     const { at, milliseconds, ...rest } = summary;
@@ -227,7 +228,7 @@ describe("a delivery", () => {
     should((await shown.detail(id)).headers["x-hub-signature-256"]).equal(mask);
   });
 
-  it("is listed for a path that no node has, with the node whose path is alike or closed", async () => {
+  it("is listed for a path that no node has, with the node whose path is alike, closed or disabled", async () => {
     (await post("/ordres")).status.should.equal(404);
     const near = await refused("orders", "noEndpoint");
     should(near).containDeep({ status: 404, path: `${root}/ordres`, reason: catalog.refused.noEndpoint });
@@ -237,6 +238,9 @@ describe("a delivery", () => {
     (await post("/closed")).status.should.equal(404);
     const closed = await shown.find(({ path }) => path === `${root}/closed`);
     should(closed).containDeep({ node: "closed", fix: sentence(catalog.whyNot.pathClosed) });
+    (await post("/orders-off")).status.should.equal(404);
+    const disabled = await shown.find(({ path }) => path === `${root}/orders-off`);
+    should(disabled).containDeep({ node: "switched-off", fix: sentence(catalog.whyNot.pathDisabled) });
     (await post(`/nothing-like-it/${token}`)).status.should.equal(404);
     const unknown = await shown.find(({ cause }) => cause?.reasons[0]?.key === "pathUnknown");
     should(unknown).containDeep({ node: null, path: `${root}/nothing-like-it/[redacted]`, fix: sentence(catalog.whyNot.pathUnknown) }); // prettier-ignore

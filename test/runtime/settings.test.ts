@@ -20,6 +20,12 @@ const flow = tab(
   webhook("header", "/by-header", { headerParameter: "X-Token" }),
   webhook("query", "/by-query", { verificationMethod: "query" }),
   webhook("hasty", "/hasty"),
+  ...["other-user", "user"].map((user, index) =>
+    webhook(["other-user", "same-user"][index] ?? "", `/${user}`, {
+      verificationMethod: "basic",
+      credentials: { user, password: "pass" },
+    }),
+  ),
   { id: "theirs", type: "http in", method: "post", url: "/theirs", wires: [["answer"]] },
   { id: "answer", type: "http response", statusCode: "200", headers: {}, wires: [] },
 );
@@ -31,6 +37,19 @@ describe("httpNodeAuth", () => {
     settings: { ...layouts["separate roots"], httpNodeAuth: { user: "user", pass } },
   });
   const basic = { Authorization: `Basic ${Buffer.from("user:pass").toString("base64")}` };
+
+  it("is the reason in the status of nodes that it leaves without their credential, and of no others", async () => {
+    for (const [id, path] of [
+      ["bearer", "/hook"],
+      ["other-user", "/other-user"],
+    ] as const) {
+      const text = catalog.status.guarded.replace("__path__", path);
+      should(await nodeRed().status(id, /httpNodeAuth/)).eql({ fill: "red", shape: "ring", text });
+    }
+    for (const id of ["header", "query", "same-user"]) {
+      should(await nodeRed().status(id, /./)).containEql({ fill: "green" });
+    }
+  });
 
   it("comes before the token, does not replace it, and goes together with one in another header or in the query", async () => {
     for (const [path, headers, challenge] of [
@@ -46,6 +65,29 @@ describe("httpNodeAuth", () => {
     const reply = await send(nodeRed().node("/by-header"), { headers, body: "[1]" });
     should((await nodeRed().message(reply.json.id)).payload).eql([1]);
     (await send(nodeRed().node(`/by-query?${query}`), { headers: basic })).status.should.equal(200);
+  });
+});
+
+const invalid = (name: string, examples: string) =>
+  catalog.settings.invalid.replace("__name__", name).replace("__examples__", examples);
+
+describe("settings from the environment that are not valid", () => {
+  const env = { WEBHOOK_TRIGGER_STORE: "nonsense", WEBHOOK_TRIGGER_MEMORY: "32" };
+  const nodeRed = useNodeRed({
+    flow: tab(webhook("plain", "/plain"), webhook("kept", "/kept", { guaranteed: true })),
+    env,
+  });
+
+  it("are in the log by the name that the user has set, with valid examples, and are not shown as in force", async () => {
+    const examples = "sqlite:///data, redis://host:6379, rediss://host:6379";
+    nodeRed().log.should.containEql(invalid("WEBHOOK_TRIGGER_STORE", examples));
+    nodeRed().log.should.containEql(invalid("WEBHOOK_TRIGGER_MEMORY", "32mb"));
+    nodeRed().log.should.not.containEql("nonsense");
+    const { json: settings } = await send(nodeRed().admin("/settings"), { method: "GET" });
+    should(settings.webhookTriggerGiven).eql([]);
+    const text = catalog.rules.storeInvalid.replace("__value__", "WEBHOOK_TRIGGER_STORE");
+    should(await nodeRed().status("kept", /./)).eql({ fill: "red", shape: "ring", text });
+    (await send(nodeRed().node("/plain"), { headers: bearer })).status.should.equal(200);
   });
 });
 
@@ -68,7 +110,7 @@ describe("settings from the environment", () => {
     const { json: settings } = await send(nodeRed().admin("/settings"), { method: "GET" });
     settings.should.have.properties({
       webhookTriggerBaseUrl: "https://hooks.example",
-      webhookTriggerDeliveries: { keep: 5 },
+      webhookTriggerDeliveries: { keep: 5, bodies: true },
       webhookTriggerGuaranteed: sqliteIsHere() ? "file" : "none",
     });
     const given = [
@@ -244,7 +286,7 @@ describe("equal roots", () => {
   });
 
   it("have a webhookTriggerBaseUrl in the log that is no URL", () => {
-    nodeRed().log.should.containEql(catalog.settings.baseUrl);
+    nodeRed().log.should.containEql(invalid("webhookTriggerBaseUrl", '"https://hooks.example.com"'));
   });
 
   it("leave the paths of the admin API to the editor", async () => {

@@ -106,11 +106,15 @@ export function showHandover(node: WebhookNode): void {
   $("#webhook-trigger-hint-methods").text(describeMethods(node));
 }
 
-/** Whether `httpNodeAuth` checks the header field of the JSON Web Token. */
+/** Whether `httpNodeAuth` checks the header field of the token. */
 function isTokenGuarded(node: WebhookNode): boolean {
   const { verificationMethod, sender, headerParameter } = valuesInForm(node);
   const name = findJwtPreset(sender)?.headerParameter ?? headerParameter;
-  return RED.settings.webhookTriggerHasNodeAuth && verificationMethod === "jwt" && /^authorization$/i.test(name);
+  return (
+    RED.settings.webhookTriggerHasNodeAuth &&
+    ["header", "jwt"].includes(verificationMethod) &&
+    /^authorization$/i.test(name)
+  );
 }
 
 /** What GET means for the message, and for a token in the URL. */

@@ -35,6 +35,14 @@ describe("the log", () => {
     told.should.containEql("tokenElsewhere").and.not.containEql(token);
   });
 
+  it("says that the circuit breaker has paused a node, and that it was resumed; who has paused it himself need not be told", () => {
+    observed.deploy({ breaker: 3 });
+    observed.outcomes.emit("paused", { node: "node", pause: "breaker" });
+    observed.outcomes.emit("resumed", { node: "node" });
+    observed.outcomes.emit("paused", { node: "node", pause: "manual" });
+    logs.should.eql(["warn store.pausedByBreaker 3", "log store.resumed"]);
+  });
+
   it("has refusals at most once a second, and as many errors, which they do not hide", () => {
     for (let count = 0; count < 100; count++) refuse();
     for (let count = 0; count < 100; count++) refuse(problems.unforeseen, "it broke");

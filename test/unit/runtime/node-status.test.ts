@@ -57,6 +57,13 @@ describe("the status of a node", () => {
     (await shown()).should.equal("green status.open /hook 0 0");
   });
 
+  it("is red where httpNodeAuth refuses the requests, until one is accepted", async () => {
+    observed.deploy({ isGuarded: true });
+    (await shown()).should.equal("red status.guarded /hook");
+    observed.accept();
+    (await shown()).should.equal("green status.open /hook 1 0");
+  });
+
   describe("is yellow while everything is refused:", () => {
     const yellow = /^yellow .*status.allRefused/;
 

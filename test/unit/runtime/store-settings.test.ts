@@ -5,7 +5,6 @@ const url = "redis://user:password@127.0.0.1:6379";
 
 describe("where deliveries are kept", () => {
   for (const [what, given, parsed, withFile, without] of [
-    ["nothing", undefined, { type: "sqlite" }, "file", "none"],
     ["a file", { type: "sqlite" }, { type: "sqlite" }, "file", "none"],
     ["a folder", { type: "sqlite", folder: "/d" }, { type: "sqlite", folder: "/d" }, "file", "none"],
     ...[{ url }, { url, namespace: "a" }, { connection: { host: "h" } }, { url, connection: { tls: {} } }, { cluster: [{ host: "h" }] }].map(
@@ -17,12 +16,13 @@ describe("where deliveries are kept", () => {
     ["a folder that is none", { type: "sqlite", folder: 1 }, { field: "folder" }, "none", "none"],
     ["a server without a place", { type: "bullmq" }, { field: "url" }, "none", "none"],
     ["a server of an unknown kind", { type: "mysql", url }, { field: "type" }, "none", "none"],
-    ["null", null, { field: "type" }, "none", "none"],
+    ["null", null, { field: "" }, "none", "none"],
   ] as const) {
     it(`with ${what} in the settings file: ${withFile}, or ${without} where this Node.js has no SQLite`, () => {
       const settings = parseStoreSettings(given);
       settings.should.eql(parsed);
-      [true, false].map((hasFile) => chooseStore(settings, hasFile)).should.eql([withFile, without]);
+      const choose = (hasFile: boolean) => ("field" in settings ? "none" : chooseStore(settings, hasFile));
+      [true, false].map(choose).should.eql([withFile, without]);
     });
   } // prettier-ignore
 });
