@@ -57,7 +57,8 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, loadReplays: () =>
     const found = await findDelivery(stores.lists, id);
     if (!found) return notFound;
     const replays = await loadReplays();
-    const body: Detail = { ...describeDelivery(found.stored, means), ...(await replays.payloadToShow(found.stored)) };
+    const detail = await describeDelivery(found.stored, means);
+    const body: Detail = { ...detail, ...(await replays.payloadToShow(found.stored)) };
     return { body };
   });
   addRoute(RED, "post", "deliveries/:id/replay", async ({ params: { id }, body }) => {

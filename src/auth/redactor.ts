@@ -1,4 +1,4 @@
-// Redacts secrets in messages, logs, stored deliveries and the admin API.
+// Redacts secrets in messages, logs, shown deliveries and the admin API.
 
 import { mask } from "./present";
 import { senders } from "./senders/table";
@@ -12,11 +12,17 @@ const minLengthInText = 8;
 /** Of the test credentials. */
 const tokenLength = 40;
 
+/** Bytes from the first one to before the last one. */
+export type ByteRange = readonly [start: number, end: number];
+
+/** More secrets are in no body by chance: from here on, all of it counts as secret. */
+const maxRanges = 100;
+
 /** Redacts the secrets of an endpoint. */
 export class Redactor {
   readonly #secrets: readonly string[];
   readonly #temporary: () => Iterable<string>;
-  readonly #pattern: RegExp | undefined;
+  readonly #patterns: Patterns;
   /** Shorter texts (in characters) contain no secret, so most header fields need not be searched. */
   readonly #shortest: number;
 
@@ -27,34 +33,99 @@ export class Redactor {
   constructor(secrets: readonly string[], temporary: () => Iterable<string> = () => []) {
     this.#secrets = secrets;
     this.#temporary = temporary;
-    this.#pattern = createPattern(secrets);
+    this.#patterns = createPatterns(secrets);
     const lengths = secrets.filter((secret) => secret !== "").map(({ length }) => length);
     this.#shortest = Math.min(...lengths, tokenLength);
   }
 
   contains(text: string): boolean {
     if (text.length < this.#shortest) return false;
-    const pattern = this.#currentPattern();
-    return pattern !== undefined && text.search(pattern) !== -1;
+    const { inText } = this.#currentPatterns();
+    return inText !== undefined && text.search(inText) !== -1;
   }
 
   /** Redact before cutting: a part of a secret is not found. */
   redact(text: string): string {
-    const pattern = this.#currentPattern();
-    return pattern ? text.replace(pattern, redacted) : text;
+    const { inText } = this.#currentPatterns();
+    return inText ? text.replace(inText, redacted) : text;
+  }
+
+  /** Where a body has secrets; a short one may be there by chance, and is not searched for. */
+  findIn(body: Buffer): ByteRange[] {
+    const { inBody } = this.#currentPatterns();
+    const text = inBody ? body.toString("latin1") : "";
+    const ranges: ByteRange[] = [];
+    if (!inBody || text.search(inBody) === -1) return ranges;
+    for (const { 0: secret, index } of text.matchAll(inBody)) {
+      const isLast = ranges.length + 1 === maxRanges;
+      ranges.push([index, isLast ? body.length : index + secret.length]);
+      if (isLast) break;
+    }
+    return ranges;
   }
 
   /** @returns the same Buffer where nothing was found */
-  redactBytes(bytes: Buffer): Buffer {
-    const text = bytes.toString("latin1");
-    const clean = this.redact(text);
-    return clean === text ? bytes : Buffer.from(clean, "latin1");
+  redactBytes(body: Buffer): Buffer {
+    return redactRanges(body, this.findIn(body));
   }
 
-  #currentPattern(): RegExp | undefined {
+  #currentPatterns(): Patterns {
     const temporary = [...this.#temporary()];
-    return temporary.length === 0 ? this.#pattern : createPattern([...this.#secrets, ...temporary]);
+    return temporary.length === 0 ? this.#patterns : createPatterns([...this.#secrets, ...temporary]);
   }
+}
+
+/** @returns the same Buffer where there are no ranges */
+export function redactRanges(bytes: Buffer, ranges: readonly ByteRange[]): Buffer {
+  return replaceRanges(
+    bytes,
+    ranges.map(([start, end]) => ({ start, end, mark: redacted })),
+  );
+}
+
+/** The strings and numbers of JSON; a string that is not closed ends with the text. */
+const jsonTokens = /"(?:[^"\\]|\\.?)*"?|-?\d[\d.eE+-]*/gs;
+
+/** JSON stays JSON: a number with a secret in it becomes a string. */
+export function redactJson(bytes: Buffer, ranges: readonly ByteRange[]): Buffer {
+  const marks = ranges.map(([start, end]) => ({ start, end, mark: redacted }));
+  for (const { 0: token, index } of bytes.toString("latin1").matchAll(jsonTokens)) {
+    if (token.startsWith('"')) continue;
+    const end = index + token.length;
+    for (const mark of marks) {
+      if (mark.start >= end || mark.end <= index) continue;
+      Object.assign(mark, { start: Math.min(mark.start, index), end: Math.max(mark.end, end), mark: `"${redacted}"` });
+    }
+  }
+  return replaceRanges(bytes, marks);
+}
+
+function replaceRanges(bytes: Buffer, marks: readonly { start: number; end: number; mark: string }[]): Buffer {
+  const parts: Buffer[] = [];
+  let from = 0;
+  for (const { start, end, mark } of marks) {
+    if (start >= bytes.length) break;
+    // Two secrets in one number.
+    if (start >= from) parts.push(bytes.subarray(from, start), Buffer.from(mark));
+    from = Math.max(from, end);
+  }
+  return parts.length === 0 ? bytes : Buffer.concat([...parts, bytes.subarray(from)]);
+}
+
+/** What stands at these ranges. */
+export function readRanges(bytes: Buffer, ranges: readonly ByteRange[]): string[] {
+  return ranges.map(([start, end]) => bytes.toString("utf8", start, end));
+}
+
+interface Patterns {
+  readonly inText: RegExp | undefined;
+  /** Without the short secrets. */
+  readonly inBody: RegExp | undefined;
+}
+
+function createPatterns(secrets: readonly string[]): Patterns {
+  const long = secrets.filter(({ length }) => length >= minLengthInText);
+  return { inText: createPattern(secrets), inBody: createPattern(long) };
 }
 
 /** @returns nothing where there is no secret */

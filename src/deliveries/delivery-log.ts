@@ -7,8 +7,8 @@ import type { Redactor } from "../auth/redactor";
 import type { RequestHead } from "../auth/signature/fields";
 import type { Problem } from "../request/problem";
 import type { Delivery, StoredHead, IncomingDelivery, StoredDelivery } from "./delivery";
-import type { Change, DeliveryQueue } from "./queue";
-import { recordDelivery, type RequestOutcome, type SentRequest } from "./record";
+import { type Change, type DeliveryQueue, StoreError } from "./queue";
+import { type RecordedRequest, type RequestOutcome, recordRequest, type SentRequest } from "./record";
 
 /** How many refused requests per second are recorded: a flood must leave room for accepted ones. */
 export const maxRefusedPerSecond = 10;
@@ -35,6 +35,8 @@ interface LogOptions {
   readonly starts: RecentStarts;
   /** For requests without a message. */
   readonly newId: () => string;
+  /** Receives what is no trouble of the store: a store reports its troubles itself. */
+  readonly report: (error: unknown) => void;
 }
 
 export class DeliveryLog {
@@ -51,10 +53,17 @@ export class DeliveryLog {
     return this.#options.keepsAnswers;
   }
 
-  /** An accepted request, or a duplicate. */
-  came(message: IncomingDelivery, sent: SentRequest, outcome: RequestOutcome): void {
-    const { node, redactor } = this.#options;
-    const { delivery, body } = recordDelivery(node, redactor, message, sent, this.#withoutAnswer(outcome));
+  /** An accepted request, before its flow is started. `came` follows. */
+  record(message: IncomingDelivery, sent: SentRequest): RecordedRequest {
+    const { node, redactor, keepsBodies } = this.#options;
+    const { delivery, body } = recordRequest(node, redactor, message, sent, keepsBodies);
+    const isInMessage = message.rawBody !== undefined || Buffer.isBuffer(sent.content.value);
+    return { delivery, body: !keepsBodies ? nothing : isInMessage ? Buffer.from(body) : body };
+  }
+
+  /** A request has started its flow, or is a duplicate. */
+  came({ delivery: recorded, body }: RecordedRequest, outcome: RequestOutcome): void {
+    const delivery = { ...recorded, ...this.#withoutAnswer(outcome) };
     if (outcome.state === "duplicate") return this.#add(delivery, nothing);
     this.#started(delivery, body);
   }
@@ -117,11 +126,17 @@ export class DeliveryLog {
   }
 
   #add(delivery: Delivery, body: Buffer): void {
-    this.#target.add(delivery, this.#options.keepsBodies ? body : nothing).catch(ignoreTrouble);
+    this.#settle(this.#target.add(delivery, this.#options.keepsBodies ? body : nothing));
   }
 
   #update(id: string, change: Change): void {
-    this.#target.update(id, change).catch(ignoreTrouble);
+    this.#settle(this.#target.update(id, change));
+  }
+
+  #settle(written: Promise<void>): void {
+    written.catch((error: unknown) => {
+      if (!(error instanceof StoreError)) this.#options.report(error);
+    });
   }
 }
 
@@ -154,7 +169,7 @@ export class RecentStarts {
 
   /** A node has reported an error about any message. */
   failed(id: string, describe: (redactor: Redactor) => string): void {
-    // A flow may fail before the delivery is recorded.
+    // A flow may fail before the delivery is listed.
     setImmediate(() => {
       const start = this.#starts.get(id);
       // Only the first error of a delivery is recorded: later ones follow from it.

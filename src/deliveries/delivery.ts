@@ -1,6 +1,6 @@
 // A delivery: one request of a sender and what became of it.
 
-import { redactHeaders } from "../auth/redactor";
+import { type ByteRange, redacted, redactHeaders, redactRanges } from "../auth/redactor";
 import type { Authenticated, Credential, Reason } from "../auth/authenticator";
 import type { SenderId } from "../auth/senders/table";
 import type { Body } from "../request/decode";
@@ -102,18 +102,32 @@ export interface Delivery {
   readonly maxAttempts?: number;
   /** Whether the body is stored as JSON, because a parser in front had read it. */
   readonly isJson?: boolean;
+  /** Where the unpacked body has what were secrets of the node when it came: nobody is shown these. */
+  readonly hidden?: readonly ByteRange[];
+  /** The values of `webhook` that have such a secret in them. */
+  readonly hiddenValues?: readonly ("event" | "id")[];
 }
 
 export interface StoredDelivery {
   readonly delivery: Delivery;
-  /** As sent, redacted; empty where it was not kept, as of refused requests. */
+  /** As sent; empty where it was not kept, as of refused requests. */
   readonly body: Buffer;
   readonly attempts: readonly Attempt[];
 }
 
-/** Shortened: it may be as long as a body. */
-export function readEvent({ webhook }: Delivery): { event: string | undefined; senderId: string | undefined } {
-  return { event: webhook?.event?.slice(0, maxEventLength), senderId: webhook?.id?.slice(0, maxEventLength) };
+/** As shown; shortened, as it may be as long as a body. */
+export function readEvent({ webhook, hiddenValues = [] }: Delivery): {
+  event: string | undefined;
+  senderId: string | undefined;
+} {
+  const read = (name: "event" | "id") =>
+    hiddenValues.includes(name) ? redacted : webhook?.[name]?.slice(0, maxEventLength);
+  return { event: read("event"), senderId: read("id") };
+}
+
+/** Whether the stored body has content codings. */
+export function isPacked({ head }: Pick<Delivery, "head">): boolean {
+  return head.headers["content-encoding"] !== undefined;
 }
 
 /**
@@ -136,8 +150,9 @@ const maxWordsLength = 80;
 const replacement = "\uFFFD";
 
 export function withWords(delivery: Delivery, body: Buffer): Delivery {
-  if (delivery.webhook?.event !== undefined) return delivery;
-  const words = listWords(body);
+  const { webhook, hidden = [] } = delivery;
+  if (webhook?.event !== undefined || (hidden.length > 0 && isPacked(delivery))) return delivery;
+  const words = listWords(redactRanges(body.subarray(0, maxWordsBytes), hidden));
   return words === undefined ? delivery : { ...delivery, words };
 }
 

@@ -1,10 +1,12 @@
 // Several lists of deliveries as one: memory and store.
 
-import { redactHeaders, redactQuery } from "../auth/redactor";
-import { decodeIfText } from "../request/decode";
-import { type Problem, problems } from "../request/problem";
+import { constants } from "node:buffer";
+import { redactHeaders, redactJson, redactQuery, redactRanges } from "../auth/redactor";
+import { decodeContent } from "../request/body";
+import { decodeIfText, parseJson } from "../request/decode";
+import { Problem, problems } from "../request/problem";
 import { toObject } from "../request/target";
-import { type Delivery, type Pause, type State, type StoredDelivery, readEvent } from "./delivery";
+import { type Delivery, isPacked, type Pause, type State, type StoredDelivery, readEvent } from "./delivery";
 import { compareByAge, type DeliveryList, type Position, type Query } from "./queue";
 import {
   type Cause,
@@ -85,15 +87,16 @@ export function summarize(delivery: Delivery, { translate, paused }: SummaryOpti
   };
 }
 
-export function describeDelivery(kept: StoredDelivery, means: SummaryOptions): Detail {
+export async function describeDelivery(kept: StoredDelivery, means: SummaryOptions): Promise<Detail> {
   const { delivery, attempts } = kept;
   const { head } = delivery;
   const summary = summarize(delivery, means);
+  const body = await redactBody(kept);
   return {
     ...summary,
-    headers: redactHeaders(head.headers),
+    headers: redactHeaders(body.isUnpacked ? withoutCodings(head.headers) : head.headers),
     query: redactQuery(toObject(new URLSearchParams(head.search))),
-    body: shownBody(kept),
+    body: showBody(delivery, body.bytes),
     isJson: delivery.isJson ?? false,
     answer: decodeAnswer(delivery, summary),
     // The first attempt is stored when it has ended.
@@ -114,7 +117,27 @@ function explainState(delivery: Delivery): Cause | null {
   return failure === undefined ? null : { problem: null, reasons: [], looksLike: null, error: failure };
 }
 
-function shownBody({ delivery: { size }, body }: StoredDelivery): ShownBody {
+/** The body without its secrets; a packed one that has some is unpacked. */
+async function redactBody({ delivery, body }: StoredDelivery): Promise<{ bytes: Buffer; isUnpacked: boolean }> {
+  const { hidden, head } = delivery;
+  if (!hidden || body.length === 0) return { bytes: body, isUnpacked: false };
+  // It was unpacked before, within the limit of its node.
+  const isUnpacked = isPacked(delivery);
+  const bytes = isUnpacked
+    ? await decodeContent(body, String(head.headers[codings]), constants.MAX_LENGTH, undefined)
+    : body;
+  if (bytes instanceof Problem) return { bytes: Buffer.alloc(0), isUnpacked };
+  const isJson = !(parseJson(bytes.toString()) instanceof Problem);
+  return { bytes: isJson ? redactJson(bytes, hidden) : redactRanges(bytes, hidden), isUnpacked };
+}
+
+const codings = "content-encoding";
+
+function withoutCodings(headers: Delivery["head"]["headers"]): Delivery["head"]["headers"] {
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => name !== codings));
+}
+
+function showBody({ size }: Delivery, body: Buffer): ShownBody {
   const isCut = body.length > maxShownBytes;
   const shown = body.subarray(0, maxShownBytes);
   const truncated = isCut || (body.length === 0 && size > 0);

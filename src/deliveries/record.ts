@@ -5,7 +5,7 @@ import { type Content, parseContentType } from "../request/decode";
 import { Problem } from "../request/problem";
 import type { RequestInfo } from "../request/request-info";
 import { toObject } from "../request/target";
-import type { Delivery, IncomingDelivery, StoredDelivery } from "./delivery";
+import type { Delivery, IncomingDelivery, StoredDelivery, StoredHead, Webhook } from "./delivery";
 
 /** The request, besides its message. */
 export interface SentRequest {
@@ -17,41 +17,83 @@ export interface SentRequest {
 
 export type RequestOutcome = Pick<Delivery, "state" | "status" | "milliseconds" | "answer" | "duplicateOf">;
 
+/** A request that was accepted, before it is known what becomes of it. */
+export interface RecordedRequest {
+  readonly delivery: Omit<Delivery, "state">;
+  readonly body: Buffer;
+}
+
 const codings = "content-encoding";
 const type = "content-type";
 /** Credentials for guards in front, such as `httpNodeAuth` (RFC 9110 §11.6.2, §11.7.2, RFC 6265 §4.2). */
 const neverKept = ["authorization", "proxy-authorization", "cookie"];
 
-/** Makes a redacted delivery of a request, at its first start of the flow. @param node its id */
-export function recordDelivery(
+/**
+ * Records a request before its flow is started: nothing of it is shared with the message, which the flow may change,
+ * but the bytes of the body.
+ *
+ * @param node its id
+ * @param keepsBody whether its body will be kept
+ */
+export function recordRequest(
   node: string,
   redactor: Redactor,
   { id, req, webhook }: IncomingDelivery,
   sent: SentRequest,
-  outcome: RequestOutcome,
-): StoredDelivery {
+  keepsBody: boolean,
+): RecordedRequest {
   const at = Date.now();
-  const { body, isUnpacked } = recordBody(sent, req.headers[codings] !== undefined, redactor);
-  const { method, path, url, ip, params } = req;
-  const headers = { ...req.headers };
+  const { method, path, url, ip } = req;
+  const headers = copyFields(req.headers);
   for (const name of neverKept) if (headers[name] !== undefined) Reflect.deleteProperty(headers, name);
-  if (isUnpacked) Reflect.deleteProperty(headers, codings);
-  const head = { method, path, search: url.slice(path.length + 1), headers, ip, ...(params && { params }) };
-  const size = sent.bytes?.length ?? body.length;
-  const delivery = { ...outcome, id, node, at, head, webhook, size, attempt: 1 };
+  // A parser in front has unpacked the body.
+  if (!sent.bytes && headers[codings] !== undefined) Reflect.deleteProperty(headers, codings);
+  const head = { method, path, search: url.slice(path.length + 1), headers, ip, ...copyParameters(req) };
+  const body = sent.bytes ?? sent.content.bytes();
+  const hidden = keepsBody ? redactor.findIn(headers[codings] === undefined ? body : sent.content.bytes()) : [];
+  const hiddenValues = (["event", "id"] as const).filter((name) => redactor.contains(webhook[name] ?? ""));
   const isJson = sent.bytes === undefined && !Buffer.isBuffer(sent.content.value);
-  const more = { ...(isJson && { isJson }), ...(sent.isTest && { isTest: true }) };
-  return { delivery: { ...delivery, ...more }, body, attempts: [{ at }] };
+  const delivery = {
+    ...{ id, node, at, head, webhook: copyWebhook(webhook), size: body.length, attempt: 1 },
+    ...(isJson && { isJson }),
+    ...(sent.isTest && { isTest: true }),
+    ...(hidden.length > 0 && { hidden }),
+    ...(hiddenValues.length > 0 && { hiddenValues }),
+  };
+  return { delivery, body };
 }
 
-/** Makes a message of a stored delivery. @param limit bytes of the decoded body */
+/** Middleware may have added what is no text. */
+function copyFields(fields: StoredHead["headers"]): Record<string, string | string[]> {
+  const copy: Record<string, unknown> = { ...fields };
+  for (const name in copy) {
+    const value = copy[name];
+    if (typeof value !== "string") copy[name] = Array.isArray(value) ? value.map(String) : String(value);
+  }
+  return copy as Record<string, string | string[]>;
+}
+
+function copyParameters({ params }: Pick<StoredHead, "params">): Pick<StoredHead, "params"> {
+  return params ? { params: { ...params } } : {};
+}
+
+function copyWebhook(webhook: Webhook): Webhook {
+  const { claims } = webhook;
+  return claims ? { ...webhook, claims: structuredClone(claims) } : { ...webhook };
+}
+
+/**
+ * Makes a message of a stored delivery, which shares nothing with it but the bytes of the body.
+ *
+ * @param limit bytes of the decoded body
+ */
 export async function restoreDelivery(
-  { delivery, body }: StoredDelivery,
+  { delivery, body }: Pick<StoredDelivery, "delivery" | "body">,
   limit: number,
   rawBody: boolean,
 ): Promise<IncomingDelivery | Problem> {
   const { id, head, webhook, attempt, isJson, isPayload } = delivery;
-  const { method, path, search, headers, ip, params } = head;
+  const { method, path, search, headers, ip } = head;
   const parsed = isJson ? { value: JSON.parse(body.toString()) as unknown } : undefined;
   const request = { headers: { [type]: asString(headers[type]), [codings]: asString(headers[codings]) } };
   const content = await parseContentType({ request, parsed }, body, limit);
@@ -61,9 +103,9 @@ export async function restoreDelivery(
     url: search === "" ? path : `${path}?${search}`,
     path,
     query: toObject(new URLSearchParams(search)),
-    headers: { ...headers },
+    headers: copyFields(headers),
     ip,
-    ...(params && { params }),
+    ...copyParameters(head),
     ...(content.files && { files: content.files }),
   };
   return {
@@ -73,7 +115,7 @@ export async function restoreDelivery(
     ...(isPayload && { isPayload }),
     req,
     // A delivery may be older than the node's present sender.
-    webhook: { credential: "first", ...webhook, attempt },
+    webhook: copyWebhook({ credential: "first", ...webhook, attempt }),
   };
 }
 
@@ -84,28 +126,17 @@ export function repeatDelivery(
   changed: { payload: unknown } | undefined,
   redactor: Redactor,
 ): StoredDelivery {
-  const { node, head, size, isJson, isPayload } = delivery;
+  const { node, head, size, isJson, isPayload, hidden, hiddenValues } = delivery;
   const at = Date.now();
   const webhook = { credential: "first" as const, ...delivery.webhook, replay: true as const };
   const own = { state: "running" as const, attempt: 1, id, node, at, head, webhook, replayOf: delivery.id };
-  const written = changed && redactor.redactBytes(Buffer.from(JSON.stringify(changed.payload)));
+  const written = changed && Buffer.from(JSON.stringify(changed.payload));
+  const secret = written ? redactor.findIn(written) : (hidden ?? []);
   const how = written
     ? { size: written.length, isJson: true, isPayload: true }
     : { size, ...(isJson && { isJson }), ...(isPayload && { isPayload }) };
-  return { delivery: { ...own, ...how }, body: written ?? body, attempts: [{ at }] };
-}
-
-/** As sent, redacted. A packed body is searched unpacked, and stored unpacked where it has a secret in it. */
-function recordBody(
-  { content, bytes }: SentRequest,
-  isPacked: boolean,
-  redactor: Redactor,
-): Pick<StoredDelivery, "body"> & { isUnpacked?: boolean } {
-  if (bytes === undefined) return { body: redactor.redactBytes(content.bytes()) };
-  if (!isPacked) return { body: redactor.redactBytes(bytes) };
-  const unpacked = content.bytes();
-  const body = redactor.redactBytes(unpacked);
-  return body === unpacked ? { body: bytes } : { body, isUnpacked: true };
+  const shown = { ...(secret.length > 0 && { hidden: secret }), ...(hiddenValues && { hiddenValues }) };
+  return { delivery: { ...own, ...how, ...shown }, body: written ?? body, attempts: [{ at }] };
 }
 
 function asString(field: string | string[] | undefined): string | undefined {

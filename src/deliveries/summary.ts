@@ -50,8 +50,8 @@ export interface Detail extends Summary {
   /** Whether the body is JSON whatever its content type says: it was parsed in front, or edited. */
   readonly isJson: boolean;
   /**
-   * The payload that the flow would get now, redacted; missing where its node is closed, the body is not kept, too
-   * long or no JSON, or it cannot be replayed.
+   * The payload that the flow would get now, its query redacted; missing where its node is closed, the body is not kept,
+   * too long, no JSON or has a secret in it, or it cannot be replayed.
    */
   readonly payload?: unknown;
   /** `null` while there is none. */

@@ -2,8 +2,9 @@
 
 import type { Node, NodeAPI } from "node-red";
 import type { Authenticator } from "../auth/authenticator";
+import { readRanges, redacted } from "../auth/redactor";
 import type { Pace, WebhookConfig } from "../config/parse";
-import type { Delivery, IncomingDelivery, StoredDelivery } from "../deliveries/delivery";
+import { type Delivery, type IncomingDelivery, isPacked, type StoredDelivery } from "../deliveries/delivery";
 import {
   type AttemptResult,
   breakerIntervalMs,
@@ -12,7 +13,7 @@ import {
   type DeliveryQueue,
   StoreError,
 } from "../deliveries/queue";
-import { recordDelivery, type RequestOutcome, restoreDelivery, type SentRequest } from "../deliveries/record";
+import { type RecordedRequest, recordRequest, restoreDelivery, type SentRequest } from "../deliveries/record";
 import { Problem, problems } from "../request/problem";
 import type { Completion } from "./completion";
 import type { DeployGate } from "./deploy-gate";
@@ -53,7 +54,8 @@ export class GuaranteedFlow implements Consumer {
     answer: { answer?: string },
     key: Candidate | undefined,
   ): Promise<Problem | undefined> {
-    return this.enqueue(this.#record(delivery, sent, { state: "queued", ...answer }), key);
+    const { delivery: recorded, body } = this.#record(delivery, sent);
+    return this.enqueue({ delivery: { ...recorded, ...answer }, body }, key);
   }
 
   /** Stores a delivery whose flow the caller starts, since the sender waits for its reply; `end` follows. */
@@ -65,11 +67,10 @@ export class GuaranteedFlow implements Consumer {
     const { queue, config } = this.#services;
     const pause = queue.paused(this.#node.id);
     if (pause === "manual" || (pause === "breaker" && !this.#mayTry())) return problems.paused;
-    const stored = this.#record(delivery, sent, { state: "running" });
+    const { delivery: recorded, body } = this.#record(delivery, sent);
     const timeoutMs = config.reply.by === "flow" ? config.reply.timeout : 0;
-    return this.#add(() =>
-      queue.addStarted({ ...stored.delivery, maxAttempts: this.pace.attempts }, stored.body, timeoutMs, key),
-    );
+    const running = { ...recorded, state: "running" as const, maxAttempts: this.pace.attempts };
+    return this.#add(() => queue.addStarted(running, body, timeoutMs, key));
   }
 
   end(id: string, result: AttemptResult): void {
@@ -77,7 +78,7 @@ export class GuaranteedFlow implements Consumer {
   }
 
   /** Also of a replay. */
-  async enqueue({ delivery, body }: StoredDelivery, key?: Candidate): Promise<Problem | undefined> {
+  async enqueue({ delivery, body }: RecordedRequest, key?: Candidate): Promise<Problem | undefined> {
     return this.#add(() => this.#services.queue.add({ ...delivery, state: "queued", attempt: 0 }, body, key));
   }
 
@@ -85,7 +86,7 @@ export class GuaranteedFlow implements Consumer {
     try {
       return await this.#run(stored);
     } catch (error) {
-      return { as: "failed", error: this.#redact(error instanceof Error ? error.message : typeof error) };
+      return { as: "failed", error: this.#redact(error instanceof Error ? error.message : typeof error, stored) };
     }
   }
 
@@ -109,15 +110,15 @@ export class GuaranteedFlow implements Consumer {
     if (!isRunning) return { as: "interrupted" };
     const reply = FlowReply.detached(this.#RED.httpNode, head.method, config.reply);
     const message = createMessage(this.#RED, this.#node, delivery, config, reply);
-    const redact = (error: string) => this.#redact(error);
+    const redact = (error: string) => this.#redact(error, stored);
     const timeoutMs = config.attemptTimeoutMs;
     const result = reply?.ending ?? completion.follow(id, { redact, timeoutMs });
     sendMessage(this.#node, message, config);
     return result;
   }
 
-  #record(delivery: IncomingDelivery, sent: SentRequest, outcome: RequestOutcome): StoredDelivery {
-    return recordDelivery(this.#node.id, this.#services.authenticator.redactor, delivery, sent, outcome);
+  #record(delivery: IncomingDelivery, sent: SentRequest): RecordedRequest {
+    return recordRequest(this.#node.id, this.#services.authenticator.redactor, delivery, sent, true);
   }
 
   /** With an open circuit breaker, one request per minute may start the flow. */
@@ -138,7 +139,10 @@ export class GuaranteedFlow implements Consumer {
     }
   }
 
-  #redact(error: string): string {
-    return this.#services.authenticator.redactor.redact(error);
+  /** The secrets of the node may be others than when the delivery came. */
+  #redact(error: string, { delivery, body }: StoredDelivery): string {
+    const earlier = isPacked(delivery) ? [] : readRanges(body, delivery.hidden ?? []);
+    const left = this.#services.authenticator.redactor.redact(error);
+    return earlier.reduce((rest, secret) => rest.replaceAll(secret, redacted), left);
   }
 }

@@ -136,12 +136,12 @@ export class Replays {
   /**
    * The payload that the flow would get, to be edited.
    *
-   * @returns nothing where it is no JSON, or too long
+   * @returns nothing where it is no JSON, too long, or has a secret in it: shown, it would be replaced by its mark
    */
   async payloadToShow(stored: StoredDelivery): Promise<Changed | undefined> {
     const endpoint = this.#registry.findOfNode(stored.delivery.node);
     if (!endpoint || !isReplayable(stored.delivery.state)) return undefined;
-    if (lacksBody(stored) || stored.body.length > maxShownBytes) return undefined;
+    if (lacksBody(stored) || stored.body.length > maxShownBytes || stored.delivery.hidden) return undefined;
     const restored = await restoreDelivery(stored, maxShownBytes, false).catch(() => undefined);
     if (!restored || restored instanceof Problem || Buffer.isBuffer(restored.body)) return undefined;
     const req = { ...restored.req, query: redactQuery(restored.req.query) };
@@ -152,8 +152,9 @@ export class Replays {
 
   async #start(endpoint: Endpoint, stored: StoredDelivery): Promise<Obstacle | undefined> {
     const { node, config, limit, guaranteed, records } = endpoint;
-    // A redacted number makes it invalid JSON.
-    const restored = await restoreDelivery(stored, limit, config.rawBody).catch(() => undefined);
+    // The flow may change the bytes that it gets.
+    const own = { ...stored, body: Buffer.from(stored.body) };
+    const restored = await restoreDelivery(own, limit, config.rawBody).catch(() => undefined);
     if (!restored || restored instanceof Problem) return "unreadable";
     if (this.#deployGate.isClosed || this.#RED.nodes.getNode(node.id) !== node) return "notOpen";
     if (guaranteed) return (await guaranteed.enqueue(stored)) && "notKept";

@@ -159,6 +159,7 @@ export class DeliveryStores {
       isQueue: target === this.#opened,
       starts: this.starts,
       newId: () => this.#RED.util.generateId(),
+      report: (error) => this.#RED.log.error(this.#RED._("store.notListed", { cause: getMessage(error) })),
     });
   }
 

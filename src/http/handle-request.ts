@@ -2,7 +2,8 @@
 
 import type { Authenticated, HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator";
 import { findNetwork } from "../auth/limits";
-import { readSenderDelivery, readSubscriptions } from "../auth/signature/fields";
+import type { Source } from "../auth/senders/sender";
+import { isInBody, readSenderDelivery, readSubscriptions } from "../auth/signature/fields";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { KnownDuplicate } from "../deliveries/duplicates";
 import type { Change, Reservation } from "../deliveries/queue";
@@ -148,25 +149,26 @@ async function accept(
     if (duplicate?.isFirst) await duplicate.release();
     return undefined;
   }
-  removeCredential(request, endpoint.authenticator, endpoint.config.reply.by === "flow");
-  const accepted: Accepted = {
-    exchange,
-    endpoint,
-    authenticated,
-    isTest,
-    delivery: makeDelivery(exchange, endpoint, content, { id, bytes, webhook }),
-    sent: { content, bytes: parsed ? undefined : received.bytes, isTest },
-    reservation: duplicate?.isFirst ? duplicate : undefined,
-    lacksKey: guard !== undefined && !duplicate,
-  };
-  if (duplicate?.isFirst === false) return replyToDuplicate(accepted, duplicate);
+  const reservation = duplicate?.isFirst ? duplicate : undefined;
   let problem: Problem | undefined = problems.unforeseen;
   try {
+    removeCredential(request, endpoint.authenticator, endpoint.config.reply.by === "flow");
+    const accepted: Accepted = {
+      exchange,
+      endpoint,
+      authenticated,
+      isTest,
+      delivery: makeDelivery(exchange, endpoint, content, { id, bytes, webhook }),
+      sent: { content, bytes: parsed ? undefined : received.bytes, isTest },
+      reservation,
+      lacksKey: guard !== undefined && !duplicate,
+    };
+    if (duplicate?.isFirst === false) return replyToDuplicate(accepted, duplicate);
     if (response.headersSent) throw new Interference("answered");
     const act = endpoint.config.reply.by === "flow" ? startForReply : endpoint.guaranteed ? store : start;
     problem = await act(accepted, services);
   } finally {
-    if (problem) void duplicate?.release();
+    if (problem) void reservation?.release();
   }
   return problem;
 }
@@ -190,10 +192,17 @@ function describeWebhook(
     ...(guaranteed && { attempt: 1 }),
   };
   if (!sender) return proof;
-  const values = Object.entries<string>({ ...readSenderDelivery(sender.row, getHead(exchange), bytes) });
-  // An id with a secret in it cannot be used: redacted, all of them would be the same.
-  const safe = values.filter(([, text]) => !authenticator.redactor.contains(text));
-  return { sender: sender.id, ...(Object.fromEntries(safe) as Pick<Webhook, "event" | "id">), ...proof };
+  const { row } = sender;
+  const { event, id } = readSenderDelivery(row, getHead(exchange), bytes);
+  // In a header or parameter, a secret is removed; in the body, it is what the sender has sent.
+  const isSafe = (text: string | undefined, sources: readonly Source[]) =>
+    text !== undefined && (sources.every(isInBody) || !authenticator.redactor.contains(text));
+  return {
+    sender: sender.id,
+    ...(isSafe(event, row.event ? [row.event] : []) && { event }),
+    ...(isSafe(id, row.id?.from ?? []) && { id }),
+    ...proof,
+  };
 }
 
 /** The payload that conditions see, without the query beside it. */
@@ -205,13 +214,14 @@ function readPayload({ request, search }: Exchange, { config }: Endpoint, { valu
 /** Starts the flow and replies. */
 async function start(accepted: Accepted, services: Services): Promise<Problem | undefined> {
   const { endpoint, delivery, sent, isTest, reservation } = accepted;
+  const record = endpoint.records?.record(delivery, sent);
   const problem = await dispatch(delivery, endpoint, services);
   if (problem) return problem;
   const success = composeSuccess(endpoint, isTest, { status: "accepted", id: delivery.id });
   void reservation?.settle();
   reportAccepted(accepted);
   const replied = tryReply(accepted, success);
-  endpoint.records?.came(delivery, sent, { ...replied, ...noteAnswer(success.body), state: "succeeded" });
+  if (record) endpoint.records?.came(record, { ...replied, ...noteAnswer(success.body), state: "succeeded" });
   return undefined;
 }
 
@@ -223,7 +233,7 @@ async function startForReply(accepted: Accepted, services: Services): Promise<Pr
   if (problem) return problem;
   const flowReply = oweReply(accepted);
   if (guaranteed) void flowReply.ending.then((result) => guaranteed.end(delivery.id, result));
-  else records?.came(delivery, sent, { state: "running" });
+  else records?.came(records.record(delivery, sent), { state: "running" });
   reportAccepted(accepted);
   const failure = await dispatch(delivery, endpoint, services, flowReply);
   if (failure) flowReply.fail(failure);
@@ -268,11 +278,12 @@ async function dispatch(
 /** Replies to a duplicate as to the first delivery. */
 function replyToDuplicate(accepted: Accepted, { id, answer }: KnownDuplicate): undefined {
   const { endpoint, delivery, sent, isTest } = accepted;
+  const { records } = endpoint;
   const reply = answer ? composeEarlier(answer) : composeSuccess(endpoint, isTest, { status: "duplicate", id });
   const replied = tryReply(accepted, reply, id);
   endpoint.outcomes.emit("duplicate", { ...toEvent(accepted), id });
   const noted = noteAnswer(reply.body, endpoint.authenticator.redactor);
-  endpoint.records?.came(delivery, sent, { ...replied, ...noted, state: "duplicate", duplicateOf: id });
+  records?.came(records.record(delivery, sent), { ...replied, ...noted, state: "duplicate", duplicateOf: id });
 }
 
 /** Replies as to an accepted request. Nothing is stored. */
@@ -283,7 +294,8 @@ function replyToFiltered(
   event: string | undefined,
 ): undefined {
   sendReply(request, response, composeSuccess(endpoint, isTest, { status: "filtered" }));
-  endpoint.outcomes.emit("filtered", { node: endpoint.node.id, event });
+  const isSecret = endpoint.authenticator.redactor.contains(event ?? "");
+  endpoint.outcomes.emit("filtered", { node: endpoint.node.id, event: isSecret ? undefined : event });
 }
 
 /** Replies when it is too late to refuse: where a middleware in front makes that fail, the connection is closed. */

@@ -80,6 +80,24 @@ if (sqliteIsHere()) {
       should(error).be.instanceOf(StoreError).and.have.property("trouble", trouble);
     };
 
+    it("is for this user only, with all files beside it, also where it was moved aside", async () => {
+      let queue = await opened();
+      await queue.add(accepted("1"), bytes);
+      const modes = () => readdirSync(folder()).map((name) => statSync(join(folder(), name)).mode & 0o777);
+      readdirSync(folder()).length.should.be.aboveOrEqual(2);
+      modes()
+        .every((mode) => mode === 0o600)
+        .should.be.true();
+      await queue.close();
+      writeFileSync(file(), "no database of ours", { flag: "r+" });
+      queue = await opened();
+      await queue.add(accepted("2"), bytes);
+      readdirSync(folder()).length.should.be.aboveOrEqual(3);
+      modes()
+        .every((mode) => mode === 0o600)
+        .should.be.true();
+    });
+
     it("are for nobody else to read", async () => {
       const store = await opened();
       await store.add(accepted("1"), bytes);

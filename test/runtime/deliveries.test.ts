@@ -126,20 +126,19 @@ describe("a delivery", () => {
     }
   });
 
-  it("is shown with a payload without credentials, by which it is not found, and without one where that is no JSON, too long or was refused", async () => {
+  it("is shown with a payload without credentials, by which it is not found, and without one where that has a secret in it, is no JSON, too long or was refused", async () => {
     const typed = (type: string, body: string | Buffer, path = "/orders", more = {}) =>
       accepted(path, { ...bearer, "Content-Type": type, ...more }, body);
     const id = await typed("text/plain", "1", "/both?color=red&key=of-an-api");
     should((await shown.detail(id)).payload).eql({ body: "1", query: { color: "red", key: mask } });
     (await shown.page("text=of-an-api")).deliveries.should.eql([]);
-    const redacted = await typed("application/json", JSON.stringify({ token }));
-    should((await shown.detail(redacted)).payload).eql({ token: "[redacted]" });
     const unseen = await typed("text/plain; charset=utf-16le", Buffer.from(token, "utf16le"));
     should(await payloadOf(unseen)).equal(token);
     await post("/orders", {});
     const long = Buffer.alloc(maxShownBytes + 1, "a");
     for (const each of [
       unseen,
+      await typed("application/json", JSON.stringify({ token })),
       await typed("application/octet-stream", Buffer.from([0xff])),
       await typed("text/plain", long),
       await typed("text/plain", gzipSync(long), "/orders", { "Content-Encoding": "gzip" }),
@@ -267,7 +266,7 @@ describe("a delivery", () => {
     for (const each of [token, secret, encoded, named.toLowerCase()]) details.should.not.containEql(each);
   });
 
-  it("keeps a signature in its body, and has [redacted] in the place of a secret there, also in a replay", async () => {
+  it("keeps a signature in its body, and shows [redacted] in the place of a secret there, which a replay has", async () => {
     const signature = { token: "of-mailgun", signature: signatureOf("1700000000of-mailgun"), timestamp: "1700000000" };
     const urlencoded = { "Content-Type": "application/x-www-form-urlencoded" };
     for (const [node, sent, headers, senderId] of [
@@ -280,9 +279,29 @@ describe("a delivery", () => {
     }
     const id = await accepted("/graph", {}, JSON.stringify({ value: [{ clientState: stateOfGraph, changeType: "created" }] })); // prettier-ignore
     const again = await replayed(id);
-    should(await payloadOf(again)).eql({ value: [{ clientState: "[redacted]", changeType: "created" }] });
-    for (const each of [id, again]) JSON.stringify(await shown.detail(each)).should.not.containEql(stateOfGraph);
+    should(await payloadOf(again)).eql({ value: [{ clientState: stateOfGraph, changeType: "created" }] });
+    for (const each of [id, again]) {
+      const detail = await shown.detail(each);
+      should(JSON.parse(detail.body.data)).eql({ value: [{ clientState: "[redacted]", changeType: "created" }] });
+      JSON.stringify(detail).should.not.containEql(stateOfGraph);
+    }
     (await shown.page(`text=${stateOfGraph}`)).deliveries.should.eql([]);
+  });
+
+  it("has an event and an id with a secret in them as its sender has sent them, and shows neither", async () => {
+    const signature = {
+      token: `${secret}-7`,
+      signature: signatureOf(`1700000000${secret}-7`),
+      timestamp: "1700000000",
+    };
+    const sent = JSON.stringify({ signature, "event-data": { event: secret } });
+    const id = await accepted("/mailgun", {}, sent);
+    for (const each of [id, await replayed(id)]) {
+      should((await nodeRed().message(each)).webhook).containDeep({ event: secret, id: `${secret}-7` });
+      should(await shown.detail(each)).containDeep({ event: "[redacted]", senderId: "[redacted]" });
+      JSON.stringify(await shown.detail(each)).should.not.containEql(secret);
+    }
+    (await shown.page(`text=${encodeURIComponent(secret)}`)).deliveries.should.eql([]);
   });
 
   it("is found by a text in any letter case, which is no pattern, by its state and by its node", async () => {

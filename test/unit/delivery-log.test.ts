@@ -31,20 +31,21 @@ describe("the log of deliveries", () => {
   let memory: CountedLog;
   let starts: RecentStarts;
   let ids: number;
+  let reported: unknown[];
   beforeEach(() => {
-    [memory, starts, ids] = [new CountedLog(undefined, 1000), new RecentStarts(() => undefined), 0];
+    [memory, starts, ids, reported] = [new CountedLog(undefined, 1000), new RecentStarts(() => undefined), 0, []];
   });
 
   const open = (target: LogTarget = memory, rest: { keepsBodies?: boolean; keepsAnswers?: boolean; isQueue?: boolean } = {}) =>
     new DeliveryLog(target, {
-      ...{ node: "n", redactor: new Redactor([secret]), path: "/hook", starts, newId: () => `refused ${++ids}` },
+      ...{ node: "n", redactor: new Redactor([secret]), path: "/hook", starts, newId: () => `refused ${++ids}`, report: (error: unknown) => reported.push(error) },
       ...{ keepsBodies: true, keepsAnswers: true, isQueue: false, ...rest },
     });
   const come = (id: string, state: RequestOutcome["state"], log = open()) => {
     const { head } = delivered(id);
     const req = { ...head, url: head.path, query: {}, headers: {} };
     const sent = { content: { value: {}, bytes: () => bytes }, bytes, isTest: false };
-    log.came({ id, body: {}, req, webhook: { credential: "first" } }, sent, { state, answer: "yes" });
+    log.came(log.record({ id, body: {}, req, webhook: { credential: "first" } }, sent), { state, answer: "yes" });
   };
   const fail = async (id: string, text = `no ${secret}`) => {
     starts.failed(id, (redactor) => redactor.redact(text));
@@ -105,5 +106,14 @@ describe("the log of deliveries", () => {
     await fail("id");
     await turn();
     added.should.eql(["succeeded", "succeeded"]);
+    reported.should.eql([]);
+  });
+
+  it("reports what is no trouble of a store, once for each delivery", async () => {
+    const error = new TypeError("cannot be written");
+    const broken = () => Promise.reject(error);
+    come("id", "succeeded", open({ add: broken, update: broken }));
+    await turn();
+    reported.should.eql([error]);
   });
 }); // prettier-ignore

@@ -15,7 +15,7 @@ const frame = 512;
 interface WaitingCall {
   readonly bytes: number;
   readonly resolve: (value: unknown) => void;
-  readonly reject: (error: StoreError) => void;
+  readonly reject: (error: unknown) => void;
 }
 
 type Opened = ReturnType<Tables["open"]>;
@@ -71,7 +71,7 @@ export class FileThread {
     if (!this.#wasOpen) throw new StoreError(this.#trouble ?? "unreachable");
   }
 
-  /** Calls a method of the tables in the worker. @throws {StoreError} */
+  /** Calls a method of the tables in the worker. @throws {StoreError}, or an error of what cannot be cloned */
   async ask<M extends Method>(method: M, ...args: Parameters<Tables[M]>): Promise<ReturnType<Tables[M]>> {
     // Requests right after the start wait for the file.
     if (!this.#isOpen) await this.#firstOpening;
@@ -86,13 +86,14 @@ export class FileThread {
     }
   }
 
-  /** Asks until the store works; never fulfilled once this is closed. */
+  /** Asks until the store works; never settled once this is closed. @throws an error of what cannot be cloned */
   async insist<M extends Method>(method: M, ...args: Parameters<Tables[M]>): Promise<ReturnType<Tables[M]>> {
     for (;;) {
       try {
         return await this.ask(method, ...args);
       } catch (error) {
-        if (!(error instanceof StoreError) || this.#closed) return new Promise(() => undefined);
+        if (this.#closed) return new Promise(() => undefined);
+        if (!(error instanceof StoreError)) throw error;
         await new Promise((resolve) => setTimeout(resolve, retryAfterMs).unref());
       }
     }
@@ -141,7 +142,18 @@ export class FileThread {
 
   #post(): void {
     const calls = this.#calls.splice(0);
-    if (calls.length > 0) this.#worker?.postMessage(calls);
+    if (calls.length > 0) this.#send(calls);
+  }
+
+  /** A call that cannot be cloned fails alone. */
+  #send(calls: readonly WorkerCall[]): void {
+    try {
+      this.#worker?.postMessage(calls);
+    } catch (error) {
+      const [call, ...others] = calls;
+      if (call && others.length === 0) this.#end(call.number)?.reject(error);
+      else for (const each of calls) this.#send([each]);
+    }
   }
 
   #hear(message: WorkerMessage): void {
@@ -154,11 +166,16 @@ export class FileThread {
   }
 
   #settle(answer: WorkerAnswer): void {
-    const call = this.#waiting.get(answer.number);
-    this.#waiting.delete(answer.number);
-    this.#bytes -= call?.bytes ?? 0;
+    const call = this.#end(answer.number);
     if ("trouble" in answer) call?.reject(new StoreError(answer.trouble, answer.cause));
     else call?.resolve(answer.value);
+  }
+
+  #end(number: number): WaitingCall | undefined {
+    const call = this.#waiting.get(number);
+    this.#waiting.delete(number);
+    this.#bytes -= call?.bytes ?? 0;
+    return call;
   }
 
   /** Unknown whether its calls were done: senders send their deliveries again. */

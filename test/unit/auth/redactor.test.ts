@@ -1,7 +1,7 @@
 import should from "should";
 import { shouldGrowEvenly } from "../../harness/cost";
 import { mask } from "../../../src/auth/present";
-import { redactHeaders, Redactor, redactQuery } from "../../../src/auth/redactor";
+import { redactHeaders, redactJson, Redactor, redactQuery, redactRanges } from "../../../src/auth/redactor";
 
 const secret = `Aa/+=&<>"'\\ß 0`;
 const inForm = (text: string) => new URLSearchParams({ a: text }).toString().slice(2);
@@ -54,6 +54,48 @@ describe("Redactor", () => {
     redactor.redact("a/b=c ").should.equal("a/b=c ");
     redactor.contains("xa/b=c").should.be.false();
     new Redactor(["a/b=cdef"]).redact("xa/b=cdef").should.equal("x[redacted]");
+  });
+
+  it("does not search a body for such a short secret, though it be the whole body", () => {
+    const redactor = new Redactor(["1234567", "12345678"]);
+    should(redactor.findIn(Buffer.from("1234567"))).eql([]);
+    should(redactor.findIn(Buffer.from("ä12345678"))).eql([[2, 10]]);
+  });
+
+  it("hides the rest of a body that has more secrets in it than by chance", () => {
+    const body = Buffer.from("a secret of ours ".repeat(200));
+    const ranges = new Redactor(["a secret of ours"]).findIn(body);
+    ranges.should.have.length(100);
+    should(ranges.at(-1)).eql([99 * 17, body.length]);
+    String(redactRanges(body, ranges)).should.equal("[redacted] ".repeat(100).trim());
+  });
+
+  for (const [json, shown] of [
+    [
+      '{"a":20261126,"b":[1,-20261126.5e3, 1202611269 ],"c":"20261126"}',
+      '{"a":"[redacted]","b":[1,"[redacted]", "[redacted]" ],"c":"[redacted]"}',
+    ],
+    [
+      '{"20261126":{"\\"20261126":"a, 20261126, b: 20261126"}}',
+      '{"[redacted]":{"\\"[redacted]":"a, [redacted], b: [redacted]"}}',
+    ],
+    ["20261126", '"[redacted]"'],
+    ["[2026112620261126,7]", '["[redacted]",7]'],
+    ['"ä 20261126"', '"ä [redacted]"'],
+  ] as const) {
+    it(`leaves JSON that is shown JSON: ${json}`, () => {
+      const body = Buffer.from(json);
+      const left = String(redactJson(body, new Redactor(["20261126"]).findIn(body)));
+      left.should.equal(shown);
+      JSON.parse(left);
+    });
+  }
+
+  it("shows JSON in a time that grows with its length and no faster, however odd it is", async () => {
+    for (const piece of ['"', '\\"', '"\\', "-1", "1e", "[1,", '"a"']) {
+      const shown = (size: number) => void redactJson(Buffer.from(piece.repeat(size / piece.length)), [[0, 8]]);
+      await shouldGrowEvenly(shown, 400_000);
+    }
   });
 
   it("replaces several secrets, of which one may be the beginning of another", () => {

@@ -62,6 +62,25 @@ function testQueue(engine: QueueEngine): void {
       should(await queue.find("2")).be.undefined();
     });
 
+    it("refuses what cannot be written, and stores what others bring at the same time", async () => {
+      const circle: Record<string, unknown> = {};
+      circle.self = circle;
+      const strange = [() => 1, circle, 1n, setImmediate(() => undefined), Promise.resolve()];
+      const outcomes = await Promise.allSettled(
+        ["1", ...strange, "2"].map(async (value) =>
+          typeof value === "string"
+            ? add(value)
+            : queue.add(delivered("strange", { webhook: { credential: "first", claims: { value } } }), body),
+        ),
+      );
+      // A server makes an empty object of a function or promise.
+      outcomes.filter(({ status }) => status === "rejected").length.should.be.within(1, strange.length);
+      outcomes.at(0)?.status.should.equal("fulfilled");
+      outcomes.at(-1)?.status.should.equal("fulfilled");
+      await reopen();
+      for (const id of ["1", "2"]) should((await queue.find(id))?.body).eql(Buffer.from(id));
+    });
+
     it("has one with a known id already", async () => {
       const flow = run();
       await add("1");
