@@ -234,8 +234,11 @@ export type ReservationEnd = "released" | { readonly answer: FirstAnswer | undef
  */
 export type StoreTrouble = "full" | "readOnly" | "unreachable" | "denied" | "busy" | "clientMissing" | "broken";
 
-/** What may lose deliveries: no disk, a disk that is written to after the answer, keys that are dropped for room. */
-export type Warning = "notPersistent" | "everySecond" | "evicts";
+/**
+ * What may lose deliveries: no disk, a disk that is written to after the answer, keys that are dropped for room; or have
+ * them started again while they run: a version of the client's package that lacks what this package needs.
+ */
+export type Warning = "notPersistent" | "everySecond" | "evicts" | "unknownClient";
 
 export class StoreError extends Error {
   constructor(

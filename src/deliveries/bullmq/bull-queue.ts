@@ -1,8 +1,8 @@
 // The queue that several instances share: BullMQ starts the attempts, the index holds the deliveries.
 
-import type { IRedisTransaction, Job, Queue, Worker } from "bullmq";
+import type { Job, Queue, Worker } from "bullmq";
 import type { ChainableCommander } from "ioredis";
-import type { Pace } from "../../config/parse";
+import { backoffAfter, type Pace } from "../../config/parse";
 import type { ConnectionSettings } from "../../config/stores";
 import { type Attempt, type Delivery, type Pause, type State, type StoredDelivery, unfinished } from "../delivery";
 import {
@@ -25,8 +25,22 @@ import {
 import { interrupted } from "../summary";
 import { SharedBreaker } from "./breaker";
 import { DeliveryIndex } from "./delivery-index";
+import {
+  addJob,
+  addJobAlone,
+  createJob,
+  findMissing,
+  isJobElsewhere,
+  isLockKnown,
+  isUnknownScript,
+  type JobData,
+  keepLock,
+  takeOver,
+  unlimited,
+} from "./internals";
 import { maxRetryDelayMs, Server } from "./server";
 import { renewInterval, SharedDuplicates, SharedRates } from "./shared-keys";
+import { SharedWaits } from "./waits";
 
 /** Times in ms; tests shorten them. */
 const defaults = {
@@ -54,8 +68,8 @@ export interface BullOptions extends ConnectionSettings, Partial<typeof defaults
 const closePatience = 1000;
 /** How many deliveries are read at once to be removed. */
 const removalStep = 500;
-/** BullMQ's own counts never end a delivery; its `attempt` does. */
-const unlimited = 1_000_000;
+/** How often the server's clock is read, in ms. */
+const clockInterval = 60_000;
 
 interface Line {
   readonly node: string;
@@ -66,6 +80,9 @@ interface Line {
   /** Settled when the server knows the pace. */
   paced?: Promise<unknown>;
 }
+
+/** Where a job belongs: it is handed over again at once, or later, or its delivery is finished. */
+type Place = "queue" | { readonly afterMs: number } | "nowhere";
 
 /** An attempt of this process. */
 interface Running {
@@ -90,6 +107,7 @@ export class BullQueue implements DeliveryQueue {
   readonly #options: BullOptions & typeof defaults;
   readonly #root: string;
   readonly #server: Server;
+  readonly #waits: SharedWaits;
   readonly #index: DeliveryIndex;
   readonly #breaker: SharedBreaker;
   readonly #lines = new Map<string, Line>();
@@ -101,6 +119,10 @@ export class BullQueue implements DeliveryQueue {
   #pauses: Map<string, Pause> | undefined;
   #events: StoreEvents | undefined;
   #isHeld = true;
+  /** Of BullMQ's internals. */
+  #isChecked = false;
+  #isLockChecked = false;
+  #canTakeOver = true;
 
   constructor(options: BullOptions) {
     this.#options = { ...defaults, ...options };
@@ -112,7 +134,10 @@ export class BullQueue implements DeliveryQueue {
       () => this.#events,
       async () => this.#resume(),
     );
-    this.#index = new DeliveryIndex(this.#server, this.#root, this.#options, (node) => this.#events?.changed(node));
+    this.#waits = new SharedWaits(this.#server, this.#root, async (waiting) => this.#handOver(waiting));
+    this.#index = new DeliveryIndex(this.#server, this.#root, this.#options, this.#waits, (node) =>
+      this.#events?.changed(node),
+    );
     this.#breaker = new SharedBreaker(this.#server, this.#root, this.#options.breakerInterval);
     this.duplicates = new SharedDuplicates(this.#server, this.#root);
     this.rates = new SharedRates(this.#server, this.#root);
@@ -125,6 +150,7 @@ export class BullQueue implements DeliveryQueue {
     this.#every(pollInterval, async () => this.#poll());
     this.#every(renewInterval, async () => this.duplicates.renew());
     this.#every(tidyInterval, async () => this.#index.tidy());
+    this.#every(clockInterval, async () => this.#server.readClock());
     await this.#server.start();
     await this.#index.tidy();
   }
@@ -132,6 +158,7 @@ export class BullQueue implements DeliveryQueue {
   async close(): Promise<void> {
     this.hold();
     for (const timer of this.#timers) clearInterval(timer);
+    this.#waits.stop();
     const running = [...this.#running.values()].map(async ({ written }) => written);
     if (running.length > 0) await Promise.race([Promise.all(running), new Promise((resolve) => setTimeout(resolve, closePatience))]); // prettier-ignore
     const lines = [...this.#lines.values()];
@@ -149,7 +176,7 @@ export class BullQueue implements DeliveryQueue {
   async addStarted(given: Delivery, body: Buffer, timeoutMs: number): Promise<void> {
     const delivery: Delivery = { ...given, state: "running", attempt: Math.max(given.attempt, 1) };
     // The time of the reply, and of storing its end.
-    await this.#add(delivery, body, [{ at: Date.now() }], timeoutMs + this.#options.lockDuration);
+    await this.#add(delivery, body, [{ at: this.#server.now }], timeoutMs + this.#options.lockDuration);
     this.#begin(delivery.id, this.#line(delivery.node));
   }
 
@@ -283,21 +310,16 @@ export class BullQueue implements DeliveryQueue {
       return;
     }
     const queue = this.#queue(this.#line(delivery.node));
-    const options = { removeOnComplete: true, removeOnFail: true, attempts: unlimited, backoff: 1000, delay };
-    const job = new this.#server.bull.Job(queue, "delivery", {}, options, delivery.id);
-    const backend = queue.getBackend();
+    const job = createJob(this.#server.bull, queue, delivery.id, { bytes: body.length }, delay);
     await this.#command(queue.waitUntilReady());
     const also = (multi: ChainableCommander) => {
       keep(multi);
-      // BullMQ's scripts are commands of the client.
-      const scripts = multi as unknown as Record<string, (args: unknown[]) => unknown>;
-      const transaction = { runCommand: (name: string, args: unknown[]) => scripts[name]?.(args) };
-      void backend.addJobToTransaction(transaction as unknown as IRedisTransaction, job.asJSON(), delivery.id);
+      if (delay > 0) this.#waits.add(multi, delivery, this.#server.now + delay);
+      addJob(multi, queue, job);
     };
-    const isUnknownScript = (error: Error) => error.message.startsWith("NOSCRIPT");
     const results = await this.#index.add(delivery, body, attempts, also, isUnknownScript);
     // An earlier transaction was refused, and the script with it.
-    if (results?.some((result) => result instanceof Error)) await this.#command(backend.addJob(job.asJSON(), delivery.id)); // prettier-ignore
+    if (results?.some((result) => result instanceof Error)) await this.#command(addJobAlone(queue, job));
   }
 
   #line(node: string): Line {
@@ -332,7 +354,7 @@ export class BullQueue implements DeliveryQueue {
 
   #createWorker(line: Line): Worker {
     const { lockDuration, stalledInterval } = this.#options;
-    const worker = new this.#server.bull.Worker(this.#queue(line).name, async (job, token = "") => this.#work(line, job, token), {
+    const worker = new this.#server.bull.Worker<JobData>(this.#queue(line).name, async (job, token = "") => this.#work(line, job, token), {
       connection: this.#server.patient,
       prefix: this.#key("bull"),
       autorun: false,
@@ -340,7 +362,7 @@ export class BullQueue implements DeliveryQueue {
       // No instance looks again within this time.
       stalledInterval: stalledInterval / 2,
       // We look for stalled jobs ourselves: not while instances reconnect.
-      skipStalledCheck: true,
+      skipStalledCheck: this.#canTakeOver,
       maxStalledCount: unlimited,
       maximumRateLimitDelay: 1000,
       runRetryDelay: maxRetryDelayMs,
@@ -356,53 +378,75 @@ export class BullQueue implements DeliveryQueue {
     });
   }
 
+  /** What waits is due: its job is handed over, unless it runs already. */
+  async #handOver({ id, node }: Pick<Delivery, "id" | "node">): Promise<void> {
+    const job = await this.#command(this.#queue(this.#line(node)).getJob(id));
+    await this.#command(ignoreElsewhere(job?.promote()));
+  }
+
   /** A job that BullMQ hands over: its flow is started, or it is put where it belongs. */
-  async #work(line: Line, job: Job, token: string): Promise<void> {
+  async #work(line: Line, job: Job<JobData>, token: string): Promise<void> {
     const { id = "" } = job;
+    if (!this.#isLockChecked) await this.#checkLock(line, id);
     const own = this.#running.get(id);
     // Its lock was lost: the server was away, or this process was busy.
     if (own) own.token = token;
-    const after = await (own ? own.written : this.#attempt(line, id, token));
-    if (after !== "due" && after?.state === "retrying") {
-      await job.moveToDelayed(after.nextAt ?? Date.now(), token);
-      throw new this.#server.bull.DelayedError();
+    const place = await (own ? own.written.then((after) => this.#findPlace(after)) : this.#attempt(line, id, token));
+    if (place === "nowhere") return;
+    if (place === "queue") {
+      await job.moveToWait(token);
+      throw new this.#server.bull.WaitingError();
     }
-    if (after !== "due" && after?.state !== "queued" && after?.state !== "running") return;
-    await job.moveToWait(token);
-    throw new this.#server.bull.WaitingError();
+    // BullMQ compares it with the clock of this machine.
+    await job.moveToDelayed(Date.now() + place.afterMs, token);
+    throw new this.#server.bull.DelayedError();
   }
 
-  /** Starts the flow, if it is time and may start. @returns the delivery afterwards; `due` where another time is better */
-  async #attempt(line: Line, id: string, token: string): Promise<Delivery | "due" | undefined> {
+  #findPlace({ state, nextAt = 0 }: Delivery): Place {
+    if (state === "retrying") return { afterMs: Math.max(nextAt - this.#server.now, 0) };
+    return state === "queued" ? "queue" : "nowhere";
+  }
+
+  /** Starts the flow, if it is time and may start. @returns where its job belongs afterwards */
+  async #attempt(line: Line, id: string, token: string): Promise<Place> {
     const { consumer } = line;
-    if (!consumer || this.#isHeld) return "due";
+    if (!consumer || this.#isHeld) return "queue";
     const stored = await this.#server.persist(async () => this.#index.find(id));
-    if (!stored) return undefined;
+    if (!stored || !unfinished.includes(stored.delivery.state)) return "nowhere";
     const { delivery: before, body } = stored;
-    const { nextAt = 0, maxAttempts: _, ...rest } = before;
-    const isDue = before.state === "retrying" ? nextAt <= Date.now() : unfinished.includes(before.state);
-    if (!isDue) return before;
+    const { nextAt: _, maxAttempts: __, ...rest } = before;
+    if (before.state !== "queued") {
+      const afterMs = await this.#server.persist(async () => this.#waits.findLeftMs(before));
+      if (afterMs > 0) return { afterMs };
+    }
     if (before.attempt >= consumer.pace.attempts) {
       // The process ended during the last attempt, or the node has fewer attempts by now.
       const { error = interrupted } = before.state === "running" ? {} : before;
       const after: Delivery = { ...rest, state: "failed", error };
       await this.#server.persist(async () => this.#index.write(before, after));
       consumer.ended(after, { as: "failed", error });
-      return after;
+      return "nowhere";
+    }
+    if (before.state === "running") {
+      // Its process has ended.
+      const nextAt = this.#server.now + backoffAfter(consumer.pace, before.attempt);
+      const after: Delivery = { ...before, state: "retrying", error: interrupted, nextAt, maxAttempts: consumer.pace.attempts }; // prettier-ignore
+      await this.#server.persist(async () => this.#index.write(before, after));
+      return this.#findPlace(after);
     }
     if (consumer.pace.breaker > 0 && (await this.#server.persist(async () => this.#breaker.begin(line.node))) > 0) {
       // It was handed over when the breaker was just about to open.
       await this.#limit(line);
-      return "due";
+      return "queue";
     }
     const running = this.#begin(id, line, token);
     const delivery: Delivery = { ...rest, state: "running", attempt: before.attempt + 1 };
-    const attempts = [...stored.attempts, { at: Date.now() }];
+    const attempts = [...stored.attempts, { at: this.#server.now }];
     await this.#server.persist(async () => this.#index.write(before, delivery, attempts));
     // Flows may have been stopped meanwhile.
     const canStart = !(this.#isHeld as boolean);
     const result = canStart ? await consumer.start({ delivery, body, attempts }) : ({ as: "interrupted" } as const);
-    return this.#finish(running, { delivery, attempts }, result);
+    return this.#findPlace(await this.#finish(running, { delivery, attempts }, result));
   }
 
   #begin(id: string, line: Line, token?: string): Running {
@@ -415,16 +459,19 @@ export class BullQueue implements DeliveryQueue {
 
   /** Stores the end of an attempt as soon as the server is there. @returns the delivery afterwards */
   async #finish(
-    { line, consumer, settle }: Running,
+    { line, consumer, settle, token }: Running,
     stored: Pick<StoredDelivery, "delivery" | "attempts">,
     result: AttemptResult,
   ): Promise<Delivery> {
     const { id, node } = stored.delivery;
     const { breaker = 0 } = line.pace ?? {};
-    const { delivery: after, attempts } = afterAttempt(stored, result, line.pace, Date.now());
-    const results = await this.#server.persist(async () =>
-      this.#index.write(stored.delivery, after, attempts, (multi) => this.#breaker.count(multi, node, result, breaker)),
-    );
+    const { delivery: after, attempts } = afterAttempt(stored, result, line.pace, this.#server.now);
+    const also = (multi: ChainableCommander) => {
+      // Its request has started it, and another process would have taken over later.
+      if (token === undefined && after.state !== "retrying") this.#waits.remove(multi, after);
+      this.#breaker.count(multi, node, result, breaker);
+    };
+    const results = await this.#server.persist(async () => this.#index.write(stored.delivery, after, attempts, also));
     if (results.at(-1) === "opened") await this.#limit(line);
     if (results.at(-1) === "closed") await this.#server.persist(async () => this.#goOn(line));
     this.#running.delete(id);
@@ -476,19 +523,38 @@ export class BullQueue implements DeliveryQueue {
       return;
     }
     const job = await this.#command(queue.getJob(id));
-    if (!(await this.#command(job?.isDelayed() ?? Promise.resolve(false)))) return;
-    const change = job?.changeDelay(Math.max((nextAt ?? 0) - Date.now(), 0)).catch((error: unknown) => {
-      // BullMQ's codes are numbers: the job was just handed over, and is put where it belongs then.
-      if (!(error instanceof Error && "code" in error && typeof error.code === "number")) throw error;
-    });
-    await this.#command(change ?? Promise.resolve());
+    const delay = Math.max((nextAt ?? 0) - this.#server.now, 0);
+    // It may just have been handed over, and is put where it belongs then.
+    await this.#command(ignoreElsewhere(delay > 0 ? job?.changeDelay(delay) : job?.promote()));
   }
 
   /** The server is there, for the first time or again. */
   async #resume(): Promise<void> {
+    await this.#checkBull();
     await this.#keepLocks();
     await this.#loadPauses();
+    await this.#waits.look();
     for (const line of this.#lines.values()) if (line.consumer) this.#open(line);
+  }
+
+  async #checkBull(): Promise<void> {
+    if (this.#isChecked) return;
+    const { bull, redis } = this.#server;
+    const queue = new bull.Queue("check", { connection: redis, prefix: this.#key("bull"), skipMetasUpdate: true });
+    queue.on("error", () => undefined);
+    await this.#command(queue.waitUntilReady());
+    const missing = findMissing(bull, queue, redis);
+    if (missing.transactions) throw this.#server.refuse("broken", new Error("This version of BullMQ stores no jobs in transactions")); // prettier-ignore
+    if (missing.takeOver) this.#server.warn("unknownClient");
+    this.#canTakeOver = !missing.takeOver;
+    this.#isChecked = true;
+    await queue.close();
+  }
+
+  /** Of the first job. */
+  async #checkLock(line: Line, id: string): Promise<void> {
+    this.#isLockChecked = true;
+    if (!(await isLockKnown(this.#server.redis, this.#queue(line), id).catch(() => true))) this.#server.warn("unknownClient"); // prettier-ignore
   }
 
   /** Their locks expired while the server was away, but they still run here. */
@@ -496,18 +562,14 @@ export class BullQueue implements DeliveryQueue {
     const held = [...this.#running].filter(([, { token }]) => token !== undefined);
     await this.#server.transact((multi) => {
       for (const [id, { line, token = "" }] of held) {
-        const queue = this.#queue(line);
-        multi.set(`${queue.toKey(id)}:lock`, token, "PX", this.#options.lockDuration, "NX");
-        multi.srem(queue.toKey("stalled"), id);
+        keepLock(multi, this.#queue(line), id, token, this.#options.lockDuration);
       }
     });
   }
 
   async #takeOver(): Promise<void> {
-    if (this.#server.upFor < 2 * maxRetryDelayMs) return;
-    await Promise.all(
-      [...this.#lines.values()].map(async ({ worker }) => worker?.getBackend().moveStalledJobsToWait()),
-    );
+    if (this.#server.upFor < 2 * maxRetryDelayMs || !this.#canTakeOver) return;
+    await Promise.all([...this.#lines.values()].map(async ({ worker }) => worker && takeOver(worker)));
   }
 
   async #poll(): Promise<void> {
@@ -535,6 +597,13 @@ export class BullQueue implements DeliveryQueue {
     else this.#pauses.delete(node);
     this.#events?.paused(node, pause);
   }
+}
+
+/** Of an action on a job that is not where it was, or not there. */
+async function ignoreElsewhere(action: Promise<void> | undefined): Promise<void> {
+  await action?.catch((error: unknown) => {
+    if (!isJobElsewhere(error)) throw error;
+  });
 }
 
 /** Between two starts of the flow, in ms; 0: no limit. */

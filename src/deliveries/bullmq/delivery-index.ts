@@ -17,6 +17,7 @@ import {
 import { type Change, compareByAge, type DeliveryList, isInRange, type Query, type Retention } from "../queue";
 import { findFailure } from "../summary";
 import type { Server } from "./server";
+import type { SharedWaits } from "./waits";
 
 /** How many deliveries are searched or dropped in one step, so that other commands have their turn. */
 const step = 500;
@@ -39,12 +40,14 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   readonly #server: Server;
   readonly #root: string;
   readonly #retention: Retention;
+  readonly #waits: SharedWaits;
   readonly #changed: (node: string) => void;
 
-  constructor(server: Server, root: string, retention: Retention, changed: (node: string) => void) {
+  constructor(server: Server, root: string, retention: Retention, waits: SharedWaits, changed: (node: string) => void) {
     this.#server = server;
     this.#root = root;
     this.#retention = retention;
+    this.#waits = waits;
     this.#changed = changed;
   }
 
@@ -181,11 +184,15 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     return [this.#root, ...names].join(":");
   }
 
-  #place(multi: ChainableCommander, { id, node, state, at }: Delivery): void {
+  #place(multi: ChainableCommander, delivery: Delivery): void {
+    const { id, node, state, at, nextAt } = delivery;
+    if (state === "retrying") this.#waits.add(multi, delivery, nextAt ?? at);
     multi.zadd(this.#key("in", state), at, id).zadd(this.#key("in", state, node), at, id);
   }
 
-  #displace(multi: ChainableCommander, { id, node, state }: Delivery): void {
+  #displace(multi: ChainableCommander, delivery: Delivery): void {
+    const { id, node, state } = delivery;
+    if (state === "retrying") this.#waits.remove(multi, delivery);
     multi.zrem(this.#key("in", state), id).zrem(this.#key("in", state, node), id);
   }
 

@@ -11,6 +11,8 @@ type Client = Redis | Cluster;
 export const maxRetryDelayMs = 1000;
 /** In ms, between two tries of what has to be written. */
 const persistMs = 250;
+/** By so many ms the server's clock may be wrong here before it is read anew. */
+const clockToleranceMs = 1000;
 /** A blocking command of BullMQ takes up to 10 s. */
 const maxSilenceMs = 15_000;
 
@@ -69,6 +71,8 @@ export class Server {
   #starting: Promise<unknown> | undefined;
   #isUp = false;
   #upSince = 0;
+  /** Between the server's clock and the monotonic one of this process, in ms. */
+  #clockOffset: number | undefined;
   #isClosed = false;
 
   /** @param onUp called before `up`, each time the server is there again */
@@ -91,6 +95,14 @@ export class Server {
   /** How long the server has been there, in ms. */
   get upFor(): number {
     return this.#isUp ? performance.now() - this.#upSince : 0;
+  }
+
+  /**
+   * In ms since the epoch, by the server's clock as it was read: all instances have the same one, whatever their own
+   * clocks are set to. It never goes back.
+   */
+  get now(): number {
+    return Math.ceil(performance.now() + (this.#clockOffset ?? Date.now() - performance.now()));
   }
 
   get isClosed(): boolean {
@@ -208,6 +220,14 @@ export class Server {
     this.#events()?.up();
   }
 
+  async readClock(): Promise<void> {
+    const before = performance.now();
+    const [seconds, microseconds] = await this.ask((redis) => redis.time());
+    const offset = Number(seconds) * 1000 + Number(microseconds) / 1000 - before;
+    // A machine that slept is behind. Where the server's clock was set back, no wait becomes longer.
+    if (offset > (this.#clockOffset ?? -Infinity) + clockToleranceMs) this.#clockOffset = offset;
+  }
+
   #connect(redis: RedisPackage, own: RedisOptions): Client {
     const { url, connection, cluster } = this.#settings;
     const options: RedisOptions = {
@@ -249,6 +269,7 @@ export class Server {
 
   async #arrive(): Promise<void> {
     await this.#warn();
+    await this.readClock();
     await this.#onUp();
     this.accept();
   }
@@ -266,9 +287,9 @@ export class Server {
     const text = await this.redis.info().catch(() => "");
     const info = new Map(text.split("\r\n").map((line) => [line.slice(0, line.indexOf(":")), line.slice(line.indexOf(":") + 1)])); // prettier-ignore
     const appends = info.get("aof_enabled");
-    if (appends === "0") this.#say("notPersistent");
-    if (appends === "1" && (await this.#findSync()) !== "always") this.#say("everySecond");
-    if (![undefined, "noeviction"].includes(info.get("maxmemory_policy"))) this.#say("evicts");
+    if (appends === "0") this.warn("notPersistent");
+    if (appends === "1" && (await this.#findSync()) !== "always") this.warn("everySecond");
+    if (![undefined, "noeviction"].includes(info.get("maxmemory_policy"))) this.warn("evicts");
   }
 
   async #findSync(): Promise<string> {
@@ -276,7 +297,7 @@ export class Server {
     return Array.isArray(reply) ? String(reply[1] ?? "always") : "always";
   }
 
-  #say(warning: Warning): void {
+  warn(warning: Warning): void {
     if (this.#warned.has(warning)) return;
     this.#warned.add(warning);
     this.#events()?.warned(warning);

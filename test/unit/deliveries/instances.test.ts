@@ -1,8 +1,10 @@
 // Several instances on one server: what they count, pace and clean up together.
 import { scheduler } from "node:timers/promises";
-import "should";
+import { Queue, QueueBase } from "bullmq";
+import should from "should";
 import { type BullOptions, BullQueue } from "../../../src/deliveries/bullmq/bull-queue";
-import type { AttemptResult } from "../../../src/deliveries/queue";
+import type { StoredDelivery } from "../../../src/deliveries/delivery";
+import { type AttemptResult, StoreError } from "../../../src/deliveries/queue";
 import { delivered, failed, fastTiming, Queues, succeeded, TestFlow } from "../../harness/queues";
 import { until } from "../../harness/until";
 import { serverIsHere, ValkeyServer } from "../../harness/valkey";
@@ -105,6 +107,144 @@ function testInstances(): void {
       await until(endAll, "all");
       // The first has succeeded, and the others run.
       (countStarts(flows) - before).should.equal(12 - 1 - concurrency);
+    });
+  });
+
+  describe("do not follow a clock that is set on one of them, and", () => {
+    const { now } = Date;
+    const setClock = (byMs: number) => (Date.now = () => now() + byMs);
+    afterEach(() => (Date.now = now));
+    const hour = 3_600_000;
+
+    it("start in time what waits, where it is set back", async () => {
+      const queue = await open();
+      const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirst: 500 }); // prettier-ignore
+      queue.process("n", flow);
+      await queue.add(delivered("1"), body);
+      await until(() => flow.ends.length === 1, "a failure");
+      setClock(-hour);
+      await queue.add(delivered("2"), body);
+      await until(() => flow.ends.length === 4, "both to be tried again");
+      flow.ids.should.eql(["1", "2", "1", "2"]);
+    });
+
+    it("start nothing early where it is set forward, and then in time", async () => {
+      const queue = await open();
+      const dues: number[] = [];
+      const work = ({ delivery: { id, attempt } }: StoredDelivery) => {
+        if (id !== "1") return succeeded();
+        dues.push(performance.now());
+        return attempt === 1 ? failed() : succeeded();
+      };
+      const flow = new TestFlow(work, { backoffFirst: 2000, backoffLongest: 2000 });
+      queue.process("n", flow);
+      await queue.add(delivered("1"), body);
+      await until(() => flow.ends.length === 1, "a failure");
+      setClock(hour);
+      for (const id of ["2", "3", "4"]) {
+        await queue.add(delivered(id), body);
+        await until(() => flow.ids.includes(id), "others");
+      }
+      await until(() => dues.length === 2, "another attempt");
+      (Number(dues[1]) - Number(dues[0])).should.be.aboveOrEqual(1999);
+    });
+
+    for (const [where, byMs] of [
+      ["back", -hour],
+      ["forward", hour],
+    ] as const) {
+      it(`keep the pace where it is set ${where}`, async () => {
+        const queue = await open();
+        const starts: number[] = [];
+        const work = () => {
+          starts.push(performance.now());
+          return succeeded();
+        };
+        const flow = new TestFlow(work, { ratePerMinute: 300 });
+        queue.process("n", flow);
+        // No start is before this, however late a test hears of the first.
+        const begun = performance.now();
+        for (const id of ["1", "2", "3", "4"]) await queue.add(delivered(id), body);
+        await until(() => starts.length === 2, "two");
+        setClock(byMs);
+        await until(() => flow.ends.length === 4, "all");
+        (Number(starts[3]) - begun).should.be.aboveOrEqual(3 * 200 - 5);
+      });
+
+      it(`try what a circuit breaker has paused where it is set ${where}`, async () => {
+        const queue = await open({ breakerInterval: 300 });
+        const flow = new TestFlow(({ delivery: { attempt } }) => (attempt < 3 ? failed() : succeeded()), { breaker: 2, concurrency: 1, backoffFirst: 1 }); // prettier-ignore
+        queue.process("n", flow);
+        await queue.add(delivered("1"), body);
+        await until(() => queue.paused("n") === "breaker", "the circuit breaker");
+        setClock(byMs);
+        await until(() => flow.ends.at(-1)?.state === "succeeded", "a trial");
+        await until(() => queue.paused("n") === undefined, "the end of the pause");
+      });
+    }
+
+    it("wait by one clock, where that of one is an hour ahead", async () => {
+      const queue = await open();
+      setClock(hour);
+      const ahead = await open();
+      Date.now = now;
+      const starts: number[] = [];
+      const work = ({ delivery: { attempt } }: StoredDelivery) => {
+        starts.push(performance.now());
+        return attempt === 1 ? failed() : succeeded();
+      };
+      const flows = [queue, ahead].map((each) => {
+        const flow = new TestFlow(work, { backoffFirst: 3000, backoffLongest: 3000 });
+        each.process("n", flow);
+        return flow;
+      });
+      setClock(hour);
+      await ahead.add(delivered("1"), body);
+      await until(() => flows.some(({ ends }) => ends.length > 0), "a failure");
+      Date.now = now;
+      await until(() => starts.length === 2, "another attempt");
+      // Each has read the server's clock once: as exactly as a reply is fast.
+      (Number(starts[1]) - Number(starts[0])).should.be.within(1000, 150_000);
+    });
+  });
+
+  describe("check what BullMQ does not document, and", () => {
+    afterEach(() => Reflect.deleteProperty(Queue.prototype, "getBackend"));
+    const backendWithout = (missing: string) => {
+      const getBackend = Reflect.get(QueueBase.prototype, "getBackend") as (this: Queue) => object;
+      const get = (backend: object, name: string): unknown => (name === missing ? undefined : Reflect.get(backend, name)); // prettier-ignore
+      const value = function (this: Queue): object {
+        return new Proxy(getBackend.call(this), { get });
+      };
+      Object.defineProperty(Queue.prototype, "getBackend", { configurable: true, value });
+    };
+
+    it("find all of it in the version that is installed", async () => {
+      const queue = await open();
+      const flow = new TestFlow();
+      queue.process("n", flow);
+      await queue.add(delivered("1"), body);
+      await until(() => flow.ends.length === 1, "the flow");
+      queues.told.warnings.should.eql([]);
+    });
+
+    it("store nothing where no job can be stored in a transaction, and say so", async () => {
+      backendWithout("addJobToTransaction");
+      const error: unknown = await open().catch((reason: unknown) => reason);
+      should(error)
+        .be.instanceof(StoreError)
+        .and.match({ trouble: "broken", cause: /BullMQ/ });
+      queues.told.said.should.eql(["broken"]);
+    });
+
+    it("leave taking over to BullMQ where they cannot, and say once what may happen", async () => {
+      backendWithout("moveStalledJobsToWait");
+      const queue = await open();
+      const flow = new TestFlow();
+      queue.process("n", flow);
+      await queue.add(delivered("1"), body);
+      await until(() => flow.ends.length === 1, "the flow");
+      queues.told.warnings.should.eql(["unknownClient"]);
     });
   });
 }
