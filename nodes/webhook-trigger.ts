@@ -6,6 +6,7 @@ import { Observers } from "../src/admin/observers";
 import { servePage } from "../src/admin/page";
 import { addRoute } from "../src/admin/routes";
 import { createAuthenticator } from "../src/auth/create-authenticator";
+import { KeptPublications } from "../src/auth/kept-publications";
 import { type LimitServices, MemoryRateCounter } from "../src/auth/limits";
 import { TestCredentials } from "../src/auth/test-credentials";
 import {
@@ -146,6 +147,9 @@ function prepare(RED: NodeAPI) {
       stores.starts.failed(id, (redactor) => redactor.redact(describeError(by, error)).slice(0, maxErrorLength));
     }),
     testCredentials,
+    kept: new KeptPublications(getSettings(RED).userDir ?? process.cwd(), (file, error) =>
+      RED.log.warn(RED._("settings.unkept", { file, cause: error instanceof Error ? error.message : "" })),
+    ),
     limiting: { testCredentials, counter: stores.rates ?? new MemoryRateCounter() } satisfies LimitServices,
     duplicates: new MemoryDuplicates(),
     observers,
@@ -159,14 +163,14 @@ function prepare(RED: NodeAPI) {
 
 /** Opens the endpoint of a node, unless its configuration breaks a rule. */
 function begin(RED: NodeAPI, common: Common, node: WebhookTriggerNode, saved: SavedFields): void {
-  const { testCredentials, observers, roots, baseUrl, stores } = common;
+  const { testCredentials, kept, observers, roots, baseUrl, stores } = common;
   observers.begin(node);
   if (roots.node === false) return observers.showSwitchedOff(node);
   const config = isMiddlewareBroken(RED) ? brokenMiddleware : parseConfig(saved, node.credentials, { roots, baseUrl });
   if ("rule" in config) return observers.showBreach(node, config);
   const breach = stores.breachOf(config.guaranteed);
   if (breach) return observers.showBreach(node, breach);
-  const authenticator = createAuthenticator(config, node.id, testCredentials);
+  const authenticator = createAuthenticator(config, node.id, testCredentials, kept);
   if ("rule" in authenticator) return observers.showBreach(node, authenticator);
   open(RED, node, { ...common, config, authenticator });
 }

@@ -20,8 +20,9 @@ export interface Authenticator extends CredentialPlace {
    * Checks the head of a request.
    *
    * @param at when it arrived, in ms since the epoch
+   * @param ip of the sender
    */
-  begin(head: RequestHead, at: number): AuthResult;
+  begin(head: RequestHead, at: number, ip?: string): AuthResult;
   /** Redacts the credentials of the endpoint. */
   readonly redactor: Redactor;
   /** Explains a refusal to the operator. Takes as long as some forty verifications; the caller bounds size and rate. */

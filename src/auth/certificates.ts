@@ -8,12 +8,15 @@ import type {
   AuthResult,
   BodyVerdict,
   Explanation,
+  Reason,
   RefusalReason,
   RefusedRequestFacts,
 } from "./authenticator";
 import { type Clock, crc32, maxSnsBytes, readPaypal, readSns, type SignedText } from "./sns-paypal";
 import { recognise, toReason } from "./diagnosis";
 import { FetchFailure, fetchPublished } from "./fetch-published";
+import type { KeptPublications } from "./kept-publications";
+import { findNetwork, MemoryRateCounter } from "./limits";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
 import type { Scheme } from "./senders/sender";
@@ -34,17 +37,16 @@ export class CertificateAuthenticator implements Authenticator {
   readonly #testCredentials: NodeTestCredentials;
   readonly #certificates: Certificates;
 
-  /** @param node its id */
   constructor(
     { sender, scheme, access }: { sender: SenderId; scheme: Scheme; access: SignatureAccess },
-    node: string,
     testCredentials: NodeTestCredentials,
+    kept: KeptPublications,
   ) {
     this.#sender = sender;
     this.scheme = scheme;
     this.#access = access;
     this.#testCredentials = testCredentials;
-    this.#certificates = Certificates.of(node);
+    this.#certificates = Certificates.of(kept);
     this.redactor = new Redactor([], () => testCredentials.tokens());
   }
 
@@ -56,12 +58,12 @@ export class CertificateAuthenticator implements Authenticator {
     return field === testField;
   }
 
-  begin(head: RequestHead, at: number): AuthResult {
+  begin(head: RequestHead, at: number, ip = ""): AuthResult {
     if (this.#testCredentials.isTest(head)) return byTest;
     const refusal = this.#judgeHead(head, at);
     if (refusal) return toProblem(refusal);
     const limit = this.scheme.alg === "code:sns" ? { bytes: maxSnsBytes, otherwise: problems.bodyTooLarge } : undefined;
-    return { isUnverified: true, needsBytes: true, limit, verifyLater: (body) => this.#verify(head, body, at) };
+    return { isUnverified: true, needsBytes: true, limit, verifyLater: (body) => this.#verify(head, body, at, ip) };
   }
 
   /** What keeps the body from being read. */
@@ -89,11 +91,11 @@ export class CertificateAuthenticator implements Authenticator {
     return judgeSignature({ ...signed, text }, certificate, at);
   }
 
-  async #verify(head: RequestHead, body: Buffer, at: number): Promise<BodyVerdict> {
+  async #verify(head: RequestHead, body: Buffer, at: number, ip: string): Promise<BodyVerdict> {
     const signed = this.#read(head, body, at);
     if ("kind" in signed) return toProblem(signed);
     try {
-      const refusal = this.#judge(signed, body, await this.#certificates.find(signed.certificate), at);
+      const refusal = this.#judge(signed, body, await this.#certificates.find(signed.certificate, ip), at);
       if (refusal) return toProblem(refusal);
       this.#certificates.keep(signed.certificate);
       const { isHandshake = false, confirmation, sentAt } = signed;
@@ -101,27 +103,29 @@ export class CertificateAuthenticator implements Authenticator {
       return isHandshake ? { status: 200, headers: {}, body: "" } : { ...byFirst, sentAt };
     } catch (error) {
       if (!(error instanceof FetchFailure)) throw error;
-      this.#certificates.failure = error;
       return problems.keysUnavailable;
     }
   }
 
-  explain({ head, body, at }: RefusedRequestFacts): Explanation {
-    const looksLike = recognise(head.rawHeaders);
-    const reason = this.#judgeHead(head, at) ?? this.#explainBody(head, body, at);
-    const { failure } = this.#certificates;
-    if (!reason) return { reasons: failure ? [{ key: `fetch.${failure.kind}`, values: { host: failure.host } }] : [] };
-    if (looksLike === undefined || looksLike === this.#sender) return { reasons: [toReason(reason)] };
+  explain(refused: RefusedRequestFacts): Explanation {
+    const looksLike = recognise(refused.head.rawHeaders);
+    const reason = this.#findReason(refused);
+    if (!reason || looksLike === undefined || looksLike === this.#sender) return { reasons: reason ? [reason] : [] };
     return { reasons: [{ key: "otherSender", values: { sender: shortName(looksLike) } }], looksLike };
   }
 
-  /** Nothing where the body or the certificate is not there. */
-  #explainBody(head: RequestHead, body: Buffer | undefined, at: number): RefusalReason | undefined {
+  /** Nothing where the body is missing, and the head says nothing. */
+  #findReason({ head, body, at }: RefusedRequestFacts): Reason | undefined {
+    const refusal = this.#judgeHead(head, at);
+    if (refusal) return toReason(refusal);
     if (!body) return undefined;
     const signed = this.#read(head, body, at);
-    if ("kind" in signed) return signed;
+    if ("kind" in signed) return toReason(signed);
     const certificate = this.#certificates.get(signed.certificate);
-    return certificate && this.#judge(signed, body, certificate, at);
+    const wrong = certificate && this.#judge(signed, body, certificate, at);
+    if (wrong) return toReason(wrong);
+    const { kind, host } = this.#certificates.explain((certificate && signed.confirmation) ?? signed.certificate);
+    return { key: `fetch.${kind}`, values: { host } };
   }
 }
 
@@ -141,56 +145,94 @@ function judgeSignature(
   return isSigned ? undefined : { kind: "signatureWrong" };
 }
 
-/** Senders change theirs a few times a year. */
-const maxCertificates = 20;
-const maxFetchesPerMinute = 10;
-/** How many requests may wait for certificates. */
+/**
+ * Those that have verified a request. Senders change theirs a few times a year, and Amazon has one in each of some forty
+ * regions.
+ */
+const maxVerified = 100;
+/** Others, which strangers may have named. */
+const maxFetched = 20;
+/** In each minute: of one network, as strangers may name certificates that there are not. */
+const maxFetchesOfNetwork = 5;
+/** In each minute, of all networks: of those that ask for the first time in it, and of the others. */
+const maxFetches = 20;
+/** In each minute: nobody but the sender can cause one. */
+const maxConfirmations = 60;
+/** How many requests may wait for certificates, and how many of one network. */
 const maxWaiting = 100;
-
+const maxWaitingOfNetwork = 25;
+/** What could not be fetched is not asked for again so soon, in ms. */
+const failedMs = 30_000;
 /** How many confirmed subscriptions are remembered. */
 const maxConfirmed = 1000;
 
-/** The certificates of a node's sender. Strangers may name others, so that fetches are bounded. */
+/** The certificates of senders. Strangers may name others, so that fetches are bounded. */
 class Certificates {
-  /** By the ids of the nodes, over deploys. */
-  static readonly #all = new Map<string, Certificates>();
+  /** All nodes share them, over deploys. */
+  static readonly #shared = new WeakMap<KeptPublications, Certificates>();
 
-  static of(node: string): Certificates {
-    const found = Certificates.#all.get(node) ?? new Certificates();
-    Certificates.#all.set(node, found);
+  static of(kept: KeptPublications): Certificates {
+    const found = Certificates.#shared.get(kept) ?? new Certificates(kept);
+    Certificates.#shared.set(kept, found);
     return found;
   }
 
-  /** Why the last one could not be fetched. */
-  failure: FetchFailure | undefined;
-  readonly #known = new Map<string, X509Certificate>();
-  /** Those that have verified a request. */
-  readonly #kept = new Set<string>();
-  readonly #fetching = new Map<string, Promise<X509Certificate>>();
+  readonly #kept: KeptPublications;
+  readonly #verified = new Map<string, X509Certificate>();
+  readonly #fetched = new Map<string, X509Certificate>();
+  readonly #fetching = new Map<string, Promise<Buffer>>();
+  /** What could not be fetched, and when by `performance.now()`; no more than is fetched in that time. */
+  readonly #failed = new Map<string, { readonly failure: FetchFailure; readonly at: number }>();
+  readonly #fetches = new MemoryRateCounter();
   readonly #confirmed = new Set<string>();
-  /** When the fetches of the last minute began, by `performance.now()`. */
-  #begun: number[] = [];
-  #waiting = 0;
+  /** The networks of the requests that wait. */
+  readonly #waiting: string[] = [];
+
+  constructor(kept: KeptPublications) {
+    this.#kept = kept;
+  }
 
   get({ href }: URL): X509Certificate | undefined {
-    return this.#known.get(href);
+    return this.#verified.get(href) ?? this.#fetched.get(href) ?? this.#recall(href);
   }
 
-  /** Keeps one that has verified a request: those that strangers name do not take its place. */
+  /** Only URLs at the hosts of senders are asked for, and expired certificates may have been renewed. */
+  #recall(href: string): X509Certificate | undefined {
+    const { text } = this.#kept.get(href) ?? {};
+    const certificate = text === undefined ? undefined : parseCertificate(text);
+    if (!certificate || Date.parse(certificate.validTo) < Date.now()) return undefined;
+    add(this.#verified, href, certificate, maxVerified);
+    return certificate;
+  }
+
+  /** Keeps one that has verified a request, also over restarts. */
   keep({ href }: URL): void {
-    this.#kept.add(href);
+    const certificate = this.#fetched.get(href);
+    if (!certificate) return;
+    this.#fetched.delete(href);
+    add(this.#verified, href, certificate, maxVerified);
+    this.#kept.keep(href, { text: certificate.toString(), fetchedAt: Date.now() });
   }
 
-  /** @throws {FetchFailure} */
-  async find(url: URL): Promise<X509Certificate> {
+  /**
+   * @param ip of the sender
+   * @throws {FetchFailure}
+   */
+  async find(url: URL, ip: string): Promise<X509Certificate> {
     const known = this.get(url);
     if (known) return known;
-    if (this.#waiting >= maxWaiting) throw new FetchFailure("busy", url.host);
-    this.#waiting++;
+    const network = findNetwork(ip);
+    const { length } = this.#waiting.filter((each) => each === network);
+    if (this.#waiting.length >= maxWaiting || length >= maxWaitingOfNetwork) throw new FetchFailure("busy", url.host);
+    this.#waiting.push(network);
     try {
-      return await (this.#fetching.get(url.href) ?? this.#fetch(url));
+      const body = await this.#fetch(url, () => this.#mayFetch(network));
+      const certificate = this.get(url) ?? parseCertificate(body);
+      if (!certificate) throw this.#fail(url, new FetchFailure("malformed", url.host));
+      if (!this.#verified.has(url.href)) add(this.#fetched, url.href, certificate, maxFetched);
+      return certificate;
     } finally {
-      this.#waiting--;
+      this.#waiting.splice(this.#waiting.indexOf(network), 1);
     }
   }
 
@@ -201,43 +243,59 @@ class Certificates {
    */
   async confirm(url: URL): Promise<void> {
     if (this.#confirmed.has(url.href)) return;
-    this.#count(url);
-    await fetchPublished(url);
+    await this.#fetch(url, () => this.#fetches.count("confirmations").requests <= maxConfirmations);
     if (this.#confirmed.size >= maxConfirmed) this.#confirmed.clear();
     this.#confirmed.add(url.href);
   }
 
-  #count({ host }: URL): void {
-    const now = performance.now();
-    this.#begun = this.#begun.filter((begun) => now - begun < 60_000);
-    if (this.#begun.length >= maxFetchesPerMinute) throw new FetchFailure("busy", host);
-    this.#begun.push(now);
+  /** Why something is not there. */
+  explain({ href, host }: URL): FetchFailure {
+    return this.#failed.get(href)?.failure ?? new FetchFailure("busy", host);
   }
 
-  async #fetch(url: URL): Promise<X509Certificate> {
-    this.#count(url);
-    const fetching = fetchPublished(url)
-      .then((body) => this.#add(url, body))
-      .finally(() => this.#fetching.delete(url.href));
-    this.#fetching.set(url.href, fetching);
+  /** A network that has just asked for one in vain leaves fetches to others. */
+  #mayFetch(network: string): boolean {
+    const { requests } = this.#fetches.count(network);
+    const share = requests === 1 ? "first" : "again";
+    return requests <= maxFetchesOfNetwork && this.#fetches.count(share).requests <= maxFetches;
+  }
+
+  async #fetch(url: URL, mayFetch: () => boolean): Promise<Buffer> {
+    const { href, host } = url;
+    const failed = this.#failed.get(href);
+    if (failed && performance.now() - failed.at < failedMs) throw failed.failure;
+    let fetching = this.#fetching.get(href);
+    if (!fetching) {
+      if (!mayFetch()) throw new FetchFailure("busy", host);
+      fetching = fetchPublished(url)
+        .catch((error: unknown) => {
+          throw error instanceof FetchFailure ? this.#fail(url, error) : error;
+        })
+        .finally(() => this.#fetching.delete(href));
+      this.#fetching.set(href, fetching);
+    }
     return fetching;
   }
 
-  #add({ href, host }: URL, body: Buffer): X509Certificate {
-    let certificate: X509Certificate;
-    try {
-      certificate = new X509Certificate(body);
-    } catch {
-      throw new FetchFailure("malformed", host);
-    }
-    if (this.#known.size >= maxCertificates) {
-      const [first = "", ...others] = this.#known.keys();
-      const oldest = [first, ...others].find((each) => !this.#kept.has(each)) ?? first;
-      this.#known.delete(oldest);
-      this.#kept.delete(oldest);
-    }
-    this.#known.set(href, certificate);
-    this.failure = undefined;
-    return certificate;
+  #fail({ href }: URL, failure: FetchFailure): FetchFailure {
+    const now = performance.now();
+    for (const [each, { at }] of this.#failed) if (now - at >= failedMs) this.#failed.delete(each);
+    this.#failed.set(href, { failure, at: now });
+    return failure;
+  }
+}
+
+/** The oldest makes place. */
+function add<Value>(all: Map<string, Value>, key: string, value: Value, max: number): void {
+  const [oldest] = all.size < max ? [] : all.keys();
+  if (oldest !== undefined) all.delete(oldest);
+  all.set(key, value);
+}
+
+function parseCertificate(pem: Buffer | string): X509Certificate | undefined {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return undefined;
   }
 }

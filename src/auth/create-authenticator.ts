@@ -7,6 +7,7 @@ import { findJwtPreset } from "../config/jwt-presets";
 import type { Authenticator } from "./authenticator";
 import { BasicAuthenticator } from "./basic";
 import type { Handshakes } from "./handshakes";
+import { KeptPublications } from "./kept-publications";
 import { isRecipeId } from "./senders/recipes";
 import { usesCertificate } from "./senders/sender";
 import { isSenderId, senders } from "./senders/table";
@@ -18,19 +19,21 @@ const load = createRequire(__filename);
 
 /**
  * @param node its id
+ * @param kept what all nodes have fetched of published keys
  * @returns the rule that keeps the endpoint closed
  */
 export function createAuthenticator(
   { sender, access }: Pick<WebhookConfig, "sender" | "access">,
   node = "",
   allTestCredentials = new TestCredentials(),
+  kept = new KeptPublications(),
 ): Authenticator | Breach {
   if (sender !== "" && !isSenderId(sender) && !isRecipeId(sender)) return broken("sender.unknown");
   const testCredentials = allTestCredentials.of(node);
   if (access.method === "basic") return new BasicAuthenticator(access, testCredentials);
   if (access.method === "jwt") {
     const { createJwtAuthenticator } = load("./jwt") as typeof import("./jwt");
-    return createJwtAuthenticator(access, testCredentials, handshakesByToken(sender)) ?? broken("publicKey");
+    return createJwtAuthenticator(access, testCredentials, handshakesByToken(sender), kept) ?? broken("publicKey");
   }
   if (access.method !== "signature") return new TokenAuthenticator(access, testCredentials, handshakesByToken(sender));
   if (!isSenderId(sender)) return broken("sender.required");
@@ -40,7 +43,7 @@ export function createAuthenticator(
     const missing = settings?.find((name) => name !== "verifyToken" && !access.settings[name]);
     if (missing === "topicArn" || missing === "webhookId") return broken(missing);
     const { CertificateAuthenticator } = load("./certificates") as typeof import("./certificates");
-    return new CertificateAuthenticator({ sender, scheme, access }, node, testCredentials);
+    return new CertificateAuthenticator({ sender, scheme, access }, testCredentials, kept);
   }
   const { createSignatureAuthenticator } = load(
     "./signature/signature-authenticator",

@@ -4,6 +4,7 @@ import { createPublicKey, createSecretKey, type JsonWebKey, type KeyObject } fro
 import type { JwtAccess } from "../config/parse";
 import type { Credential } from "./authenticator";
 import { FetchFailure, fetchPublished } from "./fetch-published";
+import type { KeptPublications } from "./kept-publications";
 
 export interface JwtKey {
   /** In a key set (RFC 7517 §4.5). */
@@ -27,15 +28,23 @@ export interface JwtKeys {
    * @param id the one that it names
    * @throws {FetchFailure}
    */
-  find(id: string | undefined): readonly JwtKey[] | Promise<readonly JwtKey[]>;
+  find(id: string | undefined): FoundKeys | Promise<FoundKeys>;
+  /** Keeps those that have verified a token; missing where they are the node's. */
+  keep?(): void;
+}
+
+interface FoundKeys {
+  readonly keys: readonly JwtKey[];
+  /** Whether the issuer may have published the key since they were fetched. */
+  readonly mayLack: boolean;
 }
 
 /** @returns nothing where the public key is none that tokens are signed with */
-export function createJwtKeys(access: JwtAccess): JwtKeys | undefined {
+export function createJwtKeys(access: JwtAccess, kept: KeptPublications): JwtKeys | undefined {
   const { keySource, jwksUrl, publicKey, secret, secondSecret } = access;
-  if (keySource === "jwks") return findKeySet(jwksUrl);
+  if (keySource === "jwks") return findKeySet(jwksUrl, kept);
   const keys = keySource === "secret" ? createSecretKeys(secret, secondSecret) : parsePublicKey(publicKey);
-  return keys && { algorithms: keys.flatMap(({ algorithms }) => algorithms), find: () => keys };
+  return keys && { algorithms: keys.flatMap(({ algorithms }) => algorithms), find: () => ({ keys, mayLack: false }) };
 }
 
 /** RFC 7518 §3.2. */
@@ -75,7 +84,10 @@ function toJwtKey(key: KeyObject): JwtKey | undefined {
 
 /** Then the keys are fetched anew. */
 const freshMs = 10 * 60_000;
-/** So long they are used while they cannot be fetched. */
+/**
+ * So long they are used while they cannot be fetched, also after a restart: an issuer that withdraws a key must not wait
+ * for longer.
+ */
 const usableMs = 60 * 60_000;
 /** The least time between two fetches. A new key is known after this time. */
 const cooldownMs = 15_000;
@@ -86,29 +98,50 @@ const maxWaiting = 100;
 class KeySet implements JwtKeys {
   readonly algorithms = [...rsa, ...Object.values(byCurve), ...ed25519];
   readonly #url: URL;
+  readonly #kept: KeptPublications;
   #keys: readonly JwtKey[] = [];
   /** By `performance.now()`. */
   #fetchedAt = -Infinity;
+  /** Fetched, and not kept before it has verified a token. */
+  #unkept: Parameters<KeptPublications["keep"]>[1] | undefined;
   #triedAt = -Infinity;
   #fetching: Promise<void> | undefined;
   #failure: FetchFailure | undefined;
   #waiting = 0;
 
-  constructor(url: URL) {
+  constructor(url: URL, kept: KeptPublications) {
     this.#url = url;
+    this.#kept = kept;
+    const { text = "", fetchedAt = NaN } = kept.get(url.href) ?? {};
+    const age = Date.now() - fetchedAt;
+    // A clock that was set back does not say how old they are.
+    if (!(age >= 0)) return;
+    try {
+      this.#keys = parseKeySet(text, url.host);
+      this.#fetchedAt = performance.now() - age;
+    } catch {
+      // It is fetched.
+    }
+  }
+
+  keep(): void {
+    if (this.#unkept) this.#kept.keep(this.#url.href, this.#unkept);
+    this.#unkept = undefined;
   }
 
   knows(id: unknown): boolean {
     return this.#keys.length === 1 || id === undefined || this.#keys.some((key) => key.id === id);
   }
 
-  async find(id: string | undefined): Promise<readonly JwtKey[]> {
-    const isNew = id !== undefined && !this.#keys.some((key) => key.id === id);
-    if (isNew || this.#age > usableMs) await this.#refresh();
+  async find(id: string | undefined): Promise<FoundKeys> {
+    const isNew = () => id !== undefined && !this.#keys.some((key) => key.id === id);
+    const before = this.#fetchedAt;
+    if (isNew() || this.#age > usableMs) await this.#refresh();
     else if (this.#age > freshMs) void this.#refresh();
     if (this.failure) throw this.failure;
     // With one key, its id does not matter; and a token need not name one (RFC 7515 §4.1.4).
-    return this.#keys.length === 1 || id === undefined ? this.#keys : this.#keys.filter((key) => key.id === id);
+    const keys = this.#keys.length === 1 || id === undefined ? this.#keys : this.#keys.filter((key) => key.id === id);
+    return { keys, mayLack: isNew() && this.#fetchedAt === before };
   }
 
   get failure(): FetchFailure | undefined {
@@ -133,8 +166,10 @@ class KeySet implements JwtKeys {
   async #fetch(): Promise<void> {
     this.#triedAt = performance.now();
     try {
-      this.#keys = parseKeySet(await fetchPublished(this.#url), this.#url.host);
+      const text = (await fetchPublished(this.#url)).toString();
+      this.#keys = parseKeySet(text, this.#url.host);
       this.#fetchedAt = performance.now();
+      this.#unkept = { text, fetchedAt: Date.now() };
       this.#failure = undefined;
     } catch (error) {
       this.#failure = error instanceof FetchFailure ? error : new FetchFailure("malformed", this.#url.host);
@@ -144,11 +179,13 @@ class KeySet implements JwtKeys {
   }
 }
 
-/** By their URLs: nodes share them, also over deploys. */
-const keySets = new Map<string, KeySet>();
+/** By their URLs: all nodes share them, over deploys. */
+const shared = new WeakMap<KeptPublications, Map<string, KeySet>>();
 
-function findKeySet(url: string): KeySet {
-  const keySet = keySets.get(url) ?? new KeySet(new URL(url));
+function findKeySet(url: string, kept: KeptPublications): KeySet {
+  const keySets = shared.get(kept) ?? new Map<string, KeySet>();
+  shared.set(kept, keySets);
+  const keySet = keySets.get(url) ?? new KeySet(new URL(url), kept);
   keySets.set(url, keySet);
   return keySet;
 }
@@ -160,11 +197,11 @@ const maxKeys = 100;
  *
  * @throws {FetchFailure} where it is no key set
  */
-function parseKeySet(body: Buffer, host: string): JwtKey[] {
+function parseKeySet(text: string, host: string): JwtKey[] {
   const malformed = new FetchFailure("malformed", host);
   let keys: unknown;
   try {
-    ({ keys } = JSON.parse(body.toString()) as { keys?: unknown });
+    ({ keys } = JSON.parse(text) as { keys?: unknown });
   } catch {
     throw malformed;
   }

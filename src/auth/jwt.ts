@@ -19,6 +19,7 @@ import { toDuration } from "./diagnosis";
 import { FetchFailure } from "./fetch-published";
 import type { Handshakes } from "./handshakes";
 import { createJwtKeys, type JwtKeys } from "./jwt-keys";
+import type { KeptPublications } from "./kept-publications";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
 import { fieldValues, type RequestHead } from "./signature/fields";
@@ -36,14 +37,16 @@ const loadJose = () => (loading ??= import("jose"));
 
 /**
  * @param handshakes of the sender, if it has some
+ * @param kept the key sets that have verified a token
  * @returns nothing where the public key is none
  */
 export function createJwtAuthenticator(
   access: JwtAccess,
   testCredentials: NodeTestCredentials,
   handshakes: Handshakes | undefined,
+  kept: KeptPublications,
 ): JwtAuthenticator | undefined {
-  const keys = createJwtKeys(access);
+  const keys = createJwtKeys(access, kept);
   return keys && new JwtAuthenticator(access, keys, testCredentials, handshakes);
 }
 
@@ -117,7 +120,8 @@ export class JwtAuthenticator implements Authenticator {
       const { kid, alg = "", crit } = jose.decodeProtectedHeader(token);
       // RFC 7515 §4.1.11: extensions must be understood, and none is.
       if (crit !== undefined || !this.#keys.algorithms.includes(alg)) return problems.tokenInvalid;
-      for (const { key, algorithms, credential } of await this.#keys.find(kid)) {
+      const { keys, mayLack } = await this.#keys.find(kid);
+      for (const { key, algorithms, credential } of keys) {
         // Keys of two kinds may have the same id (RFC 7517 §4.5).
         if (!algorithms.includes(alg)) continue;
         const payload = await jose.jwtVerify(token, key, { ...options, algorithms: [...algorithms] }).then(
@@ -126,9 +130,12 @@ export class JwtAuthenticator implements Authenticator {
             if (!(error instanceof jose.errors.JWSSignatureVerificationFailed)) throw error;
           },
         );
-        if (payload) return hasClaims(payload, claims) ? { credential, claims: payload } : problems.tokenInvalid;
+        if (!payload) continue;
+        if (!hasClaims(payload, claims)) return problems.tokenInvalid;
+        this.#keys.keep?.();
+        return { credential, claims: payload };
       }
-      return problems.tokenInvalid;
+      return mayLack ? problems.keysUnavailable : problems.tokenInvalid;
     } catch (error) {
       if (error instanceof FetchFailure) return problems.keysUnavailable;
       if (error instanceof jose.errors.JOSEError || error instanceof TypeError) return problems.tokenInvalid;

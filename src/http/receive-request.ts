@@ -127,7 +127,7 @@ export function judgeHead(exchange: Exchange, endpoint: Endpoint): AuthResult {
 
 /** Handshakes come by methods of their own. */
 function authenticate(exchange: Exchange, endpoint: Endpoint): AuthResult {
-  const result = endpoint.authenticator.begin(getHead(exchange), exchange.at);
+  const result = endpoint.authenticator.begin(getHead(exchange), exchange.at, exchange.ip);
   const isAnswer = !(result instanceof Problem) && "status" in result;
   return isAnswer || acceptsMethod(endpoint.config, exchange.request.method) ? result : endpoint.methodNotAllowed;
 }

@@ -1,20 +1,28 @@
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import should from "should";
+import { keptFileName } from "../../src/auth/kept-publications";
 import { sqliteIsHere } from "../../src/config/stores";
 import { type CertifiedKey, createCertificate } from "../harness/certificates";
 import { signPaypal, signSns, topicArn, webhookId } from "../harness/certified";
 import { moduleOf } from "../harness/fixtures";
 import { tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
+import { createKeyPair, signToken } from "../harness/jwt";
 import { onBothWays } from "../harness/layouts";
+import { NodeRed } from "../harness/node-red";
 import { type Publisher, startPublisher } from "../harness/publisher";
 import { until } from "../harness/until";
 
 const sns = { verificationMethod: "signature", sender: "amazon-sns", senderSettings: { topicArn }, credentials: {} };
+const issuer = { issuer: "https://issuer.example", audience: "orders" };
+const jwt = { verificationMethod: "jwt", keySource: "jwks", jwksUrl: "https://issuer.example/keys", ...issuer };
 const flow = tab(
   webhook("sns", "/sns", sns),
   webhook("guaranteed", "/guaranteed", { ...sns, guaranteed: sqliteIsHere() }),
   webhook("paypal", "/paypal", { ...sns, sender: "paypal", senderSettings: { webhookId } }),
   webhook("open", "/open", { ...sns, senderSettings: {} }),
+  webhook("jwt", "/jwt", { ...jwt, credentials: {} }),
 );
 
 describe("a webhook whose sender names its certificate", () => {
@@ -118,6 +126,103 @@ describe("a webhook whose sender names its certificate", () => {
     it("stays closed without the topic, and says in its status when it is open", async () => {
       await nodeRed().status("open", /Topic ARN/);
       await nodeRed().status("paypal", /accepted/);
+    });
+  });
+
+  describe("that is killed, and started again in the midst of forged requests", () => {
+    const paypalUrl = "https://api.paypal.com/v1/notifications/certs/CERT-";
+    const snsUrl = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-";
+    let [nodeRed, number, forged]: [NodeRed | undefined, number, number] = [undefined, 0, 0];
+    let pair: Awaited<ReturnType<typeof createKeyPair>>;
+    let second: typeof pair;
+    const path = (sent: string) => nodeRed?.node(sent) ?? "";
+
+    const sendPaypal = async (url: string, localAddress: string) => {
+      const headers = { "Content-Type": "application/json", ...signPaypal(own.key, url, "{}") };
+      return (await send(path("/paypal"), { headers, body: "{}", localAddress })).status;
+    };
+    const sendSns = async (SigningCertURL: string, localAddress: string) => {
+      const body = JSON.stringify(signSns(own.key, { SigningCertURL }));
+      return (await send(path("/sns"), { headers: { "x-amz-sns-message-type": "Notification" }, body, localAddress }))
+        .status;
+    };
+    const sendToken = async (kid: string, localAddress: string) => {
+      const claims = { iss: issuer.issuer, aud: issuer.audience, exp: Date.now() / 1000 + 600 };
+      const headers = { Authorization: `Bearer ${await signToken(claims, { ...pair.key, kid })}` };
+      return (await send(path("/jwt"), { headers, body: "x", localAddress })).status;
+    };
+    const sendGenuine = () =>
+      Promise.all([
+        sendPaypal(`${paypalUrl}1`, "127.0.0.1"),
+        sendSns(`${snsUrl}1.pem`, "127.0.0.1"),
+        sendToken("1", "127.0.0.1"),
+      ]);
+    /** Ten requests of each kind in a second, for certificates and keys that there are not. */
+    const attackFrom = (address: string) => {
+      const timer = setInterval(() => {
+        const name = `forged-${number++}`;
+        for (const each of [
+          sendPaypal(paypalUrl + name, address),
+          sendSns(`${snsUrl}${name}.pem`, address),
+          sendToken(name, address),
+        ]) {
+          void each.then((status) => {
+            if (status !== 200) forged++;
+          });
+        }
+      }, 100);
+      return () => clearInterval(timer);
+    };
+    const publish = (isGone = false) => {
+      publisher.handle = ({ url = "" }, response) => {
+        if (isGone || url.includes("forged")) response.writeHead(404).end();
+        else response.end(url.includes("issuer") ? JSON.stringify({ keys: [pair.jwk, second.jwk] }) : own.certificate);
+      };
+    };
+
+    before(async () => {
+      [pair, second] = [await createKeyPair("ES256", "1"), await createKeyPair("ES256", "2")];
+    });
+    afterEach(() => nodeRed?.stop());
+
+    it("accepts genuine ones by what has verified others before, also where all have one address", async () => {
+      publish();
+      const options = { flow, env, plugin: moduleOf("published-elsewhere") };
+      nodeRed = await NodeRed.start(options);
+      should(await sendGenuine()).eql([200, 200, 200]);
+      const file = join(nodeRed.userDir, keptFileName);
+      const isKept = () =>
+        [paypalUrl, snsUrl, "issuer.example"].every((url) => readFileSync(file, "utf8").includes(url));
+      await until(() => existsSync(file) && isKept(), "certificates and keys to be kept");
+      (statSync(file).mode & 0o777).should.equal(0o600);
+      await nodeRed.kill();
+      publish(true);
+      nodeRed = await NodeRed.start({ ...options, userDir: nodeRed.userDir });
+      const stop = attackFrom("127.0.0.1");
+      forged = 0;
+      const replies: number[] = [];
+      await until(async () => {
+        replies.push(...(await sendGenuine()));
+        return forged >= 100;
+      }, "the attack").finally(stop);
+      replies.filter((status) => status !== 200).should.eql([]);
+    });
+
+    it("accepts genuine ones of another address by what it then fetches, where the file is damaged", async () => {
+      publish();
+      const options = { flow, env, plugin: moduleOf("published-elsewhere") };
+      nodeRed = await NodeRed.start(options);
+      await nodeRed.kill();
+      writeFileSync(join(nodeRed.userDir, keptFileName), '{"https://api.paypal.com/v1/');
+      nodeRed = await NodeRed.start({ ...options, userDir: nodeRed.userDir });
+      const stop = attackFrom("127.0.0.66");
+      forged = 0;
+      try {
+        await until(() => forged >= 60, "the attack");
+        should(await sendGenuine()).eql([200, 200, 200]);
+      } finally {
+        stop();
+      }
     });
   });
 });

@@ -1,27 +1,34 @@
+import { existsSync } from "node:fs";
 import https from "node:https";
+import { join } from "node:path";
 import { PassThrough } from "node:stream";
+import { mock } from "node:test";
 import should from "should";
 import SnsValidator from "sns-validator";
 import type { Authenticator, BodyVerdict } from "../../../src/auth/authenticator";
 import { crc32 } from "../../../src/auth/sns-paypal";
+import { KeptPublications, keptFileName } from "../../../src/auth/kept-publications";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
 import { Problem, problems } from "../../../src/request/problem";
 import { type CertifiedKey, createCertificate } from "../../harness/certificates";
 import { useFetch } from "../../harness/fetching";
+import { settle } from "../../harness/observed";
+import { temporaryFolder } from "../../harness/package";
+import { until } from "../../harness/until";
 import { signPaypal, signSns, type SnsMessage, topicArn, webhookId } from "../../harness/certified";
 
 let own: CertifiedKey | undefined;
 const key = () => own?.key ?? Buffer.alloc(0);
 
-/** The nodes: each has certificates of its own. */
-let nodes = 0;
-
-function create(sender: "amazon-sns" | "paypal", settings: object = { topicArn, webhookId }): Authenticator {
+/** @param kept of its Node-RED, or one that has just been started for the first time */
+function create(
+  sender: "amazon-sns" | "paypal",
+  settings: object = { topicArn, webhookId },
+  kept = new KeptPublications(),
+): Authenticator {
   const none = { scheme: null, secret: "", secondSecret: "", verifyToken: "" };
-  const authenticator = createAuthenticator(
-    { sender, access: { method: "signature", settings, ...none } },
-    `node${nodes++}`,
-  );
+  const access = { method: "signature", settings, ...none } as const;
+  const authenticator = createAuthenticator({ sender, access }, "node", undefined, kept);
   if ("rule" in authenticator) throw new Error(authenticator.rule);
   return authenticator;
 }
@@ -31,8 +38,9 @@ async function verify(
   body: string,
   fields: Record<string, string> = {},
   at = Date.now(),
+  ip = "192.0.2.1",
 ): Promise<BodyVerdict> {
-  const result = authenticator.begin({ method: "POST", rawHeaders: Object.entries(fields).flat(), search: "" }, at);
+  const result = authenticator.begin({ method: "POST", rawHeaders: Object.entries(fields).flat(), search: "" }, at, ip);
   if ("verifyLater" in result) return result.verifyLater(Buffer.from(body));
   if (result instanceof Problem) return result;
   throw new Error("not a verification by the body");
@@ -152,18 +160,6 @@ describe("a message of Amazon SNS", () => {
     fetching.urls.should.eql([]);
   });
 
-  it("is accepted by its certificate while strangers name others, also after a deploy", async () => {
-    const access = { method: "signature", scheme: null, settings: { topicArn }, secret: "", secondSecret: "", verifyToken: "" } as const;
-    const deploy = () => createAuthenticator({ sender: "amazon-sns", access }, "deployed") as Authenticator;
-    (await judge(deploy(), sign())).should.equal("accepted");
-    for (let count = 0; count < 30; count++) {
-      const other = `https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-x${count}.pem`;
-      await judge(deploy(), JSON.stringify({ ...signSns(key(), { SigningCertURL: other }), Signature: "AAAA" }));
-    }
-    (await judge(deploy(), sign())).should.equal("accepted");
-    fetching.urls.should.have.length(10);
-  });
-
   it("is refused before its body is read where it was sent raw, which has no signature", async () => {
     const raw = { "x-amz-sns-rawdelivery": "true", "x-amz-sns-message-type": "Notification" };
     (await judge(create("amazon-sns"), "Hello world!", raw)).should.equal("signatureMissing");
@@ -210,8 +206,8 @@ describe("a message of Amazon SNS", () => {
     for (let count = 0; count < 20; count++) {
       (await judge(authenticator, JSON.stringify(failing))).should.equal("keysUnavailable");
     }
-    fetching.urls.should.have.length(10);
-    reasonsFor(authenticator, JSON.stringify(message)).should.eql(["fetch.busy"]);
+    fetching.urls.should.have.length(3);
+    reasonsFor(authenticator, JSON.stringify(failing)).should.eql(["fetch.status"]);
     const end = signSns(key(), { ...message, Type: "UnsubscribeConfirmation" });
     (await judge(authenticator, JSON.stringify(end))).should.equal("handshake");
   });
@@ -232,17 +228,12 @@ describe("a message of Amazon SNS", () => {
     ["sends no certificate", () => Promise.resolve(new Response("{}")), "fetch.malformed"],
   ];
   for (const [title, reply, reason] of failures) {
-    it(`is answered with 503 while the server of the certificate ${title}, which is asked ten times a minute at most`, async () => {
+    it(`is answered with 503 while the server of the certificate ${title}, which is asked once`, async () => {
       fetching.respond = reply;
       const authenticator = create("amazon-sns");
       for (let count = 0; count < 10; count++) (await judge(authenticator, sign())).should.equal("keysUnavailable");
       reasonsFor(authenticator, sign()).should.eql([reason]);
-      for (let count = 0; count < 20; count++) {
-        const SigningCertURL = `https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-${count}.pem`;
-        (await judge(authenticator, sign({ SigningCertURL }))).should.equal("keysUnavailable");
-      }
-      fetching.urls.length.should.equal(10);
-      reasonsFor(authenticator, sign()).should.eql(["fetch.busy"]);
+      fetching.urls.should.eql([SigningCertURL]);
     });
   }
 }); // prettier-ignore
@@ -300,6 +291,129 @@ describe("a request of PayPal", () => {
     crc32(Buffer.alloc(0)).should.equal(0);
   });
 });
+
+describe("a certificate that strangers name", () => {
+  const genuine = "https://api.paypal.com/v1/notifications/certs/CERT-1";
+  const body = '{"id":"WH-1"}';
+  let now: number;
+  let named = 0;
+  before(() => (own ??= createCertificate("-subj", "/CN=sns.amazonaws.com")));
+  const fetching = useFetch(() => Promise.reject(new Error("set by each test")));
+  beforeEach(() => {
+    now = 1_000_000;
+    mock.method(performance, "now", () => now);
+    // PayPal has the genuine one alone.
+    fetching.respond = () => {
+      const isGenuine = fetching.urls.at(-1) === genuine;
+      return Promise.resolve(isGenuine ? new Response(Uint8Array.from(own?.certificate ?? [])) : new Response("", { status: 404 }));
+    };
+  });
+  afterEach(() => mock.restoreAll());
+
+  const ask = (authenticator: Authenticator, url: string, ip: string) =>
+    judge(authenticator, body, signPaypal(key(), url, body), Date.now(), ip);
+  /** Ten requests a second, each with another certificate. */
+  const attack = async (authenticator: Authenticator, seconds: number, toIp: (count: number) => string) => {
+    for (let count = 0; count < 10 * seconds; count++, now += 100) {
+      const forged = `https://api.paypal.com/v1/notifications/certs/FORGED-${named++}`;
+      (await ask(authenticator, forged, toIp(count))).should.equal("keysUnavailable");
+    }
+  };
+
+  it("keeps nobody else from being verified, also in the first minute of a Node-RED", async () => {
+    const authenticator = create("paypal");
+    await attack(authenticator, 30, () => "192.0.2.66");
+    fetching.urls.should.have.length(5);
+    (await ask(authenticator, genuine, "192.0.2.1")).should.equal("accepted");
+    await attack(authenticator, 60, () => "192.0.2.66");
+    fetching.urls.length.should.be.belowOrEqual(16);
+  });
+
+  it("counts for all addresses of the same network", async () => {
+    await attack(create("paypal"), 30, (count) => `2001:db8::${(count + 1).toString(16)}`);
+    fetching.urls.should.have.length(5);
+  });
+
+  it("leaves fetches to networks that have named none, where many name some again and again", async () => {
+    const authenticator = create("paypal");
+    await attack(authenticator, 30, (count) => `192.0.2.${count % 10}`);
+    (await ask(authenticator, genuine, "198.51.100.1")).should.equal("accepted");
+    fetching.urls.should.have.length(10 + 20 + 1);
+  });
+
+  it("is fetched no more than forty times a minute for all networks together", async () => {
+    await attack(create("paypal"), 60, (count) => `203.0.${count >> 8}.${count & 255}`);
+    fetching.urls.length.should.be.belowOrEqual(40);
+  });
+
+  it("does not take the place of one that has verified a request, also where all share one address, and after a restart", async () => {
+    const folder = temporaryFolder("kept");
+    const kept = () => new KeptPublications(folder);
+    (await ask(create("paypal", undefined, kept()), genuine, "192.0.2.1")).should.equal("accepted");
+    await until(() => existsSync(join(folder, keptFileName)), "the file");
+    const restarted = kept();
+    fetching.urls = [];
+    for (let round = 0; round < 3; round++) {
+      await attack(create("paypal", undefined, restarted), 20, () => "192.0.2.1");
+      (await ask(create("paypal", undefined, restarted), genuine, "192.0.2.1")).should.equal("accepted");
+    }
+    fetching.urls.should.not.containEql(genuine);
+  });
+
+  it("is not asked for again within half a minute where it could not be fetched", async () => {
+    const authenticator = create("paypal");
+    const other = "https://api.paypal.com/v1/notifications/certs/OTHER";
+    for (const [at, count] of [[0, 1], [29_999, 1], [30_000, 2]] as const) {
+      now = 1_000_000 + at;
+      (await ask(authenticator, other, "192.0.2.1")).should.equal("keysUnavailable");
+      fetching.urls.should.have.length(count);
+    }
+  });
+
+  it("lets no more than 25 requests of a network wait, and a hundred in all", async () => {
+    const authenticator = create("paypal");
+    let answer = () => undefined as unknown;
+    const { respond } = fetching;
+    fetching.respond = (signal) => new Promise((resolve) => (answer = () => resolve(respond(signal))));
+    const results: string[] = [];
+    const send = (ip: string) => ask(authenticator, genuine, ip).then((result) => results.push(result));
+    const waiting = Array.from({ length: 30 }, () => send("192.0.2.66"));
+    for (let count = 0; count < 100; count++) waiting.push(send(`198.51.100.${count}`));
+    await settle();
+    results.should.eql(Array(30).fill("keysUnavailable"));
+    answer();
+    await Promise.all(waiting);
+    results.slice(30).should.eql(Array(100).fill("accepted"));
+    fetching.urls.should.eql([genuine]);
+  });
+
+  it("that has expired since it was kept is fetched again", async () => {
+    const kept = new KeptPublications();
+    kept.keep(genuine, { text: String(own?.certificate), fetchedAt: Date.now() });
+    const later = Date.now() + 3 * 24 * 3_600_000;
+    mock.method(Date, "now", () => later);
+    // So far, PayPal has no newer one.
+    (await ask(create("paypal", undefined, kept), genuine, "192.0.2.1")).should.equal("signatureInvalid");
+    fetching.urls.should.eql([genuine]);
+  });
+
+  it("takes no fetch from the confirmation of a subscription", async () => {
+    const SigningCertURL = "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem";
+    const SubscribeURL = "https://sns.eu-west-1.amazonaws.com/?Action=ConfirmSubscription&Token=";
+    fetching.respond = () => Promise.resolve(new Response(Uint8Array.from(own?.certificate ?? [])));
+    const kept = new KeptPublications();
+    const authenticator = create("amazon-sns", undefined, kept);
+    (await judge(authenticator, JSON.stringify(signSns(key(), { SigningCertURL })))).should.equal("accepted");
+    fetching.respond = () => Promise.resolve(new Response("", { status: 404 }));
+    await attack(create("paypal", undefined, kept), 30, (count) => `203.0.${count >> 8}.${count & 255}`);
+    fetching.respond = () => Promise.resolve(new Response("<ConfirmSubscriptionResponse/>"));
+    for (let count = 0; count < 20; count++) {
+      const given = { Type: "SubscriptionConfirmation", Token: String(count), SubscribeURL: `${SubscribeURL}${count}` };
+      const message = signSns(key(), { SigningCertURL, ...given });
+      (await judge(authenticator, JSON.stringify(message))).should.equal("handshake");
+    }
+  });
+}); // prettier-ignore
 
 describe("a sender with certificates", () => {
   it("needs its setting", () => {

@@ -1,14 +1,20 @@
 import { createHash, createPublicKey, createSecretKey, type KeyObject } from "node:crypto";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { mock } from "node:test";
 import * as jose from "jose";
 import should from "should";
 import catalog from "../../../locales/en-US/webhook-trigger.json";
 import type { Authenticated, Authenticator, HeadResult } from "../../../src/auth/authenticator";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
 import { JwtAuthenticator } from "../../../src/auth/jwt";
+import { KeptPublications, keptFileName } from "../../../src/auth/kept-publications";
 import { TestCredentials } from "../../../src/auth/test-credentials";
 import type { JwtAccess } from "../../../src/config/parse";
 import { Problem } from "../../../src/request/problem";
 import { useFetch } from "../../harness/fetching";
+import { temporaryFolder } from "../../harness/package";
+import { until } from "../../harness/until";
 import { createKeyPair, sharedKey, signToken, type TokenKey } from "../../harness/jwt";
 
 const at = 1_767_225_600_000;
@@ -22,8 +28,11 @@ const usual: JwtAccess = {
 };
 const claims = { iss: issuer, aud: audience, exp: now + 600 };
 
-function create(given: Partial<JwtAccess> = {}, sender = ""): Authenticator {
-  const authenticator = createAuthenticator({ sender, access: { ...usual, ...given } });
+/** Of the Node-RED of all tests. */
+const all = new KeptPublications();
+
+function create(given: Partial<JwtAccess> = {}, sender = "", kept = all): Authenticator {
+  const authenticator = createAuthenticator({ sender, access: { ...usual, ...given } }, "node", undefined, kept);
   if ("rule" in authenticator) throw new Error(authenticator.rule);
   return authenticator;
 }
@@ -157,7 +166,7 @@ describe("the tokens of RFC 7515", () => {
   for (const [section, algorithm, header, key, signature] of vectors) {
     const keys = {
       algorithms: [algorithm],
-      find: () => [{ algorithms: [algorithm], key, credential: "first" as const }],
+      find: () => ({ keys: [{ algorithms: [algorithm], key, credential: "first" as const }], mayLack: false }),
     };
     const authenticator = new JwtAuthenticator(
       { ...usual, issuer: "joe", audience: "" },
@@ -209,6 +218,7 @@ describe("a JSON Web Token with a key set", () => {
   /** Each test has a key set of its own. */
   const jwks = () => ({ keySource: "jwks", jwksUrl: `https://issuer.example/keys/${++sets}` }) as const;
   let sets = 0;
+  afterEach(() => mock.restoreAll());
   const publish = (...keys: jose.JWK[]) => (fetching.respond = () => Promise.resolve(Response.json({ keys })));
 
   it("makes the keys be fetched once, and is verified by the one that it names", async () => {
@@ -220,8 +230,88 @@ describe("a JSON Web Token with a key set", () => {
     (await judgeBy(two.key)).should.equal("first");
     (await judgeBy({ ...two.key, kid: "1" })).should.equal("tokenInvalid");
     fetching.urls.length.should.equal(1);
-    (await judgeBy({ ...one.key, kid: "4" })).should.equal("tokenInvalid");
+    for (const id of ["4", "3"]) {
+      (await judgeBy({ ...one.key, kid: id })).should.equal("keysUnavailable");
+    }
     (await judgeBy({ ...sharedKey("secret"), kid: "3" })).should.equal("tokenInvalid");
+  });
+
+  it("that names an unknown key is refused with 401 only by a set that was fetched for it", async () => {
+    const [one, two, three] = [await createKeyPair("ES256", "1"), await createKeyPair("ES256", "2"), await createKeyPair("ES256", "3")];
+    let clock = 1_000_000;
+    mock.method(performance, "now", () => clock);
+    for (const others of [[], [three.jwk]]) {
+      publish(one.jwk, ...others);
+      const authenticator = create(jwks());
+      const judgeBy = async (key: TokenKey) => judge(authenticator, await signToken(claims, key));
+      (await judgeBy(one.key)).should.equal("first");
+      clock += 15_000;
+      (await judgeBy({ ...two.key, kid: "x" })).should.equal("tokenInvalid");
+      // The issuer changes its key now, and its server is not asked again so soon.
+      publish(two.jwk, ...others);
+      clock += 14_999;
+      (await judgeBy(two.key)).should.equal("keysUnavailable");
+      reasonsFor(authenticator, await signToken(claims, two.key)).should.eql(others.length === 0 ? ["jwt.signature"] : ["jwt.unknownKey"]);
+      (await judgeBy(one.key)).should.equal("first");
+      clock += 1;
+      (await judgeBy(two.key)).should.equal("first");
+      (await judgeBy(one.key)).should.equal("keysUnavailable");
+    }
+  });
+
+  describe("after a restart", () => {
+    const withKept = async (age: number, judgeAfter: (authenticator: Authenticator, token: string) => Promise<void>) => {
+      const [one, two] = [await createKeyPair("ES256", "1"), await createKeyPair("ES256", "2")];
+      publish(one.jwk, two.jwk);
+      const [folder, set] = [temporaryFolder("kept"), jwks()];
+      const token = await signToken(claims, one.key);
+      (await judge(create(set, "", new KeptPublications(folder)), token)).should.equal("first");
+      await until(() => existsSync(join(folder, keptFileName)), "the file");
+      fetching.urls = [];
+      const later = Date.now() + age;
+      mock.method(Date, "now", () => later);
+      await judgeAfter(create(set, "", new KeptPublications(folder)), token);
+    };
+
+    it("is verified by the keys from before, without a fetch", () =>
+      withKept(60_000, async (authenticator, token) => {
+        (await judge(authenticator, token)).should.equal("first");
+        fetching.urls.should.eql([]);
+      }));
+
+    it("is verified by keys of up to an hour, which are fetched again", () =>
+      withKept(59 * 60_000, async (authenticator, token) => {
+        fetching.respond = () => Promise.reject(new TypeError("fetch failed"));
+        (await judge(authenticator, token)).should.equal("first");
+        fetching.urls.should.have.length(1);
+      }));
+
+    for (const [title, age] of [["older than an hour", 61 * 60_000], ["from a later time than now", -60_000]] as const) {
+      it(`is not verified by keys ${title}`, () =>
+        withKept(age, async (authenticator, token) => {
+          fetching.respond = () => Promise.reject(new TypeError("fetch failed"));
+          (await judge(authenticator, token)).should.equal("keysUnavailable");
+          fetching.urls.should.have.length(1);
+        }));
+    }
+
+    it("is not verified by what is damaged", async () => {
+      const { key, jwk } = await createKeyPair("ES256", "1");
+      publish(jwk);
+      for (const text of ["", "x", "null", "[]", '{"keys":1}', '{"keys":[null,1,{"kty":"EC"}]}']) {
+        const [kept, set] = [new KeptPublications(), jwks()];
+        kept.keep(set.jwksUrl, { text, fetchedAt: Date.now() });
+        (await judge(create(set, "", kept), await signToken(claims, key))).should.equal("first", text);
+      }
+    });
+
+    it("finds no keys that have not verified a token", async () => {
+      const [one, two] = [await createKeyPair("ES256", "1"), await createKeyPair("ES256", "2")];
+      publish(one.jwk);
+      const [kept, set] = [new KeptPublications(), jwks()];
+      (await judge(create(set, "", kept), await signToken(claims, two.key))).should.equal("tokenInvalid");
+      should(kept.get(set.jwksUrl)).be.undefined();
+    });
   });
 
   it("is verified by the keys that another node has fetched", async () => {
@@ -284,7 +374,7 @@ describe("a JSON Web Token with a key set", () => {
     const token = await signToken(claims, one.key);
     (await judge(authenticator, token)).should.equal("first");
     fetching.respond = () => Promise.reject(new TypeError("fetch failed"));
-    (await judge(authenticator, await signToken(claims, two.key))).should.equal("tokenInvalid");
+    (await judge(authenticator, await signToken(claims, two.key))).should.equal("keysUnavailable");
     (await judge(authenticator, token)).should.equal("first");
   });
 
