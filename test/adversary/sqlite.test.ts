@@ -17,7 +17,7 @@ import { setImmediate } from "node:timers/promises";
 import should from "should";
 import { fileName, sqliteIsHere } from "../../src/config/stores";
 import { StoreError, type StoreTrouble } from "../../src/deliveries/queue";
-import { maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
+import { FileThread, maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
 import { type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { openDatabase } from "../../src/deliveries/sqlite/tables";
 import type { State } from "../../src/deliveries/delivery";
@@ -80,30 +80,43 @@ if (sqliteIsHere()) {
       should(error).be.instanceOf(StoreError).and.have.property("trouble", trouble);
     };
 
-    it("is for this user only, with all files beside it, also where it was moved aside", async () => {
-      let queue = await opened();
-      await queue.add(accepted("1"), bytes);
-      const modes = () => readdirSync(folder()).map((name) => statSync(join(folder(), name)).mode & 0o777);
-      readdirSync(folder()).length.should.be.aboveOrEqual(2);
-      modes()
-        .every((mode) => mode === 0o600)
-        .should.be.true();
-      await queue.close();
-      writeFileSync(file(), "no database of ours", { flag: "r+" });
-      queue = await opened();
-      await queue.add(accepted("2"), bytes);
-      readdirSync(folder()).length.should.be.aboveOrEqual(3);
-      modes()
-        .every((mode) => mode === 0o600)
-        .should.be.true();
-    });
-
-    it("are for nobody else to read", async () => {
+    it("are for nobody else to read, also when their file was moved aside", async () => {
       const store = await opened();
       await store.add(accepted("1"), bytes);
-      const files = readdirSync(folder());
-      files.should.containEql(`${fileName}-wal`);
-      for (const name of files) (statSync(join(folder(), name)).mode & 0o077).should.equal(0);
+      const files = () => readdirSync(folder());
+      files().should.containEql(`${fileName}-wal`);
+      for (const name of files()) (statSync(join(folder(), name)).mode & 0o077).should.equal(0);
+      await store.close();
+      writeFileSync(file(), "no database of ours", { flag: "r+" });
+      await (await opened()).add(accepted("2"), bytes);
+      files()
+        .filter((name) => name.includes("corrupt"))
+        .should.not.be.empty();
+      for (const name of files()) (statSync(join(folder(), name)).mode & 0o077).should.equal(0);
+    });
+
+    it("are refused, each alone, where a thread cannot have them, also by what goes on trying", async () => {
+      const path = join(folder(), "other.sqlite");
+      const thread = new FileThread(
+        faultyWorker,
+        { path, maxAge: Infinity, maxBytes: Infinity },
+        new Set(),
+        () => undefined,
+      );
+      await thread.open(listener);
+      const strange = accepted("strange");
+      const error: unknown = () => "no text";
+      const calls = [
+        thread.ask("add", accepted("1"), bytes, []),
+        thread.ask("add", { ...strange, error: error as string }, bytes, []),
+        thread.insist("update", "1", { error: error as string }),
+        thread.ask("add", accepted("2"), bytes, []),
+      ];
+      const outcomes = await Promise.allSettled(calls);
+      outcomes.map(({ status }) => status).should.eql(["fulfilled", "rejected", "rejected", "fulfilled"]);
+      (await thread.ask("list", { limit: 10 })).found.map(({ id }) => id).should.eql(["2", "1"]);
+      said().should.eql([]);
+      await thread.close();
     });
 
     for (const [way, fault] of [["before", Fault.dieBefore], ["after", Fault.dieAfter]] as const) {
