@@ -4,6 +4,7 @@ import type { Request } from "express";
 import type { NodeAPI } from "node-red";
 import { permissions } from "../config/roots";
 import { StoreError } from "../deliveries/queue";
+import { parseMediaType } from "../request/multipart";
 
 /** What a route answers; without a body its status only. */
 export interface Answer {
@@ -18,7 +19,8 @@ export const notFound: Answer = { status: 404 };
 export class BadRequest extends Error {}
 
 /**
- * Adds a route of the admin API, whose answers are not cached. GET needs the permission to read, POST to write.
+ * Adds a route of the admin API, whose answers are not cached. GET needs the permission to read; others that to write,
+ * and to be no request that a page of another site can make a browser send.
  *
  * @param path below `webhook-trigger`
  * @param act may throw a `BadRequest` or a `StoreError`
@@ -33,7 +35,8 @@ export function addRoute(
   const permission = auth.needsPermission(method === "get" ? permissions.read : permissions.write);
   httpAdmin[method](`/webhook-trigger/${path}`, permission, (request, response) => {
     response.set("Cache-Control", "no-store");
-    const answer = async () => act(request as unknown as RouteRequest);
+    const foreign = method === "get" ? undefined : refuseForeign(request);
+    const answer = async () => foreign ?? act(request as unknown as RouteRequest);
     answer()
       .catch((error: unknown) => answerError(RED, error))
       .then(({ status = 200, body }) => {
@@ -44,6 +47,18 @@ export function addRoute(
       })
       .catch((error: unknown) => log.error(error));
   });
+}
+
+/**
+ * Without `adminAuth`, or with a login that the browser adds by itself, a page of another site could pause and replay.
+ * Browsers say where a request comes from (Fetch Metadata), and send JSON to another site only if that allows it (CORS).
+ */
+function refuseForeign({ headers }: Request): Answer | undefined {
+  if (headers["sec-fetch-site"] === "cross-site") {
+    return { status: 403, body: { code: "crossSite", message: "Pages of other sites cannot use this API" } };
+  }
+  if (parseMediaType(headers["content-type"])?.essence === "application/json") return undefined;
+  return { status: 415, body: { code: "notJson", message: "Send the header Content-Type: application/json" } };
 }
 
 function answerError(RED: NodeAPI, error: unknown): Answer {

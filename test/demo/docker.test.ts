@@ -110,6 +110,11 @@ describe("the files in docs/docker", () => {
       try {
         const get = async (path: string) => (await instances.post(path, { method: "GET" })).status;
         should([await get("/health"), await get("/"), await get("/settings")]).eql([200, 404, 404]);
+        // Paths that nginx reads as below /hooks/, and Node-RED as its own.
+        for (const path of ["/context/global/..%2f..%2fhooks%2fg", "/flow/..%2fhooks%2fg", "//hooks/../flows", "/%68ooks/x", "/x/../hooks/orders"]) {
+          const { status, body } = await instances.post(path, { method: "GET" });
+          should([path, status, body.includes("<center>nginx")]).eql([path, 404, true]);
+        } // prettier-ignore
         const replies = await Promise.all(
           Array.from({ length: 60 }, () => instances.post("/hooks/orders", { headers })),
         );

@@ -2,7 +2,7 @@ import should from "should";
 import type { NodeReport } from "../../src/admin/node-health";
 import { catalogText } from "../harness/browser";
 import { bearer, token, webhookFlow } from "../harness/flow";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { useEditor } from "../harness/stage";
 import { uncalled } from "../harness/node-report";
 import { until } from "../harness/until";
@@ -126,7 +126,7 @@ describe("the last request in the form of its node", () => {
     await editor().editAsItIs("asana");
     await line("last-request").waitFor();
     (await line("brought").isVisible()).should.be.false();
-    const again = await fetch(nodeRed().admin("/webhook-trigger/asana/secret"), { method: "POST" });
+    const again = await command(nodeRed().admin("/webhook-trigger/asana/secret"));
     should(again.status).equal(404);
   });
 }); // prettier-ignore

@@ -42,6 +42,11 @@ export async function send(url: string, call: Call = {}): Promise<Reply> {
   });
 }
 
+/** Has the admin API do something. */
+export async function command(url: string, asked: unknown = {}): Promise<Reply> {
+  return send(url, { headers: { "Content-Type": "application/json" }, body: JSON.stringify(asked) });
+}
+
 /** Stands between parts of an exchange: what follows is sent when a reply to what went before has come. */
 export const afterReply = Symbol("after a reply");
 /** The last part of an exchange in which it is the caller that ends the connection. */

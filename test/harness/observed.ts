@@ -148,7 +148,11 @@ export class Observed {
         sendStatus: resolve,
         end: resolve,
       };
-      this.#routes.get(`/webhook-trigger/${path}`)?.({ params: { id } }, response, reject);
+      this.#routes.get(`/webhook-trigger/${path}`)?.(
+        { params: { id }, headers: { "content-type": "application/json" } },
+        response,
+        reject,
+      );
     });
   }
 

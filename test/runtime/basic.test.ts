@@ -1,6 +1,6 @@
 import should from "should";
 import { tab, webhook } from "../harness/flow";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { onBothWays, useNodeRed } from "../harness/layouts";
 import { until } from "../harness/until";
 
@@ -55,7 +55,7 @@ onBothWays("a webhook with user and password", { flow }, (nodeRed) => {
   });
 
   it("takes a test request of the form", async () => {
-    const { json } = await send(nodeRed().admin("/webhook-trigger/basic/test"));
+    const { json } = await command(nodeRed().admin("/webhook-trigger/basic/test"));
     should(json.outcome).equal("accepted");
     should((await nodeRed().message(json.id)).payload).equal("hello world");
   });

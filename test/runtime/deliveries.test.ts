@@ -9,7 +9,7 @@ import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { formOf, typeOf } from "../harness/forms";
 import { storeKinds } from "../harness/guaranteed";
-import { dial, send } from "../harness/http";
+import { command, dial, send } from "../harness/http";
 import { layouts, useNodeRed } from "../harness/layouts";
 import { NodeRed } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
@@ -374,7 +374,7 @@ describe("a delivery", () => {
   it("gives its body to a test request of its own node, and of no other", async () => {
     const id = await accepted("/orders", bearer, '{"sample":true}');
     const sendTest = async (node: string, delivery: unknown) =>
-      (await send(nodeRed().admin(`/webhook-trigger/${node}/test`), { headers: json, body: JSON.stringify({ delivery }) })).json; // prettier-ignore
+      (await command(nodeRed().admin(`/webhook-trigger/${node}/test`), { delivery })).json; // prettier-ignore
     const result = await sendTest("orders", id);
     should(result.outcome).equal("accepted");
     should(await payloadOf(String(result.id))).eql({ sample: true });
@@ -513,7 +513,7 @@ describe("deliveries with other settings", () => {
         await wait(1000);
         for (const action of ["pause", "resume"]) {
           const before = (await pushesTo(running)).length;
-          (await send(running.admin(`/webhook-trigger/safe/${action}`), { headers: {} })).status.should.equal(204);
+          (await command(running.admin(`/webhook-trigger/safe/${action}`))).status.should.equal(204);
           await until(
             async () => (await pushesTo(running)).length > before,
             `an editor to be notified after ${action}`,

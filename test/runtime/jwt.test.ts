@@ -3,7 +3,7 @@ import { request } from "node:http";
 import should from "should";
 import { sqliteIsHere } from "../../src/config/stores";
 import { tab, webhook } from "../harness/flow";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { createKeyPair, sharedKey, signToken, type TokenKey } from "../harness/jwt";
 import { onBothWays, useNodeRed } from "../harness/layouts";
 import { type Publisher, startPublisher } from "../harness/publisher";
@@ -134,7 +134,7 @@ describe("a webhook with JSON Web Tokens", () => {
     });
 
     it("takes a test request of the form", async () => {
-      const { json } = await send(nodeRed().admin("/webhook-trigger/jwks/test"));
+      const { json } = await command(nodeRed().admin("/webhook-trigger/jwks/test"));
       should(json.outcome).equal("accepted");
     });
 

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import should from "should";
 import { bearer, tab, token, webhook } from "../harness/flow";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
 
 const byQuery = { verificationMethod: "query", queryParameter: "key" };
@@ -116,12 +116,12 @@ onBothWays("a webhook by another method than POST", { flow }, (nodeRed) => {
   it("is kept with guaranteed delivery, and replayed as it was", async () => {
     const reply = await call("GET", "/kept?door=open");
     should(await payloadOf(reply)).eql(["GET", { door: "open" }]);
-    const { json: replayed } = await send(nodeRed().admin(`/webhook-trigger/deliveries/${String(reply.json.id)}/replay`), { headers: json, body: "{}" });
+    const { json: replayed } = await command(nodeRed().admin(`/webhook-trigger/deliveries/${String(reply.json.id)}/replay`));
     should((await nodeRed().message(replayed.id)).payload).eql({ door: "open" });
   }); // prettier-ignore
 
   it("is sent as a test request by the first method", async () => {
-    const sendTest = async (id: string) => (await send(nodeRed().admin(`/webhook-trigger/${id}/test`))).json;
+    const sendTest = async (id: string) => (await command(nodeRed().admin(`/webhook-trigger/${id}/test`))).json;
     for (const [id, method, payload] of [["device", "GET", { text: "hello world" }], ["all", "GET", { text: "hello world" }], ["later", "POST", "hello world"]] as const) {
       const { outcome, id: message } = await sendTest(id);
       should(outcome).equal("accepted");

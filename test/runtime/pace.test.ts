@@ -3,7 +3,7 @@ import catalog from "../../locales/en-US/webhook-trigger.json";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, webhook } from "../harness/flow";
 import { type TestStore, type StoreKind, storeKinds } from "../harness/guaranteed";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { NodeRed, type Options, type Received } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 import { until } from "../harness/until";
@@ -54,9 +54,8 @@ function testPace(kind: StoreKind): void {
   };
   const postAll = (path: string, count: number) =>
     Promise.all(Array.from({ length: count }, (_, index) => post(path, index)));
-  const command = (id: string, work: object) => nodeRed.tell({ work: { id, ...work } }, `${id} obeys`);
-  const control = async (path: string) =>
-    (await send(nodeRed.admin(`/webhook-trigger/${path}`), { headers: {}, body: "" })).status;
+  const instruct = (id: string, work: object) => nodeRed.tell({ work: { id, ...work } }, `${id} obeys`);
+  const control = async (path: string) => (await command(nodeRed.admin(`/webhook-trigger/${path}`))).status;
   const messagesOf = (id: string) => nodeRed.messages.filter(({ sink }) => sink === `work-${id}`) as Worked[];
   const starts = async (id: string, count: number) => {
     await nodeRed.until(() => messagesOf(id).length >= count || undefined, `${count} starts of ${id}`);
@@ -104,12 +103,12 @@ function testPace(kind: StoreKind): void {
     await postAll("away", 10);
     await starts("away", 15);
     (await states("away")).filter((state) => state === "failed").should.eql([]);
-    await command("work-away", { failing: false });
+    await instruct("work-away", { failing: false });
     await allSucceed("away");
   });
 
   it("retries when the flow says so by msg.webhook.retryAfter, instead of after the backoff", async () => {
-    await command("work-asked", { retryAfter: 1 });
+    await instruct("work-asked", { retryAfter: 1 });
     const id = await post("asked", 1);
     await starts("asked", 2);
     await until(async () => (await states("asked")).join() === "failed", "both attempts");
@@ -118,7 +117,7 @@ function testPace(kind: StoreKind): void {
   });
 
   it("says of a delivery that is to be retried that its node is paused, and retries it when it is resumed", async () => {
-    await command("work-away", { failing: true });
+    await instruct("work-away", { failing: true });
     const id = await post("away", 11);
     const shown = new ShownDeliveries(nodeRed);
     await shown.find((each) => each.id === id && each.state === "retrying" && each.pause === null);
@@ -126,7 +125,7 @@ function testPace(kind: StoreKind): void {
     const { fix } = await shown.find((each) => each.id === id && each.state === "retrying");
     should(fix).equal(catalog.lastRequest.sentence.replace("__sentence__", catalog.fix.retryingPaused));
     should(await shown.find((each) => each.id !== id, "node=away")).have.property("pause", null);
-    await command("work-away", { failing: false });
+    await instruct("work-away", { failing: false });
     (await control("away/resume")).should.equal(204);
     await shown.find((each) => each.id === id && each.state === "succeeded" && each.pause === null);
   });
@@ -136,7 +135,7 @@ function testPace(kind: StoreKind): void {
     await isPausedBy("breaker", "breaker");
     await until(async () => !(await states("breaker")).includes("running"), "what runs to end");
     await post("breaker", 6);
-    await command("work-breaker", { failing: false });
+    await instruct("work-breaker", { failing: false });
     const resumedAt = Date.now();
     (await control("breaker/resume")).should.equal(204);
     await allSucceed("breaker");
@@ -170,7 +169,7 @@ function testPace(kind: StoreKind): void {
     (await starts("paused", 4)).map(({ payload }) => payload).should.eql([1, 2, 3, 4]);
 
     await isPausedBy("replies", "breaker");
-    await command("answer", { status: 201 });
+    await instruct("answer", { status: 201 });
     (await reply()).should.equal(201);
     await isPausedBy("replies", null);
     (await reply()).should.equal(201);

@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import should from "should";
 import { bearer, tab, token, webhook } from "../harness/flow";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { onBothWays } from "../harness/layouts";
 
 const flow = tab(
@@ -114,6 +114,6 @@ onBothWays("a path with parameters", { flow, plugin }, (nodeRed) => {
     (await send(settings, { method: "GET" })).status.should.equal(200);
     (await send(nodeRed().admin("/flows"), { method: "GET" })).status.should.equal(200);
     await end();
-    (await send(nodeRed().admin("/webhook-trigger/device/test"))).json.should.have.property("outcome", "accepted");
+    (await command(nodeRed().admin("/webhook-trigger/device/test"))).json.should.have.property("outcome", "accepted");
   });
 });

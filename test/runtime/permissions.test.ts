@@ -32,4 +32,28 @@ describe("the admin API", () => {
       }
     }
   });
+
+  it("does nothing for a page of another site, and takes JSON only where it changes something", async () => {
+    const writing = [...operations].filter(([, { permission }]) => permission === permissions.write);
+    for (const [operation] of writing) {
+      const [method = "", path = ""] = operation.split(" ");
+      const url = nodeRed().admin(`/webhook-trigger/${path.replace(/\{\w+\}/, "nobody")}`);
+      const call = (fields: Record<string, string>) =>
+        send(url, { method: method.toUpperCase(), headers: { Authorization: "Bearer *", ...fields }, body: "{}" });
+      for (const [fields, status] of [
+        [{ "Content-Type": "application/json", "Sec-Fetch-Site": "cross-site" }, 403],
+        [{ "Content-Type": "text/plain" }, 415],
+        [{ "Content-Type": "application/x-www-form-urlencoded" }, 415],
+        [{ "Content-Type": "text/plain; application/json" }, 415],
+        [{}, 415],
+      ] as const) {
+        const reply = await call({ ...fields });
+        should([operation, fields, reply.status, deviationsOf(operation, reply)]).eql([operation, fields, status, ""]);
+      }
+      for (const site of ["same-origin", "same-site", "none"]) {
+        const { status } = await call({ "Content-Type": "Application/JSON; charset=utf-8", "Sec-Fetch-Site": site });
+        should([operation, site, [403, 415].includes(status)]).eql([operation, site, false]);
+      }
+    }
+  });
 });

@@ -6,7 +6,7 @@ import catalog from "../../locales/en-US/webhook-trigger.json";
 import { sqliteIsHere } from "../../src/config/stores";
 import { settingsOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { layouts, useNodeRed } from "../harness/layouts";
 import type { NodeRed } from "../harness/node-red";
 import { temporaryFolder } from "../harness/package";
@@ -275,7 +275,7 @@ describe("httpNodeRoot that is false", () => {
     should(await nodeRed().status("hook", /./)).eql({ fill: "red", shape: "ring", text: catalog.status.switchedOff });
     (await send(nodeRed().admin("/hook"), { headers: bearer })).status.should.equal(404);
     await nodeRed().until(() => nodeRed().messages.find(({ payload }) => payload === "runs"), "the inject node's message");
-    (await send(nodeRed().admin("/webhook-trigger/hook/test"))).json.should.eql({ outcome: "switchedOff" });
+    (await command(nodeRed().admin("/webhook-trigger/hook/test"))).json.should.eql({ outcome: "switchedOff" });
   });
 }); // prettier-ignore
 

@@ -1,7 +1,7 @@
 import should from "should";
 import { createHmac } from "node:crypto";
 import { bearer, tab, token, webhook } from "../harness/flow";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { layouts, onBothWays, useNodeRed } from "../harness/layouts";
 import { nodeRedVersion } from "../harness/node-red";
 import { until } from "../harness/until";
@@ -46,7 +46,7 @@ onBothWays("a signed webhook", { ...options, flow }, (nodeRed, way) => {
   const post = (path: string, call: Parameters<typeof send>[1] = {}) => send(nodeRed().node(path), call);
   const ask = (path: string, method: string, headers: Record<string, string> = {}) =>
     send(nodeRed().node(path), { method, headers });
-  const sendTest = async (id: string) => (await send(nodeRed().admin(`/webhook-trigger/${id}/test`))).json;
+  const sendTest = async (id: string) => (await command(nodeRed().admin(`/webhook-trigger/${id}/test`))).json;
   const lastRequest = async (id: string) =>
     (await send(nodeRed().admin(`/webhook-trigger/${id}/lastRequest`), { method: "GET" })).json;
 
@@ -123,7 +123,7 @@ onBothWays("a signed webhook", { ...options, flow }, (nodeRed, way) => {
     (await post("/notion", signed("{}"))).status.should.equal(401);
     (await post("/notion", { headers: json, body })).status.should.equal(200);
     (await lastRequest("notion")).should.have.property("hasSecret", true);
-    const fetchSecret = () => send(nodeRed().admin("/webhook-trigger/notion/secret"));
+    const fetchSecret = () => command(nodeRed().admin("/webhook-trigger/notion/secret"));
     (await fetchSecret()).json.should.eql({ secret: secretOfSender });
     (await fetchSecret()).status.should.equal(404);
     nodeRed().log.should.not.containEql(secretOfSender);

@@ -2,7 +2,7 @@ import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import type { SilentEvent } from "../../src/flow/outcomes";
 import { bearer, tab, webhook } from "../harness/flow";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { useNodeRed } from "../harness/layouts";
 import type { NodeRed } from "../harness/node-red";
 
@@ -51,7 +51,7 @@ describe("the inactivity alert", () => {
     await isSilent("hook");
     const before = await findSilent(nodeRed(), "hook");
     const lines = linesWith(silence).length;
-    (await send(nodeRed().admin("/webhook-trigger/hook/test"))).json.should.have.property("outcome", "accepted");
+    (await command(nodeRed().admin("/webhook-trigger/hook/test"))).json.should.have.property("outcome", "accepted");
     (await send(nodeRed().node("/hook"))).status.should.equal(401);
     await nodeRed().deploy(flow);
     await isSilent("hook");

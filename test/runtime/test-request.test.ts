@@ -2,13 +2,14 @@ import { createHmac } from "node:crypto";
 import should from "should";
 import { hostOf, settingsOf } from "../harness/fixtures";
 import { tab, token, webhook } from "../harness/flow";
-import { type Call, send } from "../harness/http";
+import { type Call, command, send } from "../harness/http";
 import { layouts, useNodeRed } from "../harness/layouts";
 import type { NodeRed } from "../harness/node-red";
 
 /** Has the form's button send a test request to a node. */
-function sendTest(nodeRed: NodeRed, id: string, call: Call = {}) {
-  return send(nodeRed.admin(`/webhook-trigger/${id}/test`), call);
+function sendTest(nodeRed: NodeRed, id: string, { headers, ...call }: Call = {}) {
+  const fields = { "Content-Type": "application/json", ...(headers as Record<string, string>) };
+  return send(nodeRed.admin(`/webhook-trigger/${id}/test`), { ...call, headers: fields });
 }
 
 const placed = [
@@ -92,7 +93,7 @@ describe("a test request", () => {
   });
 
   it("that the node itself refuses is told by its problem, whatever else has the same status", async () => {
-    (await send(nodeRed().admin("/webhook-trigger/paused/pause"))).status.should.equal(204);
+    (await command(nodeRed().admin("/webhook-trigger/paused/pause"))).status.should.equal(204);
     for (const [id, status, problem] of [
       ["paused", 503, "paused"],
       ["uncheckable", 422, "uncheckable"],
@@ -164,7 +165,7 @@ describe("a test request where a router has Node-RED below a path of its own", (
   const nodeRed = useNodeRed({ host: hostOf("router-host"), settings, flow: tab(...placed) });
 
   it("is sent to where the editor was found", async () => {
-    const { json } = await send(`${nodeRed().origin}/red${settings.httpAdminRoot}/webhook-trigger/by-header/test`);
+    const { json } = await command(`${nodeRed().origin}/red${settings.httpAdminRoot}/webhook-trigger/by-header/test`);
     json.should.containEql({ outcome: "accepted" });
     await nodeRed().message(json.id);
   });

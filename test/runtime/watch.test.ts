@@ -12,7 +12,7 @@ import { putForward, withClock } from "../harness/clock";
 import { moduleOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { endHeld, guaranteed, storeIn } from "../harness/guaranteed";
-import { send } from "../harness/http";
+import { command, send } from "../harness/http";
 import { NodeRed, type Options, type Received } from "../harness/node-red";
 import { temporaryFolder } from "../harness/package";
 import { serverIsHere, ValkeyServer } from "../harness/valkey";
@@ -307,7 +307,7 @@ describe("a webhook watch", () => {
         return json.id;
       };
       const act = async (what: "pause" | "resume") =>
-        (await send(nodeRed.admin(`/webhook-trigger/shop/${what}`))).status.should.equal(204);
+        (await command(nodeRed.admin(`/webhook-trigger/shop/${what}`))).status.should.equal(204);
       const delivery = await fail();
       const node = { node: "shop", path: "/shop" };
       should(await heard().alert("delivery-failed")).containEql({
@@ -388,13 +388,13 @@ describe("a webhook watch", () => {
       const other = await NodeRed.start({ plugin: moduleOf("hold"), ...options });
       try {
         const both = [heard(), new Heard(() => other)];
-        (await send(other.admin("/webhook-trigger/shop/pause"))).status.should.equal(204);
+        (await command(other.admin("/webhook-trigger/shop/pause"))).status.should.equal(204);
         for (const each of both) await each.alert("paused");
         await server.kill();
         for (const each of both) should((await each.alert("store-down")).reason).match(/cannot be reached$/);
         await server.restart();
         for (const each of both) await each.alert("store-up");
-        (await send(nodeRed.admin("/webhook-trigger/shop/resume"))).status.should.equal(204);
+        (await command(nodeRed.admin("/webhook-trigger/shop/resume"))).status.should.equal(204);
         for (const each of both) await each.alert("resumed");
         const id = (await post("/shop")).json.id;
         const had = await Promise.race([nodeRed.message(id).then(() => nodeRed), other.message(id).then(() => other)]);

@@ -80,7 +80,12 @@ function describeRefusal(node: WebhookNode, { lastRefused }: NodeReport): string
 /** The secret that the sender has sent can be fetched once. */
 async function fetchSecret(node: WebhookNode): Promise<void> {
   try {
-    const { secret } = (await $.post(`webhook-trigger/${node.id}/secret`)) as { secret: string };
+    const { secret } = (await $.ajax({
+      type: "POST",
+      url: `webhook-trigger/${node.id}/secret`,
+      contentType: "application/json",
+      data: "{}",
+    })) as { secret: string };
     enterCredential("secret", secret);
     input("arm").filter(":checkbox").prop("checked", false).trigger("change");
     input("secret").trigger("focus");

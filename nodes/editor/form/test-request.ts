@@ -24,7 +24,8 @@ export function prepareTestRequest(node: WebhookNode): void {
     void $.ajax({
       type: "POST",
       url: `webhook-trigger/${node.id}/test`,
-      ...(body && { contentType: "application/json", data: JSON.stringify({ delivery: body.delivery }) }),
+      contentType: "application/json",
+      data: JSON.stringify(body ? { delivery: body.delivery } : {}),
       success: (result: TestResult) => {
         const isGood = result.outcome === "accepted" || result.outcome === "answered";
         const hasStarted = isGood || result.outcome === "unanswered";
