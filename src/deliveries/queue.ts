@@ -6,8 +6,10 @@ import type { Delivery, Pause, State, StoredDelivery } from "./delivery";
 /** How often a node with an open circuit breaker is tried, in ms. */
 export const breakerIntervalMs = 60_000;
 
-/** How many attempts of a node run at once in a process without a limit of concurrency: their bodies are in memory. */
+/** How many attempts of a node run at once in a process without a limit of concurrency. */
 export const maxRunning = 1000;
+/** The bodies of running attempts, over all nodes of a process; one attempt always runs. */
+export const maxRunningBytes = 64 * 1024 * 1024;
 /** How long finished deliveries are kept, in ms. */
 export const maxAge = 7 * 24 * 3_600_000;
 /** How many bytes all deliveries may take. */

@@ -16,6 +16,7 @@ import {
   maxAge,
   maxBytes,
   maxRunning,
+  maxRunningBytes,
   type Position,
   type Query,
   type Removal,
@@ -57,6 +58,7 @@ const defaults = {
   tidyInterval: 60_000,
   maxAge,
   maxBytes,
+  maxRunningBytes,
 };
 
 export interface BullOptions extends ConnectionSettings, Partial<typeof defaults> {
@@ -114,6 +116,9 @@ export class BullQueue implements DeliveryQueue {
   /** Deliveries on their way to the server. */
   readonly #adding = new Map<string, Promise<unknown>>();
   readonly #running = new Map<string, Running>();
+  /** The bytes of the bodies that attempts of this process have in memory, and what waits for others to end. */
+  #runningBytes = 0;
+  readonly #roomAwaited: (() => void)[] = [];
   readonly #timers: NodeJS.Timeout[] = [];
   /** Missing until they were read. */
   #pauses: Map<string, Pause> | undefined;
@@ -150,6 +155,7 @@ export class BullQueue implements DeliveryQueue {
     this.#every(pollInterval, async () => this.#poll());
     this.#every(renewInterval, async () => this.duplicates.renew());
     this.#every(tidyInterval, async () => this.#index.tidy());
+    this.#every(tidyInterval, async () => this.#finishRemovals());
     this.#every(clockInterval, async () => this.#server.readClock());
     await this.#server.start();
     await this.#index.tidy();
@@ -173,10 +179,10 @@ export class BullQueue implements DeliveryQueue {
     await adding.finally(() => this.#adding.delete(delivery.id));
   }
 
-  async addStarted(given: Delivery, body: Buffer, timeoutMs: number): Promise<void> {
+  async addStarted(given: Delivery, body: Buffer, timeoutMs: number, key?: Candidate): Promise<void> {
     const delivery: Delivery = { ...given, state: "running", attempt: Math.max(given.attempt, 1) };
     // The time of the reply, and of storing its end.
-    await this.#add(delivery, body, [{ at: this.#server.now }], timeoutMs + this.#options.lockDuration);
+    await this.#add(delivery, body, [{ at: this.#server.now }], timeoutMs + this.#options.lockDuration, key);
     this.#begin(delivery.id, this.#line(delivery.node));
   }
 
@@ -259,21 +265,36 @@ export class BullQueue implements DeliveryQueue {
     let removed = 0;
     for (let before: Position | undefined; ;) {
       const found = await this.#index.list({ node, state, before, limit: removalStep });
-      for (const delivery of found) if ((await this.#remove(delivery)) === "removed") removed++;
+      const removals = await Promise.all(found.map(async (delivery) => this.#remove(delivery)));
+      removed += removals.filter((removal) => removal === "removed").length;
       if (found.length < removalStep) return removed;
       before = found.at(-1);
     }
   }
 
-  /** Its job goes first; one that an instance has just taken runs. */
+  /** Its job goes first: one that an instance has just taken runs. What a crash leaves of it is removed later. */
   async #remove(delivery: Delivery): Promise<Removal> {
     const { id, node, state } = delivery;
     if (state === "running") return "running";
-    const isWaiting = unfinished.includes(state);
-    if (isWaiting && (await this.#command(this.#queue(this.#line(node)).remove(id))) === 0) return "running";
-    await this.#index.drop([delivery], Infinity);
+    if (unfinished.includes(state)) {
+      await this.#server.ask((redis) => redis.hset(this.#key("removing"), id, node));
+      if ((await this.#command(this.#queue(this.#line(node)).remove(id))) === 0) {
+        await this.#server.ask((redis) => redis.hdel(this.#key("removing"), id));
+        return "running";
+      }
+    }
+    const dropped = await this.#index.drop([delivery], Infinity);
+    await this.#server.ask((redis) => redis.hdel(this.#key("removing"), id));
     this.#events?.changed(node);
-    return "removed";
+    return dropped > 0 ? "removed" : "unknown";
+  }
+
+  /** What an instance was removing when it ended. */
+  async #finishRemovals(): Promise<void> {
+    const ids = await this.#server.ask((redis) => redis.hkeys(this.#key("removing")));
+    for (const id of ids) {
+      if ((await this.remove(id)) === "unknown") await this.#server.ask((redis) => redis.hdel(this.#key("removing"), id)); // prettier-ignore
+    }
   }
 
   #key(name: string): string {
@@ -303,7 +324,7 @@ export class BullQueue implements DeliveryQueue {
   ): Promise<void> {
     await this.#server.known();
     const keep = (multi: ChainableCommander) => {
-      if (key) this.duplicates.keep(multi, key);
+      if (key) this.duplicates.keep(multi, key, delay === 0 ? undefined : delay);
     };
     if (delay === undefined) {
       await this.#index.add(delivery, body, attempts, keep);
@@ -391,7 +412,9 @@ export class BullQueue implements DeliveryQueue {
     const own = this.#running.get(id);
     // Its lock was lost: the server was away, or this process was busy.
     if (own) own.token = token;
-    const place = await (own ? own.written.then((after) => this.#findPlace(after)) : this.#attempt(line, id, token));
+    const place = await (own
+      ? own.written.then((after) => this.#findPlace(after))
+      : this.#attemptInRoom(line, job, token));
     if (place === "nowhere") return;
     if (place === "queue") {
       await job.moveToWait(token);
@@ -405,6 +428,20 @@ export class BullQueue implements DeliveryQueue {
   #findPlace({ state, nextAt = 0 }: Delivery): Place {
     if (state === "retrying") return { afterMs: Math.max(nextAt - this.#server.now, 0) };
     return state === "queued" ? "queue" : "nowhere";
+  }
+
+  /** An attempt whose body is too much beside those of others waits; one always runs. */
+  async #attemptInRoom(line: Line, { id = "", data: { bytes = 0 } }: Job<JobData>, token: string): Promise<Place> {
+    while (this.#runningBytes > 0 && this.#runningBytes + bytes > this.#options.maxRunningBytes) {
+      await new Promise<void>((resolve) => this.#roomAwaited.push(resolve));
+    }
+    this.#runningBytes += bytes;
+    try {
+      return await this.#attempt(line, id, token);
+    } finally {
+      this.#runningBytes -= bytes;
+      for (const goOn of this.#roomAwaited.splice(0)) goOn();
+    }
   }
 
   /** Starts the flow, if it is time and may start. @returns where its job belongs afterwards */

@@ -29,6 +29,24 @@ const probeBytes = 64 * 1024;
 const dropTime = 10_000;
 
 /**
+ * Drops a delivery and all that belongs to it, unless it runs or another call was faster. KEYS: its hash. ARGV: root, id.
+ */
+const dropOne = `
+local text, bytes = unpack(redis.call("HMGET", KEYS[1], "delivery", "bytes"))
+if not text then return 0 end
+local root, id = ARGV[1], ARGV[2]
+local delivery = cjson.decode(text)
+local node, state = delivery.node, delivery.state
+if state == "running" then return 0 end
+redis.call("DEL", KEYS[1])
+for _, set in ipairs({ "all", "of:" .. node, "in:" .. state, "in:" .. state .. ":" .. node }) do
+  redis.call("ZREM", root .. ":" .. set, id)
+end
+redis.call("ZREM", root .. ":waits", id .. " " .. node)
+redis.call("DECRBY", root .. ":bytes", bytes or 0)
+return 1`;
+
+/**
  * Below the root:
  *
  *   delivery:<id>                            a hash: `delivery`, `reply` and `attempts` as JSON, `body`, `bytes`
@@ -247,18 +265,14 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
       for (const { id } of deliveries) multi.hget(this.#key("delivery", id), "bytes");
     });
     let freed = 0;
-    let dropped = 0;
-    await this.#server.transact((multi) => {
-      for (const delivery of deliveries) {
+    const dropped = await this.#server.transact((multi) => {
+      for (const [index, { id }] of deliveries.entries()) {
         if (freed >= wanted) break;
-        const { id, node } = delivery;
-        this.#displace(multi, delivery);
-        multi.zrem(this.#key("all"), id).zrem(this.#key("of", node), id).del(this.#key("delivery", id));
-        freed += Number(sizes[dropped++]);
+        multi.eval(dropOne, 1, this.#key("delivery", id), this.#root, id);
+        freed += Number(sizes[index]);
       }
-      multi.decrby(this.#key("bytes"), freed);
     });
-    return dropped;
+    return dropped.filter((isDropped) => isDropped === 1).length;
   }
 }
 

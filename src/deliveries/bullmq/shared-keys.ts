@@ -4,7 +4,7 @@ import type { ChainableCommander } from "ioredis";
 import { randomUUID } from "node:crypto";
 import { scheduler } from "node:timers/promises";
 import { MemoryRateCounter, type RateCounter, type RequestCount, windowMs } from "../../auth/limits";
-import { maxAnswerBytes } from "../duplicates";
+import { maxAnswerBytes, maxAnswersBytes, maxKeys } from "../duplicates";
 import type { Candidate, Duplicates, FirstAnswer, Found, Reservation, ReservationEnd } from "../queue";
 import type { Server } from "./server";
 
@@ -19,6 +19,8 @@ interface KeyEntry {
   readonly id: string;
   readonly token: string;
   readonly isSettled?: true;
+  /** Until then its flow may reply, by the server's clock; after a crash it does not. */
+  readonly openUntil?: number;
   /** Its body in base64. */
   readonly answer?: Omit<FirstAnswer, "body"> & { readonly body: string | undefined };
 }
@@ -26,13 +28,74 @@ interface KeyEntry {
 /** Of this instance. */
 interface OwnReservation {
   readonly key: string;
+  readonly token: string;
   readonly ended: Promise<ReservationEnd>;
   isOpen: boolean;
+  /** Whether the key is kept already. */
+  isKept: boolean;
+}
+
+/**
+ * Keeps a key, and drops what is too much: expired keys first, then those that expire first, and of replies the bodies.
+ * KEYS: the key, keys, replies, sizes. ARGV: entry, time to keep in ms, bytes of the reply, most keys, most bytes.
+ */
+const keepKey = `
+local key, keys, replies, sizes = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local function forgetReply(of)
+  local bytes = redis.call("HGET", sizes, of)
+  if not bytes then return end
+  redis.call("HINCRBY", sizes, "", -bytes)
+  redis.call("HDEL", sizes, of)
+  redis.call("ZREM", replies, of)
+end
+local function forget(of)
+  forgetReply(of)
+  redis.call("ZREM", keys, of)
+  redis.call("DEL", of)
+end
+local time = redis.call("TIME")
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+forgetReply(key)
+redis.call("SET", key, ARGV[1], "PX", ARGV[2])
+redis.call("ZADD", keys, now + ARGV[2], key)
+if tonumber(ARGV[3]) > 0 then
+  redis.call("ZADD", replies, now + ARGV[2], key)
+  redis.call("HSET", sizes, key, ARGV[3])
+  redis.call("HINCRBY", sizes, "", ARGV[3])
+end
+for _, old in ipairs(redis.call("ZRANGEBYSCORE", keys, "-inf", "(" .. now, "LIMIT", 0, 10)) do
+  -- It may have been reserved anew.
+  forgetReply(old)
+  redis.call("ZREM", keys, old)
+end
+while redis.call("ZCARD", keys) > tonumber(ARGV[4]) do forget(redis.call("ZRANGE", keys, 0, 0)[1]) end
+while tonumber(redis.call("HGET", sizes, "") or 0) > tonumber(ARGV[5]) do
+  local old = redis.call("ZRANGE", replies, 0, 0)[1]
+  forgetReply(old)
+  local text, left = redis.call("GET", old), redis.call("PTTL", old)
+  if text and left > 0 then
+    local entry = cjson.decode(text)
+    if entry.answer then entry.answer.body = nil end
+    redis.call("SET", old, cjson.encode(entry), "PX", left)
+  end
+end`;
+
+/** What is kept over all endpoints. */
+interface KeyBounds {
+  readonly keys: number;
+  /** Of replies, in base64. */
+  readonly bytes: number;
 }
 
 /**
  * Duplicates that wait at another instance do not get a body that is too long to be stored, and no reply of a failure:
  * one of them starts the flow then.
+ *
+ * Below the root:
+ *
+ *   duplicate:<endpoint> <key>   an entry
+ *   keys, replies                sorted sets of the names of kept entries, and of those with a reply, by their ends
+ *   reply-bytes                  a hash: the bytes of each of those replies, and of all under an empty name
  */
 export class SharedDuplicates implements Duplicates {
   readonly #server: Server;
@@ -42,9 +105,12 @@ export class SharedDuplicates implements Duplicates {
   /** The outcomes of other instances' deliveries that duplicates wait for, by token. */
   readonly #awaited = new Map<string, Promise<ReservationEnd>>();
 
-  constructor(server: Server, root: string) {
+  readonly #bounds: KeyBounds;
+
+  constructor(server: Server, root: string, bounds: KeyBounds = { keys: maxKeys, bytes: maxAnswersBytes }) {
     this.#server = server;
     this.#root = root;
+    this.#bounds = bounds;
   }
 
   async reserve(candidate: Candidate): Promise<Found> {
@@ -57,14 +123,30 @@ export class SharedDuplicates implements Duplicates {
       if (isFirst) return this.#reservation(key, own, candidate);
       // It may have expired between the two commands.
       const other = parse(known as string | null);
-      if (other) return { isFirst: false, id: other.id, outcome: readOutcome(other) ?? this.#wait(key, other.token) };
+      if (other)
+        return { isFirst: false, id: other.id, outcome: this.#readOutcome(other) ?? this.#wait(key, other.token) };
     }
   }
 
-  /** The key of a delivery that is stored in the same transaction. */
-  keep(multi: ChainableCommander, candidate: Candidate): void {
-    const entry: KeyEntry = { id: candidate.id, token: randomUUID(), isSettled: true };
-    multi.set(this.#place(candidate), JSON.stringify(entry), "PX", Math.max(Math.ceil(candidate.keptFor), 1));
+  /**
+   * The key of a delivery that is stored in the same transaction.
+   *
+   * @param replyMs how long its flow may take to reply; missing where the node replies
+   */
+  keep(multi: ChainableCommander, candidate: Candidate, replyMs?: number): void {
+    const key = this.#place(candidate);
+    const own = [...this.#own.values()].find((each) => each.key === key);
+    if (own) own.isKept = true;
+    const isOpen = replyMs === undefined ? {} : { openUntil: this.#server.now + replyMs };
+    this.#keep(multi, candidate, { id: candidate.id, token: own?.token ?? randomUUID(), isSettled: true, ...isOpen });
+  }
+
+  #keep(multi: ChainableCommander, candidate: Candidate, entry: KeyEntry): void {
+    const names = ["keys", "replies", "reply-bytes"].map((name) => `${this.#root}:${name}`);
+    const keptFor = Math.max(Math.ceil(candidate.keptFor), 1);
+    const bytes = entry.answer?.body?.length ?? 0;
+    const { keys, bytes: maxReplyBytes } = this.#bounds;
+    multi.eval(keepKey, 4, this.#place(candidate), ...names, JSON.stringify(entry), keptFor, bytes, keys, maxReplyBytes); // prettier-ignore
   }
 
   #place({ endpoint, key }: Candidate): string {
@@ -75,7 +157,7 @@ export class SharedDuplicates implements Duplicates {
   #reservation(key: string, own: KeyEntry, candidate: Candidate): Reservation {
     let tell: (outcome: ReservationEnd) => void = () => undefined;
     const ended = new Promise<ReservationEnd>((resolve) => (tell = resolve));
-    const reservation = { key, ended, isOpen: true };
+    const reservation = { key, token: own.token, ended, isOpen: true, isKept: false };
     this.#own.set(own.token, reservation);
     const end = async (outcome: ReservationEnd) => {
       if (!reservation.isOpen) return;
@@ -85,11 +167,12 @@ export class SharedDuplicates implements Duplicates {
         const known = parse(await this.#server.ask((redis) => redis.get(key)));
         // The server was away so long that another instance has the key.
         if (known && known.token !== own.token) return;
+        // It was kept with its delivery.
+        if (known?.isSettled && known.openUntil === undefined && outcome !== "released" && !outcome.answer) return;
         const isFree = outcome === "released" || (outcome.answer && outcome.answer.status >= 500);
-        const text = isFree ? "" : JSON.stringify(settle(own, outcome.answer));
         await this.#server.transact((multi) => {
-          if (isFree) multi.del(key);
-          else multi.set(key, text, "PX", Math.max(Math.ceil(candidate.keptFor), 1));
+          if (isFree) multi.del(key).zrem(`${this.#root}:keys`, key);
+          else this.#keep(multi, candidate, settle(own, outcome.answer));
         });
       };
       await this.#server.persist(write).catch(() => undefined);
@@ -120,14 +203,21 @@ export class SharedDuplicates implements Duplicates {
       const text = await this.#server.ask((redis) => redis.get(key)).catch(() => undefined);
       const known = text === undefined ? undefined : parse(text);
       if (text !== undefined && known?.token !== token) break;
-      const outcome = known && readOutcome(known);
+      const outcome = known && this.#readOutcome(known);
       if (outcome) return outcome;
     }
     return "released";
   }
 
+  /** @returns nothing where it is not settled */
+  #readOutcome({ isSettled, openUntil = 0, answer }: KeyEntry): ReservationEnd | undefined {
+    if (!isSettled || openUntil > this.#server.now) return undefined;
+    const body = answer?.body === undefined ? undefined : Buffer.from(answer.body, "base64");
+    return { answer: answer && { ...answer, body } };
+  }
+
   async renew(): Promise<void> {
-    const open = [...this.#own.values()].filter(({ isOpen }) => isOpen);
+    const open = [...this.#own.values()].filter(({ isOpen, isKept }) => isOpen && !isKept);
     if (open.length === 0) return;
     await this.#server.transact((multi) => {
       for (const { key } of open) multi.pexpire(key, reservedFor);
@@ -143,13 +233,6 @@ function settle(own: KeyEntry, answer: FirstAnswer | undefined): KeyEntry {
   if (!answer) return { ...own, isSettled: true };
   const body = answer.body && answer.body.length <= maxAnswerBytes ? answer.body.toString("base64") : undefined;
   return { ...own, isSettled: true, answer: { ...answer, body } };
-}
-
-/** @returns nothing where it is not settled */
-function readOutcome({ isSettled, answer }: KeyEntry): ReservationEnd | undefined {
-  if (!isSettled) return undefined;
-  const body = answer?.body === undefined ? undefined : Buffer.from(answer.body, "base64");
-  return { answer: answer && { ...answer, body } };
 }
 
 /**

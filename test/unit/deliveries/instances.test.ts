@@ -1,7 +1,10 @@
 // Several instances on one server: what they count, pace and clean up together.
 import { scheduler } from "node:timers/promises";
 import { Queue, QueueBase } from "bullmq";
+import { Redis } from "ioredis";
 import should from "should";
+import { Server } from "../../../src/deliveries/bullmq/server";
+import { SharedDuplicates } from "../../../src/deliveries/bullmq/shared-keys";
 import { type BullOptions, BullQueue } from "../../../src/deliveries/bullmq/bull-queue";
 import type { StoredDelivery } from "../../../src/deliveries/delivery";
 import { type AttemptResult, StoreError } from "../../../src/deliveries/queue";
@@ -16,12 +19,17 @@ if (serverIsHere || process.env.REDIS_REQUIRED) describe("instances with one ser
 
 function testInstances(): void {
   let server: ValkeyServer;
+  let client: Redis;
   let queues: Queues;
   let namespaces = 0;
   before(async () => {
     server = await ValkeyServer.start();
+    client = new Redis(server.url());
   });
-  after(async () => server.stop());
+  after(async () => {
+    client.disconnect();
+    await server.stop();
+  });
   beforeEach(() => {
     queues = new Queues();
     namespaces++;
@@ -29,6 +37,10 @@ function testInstances(): void {
   afterEach(async () => queues.clear());
   const open = async (options: Partial<BullOptions> = {}) =>
     queues.open(new BullQueue({ url: server.url(), namespace: `n${namespaces}`, ...fastTiming, lockDuration: 6000, ...options })); // prettier-ignore
+  const root = () => `{webhook-trigger:n${namespaces}}`;
+  const ask = async (command: string, ...args: string[]): Promise<string | number> => (await client.call(command, ...args)) as string | number; // prettier-ignore
+  const listKeys = async () => (await client.keys(`${root()}*`)).sort();
+  const timeLeft = async (name: string) => client.pttl(`${root()}:${name}`);
   const openThree = async (options?: Partial<BullOptions>) => Promise.all([open(options), open(options), open(options)]); // prettier-ignore
 
   describe("have one circuit breaker, and", () => {
@@ -245,6 +257,129 @@ function testInstances(): void {
       await queue.add(delivered("1"), body);
       await until(() => flow.ends.length === 1, "the flow");
       queues.told.warnings.should.eql(["unknownClient"]);
+    });
+  });
+
+  describe("keep duplicate keys, and", () => {
+    const candidate = { endpoint: "n", key: "k", id: "1", keptFor: 60_000 };
+    const reserve = async (queue: BullQueue, key: string, id = "1") => queue.duplicates.reserve({ ...candidate, key, id }); // prettier-ignore
+    const reserveFirst = async (queue: BullQueue, key: string) => {
+      const found = await reserve(queue, key);
+      if (!found.isFirst) throw new Error(`${key} is taken`);
+      return found;
+    };
+
+    it("know a delivery as soon as it is stored, and for as long as keys are kept", async () => {
+      const [queue, other] = [await open(), await open()];
+      const { candidate: own } = await reserveFirst(queue, "k");
+      await queue.add(delivered("1"), body, own);
+      // What is only reserved is kept for 20 s after the end of its instance.
+      await queue.duplicates.renew();
+      await queues.close(queue);
+      (await reserve(other, "k", "2")).should.match({ isFirst: false, id: "1", outcome: { answer: undefined } });
+      (await timeLeft("duplicate:n k")).should.be.above(30_000);
+    });
+
+    it("wait for the reply of a flow, and know its delivery also where its instance has ended before", async () => {
+      const [queue, other] = [await open({ lockDuration: 1500 }), await open()];
+      const add = async (id: string) => {
+        const reservation = await reserveFirst(queue, id);
+        await queue.addStarted(delivered(id, { state: "running", attempt: 1 }), body, 100, reservation.candidate);
+        return reservation;
+      };
+      const reservation = await add("k1");
+      const waiting = reserve(other, "k1", "2");
+      const answer = { status: 201, fields: {}, body: Buffer.from("done") };
+      await reservation.settle(answer);
+      const found = await waiting;
+      should(found.isFirst ? undefined : await found.outcome).eql({ answer });
+      await add("k2");
+      const again = await reserve(other, "k2", "2");
+      await queues.close(queue);
+      should(again.isFirst ? undefined : await again.outcome).eql({ answer: undefined });
+    });
+
+    it("drop replies and then keys that expire first, when there are too many", async () => {
+      const connection = new Server({ url: server.url() }, 5000, () => undefined, () => Promise.resolve()); // prettier-ignore
+      await connection.start();
+      const own = new SharedDuplicates(connection, `{bounded${namespaces}}`, { keys: 5, bytes: 100 });
+      const settle = async (key: string, length: number) => {
+        const found = await own.reserve({ ...candidate, key, keptFor: 60_000 + Number(key) });
+        if (found.isFirst) await found.settle({ status: 200, fields: {}, body: Buffer.alloc(length, "x") });
+      };
+      const read = async (key: string) => {
+        const found = await own.reserve({ ...candidate, key, id: "other" });
+        if (found.isFirst) await found.release();
+        const outcome = found.isFirst ? "free" : await found.outcome;
+        return typeof outcome === "string" ? outcome : (outcome.answer?.body?.length ?? "without its body");
+      };
+      // 40 bytes each in base64.
+      for (const key of ["1", "2", "3"]) await settle(key, 30);
+      for (const key of ["4", "5", "6", "7"]) await settle(key, 0);
+      const kept = [];
+      for (const key of ["1", "2", "3", "4", "7"]) kept.push(await read(key));
+      kept.should.eql(["free", "free", 30, 0, 0]);
+      await settle("8", 60);
+      (await read("3")).should.equal("free");
+      await settle("9", 60);
+      [await read("8"), await read("9")].should.eql(["without its body", 60]);
+      await connection.close();
+    });
+  });
+
+  it("have no more bodies in memory than there is room for, and one in any case", async () => {
+    const queue = await open({ maxRunningBytes: 100 });
+    const running = { bytes: 0, most: 0, mostBytes: 0 };
+    let flows = 0;
+    const work = async ({ body: { length } }: StoredDelivery) => {
+      running.bytes += length;
+      running.most = Math.max(running.most, ++flows);
+      running.mostBytes = Math.max(running.mostBytes, running.bytes);
+      await scheduler.wait(20);
+      running.bytes -= length;
+      flows--;
+      return succeeded();
+    };
+    for (let id = 0; id < 10; id++) await queue.add(delivered(`${id}`), Buffer.alloc(id === 5 ? 150 : 40));
+    const flow = new TestFlow(work);
+    queue.process("n", flow);
+    await until(() => flow.ends.length === 10, "all");
+    running.should.eql({ bytes: 0, most: 2, mostBytes: 150 });
+  });
+
+  describe("remove what a user removes, and", () => {
+    it("nothing is left of it on the server, whatever waits for what", async () => {
+      const queue = await open();
+      const keysBefore = await listKeys();
+      const flow = new TestFlow(() => failed(), { backoffFirst: 100_000, backoffLongest: 100_000 });
+      const close = queue.process("n", flow);
+      await queue.add(delivered("retrying"), body);
+      await until(() => flow.ends.length === 1, "a failure");
+      close();
+      await queue.pause("m");
+      await queue.add(delivered("paused", { node: "m" }), body);
+      for (const state of ["queued", "failed", "refused"] as const) await queue.add(delivered(state, { state, node: "gone" }), body); // prettier-ignore
+      (await queue.removeAll({ node: "gone" })).should.equal(3);
+      (await queue.removeAll({ state: "retrying" })).should.equal(1);
+      (await queue.remove("paused")).should.equal("removed");
+      (await queue.remove("paused")).should.equal("unknown");
+      const left = (await listKeys()).filter((key) => !keysBefore.includes(key));
+      // What BullMQ notes of a queue.
+      left.filter((key) => !/:bull:\w+:(?:meta|id|events|marker|stalled-check|limiter)$/.test(key) && key !== `${root()}:dropping`).should.eql([`${root()}:bytes`, `${root()}:pauses`]); // prettier-ignore
+      (await ask("get", `${root()}:bytes`)).should.equal("0");
+    });
+
+    it("remove what an instance was about to remove when it ended", async () => {
+      const queue = await open();
+      await queue.add(delivered("1"), body);
+      await queue.add(delivered("2"), body);
+      await ask("hset", `${root()}:removing`, "1", "n");
+      await ask("del", `${root()}:bull:n:1`);
+      await ask("lrem", `${root()}:bull:n:wait`, "1", "1");
+      await ask("hset", `${root()}:removing`, "gone", "n");
+      await until(async () => (await queue.find("1")) === undefined, "the removal");
+      await until(async () => (await ask("hlen", `${root()}:removing`)) === 0, "the end");
+      (await queue.counts("n")).should.eql({ queued: 1 });
     });
   });
 }
