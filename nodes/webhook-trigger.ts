@@ -28,7 +28,7 @@ import { ConfiguredPaths, EndpointRegistry } from "../src/flow/endpoints";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
 import type { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
-import { trustsEveryProxy } from "../src/http/express";
+import { trustsEveryProxy } from "../src/http/host-internals";
 import { HttpFront } from "../src/http/front";
 import { MissedRequests } from "../src/http/missed-requests";
 import { setBodyMemory } from "../src/request/memory";

@@ -4,7 +4,7 @@ import type { Node, NodeAPI } from "node-red";
 import type { Breach } from "../config/fields";
 import type { Endpoint } from "../flow/endpoint";
 import { Outcomes } from "../flow/outcomes";
-import { trustsEveryProxy } from "../http/express";
+import { trustsEveryProxy } from "../http/host-internals";
 import { Alerts } from "./alerts";
 import { Expiry } from "./expiry";
 import { Inactivity, type StoredDeliveries } from "./inactivity";

@@ -4,7 +4,7 @@ import type { Express, RequestHandler } from "express";
 import { isPattern } from "../config/fields";
 import { getParent, type HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
-import { getLayers, getMountPath, type Layer, matches } from "./express";
+import { getLayers, getMountPath, type Layer, layerNames, matches } from "./host-internals";
 
 export interface Apps {
   /** `RED.httpNode`, and the app that contains it. */
@@ -31,9 +31,8 @@ interface LayersInFront {
   readonly adminCors: RequestHandler | undefined;
 }
 
-const ofExpress = ["query", "expressInit"];
-const ofAdmin = [...ofExpress, "corsMiddleware", "jsonParser", "urlencodedParser"];
-const mount = "mounted_app";
+const { ofExpress, mount } = layerNames;
+const ofAdmin = [...ofExpress, layerNames.cors, layerNames.json, layerNames.form];
 
 /**
  * Decides by the names and the number of the layers that match an endpoint's path: middleware of others has another
@@ -95,7 +94,7 @@ export class DirectRule {
       isPlain:
         (!isAdminInFront || isAdminPlain) &&
         before.filter(({ name }) => name === mount).length === apps.length &&
-        isPlain(before.slice(0, last + 1), ["rawBodyCapture", ...ofExpress, ...apps]) &&
+        isPlain(before.slice(0, last + 1), [layerNames.rawBody, ...ofExpress, ...apps]) &&
         this.#isPlainAmongNodes(endpoint, method) &&
         [root, nodes].every((app) => app?.get("query parser") === "extended") &&
         !httpNodeMiddleware &&
@@ -110,7 +109,7 @@ export class DirectRule {
     const { httpAdminMiddleware, httpAdminCors, requireHttps, adminAuth, disableEditor } = this.#settings;
     const { type: authType } = (adminAuth ?? {}) as { type?: unknown };
     if (httpAdminMiddleware || httpAdminCors || requireHttps || authType === "strategy") return false;
-    const login = authType === "credentials" ? ["initialize"] : [];
+    const login = authType === "credentials" ? [layerNames.login] : [];
     // The editor, the admin API, and the admin routes of nodes.
     const mounts = [...(disableEditor === true ? [] : [mount]), mount, mount];
     const found = this.#find(admin, path);
@@ -135,7 +134,8 @@ export class DirectRule {
     // Other apps may be mounted behind.
     if (mounts !== (this.#findPathInAdmin(fullPath) === undefined ? 1 : 2)) return true;
     const behind = layers.slice(1 + layers.findLastIndex(({ name }) => name === mount));
-    return behind.some(({ name }) => name !== "serveStatic" || /^(?:GET|HEAD)$/.test(method));
+    const answers = (name: string) => name !== layerNames.files || /^(?:GET|HEAD)$/.test(method);
+    return behind.some(({ name }) => name !== layerNames.rawBody && answers(name));
   }
 
   /** Whether the layers of other nodes that match stand behind the endpoint's. */
@@ -152,7 +152,7 @@ export class DirectRule {
   }
 
   #findCors(admin: Express | undefined): RequestHandler | undefined {
-    const layer = getLayers(admin).find(({ name }) => name === "corsMiddleware");
+    const layer = getLayers(admin).find(({ name }) => name === layerNames.cors);
     return layer?.handle as RequestHandler | undefined;
   }
 }

@@ -9,7 +9,15 @@ import { hasCaseOf, readParameters } from "../request/path-patterns";
 import { problems } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
 import type { DirectRule } from "./direct-rule";
-import { getLayers, getRouter, insertLayer, type Layer, matches, removeLayer, runParameterHandlers } from "./express";
+import {
+  getLayers,
+  getRouter,
+  insertLayer,
+  type Layer,
+  matches,
+  removeLayer,
+  runParameterHandlers,
+} from "./host-internals";
 import { handleRequest, refuse, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { type Exchange, isHandshake, type ParsedRequest } from "./receive-request";

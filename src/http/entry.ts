@@ -8,6 +8,7 @@ import { Problem } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";
 import type { DirectRule } from "./direct-rule";
 import { prepareForExpress } from "./express-request";
+import { readMark } from "./host-internals";
 import { handleRequest, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { type Exchange, isHandshake, judgeHead, type ParsedRequest } from "./receive-request";
@@ -68,7 +69,7 @@ function isDirect(exchange: Exchange, endpoint: Endpoint, { rule, isShadowed }: 
   // Only the exact configured path, which cannot be read in two ways.
   if (path !== endpoint.config.path || endpoint.config.reply.by === "flow" || isShadowed(endpoint, path, method))
     return false;
-  if (request._body || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
+  if (request[readMark] || request.readableDidRead || !rule.getFront(endpoint).isPlain) return false;
   if (acceptsMethod(endpoint.config, method)) return true;
   return endpoint.authenticator.methods.includes(method) && isHandshake(exchange, endpoint);
 }

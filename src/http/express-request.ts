@@ -6,6 +6,7 @@ import { isPattern } from "../config/fields";
 import { decodeContentSync } from "../request/body";
 import { decodeBody, unwrap } from "../request/decode";
 import { Problem } from "../request/problem";
+import { readMark } from "./host-internals";
 import { type Exchange, findExchange, type ParsedRequest } from "./receive-request";
 
 /**
@@ -16,7 +17,8 @@ import { type Exchange, findExchange, type ParsedRequest } from "./receive-reque
 export function prepareForExpress(request: ParsedRequest, response: ServerResponse): void {
   if (Object.hasOwn(request, "body")) return;
   for (const name of laterProperties) {
-    if (!Object.hasOwn(request, name)) Reflect.set(request, name, undefined);
+    // Express 5 has a getter of the query.
+    if (!(name in request)) Reflect.set(request, name, undefined);
   }
   Object.defineProperty(request, "body", lazyBody);
   const {
@@ -27,16 +29,17 @@ export function prepareForExpress(request: ParsedRequest, response: ServerRespon
   Object.assign(response, { statusCode, statusMessage, locals });
 }
 
-const laterProperties = ["res", "query", "route", "_body", "rawBody", "secret", "cookies", "signedCookies"];
+const laterProperties = ["res", "query", "route", readMark, "secret", "cookies", "signedCookies"];
 
 /**
- * `req.body` for middleware: parsed on first use, as it may take many times the memory; `{}` where nothing was read,
- * as Node-RED's parsers leave it.
+ * `req.body` for middleware: parsed on first use, as it may take many times the memory. Where nothing was read, it is
+ * `{}` behind Node-RED's parsers and undefined elsewhere, as in front of core's `http in`.
  */
 const lazyBody: PropertyDescriptor & ThisType<ParsedRequest & Request> = {
   get() {
     const exchange = this.res && findExchange(this.res);
-    return exchange && (exchange.body ??= readForMiddleware(this, exchange)).value;
+    if (!exchange || (!exchange.body && !exchange.received && !exchange.isBehindParsers)) return undefined;
+    return (exchange.body ??= readForMiddleware(this, exchange)).value;
   },
   set(value: unknown) {
     const exchange = this.res && findExchange(this.res);

@@ -2,7 +2,7 @@
 
 import type { Express, RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
-import type { IncomingMessage, Server, ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import { getParent, type HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
@@ -10,15 +10,24 @@ import { parseTarget, type Target } from "../request/target";
 import { Dispatcher } from "./dispatcher";
 import { type Apps, DirectRule } from "./direct-rule";
 import { makeEntry } from "./entry";
-import { clientAddress, getLayers, getMountPath, insertLayer, type Layer, matches } from "./express";
+import {
+  canRunParameterHandlers,
+  clientAddress,
+  findParsers,
+  getLayers,
+  getMountPath,
+  hasKnownLayers,
+  insertLayer,
+  type Layer,
+  matches,
+  type MissingInternal,
+  type UpgradingServer,
+} from "./host-internals";
 import type { Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { addHandshakeLayer, addRawBodyLayer, type RawBodyOptions } from "./raw-body";
 import { type Exchange, toExchange, type ParsedRequest } from "./receive-request";
 import { isPattern } from "../config/fields";
-
-/** Node 24.9 or later. */
-type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
 
 interface FrontOptions extends Services {
   readonly missed: MissedRequests;
@@ -63,6 +72,32 @@ export class HttpFront {
     if (root) this.#addEntry(root, common);
     this.#addRawBody();
     this.#declineUpgrades();
+    for (const missing of this.#findMissing()) RED.log.warn(RED._(`internals.${missing}`));
+  }
+
+  /** What of the host's internals is missing. */
+  #findMissing(): MissingInternal[] {
+    const { nodes, root } = this.#apps;
+    const admin = this.#findAdminInFront();
+    const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
+    const mayDecline = major > 24 || (major === 24 && minor >= 9);
+    const { server } = this.#RED as { server?: UpgradingServer | null };
+    const rows: [MissingInternal, boolean][] = [
+      ["holds", root === undefined || !hasKnownLayers(root)],
+      ["order", !hasKnownLayers(nodes)],
+      ["parameters", !canRunParameterHandlers(nodes)],
+      ["parsers", admin !== undefined && findParsers(admin) === -1],
+      ["upgrades", mayDecline && Boolean(server) && typeof server?.shouldUpgradeCallback !== "function"],
+    ];
+    return rows.filter(([, isMissing]) => isMissing).map(([name]) => name);
+  }
+
+  /** The admin app, where its root is a prefix of that of the nodes: its body parsers are in front of them. */
+  #findAdminInFront(): Express | undefined {
+    const { admin, root, nodes } = this.#apps;
+    const adminPath = admin && root && getParent(admin) === root ? getMountPath(admin) : undefined;
+    const nodesPath = getMountPath(nodes) ?? "";
+    return adminPath !== undefined && `${nodesPath}/`.startsWith(`${adminPath}/`) ? admin : undefined;
   }
 
   /** @returns the function that closes the endpoint */
@@ -84,13 +119,10 @@ export class HttpFront {
   }
 
   #addRawBody(): void {
-    const { admin, adminNodes, root } = this.#apps;
-    if (!admin || !root || getParent(admin) !== root) return;
-    const adminPath = getMountPath(admin);
-    const nodesPath = getMountPath(this.#apps.nodes) ?? "";
-    // Only where the admin root is a prefix of the node root.
-    if (adminPath === undefined || !`${nodesPath}/`.startsWith(`${adminPath}/`)) return;
-    const below = nodesPath.slice(adminPath.length);
+    const { adminNodes, nodes } = this.#apps;
+    const admin = this.#findAdminInFront();
+    if (!admin) return;
+    const below = (getMountPath(nodes) ?? "").slice(getMountPath(admin)?.length);
     const pathOf = (path: string) => (path.startsWith(`${below}/`) ? path.slice(below.length) : undefined);
     const options: RawBodyOptions = {
       admin,

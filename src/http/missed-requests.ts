@@ -14,7 +14,7 @@ import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveri
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import type { ConfiguredPaths, EndpointRegistry } from "../flow/endpoints";
 import { getPathKey, parseTarget } from "../request/target";
-import { clientAddress, getMountPath } from "./express";
+import { clientAddress, getMountPath } from "./host-internals";
 
 interface MissedOptions {
   readonly registry: EndpointRegistry;

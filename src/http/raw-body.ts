@@ -4,7 +4,7 @@ import type { Express, Request, RequestHandler } from "express";
 import type { DeployGate } from "../flow/deploy-gate";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { Problem } from "../request/problem";
-import { getLayers, insertLayer, type Layer } from "./express";
+import { findParsers, getLayers, insertLayer, type Layer, layerNames, readMark } from "./host-internals";
 import { isMediaType, prepareForExpress } from "./express-request";
 import { type Exchange, isHandshake, judgeHead, type ParsedRequest, receive, waitForFlows } from "./receive-request";
 import { isPattern } from "../config/fields";
@@ -28,11 +28,7 @@ export interface RawBodyOptions {
  * @returns nothing where there are no such parsers
  */
 export function addRawBodyLayer(options: RawBodyOptions): Layer | undefined {
-  const layers = getLayers(options.admin);
-  // Node-RED's parsers come in this order; the operator's own may precede them.
-  const isParsers = (name: string, index: number) =>
-    name === "jsonParser" && layers[index + 1]?.name === "urlencodedParser";
-  const index = layers.findLastIndex(({ name }, at) => isParsers(name, at));
+  const index = findParsers(options.admin);
   return index === -1 ? undefined : insertLayer(options.admin, makeHandler(options), index);
 }
 
@@ -43,7 +39,7 @@ export function addRawBodyLayer(options: RawBodyOptions): Layer | undefined {
  * @returns nothing where Node-RED has no such layer
  */
 export function addHandshakeLayer({ admin, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): Layer | undefined {
-  const index = getLayers(admin).findIndex(({ name }) => name === "corsMiddleware");
+  const index = getLayers(admin).findIndex(({ name }) => name === layerNames.cors);
   if (index === -1) return undefined;
   const handler: RequestHandler = (request, response, next) => {
     const endpoint = request.method === "OPTIONS" ? find(request) : undefined;
@@ -58,7 +54,7 @@ export function addHandshakeLayer({ admin, find, makeExchange, mayLeaveAdmin }: 
 
 function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyOptions): RequestHandler {
   return (request: ParsedRequest & Request, response, next) => {
-    const endpoint = request._body || request.readableDidRead ? undefined : find(request);
+    const endpoint = request[readMark] || request.readableDidRead ? undefined : find(request);
     if (!endpoint) return next();
     const leave = () => next(mayLeaveAdmin(endpoint) ? "router" : undefined);
     const { method, headers } = request;
@@ -73,9 +69,9 @@ function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyO
     const isRefused = headResult instanceof Problem || "status" in headResult;
     if (isRefused && mayBeOthers) return next();
     prepareForExpress(request, response);
+    exchange.isBehindParsers = true;
     if (isRefused) {
-      // body-parser's mark for a body that was read.
-      request._body = !mayLeaveAdmin(endpoint);
+      request[readMark] = !mayLeaveAdmin(endpoint);
       return leave();
     }
     // The parsers leave other types alone; but a stream that flows already would be lost.
@@ -87,9 +83,9 @@ function makeHandler({ deployGate, find, makeExchange, mayLeaveAdmin }: RawBodyO
       exchange.received = received;
       // It was set before the body was read.
       exchange.body = undefined;
-      request._body = true;
-      const { bytes, verdict } = received;
-      if (bytes && !(verdict instanceof Problem) && "credential" in verdict) request.rawBody = bytes;
+      request[readMark] = true;
+      // As a parser leaves it.
+      if (received.bytes) request.resume();
       void waitForFlows(exchange, deployGate).then(leave);
     }, next);
   };

@@ -11,6 +11,7 @@ import { bodyMemory } from "../request/memory";
 import type { File } from "../request/multipart";
 import { Interference, Problem, problems } from "../request/problem";
 import type { Target } from "../request/target";
+import { readMark } from "./host-internals";
 
 /**
  * The property of a response that holds its exchange. In a WeakMap, both would survive a young-generation collection;
@@ -21,8 +22,7 @@ const ownKey = Symbol("webhook-trigger");
 /** A request with the properties that body parsers add. */
 export type ParsedRequest = IncomingMessage & {
   body?: unknown;
-  /** body-parser's mark for a body that was read. */
-  _body?: boolean;
+  [readMark]?: boolean;
   /** The bytes of the body as sent, where a layer in front has kept them. */
   rawBody?: unknown;
   /** Of a parser of multipart forms. */
@@ -48,7 +48,9 @@ export interface Exchange {
   judged?: { readonly endpoint: Endpoint; readonly result: AuthResult };
   /** The body, if it was read before the request is handled. */
   received?: Received;
-  /** The value of `request.body` where nothing was read. */
+  /** Whether it is where Node-RED's body parsers have been. */
+  isBehindParsers?: boolean;
+  /** The value of `request.body` there, where nothing was read. */
   emptyBody?: object;
   /** The value of `request.body`; with its JSON, if that was read. */
   body?: { readonly value: unknown; readonly json?: string } | undefined;
@@ -196,8 +198,10 @@ function takeFromFront(
   const { rawBody, body: value, files, headers } = request;
   // Read after `request.body`, whose getter may set it.
   const { emptyBody } = exchange;
-  if (Buffer.isBuffer(rawBody)) return { bytes: rawBody, hasBytes: true };
-  if (!request._body && !request.readableDidRead) return undefined;
+  // After a deploy, another endpoint gets what was read for the one before.
+  const own = exchange.received?.bytes ?? rawBody;
+  if (Buffer.isBuffer(own)) return { bytes: own, hasBytes: true };
+  if (!request[readMark] && !request.readableDidRead) return undefined;
   // Some parsers fill the object that they find.
   const isEmpty = value === undefined || (value === emptyBody && Object.keys(emptyBody).length === 0);
   if (isEmpty && !Array.isArray(files)) throw new Interference("bodyRead");

@@ -18,12 +18,14 @@ interface Outcome {
   /** Missing where no answer came. */
   status?: number | undefined;
   body?: string | undefined;
+  /** What guards in front saw of the request, where they show it. */
+  seen?: string | undefined;
   /** The message that it made, if it did. */
   message?: { payload: unknown } | undefined;
 }
 
 /** What all code of a row may use. */
-const prelude = `const { express, isEvil, refuse, guard, guardBody, verify, pass, named, byPath, onChange } = ${exportsOf("guards")};`;
+const prelude = `const { express, isEvil, refuse, guard, guardBody, verify, pass, named, see, byPath, onChange } = ${exportsOf("guards")};`;
 
 /** What the code of a host application may use beside `app`, `server`, `settings` and `RED`. */
 const hostPrelude = `${prelude} const { hook, mountAdmin, mountNodes, mount, listen, onceStarted } = ${exportsOf("host-tools")}({ app, server, settings, RED });`;
@@ -117,7 +119,8 @@ async function outcomesOf(nodeRed: NodeRed, layout: Layout, all: Request[]): Pro
   await nodeRed.measure();
   return sent.map(({ call, reply }) => {
     const message = nodeRed.messages.find(({ req }) => req.call === call);
-    return { status: reply?.status, body: reply?.body, message };
+    const seen = reply?.headers["x-seen"];
+    return { status: reply?.status, body: reply?.body, seen: seen === undefined ? undefined : String(seen), message };
   });
 }
 
@@ -212,10 +215,26 @@ function differenceOf(target: Target, accepted: boolean, their: Outcome, our: Ou
   }
   // Where nothing guards, percent-encoded characters are read as the contract says.
   if (plain && !accepted && our.message && name.includes("%")) return [];
+  const seen = accepted ? compareViews(their.seen, our.seen) : [];
+  if (seen.length > 0) return seen.map((view) => `${name}: ${view}`);
   const difference = [`${name}: http in ${describeOutcome(their)}, the webhook trigger ${describeOutcome(our)}`];
   if (accepted !== (our.message !== undefined)) return difference;
   if (our.status !== (target.ours ?? their.status)) return difference;
   return isDeepStrictEqual(their.message?.payload, our.message?.payload) ? [] : difference;
+}
+
+/** What guards saw otherwise in front of the webhook trigger than in front of http in. */
+function compareViews(their = "{}", our = "{}"): string[] {
+  const [theirs, ours] = [their, our].map((json) => JSON.parse(json) as Record<string, Record<string, unknown>>);
+  return Object.keys({ ...theirs, ...ours }).flatMap((place) => {
+    const [one, other] = [theirs?.[place] ?? {}, ours?.[place] ?? {}];
+    return Object.keys({ ...one, ...other })
+      .filter((name) => !isDeepStrictEqual(one[name], other[name]))
+      .map(
+        (name) =>
+          `the guard "${place}" saw ${name} as ${JSON.stringify(one[name])}, now ${JSON.stringify(other[name])}`,
+      );
+  });
 }
 
 function disturbanceOf(bystander: Bystander, their: Outcome, our: Outcome, none: Outcome): string[] {

@@ -421,6 +421,18 @@ const bystanderRows: Row[] = [
   { name: "a route of another node at the same path for another method, and a router below", plugin: 'const echo = [express.json(), (request, response) => response.send(request.body)]; RED.httpNode.put("/hook", ...echo); RED.httpNode.use("/hook/below", ...echo);', targets: [{ accepted: true }], bystanders: [{ method: "PUT", status: 200, says: '{"a":1}' }, { target: "{root}/hook/below", status: 200, says: '{"a":1}' }] },
 ]; // prettier-ignore
 
+/** What guards see of a request, in front of Node-RED, in its admin app, among its nodes and in the route itself. */
+const seenRows: Row[] = [
+  { name: "guards that look at requests in each place", roots: ["equal", "separate", "nested"], settings: 'httpAdminMiddleware: see("admin"), httpNodeMiddleware: see("middleware")', plugin: 'RED.httpNode.use(see("nodes"));', host: 'app.use(see("front")); mountAdmin(); app.use(see("between")); mountNodes();', targets: [
+    { accepted: true },
+    { target: "{root}/hook?a=1&b[c]=2", accepted: true },
+    { headers: form, body: "a=1&b=2", accepted: true },
+    { headers: text, body: "hello", accepted: true },
+    { headers: binary, body: "hello", accepted: true },
+    { headers: text, body: "", accepted: true },
+  ] },
+]; // prettier-ignore
+
 /** Guards of nodes, each at the path of an endpoint: when the first node is made, as the flows start, and at a command. */
 const guardNode = `
   const at = new Set();
@@ -456,4 +468,4 @@ const lateRows: Row[] = [
   { name: "guards of nodes, and a deploy", ...ofNodes, then: ["change", "redeploy"], targets: [0, 1, 2, 3].flatMap((index) => evilAt(index, `guard ${index}`, false)) },
 ]; // prettier-ignore
 
-export const rows: Row[] = [...settingRows, ...guardRows, ...hostRows, ...bystanderRows, ...lateRows];
+export const rows: Row[] = [...settingRows, ...guardRows, ...hostRows, ...bystanderRows, ...seenRows, ...lateRows];

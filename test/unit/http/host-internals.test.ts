@@ -3,7 +3,17 @@ import should from "should";
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { clientAddress, trustsEveryProxy } from "../../../src/http/express";
+import {
+  canRunParameterHandlers,
+  clientAddress,
+  findParsers,
+  getLayers,
+  hasKnownLayers,
+  insertLayer,
+  matches,
+  runParameterHandlers,
+  trustsEveryProxy,
+} from "../../../src/http/host-internals";
 import { send } from "../../harness/http";
 
 type Trust = boolean | number | string | string[] | ((address: string, hop: number) => boolean);
@@ -73,4 +83,62 @@ describe("trust proxy", () => {
       trustsEveryProxy(app).should.equal(trustsAll);
     });
   }
+});
+
+describe("an app of an unknown Express", () => {
+  const pass: express.RequestHandler = (_request, _response, next) => next();
+  const request = { params: { id: "7" } } as unknown as express.Request;
+  const response = {} as unknown as express.Response;
+
+  /** @param router what is missing, or otherwise than in the versions that are known */
+  function makeApp(router: object | undefined): express.Express & { used: number } {
+    const app = { used: 0, router, use: () => app.used++, get: () => undefined };
+    return app as unknown as express.Express & { used: number };
+  }
+
+  it("is known by its layers to be none that may be trusted to have ours in its place", () => {
+    const known = express();
+    known.use(pass);
+    hasKnownLayers(known).should.be.true();
+    for (const router of [undefined, {}, { stack: "none" }, { stack: [{ name: "a" }] }, { stack: [{ match: pass }] }])
+      hasKnownLayers(makeApp(router)).should.be.false();
+  });
+
+  it("gets no layer that would stand in another place than the one that is meant", () => {
+    for (const router of [undefined, {}, { stack: "none" }]) {
+      const app = makeApp(router);
+      should(insertLayer(app, pass, 0)).be.undefined();
+      app.used.should.equal(0);
+      getLayers(app).should.be.empty();
+      findParsers(app).should.equal(-1);
+    }
+  });
+
+  it("lets no request pass the handlers of parameters that it cannot run, as guards may be among them", () => {
+    const known = express();
+    known.use(pass);
+    canRunParameterHandlers(known).should.be.true();
+    for (const router of [undefined, { stack: [] }]) {
+      const app = makeApp(router);
+      canRunParameterHandlers(app).should.be.false();
+      let given: unknown;
+      runParameterHandlers(app, request, response, (error) => (given = error));
+      should(given).be.instanceof(Error);
+      runParameterHandlers(app, { params: {} } as unknown as express.Request, response, (error) => (given = error));
+      should(given).be.undefined();
+    }
+  });
+
+  it("has layers that are for each path, where nothing says for which, and trusts no proxy", () => {
+    matches({ name: "a", handle: pass }, "/hook").should.be.true();
+    const throwing = {
+      name: "a",
+      handle: pass,
+      match: () => {
+        throw new URIError("broken");
+      },
+    };
+    matches(throwing, "/hook%").should.be.true();
+    trustsEveryProxy(makeApp(undefined)).should.be.false();
+  });
 });
