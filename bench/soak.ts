@@ -1,10 +1,12 @@
 /**
- * Everything at once for a long time: accepted and refused requests and aborted uploads on many connections, with
- * deploys of all kinds. Every answer must be the one that its request calls for, every 200 exactly one message, and
- * neither memory nor connections may grow.
+ * Everything at once for a long time: accepted and refused requests, aborted and slow uploads and hostile heads on many
+ * connections, with deploys of all kinds. Every answer must be the one that its request calls for, every 200 exactly one
+ * message, genuine requests may not wait for long, and neither memory nor connections may grow.
  */
 import { once } from "node:events";
+import { createHmac } from "node:crypto";
 import { connect } from "node:net";
+import { createHistogram } from "node:perf_hooks";
 import { parseArgs } from "node:util";
 import { gzipSync } from "node:zlib";
 import { bearer, tab, token, webhook } from "../test/harness/flow";
@@ -18,6 +20,12 @@ if (!(duration > 0)) throw new Error("--seconds takes how long to run, in second
 /** After this part of the time everything is warm: caches are full, code is compiled. */
 const warmUp = duration / 4;
 const connections = 8;
+/** The address that strangers upload from. */
+const stranger = "127.0.0.2";
+/** How many of strangers' uploads are under way at a time: more than there is memory for, for one address. */
+const slowUploads = 12;
+/** How long 99 of 100 genuine requests may take at most, in ms, also where they wait for a deploy. */
+const maxP99 = 250;
 /** How much the heap may grow after the warm-up, in bytes. */
 const mostGrowth = 3 * 1024 * 1024;
 /** The socket that the server listens on. */
@@ -28,6 +36,12 @@ const betweenDeploys = 250;
 const json = { ...bearer, "Content-Type": "application/json" };
 const path = "/hook";
 
+const secret = "It's a Secret to Everybody";
+const signed = (body: string) => ({
+  "Content-Type": "text/plain",
+  "X-Hub-Signature-256": `sha256=${createHmac("sha256", secret).update(body).digest("hex")}`,
+});
+
 /** What callers send, and the answer that it calls for. Most of it is in order. */
 const exchanges: [status: string, request: Buffer][] = [
   ...Array.from({ length: 12 }, (_, index): [string, Buffer] => [
@@ -37,6 +51,8 @@ const exchanges: [status: string, request: Buffer][] = [
   ["200", requestBytes(`${path}?a=1&b=2`, { ...bearer, "Content-Type": "text/plain" }, "hello world")],
   ["200", requestBytes(path, { ...json, "Content-Encoding": "gzip" }, gzipSync(JSON.stringify("x".repeat(10_000))))],
   ["200", requestBytes("/by-header", { "X-Token": token }, Buffer.alloc(20_000, 255))],
+  ...["x", "y".repeat(90_000)].map((body): [string, Buffer] => ["200", requestBytes("/signed", signed(body), body)]),
+  ["401", requestBytes("/signed", signed("another"), "x")],
   ["401", requestBytes(path, { "Content-Type": "application/json" }, "{}")],
   ["401", requestBytes(path, { Authorization: "Bearer wrong" }, "x".repeat(5000))],
   ["400", requestBytes(path, json, "{oops")],
@@ -47,10 +63,34 @@ const exchanges: [status: string, request: Buffer][] = [
 ];
 const aborted = requestBytes(path, bearer, "x".repeat(1000)).subarray(0, -500);
 
+/** An upload of a stranger of which the last byte never comes. */
+const upload = requestBytes("/signed", signed("another"), "x".repeat(95_000)).subarray(0, -1);
+/** Heads that strangers may find costly to read: 15 kB of each. */
+const hostile = [" ", "\t", ",", "t=1,", "v1=", '"', "%", "=", "0", "[", ";a=b"].flatMap((part) => {
+  const value = `t=1${part.repeat(15_000 / part.length)}x`;
+  return [
+    requestBytes("/stripe", { "Stripe-Signature": value }, "{}"),
+    requestBytes("/signed", { "X-Hub-Signature-256": value }, "{}"),
+    requestBytes(path, { Authorization: value }, "{}"),
+  ];
+});
+
 const wired = { wires: [["count"]] };
 const flow: Flow = tab(
   webhook("hook", path, wired),
   webhook("by-header", "/by-header", { ...wired, headerParameter: "X-Token" }),
+  webhook("signed", "/signed", {
+    ...wired,
+    verificationMethod: "signature",
+    sender: "github",
+    credentials: { secret },
+  }),
+  webhook("stripe", "/stripe", {
+    ...wired,
+    verificationMethod: "signature",
+    sender: "stripe",
+    credentials: { secret },
+  }),
   { id: "count", type: "count", wires: [] },
 );
 const kinds = ["full", "flows", "nodes", "reload"] as const;
@@ -59,19 +99,25 @@ const targets = [["hook"], ["count"], ["sink"], ["hook", "count", "sink"]];
 async function main(): Promise<string[]> {
   const nodeRed = await NodeRed.start({
     flow,
-    settings: { apiMaxLength: "100kb", logging: { console: { level: "fatal" } } },
+    settings: { apiMaxLength: "100kb", webhookTriggerMemory: "4mb", logging: { console: { level: "fatal" } } },
     env: { NODE_OPTIONS: "--expose-gc" },
   });
   const port = Number(new URL(nodeRed.origin).port);
   const violations: string[] = [];
   const answers: Record<string, number> = {};
   let [deploys, aborts, running] = [0, 0, true];
+  let [refused, slow, full, heads] = [0, 0, 0, 0];
+  /** How long genuine requests took, in µs. */
+  const times = createHistogram();
 
   const call = async (caller: number) => {
     const connection = await Connection.open(port);
     for (let turn = caller; running; turn++) {
       const [expected, request] = exchanges[turn % exchanges.length] ?? ["", Buffer.alloc(0)];
+      const start = performance.now();
       const status = await connection.exchange(request);
+      if (expected === "200") times.record(Math.ceil((performance.now() - start) * 1000));
+      if (expected === "200" && status !== expected) refused++;
       answers[status] = (answers[status] ?? 0) + 1;
       if (status !== expected) violations.push(`${status} instead of ${expected}`);
     }
@@ -88,6 +134,30 @@ async function main(): Promise<string[]> {
       await pass(20);
     }
   };
+  const isOver = () => !running;
+  /** Sends a little at a time, and begins anew when nothing is left or the server has ended it. */
+  const uploadSlowly = async () => {
+    for (; running; slow++) {
+      const socket = connect({ port, host: "127.0.0.1", localAddress: stranger }).on("error", () => undefined);
+      let answer = "";
+      socket.setEncoding("latin1").on("data", (text: string) => (answer += text));
+      for (let sent = 0; !isOver() && sent < upload.length && answer === "" && !socket.closed; sent += 10_000) {
+        socket.write(upload.subarray(sent, sent + 10_000));
+        await pass(200);
+      }
+      if (answer.startsWith("HTTP/1.1 503")) full++;
+      socket.destroy();
+    }
+  };
+  const attack = async () => {
+    const connection = await Connection.open(port);
+    for (; running; heads++) {
+      const status = await connection.exchange(hostile[heads % hostile.length] ?? Buffer.alloc(0));
+      if (status !== "401") violations.push(`${status} instead of 401 for a hostile head`);
+      await pass(20);
+    }
+    connection.close();
+  };
   const deploy = async () => {
     for (; running; deploys++) {
       const changed = targets[deploys % targets.length] ?? [];
@@ -101,7 +171,8 @@ async function main(): Promise<string[]> {
   /** Everything at once; then, in silence, what is left of it. */
   const phase = async (milliseconds: number): Promise<Measure> => {
     running = true;
-    const all = [...Array.from({ length: connections }, (_, caller) => call(caller)), abort(), deploy()];
+    const all = [...Array.from({ length: connections }, (_, caller) => call(caller)), abort(), attack(), deploy()];
+    all.push(...Array.from({ length: slowUploads }, uploadSlowly));
     const stop = () => (running = false);
     const failed = Promise.all(all).catch((error: unknown) => {
       stop();
@@ -121,10 +192,16 @@ async function main(): Promise<string[]> {
     if (after.counted !== accepted) violations.push(`${after.counted} messages of ${accepted} accepted requests`);
     if (growth > mostGrowth) violations.push(`the heap grew by ${megabytes(growth)}`);
     if (after.sockets > onlyListening) violations.push(`${after.sockets - onlyListening} connections are left open`);
+    const [p50, p99, longest] = [times.percentile(50), times.percentile(99), times.max].map((us) => us / 1000);
+    if (refused > 0) violations.push(`${refused} genuine requests were refused`);
+    if (p99 === undefined || p99 > maxP99) violations.push(`99 of 100 genuine requests took up to ${p99} ms`);
+    if (full === 0) violations.push("strangers' uploads never had to wait for memory");
     process.stdout.write(
       [
         `${values.seconds} s, ${connections} connections, ${deploys} deploys, ${aborts} aborted uploads`,
         `answers: ${Object.entries(answers).map(([status, count]) => `${status}: ${count}`).join(", ")}`,
+        `strangers: ${slow} slow uploads, of which ${full} found no memory, ${heads} hostile heads`,
+        `genuine requests: p50 ${p50} ms, p99 ${p99} ms, at most ${longest} ms; ${refused} refused`,
         `messages: ${after.counted} of ${accepted} accepted requests`,
         `heap: ${megabytes(before.heap)} after the warm-up, ${megabytes(after.heap)} at the end`,
         `sockets: ${before.sockets} after the warm-up, ${after.sockets} at the end\n`,
