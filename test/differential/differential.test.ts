@@ -4,7 +4,7 @@ import { defaultRoots, rows } from "../harness/hosts";
 
 // What a host or a node does with an Express is the same in all versions of Node-RED that have that Express.
 const compared = hasNewestExpress
-  ? rows.filter(({ host, plugin }) => host === undefined && plugin === undefined)
+  ? rows.filter(({ host, plugin, everyVersion }) => everyVersion ?? (host === undefined && plugin === undefined))
   : rows;
 const cases = compared.flatMap((row) => (row.roots ?? [defaultRoots]).map((layout) => ({ row, layout })));
 

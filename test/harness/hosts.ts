@@ -50,6 +50,8 @@ export interface Row {
   roots?: Layout[];
   /** Whether nothing unknown has a say: escapes in a target may be read then as the contract says. */
   plain?: true;
+  /** Whether it depends on more of Node-RED than its Express: then each version is tried. */
+  everyVersion?: true;
   /** What mounts Node-RED in a host application; without it Node-RED runs by its own command. */
   host?: string;
   /** More of the settings file, as the inside of an object. */
@@ -423,7 +425,7 @@ const bystanderRows: Row[] = [
 
 /** What guards see of a request, in front of Node-RED, in its admin app, among its nodes and in the route itself. */
 const seenRows: Row[] = [
-  { name: "guards that look at requests in each place", roots: ["equal", "separate", "nested"], settings: 'httpAdminMiddleware: see("admin"), httpNodeMiddleware: see("middleware")', plugin: 'RED.httpNode.use(see("nodes"));', host: 'app.use(see("front")); mountAdmin(); app.use(see("between")); mountNodes();', targets: [
+  { name: "guards that look at requests in each place", everyVersion: true, roots: ["equal", "separate", "nested"], settings: 'httpAdminMiddleware: see("admin"), httpNodeMiddleware: see("middleware")', plugin: 'RED.httpNode.use(see("nodes"));', host: 'app.use(see("front")); mountAdmin(); app.use(see("between")); mountNodes();', targets: [
     { accepted: true },
     { target: "{root}/hook?a=1&b[c]=2", accepted: true },
     { headers: form, body: "a=1&b=2", accepted: true },
