@@ -577,7 +577,12 @@ export class BullQueue implements DeliveryQueue {
   async #checkBull(): Promise<void> {
     if (this.#isChecked) return;
     const { bull, redis } = this.#server;
-    const queue = new bull.Queue("check", { connection: redis, prefix: this.#key("bull"), skipMetasUpdate: true });
+    const queue = new bull.Queue("check", {
+      connection: redis,
+      prefix: this.#key("bull"),
+      skipMetasUpdate: true,
+      skipVersionCheck: true,
+    });
     queue.on("error", () => undefined);
     await this.#command(queue.waitUntilReady());
     const missing = findMissing(bull, queue, redis);
