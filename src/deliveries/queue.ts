@@ -1,7 +1,8 @@
 // The queue: stores deliveries and starts their flows.
 
 import { backoffAfter, type Pace } from "../config/parse";
-import type { Delivery, Pause, State, StoredDelivery } from "./delivery";
+import type { Attempt, Delivery, Pause, State, StoredDelivery } from "./delivery";
+import { interrupted } from "./summary";
 
 /** How often a node with an open circuit breaker is tried, in ms. */
 export const breakerIntervalMs = 60_000;
@@ -10,6 +11,8 @@ export const breakerIntervalMs = 60_000;
 export const maxRunning = 1000;
 /** The bodies of running attempts, over all nodes of a process; one attempt always runs. */
 export const maxRunningBytes = 64 * 1024 * 1024;
+/** How long a queue sleeps at most before it looks for what is due, in ms. */
+export const maxSleepMs = 60_000;
 /** How long finished deliveries are kept, in ms. */
 export const maxAge = 7 * 24 * 3_600_000;
 /** How many bytes all deliveries may take. */
@@ -232,9 +235,11 @@ export type ReservationEnd = "released" | { readonly answer: FirstAnswer | undef
 
 /**
  * `full` also where unfinished deliveries take all the room, `unreachable` also where the folder is gone, `denied` by a
- * wrong password, `busy` where more waits to be stored than fits into memory, `clientMissing` without the packages.
+ * wrong password, `busy` where more waits to be stored than fits into memory, `clientMissing` without the packages,
+ * `newer` where a newer version of this package has written the store.
  */
-export type StoreTrouble = "full" | "readOnly" | "unreachable" | "denied" | "busy" | "clientMissing" | "broken";
+export type StoreTrouble =
+  "full" | "readOnly" | "unreachable" | "denied" | "busy" | "clientMissing" | "newer" | "broken";
 
 /**
  * What may lose deliveries: no disk, a disk that is written to after the answer, keys that are dropped for room; or have
@@ -267,15 +272,26 @@ export interface StoreEvents {
 
 // What both engines do alike.
 
+/**
+ * The clock of pace and waits, in whole ms: the time of day when the process began, and what has passed since. Nobody
+ * can set it. What is shown to people has the time of day instead.
+ */
+export function readQueueClock(): number {
+  return Math.floor(performance.timeOrigin + performance.now());
+}
+
 /** What becomes of the key of a delivery that its request has started; nothing where it stays as it is. */
 export function findKeyEnd(result: AttemptResult): ReservationEnd | undefined {
   if (result.as === "succeeded") return { answer: result.answer };
   return result.as === "failed" && result.isSenderTold ? "released" : undefined;
 }
 
+/** A delivery after an attempt, and how long it waits for the next one, in ms. */
+export interface AfterAttempt extends Pick<StoredDelivery, "delivery" | "attempts"> {
+  readonly waitMs: number;
+}
+
 /**
- * A delivery after an attempt.
- *
  * @param pace missing where the node is closed
  * @param now in ms since the epoch
  */
@@ -284,17 +300,35 @@ export function afterAttempt(
   result: AttemptResult,
   pace: Pace | undefined,
   now: number,
-): Pick<StoredDelivery, "delivery" | "attempts"> {
+): AfterAttempt {
   const { nextAt: _, error: __, ...rest } = delivery;
   const { attempt, maxAttempts = 1 } = delivery;
   const earlier = attempts.slice(0, -1);
   const ended = { at: now, ...attempts.at(-1), ended: now };
-  if (result.as === "interrupted") return { delivery: { ...rest, state: "queued", attempt: attempt - 1 }, attempts: earlier }; // prettier-ignore
-  if (result.as === "succeeded") return { delivery: { ...rest, state: "succeeded" }, attempts: [...earlier, ended] };
+  const waitMs = 0;
+  if (result.as === "interrupted") return { delivery: { ...rest, state: "queued", attempt: attempt - 1 }, attempts: earlier, waitMs }; // prettier-ignore
+  if (result.as === "succeeded") return { delivery: { ...rest, state: "succeeded" }, attempts: [...earlier, ended], waitMs }; // prettier-ignore
   const { error, retryAfterMs, isSenderTold = false } = result;
   const all = [...earlier, { ...ended, error }];
   const max = pace?.attempts ?? maxAttempts;
-  if (isSenderTold || attempt >= max) return { delivery: { ...rest, state: "failed", error }, attempts: all };
-  const nextAt = now + (retryAfterMs ?? (pace ? backoffAfter(pace, attempt) : 0));
-  return { delivery: { ...rest, state: "retrying", error, nextAt, maxAttempts: max }, attempts: all };
+  if (isSenderTold || attempt >= max) return { delivery: { ...rest, state: "failed", error }, attempts: all, waitMs };
+  return waitForNext({ ...rest, error, maxAttempts: max }, all, retryAfterMs ?? (pace ? backoffAfter(pace, attempt) : 0), now); // prettier-ignore
+}
+
+function waitForNext(delivery: Delivery, attempts: readonly Attempt[], waitMs: number, now: number): AfterAttempt {
+  return { delivery: { ...delivery, state: "retrying", nextAt: now + waitMs }, attempts, waitMs };
+}
+
+/**
+ * A delivery whose process has ended during an attempt: the attempt counts.
+ *
+ * @param waitMs as after a failure; after the last attempt, it fails as soon as its node looks at it
+ */
+export function afterCrash(
+  { delivery, attempts }: Pick<StoredDelivery, "delivery" | "attempts">,
+  waitMs: number,
+  now: number,
+): AfterAttempt {
+  const { attempt, maxAttempts = Infinity } = delivery;
+  return waitForNext({ ...delivery, error: interrupted }, attempts, attempt < maxAttempts ? waitMs : 0, now);
 }

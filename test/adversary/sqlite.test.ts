@@ -13,11 +13,13 @@ import {
   writeSync,
 } from "node:fs";
 import { join } from "node:path";
+import { mock } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import should from "should";
 import { fileName, sqliteIsHere } from "../../src/config/stores";
-import { StoreError, type StoreTrouble } from "../../src/deliveries/queue";
+import { maxRunningBytes, readQueueClock, StoreError, type StoreTrouble } from "../../src/deliveries/queue";
 import { FileThread, maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
+import { schemaVersion } from "../../src/deliveries/sqlite/migrations";
 import { type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
 import { openDatabase } from "../../src/deliveries/sqlite/tables";
 import type { State } from "../../src/deliveries/delivery";
@@ -100,17 +102,17 @@ if (sqliteIsHere()) {
       const thread = new FileThread(
         faultyWorker,
         { path, maxAge: Infinity, maxBytes: Infinity },
-        new Set(),
-        () => undefined,
+        { running: new Set(), now: readQueueClock, opened: () => undefined },
       );
       await thread.open(listener);
       const strange = accepted("strange");
       const error: unknown = () => "no text";
+      const row = { attempts: [], now: readQueueClock() };
       const calls = [
-        thread.ask("add", accepted("1"), bytes, []),
-        thread.ask("add", { ...strange, error: error as string }, bytes, []),
+        thread.ask("add", accepted("1"), bytes, row),
+        thread.ask("add", { ...strange, error: error as string }, bytes, row),
         thread.insist("update", "1", { error: error as string }),
-        thread.ask("add", accepted("2"), bytes, []),
+        thread.ask("add", accepted("2"), bytes, row),
       ];
       const outcomes = await Promise.allSettled(calls);
       outcomes.map(({ status }) => status).should.eql(["fulfilled", "rejected", "rejected", "fulfilled"]);
@@ -241,18 +243,199 @@ if (sqliteIsHere()) {
       (await unfinished(other)).should.eql(["1"]);
     });
 
-    it("are moved aside in a file of another version, which is left as it is", async () => {
-      await (await opened()).close();
-      const database = openDatabase(file());
-      database.exec("PRAGMA user_version = 1000");
-      database.close();
+    it("are refused beside a file that a newer version has written, which stays as it is", async () => {
+      const store = await opened();
+      await store.add(accepted("1"), bytes);
+      await store.close();
+      const setVersion = (version: number) => {
+        const database = openDatabase(file());
+        database.exec(`PRAGMA user_version = ${version}`);
+        database.close();
+      };
+      setVersion(1000);
       const before = readFileSync(file());
-      const queue = await opened();
-      await queue.add(accepted("1"), bytes);
-      said().should.eql(["moved aside"]);
-      readFileSync(listener.aside[0] ?? "")
-        .equals(before)
-        .should.be.true();
+      const queue = made();
+      await rejected(queue.open(listener), "newer");
+      await rejected(queue.add(accepted("2"), bytes), "newer");
+      said().should.eql(["newer"]);
+      readdirSync(folder()).filter((name) => name.includes("corrupt")).should.be.empty(); // prettier-ignore
+      readFileSync(file()).equals(before).should.be.true();
+      // Between two of its tries, which open it.
+      await until(() => {
+        try {
+          setVersion(schemaVersion);
+          return true;
+        } catch {
+          return false;
+        }
+      }, "a moment at which nobody has it");
+      await told("up");
+      (await unfinished(queue)).should.eql(["1"]);
+    });
+
+    for (const [what, act] of [
+      ["deleted", (wal: string) => unlinkSync(wal)],
+      ["replaced", (wal: string) => (unlinkSync(wal), writeFileSync(wal, "nothing"))],
+    ] as const) {
+      it(`are all in the file itself before another one is answered when its -wal is ${what}`, async () => {
+        const store = await opened();
+        await store.add(accepted("1"), bytes);
+        act(`${file()}-wal`);
+        await store.add(accepted("2"), bytes);
+        const copy = join(place, "copy");
+        mkdirSync(copy);
+        copyFileSync(file(), join(copy, fileName));
+        await told("unreachable", "up");
+        await store.add(accepted("3"), bytes);
+        (await unfinished(await reopened(store))).should.eql(["1", "2", "3"]);
+        const cut = new SqliteQueue(copy, { maxAge: Infinity });
+        open.push(cut);
+        await cut.open(new Listener());
+        (await unfinished(cut)).should.eql(["1", "2"]);
+      });
+    }
+
+    describe("wait by a clock that nobody sets, and", () => {
+      const { now } = Date;
+      const [hour, year] = [3_600_000, 365 * 24 * 3_600_000];
+      afterEach(() => {
+        Date.now = now;
+        mock.timers.reset();
+      });
+
+      for (const [way, by] of [
+        ["back", -hour],
+        ["ahead", hour],
+      ] as const) {
+        it(`keep pace, breaker and retries when the clock is set ${way}`, async () => {
+          const queue = await opened({ breakerInterval: 200 });
+          const rated = new TestFlow(succeeded, { ratePerMinute: 600 });
+          const broken = new TestFlow(({ delivery: { attempt } }) => (attempt < 4 ? failed() : succeeded()), { breaker: 2, attempts: 9, backoffFirst: 200 }); // prettier-ignore
+          queue.process("rated", rated);
+          queue.process("broken", broken);
+          await queue.add(delivered("b", { node: "broken", state: "queued" }), bytes);
+          for (const id of ["1", "2", "3", "4", "5"]) await queue.add(delivered(id, { node: "rated", state: "queued" }), bytes); // prettier-ignore
+          const begun = performance.now();
+          queue.release();
+          await until(() => broken.ends.length === 1 && rated.ends.length === 1, "the first");
+          Date.now = () => now() + by;
+          await until(() => rated.ends.length === 5 && broken.ends.length === 4, "all");
+          // Four times between starts; two waits after failures, and at least one of the breaker.
+          (performance.now() - begun).should.be.aboveOrEqual(200 + 400 + 400 - 10);
+        });
+
+        it(`wait no longer than planned where the clock is set ${way} before a start`, async () => {
+          const before = await opened({ now: () => readQueueClock() - by * 24 * 365 });
+          const pace = { backoffFirst: 300, backoffLongest: 300 };
+          const failing = new TestFlow(() => failed(), pace);
+          before.process("n", failing);
+          before.release();
+          await before.add(accepted("1"), bytes);
+          await until(() => failing.ends.length === 1, "the failure");
+          before.hold();
+          await before.pause("n");
+          await before.add(accepted("2"), bytes);
+          const after = await reopened(before);
+          await after.resume("n");
+          const flow = new TestFlow(succeeded, pace);
+          after.process("n", flow);
+          after.release();
+          await until(() => flow.ends.length === 2, "both");
+        });
+      }
+
+      it("are looked at each minute, however long they wait", async () => {
+        let ahead = 0;
+        const queue = await opened({ now: () => readQueueClock() + ahead });
+        const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirst: year, backoffLongest: year }); // prettier-ignore
+        mock.timers.enable({ apis: ["setTimeout"] });
+        queue.process("n", flow);
+        queue.release();
+        await queue.add(accepted("1"), bytes);
+        const turnsUntil = async (ends: number) => {
+          while (flow.ends.length < ends) await setImmediate();
+        };
+        await turnsUntil(1);
+        // It has asked when the next one is due.
+        await queue.counts("n");
+        ahead = 2 * year;
+        mock.timers.tick(60_000);
+        await turnsUntil(2);
+      });
+
+      it("wait as after a failure where a crash has ended their attempt, and others do not wait for them", async () => {
+        const before = await opened();
+        const pace = { attempts: 2, backoffFirst: hour, backoffLongest: hour, concurrency: 1 };
+        const hanging = new TestFlow(() => new Promise(() => undefined), pace);
+        before.process("n", hanging);
+        before.release();
+        await before.add(accepted("1"), bytes);
+        await until(() => hanging.running === 1, "the flow");
+        await before.add(accepted("2"), bytes);
+        const copy = join(place, "copy");
+        mkdirSync(copy);
+        for (const part of ["", "-wal"]) copyFileSync(file() + part, join(copy, fileName + part));
+        let ahead = 0;
+        const after = new SqliteQueue(copy, { maxAge: Infinity, now: () => readQueueClock() + ahead });
+        open.push(after);
+        await after.open(listener);
+        should(await after.find("1")).match({ delivery: { state: "retrying", attempt: 1, error: "interrupted" }, attempts: [{}] }); // prettier-ignore
+        const { nextAt = 0 } = (await after.find("1"))?.delivery ?? {};
+        (nextAt - now()).should.be.within(hour - 60_000, hour);
+        const flow = new TestFlow(() => failed({ isSenderTold: true }), pace);
+        after.process("n", flow);
+        after.release();
+        await until(() => flow.ends.length === 1, "the other");
+        ahead = hour;
+        await after.add(accepted("3"), bytes);
+        await until(() => flow.ends.length === 3, "both");
+        flow.ids.should.eql(["2", "1", "3"]);
+      });
+    });
+
+    describe("run with so many bytes of bodies at once, and", () => {
+      const body = Buffer.alloc(maxRunningBytes / 8);
+      let queue: SqliteQueue;
+      let ends: (() => void)[];
+      const flow = () => new TestFlow(() => new Promise((resolve) => ends.push(() => resolve(succeeded()))));
+      beforeEach(async () => {
+        queue = await opened();
+        ends = [];
+        queue.release();
+      });
+
+      it("the rest starts as they end, also of other nodes", async () => {
+        const [one, other] = [flow(), flow()];
+        queue.process("n", one);
+        for (let index = 0; index < 9; index++) await queue.add(accepted(`${index}`), body);
+        await until(() => one.running === 8, "as many as there is room for");
+        queue.process("m", other);
+        await queue.add(delivered("m", { node: "m", state: "queued" }), bytes);
+        // Each has looked whether it may start.
+        await queue.counts("n");
+        should([one.running, other.running]).eql([8, 0]);
+        ends.shift()?.();
+        await until(() => one.starts.length === 9 || other.starts.length === 1, "the next");
+        while (one.ends.length + other.ends.length < 10) {
+          ends.shift()?.();
+          await setImmediate();
+        }
+        one.mostRunning.should.be.belowOrEqual(8);
+      });
+
+      it("one that is larger starts alone", async () => {
+        const started = flow();
+        await queue.add(accepted("0"), Buffer.alloc(maxRunningBytes + 1));
+        queue.process("n", started);
+        await until(() => started.running === 1, "the large one");
+        await queue.add(accepted("1"), bytes);
+        await queue.counts("n");
+        started.running.should.equal(1);
+        ends.shift()?.();
+        await until(() => started.running === 1 && started.starts.length === 2, "the other");
+        ends.shift()?.();
+        await until(() => started.ends.length === 2, "both");
+      });
     });
 
     it("are kept when they came before the end, and refused after it", async () => {

@@ -18,14 +18,20 @@ interface WaitingCall {
   readonly reject: (error: unknown) => void;
 }
 
-type Opened = ReturnType<Tables["open"]>;
+export interface FileOwner {
+  /** The ids of the deliveries whose attempts run in this process. */
+  readonly running: ReadonlySet<string>;
+  /** The queue's clock. */
+  readonly now: () => number;
+  /** Called each time the file was opened. */
+  opened(found: ReturnType<Tables["open"]>): void;
+}
 
 /** Restarts the worker and opens the file again when either has failed. */
 export class FileThread {
   readonly #script: string;
   readonly #setup: WorkerSetup;
-  readonly #running: ReadonlySet<string>;
-  readonly #opened: (found: Opened) => void;
+  readonly #owner: FileOwner;
   #events: StoreEvents | undefined;
   readonly #waiting = new Map<number, WaitingCall>();
   /** All calls of a turn go in one message. */
@@ -40,16 +46,11 @@ export class FileThread {
   #retrying: NodeJS.Timeout | undefined;
   #closed: Promise<unknown> | undefined;
 
-  /**
-   * @param script of the worker
-   * @param running the ids of the deliveries whose attempts run in this process
-   * @param opened called each time the file was opened
-   */
-  constructor(script: string, setup: WorkerSetup, running: ReadonlySet<string>, opened: (found: Opened) => void) {
+  /** @param script of the worker */
+  constructor(script: string, setup: WorkerSetup, owner: FileOwner) {
     this.#script = script;
     this.#setup = setup;
-    this.#running = running;
-    this.#opened = opened;
+    this.#owner = owner;
   }
 
   /** Rejects in trouble, and goes on trying. */
@@ -113,10 +114,11 @@ export class FileThread {
 
   async #open(): Promise<void> {
     this.#worker ??= this.#start();
-    const found = await this.#call(0, "open", this.#wasOpen ? [this.#running] : []);
+    const { running, now } = this.#owner;
+    const found = await this.#call(0, "open", this.#wasOpen ? [now(), running] : [now()]);
     this.#wasOpen = true;
     this.#isOpen = true;
-    this.#opened(found);
+    this.#owner.opened(found);
   }
 
   #start(): Worker {

@@ -1,7 +1,7 @@
 // The queue of one machine: deliveries in a file of SQLite, and their flows started from this process.
 
 import { extname, join } from "node:path";
-import type { Pace } from "../../config/parse";
+import { backoffAfter, type Pace } from "../../config/parse";
 import { fileName } from "../../config/stores";
 import type { Delivery, Pause, State, StoredDelivery } from "../delivery";
 import { MemoryDuplicates } from "../duplicates";
@@ -18,7 +18,10 @@ import {
   maxAge,
   maxBytes,
   maxRunning,
+  maxRunningBytes,
+  maxSleepMs,
   type Query,
+  readQueueClock,
   type Removal,
   type RemovalQuery,
   type Retention,
@@ -30,13 +33,12 @@ import { FileThread } from "./file-thread";
 const workerFile = join(__dirname, `worker${extname(__filename)}`);
 /** How many are taken from the file in one step. */
 const maxTaken = 100;
-/** The longest time that Node's timers take, in ms. */
-const maxDelayMs = 2 ** 31 - 1;
 
 export interface SqliteOptions extends Partial<Retention> {
   readonly breakerInterval?: number;
   /** The file that the worker runs. */
   readonly worker?: string;
+  readonly now?: () => number;
 }
 
 /** Only a Node.js for which `sqliteIsHere` can open it. */
@@ -53,29 +55,43 @@ export class SqliteQueue implements DeliveryQueue {
   /** @param folder where the file is, or is to be */
   constructor(
     folder: string,
-    { worker = workerFile, breakerInterval = breakerIntervalMs, ...retention }: SqliteOptions = {},
+    {
+      worker = workerFile,
+      breakerInterval = breakerIntervalMs,
+      now = readQueueClock,
+      ...retention
+    }: SqliteOptions = {},
   ) {
     const running = new Set<string>();
     const memory = new MemoryDuplicates();
+    const path = join(folder, fileName);
     const file = (this.#file = new FileThread(
       worker,
-      { maxAge, maxBytes, ...retention, path: join(folder, fileName) },
-      running,
-      ({ pauses, keys }) => {
-        for (const { answer, ...key } of keys) {
-          memory.remember({ ...key, answer: answer && { ...answer, body: answer.body && toBuffer(answer.body) } });
-        }
-        this.#pauses = new Map(pauses);
-        this.#shared.isOpen = true;
-        for (const [node, queue] of this.#nodes) queue.opened(this.#pauses.get(node));
+      { maxAge, maxBytes, ...retention, path },
+      {
+        running,
+        now,
+        opened: ({ pauses, keys }) => {
+          for (const { answer, ...key } of keys) {
+            memory.remember({ ...key, answer: answer && { ...answer, body: answer.body && toBuffer(answer.body) } });
+          }
+          this.#pauses = new Map(pauses);
+          this.#shared.isOpen = true;
+          for (const [node, queue] of this.#nodes) queue.opened(this.#pauses.get(node));
+        },
       },
     ));
     this.#shared = {
       file,
       running,
+      now,
       breakerInterval,
       isOpen: false,
       areFlowsRunning: false,
+      runningBytes: 0,
+      startAll: () => {
+        for (const queue of this.#nodes.values()) queue.startDue();
+      },
       changed: () => undefined,
       paused: () => undefined,
     };
@@ -99,7 +115,7 @@ export class SqliteQueue implements DeliveryQueue {
   }
 
   async add(delivery: Delivery, body: Buffer, key?: Candidate): Promise<void> {
-    await this.#file.ask("add", delivery, body, [], key);
+    await this.#file.ask("add", delivery, body, { attempts: [], now: this.#shared.now(), key });
     this.#shared.changed(delivery.node);
     if (delivery.state === "queued") this.#queueOf(delivery.node).startDue();
   }
@@ -107,9 +123,10 @@ export class SqliteQueue implements DeliveryQueue {
   async addStarted(delivery: Delivery, body: Buffer, _timeoutMs?: number, key?: Candidate): Promise<void> {
     const { id } = delivery;
     const attempts = [{ at: Date.now() }];
+    const wait = this.#queueOf(delivery.node).backoffAfter(delivery.attempt);
     this.#shared.running.add(id);
     try {
-      await this.#file.ask("add", delivery, body, attempts, key);
+      await this.#file.ask("add", delivery, body, { attempts, now: this.#shared.now(), wait, key });
     } catch (error) {
       this.#shared.running.delete(id);
       throw error;
@@ -137,7 +154,7 @@ export class SqliteQueue implements DeliveryQueue {
 
   release(): void {
     this.#shared.areFlowsRunning = true;
-    for (const node of this.#nodes.values()) node.startDue();
+    this.#shared.startAll();
   }
 
   async pause(node: string): Promise<void> {
@@ -220,10 +237,16 @@ interface SharedByNodes {
   readonly file: FileThread;
   /** The ids of all deliveries whose attempts run, or begin when they are stored. */
   readonly running: Set<string>;
+  /** The clock of all times but those that people see. */
+  readonly now: () => number;
   readonly breakerInterval: number;
   /** Whether the file has been read, and with it which nodes are paused. */
   isOpen: boolean;
   areFlowsRunning: boolean;
+  /** The bodies of the attempts that the queues have started. */
+  runningBytes: number;
+  /** Starts what is due of all nodes. */
+  startAll(): void;
   changed: StoreEvents["changed"];
   paused: StoreEvents["paused"];
 }
@@ -240,12 +263,12 @@ class NodeQueue {
   #failures = 0;
   /** Attempts that this queue has started. */
   #running = 0;
-  /** When rate or circuit breaker allow the next start, in ms since the epoch. */
+  /** When rate or circuit breaker allow the next start, by the queue's clock. */
   #nextStartAt = 0;
   #isTaking = false;
   /** Whether more may have become due while the file was being asked. */
   #hasMore = false;
-  /** When due deliveries are looked for again, in ms since the epoch. */
+  /** When due deliveries are looked for again, by the queue's clock. */
   #wakeAt = Infinity;
   #timer: NodeJS.Timeout | undefined;
 
@@ -265,6 +288,11 @@ class NodeQueue {
 
   get pause(): Pause | undefined {
     return this.#pause;
+  }
+
+  /** In ms; 0 while the node is closed. */
+  backoffAfter(attempt: number): number {
+    return this.#consumer ? backoffAfter(this.#consumer.pace, attempt) : 0;
   }
 
   process(consumer: Consumer): () => void {
@@ -299,11 +327,12 @@ class NodeQueue {
   /** An attempt has ended. */
   async end(ending: EndedAttempt, result: AttemptResult, consumer = this.#consumer): Promise<void> {
     const { id, attempt: ended } = ending.delivery;
-    const { delivery, attempts } = afterAttempt(ending, result, consumer?.pace, Date.now());
+    const { delivery, attempts, waitMs: wait } = afterAttempt(ending, result, consumer?.pace, Date.now());
     const { state, attempt, maxAttempts, nextAt, error } = delivery;
     const keyEnd = findKeyEnd(result);
     const key = ending.key && keyEnd && { ...ending.key, end: keyEnd };
-    await this.#shared.file.insist("end", id, ended, { state, attempt, maxAttempts, nextAt, error }, attempts, key);
+    const change = { state, attempt, maxAttempts, nextAt, error };
+    await this.#shared.file.insist("end", id, ended, change, { attempts, now: this.#shared.now(), wait, key });
     this.#shared.running.delete(id);
     this.#shared.changed(this.#node);
     await this.#countFailures(result, consumer?.pace).catch(() => undefined);
@@ -320,46 +349,53 @@ class NodeQueue {
     this.#isTaking = true;
     for (let consumer = this.#consumer; consumer && this.#hasMore; consumer = this.#consumer) {
       const { pace } = consumer;
-      const room = this.#room(pace);
-      if (room <= 0) break;
+      const { now, file } = this.#shared;
+      const places = this.#places(pace);
+      const bytes = maxRunningBytes - this.#shared.runningBytes;
+      if (places <= 0 || bytes <= 0) break;
       this.#hasMore = false;
-      const { taken, failed, nextAt } = await this.#shared.file.insist("take", this.#node, room, pace.attempts);
+      const { taken, failed, nextDue } = await file.insist("take", this.#node, pace, { places, bytes }, now());
       const interval = this.#intervalOf(pace);
-      if (taken.length > 0 && interval > 0) this.#nextStartAt = Math.max(Date.now(), this.#nextStartAt) + interval;
+      if (taken.length > 0 && interval > 0) this.#nextStartAt = Math.max(now(), this.#nextStartAt) + interval;
       for (const stored of taken) void this.#start({ ...stored, body: toBuffer(stored.body) }, consumer);
       for (const delivery of failed) {
         this.#shared.changed(this.#node);
         consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
       }
       if (taken.length + failed.length > 0) this.#hasMore = true;
-      else if (nextAt !== undefined) this.#lookAgainAt(nextAt);
+      else if (nextDue !== undefined) this.#lookAgainAt(nextDue);
     }
     this.#isTaking = false;
   }
 
   async #start(stored: StoredDelivery, consumer: Consumer): Promise<void> {
-    const { id } = stored.delivery;
+    const shared = this.#shared;
+    const { length } = stored.body;
     this.#running++;
-    this.#shared.running.add(id);
-    this.#shared.changed(this.#node);
-    const canStart = this.#shared.areFlowsRunning && consumer === this.#consumer;
+    shared.runningBytes += length;
+    shared.running.add(stored.delivery.id);
+    shared.changed(this.#node);
+    const canStart = shared.areFlowsRunning && consumer === this.#consumer;
     await this.end(stored, canStart ? await consumer.start(stored) : { as: "interrupted" }, consumer);
     this.#running--;
-    this.startDue();
+    const wasFull = shared.runningBytes >= maxRunningBytes;
+    shared.runningBytes -= length;
+    if (wasFull) shared.startAll();
+    else this.startDue();
   }
 
   /** How many may start now. */
-  #room(pace: Pace): number {
+  #places(pace: Pace): number {
     const { isOpen, areFlowsRunning } = this.#shared;
     if (!isOpen || !areFlowsRunning || this.#pause === "manual") return 0;
     const isSpread = this.#intervalOf(pace) > 0;
-    if (isSpread && Date.now() < this.#nextStartAt) {
+    if (isSpread && this.#shared.now() < this.#nextStartAt) {
       this.#lookAgainAt(this.#nextStartAt);
       return 0;
     }
     // With an open breaker one at a time, with a rate one per interval.
-    const places = this.#pause === "breaker" ? 1 : pace.concurrency || maxRunning;
-    return Math.min(places - this.#running, isSpread ? 1 : maxTaken);
+    const allowed = this.#pause === "breaker" ? 1 : pace.concurrency || maxRunning;
+    return Math.min(allowed - this.#running, isSpread ? 1 : maxTaken);
   }
 
   /** Between two starts, in ms. */
@@ -368,12 +404,12 @@ class NodeQueue {
     return ratePerMinute > 0 ? 60_000 / ratePerMinute : 0;
   }
 
-  /** @param time in ms since the epoch */
+  /** @param time by the queue's clock */
   #lookAgainAt(time: number): void {
     if (time >= this.#wakeAt) return;
     clearTimeout(this.#timer);
     this.#wakeAt = time;
-    const delay = Math.min(maxDelayMs, Math.max(0, time - Date.now()));
+    const delay = Math.min(maxSleepMs, Math.max(0, time - this.#shared.now()));
     this.#timer = setTimeout(() => {
       this.#wakeAt = Infinity;
       this.startDue();
@@ -386,7 +422,7 @@ class NodeQueue {
     // A success ends the breaker's pause.
     if (as === "succeeded" && this.#pause === "breaker") return this.endPause();
     if (!pace?.breaker || this.#failures < pace.breaker || this.#pause) return;
-    this.#nextStartAt = Date.now() + this.#shared.breakerInterval;
+    this.#nextStartAt = this.#shared.now() + this.#shared.breakerInterval;
     this.#showPause("breaker");
     await this.#shared.file.ask("pause", this.#node, "breaker");
   }

@@ -1,7 +1,5 @@
 // The tables of an open file, in the worker. The main thread calls the public methods by name.
 
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import {
   type Attempt,
   type Delivery,
@@ -13,19 +11,22 @@ import {
   type StoredDelivery,
   withWords,
 } from "../delivery";
-import type {
-  Candidate,
-  Change,
-  FirstAnswer,
-  Position,
-  Query,
-  Removal,
-  RemovalQuery,
-  ReservationEnd,
-  Retention,
-  SettledKey,
+import { backoffAfter, type Pace } from "../../config/parse";
+import {
+  afterAttempt,
+  afterCrash,
+  type Candidate,
+  type Change,
+  type FirstAnswer,
+  type Position,
+  type Query,
+  type Removal,
+  type RemovalQuery,
+  type ReservationEnd,
+  type Retention,
+  type SettledKey,
 } from "../queue";
-import { findFailure, interrupted } from "../summary";
+import { findFailure } from "../summary";
 
 /** How many deliveries a search reads, and how many are dropped for their age, before other calls have their turn. */
 const maxScanned = 2000;
@@ -37,6 +38,8 @@ const maxKeys = 100_000;
 const maxAnswersBytes = 32 * 1024 * 1024;
 /** The bytes that a delivery takes besides its texts, indexes included: an upper estimate. */
 const frame = 1024;
+/** What waits for an attempt, as the index of what is due has it. */
+const isWaiting = "state IN ('queued', 'retrying')";
 /** SQLITE_FULL */
 const full = 13;
 /** A file that takes so many bytes is not full. */
@@ -45,12 +48,35 @@ const probeBytes = 64 * 1024;
 /** In the file. */
 interface StoredRow {
   readonly seq: number;
+  readonly due: number;
+  readonly wait: number;
   readonly delivery: Delivery;
   readonly attempts: readonly Attempt[];
 }
 
 /** What an attempt changes. */
 export type AttemptEnd = { [Name in "state" | "attempt" | "maxAttempts" | "nextAt" | "error"]: Delivery[Name] | undefined }; // prettier-ignore
+
+/** A delivery on its way to the file. */
+export interface NewRow {
+  readonly attempts: readonly Attempt[];
+  /** By the queue's clock. */
+  readonly now: number;
+  /** See the schema. */
+  readonly wait?: number;
+  readonly key?: Candidate | undefined;
+}
+
+export interface EndedRow extends NewRow {
+  readonly key?: EndedKey | undefined;
+}
+
+/** How much may be taken. */
+export interface Room {
+  readonly places: number;
+  /** Of bodies; one is taken whatever it has. */
+  readonly bytes: number;
+}
 
 /** What the end of an attempt makes of the key of its delivery. */
 export interface EndedKey extends Candidate {
@@ -65,7 +91,6 @@ export class Tables {
   #answersBytes: number;
 
   constructor(database: Database, retention: Retention) {
-    database.exec(readFileSync(join(__dirname, "schema.sql"), "utf8"));
     this.#database = database;
     this.#retention = retention;
     this.#pageSize = this.#number("PRAGMA page_size");
@@ -73,81 +98,86 @@ export class Tables {
   }
 
   /**
-   * What is `running` in the file alone is started again: after a crash, or where an answer of the file was lost.
+   * What is `running` in the file alone is started again: after a crash, or where an answer of the file was lost. The
+   * process that has planned the waits may have had another time of day: none is longer than planned, from now on.
    *
+   * @param now by the queue's clock
    * @param running the ids of what runs in this process; missing when that has just begun
    */
-  open(running?: ReadonlySet<string>): { pauses: [node: string, pause: Pause][]; keys: SettledKey[] } {
-    for (const { seq, delivery, attempts } of this.#rows("WHERE state = 'running'")) {
-      if (running?.has(delivery.id)) continue;
-      if (running)
-        this.#write(seq, { ...delivery, state: "queued", attempt: delivery.attempt - 1 }, attempts.slice(0, -1)); // prettier-ignore
-      else this.#write(seq, { ...delivery, state: "retrying", error: interrupted, nextAt: Date.now() }, attempts);
+  open(now: number, running?: ReadonlySet<string>): { pauses: [node: string, pause: Pause][]; keys: SettledKey[] } {
+    for (const row of this.#rows("WHERE state = 'running'")) {
+      if (running?.has(row.delivery.id)) continue;
+      const { delivery, attempts, waitMs } = running
+        ? afterAttempt(row, { as: "interrupted" }, undefined, now)
+        : afterCrash(row, row.wait, Date.now());
+      this.#write({ ...row, delivery, attempts, due: running ? row.due : now + waitMs, wait: waitMs });
     }
+    this.#run(`UPDATE deliveries SET due = ?1 + wait WHERE ${isWaiting} AND due > ?1 + wait`, now);
     const pauses = this.#all("SELECT node, pause FROM pauses").map(({ node, pause }) => [node, pause] as [string, Pause]); // prettier-ignore
     const keys = running ? [] : this.#all("SELECT * FROM duplicate_keys WHERE until > ? ORDER BY seq", Date.now());
     return { pauses, keys: keys.map(toKey) };
   }
 
   /** Ignored where its id is stored already. */
-  add(given: Delivery, body: Uint8Array, attempts: readonly Attempt[], key?: Candidate): void {
+  add(given: Delivery, body: Uint8Array, { attempts, now, wait = 0, key }: NewRow): void {
     const delivery = withWords(given, Buffer.from(body.buffer, body.byteOffset, body.length));
     const [text, searched] = [JSON.stringify(delivery), searchedIn(delivery)];
     this.#makeRoom(text.length + searched.length + body.length);
     const { id, node, at, state } = delivery;
     const { changes, lastInsertRowid } = this.#run(
-      `INSERT INTO deliveries (id, node, at, state, delivery, attempts, searched) VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT (id) DO NOTHING`,
-      ...[id, node, at, state, text, JSON.stringify(attempts), searched],
+      `INSERT INTO deliveries (id, node, at, state, delivery, attempts, searched, due, wait)
+       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO NOTHING`,
+      ...[id, node, at, state, text, JSON.stringify(attempts), searched, now, Math.ceil(wait)],
     );
     if (changes > 0 && body.length > 0) this.#run("INSERT INTO bodies VALUES (?, ?)", lastInsertRowid, body);
     if (key) this.#addKey({ ...key, answer: undefined });
   }
 
   /**
-   * Takes what is due of a node and counts the attempts: retries first, then queued deliveries in order of arrival. A
-   * delivery whose last attempt a crash has ended has failed.
+   * Takes what is due of a node, in that order, and counts the attempts. A delivery whose last attempt a crash has ended
+   * has failed.
    *
+   * @param now by the queue's clock
    * @returns what was taken and what has failed, and when the next one is due
    */
   take(
     node: string,
-    limit: number,
-    maxAttempts: number,
-  ): { taken: StoredDelivery[]; failed: Delivery[]; nextAt: number | undefined } {
-    const now = Date.now();
-    const due = [
-      ...this.#rows("WHERE node = ? AND state = 'retrying' AND next_at <= ? ORDER BY next_at LIMIT ?", node, now, limit), // prettier-ignore
-      ...this.#rows("WHERE node = ? AND state = 'queued' ORDER BY at, seq LIMIT ?", node, limit),
-    ];
+    pace: Pace,
+    { places, bytes }: Room,
+    now: number,
+  ): { taken: StoredDelivery[]; failed: Delivery[]; nextDue: number | undefined } {
+    const due = this.#rows(`WHERE node = ? AND ${isWaiting} AND due <= ? ORDER BY due, seq LIMIT ?`, node, now, places);
     const taken: StoredDelivery[] = [];
     const failed: Delivery[] = [];
-    let bytes = 0;
-    for (const { seq, delivery: before, attempts: earlier } of due.slice(0, limit)) {
-      if (bytes >= maxTakenBytes) break;
-      const { nextAt: _, ...rest } = before;
-      if (rest.attempt >= maxAttempts) {
+    let takenBytes = 0;
+    for (const row of due) {
+      if (takenBytes >= Math.min(bytes, maxTakenBytes)) break;
+      const { nextAt: _, ...rest } = row.delivery;
+      if (rest.attempt >= pace.attempts) {
         const delivery = { ...rest, state: "failed" as const };
-        this.#write(seq, delivery, earlier);
+        this.#write({ ...row, delivery });
         failed.push(delivery);
         continue;
       }
-      const delivery = { ...rest, state: "running" as const, attempt: rest.attempt + 1, maxAttempts };
-      const attempts = [...earlier, { at: now }];
-      const body = this.#body(seq);
-      this.#write(seq, delivery, attempts);
+      const attempt = rest.attempt + 1;
+      const delivery = { ...rest, state: "running" as const, attempt, maxAttempts: pace.attempts };
+      const attempts = [...row.attempts, { at: Date.now() }];
+      const body = this.#body(row.seq);
+      this.#write({ ...row, delivery, attempts, wait: backoffAfter(pace, attempt) });
       taken.push({ delivery, body, attempts });
-      bytes += body.length;
+      takenBytes += body.length;
     }
-    const next = this.#get("SELECT min(next_at) AS at FROM deliveries WHERE node = ? AND state = 'retrying'", node)?.at;
-    return { taken, failed, nextAt: typeof next === "number" ? next : undefined };
+    const next = this.#get(`SELECT due FROM deliveries WHERE node = ? AND ${isWaiting} ORDER BY due LIMIT 1`, node);
+    return { taken, failed, nextDue: next && Number(next.due) };
   }
 
   /** The end of an attempt; one that has ended already changes nothing. */
-  end(id: string, attempt: number, change: AttemptEnd, attempts: readonly Attempt[], key?: EndedKey): void {
+  end(id: string, attempt: number, change: AttemptEnd, { attempts, now, wait = 0, key }: EndedRow): void {
     const known = this.#row(id);
     if (known?.delivery.state !== "running" || known.delivery.attempt !== attempt) return;
-    this.#write(known.seq, Object.assign(known.delivery, change), attempts);
+    // What was put back keeps its place.
+    const due = change.state === "retrying" ? now + wait : known.due;
+    this.#write({ ...known, delivery: Object.assign(known.delivery, change), attempts, due, wait });
     if (!key) return;
     const { end, ...candidate } = key;
     if (end === "released")
@@ -157,7 +187,7 @@ export class Tables {
 
   update(id: string, change: Change): void {
     const known = this.#row(id);
-    if (known) this.#write(known.seq, { ...known.delivery, ...change }, known.attempts);
+    if (known) this.#write({ ...known, delivery: { ...known.delivery, ...change } });
   }
 
   find(id: string): StoredDelivery | undefined {
@@ -229,7 +259,7 @@ export class Tables {
       ...[endpoint, key, now],
     );
     for (const { bytes } of dropped) this.#answersBytes -= Number(bytes);
-    this.#run("INSERT INTO duplicate_keys (endpoint, key, id, until, answer, body) VALUES (?, ?, ?, ?, ?, ?)", endpoint, key, id, now + keptFor, answer ? JSON.stringify(head) : null, body ?? null); // prettier-ignore
+    this.#run("INSERT INTO duplicate_keys (endpoint, key, id, until, kept_for, answer, body) VALUES (?, ?, ?, ?, ?, ?, ?)", endpoint, key, id, now + keptFor, keptFor, answer ? JSON.stringify(head) : null, body ?? null); // prettier-ignore
     this.#answersBytes += body?.length ?? 0;
     while (this.#answersBytes > maxAnswersBytes) {
       const oldest = this.#get("SELECT seq, length(body) AS bytes FROM duplicate_keys WHERE body IS NOT NULL ORDER BY seq LIMIT 1"); // prettier-ignore
@@ -294,11 +324,11 @@ export class Tables {
     return body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.length) : Buffer.alloc(0);
   }
 
-  #write(seq: number, delivery: Delivery, attempts: readonly Attempt[]): void {
-    const { state, nextAt = null } = delivery;
+  #write({ seq, delivery, attempts, due, wait }: StoredRow): void {
+    const texts = [JSON.stringify(delivery), JSON.stringify(attempts), searchedIn(delivery)];
     this.#run(
-      "UPDATE deliveries SET state = ?, next_at = ?, delivery = ?, attempts = ?, searched = ? WHERE seq = ?",
-      ...[state, nextAt, JSON.stringify(delivery), JSON.stringify(attempts), searchedIn(delivery), seq],
+      "UPDATE deliveries SET state = ?, delivery = ?, attempts = ?, searched = ?, due = ?, wait = ? WHERE seq = ?",
+      ...[delivery.state, ...texts, Math.ceil(due), Math.ceil(wait), seq],
     );
   }
 
@@ -325,18 +355,20 @@ export class Tables {
   }
 }
 
-function toStored({ seq, delivery, attempts }: AnyRow): StoredRow {
+function toStored({ seq, due, wait, delivery, attempts }: AnyRow): StoredRow {
   return {
-    seq: Number(seq),
+    ...{ seq: Number(seq), due: Number(due), wait: Number(wait) },
     delivery: JSON.parse(String(delivery)) as Delivery,
     attempts: JSON.parse(String(attempts)) as Attempt[],
   };
 }
 
-function toKey({ endpoint, key, id, until, answer, body }: AnyRow): SettledKey {
+function toKey({ endpoint, key, id, until, kept_for: keptFor, answer, body }: AnyRow): SettledKey {
   const head = answer === null ? undefined : (JSON.parse(String(answer)) as Omit<FirstAnswer, "body">);
   return {
-    ...{ endpoint: String(endpoint), key: String(key), id: String(id), keptFor: Number(until) - Date.now() },
+    ...{ endpoint: String(endpoint), key: String(key), id: String(id) },
+    // The clock may have been set back.
+    keptFor: Math.min(Number(until) - Date.now(), Number(keptFor)),
     answer: head && { ...head, body: body instanceof Uint8Array ? Buffer.from(body) : undefined },
   };
 }

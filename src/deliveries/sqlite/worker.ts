@@ -1,10 +1,11 @@
 // The worker that owns the file: SQLite is synchronous, and each sync would stop every flow.
 // All calls that come while a transaction is synced are in the next one.
 
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
 import type { Retention, StoreTrouble } from "../queue";
+import { migrations, schemaVersion } from "./migrations";
 import { type Database, createError, openDatabase, Tables } from "./tables";
 
 /** The methods of the tables, which the main thread calls. */
@@ -37,8 +38,6 @@ const moveAsideIntervalMs = 60_000;
 /** The files of a database in WAL mode: https://www.sqlite.org/walformat.html. */
 const parts = ["", "-wal", "-shm"];
 const readingMethods: readonly Method[] = ["find", "list", "counts"];
-/** Of the schema. A file of another version is moved aside. */
-const version = 1;
 
 const settings = `
   -- Two processes would start flows with the same deliveries.
@@ -54,7 +53,8 @@ const settings = `
 
 interface OpenFile {
   readonly database: Database;
-  readonly inode: number | undefined;
+  /** Of the file and of its `-wal`, which stays as long as the file is open. */
+  readonly inodes: readonly (number | undefined)[];
   tables: Tables;
 }
 
@@ -110,14 +110,27 @@ class StoreFile {
   #transact(calls: readonly WorkerCall[]): WorkerAnswer[] {
     const file = this.#file;
     const isWriting = calls.some(({ method }) => !readingMethods.includes(method));
-    // What is written to a deleted or replaced file is lost.
-    if (!file || (isWriting && findInode(this.#setup.path) !== file.inode)) throw createError("the file is gone", 14);
+    if (!file) throw createError("the file is gone", 14);
     if (isWriting) file.database.exec("BEGIN IMMEDIATE");
     const answers = calls.map(({ number, method, args }) => {
       return { number, value: (file.tables[method] as (...args: unknown[]) => unknown).apply(file.tables, [...args]) };
     });
-    if (isWriting) file.database.exec("COMMIT");
+    if (!isWriting) return answers;
+    file.database.exec("COMMIT");
+    this.#checkFiles(file);
     return answers;
+  }
+
+  /** What was written to a deleted or replaced file is lost; what is in such a `-wal` can still be read here. */
+  #checkFiles({ database, inodes }: OpenFile): void {
+    const [file, wal] = findInodes(this.#setup.path);
+    if (file !== inodes[0]) throw createError("the file is gone", 14);
+    if (wal === inodes[1]) return;
+    const { busy } = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").get() ?? {};
+    const error = createError(`${this.#setup.path}-wal is gone`, 14);
+    if (busy !== 0) throw error;
+    // All of it is in the file by now, which is opened anew.
+    this.#lose(error, getTrouble(error));
   }
 
   #rollBack(): void {
@@ -184,20 +197,28 @@ function openFile(setup: WorkerSetup): OpenFile {
   if (isNew) syncFolder(path);
   const database = openDatabase(path);
   try {
-    database.exec(settings);
-    const found = Number(database.prepare("PRAGMA user_version").get()?.user_version);
-    const isEmpty = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
-    if (!isEmpty && found !== version) throw createError(`its tables have version ${found}`, 26);
-    database.exec(`PRAGMA user_version = ${version}`);
-    return { database, inode: findInode(path), tables: new Tables(database, setup) };
+    prepareSchema(database);
+    return { database, inodes: findInodes(path), tables: new Tables(database, setup) };
   } catch (error) {
     database.close();
     throw error;
   }
 }
 
-function findInode(path: string): number | undefined {
-  return statSync(path, { throwIfNoEntry: false })?.ino;
+/** Creates the tables of a new file, and migrates an older one. */
+function prepareSchema(database: Database): void {
+  database.exec(settings);
+  const found = Number(database.prepare("PRAGMA user_version").get()?.user_version);
+  const isNew = database.prepare("SELECT 1 FROM sqlite_schema LIMIT 1").get() === undefined;
+  if (found > schemaVersion) throw createError(`its tables have version ${found}`, newer);
+  if (!isNew && found < 1) throw createError("it has tables of something else", 26);
+  const steps = isNew ? [readFileSync(join(__dirname, "schema.sql"), "utf8")] : migrations.slice(found - 1);
+  if (steps.length === 0) return;
+  database.exec(`BEGIN IMMEDIATE; ${steps.join("")}; PRAGMA user_version = ${schemaVersion}; COMMIT`);
+}
+
+function findInodes(path: string): (number | undefined)[] {
+  return [path, `${path}-wal`].map((part) => statSync(part, { throwIfNoEntry: false })?.ino);
 }
 
 /** So that the file's name survives a power cut: fsync(2). Not on Windows. */
@@ -224,6 +245,8 @@ if (parentPort) serve(parentPort);
 
 // The meaning of errors of SQLite and of the file system.
 
+/** SQLITE_SCHEMA; SQLite itself only uses it within a statement. */
+const newer = 17;
 /** By the primary code: https://www.sqlite.org/rescode.html#primary_result_code_list. */
 const troubleByCode: Readonly<Record<number, StoreTrouble>> = {
   3: "readOnly", // SQLITE_PERM
@@ -233,6 +256,7 @@ const troubleByCode: Readonly<Record<number, StoreTrouble>> = {
   10: "broken", // SQLITE_IOERR
   13: "full", // SQLITE_FULL
   14: "unreachable", // SQLITE_CANTOPEN
+  [newer]: "newer",
 };
 /** SQLITE_CORRUPT, SQLITE_NOTADB. */
 const corruption = [11, 26];

@@ -245,6 +245,40 @@ function testQueue(engine: QueueEngine): void {
     });
   });
 
+  describe("starts first what is due first, so that", () => {
+    const bad = ["b0", "b1", "b2", "b3", "b4"];
+    const good = Array.from({ length: 20 }, (_, index) => `g${index}`);
+    const ways: [string, ConstructorParameters<typeof TestFlow>[1]][] = [
+      ["with a circuit breaker", { breaker: 3, concurrency: 1 }],
+      ["with a rate", { ratePerMinute: 3000 }],
+      ["one at a time", { concurrency: 1 }],
+    ];
+    for (const [way, pace] of ways) {
+      it(`a few that fail again and again hold up no others, ${way}`, async () => {
+        await reopen({ breakerInterval: 100 });
+        await queue.pause("n");
+        await add(...bad, ...good);
+        const flow = run(({ delivery: { id } }) => (bad.includes(id) ? failed() : succeeded()), { attempts: 1000, backoffFirst: 1, backoffLongest: 1, ...pace }); // prettier-ignore
+        await queue.resume("n");
+        await until(async () => (await queue.counts("n")).succeeded === good.length, "the others");
+        flow.ids.indexOf("g0").should.be.belowOrEqual(8);
+        flow.ids.indexOf("g19").should.be.below(60);
+      });
+    }
+
+    it("what is put back keeps its place", async () => {
+      const first = new TestFlow(() => ({ as: "interrupted" }), { concurrency: 1 });
+      const close = queue.process("n", first);
+      queue.hold();
+      await add("1", "2", "3");
+      close();
+      const second = run(succeeded, { concurrency: 1 });
+      queue.release();
+      await until(() => second.ends.length === 3, "the flows");
+      second.ids.should.eql(["1", "2", "3"]);
+    });
+  });
+
   describe("pauses a node, and", () => {
     it("stores what comes and starts nothing, also after a restart, until it is resumed", async () => {
       const flow = run();

@@ -15,6 +15,7 @@ describe("what an error of the file means:", () => {
     ["SQLITE_BUSY", ofSqlite(5), "unreachable", "file"],
     ["SQLITE_CORRUPT_INDEX", ofSqlite(779), "broken", "corruption"],
     ["SQLITE_NOTADB", ofSqlite(26), "broken", "corruption"],
+    ["a newer version's tables", ofSqlite(17), "newer", "file"],
     ["SQLITE_TOOBIG", ofSqlite(18), "broken", "file"],
     ["SQLITE_ERROR", ofSqlite(1), "broken", "file"],
     ["EACCES", ofSystem("EACCES"), "readOnly", "file"],
