@@ -1,5 +1,6 @@
 // Authenticates the requests of an endpoint: its results, and the reasons for a refusal.
 
+import type { DecodedBody } from "../request/decode";
 import type { Problem } from "../request/problem";
 import type { CredentialPlace } from "../request/request-info";
 import type { Redactor } from "./redactor";
@@ -54,14 +55,20 @@ export interface PendingVerification {
   readonly isUnverified: boolean;
   /** Whether it needs the bytes as sent. */
   readonly needsBytes: boolean;
-  /** @param body the whole body */
-  verify(body: Buffer): BodyVerdict;
+  /**
+   * @param body the whole body
+   * @param decoded the same, as the flow will get it; missing: by the head
+   */
+  verify(body: Buffer, decoded?: DecodedBody): BodyVerdict;
 }
 
 /** One that takes time. */
 export interface LongVerification extends Omit<PendingVerification, "verify"> {
-  /** @param body the whole body */
-  verifyLater(body: Buffer): Promise<BodyVerdict>;
+  /**
+   * @param body the whole body
+   * @param decoded the same, as the flow will get it; missing: by the head
+   */
+  verifyLater(body: Buffer, decoded?: DecodedBody): Promise<BodyVerdict>;
 }
 
 export type BodyVerdict = Authenticated | HandshakeAnswer | Problem;
@@ -90,7 +97,12 @@ export interface RefusedRequestFacts {
 
 /** Contains no secret. Bytes are those of one signature. */
 export type RefusalReason =
-  | { kind: "missing" | "repeated" | "valueWrong" | "timeMalformed" | "signatureMalformed"; source: Source }
+  | {
+      kind: "missing" | "repeated" | "valueWrong" | "valueMalformed" | "timeMalformed" | "signatureMalformed";
+      source: Source;
+    }
+  /** Signed values cannot be read in the body. */
+  | { kind: "bodyPacked" | "bodyNoForm" | "bodyNoJson" }
   | { kind: "signatureLength"; source: Source; bytes: number; expected: number }
   | { kind: "tooManySignatures"; count: number; most: number }
   /** `seconds` since it was signed; negative when that is in the future. */

@@ -1,6 +1,7 @@
 // Authentication by a signature whose certificate the request names: Amazon SNS and PayPal.
 
 import { verify, X509Certificate } from "node:crypto";
+import { DecodedBody } from "../request/decode";
 import { problems } from "../request/problem";
 import type { SignatureAccess } from "../config/parse";
 import type {
@@ -8,6 +9,7 @@ import type {
   AuthResult,
   BodyVerdict,
   Explanation,
+  LongVerification,
   Reason,
   RefusalReason,
   RefusedRequestFacts,
@@ -62,8 +64,10 @@ export class CertificateAuthenticator implements Authenticator {
     if (this.#testCredentials.isTest(head)) return byTest;
     const refusal = this.#judgeHead(head, at);
     if (refusal) return toProblem(refusal);
+    const verifyLater: LongVerification["verifyLater"] = (body, decoded = DecodedBody.of(head, body)) =>
+      this.#verify(head, decoded, at, ip);
     const limit = this.scheme.alg === "code:sns" ? { bytes: maxSnsBytes, otherwise: problems.bodyTooLarge } : undefined;
-    return { isUnverified: true, needsBytes: true, limit, verifyLater: (body) => this.#verify(head, body, at, ip) };
+    return { isUnverified: true, needsBytes: true, limit, verifyLater };
   }
 
   /** What keeps the body from being read. */
@@ -76,7 +80,7 @@ export class CertificateAuthenticator implements Authenticator {
     return "kind" in signed ? signed : undefined;
   }
 
-  #read(head: RequestHead, body: Buffer, at: number): SignedText | RefusalReason {
+  #read(head: RequestHead, body: DecodedBody, at: number): SignedText | RefusalReason {
     const { topicArn = "", webhookId = "" } = this.#access.settings;
     const clock = this.#clock(at);
     return this.scheme.alg === "code:sns" ? readSns(body, topicArn, clock) : readPaypal(head, webhookId, clock);
@@ -91,11 +95,11 @@ export class CertificateAuthenticator implements Authenticator {
     return judgeSignature({ ...signed, text }, certificate, at);
   }
 
-  async #verify(head: RequestHead, body: Buffer, at: number, ip: string): Promise<BodyVerdict> {
+  async #verify(head: RequestHead, body: DecodedBody, at: number, ip: string): Promise<BodyVerdict> {
     const signed = this.#read(head, body, at);
     if ("kind" in signed) return toProblem(signed);
     try {
-      const refusal = this.#judge(signed, body, await this.#certificates.find(signed.certificate, ip), at);
+      const refusal = this.#judge(signed, body.bytes, await this.#certificates.find(signed.certificate, ip), at);
       if (refusal) return toProblem(refusal);
       this.#certificates.keep(signed.certificate);
       const { isHandshake = false, confirmation, sentAt } = signed;
@@ -119,7 +123,7 @@ export class CertificateAuthenticator implements Authenticator {
     const refusal = this.#judgeHead(head, at);
     if (refusal) return toReason(refusal);
     if (!body) return undefined;
-    const signed = this.#read(head, body, at);
+    const signed = this.#read(head, DecodedBody.of(head, body), at);
     if ("kind" in signed) return toReason(signed);
     const certificate = this.#certificates.get(signed.certificate);
     const wrong = certificate && this.#judge(signed, body, certificate, at);

@@ -33,7 +33,7 @@ const units = [
 
 /** A place as written in a request, or in JSON. */
 function toPlaceText(source: Source): string {
-  const [, from, name = ""] = /^(\w+):([^]*)$/.exec(source) ?? [];
+  const [, from, name = ""] = /^(\w+)\??:([^]*)$/.exec(source) ?? [];
   return from === "query" ? `?${name}=` : name;
 }
 

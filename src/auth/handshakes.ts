@@ -1,6 +1,7 @@
 // Handshakes: requests that must be answered and start no flow.
 
 import type { Settings } from "../config/fields";
+import { DecodedBody } from "../request/decode";
 import { Problem, problems } from "../request/problem";
 import type { Authenticated, Credential, HandshakeAnswer, HeadResult, PendingVerification } from "./authenticator";
 import { digest, isSame } from "./digest";
@@ -57,14 +58,15 @@ export class Handshakes {
   /** The same, where the body decides. */
   #withBody(head: RequestHead, result: Authenticated | PendingVerification | Problem): PendingVerification {
     const isPending = "verify" in result;
-    const verify: PendingVerification["verify"] = (body) => {
-      const unsigned = body.length > maxUnsignedBytes ? undefined : this.#find(this.#unsigned, head, body, "first");
-      const verdict = unsigned ?? (isPending ? result.verify(body) : result);
+    const verify: PendingVerification["verify"] = (body, decoded = DecodedBody.of(head, body)) => {
+      const unsigned = body.length > maxUnsignedBytes ? undefined : this.#find(this.#unsigned, head, decoded, "first");
+      const verdict = unsigned ?? (isPending ? result.verify(body, decoded) : result);
       if (!("credential" in verdict)) return verdict;
       if (isPending && this.#mayHaveSigned(body)) return problems.signatureInvalid;
-      return this.#find(this.#signed, head, body, verdict.credential) ?? verdict;
+      return this.#find(this.#signed, head, decoded, verdict.credential) ?? verdict;
     };
-    const limit = result instanceof Problem ? { bytes: maxUnsignedBytes, otherwise: result } : undefined;
+    const own = isPending ? result.limit : undefined;
+    const limit = result instanceof Problem ? { bytes: maxUnsignedBytes, otherwise: result } : own;
     return { isUnverified: !("credential" in result), needsBytes: isPending && result.needsBytes, limit, verify };
   }
 
@@ -83,12 +85,12 @@ export class Handshakes {
   #find(
     handshakes: readonly Handshake[],
     head: RequestHead,
-    body: Buffer,
+    body: DecodedBody,
     credential: Credential,
   ): HandshakeAnswer | undefined {
-    const request = new Fields(head, () => body);
+    const request = new Fields(head, body);
     const found = handshakes
-      .filter(({ method, form }) => method === head.method && hasForm(request, body, form))
+      .filter(({ method, form }) => method === head.method && hasForm(request, body.bytes, form))
       .filter(({ members }) => !members || hasOnly(request, members))
       .find((handshake) => this.#holds(handshake, request, "all"));
     return found && this.#answer(found, request, credential);

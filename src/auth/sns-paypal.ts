@@ -1,6 +1,8 @@
 // What Amazon SNS and PayPal sign. Their requests name the certificate of the key by a URL.
 
 import { isObject } from "../config/fields";
+import { type DecodedBody, readJson } from "../request/decode";
+import { Problem } from "../request/problem";
 import type { RefusalReason } from "./authenticator";
 import type { Source } from "./senders/sender";
 import { fieldValues, type RequestHead } from "./signature/fields";
@@ -65,11 +67,15 @@ const snsPath = /^\/SimpleNotificationService-[\w-]+\.pem$/;
  */
 export const maxSnsBytes = 1024 * 1024;
 
-/** @param topicArn anybody may have a topic at Amazon, and let it send to any URL */
-export function readSns(body: Buffer, topicArn: string, clock: Clock): SignedText | RefusalReason {
+/**
+ * @param body of which the flow gets the same members
+ * @param topicArn anybody may have a topic at Amazon, and let it send to any URL
+ */
+export function readSns(body: DecodedBody, topicArn: string, clock: Clock): SignedText | RefusalReason {
   const missing = { kind: "missing", source: "json:Signature" } as const;
   // Parsing a stranger's JSON may take a hundred times as long.
-  if (!body.includes(topicArn)) return body.includes('"Signature"') ? { kind: "certificate.topic" } : missing;
+  if (!body.bytes.includes(topicArn))
+    return body.bytes.includes('"Signature"') ? { kind: "certificate.topic" } : missing;
   const members = readTexts(body);
   const { Type: type = "", Signature: signature, SubscribeURL: subscribeUrl = "" } = members;
   const names = signedMembers.get(type);
@@ -98,13 +104,8 @@ export function readSns(body: Buffer, topicArn: string, clock: Clock): SignedTex
 const snsMembers = ["Signature", "SignatureVersion", "SigningCertURL", ...[...signedMembers.values()].flat()];
 
 /** The texts among these members of a JSON object. */
-function readTexts(body: Buffer): Readonly<Partial<Record<string, string>>> {
-  let value: unknown;
-  try {
-    value = JSON.parse(body.toString());
-  } catch {
-    return {};
-  }
+function readTexts({ content }: DecodedBody): Readonly<Partial<Record<string, string>>> {
+  const value = content instanceof Problem ? undefined : readJson(content?.value);
   if (!isObject(value)) return {};
   const texts: Partial<Record<string, string>> = {};
   for (const name of snsMembers) {

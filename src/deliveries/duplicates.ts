@@ -6,6 +6,7 @@ import { coversBody, type Scheme, type Sender } from "../auth/senders/sender";
 import { Fields, type RequestHead } from "../auth/signature/fields";
 import type { DuplicatePolicy } from "../config/parse";
 import type { DuplicateKey } from "../config/fields";
+import type { DecodedBody } from "../request/decode";
 import { bodyMemory } from "../request/memory";
 import { Problem, problems } from "../request/problem";
 import { ownMemory } from "./delivery";
@@ -98,12 +99,14 @@ let waiting = 0;
 /** Waiting duplicates take places and memory of the whole process. */
 async function wait(
   outcome: Promise<ReservationEnd>,
-  { network, bytes, content }: ReceivedDelivery,
+  { network, body }: ReceivedDelivery,
   deadline: number,
   caller: WaitingResponse,
 ): Promise<ReservationEnd | Problem> {
   // A waiting delivery is unpacked, which may be a thousand times what came.
-  const size = Math.max(bytes.length, content().length);
+  const { bytes, content } = body;
+  const isUnpacked = content !== undefined && !(content instanceof Problem);
+  const size = Math.max(bytes.length, isUnpacked ? content.bytes().length : 0);
   const lease = bodyMemory.verified.lease(network);
   if (waiting >= maxWaitingDuplicates || !lease.resize(size)) return problems.duplicatesWaiting;
   waiting++;
@@ -124,10 +127,7 @@ async function wait(
 
 export interface Known {
   head: RequestHead;
-  /** As sent. */
-  bytes: Buffer;
-  /** The body without its content codings; read only if the key is in it. */
-  content: () => Buffer;
+  body: DecodedBody;
   /** The sender's own id. */
   id: string | undefined;
   /** The parameters of the path: the same id or body for another device is another delivery. */
@@ -158,9 +158,10 @@ export function composeDuplicateKey(kind: DuplicateKey, delivery: Known): string
   return hash("sha256", `${scope}${kind}\n${text}`, "base64url");
 }
 
-function toKeyText(kind: DuplicateKey, { head, bytes, content, id, isIdLoose }: Known): string | undefined {
+function toKeyText(kind: DuplicateKey, { head, body, id, isIdLoose }: Known): string | undefined {
+  const { bytes } = body;
   if (kind === "body") return bytes.length === 0 ? undefined : digestKey(bytes);
-  if (kind !== "") return new Fields(head, content).onlyText(kind);
+  if (kind !== "") return new Fields(head, body).onlyText(kind);
   return id === undefined || !isIdLoose ? id : `${digestKey(bytes)} ${id}`;
 }
 

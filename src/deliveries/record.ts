@@ -1,7 +1,7 @@
 // Makes a stored delivery of a request, and a message of a stored delivery.
 
 import type { Redactor } from "../auth/redactor";
-import { type Content, parseContentType } from "../request/decode";
+import { type Content, DecodedBody } from "../request/decode";
 import { Problem } from "../request/problem";
 import type { RequestInfo } from "../request/request-info";
 import { toObject } from "../request/target";
@@ -96,7 +96,7 @@ export async function restoreDelivery(
   const { method, path, search, headers, ip } = head;
   const parsed = isJson ? { value: JSON.parse(body.toString()) as unknown } : undefined;
   const request = { headers: { [type]: asString(headers[type]), [codings]: asString(headers[codings]) } };
-  const content = await parseContentType({ request, parsed }, body, limit);
+  const content = await new DecodedBody({ request, parsed }, body).decode(limit);
   if (content instanceof Problem) return content;
   const req: RequestInfo = {
     method,

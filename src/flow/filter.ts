@@ -4,15 +4,15 @@ import { Fields, findMembers, type RequestHead } from "../auth/signature/fields"
 import type { Source } from "../auth/senders/sender";
 import { parseNumber } from "../config/fields";
 import type { FilterCondition, WebhookConfig } from "../config/parse";
-import { type Json, parseJson } from "../request/decode";
+import { readJson } from "../request/decode";
 import { Problem, problems } from "../request/problem";
 
 /** A request as a filter sees it. */
 interface FilterRequest {
   readonly event: string | undefined;
   readonly head: RequestHead;
-  /** The body without its content codings. */
-  readonly content: () => Buffer;
+  /** The body as a text. */
+  readonly text: () => string;
   /** Of the message; without the query where `payload` would have both. */
   readonly payload: () => unknown;
 }
@@ -50,14 +50,12 @@ export function findEvent(events: readonly string[], event: string | undefined):
 }
 
 /** Texts, or values of JSON; several for a repeated header field or parameter. */
-function readPlace(place: string, { event, head, content, payload }: FilterRequest): readonly unknown[] {
+function readPlace(place: string, { event, head, text, payload }: FilterRequest): readonly unknown[] {
   if (place === "event") return event === undefined ? [] : [event];
-  if (place === "body") return [content().toString()];
+  if (place === "body") return [text()];
   if (!place.startsWith("json:")) return new Fields(head).values(place as Source);
-  const value = payload();
-  const isText = typeof value === "string" || Buffer.isBuffer(value);
-  const json = isText ? parseJson(value.toString()) : (value as Json);
-  return json instanceof Problem ? [] : findMembers(json, place.slice("json:".length).split("."));
+  const json = readJson(payload());
+  return json === undefined ? [] : findMembers(json, place.slice("json:".length).split("."));
 }
 
 /** @returns nothing where the values cannot be compared */

@@ -4,7 +4,7 @@ import type { Request } from "express";
 import type { ServerResponse } from "node:http";
 import { isPattern } from "../config/fields";
 import { decodeContentSync } from "../request/body";
-import { decodeBody, unwrap } from "../request/decode";
+import { decodeBody } from "../request/decode";
 import { Problem } from "../request/problem";
 import { readMark } from "./host-internals";
 import { type Exchange, findExchange, type ParsedRequest } from "./receive-request";
@@ -67,18 +67,15 @@ function parseForMiddleware(request: Request, bytes: Buffer, limit: number): unk
   if (!isForm && !isMediaType(type, /json/i)) return {};
   try {
     const content = decodeContentSync(bytes, coding, limit);
-    const value = content && decodeBody(content, type);
-    if (!content || value instanceof Problem) return {};
-    const text = String(content);
+    const decoded = content && decodeBody(content, type);
+    if (!decoded || decoded instanceof Problem) return {};
     // JSON that is labelled as a form is JSON.
-    const isJson = !(decodeBody(content, "application/json") instanceof Problem);
-    if (!isForm || typeof value !== "object" || value === null || isJson) return value;
+    const { value, form } = decoded;
+    if (!isForm || !form) return value;
     // With the app's query parser, as a guard expects: `a[b]=1` can be read in two ways.
     const parse = request.app.get("query parser fn") as (text: string) => object;
     // What the flow would get is seen, too, but takes the place of no field.
-    const whole = unwrap(value, content);
-    const members = whole instanceof Problem || Array.isArray(whole) ? {} : (whole as object);
-    return { ...members, ...parse(text), ...(value as object) };
+    return Object.assign({}, Array.isArray(value) ? {} : value, parse(String(content)), form);
   } catch {
     return {};
   }

@@ -3,7 +3,7 @@
 import type { Authenticated, HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator";
 import { findNetwork } from "../auth/limits";
 import type { Source } from "../auth/senders/sender";
-import { isInBody, readSenderDelivery, readSubscriptions } from "../auth/signature/fields";
+import { Fields, isInBody, readSenderDelivery, readSubscriptions } from "../auth/signature/fields";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { KnownDuplicate } from "../deliveries/duplicates";
 import type { Change, Reservation } from "../deliveries/queue";
@@ -15,7 +15,7 @@ import { FlowReply } from "../flow/flow-reply";
 import { composePayload } from "../flow/message";
 import type { AcceptedEvent } from "../flow/outcomes";
 import { composeEarlier, composeSuccess, noteAnswer, type Reply, sendProblem, sendReply } from "../flow/reply";
-import { type Content, parseContentType } from "../request/decode";
+import { type Content, DecodedBody } from "../request/decode";
 import { readParameters } from "../request/path-patterns";
 import { Interference, Problem, problems } from "../request/problem";
 import { toObject } from "../request/target";
@@ -117,7 +117,10 @@ async function accept(
   if (deployGate.isClosed && !(await waitForFlows(exchange, deployGate, received))) return problems.deploying;
   const parsed = received.parsed ?? takeChangedBody(exchange);
   const network = findNetwork(exchange.ip);
-  const decoded = parseContentType({ network, request, parsed }, bytes, endpoint.limit);
+  // What was verified is what the flow gets.
+  const verified = parsed === received.parsed ? received.decoded : undefined;
+  const body = verified ?? new DecodedBody({ network, request, parsed }, bytes);
+  const decoded = body.decode(endpoint.limit);
   const content = decoded instanceof Promise ? await decoded : decoded;
   if (content instanceof Problem) return content;
   const isTest = authenticated.isTest === true;
@@ -127,21 +130,23 @@ async function accept(
   const hasFiles = endpoint.guaranteed !== undefined && parsed?.files !== undefined;
   const needsBytes = endpoint.config.rawBody || guard?.needsBytes === true || hasFiles;
   if (needsBytes && !received.hasBytes) throw new Interference("bytesGone");
-  const webhook = describeWebhook(exchange, endpoint, authenticated, content);
+  const head = getHead(exchange);
+  const fields = new Fields(head, body);
+  const webhook = describeWebhook(endpoint, authenticated, fields);
   if (!isTest && endpoint.sender) {
-    for (const subscription of readSubscriptions(endpoint.sender.row, getHead(exchange), content.bytes)) {
+    for (const subscription of readSubscriptions(endpoint.sender.row, fields)) {
       endpoint.outcomes.emit("subscription", { node: endpoint.node.id, ...subscription });
     }
   }
   const isWanted = endpoint.filter?.accepts({
-    ...{ event: webhook.event, head: getHead(exchange), content: content.bytes },
+    ...{ event: webhook.event, head, text: () => toBodyText(content) },
     payload: () => readPayload(exchange, endpoint, content),
   });
   if (isWanted instanceof Problem) return isWanted;
   if (isWanted === false) return replyToFiltered(exchange, endpoint, isTest, webhook.event);
   const id = endpoint.newId();
   const params = readParameters(endpoint.config.path, exchange.path);
-  const known = { network, head: getHead(exchange), bytes, content: content.bytes, id: webhook.id, params };
+  const known = { network, head, body, id: webhook.id, params };
   const duplicate = guard && (await guard.judge(known, id, response));
   if (duplicate instanceof Problem) return hasGone(exchange) ? undefined : duplicate;
   if (hasGone(exchange)) {
@@ -180,10 +185,9 @@ function hasGone({ request, response }: Exchange): boolean {
 
 /** The value of `msg.webhook`. */
 function describeWebhook(
-  exchange: Exchange,
   { sender, authenticator, guaranteed }: Endpoint,
   { credential, sentAt, claims }: Authenticated,
-  { bytes }: Content,
+  fields: Fields,
 ): Webhook {
   const proof = {
     credential,
@@ -193,7 +197,7 @@ function describeWebhook(
   };
   if (!sender) return proof;
   const { row } = sender;
-  const { event, id } = readSenderDelivery(row, getHead(exchange), bytes);
+  const { event, id } = readSenderDelivery(row, fields);
   // In a header or parameter, a secret is removed; in the body, it is what the sender has sent.
   const isSafe = (text: string | undefined, sources: readonly Source[]) =>
     text !== undefined && (sources.every(isInBody) || !authenticator.redactor.contains(text));
@@ -203,6 +207,11 @@ function describeWebhook(
     ...(isSafe(id, row.id?.from ?? []) && { id }),
     ...proof,
   };
+}
+
+/** The text that the flow gets, or that of the bytes. */
+function toBodyText({ value, bytes }: Content): string {
+  return typeof value === "string" ? value : bytes().toString();
 }
 
 /** The payload that conditions see, without the query beside it. */

@@ -7,6 +7,7 @@ import type { RequestHead } from "../auth/signature/fields";
 import type { DeployGate } from "../flow/deploy-gate";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { readBody } from "../request/body";
+import { DecodedBody } from "../request/decode";
 import { bodyMemory } from "../request/memory";
 import type { File } from "../request/multipart";
 import { Interference, Problem, problems } from "../request/problem";
@@ -108,6 +109,8 @@ export interface Received {
   readonly hasBytes?: boolean;
   /** Replaces the bytes. */
   readonly parsed?: ParsedBody | undefined;
+  /** The body as it was decoded to be verified. */
+  readonly decoded?: DecodedBody | undefined;
 }
 
 export function getHead({ request, search }: Exchange): RequestHead {
@@ -157,19 +160,19 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
   const bytes = Buffer.isBuffer(read) && read.length > limit ? problems.bodyTooLarge : read;
   if (bytes === problems.bodyTooLarge) return { endpoint, verdict: pending?.limit?.otherwise ?? bytes };
   if (bytes instanceof Problem) return { endpoint, verdict: bytes };
+  const { hasBytes = true, parsed } = front ?? {};
+  if ("credential" in headResult) return { endpoint, verdict: headResult, bytes, hasBytes, parsed };
+  const decoded = new DecodedBody({ network: findNetwork(exchange.ip), request: exchange.request, parsed }, bytes);
   const verdict =
-    "verifyLater" in headResult
-      ? await verifyLater(exchange, headResult, bytes)
-      : "verify" in headResult
-        ? headResult.verify(bytes)
-        : headResult;
-  return { endpoint, verdict, bytes, hasBytes: front?.hasBytes ?? true, parsed: front?.parsed };
+    "verifyLater" in headResult ? await verifyLater(exchange, headResult, decoded) : headResult.verify(bytes, decoded);
+  return { endpoint, verdict, bytes, hasBytes, parsed, decoded };
 }
 
 /** The bytes of bodies that wait to be verified are counted. */
-async function verifyLater({ ip }: Exchange, pending: LongVerification, bytes: Buffer): Promise<BodyVerdict> {
+async function verifyLater({ ip }: Exchange, pending: LongVerification, decoded: DecodedBody): Promise<BodyVerdict> {
   const { unverified } = bodyMemory;
-  const verdict = await unverified.hold(findNetwork(ip), bytes.length, () => pending.verifyLater(bytes));
+  const { bytes } = decoded;
+  const verdict = await unverified.hold(findNetwork(ip), bytes.length, () => pending.verifyLater(bytes, decoded));
   return verdict ?? problems.memoryFull;
 }
 

@@ -17,6 +17,8 @@ interface Described {
 
 export interface Content {
   value: Body;
+  /** The fields of a form, also where its only one holds JSON. */
+  form?: Parameters;
   /** The files of a multipart form. */
   files?: File[];
   /** The unpacked body. */
@@ -24,36 +26,83 @@ export interface Content {
 }
 
 /**
- * @param bytes as sent; unused where a parser in front has read the body
- * @param limit of the unpacked body, in bytes
- * @throws {Interference} when a parser in front has left nothing
+ * The body of a request, decoded when it is first read, and once: what is verified, filtered and compared is what the
+ * flow gets.
  */
-export function parseContentType(
-  { network, request, parsed }: Described,
-  bytes: Buffer,
-  limit: number,
-): Content | Problem | Promise<Content | Problem> {
-  const { "content-type": type, "content-encoding": codings } = request.headers;
-  if (parsed) return takeParsed(parsed, type);
-  if (codings === undefined && !isMultipart(type)) return plain(bytes, type);
-  return unpacked(bytes, type, codings, { limit, network });
+export class DecodedBody {
+  /** As sent. */
+  readonly bytes: Buffer;
+  readonly #described: Described;
+  #content: Content | Problem | undefined;
+
+  /** @param bytes unused where a parser in front has read the body */
+  constructor(described: Described, bytes: Buffer) {
+    this.#described = described;
+    this.bytes = bytes;
+  }
+
+  /** By the header fields as sent, of which Node.js takes the first. */
+  static of({ rawHeaders }: { readonly rawHeaders: readonly string[] }, bytes: Buffer): DecodedBody {
+    const find = (name: string) => {
+      const index = rawHeaders.findIndex((each, at) => at % 2 === 0 && each.toLowerCase() === name);
+      return index === -1 ? undefined : rawHeaders[index + 1];
+    };
+    const headers = { "content-type": find("content-type"), "content-encoding": find("content-encoding") };
+    return new DecodedBody({ request: { headers } }, bytes);
+  }
+
+  /** Whether content codings must be undone. */
+  get isPacked(): boolean {
+    const { request, parsed } = this.#described;
+    return !parsed && (request.headers["content-encoding"] ?? "identity").toLowerCase() !== "identity";
+  }
+
+  /**
+   * Nothing until `decode` where that takes time: for a packed body, and a form with files.
+   *
+   * @throws {Interference} when a parser in front has left nothing
+   */
+  get content(): Content | Problem | undefined {
+    const { request, parsed } = this.#described;
+    const type = request.headers["content-type"];
+    if (parsed) this.#content ??= takeParsed(parsed, type);
+    else if (!this.isPacked && !isMultipart(type)) this.#content ??= plain(this.bytes, type);
+    return this.#content;
+  }
+
+  /**
+   * @param limit of the unpacked body, in bytes
+   * @throws {Interference} when a parser in front has left nothing
+   */
+  decode(limit: number): Content | Problem | Promise<Content | Problem> {
+    return this.content ?? this.#unpack(limit);
+  }
+
+  async #unpack(limit: number): Promise<Content | Problem> {
+    const { network, request } = this.#described;
+    const { "content-type": type, "content-encoding": codings } = request.headers;
+    return (this.#content = await unpacked(this.bytes, type, codings, { limit, network }));
+  }
 }
 
 function plain(bytes: Buffer, type: string | undefined): Content | Problem {
   const decoded = decodeBody(bytes, type);
-  const value = decoded instanceof Problem ? decoded : unwrap(decoded, bytes);
-  return value instanceof Problem ? value : { value, bytes: () => bytes };
+  return decoded instanceof Problem ? decoded : { ...decoded, bytes: () => bytes };
 }
 
-const wrapper = "payload";
-
 /** GitHub, Slack and others send JSON as the only field of a form. */
-export function unwrap(decoded: Body, bytes: Buffer): Body | Problem {
-  const isForm = typeof decoded === "object" && bytes.toString("latin1", 0, wrapper.length + 1) === `${wrapper}=`;
-  if (!isForm || Buffer.isBuffer(decoded) || Object.keys(decoded ?? {}).length !== 1) return decoded;
-  const { [wrapper]: json } = decoded as Parameters;
-  const value = typeof json === "string" && /^\s*[[{]/.test(json) ? parseJson(json) : problems.jsonMalformed;
-  return value === problems.jsonMalformed ? decoded : value;
+function unwrap(form: Parameters): Body | Problem {
+  const { payload: json } = form;
+  const isAlone = typeof json === "string" && Object.keys(form).length === 1;
+  const value = isAlone && /^\s*[[{]/.test(json) ? parseJson(json) : problems.jsonMalformed;
+  return value === problems.jsonMalformed ? form : value;
+}
+
+/** The JSON that the flow gets: a value, or in a text. */
+export function readJson(body: unknown): Json | undefined {
+  if (typeof body !== "string" && !Buffer.isBuffer(body)) return body as Json | undefined;
+  const json = parseJson(body.toString());
+  return json instanceof Problem ? undefined : json;
 }
 
 async function unpacked(
@@ -66,27 +115,32 @@ async function unpacked(
   if (bytes instanceof Problem) return bytes;
   if (!isMultipart(type)) return plain(bytes, type);
   const form = await parseMultipart(bytes, type);
-  return form instanceof Problem ? form : { value: form.fields, files: form.files, bytes: () => bytes };
+  if (form instanceof Problem) return form;
+  return { value: form.fields, form: form.fields, files: form.files, bytes: () => bytes };
 }
 
 function takeParsed({ value, files }: NonNullable<Described["parsed"]>, type: string | undefined): Content | Problem {
   if (value === undefined) throw new Interference("bodyRead");
-  const body = Buffer.isBuffer(value) ? decodeBody(value, type) : secureJson(value as Json);
+  if (Buffer.isBuffer(value)) {
+    const decoded = decodeBody(value, type);
+    return decoded instanceof Problem ? decoded : { ...decoded, ...(files && { files }), bytes: () => value };
+  }
+  const body = secureJson(value as Json);
   if (body instanceof Problem) return body;
-  const bytes = () => (Buffer.isBuffer(value) ? value : Buffer.from(JSON.stringify(body)));
-  return { value: body, ...(files && { files }), bytes };
+  return { value: body, ...(files && { files }), bytes: () => Buffer.from(JSON.stringify(body)) };
 }
 
 /** The body in a message: JSON value, string, object of form fields, or Buffer. */
 export type Body = Json | Buffer;
 
-type Decode = (bytes: Buffer) => Body | Problem;
+type Decoded = Pick<Content, "value" | "form">;
+type Decode = (bytes: Buffer) => Decoded | Problem;
 
 /** By media type; the first matching row decodes. Without a match, bytes stay a Buffer. */
 const decoders: readonly (readonly [RegExp, (charset: string) => Decode])[] = [
   // RFC 6839 §3.1: +json; the top-level type does not matter.
-  [/^application\/json$|\+json$/, (charset) => decodeText(charset, parseJson)],
-  [/^text\/|^application\/xml$|\+xml$/, (charset) => decodeText(charset, (text) => text)],
+  [/^application\/json$|\+json$/, (charset) => decodeText(charset, (text) => toDecoded(parseJson(text)))],
+  [/^text\/|^application\/xml$|\+xml$/, (charset) => decodeText(charset, (value) => ({ value }))],
   [/^application\/x-www-form-urlencoded$/, (charset) => decodeText(charset, parseForm)],
   [
     /^application\/(?!(?:.*\+|x-|vnd\.|vnd\.google\.)?(?:octet-stream|cbor|protobuf|msgpack|zip|zip-compressed)$)/,
@@ -99,8 +153,8 @@ const known = new Map<string, Decode>();
 const maxKnown = 100;
 
 /** @param contentType the header field */
-export function decodeBody(bytes: Buffer, contentType: string | undefined): Body | Problem {
-  if (bytes.length === 0) return "";
+export function decodeBody(bytes: Buffer, contentType: string | undefined): Decoded | Problem {
+  if (bytes.length === 0) return { value: "" };
   if (contentType === undefined || contentType === "") return textIfUtf8(bytes);
   let decode = known.get(contentType);
   if (!decode) {
@@ -113,18 +167,22 @@ export function decodeBody(bytes: Buffer, contentType: string | undefined): Body
 function decoderFor(contentType: string): Decode {
   const type = parseMediaType(contentType);
   const [, decoderWith] = (type && decoders.find(([pattern]) => pattern.test(type.essence))) ?? [];
-  return decoderWith?.(type?.params.get("charset") ?? "utf-8") ?? ((bytes) => bytes);
+  return decoderWith?.(type?.params.get("charset") ?? "utf-8") ?? ((value) => ({ value }));
 }
 
 const utf8 = new TextDecoder();
 const utf16be = new TextDecoder("utf-16be");
 
-function textIfUtf8(bytes: Buffer): string | Buffer {
-  return isUtf8(bytes) ? utf8.decode(bytes) : bytes;
+function textIfUtf8(bytes: Buffer): Decoded {
+  return { value: isUtf8(bytes) ? utf8.decode(bytes) : bytes };
+}
+
+function toDecoded(value: Body | Problem): Decoded | Problem {
+  return value instanceof Problem ? value : { value };
 }
 
 /** WHATWG Encoding Standard: its labels, no byte-order mark, malformed bytes as U+FFFD. */
-function decodeText(charset: string, parse: (text: string) => Body | Problem): Decode {
+function decodeText(charset: string, parse: (text: string) => Decoded | Problem): Decode {
   const decoder = textDecoder(charset);
   if (!decoder) return () => problems.charsetUnknown;
   return (bytes) => parse((isBigEndian(bytes) && decoder.encoding === "utf-16le" ? utf16be : decoder).decode(bytes));
@@ -144,12 +202,15 @@ function textDecoder(charset: string): TextDecoder | undefined {
 }
 
 /** Many senders, and curl's --data, label JSON and plain text as a form. */
-function parseForm(text: string): Body | Problem {
+function parseForm(text: string): Decoded | Problem {
   if (/^\s*[[{]/.test(text)) {
     const value = parseJson(text);
-    if (value !== problems.jsonMalformed) return value;
+    if (value !== problems.jsonMalformed) return toDecoded(value);
   }
-  return text.includes("=") ? toObject(new URLSearchParams(text)) : text;
+  if (!text.includes("=")) return { value: text };
+  const form = toObject(new URLSearchParams(text));
+  const value = unwrap(form);
+  return value instanceof Problem ? value : { value, form };
 }
 
 // JSON that is safe to copy and to merge in a flow.

@@ -4,6 +4,7 @@ import type { ServerResponse } from "node:http";
 import "should";
 import { DuplicateGuard, MemoryDuplicates } from "../../src/deliveries/duplicates";
 import type { Duplicates, Found } from "../../src/deliveries/queue";
+import { DecodedBody } from "../../src/request/decode";
 import { Problem } from "../../src/request/problem";
 import { seed } from "../harness/property";
 
@@ -42,10 +43,9 @@ class Crowd {
   async send(id: string, { key, fate }: Sent): Promise<void> {
     await this.#step(`${id} comes`);
     const caller = new EventEmitter() as unknown as ServerResponse;
-    const bytes = Buffer.from("x");
     const head = { method: "POST", rawHeaders: ["K", key], search: "" };
     const found = await this.#guard.judge(
-      { network: "192.0.2.1", head, bytes, content: () => bytes, id: undefined },
+      { network: "192.0.2.1", head, body: DecodedBody.of(head, Buffer.from("x")), id: undefined },
       id,
       caller,
     );

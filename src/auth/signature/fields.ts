@@ -1,6 +1,8 @@
 // Reads values of a request by their places.
 
-import type { Json } from "../../request/decode";
+import { type DecodedBody, type Json, readJson } from "../../request/decode";
+import { Problem } from "../../request/problem";
+import type { Parameters } from "../../request/target";
 import type { Sender, Source } from "../senders/sender";
 
 /** The head of a request. */
@@ -16,25 +18,19 @@ export function isInBody(source: Source): boolean {
   return /^(?:json\??|form):/.test(source);
 }
 
-const text = new TextDecoder();
-
-/** Senders sign no larger form, and reading one takes Node seconds. */
+/** Unverified bodies from which values are read have so many bytes at most: reading larger ones takes Node seconds. */
+export const maxReadBytes = 1024 * 1024;
+/** Senders sign no larger form. */
 const maxFormFields = 1000;
-const maxFormLength = 1024 * 1024;
 
-/** Reads the form of an unverified request. */
-export function readForm(form: string): URLSearchParams | undefined {
-  const isTooMuch = form.length > maxFormLength || form.split("&", maxFormFields + 1).length > maxFormFields;
-  return isTooMuch ? undefined : new URLSearchParams(form);
-}
-
-/** Whatever its content type says (RFC 8259). The value is unverified and never handed on. */
-function readJson(body: Buffer): Json | undefined {
-  try {
-    return JSON.parse(text.decode(body)) as Json;
-  } catch {
-    return undefined;
+/** Whether the fields of an unverified form may be read. */
+export function isReadableForm(form: Buffer): boolean {
+  if (form.length > maxReadBytes) return false;
+  let position = -1;
+  for (let fields = 1; (position = form.indexOf("&", position + 1)) !== -1; fields++) {
+    if (fields >= maxFormFields) return false;
   }
+  return true;
 }
 
 /** The values of all fields with a name in lower case, trimmed (RFC 9110 §5.5). */
@@ -64,13 +60,12 @@ function isBlank(code: number): boolean {
 
 export class Fields {
   readonly #head: RequestHead;
-  readonly #body: () => Buffer;
+  readonly #body: DecodedBody | undefined;
   /** An array, since the JSON may be `undefined`. */
   #json: [Json | undefined] | undefined;
-  #form: [URLSearchParams | undefined] | undefined;
 
-  /** @param body its bytes; missing: none */
-  constructor(head: RequestHead, body: () => Buffer = () => Buffer.alloc(0)) {
+  /** @param body missing: none */
+  constructor(head: RequestHead, body?: DecodedBody) {
     this.#head = head;
     this.#body = body;
   }
@@ -89,8 +84,7 @@ export class Fields {
       case "query":
         return new URLSearchParams(this.#head.search).getAll(name);
       case "form":
-        this.#form ??= [readForm(text.decode(this.#body()))];
-        return this.#form[0]?.getAll(name) ?? [];
+        return this.form && Object.hasOwn(this.form, name) ? [this.form[name] ?? []].flat() : [];
       case "json":
       case "json?":
         return this.json === undefined ? [] : findMembers(this.json, name.split("."), most);
@@ -103,7 +97,7 @@ export class Fields {
 
   /** All texts at a place; an empty one stands for a value that is no text. */
   texts(source: Source, most?: number): string[] {
-    return this.values(source, most).map(toText);
+    return this.values(source, most).map((value) => toText(value) ?? "");
   }
 
   /** The only text at a place; not empty. */
@@ -112,10 +106,20 @@ export class Fields {
     return only === "" || repeated.length > 0 ? undefined : only;
   }
 
-  /** Nothing when the body is no JSON. */
+  /** Nothing when the flow gets no JSON. */
   get json(): Json | undefined {
-    this.#json ??= [readJson(this.#body())];
+    this.#json ??= [readJson(this.#content?.value)];
     return this.#json[0];
+  }
+
+  /** Nothing when the body is no form. */
+  get form(): Parameters | undefined {
+    return this.#content?.form;
+  }
+
+  get #content() {
+    const content = this.#body?.content;
+    return content instanceof Problem ? undefined : content;
   }
 
   get isForm(): boolean {
@@ -155,11 +159,11 @@ function collectMembers(found: Json[], most: number, value: Json, path: readonly
   }
 }
 
-/** Whole numbers beyond 2^53 are no text: parsing has rounded them (RFC 8259 §6). */
-function toText(value: Json): string {
+/** Nothing for what is no text and no number. Parsing has rounded whole numbers beyond 2^53 (RFC 8259 §6). */
+export function toText(value: Json): string | undefined {
   if (typeof value === "string") return value;
-  const isExact = typeof value === "number" && (Number.isSafeInteger(value) || !Number.isInteger(value));
-  return isExact ? String(value) : "";
+  const isExact = typeof value === "number" && Number.isFinite(value) && !(Math.abs(value) > Number.MAX_SAFE_INTEGER);
+  return isExact ? String(value) : undefined;
 }
 
 /** A number in JSON becomes text. */
@@ -172,23 +176,15 @@ interface SenderDelivery {
 /** The subscriptions that a verified request belongs to, and when each expires, in ms since the epoch. */
 export function readSubscriptions(
   { subscriptions }: Pick<Sender, "subscriptions">,
-  head: RequestHead,
-  content: () => Buffer,
+  fields: Fields,
 ): { id: string; expiresAt: number }[] {
   if (!subscriptions) return [];
-  const fields = new Fields(head, content);
   const expiries = fields.texts(subscriptions.expiries).map((time) => Date.parse(time));
   const all = fields.texts(subscriptions.ids).map((id, index) => ({ id, expiresAt: expiries[index] ?? NaN }));
   return all.filter(({ id, expiresAt }) => id !== "" && !Number.isNaN(expiresAt));
 }
 
-/** @param content the decoded body, read only where the sender has a value there */
-export function readSenderDelivery(
-  { event, id }: Pick<Sender, "event" | "id">,
-  head: RequestHead,
-  content: () => Buffer,
-): SenderDelivery {
-  const fields = new Fields(head, content);
+export function readSenderDelivery({ event, id }: Pick<Sender, "event" | "id">, fields: Fields): SenderDelivery {
   const delivery: SenderDelivery = {};
   const type = event && fields.onlyText(event);
   if (type !== undefined) delivery.event = type;

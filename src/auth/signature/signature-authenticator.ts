@@ -2,6 +2,7 @@
 
 import type { SignatureAccess } from "../../config/parse";
 import type { BrokenRule } from "../../config/fields";
+import type { DecodedBody } from "../../request/decode";
 import { type Problem, problems } from "../../request/problem";
 import type {
   Authenticated,
@@ -20,7 +21,7 @@ import { type SenderId, senders } from "../senders/table";
 import type { NodeTestCredentials } from "../test-credentials";
 import { byTest } from "../token";
 import { explainSignature } from "./explain-signature";
-import { fieldValues, type RequestHead } from "./fields";
+import { fieldValues, maxReadBytes, type RequestHead } from "./fields";
 import { parseHandshakes, parseScheme, settleScheme } from "./scheme";
 import { Verifier } from "./verifier";
 
@@ -97,12 +98,13 @@ class SignatureAuthenticator implements Authenticator {
     const check = verifier.begin(head, at);
     // The sender learns only whether there was a signature.
     if ("kind" in check) return check.kind === "missing" ? problems.signatureMissing : problems.signatureInvalid;
-    const verify = (body: Buffer) => {
-      const verdict = check.verify(body);
+    const verify = (body: Buffer, decoded?: DecodedBody) => {
+      const verdict = check.verify(body, decoded);
       return "kind" in verdict ? problems.signatureInvalid : verdict;
     };
     if (!verifier.readsBody) return verify(Buffer.alloc(0));
-    return { isUnverified: true, needsBytes: verifier.coversBody, verify };
+    const limit = verifier.parsesBody ? { bytes: maxReadBytes, otherwise: problems.bodyTooLarge } : undefined;
+    return { isUnverified: true, needsBytes: verifier.coversBody, limit, verify };
   }
 
   hides(field: string): boolean {

@@ -2,11 +2,14 @@
 
 import { createHash, createHmac, type KeyObject } from "node:crypto";
 import { parse, stringify } from "node:querystring";
+import { DecodedBody, type Json } from "../../request/decode";
+import { Problem } from "../../request/problem";
+import type { Parameters } from "../../request/target";
 import { isSame } from "../digest";
 import type { Authenticated, Credential, RefusalReason } from "../authenticator";
 import { coversBody, type Scheme, type Source, type TimeUnit } from "../senders/sender";
 import { createKey, decodeSignature, decodeStrictly, signatureAlgorithms } from "./algorithms";
-import { Fields, isInBody, readForm, type RequestHead, withoutBlanks } from "./fields";
+import { Fields, fieldValues, isInBody, isReadableForm, type RequestHead, toText, withoutBlanks } from "./fields";
 
 /** A request with more signatures is refused: each may cost a comparison with each secret. */
 const maxSignatures = 16;
@@ -34,6 +37,8 @@ export class Verifier {
   readonly readsBody: boolean;
   /** Whether it needs the bytes of the body as sent. */
   readonly coversBody: boolean;
+  /** Whether it reads values in the body before it is verified. */
+  readonly parsesBody: boolean;
   /** Where signatures stand. */
   readonly sources: readonly Source[];
   /** The signed parts, the timestamp among them. */
@@ -50,7 +55,8 @@ export class Verifier {
     this.sources = sig.source ? [sig.source] : sig.headers.map((name): Source => `header:${name}`);
     this.content = content.map((source) => (source === "ts" && ts ? ts.source : source));
     this.coversBody = coversBody(scheme);
-    this.readsBody = this.coversBody || [...this.sources, ...this.content, ts?.source ?? "ts"].some(isInBody);
+    this.parsesBody = [...this.sources, ...this.content].some(isInBody);
+    this.readsBody = this.coversBody || this.parsesBody || isInBody(ts?.source ?? "ts");
   }
 
   /**
@@ -101,15 +107,16 @@ class SignatureCheck {
   readonly #verifier: Verifier;
   readonly #head: RequestHead;
   readonly #now: number;
-  readonly #fields: Fields;
-  #body: Buffer = Buffer.alloc(0);
+  #fields: Fields;
+  #body: DecodedBody;
   #items: string[] | RefusalReason | undefined;
 
   constructor(verifier: Verifier, head: RequestHead, now: number) {
     this.#verifier = verifier;
     this.#head = head;
     this.#now = now;
-    this.#fields = new Fields(head, () => this.#body);
+    this.#body = DecodedBody.of(head, Buffer.alloc(0));
+    this.#fields = new Fields(head, this.#body);
   }
 
   judgeHead(): RefusalReason | undefined {
@@ -130,9 +137,13 @@ class SignatureCheck {
     return inHead.map((source) => this.#readText(source)).find(isReason);
   }
 
-  /** @param body the whole body */
-  verify(body: Buffer): Authenticated | RefusalReason {
-    this.#body = body;
+  /**
+   * @param body the whole body
+   * @param decoded the same, as the flow will get it
+   */
+  verify(body: Buffer, decoded = DecodedBody.of(this.#head, body)): Authenticated | RefusalReason {
+    this.#body = decoded;
+    this.#fields = new Fields(this.#head, decoded);
     const { scheme, keys } = this.#verifier;
     const algorithm = signatureAlgorithms[scheme.alg];
     const signatures = this.#readSignatures();
@@ -156,16 +167,16 @@ class SignatureCheck {
   #composeMessage(): Buffer[][] | RefusalReason {
     const message: Buffer[] = [];
     for (const source of this.#verifier.content) {
-      const text = source === "body" ? this.#body : this.#readText(source);
+      const text = source === "body" ? this.#body.bytes : this.#readText(source);
       if (isReason(text)) return text;
       message.push(typeof text === "string" ? toBytes(text, source) : text);
     }
     return [message];
   }
 
-  #listTwilioMessages(): Buffer[][] {
-    const form = this.#fields.isForm ? this.#body.toString() : undefined;
-    return listTwilioMessages(this.#verifier.publicUrl, this.#head.search, form);
+  #listTwilioMessages(): Buffer[][] | RefusalReason {
+    const refusal = this.#fields.isForm && this.#body.bytes.length > 0 ? this.#judgeBody("form:") : undefined;
+    return refusal ?? listTwilioMessages(this.#verifier.publicUrl, this.#head.search, this.#fields.form ?? {});
   }
 
   /** Of a body that is no form, Twilio signs the SHA-256 in the URL. */
@@ -174,7 +185,7 @@ class SignatureCheck {
     const text = this.#readText("query:bodySHA256");
     if (typeof text !== "string") return text;
     const signed = decodeStrictly(text, "hex");
-    const own = createHash("sha256").update(this.#body).digest();
+    const own = createHash("sha256").update(this.#body.bytes).digest();
     return signed?.length === own.length && isSame(signed, own) ? undefined : { kind: "bodyDigestWrong" };
   }
 
@@ -188,12 +199,17 @@ class SignatureCheck {
       const isBatch = source.includes(".*.");
       // RFC 9110 §5.3: several lines of a field are one list only where commas separate its items.
       const isList = isBatch || (source.startsWith("header:") && split === "," && !(pick && "kv" in pick));
-      const lines = this.#fields.texts(source, maxItems);
+      const lines = this.#readValues(source, maxItems);
+      if (isReason(lines)) return (this.#items = lines);
       if (lines.length > 1 && !isList) return (this.#items = { kind: "repeated", source });
-      if (isBatch && lines.includes("")) return (this.#items = { kind: "missing", source });
+      if (isBatch && lines.some((line) => line === null || line === ""))
+        return (this.#items = { kind: "missing", source });
       if (lines.length > maxItems) return (this.#items = tooMany(lines.length, maxItems));
-      for (const line of lines) {
-        if (line.length > maxSignaturesLength) return (this.#items = { kind: "signatureMalformed", source });
+      for (const value of lines) {
+        const line = value === null ? "" : toText(value);
+        if (line === undefined || line.length > maxSignaturesLength) {
+          return (this.#items = { kind: "signatureMalformed", source });
+        }
         const pieces = split ? line.split(split, 2 * maxItems).map(withoutBlanks) : [line];
         // No signature is longer, and nothing beside one.
         if (pieces.some(({ length }) => length > maxItemLength)) {
@@ -247,20 +263,43 @@ class SignatureCheck {
     return isNear ? sentAt : { kind: "timeOutside", source, seconds, tolerance };
   }
 
-  /** The only text at a place; not empty. */
+  /** The only text at a place; not empty. What may be absent is empty where there is nothing, or `null`. */
   #readText(source: Source): string | RefusalReason {
-    const [text = "", ...repeated] = this.#texts(source);
+    const values = this.#readValues(source, 1);
+    if (isReason(values)) return values;
+    const [value = null, ...repeated] = values;
     if (repeated.length > 0) return { kind: "repeated", source };
+    const text = value === null ? "" : toText(value);
+    if (text === undefined) return { kind: "valueMalformed", source };
     return text === "" && !source.startsWith("json?:") ? { kind: "missing", source } : text;
   }
 
-  #texts(source: Source): string[] {
+  /** @param most a list is read no further than behind so many */
+  #readValues(source: Source, most: number): Json[] | RefusalReason {
     const { publicUrl } = this.#verifier;
     if (source === "url") return [publicUrl];
     if (source === "url:hubspot") return [toHubspotUrl(publicUrl, this.#head.search)];
-    if (!source.startsWith("sig:")) return this.#fields.texts(source);
+    const refusal = isInBody(source) ? this.#judgeBody(source) : undefined;
+    if (refusal) return refusal;
+    if (!source.startsWith("sig:")) return this.#fields.values(source, most);
     const items = this.#readItems();
     return isReason(items) ? [] : findValues(`${source.slice(4)}=`, items);
+  }
+
+  /** What keeps a signed value from being read in the body: the flow must get it as what the place names. */
+  #judgeBody(source: Source): RefusalReason | undefined {
+    if (fieldValues(this.#head.rawHeaders, "content-type").length > 1) {
+      return { kind: "repeated", source: "header:Content-Type" };
+    }
+    const isForm = source.startsWith("form:");
+    const isUnread = isForm && !isReadableForm(this.#body.bytes);
+    const content = isUnread ? undefined : this.#body.content;
+    const problem = { kind: isForm ? "bodyNoForm" : "bodyNoJson" } as const;
+    if (content === undefined) return this.#body.isPacked ? { kind: "bodyPacked" } : problem;
+    if (content instanceof Problem) return problem;
+    // What is a form and JSON at the same time can be read in two ways.
+    const isRead = isForm ? content.form !== undefined : !content.form && this.#fields.json !== undefined;
+    return isRead ? undefined : problem;
   }
 }
 
@@ -278,6 +317,7 @@ function toBytes(text: string, source: Source): Buffer {
   return Buffer.from(text, /^(?:header|sig):/.test(source) ? "latin1" : "utf8");
 }
 
+/** Values of JSON are in an array. */
 function isReason(value: unknown): value is RefusalReason {
   return typeof value === "object" && value !== null && "kind" in value;
 }
@@ -322,11 +362,11 @@ function toHubspotUrl(publicUrl: string, search: string): string {
  * The messages that Twilio may have signed: its URL, followed by name and value of each field of a form.
  * https://www.twilio.com/docs/usage/webhooks/webhooks-security
  *
- * @param form missing where the body is none
+ * @param form empty where the body is none
  */
-function listTwilioMessages(publicUrl: string, search: string, form: string | undefined): Buffer[][] {
-  const fields = form === undefined ? Buffer.alloc(0) : sortFields(form);
-  return fields ? [...listTwilioUrls(publicUrl, search)].map((url) => [Buffer.from(url), fields]) : [];
+function listTwilioMessages(publicUrl: string, search: string, form: Parameters): Buffer[][] {
+  const fields = sortFields(form);
+  return [...listTwilioUrls(publicUrl, search)].map((url) => [Buffer.from(url), fields]);
 }
 
 /**
@@ -348,13 +388,9 @@ function withPorts(url: string): string[] {
   return [url, origin + withPort + rest, origin + rest];
 }
 
-/** Fields by their names; the values of a repeated one sorted, each once. Nothing for a form that is not read. */
-function sortFields(text: string): Buffer | undefined {
-  const form = readForm(text);
-  if (!form) return undefined;
-  const fields = new Map<string, Set<string>>();
-  for (const [name, value] of form) fields.set(name, (fields.get(name) ?? new Set()).add(value));
-  const names = [...fields.keys()].sort();
-  const sorted = names.flatMap((name) => [...(fields.get(name) ?? [])].sort().map((value) => name + value));
+/** Fields by their names; the values of a repeated one sorted, each once. */
+function sortFields(form: Parameters): Buffer {
+  const names = Object.keys(form).sort();
+  const sorted = names.flatMap((name) => [...new Set([form[name] ?? []].flat())].sort().map((value) => name + value));
   return Buffer.from(sorted.join(""));
 }

@@ -37,6 +37,10 @@ const two = { ...setup("github", "other"), secrets: { first: "other", second: "s
 const required = { ...setup("custom"), scheme: { ...senders.custom.scheme, requires: { "X-Env": "live" } } };
 const withToken = setup("square", "secret", "https://user:pass@example.com/hook?token=1");
 
+const asForm = ["Content-Type", "application/x-www-form-urlencoded"];
+const mailgun = (more: object) =>
+  JSON.stringify({ signature: { timestamp: String(at / 1000), token: "nonce", signature: "00".repeat(32), ...more } });
+
 const cases: [name: string, explanation: () => Explanation, expected: Reason][] = [
   ["a line feed was added to the body", () => explain(setup("github"), byGitHub("{}"), "{}\n"), changed("trailingNewline")],
   ["a line feed was taken off the body", () => explain(setup("github"), byGitHub("{}\n")), changed("trailingNewline")],
@@ -77,6 +81,10 @@ const cases: [name: string, explanation: () => Explanation, expected: Reason][] 
   ["the signature is too short", () => explain(setup("github"), [place, "sha256=00"]), reason("signatureLength", { place, bytes: 1, expected: 32 })],
   ["there are too many signatures", () => explain(setup("pagerduty"), ["X-PagerDuty-Signature", "v1=00,".repeat(17)]), reason("tooManySignatures", { count: 17, most: 16 })],
   ["the time is none", () => explain(setup("stripe"), ["Stripe-Signature", `t=now,v1=${"0".repeat(64)}`]), reason("timeMalformed", { place: "t" })],
+  ["a signed value is a list", () => explain(setup("mailgun"), [], mailgun({ token: ["nonce"] })), reason("valueMalformed", { place: "signature.token" })],
+  ["the body with the values is packed", () => explain(setup("mailgun"), ["Content-Encoding", "gzip"], mailgun({})), reason("bodyPacked")],
+  ["the body with the values is a form", () => explain(setup("mailgun"), [...asForm], "a=1"), reason("bodyNoJson")],
+  ["the body is JSON that is labelled as a form", () => explain(setup("twilio"), [...asForm, ...byTwilio("https://example.com/hook")], "{}"), reason("bodyNoForm")],
   ["the body has another digest", () => explain(setup("twilio"), byTwilio("https://example.com/hook?bodySHA256=00"), "{}", "bodySHA256=00"), reason("bodyDigestWrong")],
 ]; // prettier-ignore
 

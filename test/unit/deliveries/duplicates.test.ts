@@ -10,6 +10,7 @@ import {
   type MemoryReservation,
 } from "../../../src/deliveries/duplicates";
 import type { Candidate, Earlier } from "../../../src/deliveries/queue";
+import { DecodedBody } from "../../../src/request/decode";
 import { problems } from "../../../src/request/problem";
 
 const hour = 3_600_000;
@@ -101,10 +102,13 @@ describe("a guard against duplicates", () => {
     const how = { endpoint: "n", key: "header:K", keptFor: hour, isIdLoose: false, patience: 5000 } as const;
     const guard = new DuplicateGuard(how, new MemoryDuplicates());
     const judge = async (id: string) => {
-      const bytes = Buffer.from("x");
       const head = { method: "POST", rawHeaders: ["K", "k"], search: "" };
       const caller = Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
-      return guard.judge({ network: "192.0.2.1", head, bytes, content: () => bytes, id: undefined }, id, caller);
+      return guard.judge(
+        { network: "192.0.2.1", head, body: DecodedBody.of(head, Buffer.from("x")), id: undefined },
+        id,
+        caller,
+      );
     };
     mock.timers.enable({ apis: ["setTimeout"] });
     try {

@@ -11,8 +11,8 @@ const rawHeaders = ["X-Kind", " invoice ", "X-Twice", "1", "x-twice", "2", "X-Te
 function accepts(place: string, operator: Operator, value = "", given: unknown = payload): boolean | "refused" {
   const filter = new Filter({ events: [], conditions: [{ place, operator, value }] });
   const head = { method: "POST", rawHeaders, search: "a=1&b=2&b=3&c=%C3%A4" };
-  const content = () => Buffer.from("ERROR: pump 3");
-  const judged = filter.accepts({ event: "push", head, content, payload: () => given });
+  const text = () => "ERROR: pump 3";
+  const judged = filter.accepts({ event: "push", head, text, payload: () => given });
   return judged instanceof Problem ? "refused" : judged;
 }
 
@@ -83,7 +83,7 @@ describe("Conditions of a filter", () => {
         events: [],
         conditions: values.map((place) => ({ place, operator: "is" as const, value: "1" })),
       }).accepts({
-        ...{ event: undefined, content: () => Buffer.alloc(0), payload: () => "" },
+        ...{ event: undefined, text: () => "", payload: () => "" },
         head: { method: "GET", rawHeaders: [], search: "a=1&b=2" },
       });
     should(all("query:a")).equal(true);
