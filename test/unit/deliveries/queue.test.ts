@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import should from "should";
-import type { Delivery } from "../../../src/deliveries/delivery";
+import type { Delivery, StoredDelivery } from "../../../src/deliveries/delivery";
 import { groupFailures } from "../../../src/deliveries/failures";
 import { MemoryLog } from "../../../src/deliveries/memory-log";
 import {
@@ -245,28 +245,62 @@ function testQueue(engine: QueueEngine): void {
     });
   });
 
-  describe("starts first what is due first, so that", () => {
-    const bad = ["b0", "b1", "b2", "b3", "b4"];
-    const good = Array.from({ length: 20 }, (_, index) => `g${index}`);
-    const ways: [string, ConstructorParameters<typeof TestFlow>[1]][] = [
-      ["with a circuit breaker", { breaker: 3, concurrency: 1 }],
-      ["with a rate", { ratePerMinute: 3000 }],
-      ["one at a time", { concurrency: 1 }],
-    ];
-    for (const [way, pace] of ways) {
-      it(`a few that fail again and again hold up no others, ${way}`, async () => {
-        await reopen({ breakerInterval: 100 });
-        await queue.pause("n");
-        await add(...bad, ...good);
-        const flow = run(({ delivery: { id } }) => (bad.includes(id) ? failed() : succeeded()), { attempts: 1000, backoffFirst: 1, backoffLongest: 1, ...pace }); // prettier-ignore
-        await queue.resume("n");
-        await until(async () => (await queue.counts("n")).succeeded === good.length, "the others");
-        flow.ids.indexOf("g0").should.be.belowOrEqual(8);
-        flow.ids.indexOf("g19").should.be.below(60);
+  describe("starts what is due first, whichever engine it is, and", () => {
+    const names = (letter: string, count: number) => Array.from({ length: count }, (_, index) => `${letter}${index + 1}`); // prettier-ignore
+    const [bad, good] = [names("bad", 5), names("good", 20)];
+    const failBad = ({ delivery: { id } }: StoredDelivery) => (id.startsWith("bad") ? failed() : succeeded());
+    const addInTurn = async (...ids: string[]) => {
+      for (const id of ids) await add(id);
+    };
+    /** What has failed comes again behind what had arrived before it was due. */
+    const inTurn = [...bad, ...good, ...bad];
+
+    for (const [what, pace] of [
+      ["a circuit breaker", { breaker: 3, backoffFirst: 1, backoffLongest: 1 }],
+      ["a rate", { ratePerMinute: 3000, backoffFirst: 1, backoffLongest: 1 }],
+      ["one at a time", { backoffFirst: 1, backoffLongest: 1 }],
+    ] as const) {
+      it(`lets a few bad deliveries hold up no others, with ${what}`, async () => {
+        await reopen({ breakerInterval: 50 });
+        await addInTurn(...bad, ...good);
+        const flow = run(failBad, { concurrency: 1, attempts: 2, ...pace });
+        await until(() => flow.ends.length === inTurn.length, "all");
+        flow.ids.should.eql(inTurn);
       });
     }
 
-    it("what is put back keeps its place", async () => {
+    it("lets slow failures hold up others for no longer than they take once", async () => {
+      await addInTurn(...bad.slice(0, 3), ...good.slice(0, 3));
+      const fail = async ({ delivery: { id } }: StoredDelivery) => {
+        if (id.startsWith("good")) return succeeded();
+        await new Promise((resolve) => setTimeout(resolve, 60));
+        return failed();
+      };
+      const flow = run(fail, { concurrency: 1, attempts: 3, backoffFirst: 20 });
+      const [three, others] = [bad.slice(0, 3), good.slice(0, 3)];
+      await until(() => flow.ends.length === 12, "all");
+      flow.ids.should.eql([...three, ...others, ...three, ...three]);
+    });
+
+    it("starts an attempt that is due before what came later, and after what came before", async () => {
+      let end: () => void = () => undefined;
+      const hold = async () => new Promise<AttemptResult>((resolve) => (end = () => resolve(succeeded())));
+      const work = ({ delivery: { id, attempt } }: StoredDelivery) => {
+        if (id === "held") return hold();
+        return id === "bad" && attempt === 1 ? failed({ retryAfterMs: 1500 }) : succeeded();
+      };
+      const flow = run(work, { concurrency: 1 });
+      await addInTurn("bad", "held", "before");
+      await until(() => flow.running === 1 && flow.ids.at(-1) === "held", "both");
+      const dueAt = Number((await queue.find("bad"))?.delivery.nextAt);
+      await until(() => Date.now() > dueAt + 500, "the time");
+      await add("after");
+      end();
+      await until(() => flow.ends.length === 5, "all");
+      flow.ids.should.eql(["bad", "held", "before", "bad", "after"]);
+    });
+
+    it("keeps the place of what is put back", async () => {
       const first = new TestFlow(() => ({ as: "interrupted" }), { concurrency: 1 });
       const close = queue.process("n", first);
       queue.hold();
