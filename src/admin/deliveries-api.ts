@@ -39,7 +39,7 @@ export function pushChanges(RED: NodeAPI): () => void {
 type Stores = Pick<DeliveryStores, "lists" | "loads" | "queue" | "paused">;
 
 /**
- * Serves the deliveries, and pauses and resumes nodes.
+ * Serves and deletes deliveries, and pauses and resumes nodes.
  *
  * @param loadReplays always the same ones; not needed before there are deliveries
  */
@@ -68,6 +68,23 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, loadReplays: () =>
     const outcome = await (await loadReplays()).replay(found.stored, found.list, changed);
     if (typeof outcome === "object") return { body: outcome };
     return { status: conflict, body: { code: outcome, message: RED._(`replay.${outcome}`) } };
+  });
+  addRoute(RED, "delete", "deliveries", async ({ query }) => {
+    const asked = { node: textIn(query, "node"), state: parseState(query) };
+    if (asked.node === undefined && asked.state === undefined) throw new BadRequest("node, state");
+    let deleted = 0;
+    for (const list of stores.lists) deleted += await list.removeAll(asked);
+    return { body: { deleted } };
+  });
+  addRoute(RED, "delete", "deliveries/:id", async ({ params: { id } }) => {
+    for (const list of stores.lists) {
+      const removal = await list.remove(id);
+      if (removal === "removed") return { status: 204 };
+      if (removal === "running") {
+        return { status: conflict, body: { code: removal, message: RED._(`deletion.${removal}`) } };
+      }
+    }
+    return notFound;
   });
   addRoute(RED, "get", "failures", async ({ query }) => {
     const { groupFailures } = await import("../deliveries/failures.js");
@@ -101,16 +118,21 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, loadReplays: () =>
 }
 
 function parseQuery(query: Readonly<Record<string, unknown>>): Query {
-  const names = ["node", "state", "text", "error", "before", "limit"];
-  const [node, state, text, error, page, limit] = names.map((name) => textIn(query, name));
-  const known = states.find((each) => each === state);
-  if (state !== undefined && known === undefined) throw new BadRequest(`state: ${states.join(", ")}`);
+  const names = ["node", "text", "error", "before", "limit"];
+  const [node, text, error, page, limit] = names.map((name) => textIn(query, name));
   const number = limit === undefined ? defaultPageSize : Number(limit);
   if (!Number.isInteger(number) || number < 1) throw new BadRequest(`limit: 1 - ${maxPageSize}`);
   const before = page === undefined ? undefined : parsePosition(page);
   if (page !== undefined && !before) throw new BadRequest("before");
-  const ofState = error === undefined ? known : "failed";
-  return { node, state: ofState, text, error, before, limit: Math.min(number, maxPageSize) };
+  const state = error === undefined ? parseState(query) : "failed";
+  return { node, state, text, error, before, limit: Math.min(number, maxPageSize) };
+}
+
+function parseState(query: Readonly<Record<string, unknown>>): State | undefined {
+  const state = textIn(query, "state");
+  const known = states.find((each) => each === state);
+  if (state !== undefined && known === undefined) throw new BadRequest(`state: ${states.join(", ")}`);
+  return known;
 }
 
 const beginning: Position = { at: 0, id: "" };

@@ -69,8 +69,10 @@ export interface ListedNode extends Partial<Pick<SavedFields, (typeof shownField
   readonly flow: string;
 }
 
-/** Tells whether the page has to fetch again. Each number has changed when there is something new. */
+/** Tells whether the page has to fetch again. Each number of an instance has changed when there is something new. */
 export interface PageChanges {
+  /** Tells this run of a Node-RED from others: behind a load balancer, and after a restart. */
+  readonly instance: string;
   /** Deliveries and loads. */
   readonly deliveries: number;
   /** The nodes. */
@@ -103,12 +105,11 @@ export function servePage(RED: NodeAPI, { settings, getChanges }: PageServices):
     return { body };
   });
   addRoute(RED, "get", "nodes", () => ({ body: { nodes: listNodes(RED) } }));
-  // Another process begins with other numbers.
-  let deploys = Date.now();
-  const begin = deploys;
+  const instance = RED.util.generateId();
+  let deploys = 0;
   RED.events.on("flows:started", () => (deploys += 1));
   addRoute(RED, "get", "changes", () => {
-    const body: PageChanges = { deliveries: begin + getChanges(), nodes: deploys };
+    const body: PageChanges = { instance, deliveries: getChanges(), nodes: deploys };
     return { body };
   });
 }

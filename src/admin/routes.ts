@@ -27,7 +27,7 @@ export class BadRequest extends Error {}
  */
 export function addRoute(
   RED: NodeAPI,
-  method: "get" | "post",
+  method: "get" | "post" | "delete",
   path: string,
   act: (request: RouteRequest) => Answer | Promise<Answer>,
 ): void {

@@ -10,7 +10,7 @@ import {
   type Removal,
   type RemovalQuery,
 } from "./queue";
-import { findFailure, isReplayable } from "./summary";
+import { findFailure, startsFlow } from "./summary";
 
 export const maxLogPerNode = 200;
 /** Over all nodes. */
@@ -55,7 +55,7 @@ export class MemoryLog implements DeliveryList {
     this.#nodes.set(delivery.node, node);
     const { started, others } = node;
     // Strangers can send as many of the others as they like.
-    const among = isReplayable(delivery.state) ? started : others;
+    const among = startsFlow(delivery.state) ? started : others;
     const entry: LogEntry = { delivery, body: own, among, bytes, ended: undefined };
     this.#entries.set(delivery.id, entry);
     this.#bytes += bytes;

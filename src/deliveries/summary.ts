@@ -113,14 +113,21 @@ export interface GroupReplay {
 // States and attempts.
 
 /** Whether it has started its flow, or will. */
-export function isReplayable(state: State): state is Exclude<State, "refused" | "duplicate" | "handshake"> {
+export function startsFlow(state: State): state is Exclude<State, "refused" | "duplicate" | "handshake"> {
   return !["refused", "duplicate", "handshake"].includes(state);
+}
+
+/** Whether its flow is done with it: before, a replay would start the flow twice. */
+export function isReplayable(state: State): state is "succeeded" | "failed" {
+  return state === "succeeded" || state === "failed";
 }
 
 /** Why a delivery cannot be replayed; keys under `replay` in the message catalog. */
 export const obstacles = [
   /** It starts no flow. */
   "notAccepted",
+  /** Its flow runs, or will. */
+  "unfinished",
   /** Its node is closed, or waits for its path. */
   "notOpen",
   /** Its body was not kept. */

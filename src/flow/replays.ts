@@ -7,7 +7,14 @@ import type { StoredDelivery } from "../deliveries/delivery";
 import { findDelivery, listPage, maxShownBytes } from "../deliveries/lists";
 import type { AttemptResult, Change, DeliveryList, Position } from "../deliveries/queue";
 import { repeatDelivery, restoreDelivery } from "../deliveries/record";
-import { type FailureGroup, findFailure, isReplayable, lateAnswer, type Obstacle } from "../deliveries/summary";
+import {
+  type FailureGroup,
+  findFailure,
+  isReplayable,
+  lateAnswer,
+  type Obstacle,
+  startsFlow,
+} from "../deliveries/summary";
 import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
 import type { Endpoint } from "./endpoint";
@@ -60,7 +67,8 @@ export class Replays {
     changed: Changed | undefined,
   ): Promise<{ id: string } | Obstacle> {
     const { delivery } = stored;
-    if (!isReplayable(delivery.state)) return "notAccepted";
+    if (!startsFlow(delivery.state)) return "notAccepted";
+    if (!isReplayable(delivery.state)) return "unfinished";
     if (!changed && lacksBody(stored)) return "bodyMissing";
     const endpoint = this.#registry.findOfNode(delivery.node);
     if (!endpoint) return "notOpen";

@@ -45,6 +45,8 @@ export class DeliveryStores {
   readonly loads = new Map<string, Load>();
   /** The last load of each node whose deliveries are processed, as text; empty until it is read. */
   readonly #loadTexts = new Map<string, string>();
+  /** Reads the loads again and again, while there are nodes. */
+  #polling: NodeJS.Timeout | undefined;
   /** The nodes whose loads are about to be read. */
   readonly #reading = new Set<string>();
   readonly #report: (node: string, load: Load) => void;
@@ -110,7 +112,6 @@ export class DeliveryStores {
       this.rates = queue.rates;
       this.#createQueue = () => queue;
       this.#wasUsed = () => true;
-      setInterval(() => this.#readLoads(), loadPollMs).unref();
     } else {
       const { folder = userDir } = store;
       this.#createQueue = () => {
@@ -190,10 +191,14 @@ export class DeliveryStores {
     if (isGuaranteed) this.loads.set(node, load);
     this.#loadTexts.set(node, "");
     this.#readLoad(node);
+    if (this.queue.isShared) this.#polling ??= setInterval(() => this.#readLoads(), loadPollMs).unref();
     return () => {
       leave();
       this.#loadTexts.delete(node);
       this.loads.delete(node);
+      if (this.#loadTexts.size > 0) return;
+      clearInterval(this.#polling);
+      this.#polling = undefined;
     };
   }
 

@@ -92,6 +92,14 @@ function isPreview({ method, headers }: Exchange["request"]): boolean {
   return [headers["sec-purpose"], headers.purpose].some((purpose) => /^prefetch\b/i.test(String(purpose)));
 }
 
+/**
+ * Whether a browser opens the address as a page: an operator looks whether it is there, which says nothing of a sender.
+ * Without HTTPS, browsers send no `Sec-Fetch-Mode` (Fetch Metadata §2.2).
+ */
+function isPageView({ method, headers }: Exchange["request"]): boolean {
+  return method === "GET" && (headers["sec-fetch-mode"] === "navigate" || /\btext\/html\b/i.test(headers.accept ?? ""));
+}
+
 /** What an earlier layer has received. Also used after a deploy, when the body is gone. */
 function takeReceived({ received }: Exchange, endpoint: Endpoint): Received | undefined {
   const isOfNode = received?.verdict instanceof Problem && received.endpoint.node.id === endpoint.node.id;
@@ -389,6 +397,7 @@ export function refuse(
   const refused = describeRefused(exchange, bytes);
   const isEmpty = endpoint.sender?.row.emptyReply?.to === "all";
   const failure = sendProblem(request, response, problem, isEmpty);
+  if (problem === endpoint.methodNotAllowed && isPageView(request)) return;
   const error = cause ?? failure;
   emitRefused(endpoint, error === undefined ? problem : problems.unforeseen, refused, error);
 }

@@ -1,8 +1,9 @@
 import { setTimeout as wait } from "node:timers/promises";
+import type { Locator } from "playwright-core";
 import "should";
 import type { Summary } from "../../src/deliveries/summary";
 import { boxOf, catalogText, type Editor } from "../harness/browser";
-import { DeliveriesTab, FakeRuntime, summaries, summary } from "../harness/deliveries-tab";
+import { DeliveriesTab, FakeRuntime, noon, summaries, summary } from "../harness/deliveries-tab";
 import { webhookFlow } from "../harness/flow";
 import { openEditor } from "../harness/stage";
 import { until } from "../harness/until";
@@ -116,7 +117,7 @@ describe("the tab of deliveries", () => {
     runtime.groupReplays.push({ replayed: 100, left: [], next: "p1" }, { replayed: 70, left: [left], next: "p2" });
     const { node, error, last: until1000 } = group;
     await tab.publish();
-    await tab.failures.locator("summary").click();
+    await tab.unfoldFailures();
     await tab.failures.getByText(catalogText("refused.flowLate")).waitFor();
     await tab.failures.getByRole("button", { name: catalogText("failures.show") }).click();
     await until(() => last("error") === error, "the error to be asked for");
@@ -130,7 +131,7 @@ describe("the tab of deliveries", () => {
     await dialog.getByText(catalogText("delivery.several.sum", { count: "170" })).waitFor();
     const said = await dialog.innerText();
     // The third part has met an error.
-    for (const part of [catalogText("replay.bodyMissing"), "30", "503", catalogText("delivery.several.notSent", { count: "50" })]) {
+    for (const part of [catalogText("replay.bodyMissing"), "30", "503", catalogText("delivery.several.left", { count: "50" })]) {
       said.should.containEql(part);
     }
     await press("delivery.close");
@@ -312,6 +313,116 @@ describe("the tab of deliveries", () => {
     await tab.open();
     await tab.notice.filter({ hasText: catalogText("tab.trouble.notKept") }).waitFor();
     await keep(undefined);
+  });
+
+  /** Presses on something, has a change drawn, and releases. */
+  const pressDuring = async (pressed: Locator, by: "mouse" | "Space", change: () => Promise<void>) => {
+    const { mouse, keyboard } = editor.page;
+    if (by === "mouse") await pressed.hover();
+    else await pressed.focus();
+    await (by === "mouse" ? mouse.down() : keyboard.down(by));
+    await change();
+    await (by === "mouse" ? mouse.up() : keyboard.up(by));
+  };
+
+  it("loses no press on a button whose line changes between press and release", async () => {
+    const queue = { node: "orders", pause: "manual", queued: 7, retrying: 0 } as const;
+    const resume = tab.button(`${catalogText("tab.queue.resume")}: Orders`);
+    const line = tab.element.locator(".webhook-deliveries-queue");
+    for (const by of ["mouse", "Space"] as const) {
+      runtime.queues = [queue];
+      await tab.publish();
+      await line.filter({ hasText: catalogText("tab.queue.manual", { count: "7" }) }).waitFor();
+      await pressDuring(resume, by, async () => {
+        runtime.queues = [{ ...queue, queued: 8 }];
+        await tab.publish();
+        await line.filter({ hasText: catalogText("tab.queue.manual", { count: "8" }) }).waitFor();
+      });
+      await line.waitFor({ state: "detached" });
+    }
+    runtime.controlled.should.eql(["orders resume", "orders resume"]);
+  });
+
+  it("loses no press on a cause of failures that changes between press and release, and replays it as it is then", async () => {
+    const fail = (count: number) => {
+      const group = { node: "orders", error: "no order", count, last: count };
+      const smaller = { ...group, error: "no customer", count: 1 };
+      runtime.failures = { groups: [group, smaller], causes: 2, failures: count + 1, hasMore: false };
+      return tab.publish();
+    };
+    const replay = (count: number) => tab.failures.getByRole("button", { name: `${catalogText("tab.replay", { count: String(count) })}: no order` }); // prettier-ignore
+    await fail(4);
+    await tab.unfoldFailures();
+    await pressDuring(replay(4), "mouse", async () => {
+      await fail(5);
+      await replay(5).waitFor();
+    });
+    const dialog = editor.page.getByRole("dialog");
+    await dialog.getByText(catalogText("delivery.several.ask", { count: "5" })).waitFor();
+    await editor.page.keyboard.press("Escape");
+    await pressDuring(tab.button(`${catalogText("failures.show")}: no order`), "mouse", async () => {
+      await fail(6);
+      await replay(6).waitFor();
+    });
+    await until(() => last("error") === "no order", "the error to be asked for");
+  });
+
+  it("opens the delivery that is pressed, also where its row changes and others come between press and release", async () => {
+    await show(summaries(3, { state: "running" }));
+    await pressDuring(tab.row("event 1").locator(".webhook-deliveries-state"), "mouse", async () => {
+      await come(summary({ id: "new", event: "has just come" }));
+      runtime.deliveries = runtime.deliveries.map((each) => ({ ...each, state: "failed", cause: failure }));
+      await tab.publish();
+      await tab.row("TypeError: no order").nth(2).waitFor();
+    });
+    await tab.button(catalogText("tab.back")).click();
+    (await tab.active()).should.equal("TypeError: no order");
+  });
+
+  it("deletes what the filter shows, and a cause of failures, after a question that names their number", async () => {
+    const dialog = editor.page.getByRole("dialog");
+    const answer = (key: string) => dialog.getByRole("button", { name: catalogText(key), exact: true }).click();
+    const remove = tab.button(catalogText("tab.delete"));
+    const others = [summary({ id: "p", node: "payments", event: "kept" }), summary({ id: "r", state: "running" })];
+    await show([...summaries(600, { state: "retrying" }), ...others]);
+    (await remove.isVisible()).should.be.false();
+    await field("tab.filter.text").fill("event");
+    await field("tab.filter.node").selectOption("orders");
+    await until(() => last("text") === "event", "the text to be asked for");
+    // What is searched for cannot be deleted at once.
+    (await remove.isVisible()).should.be.false();
+    await field("tab.filter.text").fill("");
+    await remove.click();
+    await dialog.getByText(catalogText("delivery.removal.ask", { count: "600" })).waitFor();
+    const asked = await dialog.innerText();
+    const name = catalogText("url.rival", { name: "Orders", flow: "Test" });
+    for (const part of [name, catalogText("delivery.removal.waiting"), catalogText("delivery.removal.running")]) {
+      asked.should.containEql(part);
+    }
+    await answer("delivery.cancel");
+    runtime.deleted.should.eql([]);
+    await remove.click();
+    await answer("delivery.delete");
+    await dialog.waitFor({ state: "detached" });
+    runtime.deleted.should.eql(["?node=orders"]);
+    await until(async () => (await tab.rows.count()) === 1, "the running one to be left");
+    await tab.element.getByText(catalogText("delivery.removal.sum", { count: "600" })).waitFor({ state: "attached" });
+    await tab.button(catalogText("tab.filter.clear")).click();
+
+    const group = { node: "orders", error: "no order", count: 2, last: noon };
+    const failed = summaries(3, { state: "failed", cause: { ...failure, error: group.error } });
+    runtime.failures = { groups: [group], causes: 1, failures: 2, hasMore: false };
+    await show(failed.map((each, index) => ({ ...each, at: noon + 1 - index })));
+    await tab.unfoldFailures();
+    runtime.failing.set("d2", 409);
+    await tab.button(`${catalogText("delivery.delete")}: no order`).click();
+    await dialog.getByText(catalogText("delivery.removal.ask", { count: "2" })).waitFor();
+    await dialog.getByText(catalogText("failures.only", { error: "no order" })).waitFor();
+    await answer("delivery.delete");
+    await dialog.getByText(`${catalogText("deletion.running")}.`).waitFor();
+    await answer("delivery.close");
+    runtime.deleted.slice(1).should.eql(["d1", "d2"]);
+    await tab.row("no order").nth(1).waitFor();
   });
 
   it("warns of each sender that is silent, and shows its node", async () => {

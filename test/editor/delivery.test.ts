@@ -8,6 +8,7 @@ import { token, webhookFlow } from "../harness/flow";
 import type { NodeRed } from "../harness/node-red";
 import { at, done, failed, refused } from "../harness/one-delivery";
 import { openEditor } from "../harness/stage";
+import { until } from "../harness/until";
 
 const flow = webhookFlow(
   { id: "plain", relativePath: "/plain" },
@@ -124,7 +125,7 @@ describe("a delivery in the sidebar", () => {
   });
 
   it("follows what becomes of it, and leaves the focus and what is typed and unfolded", async () => {
-    const shown = await open({ ...done, state: "running", status: null, milliseconds: null, answer: null, attempts: [{ at }] });
+    const shown = await open({ ...done, state: "failed", status: null, milliseconds: null, answer: null, attempts: [{ at }] });
     const order = shown.getByRole("button", { name: /^order: object/ });
     await order.press("Enter");
     await press(shown, "replayChanged");
@@ -134,7 +135,7 @@ describe("a delivery in the sidebar", () => {
     runtime.deliveries = [done];
     await tab.publish();
     await shown.locator('.webhook-delivery-line [data-state="succeeded"]').waitFor();
-    await attempts.getByText(text("stillRunning")).waitFor({ state: "detached" });
+    await attempts.getByText(text("endUnknown")).waitFor({ state: "detached" });
     (await focused()).should.startWith(text("section.attempts"));
     should(await order.getAttribute("aria-expanded")).equal("true");
     (await shown.locator("textarea").inputValue()).should.equal('{"order":');
@@ -187,6 +188,48 @@ describe("a delivery in the sidebar", () => {
       await press(shown, "replay");
       await result(shown, said);
     }
+  });
+
+  it("offers no replay while its flow is still to run with it, and says when", async () => {
+    const nextAt = new Date(2024, 1, 3, 4, 5, 6).getTime();
+    const retrying: Detail = { ...failed, state: "retrying", maxAttempts: 5, nextAt };
+    const again = (shown: Locator) => shown.getByRole("button", { name: text("replay"), exact: true });
+    for (const [delivery, key] of [
+      [{ ...done, state: "queued" }, "queued"],
+      [{ ...done, state: "running" }, "running"],
+      [{ ...retrying, pause: "manual" }, "retrying"],
+      [retrying, "retryingAt"],
+    ] as const) {
+      const shown = await open(delivery);
+      await shown.getByText(text(`noReplay.${key}`, { time: "02/03, 04:05:06" })).waitFor();
+      (await again(shown).isVisible()).should.be.false();
+      (await shown.getByRole("button", { name: text("delete") }).isVisible()).should.equal(key !== "running");
+      runtime.deliveries = runtime.deliveries.map((each) => ({ ...each, state: "failed", nextAt: null }));
+      await tab.publish();
+      await again(shown).waitFor();
+    }
+  });
+
+  it("is deleted after a question, and the list is shown again without it", async () => {
+    const shown = await open({ ...done, state: "queued" }, failed);
+    const dialog = editor.page.getByRole("dialog");
+    await press(shown, "delete");
+    await dialog.getByText(text("removal.one")).waitFor();
+    (await dialog.innerText()).should.containEql(text("removal.waiting"));
+    await editor.page.keyboard.press("Escape");
+    runtime.deleted.should.eql([]);
+    runtime.failing.set(done.id, 409);
+    await press(shown, "delete");
+    await press(dialog, "delete");
+    await dialog.getByText(catalogText("deletion.running")).waitFor();
+    await press(dialog, "close");
+    runtime.failing.clear();
+    await press(shown, "delete");
+    await press(dialog, "delete");
+    await shown.waitFor({ state: "detached" });
+    await until(async () => (await tab.rows.count()) === 1, "the other one to be left");
+    runtime.deleted.should.eql([done.id, done.id]);
+    (await tab.list.evaluate((list) => list === document.activeElement)).should.be.true();
   });
 
   it("is replayed with a payload that was changed, once that is JSON", async () => {
@@ -288,7 +331,7 @@ describe("a delivery in the sidebar", () => {
     (await editor.part("send-hint").innerText()).should.equal(catalogText("testRequest.hint"));
     (await editor.focus()).should.equal("webhook-trigger-send");
     await editor.sendTest();
-    sent.should.eql([{ delivery: done.id }, null]);
+    sent.should.eql([{ delivery: done.id }, {}]);
   });
 
   it("leads to its node, and to the list of that node alone", async () => {
@@ -369,7 +412,7 @@ describe("a delivery in the sidebar", () => {
       release();
       await closable();
       (await heading()).should.equal(text("several.sum", { count: "1" }));
-      (await dialog().innerText()).should.containEql(text("several.notSent", { count: "10" }));
+      (await dialog().innerText()).should.containEql(text("several.left", { count: "10" }));
     });
 
     it("is not tried to the last where the user may not replay", async () => {

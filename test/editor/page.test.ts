@@ -1,6 +1,7 @@
 import axe from "axe-core";
 import type { BrowserContext, Page } from "playwright-core";
 import should from "should";
+import { answersInFront, isOfApi } from "../harness/answers-in-front";
 import { catalogText } from "../harness/browser";
 import { DeliveriesTab } from "../harness/deliveries-tab";
 import { bearer, tab as flowTab, webhook } from "../harness/flow";
@@ -8,6 +9,7 @@ import { send } from "../harness/http";
 import { layouts } from "../harness/layouts";
 import { NodeRed, type Options } from "../harness/node-red";
 import { sharedBrowser } from "../harness/stage";
+import { until } from "../harness/until";
 
 const flow = flowTab(
   webhook("orders", "/orders", { name: "Orders" }),
@@ -138,6 +140,61 @@ describe("the page of deliveries", () => {
       await each.list.failures.waitFor({ state: "hidden" });
     });
 
+    it("says within seconds that Node-RED is gone or that something in front answers, and goes on when it is back", async () => {
+      await order("/orders", '{"order":4}');
+      const each = await open();
+      const { page, list } = each;
+      await list.rows.first().waitFor();
+      for (const { trouble, answer } of answersInFront) {
+        await page.route(isOfApi, answer);
+        await list.notice.filter({ hasText: catalogText(`tab.trouble.${trouble}`) }).waitFor({ timeout: 20_000 });
+        await page.unroute(isOfApi, answer);
+        await list.notice.waitFor({ state: "hidden" });
+      }
+      await list.rows.first().locator(".webhook-deliveries-what").click();
+      const failure = list.element.locator(".webhook-delivery > [role=status]");
+      // It answers nothing, and the connection stays.
+      const hold = () => undefined;
+      await page.route(isOfApi, hold);
+      await failure.filter({ hasText: catalogText("testRequest.failed") }).waitFor();
+      await page.unroute(isOfApi, hold);
+      await failure.locator("p").waitFor({ state: "detached" });
+    });
+
+    it("begins as soon as Node-RED answers instead of something in front", async () => {
+      await order("/orders", '{"order":4}');
+      const each = await open();
+      const [login, json] = answersInFront;
+      for (const [file, of] of [
+        ...["page.json", "auth/login", "session", "changes", "nodes"].map((each) => [each, login] as const),
+        // Without a login, Node-RED's own answer is any object.
+        ...["page.json", "session", "changes", "nodes"].map((each) => [each, json] as const),
+      ]) {
+        const isMeant = (url: URL) => url.pathname.endsWith(`/${file}`);
+        if (of) await each.page.route(isMeant, of.answer);
+        await each.page.reload();
+        await each.page.getByRole("alert").filter({ hasText: /./ }).waitFor();
+        if (of) await each.page.unroute(isMeant, of.answer);
+        await each.list.rows.first().waitFor();
+      }
+    });
+
+    it("fetches nothing while nothing is new, also where several Node-REDs answer in turns", async () => {
+      await order("/orders", '{"order":4}');
+      const each = await open();
+      await each.list.rows.first().waitFor();
+      let answered = 0;
+      let listed = 0;
+      await each.page.route("**/webhook-trigger/changes", (route) => {
+        const numbers = { deliveries: 7, nodes: 3 };
+        return route.fulfill({ json: { instance: `i${answered++ % 3}`, ...numbers } });
+      });
+      await until(() => answered > 3, "each to have answered");
+      each.page.on("request", (request) => (listed += request.url().includes("/deliveries") ? 1 : 0));
+      await until(() => answered > 7, "each to have answered again");
+      listed.should.equal(0);
+    });
+
     it("is in the language of the browser, in English where that has none", async () => {
       await (await open("de-AT")).text("tab.filter.allNodes", "de").first().waitFor({ state: "attached" });
       const spanish = await open("es");
@@ -236,6 +293,23 @@ describe("the page of deliveries", () => {
       await each.list.row('{"order":3}').waitFor();
       await each.button("page.logOut").click();
       await each.text("page.needed").waitFor();
+    });
+
+    it("says where another Node-RED answers than the one that the user has logged in to", async () => {
+      const other = await NodeRed.start({ flow, code: accounts });
+      try {
+        const each = await open();
+        await each.page.route("**/auth/token", async (route) => {
+          await route.fulfill({ response: await route.fetch({ url: other.admin("/auth/token") }) });
+        });
+        await each.logIn("admin", "right");
+        await each.text("page.otherInstance").waitFor();
+        await each.page.unrouteAll();
+        await each.logIn("admin", "right");
+        await each.list.row('{"order":3}').waitFor();
+      } finally {
+        await other.stop();
+      }
     });
 
     it("offers no replay and no pause to a user who may only look", async () => {

@@ -1,9 +1,9 @@
 /** The tab of deliveries, and a runtime that answers it with what a test sets. */
-import type { Locator, Page } from "playwright-core";
+import type { Locator, Page, Request } from "playwright-core";
 import type { Detail, FailureGroups, GroupReplay, Summary } from "../../src/deliveries/summary";
 import { catalogText, type Editor } from "./browser";
 
-const noon = new Date().setHours(12, 53, 1, 0);
+export const noon = new Date().setHours(12, 53, 1, 0);
 
 /** Whatever may become of a delivery. */
 export const states: Summary["state"][] = [
@@ -61,12 +61,14 @@ export class FakeRuntime {
   queues: { node: string; pause: "manual" | "breaker" | null; queued: number; retrying: number }[] = [];
   /** What is answered instead; `abort` for no connection at all. */
   fault: number | "abort" | undefined;
-  /** The status that a replay is answered with instead, by the id of the delivery. */
+  /** The status that a replay or a deletion is answered with instead, by the id of the delivery. */
   readonly failing = new Map<string, number>();
   /** The queries of the list that came. */
   readonly asked: URLSearchParams[] = [];
   /** The replays that were asked for: ids and bodies. */
   readonly replayed: (readonly [id: string, body: unknown])[] = [];
+  /** The deletions that were asked for: ids, or queries. */
+  readonly deleted: string[] = [];
   /** What was paused and resumed, as the ends of the URLs. */
   readonly controlled: string[] = [];
 
@@ -83,6 +85,7 @@ export class FakeRuntime {
       return json ? route.fulfill({ json }) : route.fulfill({ status: 503, json: { code: "unreachable" } });
     });
     await page.route("**/webhook-trigger/deliveries?*", (route) => {
+      if (route.request().method() === "DELETE") return route.fulfill(runtime.#delete(route.request()));
       const query = new URL(route.request().url()).searchParams;
       runtime.asked.push(query);
       if (runtime.fault === "abort") return route.abort();
@@ -90,6 +93,7 @@ export class FakeRuntime {
       return route.fulfill({ json: runtime.#list(query) });
     });
     await page.route(/deliveries\/[^/]+$/, (route) => {
+      if (route.request().method() === "DELETE") return route.fulfill(runtime.#deleteOne(route.request()));
       const found = runtime.deliveries.find(({ id }) => route.request().url().endsWith(`/${id}`));
       return found ? route.fulfill({ json: found }) : route.fulfill({ status: 404 });
     });
@@ -110,6 +114,26 @@ export class FakeRuntime {
       return route.fulfill({ status: 204 });
     });
     return runtime;
+  }
+
+  #delete(request: Request) {
+    const { search, searchParams: query } = new URL(request.url());
+    this.deleted.push(search);
+    const [node, state] = ["node", "state"].map((name) => query.get(name));
+    const isMeant = (each: Summary) =>
+      (!node || each.node === node) && (!state || each.state === state) && each.state !== "running";
+    const { length } = this.deliveries;
+    this.deliveries = this.deliveries.filter((each) => !isMeant(each));
+    return { json: { deleted: length - this.deliveries.length } };
+  }
+
+  #deleteOne(request: Request) {
+    const id = new URL(request.url()).pathname.split("/").at(-1) ?? "";
+    this.deleted.push(id);
+    const status = this.failing.get(id);
+    if (status !== undefined) return { status, json: { code: "running" } };
+    this.deliveries = this.deliveries.filter((each) => each.id !== id);
+    return { status: 204 };
   }
 
   #list(query: URLSearchParams) {
@@ -146,6 +170,12 @@ export class DeliveriesTab {
   /** What has failed, by its cause. */
   get failures(): Locator {
     return this.element.locator(".webhook-deliveries-failures");
+  }
+
+  /** Shows the causes. */
+  async unfoldFailures(): Promise<void> {
+    const isOpen = (await this.failures.getAttribute("open")) !== null;
+    if (!isOpen) await this.failures.locator("summary").click();
   }
 
   get notice(): Locator {

@@ -245,6 +245,23 @@ describe("a delivery", () => {
     should(unknown).containDeep({ node: null, path: `${root}/nothing-like-it/[redacted]`, fix: sentence(catalog.whyNot.pathUnknown) }); // prettier-ignore
   });
 
+  it("is listed for another method than its node's, but not for a page that a browser opens", async () => {
+    const html = "text/html,application/xhtml+xml,*/*;q=0.8";
+    for (const path of ["/named", "/github"]) {
+      for (const headers of [{ Accept: html }, { "Sec-Fetch-Mode": "navigate" }]) {
+        const reply = await send(nodeRed().node(path), { method: "GET", headers });
+        should(reply.status).equal(405);
+      }
+      await send(nodeRed().node(path), { method: "PUT", headers: { Accept: html } });
+      await send(nodeRed().node(path), { method: "GET", headers: { Accept: "*/*", "Sec-Fetch-Mode": "cors" } });
+      const node = path.slice(1);
+      await shown.find((each) => each.node === node && each.status === 405 && each.method === "GET");
+      const { deliveries } = await shown.page(`node=${node}&state=refused`);
+      const listed = deliveries.filter(({ status }) => status === 405).map(({ method }) => method);
+      listed.should.eql(["GET", "PUT"]);
+    }
+  });
+
   it("is listed for a handshake as well", async () => {
     const path = "/meta?hub.mode=subscribe&hub.challenge=42&hub.verify_token=a-word-of-ours";
     (await send(nodeRed().node(path), { method: "GET" })).status.should.equal(200);
@@ -361,6 +378,19 @@ describe("a delivery", () => {
     const late = await replayed((await shown.find(({ node }) => node === "silent")).id);
     const unanswered = await shown.find((each) => each.id === late && each.state === "failed");
     should(unanswered).containDeep({ status: null, reason: catalog.refused.flowLate });
+  });
+
+  it("cannot be replayed before its flow is done with it, which would start the flow twice", async () => {
+    const reply = post("/patient");
+    const { id } = await shown.find(({ node, state }) => node === "patient" && state === "running");
+    for (const body of [{}, { payload: 1 }]) {
+      const { status, json: refusal } = await shown.replay(id, body);
+      should([status, refusal.code, refusal.message]).eql([409, "unfinished", catalog.replay.unfinished]);
+    }
+    should((await shown.detail(id)).payload).equal(undefined);
+    await reply;
+    await shown.find((each) => each.id === id && each.state === "failed");
+    should((await shown.replay(id)).status).equal(200);
   });
 
   it("cannot be replayed where it was refused, is unknown, or the request is malformed", async () => {

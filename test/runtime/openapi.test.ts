@@ -34,8 +34,15 @@ const base: Options = {
   plugin: `module.exports = (RED) => [${exportsOf("hold")}, ${exportsOf("admin-api")}].forEach((add) => add(RED));`,
 };
 
+interface Met {
+  accepted: string;
+  refused: string;
+  running: string;
+  all: string[];
+}
+
 /** Has a Node-RED meet requests of all kinds, and returns the ids of their deliveries. */
-async function meetRequests(nodeRed: NodeRed): Promise<{ accepted: string; refused: string; all: string[] }> {
+async function meetRequests(nodeRed: NodeRed): Promise<Met> {
   const shown = new ShownDeliveries(nodeRed, operator);
   const post = (path: string, headers: Record<string, string>, body: string | Buffer = '{"a":1}') =>
     send(nodeRed.node(path), { headers: { ...json, ...headers }, body });
@@ -58,12 +65,12 @@ async function meetRequests(nodeRed: NodeRed): Promise<{ accepted: string; refus
   await nodeRed.status("safe", /retrying/);
   await post("/safe", bearer);
   const { id: refused } = await shown.find(({ node, state }) => node === "orders" && state === "refused");
-  await shown.find(({ node, state }) => node === "safe" && state === "running");
+  const { id: running } = await shown.find(({ node, state }) => node === "safe" && state === "running");
   const { deliveries } = await shown.page();
-  return { accepted: String(reply.id), refused, all: deliveries.map(({ id }) => id) };
+  return { accepted: String(reply.id), refused, running, all: deliveries.map(({ id }) => id) };
 }
 
-function rowsOf({ accepted, refused, all }: Awaited<ReturnType<typeof meetRequests>>): Row[] {
+function rowsOf({ accepted, refused, running, all }: Met): Row[] {
   const [id, body] = [accepted, {}];
   return [
     ["get deliveries", 200, { search: "?limit=2" }],
@@ -102,6 +109,12 @@ function rowsOf({ accepted, refused, all }: Awaited<ReturnType<typeof meetReques
     ]),
     ["get silent", 200],
     ["get metrics", 200],
+    ["delete deliveries/{id}", 409, { id: running }],
+    ["delete deliveries/{id}", 204, { id: refused }],
+    ["delete deliveries/{id}", 404, { id: refused }],
+    ["delete deliveries", 400],
+    ["delete deliveries", 400, { search: "?state=gone" }],
+    ["delete deliveries", 200, { search: "?node=orders&state=refused" }],
   ];
 }
 
@@ -111,6 +124,8 @@ const whileStoreFails: Row[] = [
   ["get deliveries/{id}", 503],
   ["post deliveries/{id}/replay", 503, { body: {} }],
   ["get failures", 503],
+  ["delete deliveries/{id}", 503],
+  ["delete deliveries", 503, { search: "?state=failed" }],
   ["post failures/replay", 503, { body: { node: "safe", error: "", last: 0 } }],
   ["post {node}/pause", 503, { id: "safe" }],
   ["post {node}/resume", 503, { id: "safe" }],

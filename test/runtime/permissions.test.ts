@@ -38,8 +38,10 @@ describe("the admin API", () => {
     for (const [operation] of writing) {
       const [method = "", path = ""] = operation.split(" ");
       const url = nodeRed().admin(`/webhook-trigger/${path.replace(/\{\w+\}/, "nobody")}`);
+      // Node.js sends a body with DELETE without its length.
+      const body = method === "delete" ? "" : "{}";
       const call = (fields: Record<string, string>) =>
-        send(url, { method: method.toUpperCase(), headers: { Authorization: "Bearer *", ...fields }, body: "{}" });
+        send(url, { method: method.toUpperCase(), headers: { Authorization: "Bearer *", ...fields }, body });
       for (const [fields, status] of [
         [{ "Content-Type": "application/json", "Sec-Fetch-Site": "cross-site" }, 403],
         [{ "Content-Type": "text/plain" }, 415],

@@ -6,6 +6,7 @@ import {
   type Detail,
   type FailureGroup,
   type FailureGroups,
+  formatSentence,
   type GroupReplay,
   type Obstacle,
   obstacles,
@@ -13,6 +14,7 @@ import {
   type SummaryPage,
 } from "../../../src/deliveries/summary";
 import type { SilentEvent } from "../../../src/flow/outcomes";
+import { isListOf, isNumber, isRecord, isText, readAnswer } from "./answer";
 import { ApiFailure, host } from "./host";
 import { text } from "./texts";
 
@@ -35,38 +37,65 @@ export interface QueueSummary extends Pick<Load, "queued" | "retrying"> {
 
 const pageSize = 500;
 
+const isTextOrNull = (value: unknown) => value === null || isText(value);
+const summaryShape = { id: isText, at: isNumber, state: isText, method: isText, path: isText };
+const queueShape = { node: isText, queued: isNumber, retrying: isNumber };
+
 // All of them reject with an `ApiFailure`.
 
 /** @param before the beginning of the page; missing: the newest */
-export function askForPage(filter: ListFilter, before = ""): Promise<SummaryPage> {
-  return ask("deliveries", { ...filter, limit: String(pageSize), before });
+export async function askForPage(filter: ListFilter, { before = "", limit = pageSize } = {}): Promise<SummaryPage> {
+  const answer = await ask("deliveries", { ...filter, limit: String(limit), before });
+  return readAnswer(answer, { deliveries: isListOf(summaryShape), next: isTextOrNull });
 }
 
-export function askForDelivery(id: string): Promise<Detail> {
-  return ask(`deliveries/${encodeURIComponent(id)}`);
+/** All pages, up to a number of deliveries. */
+export async function listAll(
+  filter: ListFilter,
+  { since = -Infinity, until = Infinity, max = Infinity } = {},
+): Promise<Summary[]> {
+  const found: Summary[] = [];
+  for (let before: string | null = ""; before !== null && found.length < max;) {
+    const { deliveries, next }: SummaryPage = await askForPage(filter, { before });
+    found.push(...deliveries.filter(({ at }) => at >= since && at <= until));
+    const oldest = deliveries.at(-1);
+    before = oldest && oldest.at >= since ? next : null;
+  }
+  return found;
+}
+
+export async function askForDelivery(id: string): Promise<Detail> {
+  const parts = { headers: isRecord, query: isRecord, body: isRecord, attempts: isListOf({ at: isNumber }) };
+  return readAnswer(await ask(`deliveries/${encodeURIComponent(id)}`), { ...summaryShape, ...parts });
 }
 
 export async function askForSilent(): Promise<readonly SilentEvent[]> {
-  return (await ask<{ nodes: readonly SilentEvent[] }>("silent")).nodes;
+  const shape = { nodes: isListOf({ node: isText, hours: isNumber, since: isNumber }) };
+  return readAnswer<{ nodes: readonly SilentEvent[] }>(await ask("silent"), shape).nodes;
 }
 
 export async function askForQueues(): Promise<readonly QueueSummary[]> {
-  return (await ask<{ queues: readonly QueueSummary[] }>("queues")).queues;
+  return readAnswer<{ queues: readonly QueueSummary[] }>(await ask("queues"), { queues: isListOf(queueShape) }).queues;
 }
 
 /** @param node empty: all */
-export function askForFailures(node: string): Promise<FailureGroups> {
-  return ask("failures", { node });
+export async function askForFailures(node: string): Promise<FailureGroups> {
+  const groups = isListOf({ node: isText, error: isText, count: isNumber, last: isNumber });
+  return readAnswer(await ask("failures", { node }), { groups, causes: isNumber, failures: isNumber });
 }
 
-async function ask<Answer>(path: string, query: Readonly<Record<string, string>> = {}): Promise<Answer> {
+function ask(...asked: Parameters<typeof composePath>): Promise<unknown> {
+  return host().call(composePath(...asked));
+}
+
+/** @param query without what is empty */
+function composePath(path: string, query: Readonly<Record<string, string>> = {}): string {
   const given = Object.entries(query).filter(([, value]) => value !== "");
-  const search = given.length > 0 ? `?${String(new URLSearchParams(given))}` : "";
-  return (await host().call(path + search)) as Answer;
+  return given.length > 0 ? `${path}?${String(new URLSearchParams(given))}` : path;
 }
 
 export async function control(node: string, action: "pause" | "resume"): Promise<void> {
-  await host().call(`${encodeURIComponent(node)}/${action}`, {});
+  expectNothing(await host().call(`${encodeURIComponent(node)}/${action}`, "POST", {}));
 }
 
 /** @param changed an edited payload */
@@ -74,7 +103,7 @@ export async function replay(
   id: string,
   changed: { readonly payload?: unknown } = {},
 ): Promise<{ readonly id: string }> {
-  return (await host().call(`deliveries/${encodeURIComponent(id)}/replay`, changed)) as { id: string };
+  return readAnswer(await host().call(`deliveries/${encodeURIComponent(id)}/replay`, "POST", changed), { id: isText });
 }
 
 /** Replays a part of a group. @param after where the part before has ended; missing: the first part */
@@ -82,7 +111,27 @@ export async function replayGroup(
   { node, error, last }: FailureGroup,
   after: string | undefined,
 ): Promise<GroupReplay> {
-  return (await host().call("failures/replay", { node, error, last, after })) as GroupReplay;
+  const answer = await host().call("failures/replay", "POST", { node, error, last, after });
+  return readAnswer(answer, {
+    replayed: isNumber,
+    left: isListOf({ code: isText, count: isNumber }),
+    next: isTextOrNull,
+  });
+}
+
+export async function remove(id: string): Promise<void> {
+  expectNothing(await host().call(`deliveries/${encodeURIComponent(id)}`, "DELETE"));
+}
+
+/** @returns how many were deleted */
+export async function removeAll({ node, state }: Pick<ListFilter, "node" | "state">): Promise<number> {
+  const answer = await host().call(composePath("deliveries", { node, state }), "DELETE");
+  return readAnswer<{ deleted: number }>(answer, { deleted: isNumber }).deleted;
+}
+
+/** @throws {ApiFailure} */
+function expectNothing(answer: unknown): void {
+  if (answer !== undefined) throw new ApiFailure(200);
 }
 
 function getStatus(error: unknown): number {
@@ -95,24 +144,32 @@ export function isForbidden(error: unknown): boolean {
 }
 
 /** Why the list could not be fetched: a key under `tab.trouble` in the message catalog. */
-export function classifyTrouble(error: unknown): "forbidden" | "notKept" | "unreachable" | "failed" {
+export function classifyTrouble(error: unknown): "forbidden" | "notKept" | "unreachable" | "inFront" | "failed" {
   const status = getStatus(error);
   if (status === 0) return "unreachable";
+  if (status < 400) return "inFront";
   if (isForbidden(error)) return "forbidden";
   return status === 404 ? "notKept" : "failed";
 }
 
-/** Why a delivery could not be fetched or replayed. */
+/** Why a delivery could not be fetched, replayed or deleted. */
 export function failureText(error: unknown): string {
   const status = getStatus(error);
   if (status === 0) return text("testRequest.failed");
+  if (status < 400) return text("tab.trouble.inFront");
   if (isForbidden(error)) return text("delivery.forbidden");
   if (status === 404) return text("delivery.gone");
-  const obstacle = status === 409 ? obstacles.find((each) => each === (error as ApiFailure).code) : undefined;
+  const { code } = error as ApiFailure;
+  if (status === 409 && code === "running") return sentence("deletion.running");
+  const obstacle = status === 409 ? obstacles.find((each) => each === code) : undefined;
   return obstacle ? obstacleText(obstacle) : text("delivery.otherwise", { status: String(status) });
 }
 
 /** Why a delivery cannot be replayed. */
 export function obstacleText(obstacle: Obstacle): string {
-  return text("lastRequest.sentence", { sentence: text(`replay.${obstacle}`) });
+  return sentence(`replay.${obstacle}`);
+}
+
+function sentence(key: string): string {
+  return formatSentence(text(key), text);
 }

@@ -70,6 +70,9 @@ function createTable(caption: string, values: Readonly<Record<string, string | s
 
 // Bodies: JSON as a tree, text, or bytes.
 
+/** Another body takes the place of one, as what Node-RED shows listens to presses itself. */
+let created = 0;
+
 /** As the debug sidebar; more bytes are for the copy button. */
 const maxShownBytes = 1000;
 
@@ -88,7 +91,8 @@ function createBody({ body, size }: Pick<Detail, "body" | "size">): HTMLElement 
   const note = truncated ? [createNote(text("delivery.bodyTruncated"))] : [];
   const above = create("div", { class: "webhook-delivery-above" }, ...note, copy);
   const shown = isBinary ? createBytesView(data) : truncated ? undefined : createJsonView(data);
-  return create("div", {}, above, shown ?? createText(data));
+  created += 1;
+  return create("div", { "data-key": created }, above, shown ?? createText(data));
 }
 
 /** Nothing where the text is no JSON object or array, or cannot be shown as one. */

@@ -13,6 +13,7 @@ import {
 import { create, renewContent, setAttributes, setText, toggle } from "../dom";
 import { parseJson } from "../text";
 import { askForDelivery, failureText, isForbidden, replay } from "./api";
+import { removeOne } from "./removal";
 import { createButton, createIcon, createList, createNote, type DetailPart, sections, smallButton } from "./content";
 import { composeCurl, presentCredential } from "./curl";
 import { host, type MissedRequest } from "./host";
@@ -36,6 +37,7 @@ interface DetailListener {
   closed: () => void;
   /** The user wants the deliveries of a node. */
   filtered: (node: string) => void;
+  deleted: () => void;
 }
 
 export class OpenDelivery {
@@ -45,6 +47,7 @@ export class OpenDelivery {
   readonly #listener: DetailListener;
   #id: string | undefined;
   #parts: readonly { place: HTMLElement; part: DetailPart; shown?: string }[] = [];
+  #actions: DeliveryActions | undefined;
   #failure = create("div");
 
   constructor(listener: DetailListener) {
@@ -68,13 +71,9 @@ export class OpenDelivery {
     this.#id = summary.id;
     this.#failure = create("div", { role: "status" });
     const head: DetailPart = [(detail) => detail, (detail) => this.#createHead(detail)];
-    // The user may be about to use the buttons.
-    const actions: DetailPart = [
-      ({ state }) => isReplayable(state),
-      (detail) => createActions(detail, this.#listener.filtered),
-    ];
-    this.#parts = [head, actions, ...sections].map((part) => ({ place: create("div"), part }));
+    this.#parts = [head, ...sections].map((part) => ({ place: create("div"), part }));
     this.#parts[0]?.place.append(this.#createHead(summary));
+    this.#actions = undefined;
     setAttributes(this.#view, { "aria-label": text("delivery.title", { time: timeText(summary.at) }) });
     this.#view.replaceChildren(...this.#parts.map(({ place }) => place), this.#failure);
     this.element.append(this.#view);
@@ -92,12 +91,17 @@ export class OpenDelivery {
     try {
       detail = await askForDelivery(id);
     } catch (error) {
-      const why = isForbidden(error) ? text("delivery.unreadable") : failureText(error);
-      if (id === this.#id) this.#failure.replaceChildren(createNote(why));
+      if (id === this.#id) this.showTrouble(error);
       return false;
     }
     if (id === this.#id) this.#show(detail);
     return true;
+  }
+
+  /** Why it cannot be shown as it is now. */
+  showTrouble(error: unknown): void {
+    const why = isForbidden(error) ? text("delivery.unreadable") : failureText(error);
+    this.#failure.replaceChildren(createNote(why));
   }
 
   close(): void {
@@ -118,6 +122,9 @@ export class OpenDelivery {
       each.shown = shown;
       renewContent(place, [createPart(detail)]);
     }
+    if (this.#actions) return this.#actions.show(detail);
+    this.#actions = new DeliveryActions(detail, this.#listener);
+    this.#parts[0]?.place.after(this.#actions.element);
   }
 
   /** State, time, reason and fix, and what is known of the request. */
@@ -170,11 +177,14 @@ export class OpenDelivery {
   /** Opens another delivery, if it is still kept. */
   #createDeliveryLink(id: string): HTMLElement {
     const button = createLink(id, text("delivery.openOther", { id }));
-    button.addEventListener("click", () => {
+    button.onclick = ({ currentTarget: pressed }) => {
       askForDelivery(id)
         .then((delivery) => this.open(delivery))
-        .catch((error: unknown) => button.replaceWith(create("span", {}, `${id}: ${failureText(error)}`)));
-    });
+        .catch((error: unknown) => {
+          const said = create("span", {}, `${id}: ${failureText(error)}`);
+          if (pressed instanceof HTMLElement) pressed.replaceWith(said);
+        });
+    };
     return button;
   }
 }
@@ -186,7 +196,7 @@ function createNodeLink(id: string): string | HTMLElement {
   const name = getNodeName(id);
   if (!reveal) return name;
   const link = createLink(name, text("url.reveal", { name }));
-  link.addEventListener("click", () => reveal(id));
+  link.onclick = () => reveal(id);
   return link;
 }
 
@@ -196,78 +206,119 @@ function createLink(name: string, label: string): HTMLElement {
 
 // The buttons of a delivery.
 
-/** @param filterBy filters the list by a node */
-function createActions(detail: Detail, filterBy: (node: string) => void): HTMLElement {
-  const { id, at, node, state, body } = detail;
-  const { roots, findNode, copy, mayWrite, prepareNode, useInTest } = host();
-  const known = node === null ? undefined : findNode(node);
-  const buttons = create("div", {
+class DeliveryActions {
+  readonly element = create("div", { class: "webhook-delivery-actions" });
+  readonly #buttons = create("div", {
     class: "webhook-delivery-buttons",
     role: "group",
     "aria-label": text("delivery.actions"),
   });
-  const change = create("div");
-  const result = create("div", { class: "webhook-delivery-result", role: "status" });
-  const view = create("div", { class: "webhook-delivery-actions" }, buttons);
+  readonly #change = create("div");
+  /** Why it cannot be replayed. */
+  readonly #obstacle = createNote("");
+  readonly #result = create("div", { class: "webhook-delivery-result", role: "status" });
+  readonly #replays: readonly HTMLElement[];
+  readonly #delete: HTMLElement;
+  readonly #listener: Pick<DetailListener, "deleted">;
+  #detail: Detail;
+  #isBusy = false;
 
-  type Action = `delivery.${"replay" | "replayChanged" | "curl" | "useInTest" | "onlyNode"}` | "newNode.make";
-  const add = (icon: string, action: Action, act: (button: HTMLButtonElement) => void) => {
+  constructor(detail: Detail, listener: Pick<DetailListener, "filtered" | "deleted">) {
+    const { id, at, node, body } = detail;
+    const { findNode, prepareNode, useInTest } = host();
+    this.#detail = detail;
+    this.#listener = listener;
+    const again = this.#add("fa-repeat", "delivery.replay", () => void this.#replay());
+    const changed = this.#add("fa-pencil", "delivery.replayChanged", (button) => this.#toggleChange(button));
+    setAttributes(changed, { "aria-expanded": "false" });
+    this.#replays = [again, changed];
+    const makeNode = isElsewhere(detail) && node === null ? prepareNode?.(describeMissed(detail)) : undefined;
+    if (makeNode) this.#add("fa-plus", "newNode.make", makeNode);
+    this.#add("fa-terminal", "delivery.curl", (button) => this.#copyCurl(button));
+    if (useInTest && node !== null && findNode(node) && body.data !== "") {
+      this.#add("fa-flask", "delivery.useInTest", () => {
+        useInTest(node, { delivery: id, at });
+        this.#say("fa-check", text("delivery.usedInTest", { name: getNodeLabel(node), time: timeText(at) }), "good");
+      });
+    }
+    if (node !== null) this.#add("fa-filter", "delivery.onlyNode", () => listener.filtered(node));
+    this.#delete = this.#add("fa-trash", "delivery.delete", () => void this.#remove());
+    this.element.append(this.#buttons, this.#obstacle, this.#change, this.#result);
+    this.show(detail);
+  }
+
+  show(detail: Detail): void {
+    this.#detail = detail;
+    const mayWrite = host().mayWrite();
+    const obstacle = isReplayable(detail.state) ? "" : describeObstacle(detail);
+    for (const button of this.#replays) toggle(button, mayWrite && obstacle === "");
+    toggle(this.#delete, mayWrite && detail.state !== "running");
+    const said = obstacle || (mayWrite ? "" : text("delivery.forbidden"));
+    toggle(this.#obstacle, said !== "");
+    setText(this.#obstacle, said);
+  }
+
+  #add(
+    icon: string,
+    action: `delivery.${"replay" | "replayChanged" | "curl" | "useInTest" | "onlyNode" | "delete"}` | "newNode.make",
+    act: (button: HTMLButtonElement) => void,
+  ): HTMLButtonElement {
     const button = createButton(icon, text(action));
     button.addEventListener("click", () => act(button));
-    buttons.append(button);
+    this.#buttons.append(button);
     return button;
-  };
-  const say = (icon: string, said: string, verdict: "good" | "bad" | "" = "") => {
-    setAttributes(result, { "data-verdict": verdict });
-    result.replaceChildren(createIcon(icon), " ", create("span", {}, said));
-  };
-  let isBusy = false;
-  const replayOnce = async (changed?: { payload: unknown }) => {
+  }
+
+  #say(icon: string, said: string, verdict: "good" | "bad" | "" = ""): void {
+    setAttributes(this.#result, { "data-verdict": verdict });
+    this.#result.replaceChildren(createIcon(icon), " ", create("span", {}, said));
+  }
+
+  async #replay(changed?: { payload: unknown }): Promise<void> {
     // A second click would start the flow twice.
-    if (isBusy) return;
-    isBusy = true;
-    say("fa-spinner fa-spin", text("testRequest.sending"));
+    if (this.#isBusy) return;
+    this.#isBusy = true;
+    this.#say("fa-spinner fa-spin", text("testRequest.sending"));
     try {
-      say("fa-check", text("delivery.replayed", { id: (await replay(id, changed)).id }), "good");
+      const { id } = await replay(this.#detail.id, changed);
+      this.#say("fa-check", text("delivery.replayed", { id }), "good");
     } catch (error) {
-      say("fa-times", failureText(error), "bad");
+      this.#say("fa-times", failureText(error), "bad");
     }
-    isBusy = false;
-  };
-  const toggleChange = (button: HTMLButtonElement) => {
+    this.#isBusy = false;
+  }
+
+  #toggleChange(button: HTMLButtonElement): void {
     const isOpen = button.getAttribute("aria-expanded") !== "true";
     setAttributes(button, { "aria-expanded": String(isOpen) });
-    change.replaceChildren();
+    this.#change.replaceChildren();
     if (!isOpen) return button.focus();
-    const send = (payload: unknown) => void replayOnce({ payload });
-    change.append(createChangeForm(detail, send, () => toggleChange(button)));
-    change.querySelector("textarea")?.focus();
-  };
-  const copyCurl = (button: HTMLButtonElement) => {
-    if (roots.node === false) return say("fa-times", text("url.closed"), "bad");
-    const credential = presentCredential(known?.saved);
-    copy(composeCurl(detail, composeUrlOfPath(composeFullPath(detail)), credential), button);
+    const send = (payload: unknown) => void this.#replay({ payload });
+    this.#change.append(createChangeForm(this.#detail, send, () => this.#toggleChange(button)));
+    this.#change.querySelector("textarea")?.focus();
+  }
+
+  #copyCurl(button: HTMLButtonElement): void {
+    const { node, body } = this.#detail;
+    const { roots, findNode, copy } = host();
+    if (roots.node === false) return this.#say("fa-times", text("url.closed"), "bad");
+    const credential = presentCredential(node === null ? undefined : findNode(node)?.saved);
+    copy(composeCurl(this.#detail, composeUrlOfPath(composeFullPath(this.#detail)), credential), button);
     const said = [text("delivery.curlCopied"), credential.hint];
     if (body.truncated) said.push(text("delivery.curlLacking"));
-    say("fa-check", inARow(said), "good");
-  };
-
-  if (isReplayable(state) && mayWrite()) {
-    add("fa-repeat", "delivery.replay", () => void replayOnce());
-    setAttributes(add("fa-pencil", "delivery.replayChanged", toggleChange), { "aria-expanded": "false" });
-  } else view.append(createNote(text(isReplayable(state) ? "delivery.forbidden" : `delivery.noReplay.${state}`)));
-  const makeNode = isElsewhere(detail) && node === null ? prepareNode?.(describeMissed(detail)) : undefined;
-  if (makeNode) add("fa-plus", "newNode.make", makeNode);
-  add("fa-terminal", "delivery.curl", copyCurl);
-  if (useInTest && node !== null && known && body.data !== "") {
-    add("fa-flask", "delivery.useInTest", () => {
-      useInTest(node, { delivery: id, at });
-      say("fa-check", text("delivery.usedInTest", { name: getNodeLabel(node), time: timeText(at) }), "good");
-    });
+    this.#say("fa-check", inARow(said), "good");
   }
-  if (node !== null) add("fa-filter", "delivery.onlyNode", () => filterBy(node));
-  view.append(change, result);
-  return view;
+
+  async #remove(): Promise<void> {
+    if ((await removeOne(this.#detail)) > 0) this.#listener.deleted();
+  }
+}
+
+/** Why a delivery that is not replayable is not. */
+function describeObstacle({ state, nextAt, pause }: Summary): string {
+  // A paused node has no next attempt.
+  if (state !== "retrying" || nextAt === null || pause !== null) return text(`delivery.noReplay.${state}`);
+  return text("delivery.noReplay.retryingAt", { time: timeText(nextAt) });
 }
 
 function describeMissed({ method, path, cause, headers }: Detail): MissedRequest {

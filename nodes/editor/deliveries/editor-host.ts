@@ -11,6 +11,9 @@ import { prepareNode } from "./new-node";
 
 declare const RED: Editor;
 
+/** Other sites cannot send it. */
+const contentType = "application/json";
+
 const translate: Translate = (...asked) => RED.nodes.getType("webhook-trigger")._.call(undefined, ...asked);
 
 export const editorHost: DeliveriesHost = {
@@ -30,15 +33,14 @@ export const editorHost: DeliveriesHost = {
     return RED.settings.webhookTriggerDeliveries?.keep === 0;
   },
   translate,
-  call: async (path, body): Promise<unknown> => {
-    const post = { type: "POST", contentType: "application/json", data: JSON.stringify(body) };
-    try {
-      // The editor adds its token to what jQuery sends.
-      return (await $.ajax({ url: `webhook-trigger/${path}`, ...(body && post) })) as unknown;
-    } catch (error) {
-      const { status, responseJSON } = error as { status: number; responseJSON?: { code?: unknown } };
-      throw new ApiFailure(status, responseJSON?.code);
-    }
+  call: async (path, method = "GET", body) => {
+    const url = `webhook-trigger/${path}`;
+    // The editor adds its token to what jQuery sends.
+    const asked = $.ajax(method === "GET" ? { url } : { url, method, contentType, data: JSON.stringify(body) });
+    const answer = await asked.catch(() => undefined as unknown);
+    const isJson = typeof answer === "object" && answer !== null;
+    if (asked.state() === "resolved" && (isJson || asked.status === 204)) return answer;
+    throw new ApiFailure(asked.status, (asked.responseJSON as { code?: unknown } | undefined)?.code);
   },
   mayWrite: () => RED.user.hasPermission(permissions.write),
   reportError: (message) => RED.notify(message, "error"),

@@ -5,13 +5,17 @@ import { create, renewContent, setAttributes, setText, toggle } from "../dom";
 import { askForFailures } from "./api";
 import { createButton, createNote } from "./content";
 import { host } from "./host";
-import { GroupPlan, runReplays } from "./replay";
+import { runPlan } from "./dialog";
+import { removeGroup } from "./removal";
+import { GroupPlan } from "./replay";
 import { getNodeLabel, numberText, text, timeText } from "./texts";
 
 interface FailuresListener {
   /** The user wants to see the deliveries of a group. */
   filtered: (group: FailureGroup) => void;
   replayed: () => void;
+  /** @param count may be 0 */
+  deleted: (count: number) => void;
 }
 
 export class Failures {
@@ -19,8 +23,6 @@ export class Failures {
   readonly #groups = create("div", { class: "webhook-deliveries-groups" });
   readonly element = create("details", { class: "webhook-deliveries-failures" }, this.#sum, this.#groups);
   readonly #listener: FailuresListener;
-  /** What is shown, as JSON. */
-  #shown = "";
 
   constructor(listener: FailuresListener) {
     this.#listener = listener;
@@ -38,15 +40,10 @@ export class Failures {
     }
   }
 
-  #show(found: FailureGroups): void {
-    const { groups, causes, failures, hasMore } = found;
+  #show({ groups, causes, failures, hasMore }: FailureGroups): void {
     toggle(this.element, failures > 0);
     const counts = { count: numberText(failures), causes: numberText(causes) };
     setText(this.#sum, text(hasMore ? "failures.newest" : "failures.sum", counts));
-    // A time of today gets its date at midnight.
-    const shown = JSON.stringify([found, groups.map(({ node, last }) => [getNodeLabel(node), timeText(last)])]);
-    if (shown === this.#shown) return;
-    this.#shown = shown;
     const rest = causes - groups.length;
     const more = rest > 0 ? [createNote(text("failures.more", { count: numberText(rest) }))] : [];
     renewContent(this.#groups, [...groups.map((group) => this.#createGroup(group)), ...more]);
@@ -61,7 +58,7 @@ export class Failures {
     const add = (icon: string, name: string, label: string, act: () => void) => {
       const button = createButton(icon, name);
       setAttributes(button, { "aria-label": label });
-      button.addEventListener("click", act);
+      button.onclick = act;
       buttons.append(button);
     };
     const show = text("failures.show");
@@ -69,11 +66,16 @@ export class Failures {
     if (host().mayWrite()) {
       const replay = text("tab.replay", { count: numberText(count) });
       add("fa-repeat", replay, `${replay}: ${error}`, () => {
-        void runReplays(new GroupPlan(group, error)).then((hasReplayed) => hasReplayed && this.#listener.replayed());
+        void runPlan(new GroupPlan(group, error)).then((replayed) => replayed > 0 && this.#listener.replayed());
+      });
+      const remove = text("delivery.delete");
+      add("fa-trash", remove, `${remove}: ${error}`, () => {
+        void removeGroup(group, error).then((deleted) => this.#listener.deleted(deleted));
       });
     }
     const said = create("span", {}, create("b", {}, error), " ", text("failures.group", values));
-    return create("div", { class: "webhook-deliveries-group" }, said, buttons);
+    const key = JSON.stringify([node, group.error]);
+    return create("div", { class: "webhook-deliveries-group", "data-key": key }, said, buttons);
   }
 }
 

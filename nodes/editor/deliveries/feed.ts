@@ -70,7 +70,7 @@ export class Feed {
     if (before === null || this.#isLoadingMore) return;
     const filter = this.#filter;
     this.#isLoadingMore = true;
-    const page = await askForPage(filter, before).finally(() => {
+    const page = await askForPage(filter, { before }).finally(() => {
       if (filter === this.#filter) this.#isLoadingMore = false;
     });
     if (filter !== this.#filter) return;
@@ -157,10 +157,14 @@ export class Renewals {
     this.#due = Infinity;
     this.#earliest = begin + (this.#isSearch() ? longPause : pause);
     this.#isRunning = true;
-    const isAnswered = await this.#renew();
-    this.#isRunning = false;
-    // What the user has asked for meanwhile is due at once.
-    if (!isAnswered && this.#due > 0) this.#due = this.#earliest = begin + longPause;
-    this.#plan(begin + longestPause);
+    let isAnswered = false;
+    try {
+      isAnswered = await this.#renew();
+    } finally {
+      this.#isRunning = false;
+      // What the user has asked for meanwhile is due at once.
+      if (!isAnswered && this.#due > 0) this.#due = this.#earliest = begin + longPause;
+      this.#plan(begin + longestPause);
+    }
   }
 }

@@ -24,9 +24,10 @@ export interface MissedRequest extends Pick<Summary, "method"> {
   readonly event?: string | undefined;
 }
 
-/** The answer of the admin API was an error; status 0 where there was none. */
+/** A call of the admin API has failed. */
 export class ApiFailure extends Error {
   constructor(
+    /** Of the answer; 0 where there was none, below 400 where it was not the admin API's. */
     readonly status: number,
     /** Of the answer. */
     readonly code?: unknown,
@@ -34,6 +35,8 @@ export class ApiFailure extends Error {
     super(`the admin API answered ${status}`);
   }
 }
+
+export type ApiMethod = "GET" | "POST" | "DELETE";
 
 export interface DeliveriesHost {
   /** BCP 47. */
@@ -50,10 +53,10 @@ export interface DeliveriesHost {
    * Calls the admin API.
    *
    * @param path below `webhook-trigger`
-   * @param body of a POST; without one it is a GET
+   * @returns the JSON of the answer; nothing where it has none (204)
    * @throws {ApiFailure}
    */
-  readonly call: (path: string, body?: object) => Promise<unknown>;
+  readonly call: (path: string, method?: ApiMethod, body?: object) => Promise<unknown>;
   /** Whether the user may replay, pause and resume. */
   readonly mayWrite: () => boolean;
   readonly reportError: (message: string) => void;

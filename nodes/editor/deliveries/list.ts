@@ -1,7 +1,7 @@
 // The list of deliveries, and the selected ones.
 
 import { formatReason, type Summary } from "../../../src/deliveries/summary";
-import { create, setAttributes } from "../dom";
+import { create, renewContent, setAttributes } from "../dom";
 import { attemptText, createState, durationText, getNodeLabel, text, timeText } from "./texts";
 
 interface ListListener {
@@ -30,6 +30,8 @@ export class DeliveryRows {
   #active: string | undefined;
   /** The id of the delivery where a range of selected ones begins. */
   #anchor: string | undefined;
+  /** A new row above would move the pressed one away. */
+  #isPressed = false;
   /** Browsers may forget the scroll position of a hidden element. */
   #scrolled = 0;
 
@@ -39,11 +41,16 @@ export class DeliveryRows {
     this.element.addEventListener("scroll", () => this.#scroll());
     this.element.addEventListener("keydown", (event) => this.#press(event));
     this.element.addEventListener("click", (event) => this.#click(event));
+    this.element.addEventListener("pointerdown", () => {
+      this.#isPressed = true;
+      const release = () => (this.#isPressed = false);
+      for (const end of ["pointerup", "pointercancel"]) addEventListener(end, release, { once: true });
+    });
   }
 
   /** Whether new rows would move what the user reads. */
   get isRead(): boolean {
-    return this.#scrolled > 0 || (this.#activeIndex > 0 && this.element === document.activeElement);
+    return this.#isPressed || this.#scrolled > 0 || (this.#activeIndex > 0 && this.element === document.activeElement);
   }
 
   get selected(): readonly Summary[] {
@@ -214,8 +221,9 @@ function renewRow(row: ListRow | undefined, delivery: Summary): ListRow {
     role: "option",
     "aria-selected": undefined,
   });
-  element.replaceChildren(
-    ...Object.entries(cells).map(([cell, content]) => {
+  renewContent(
+    element,
+    Object.entries(cells).map(([cell, content]) => {
       const span = create("span", { class: `webhook-deliveries-${cell}`, title: titles[cell] }, ...content);
       span.style.gridArea = cell;
       return span;

@@ -3,7 +3,7 @@
 import { type FailureGroup, isReplayable, type Summary } from "../../../src/deliveries/summary";
 import { create, setAttributes, toggle } from "../dom";
 import {
-  askForPage,
+  listAll,
   classifyTrouble,
   everything,
   failureText,
@@ -12,7 +12,8 @@ import {
   replay,
   replayGroup,
 } from "./api";
-import { createButton, createList, createNote, smallButton } from "./content";
+import { createList, createNote, smallButton } from "./content";
+import { createCount, type Plan, runPlan, type Step } from "./dialog";
 import { host } from "./host";
 import type { DeliveryRows } from "./list";
 import { getNodeName, numberText, text } from "./texts";
@@ -36,7 +37,7 @@ export class ReplayTools {
     };
     this.#unselect.addEventListener("click", unselect);
     this.#replay.addEventListener("click", () => {
-      void runReplays(new SelectionPlan(list.selected)).then((hasReplayed) => hasReplayed && unselect());
+      void runPlan(new SelectionPlan(list.selected)).then((replayed) => replayed > 0 && unselect());
     });
     const form = createFailedForm(getFilter);
     this.failed.append(text("tab.failed.open"));
@@ -93,26 +94,16 @@ function createFailedForm(getFilter: () => ListFilter): HTMLFormElement {
     const begin = new Date(since.value).getTime();
     if (isBusy || Number.isNaN(begin)) return;
     isBusy = true;
-    void listFailed(begin, getFilter())
+    const { node, error } = getFilter();
+    void listAll({ ...everything, node, error, state: "failed" }, { since: begin })
       .then((failed) => {
         result.textContent = text("tab.failed.found", { count: numberText(failed.length) });
-        return failed.length > 0 && runReplays(new SelectionPlan(failed));
+        return failed.length > 0 ? runPlan(new SelectionPlan(failed)) : 0;
       })
       .catch((error: unknown) => (result.textContent = text(`tab.trouble.${classifyTrouble(error)}`)))
       .finally(() => (isBusy = false));
   });
   return form;
-}
-
-async function listFailed(since: number, { node, error }: ListFilter): Promise<Summary[]> {
-  const found: Summary[] = [];
-  for (let before: string | null | undefined; before !== null;) {
-    const { deliveries, next } = await askForPage({ ...everything, node, error, state: "failed" }, before);
-    const recent = deliveries.filter(({ at }) => at >= since);
-    found.push(...recent);
-    before = recent.length < deliveries.length ? null : next;
-  }
-  return found;
 }
 
 /** The value of a `datetime-local` input. */
@@ -122,174 +113,64 @@ function formatLocal(at: number): string {
 
 // What is replayed, step by step.
 
-interface ReplayStep {
-  readonly replayed: number;
-  /** Why others were not, and how many. */
-  readonly failures: readonly (readonly [why: string, count: number])[];
-  /** Whether nothing is left, or the rest would fail, too. */
-  readonly isLast: boolean;
-}
-
-interface ReplayPlan {
-  readonly total: number;
-  /** How many deliveries of each node. */
-  readonly nodes: ReadonlyMap<string, number>;
-  /** How many of the chosen ones cannot be replayed. */
-  readonly leftOut: number;
-  /** The error that all of them have, in words. */
-  readonly cause?: string;
-  step(): Promise<ReplayStep>;
-}
-
 /** One after the other, the oldest first, so that the flows start in this order. */
-class SelectionPlan implements ReplayPlan {
+class SelectionPlan implements Plan {
+  readonly texts = "several";
   readonly total: number;
-  readonly leftOut: number;
-  readonly nodes = new Map<string, number>();
+  readonly about: readonly HTMLElement[];
   readonly #ids: string[];
 
   constructor(deliveries: readonly Summary[]) {
     const chosen = deliveries.filter(({ state }) => isReplayable(state)).sort((one, other) => one.at - other.at);
     this.total = chosen.length;
-    this.leftOut = deliveries.length - chosen.length;
-    for (const { node } of chosen) if (node !== null) this.nodes.set(node, (this.nodes.get(node) ?? 0) + 1);
+    const nodes = new Map<string, number>();
+    for (const { node } of chosen) if (node !== null) nodes.set(node, (nodes.get(node) ?? 0) + 1);
+    this.about = [...listNodes(nodes), ...createCount("several.leftOut", deliveries.length - chosen.length)];
     this.#ids = chosen.map(({ id }) => id);
   }
 
-  async step(): Promise<ReplayStep> {
+  async step(): Promise<Step> {
     const isLast = this.#ids.length < 2;
     try {
       await replay(this.#ids.shift() ?? "");
-      return { replayed: 1, failures: [], isLast };
+      return { done: 1, failures: [], isLast };
     } catch (error) {
       // The others would fail, too.
-      const isOver = ["forbidden", "unreachable"].includes(classifyTrouble(error));
-      return { replayed: 0, failures: [[failureText(error), 1]], isLast: isLast || isOver };
+      const isOver = ["forbidden", "unreachable", "inFront"].includes(classifyTrouble(error));
+      return { done: 0, failures: [[failureText(error), 1]], isLast: isLast || isOver };
     }
   }
 }
 
 /** Replays the failed deliveries of a group, of which the page may have loaded none. */
-export class GroupPlan implements ReplayPlan {
-  readonly leftOut = 0;
-  readonly cause: string;
+export class GroupPlan implements Plan {
+  readonly texts = "several";
+  readonly about: readonly HTMLElement[];
   readonly #group: FailureGroup;
   #after: string | undefined;
 
   constructor(group: FailureGroup, cause: string) {
     this.#group = group;
-    this.cause = cause;
+    this.about = [
+      createNote(text("failures.only", { error: cause })),
+      ...listNodes(new Map([[group.node, group.count]])),
+    ];
   }
 
   get total(): number {
     return this.#group.count;
   }
 
-  get nodes(): ReadonlyMap<string, number> {
-    return new Map([[this.#group.node, this.#group.count]]);
-  }
-
-  async step(): Promise<ReplayStep> {
+  async step(): Promise<Step> {
     try {
       const { replayed, left, next } = await replayGroup(this.#group, this.#after);
       this.#after = next ?? undefined;
       const failures = left.map(({ code, count }) => [obstacleText(code), count] as const);
-      return { replayed, failures, isLast: next === null };
+      return { done: replayed, failures, isLast: next === null };
     } catch (error) {
-      return { replayed: 0, failures: [[failureText(error), 0]], isLast: true };
+      return { done: 0, failures: [[failureText(error), 0]], isLast: true };
     }
   }
-}
-
-// The dialog that confirms a replay of several deliveries.
-
-/** Resolves when the dialog is closed: with whether any was replayed. */
-export function runReplays(plan: ReplayPlan): Promise<boolean> {
-  const { total, leftOut, cause } = plan;
-  const titleId = "webhook-delivery-dialog-title";
-  const title = create("div", { id: titleId, role: "heading", "aria-level": 2 });
-  const content = create("div");
-  const buttons = create("div", { class: "webhook-delivery-buttons" });
-  const dialog = create("dialog", { class: "webhook-delivery-dialog", "aria-labelledby": titleId });
-  const failures = new Map<string, number>();
-  let done = 0;
-  let replayed = 0;
-  let isRunning = false;
-  let isStopped = false;
-
-  const show = (heading: string, shown: readonly HTMLElement[], offered: readonly HTMLElement[]) => {
-    title.textContent = heading;
-    content.replaceChildren(...shown);
-    buttons.replaceChildren(...offered);
-    offered[0]?.focus();
-  };
-  const offer = (icon: string, key: string, act: () => void) => {
-    const button = createButton(icon, text(`delivery.${key}`));
-    button.addEventListener("click", act);
-    return button;
-  };
-  const close = () => dialog.close();
-  const stop = () => (isStopped = true);
-
-  const ask = () => {
-    const key = total > 0 ? "delivery.several.ask" : "delivery.several.none";
-    const offered = [offer("fa-times", "cancel", close), offer("fa-repeat", "replay", () => void run())];
-    const named = cause === undefined ? [] : [createNote(text("failures.only", { error: cause }))];
-    const shown = [...named, ...listNodes(plan.nodes), ...createCount("leftOut", leftOut)];
-    show(text(key, { count: numberText(total) }), shown, total > 0 ? offered : [offer("fa-times", "close", close)]);
-  };
-  const run = async () => {
-    const bar = create("progress", { max: total, "aria-label": text("delivery.several.progress") });
-    const count = create("span");
-    const line = create("div", { class: "webhook-delivery-progress" }, bar, " ", count);
-    show(text("delivery.several.progress"), [line], [offer("fa-stop", "several.stop", stop)]);
-    isRunning = true;
-    for (let isLast = false; !isLast && !isStopped;) {
-      bar.value = done;
-      count.textContent = text("delivery.several.done", { done: numberText(done), total: numberText(total) });
-      const step = await plan.step();
-      ({ isLast } = step);
-      replayed += step.replayed;
-      done += step.replayed;
-      for (const [why, number] of step.failures) {
-        failures.set(why, (failures.get(why) ?? 0) + number);
-        done += number;
-      }
-    }
-    isRunning = false;
-    showResult();
-  };
-  const showResult = () => {
-    const rows = Array.from(failures, ([why, count]) => [why, count > 0 ? numberText(count) : ""] as const);
-    const follow = replayed > 0 ? [createNote(text("delivery.several.follow"))] : [];
-    const failed = rows.length > 0 ? [createNote(text("delivery.several.failed")), createList(rows)] : [];
-    const left = createCount("notSent", total - done);
-    const heading = text("delivery.several.sum", { count: numberText(replayed) });
-    show(heading, [...follow, ...failed, ...left], [offer("fa-times", "close", close)]);
-  };
-
-  dialog.append(create("div", { "aria-live": "polite" }, title), content, buttons);
-  dialog.addEventListener("cancel", (event) => {
-    // Escape stops a running replay and shows its result.
-    if (isRunning) event.preventDefault();
-    stop();
-  });
-  // The editor has shortcuts of its own.
-  dialog.addEventListener("keydown", (event) => event.stopPropagation());
-  document.body.append(dialog);
-  ask();
-  dialog.showModal();
-  return new Promise((resolve) => {
-    dialog.addEventListener("close", () => {
-      stop();
-      dialog.remove();
-      resolve(replayed > 0);
-    });
-  });
-}
-
-function createCount(key: "leftOut" | "notSent", count: number): HTMLElement[] {
-  return count > 0 ? [createNote(text(`delivery.several.${key}`, { count: numberText(count) }))] : [];
 }
 
 /** The nodes, with counts where there are several. */

@@ -10,7 +10,6 @@ import {
   control,
   everything,
   type ListFilter,
-  isForbidden,
   type QueueSummary,
 } from "./api";
 import { createButton, createIcon, smallButton } from "./content";
@@ -19,6 +18,7 @@ import { describeCause, Failures } from "./failures";
 import { Feed, Renewals } from "./feed";
 import { host } from "./host";
 import { DeliveryRows } from "./list";
+import { isRemovable, removeFiltered } from "./removal";
 import { ReplayTools } from "./replay";
 import { getNodeLabel, listNodeNames, minuteText, numberText, states, text } from "./texts";
 
@@ -40,6 +40,7 @@ export class Deliveries {
   readonly #failures = new Failures({
     filtered: ({ node, error }) => this.#filter({ ...everything, node, state: "failed", error }),
     replayed: () => this.renew(),
+    deleted: (count) => this.#deleted(count),
   });
   /** The runtime has to search. */
   readonly #failureRenewals = new Renewals(
@@ -50,7 +51,13 @@ export class Deliveries {
     opened: () => toggle(this.#pane, false),
     closed: () => this.#closed(),
     filtered: (node) => this.filterBy(node),
+    deleted: () => {
+      this.#opened.close();
+      this.#deleted(1);
+    },
   });
+  /** Deletes what the filter shows. */
+  readonly #delete = createButton("fa-trash", text("tab.delete"));
   readonly #filters = new Filters((filter) => this.#choose(filter));
   readonly #feed = new Feed({
     changed: () => this.#show(),
@@ -75,7 +82,11 @@ export class Deliveries {
 
   constructor() {
     const body = create("div", { class: "webhook-deliveries-body" }, this.#list.element, this.#new);
-    this.#filters.element.append(this.#tools.failed);
+    this.#filters.element.append(this.#tools.failed, this.#delete);
+    toggle(this.#delete, false);
+    this.#delete.addEventListener("click", () => {
+      void removeFiltered(this.#feed.filter).then((deleted) => this.#deleted(deleted));
+    });
     const { element: filters, errorLine } = this.#filters;
     this.#pane.append(filters, errorLine, this.#tools.element, this.#overview.element, this.#failures.element);
     this.#pane.append(this.#notice, body, ...describeSettings());
@@ -113,6 +124,13 @@ export class Deliveries {
     for (const each of this.#allRenewals) each.now();
   };
 
+  /** The page has noticed that Node-RED does not answer. */
+  miss(error: unknown): void {
+    this.#opened.showTrouble(error);
+    this.#trouble = classifyTrouble(error);
+    this.#show();
+  }
+
   get #allRenewals(): Renewals[] {
     return [this.#renewals, this.#failureRenewals];
   }
@@ -134,6 +152,14 @@ export class Deliveries {
     this.#filter({ ...everything, node });
   }
 
+  #deleted(count: number): void {
+    if (count === 0) return;
+    this.#announcement.textContent = text("delivery.removal.sum", { count: numberText(count) });
+    this.#list.unselect();
+    this.#tools.show();
+    this.renew();
+  }
+
   #filter(filter: ListFilter): void {
     this.#filters.set(filter);
     this.#filters.focus();
@@ -146,6 +172,7 @@ export class Deliveries {
     this.#list.reset();
     const isOtherNode = filter.node !== this.#feed.filter.node;
     this.#feed.filter = filter;
+    toggle(this.#delete, isRemovable(filter));
     this.#renewals.now();
     if (isOtherNode) this.#failureRenewals.now();
   }
@@ -334,14 +361,14 @@ class Overview {
       const silent = text("tab.silent", { time: minuteText(since), hours: numberText(hours) });
       return createLine("webhook-deliveries-silent", "fa-exclamation-triangle", node, ` ${silent}`);
     });
-    showLines(this.#silences, lines);
+    renewContent(this.#silences, lines);
   }
 
   /** Shows paused queues, and the one of the filtered node. */
   showQueues(queues: readonly QueueSummary[], filtered: string): void {
     const shown = queues.filter(({ node, pause }) => pause !== null || node === filtered);
     const lines = shown.map((queue) => this.#createQueue(queue));
-    showLines(this.#queues, lines);
+    renewContent(this.#queues, lines);
   }
 
   #createQueue({ node, pause, queued, retrying }: QueueSummary): HTMLElement {
@@ -353,7 +380,7 @@ class Overview {
     const label = text(`tab.queue.${action}`);
     const button = createButton(action === "pause" ? "fa-pause" : "fa-play", label);
     setAttributes(button, { "aria-label": `${label}: ${getNodeLabel(node)}` });
-    button.addEventListener("click", () => void this.#control(node, action));
+    button.onclick = () => void this.#control(node, action);
     line.append(button);
     return line;
   }
@@ -362,7 +389,9 @@ class Overview {
     try {
       await control(...action);
     } catch (error) {
-      host().reportError(text(`tab.queue.${isForbidden(error) ? "forbidden" : "failed"}`));
+      const trouble = classifyTrouble(error);
+      const key = { forbidden: "tab.queue.forbidden", inFront: "tab.trouble.inFront" } as Record<string, string>;
+      host().reportError(text(key[trouble] ?? "tab.queue.failed"));
     }
     this.#controlled();
   }
@@ -372,7 +401,7 @@ class Overview {
 function createLine(style: string, icon: string, node: string, said: string): HTMLElement {
   const name = getNodeLabel(node);
   const words = create("span", { title: name + said }, createNodeName(node, name), said);
-  return create("div", { class: style }, createIcon(icon), words);
+  return create("div", { class: style, "data-key": node }, createIcon(icon), words);
 }
 
 function createNodeName(node: string, name: string): HTMLElement {
@@ -380,11 +409,6 @@ function createNodeName(node: string, name: string): HTMLElement {
   if (!reveal) return create("b", {}, name);
   const label = text("url.reveal", { name });
   const button = create("button", { type: "button", class: "webhook-deliveries-reveal", "aria-label": label }, name);
-  button.addEventListener("click", () => reveal(node));
+  button.onclick = () => reveal(node);
   return button;
-}
-
-/** Screen readers announce changed lines: unchanged ones stay as they are. */
-function showLines(place: HTMLElement, lines: readonly HTMLElement[]): void {
-  if (place.innerHTML !== create("div", {}, ...lines).innerHTML) renewContent(place, lines);
 }

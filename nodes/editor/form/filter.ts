@@ -2,7 +2,7 @@
 
 import { findDocumentedEvents } from "../../../src/auth/senders/events";
 import { isObject, isTrue, needsValue, type Operator, operators, type SavedFields, text, withDefaults } from "../../../src/config/fields"; // prettier-ignore
-import type { SummaryPage } from "../../../src/deliveries/summary";
+import { askForPage, everything } from "../deliveries/api";
 import {
   asList,
   filterInForm,
@@ -21,7 +21,7 @@ import {
 /** How many names of events are offered in each group. */
 const maxOffered = 12;
 /** How many deliveries are looked at for their events. */
-const learntFrom = "200";
+const learntFrom = 200;
 
 export function prepareFilter(node: WebhookNode): void {
   const { events, conditions } = withDefaults(node);
@@ -102,8 +102,7 @@ const learnt = "learnt-events";
 /** Remembers the events of the deliveries that are stored. Without permission, there are none. */
 async function learnEvents(node: WebhookNode): Promise<void> {
   try {
-    const query = { node: node.id, limit: learntFrom };
-    const { deliveries } = (await $.getJSON("webhook-trigger/deliveries", query)) as SummaryPage;
+    const { deliveries } = await askForPage({ ...everything, node: node.id }, { limit: learntFrom });
     form().data(
       learnt,
       deliveries.flatMap(({ event }) => (event === null ? [] : [event])),

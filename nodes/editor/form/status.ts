@@ -3,6 +3,8 @@
 import type { NodeReport } from "../../../src/admin/node-health";
 import { isSenderId, senders } from "../../../src/auth/senders/table";
 import { formatReasons, inARow } from "../../../src/deliveries/summary";
+import { isNumber, isText, readAnswer } from "../deliveries/answer";
+import { ApiFailure, host } from "../deliveries/host";
 import { showDeliveriesOf } from "../deliveries/tab";
 import { minuteText } from "../deliveries/texts";
 import { enterCredential } from "./credentials";
@@ -23,18 +25,25 @@ export function prepareStatus(node: WebhookNode): void {
   $("#webhook-trigger-brought button").on("click", () => void fetchSecret(node));
   $("#webhook-trigger-deliveries").on("click", () => showDeliveriesOf(node.id));
   show(node, undefined);
-  const ask = () => {
+  const ask = async () => {
     // The form was closed.
     if (!line[0]?.isConnected) return;
-    void $.getJSON(`webhook-trigger/${node.id}/lastRequest`)
-      .done((report: NodeReport) => show(node, report))
-      .fail(({ status }) => {
-        // Without a connection nothing is known to have changed.
-        if (status !== 0) show(node, undefined);
-      })
-      .always(() => setTimeout(ask, interval));
+    try {
+      show(node, await askForReport(node));
+    } catch (error) {
+      if (!(error instanceof ApiFailure)) throw error;
+      // Without an answer of Node-RED nothing is known to have changed.
+      if (error.status >= 400) show(node, undefined);
+    } finally {
+      setTimeout(() => void ask(), interval);
+    }
   };
-  ask();
+  void ask();
+}
+
+async function askForReport({ id }: WebhookNode): Promise<NodeReport> {
+  const shape = { accepted: isNumber, refused: isNumber, handshakes: isNumber };
+  return readAnswer(await host().call(`${id}/lastRequest`), shape);
 }
 
 /** @param report missing where the node is not deployed */
@@ -80,12 +89,8 @@ function describeRefusal(node: WebhookNode, { lastRefused }: NodeReport): string
 /** The secret that the sender has sent can be fetched once. */
 async function fetchSecret(node: WebhookNode): Promise<void> {
   try {
-    const { secret } = (await $.ajax({
-      type: "POST",
-      url: `webhook-trigger/${node.id}/secret`,
-      contentType: "application/json",
-      data: "{}",
-    })) as { secret: string };
+    const answer = await host().call(`${node.id}/secret`, "POST", {});
+    const { secret } = readAnswer<{ secret: string }>(answer, { secret: isText });
     enterCredential("secret", secret);
     input("arm").filter(":checkbox").prop("checked", false).trigger("change");
     input("secret").trigger("focus");

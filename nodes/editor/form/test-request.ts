@@ -3,6 +3,9 @@
 import { credentialNames, withDefaults } from "../../../src/config/fields";
 import { formatSentence, inARow, type Translate } from "../../../src/deliveries/summary";
 import type { TestResult } from "../../../src/admin/test-requests";
+import { isText, readAnswer } from "../deliveries/answer";
+import { classifyTrouble } from "../deliveries/api";
+import { host } from "../deliveries/host";
 import { minuteText } from "../deliveries/texts";
 import type { Editor } from "../node-red";
 import { isCredentialChanged } from "./credentials";
@@ -20,32 +23,30 @@ export function prepareTestRequest(node: WebhookNode): void {
     if (send.attr("aria-disabled") === "true") return;
     send.attr("aria-disabled", "true");
     showResult("fa-spinner fa-spin", "", node._("testRequest.sending"));
-    const body = bodies.get(node.id);
-    void $.ajax({
-      type: "POST",
-      url: `webhook-trigger/${node.id}/test`,
-      contentType: "application/json",
-      data: JSON.stringify(body ? { delivery: body.delivery } : {}),
-      success: (result: TestResult) => {
-        const isGood = result.outcome === "accepted" || result.outcome === "answered";
-        const hasStarted = isGood || result.outcome === "unanswered";
-        const { output, event = "" } = result;
-        const said = [describeOutcome(node, result)];
-        if (output !== undefined) said.push(node._("testRequest.output", { number: String(output), event }));
-        if (hasStarted && hasLimit()) said.push(node._("testRequest.unlimited"));
-        showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", inARow(said));
-        // The debug sidebar may show how far it came.
-        $("#webhook-trigger-debug").toggle(hasStarted);
-        $("#webhook-trigger-changed").toggle(result.status !== undefined && isChanged(node));
-      },
-      error: ({ status }) => {
-        const refused = status === 401 || status === 403;
-        showResult("fa-times", "bad", node._(refused ? "testRequest.forbidden" : "testRequest.failed"));
-      },
-      complete: () => send.attr("aria-disabled", "false"),
-    });
+    void sendTest(node).finally(() => send.attr("aria-disabled", "false"));
   });
   $("#webhook-trigger-debug").on("click", () => RED.actions.invoke("core:show-debug-tab"));
+}
+
+async function sendTest(node: WebhookNode): Promise<void> {
+  const { delivery } = { ...bodies.get(node.id) };
+  try {
+    const answer = await host().call(`${node.id}/test`, "POST", { delivery });
+    const result = readAnswer<TestResult>(answer, { outcome: isText });
+    const isGood = result.outcome === "accepted" || result.outcome === "answered";
+    const hasStarted = isGood || result.outcome === "unanswered";
+    const { output, event = "" } = result;
+    const said = [describeOutcome(node, result)];
+    if (output !== undefined) said.push(node._("testRequest.output", { number: String(output), event }));
+    if (hasStarted && hasLimit()) said.push(node._("testRequest.unlimited"));
+    showResult(isGood ? "fa-check" : "fa-times", isGood ? "good" : "bad", inARow(said));
+    // The debug sidebar may show how far it came.
+    $("#webhook-trigger-debug").toggle(hasStarted);
+    $("#webhook-trigger-changed").toggle(result.status !== undefined && isChanged(node));
+  } catch (error) {
+    const key = { forbidden: "testRequest.forbidden", inFront: "tab.trouble.inFront" } as Record<string, string>;
+    showResult("fa-times", "bad", node._(key[classifyTrouble(error)] ?? "testRequest.failed"));
+  }
 }
 
 /** Shows the chosen body, and a button that resets it. */

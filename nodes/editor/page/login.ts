@@ -1,10 +1,11 @@
 // The login of the page: Node-RED's own, by user and password; an access token where Node-RED logs in by another service.
 
 import type { Translate } from "../../../src/deliveries/summary";
+import { classifyTrouble } from "../deliveries/api";
 import { createNote, smallButton } from "../deliveries/content";
 import { ApiFailure } from "../deliveries/host";
 import { create } from "../dom";
-import { askForSession, forgetToken, logIn, type LoginForm, saveToken } from "./session";
+import { askForSession, forgetToken, logIn, type LoginForm, saveToken, unknownToken } from "./session";
 
 export class LoginView {
   readonly element: HTMLFormElement;
@@ -58,8 +59,8 @@ export class LoginView {
         if (second === undefined) saveToken({ access_token: first ?? "" });
         else await logIn({ username: first ?? "", password: second });
       } catch (error) {
-        const isAway = error instanceof ApiFailure && error.status === 0;
-        failure.textContent = isAway ? translate("tab.trouble.unreachable") : translate("page.wrong");
+        const isWrong = error instanceof ApiFailure && error.status >= 400;
+        failure.textContent = translate(isWrong ? "page.wrong" : `tab.trouble.${classifyTrouble(error)}`);
         this.#inputs.at(-1)?.select();
         return;
       }
@@ -67,9 +68,10 @@ export class LoginView {
         await askForSession();
         done();
       } catch (error) {
-        const isAway = error instanceof ApiFailure && error.status === 0;
         forgetToken();
-        failure.textContent = translate(isAway ? "tab.trouble.unreachable" : "tab.trouble.forbidden");
+        // Each Node-RED knows its own logins only.
+        const isElsewhere = byPassword && error instanceof ApiFailure && error.code === unknownToken;
+        failure.textContent = translate(isElsewhere ? "page.otherInstance" : `tab.trouble.${classifyTrouble(error)}`);
       }
     };
     this.element.addEventListener("submit", (event) => {

@@ -4,9 +4,9 @@ import type { ListedNode, PageSession, PageSetup, Texts } from "../../../src/adm
 import { permissions } from "../../../src/config/roots";
 import type { Translate } from "../../../src/deliveries/summary";
 import { createIcon, createText } from "../deliveries/content";
-import type { DeliveriesHost, KnownNode } from "../deliveries/host";
+import { ApiFailure, type DeliveriesHost, type KnownNode } from "../deliveries/host";
 import { create, setAttributes } from "../dom";
-import { call, hasPermission } from "./session";
+import { askForNodes, call, hasPermission } from "./session";
 
 /** How long it says that a text is copied, in ms. */
 const copiedMs = 2000;
@@ -46,18 +46,17 @@ export class PageHost implements DeliveriesHost {
     return this.session?.keepsNothing ?? false;
   }
 
-  readonly call = async (path: string, body?: object): Promise<unknown> => {
+  readonly call = async (...asked: Parameters<DeliveriesHost["call"]>): Promise<unknown> => {
     try {
-      return await call(path, body);
+      return await call(...asked);
     } catch (error) {
-      if ((error as { status?: unknown }).status === 401) this.#refused();
+      if (error instanceof ApiFailure && error.status === 401) this.#refused();
       throw error;
     }
   };
 
   async fetchNodes(): Promise<void> {
-    const { nodes } = (await call("nodes")) as { nodes: readonly ListedNode[] };
-    this.nodes = new Map(nodes.map((node) => [node.id, this.#describe(node)]));
+    this.nodes = new Map((await askForNodes()).map((node) => [node.id, this.#describe(node)]));
   }
 
   #describe({ id, flow, ...saved }: ListedNode): KnownNode {

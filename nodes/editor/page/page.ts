@@ -1,16 +1,17 @@
 // The page of deliveries outside the editor: its heading, its login, and the list.
 
 import type { PageChanges, PageSession, PageSetup } from "../../../src/admin/page";
+import { classifyTrouble, isForbidden } from "../deliveries/api";
 import { createButton } from "../deliveries/content";
 import { ApiFailure, useHost } from "../deliveries/host";
 import { Deliveries } from "../deliveries/view";
 import { create, toggle } from "../dom";
 import { LoginView } from "./login";
 import { PageHost } from "./page-host";
-import { askForLogin, askForSession, call, type LoginForm, logOut } from "./session";
+import { askForChanges, askForLogin, askForSession, askForSetup, type LoginForm, logOut } from "./session";
 
-/** How often it asks whether anything has changed, in ms. */
-const pollMs = 2000;
+/** From one question whether anything has changed to the next, in ms; and how long it waits for an answer. */
+const [pollMs, pollAnswerMs] = [2000, 5000];
 /** How long it waits where Node-RED does not answer, in ms. */
 const retryMs = 5000;
 /** How long an error is shown, in ms. */
@@ -27,7 +28,10 @@ class Page {
   readonly #main = create("main");
   #errorTimer: ReturnType<typeof setTimeout> | undefined;
   #deliveries: Deliveries | undefined;
-  #changes: PageChanges | undefined;
+  /** What each Node-RED has answered last: behind a load balancer there may be several. */
+  readonly #changes = new Map<string, PageChanges>();
+  /** Whether the last question had no answer. */
+  #isAway = false;
 
   constructor(setup: PageSetup, login: LoginForm) {
     this.#host = new PageHost(
@@ -57,7 +61,7 @@ class Page {
     document.body.replaceChildren(header, this.#error, this.#main);
     this.#showUser(undefined);
     void this.#begin();
-    setInterval(() => void this.#poll(), pollMs);
+    this.#pollSoon();
   }
 
   /** Shows the list, or the login where the user may not see it. */
@@ -66,14 +70,16 @@ class Page {
     try {
       session = await askForSession();
       this.#host.session = session;
-      this.#changes = (await call("changes")) as PageChanges;
+      const changes = await askForChanges();
       await this.#host.fetchNodes();
+      this.#changes.set(changes.instance, changes);
     } catch (error) {
-      if (error instanceof ApiFailure && [401, 403].includes(error.status)) return this.#showLogin();
-      this.#report(this.#host.translate("tab.trouble.unreachable"));
+      if (isForbidden(error)) return this.#showLogin();
+      this.#report(this.#host.translate(`tab.trouble.${classifyTrouble(error)}`));
       setTimeout(() => void this.#begin(), retryMs);
       return;
     }
+    this.#error.replaceChildren();
     this.#showUser(session);
     if (this.#deliveries) return;
     this.#deliveries = new Deliveries();
@@ -104,28 +110,42 @@ class Page {
     this.#errorTimer = setTimeout(() => this.#error.replaceChildren(), errorMs);
   }
 
+  #pollSoon(): void {
+    setTimeout(() => void this.#poll().finally(() => this.#pollSoon()), pollMs);
+  }
+
+  /** Has the list fetched again where anything has changed. */
   async #poll(): Promise<void> {
     const shown = this.#deliveries;
     if (!shown || document.hidden) return;
     try {
-      const changes = (await this.#host.call("changes")) as PageChanges;
-      const before = this.#changes;
-      if (before && before.nodes !== changes.nodes) {
-        await this.#host.fetchNodes();
-        shown.renew();
-      } else if (before && before.deliveries !== changes.deliveries) shown.changed();
-      this.#changes = changes;
-    } catch {
-      // The list says why.
+      const changes = await askForChanges(pollAnswerMs);
+      // One that is not known yet may have been started anew.
+      const before = this.#changes.get(changes.instance);
+      const hasOtherNodes = before?.nodes !== changes.nodes;
+      if (hasOtherNodes) await this.#host.fetchNodes();
+      this.#changes.set(changes.instance, changes);
+      if (hasOtherNodes || this.#isAway) shown.renew();
+      else if (before.deliveries !== changes.deliveries) shown.changed();
+      this.#isAway = false;
+    } catch (error) {
+      if (error instanceof ApiFailure && error.status === 401) return this.#begin();
+      this.#isAway = true;
+      shown.miss(error);
     }
   }
 }
 
+/** Before the texts have come. */
+const noTexts = "Node-RED does not answer, or something in front of it does: log in there, or reload this page.";
+
 async function start(): Promise<void> {
   try {
-    new Page((await call("page.json")) as PageSetup, await askForLogin());
-  } catch {
+    new Page(await askForSetup(), await askForLogin());
+  } catch (error) {
+    document.body.replaceChildren(create("p", { role: "alert" }, noTexts));
     setTimeout(() => void start(), retryMs);
+    if (!(error instanceof ApiFailure)) throw error;
   }
 }
 

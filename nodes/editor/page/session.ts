@@ -1,7 +1,8 @@
 // The user of the page: Node-RED's own login, and the token that the editor at the same address keeps.
 
-import type { PageSession } from "../../../src/admin/page";
-import { ApiFailure } from "../deliveries/host";
+import type { ListedNode, PageChanges, PageSession, PageSetup } from "../../../src/admin/page";
+import { isListOf, isNumber, isRecord, isText, readAnswer } from "../deliveries/answer";
+import { ApiFailure, type ApiMethod } from "../deliveries/host";
 import { parseJson } from "../text";
 
 /** The admin root, with a slash at its end. */
@@ -48,54 +49,93 @@ export function forgetToken(): void {
   }
 }
 
-/** @param path below the admin root @throws {ApiFailure} */
-async function request(path: string, options: Pick<RequestInit, "method" | "body"> = {}, type = ""): Promise<unknown> {
+/** The code of a failure by a token that this Node-RED does not know. */
+export const unknownToken = "unknownToken";
+
+/** How long it waits for an answer, in ms: a search may take long. */
+const answerMs = 60_000;
+
+interface PageRequest extends Pick<RequestInit, "method" | "body"> {
+  readonly type?: string;
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * @param path below the admin root
+ * @returns the JSON of the answer; nothing where it has none (204)
+ * @throws {ApiFailure}
+ */
+async function request(path: string, { type, timeoutMs = answerMs, ...options }: PageRequest = {}): Promise<unknown> {
   const token = getToken();
   const headers = {
-    ...(type !== "" && { "Content-Type": type }),
+    ...(type !== undefined && { "Content-Type": type }),
     ...(token !== undefined && { Authorization: `Bearer ${token}` }),
   };
+  const signal = AbortSignal.timeout(timeoutMs);
   let response: Response;
   let text: string;
   try {
-    response = await fetch(new URL(path, root), { cache: "no-store", ...options, headers });
+    // Node-RED redirects nothing: it would be to a login page.
+    response = await fetch(new URL(path, root), { cache: "no-store", redirect: "manual", signal, ...options, headers });
     text = await response.text();
   } catch {
     throw new ApiFailure(0);
   }
-  const answer = parseJson(text)?.value;
-  if (!response.ok) throw new ApiFailure(response.status, (answer as { code?: unknown } | null | undefined)?.code);
-  return answer;
-}
-
-function post(path: string, body: string, type: string): Promise<unknown> {
-  return request(path, { method: "POST", body }, type);
+  if (response.type === "opaqueredirect") throw new ApiFailure(302);
+  const answer = parseJson(text);
+  if (response.ok && (answer || response.status === 204)) return answer?.value;
+  // Node-RED challenges only those whom it does not know, not those who are not allowed (RFC 6750 §3).
+  const isUnknown = response.status === 401 && response.headers.has("WWW-Authenticate");
+  const { code } = { ...(answer?.value as { code?: unknown } | null | undefined) };
+  throw new ApiFailure(response.status, isUnknown ? unknownToken : code);
 }
 
 /** @param path below `webhook-trigger` @throws {ApiFailure} */
-export function call(path: string, body?: object): Promise<unknown> {
+export function call(path: string, method: ApiMethod = "GET", body?: object, timeoutMs?: number): Promise<unknown> {
   const url = `webhook-trigger/${path}`;
-  return body ? post(url, JSON.stringify(body), "application/json") : request(url);
+  if (method === "GET") return request(url, { timeoutMs });
+  return request(url, { method, body: JSON.stringify(body), type: "application/json", timeoutMs });
+}
+
+export async function askForSetup(): Promise<PageSetup> {
+  return readAnswer(await call("page.json"), { language: isText, texts: isRecord });
 }
 
 export async function askForSession(): Promise<PageSession> {
-  return (await call("session")) as PageSession;
+  const isScope = (value: unknown) => isText(value) || Array.isArray(value);
+  return readAnswer(await call("session"), { permissions: isScope, roots: isRecord, baseUrl: isText });
+}
+
+/** @param timeoutMs after which Node-RED counts as gone */
+export async function askForChanges(timeoutMs?: number): Promise<PageChanges> {
+  const answer = await call("changes", "GET", undefined, timeoutMs);
+  return readAnswer(answer, { instance: isText, deliveries: isNumber, nodes: isNumber });
+}
+
+export async function askForNodes(): Promise<readonly ListedNode[]> {
+  const shape = { nodes: isListOf({ id: isText, flow: isText }) };
+  return readAnswer<{ nodes: readonly ListedNode[] }>(await call("nodes"), shape).nodes;
 }
 
 export async function askForLogin(): Promise<LoginForm> {
-  return (await request("auth/login")) as LoginForm;
+  const isMissingOr = (check: (value: unknown) => boolean) => (value: unknown) => value === undefined || check(value);
+  const shape = { type: isMissingOr(isText), prompts: isMissingOr(isListOf({ type: isText })) };
+  return readAnswer(await request("auth/login"), shape);
 }
 
 /** @throws {ApiFailure} */
 export async function logIn(values: Readonly<Record<string, string>>): Promise<void> {
   forgetToken();
   const form = new URLSearchParams({ client_id: "node-red-editor", grant_type: "password", scope: "", ...values });
-  saveToken((await post("auth/token", String(form), "application/x-www-form-urlencoded")) as { access_token: string });
+  const type = "application/x-www-form-urlencoded";
+  const answer = await request("auth/token", { method: "POST", body: String(form), type });
+  saveToken(readAnswer<{ access_token: string }>(answer, { access_token: isText }));
 }
 
 /** Of the editor, too. */
 export async function logOut(): Promise<void> {
-  await post("auth/revoke", JSON.stringify({ token: getToken() }), "application/json").catch(() => undefined);
+  const body = JSON.stringify({ token: getToken() });
+  await request("auth/revoke", { method: "POST", body, type: "application/json" }).catch(() => undefined);
   forgetToken();
 }
 

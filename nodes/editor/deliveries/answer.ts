@@ -1,0 +1,31 @@
+// What the admin API answers, checked: something in front of Node-RED, such as a login page, may have answered instead.
+
+import { ApiFailure } from "./host";
+
+type Check = (value: unknown) => boolean;
+
+export const isText: Check = (value) => typeof value === "string";
+export const isNumber: Check = (value) => typeof value === "number";
+export const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A list of objects with these members. */
+export function isListOf(shape: Readonly<Record<string, Check>>): Check {
+  return (value) => Array.isArray(value) && value.every((each) => hasShape(each, shape));
+}
+
+function hasShape(value: unknown, shape: Readonly<Record<string, Check | undefined>>): boolean {
+  return isRecord(value) && Object.entries(shape).every(([name, check]) => check?.(value[name]) ?? true);
+}
+
+/**
+ * @param shape the members that the code relies on
+ * @throws {ApiFailure} where it is not ours
+ */
+export function readAnswer<Answer extends object>(
+  answer: unknown,
+  shape: { readonly [Name in keyof NoInfer<Answer>]?: Check },
+): Answer {
+  if (!hasShape(answer, shape)) throw new ApiFailure(200);
+  return answer as Answer;
+}
