@@ -1,11 +1,15 @@
 // The queue: stores deliveries and starts their flows.
 
+import { setTimeout as delay } from "node:timers/promises";
 import { backoffAfter, type Pace } from "../config/parse";
 import type { Attempt, Delivery, Pause, State, StoredDelivery } from "./delivery";
 import { interrupted } from "./summary";
 
 /** How often a node with an open circuit breaker is tried, in ms. */
 export const breakerIntervalMs = 60_000;
+
+/** How long closing waits for running attempts to end, in ms: Docker kills a process 10 s after it was told to end. */
+export const closePatienceMs = 5000;
 
 /** How many attempts of a node run at once in a process without a limit of concurrency. */
 export const maxRunning = 1000;
@@ -37,7 +41,7 @@ export type AttemptResult =
       /** Whether the sender has got an error as the reply, and sends the delivery again itself. */
       readonly isSenderTold?: boolean;
     }
-  /** By a deploy: the delivery is put back, and the attempt is not counted. */
+  /** By a deploy, or an orderly stop: the delivery is put back, and the attempt is not counted. */
   | { readonly as: "interrupted" };
 
 /** The queue of a node, in numbers, over all instances. */
@@ -131,7 +135,10 @@ export interface DeliveryQueue extends DeliveryList {
   counts(node: string): Promise<Partial<Record<State, number>>>;
   /** Called once, first. In trouble it rejects, goes on trying, and calls `up`; until then everything rejects. */
   open(events: StoreEvents): Promise<void>;
-  /** Ends running work, and closes the file or the connections. */
+  /**
+   * Starts nothing more, and closes the file or the connections when the ends of running attempts are stored: other
+   * instances take over at once what was put back. An attempt that does not end in time counts as ended by a crash.
+   */
   close(): Promise<void>;
   /**
    * Stores a delivery: `queued`, or in a state that starts no flow. Ignored where its id is stored already.
@@ -284,6 +291,38 @@ export function readQueueClock(): number {
 export function findKeyEnd(result: AttemptResult): ReservationEnd | undefined {
   if (result.as === "succeeded") return { answer: result.answer };
   return result.as === "failed" && result.isSenderTold ? "released" : undefined;
+}
+
+/** Work of a queue that closing waits for. */
+export class PendingWork {
+  /** Each with what ends it. */
+  readonly #pending = new Map<Promise<unknown>, (error: StoreError) => void>();
+
+  async do<Result>(work: Promise<Result>): Promise<Result> {
+    let abandon: (error: StoreError) => void = () => undefined;
+    const pending = new Promise<Result>((resolve, reject) => {
+      abandon = reject;
+      work.then(resolve, reject);
+    });
+    this.#pending.set(pending, abandon);
+    return pending.finally(() => this.#pending.delete(pending));
+  }
+
+  /** Waits for all work, also for what begins meanwhile, at most for so many ms. */
+  async isDone(patienceMs: number): Promise<void> {
+    const end = performance.now() + patienceMs;
+    while (this.#pending.size > 0 && performance.now() < end) {
+      const late = new AbortController();
+      const waiting = delay(end - performance.now(), undefined, { signal: late.signal }).catch(() => undefined);
+      await Promise.race([waiting, Promise.allSettled(this.#pending.keys())]);
+      late.abort();
+    }
+  }
+
+  /** Nobody waits any more for what is left. */
+  abandon(): void {
+    for (const abandon of this.#pending.values()) abandon(new StoreError("unreachable"));
+  }
 }
 
 /** A delivery after an attempt, and how long it waits for the next one, in ms. */

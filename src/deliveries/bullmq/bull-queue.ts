@@ -11,12 +11,14 @@ import {
   breakerIntervalMs,
   type Candidate,
   type Change,
+  closePatienceMs,
   type Consumer,
   type DeliveryQueue,
   maxAge,
   maxBytes,
   maxRunning,
   maxRunningBytes,
+  PendingWork,
   type Position,
   type Query,
   type Removal,
@@ -66,8 +68,6 @@ export interface BullOptions extends ConnectionSettings, Partial<typeof defaults
   readonly namespace?: string;
 }
 
-/** How long closing waits for running attempts, in ms. */
-const closePatience = 1000;
 /** How many deliveries are read at once to be removed. */
 const removalStep = 500;
 /** How often the server's clock is read, in ms. */
@@ -119,6 +119,7 @@ export class BullQueue implements DeliveryQueue {
   /** The bytes of the bodies that attempts of this process have in memory, and what waits for others to end. */
   #runningBytes = 0;
   readonly #roomAwaited: (() => void)[] = [];
+  readonly #work = new PendingWork();
   readonly #timers: NodeJS.Timeout[] = [];
   /** Missing until they were read. */
   #pauses: Map<string, Pause> | undefined;
@@ -165,11 +166,13 @@ export class BullQueue implements DeliveryQueue {
     this.hold();
     for (const timer of this.#timers) clearInterval(timer);
     this.#waits.stop();
-    const running = [...this.#running.values()].map(async ({ written }) => written);
-    if (running.length > 0) await Promise.race([Promise.all(running), new Promise((resolve) => setTimeout(resolve, closePatience))]); // prettier-ignore
     const lines = [...this.#lines.values()];
-    await Promise.all(lines.map(async ({ worker }) => worker?.close(true)));
+    // They wait for their jobs, which go back to where other instances find them.
+    const closing = Promise.all(lines.map(async ({ worker }) => worker?.close()));
+    this.#work.do(closing).catch(() => undefined);
+    await this.#work.isDone(closePatienceMs);
     await this.#server.close();
+    this.#work.abandon();
     await Promise.all(lines.map(async ({ queue }) => queue?.close()));
   }
 
@@ -188,6 +191,10 @@ export class BullQueue implements DeliveryQueue {
 
   /** Goes on trying while the server is away. */
   async end(id: string, result: AttemptResult): Promise<void> {
+    await this.#work.do(this.#end(id, result));
+  }
+
+  async #end(id: string, result: AttemptResult): Promise<void> {
     const running = this.#running.get(id);
     const stored = await this.#server.persist(async () => this.#index.find(id));
     if (!running || !stored) return;
@@ -375,7 +382,7 @@ export class BullQueue implements DeliveryQueue {
 
   #createWorker(line: Line): Worker {
     const { lockDuration, stalledInterval } = this.#options;
-    const worker = new this.#server.bull.Worker<JobData>(this.#queue(line).name, async (job, token = "") => this.#work(line, job, token), {
+    const worker = new this.#server.bull.Worker<JobData>(this.#queue(line).name, async (job, token = "") => this.#work.do(this.#process(line, job, token)), {
       connection: this.#server.patient,
       prefix: this.#key("bull"),
       autorun: false,
@@ -406,7 +413,7 @@ export class BullQueue implements DeliveryQueue {
   }
 
   /** A job that BullMQ hands over: its flow is started, or it is put where it belongs. */
-  async #work(line: Line, job: Job<JobData>, token: string): Promise<void> {
+  async #process(line: Line, job: Job<JobData>, token: string): Promise<void> {
     const { id = "" } = job;
     if (!this.#isLockChecked) await this.#checkLock(line, id);
     const own = this.#running.get(id);

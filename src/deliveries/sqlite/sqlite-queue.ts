@@ -11,6 +11,7 @@ import {
   breakerIntervalMs,
   type Candidate,
   type Change,
+  closePatienceMs,
   type Consumer,
   type DeliveryQueue,
   type Duplicates,
@@ -20,6 +21,7 @@ import {
   maxRunning,
   maxRunningBytes,
   maxSleepMs,
+  PendingWork,
   type Query,
   readQueueClock,
   type Removal,
@@ -85,6 +87,7 @@ export class SqliteQueue implements DeliveryQueue {
       file,
       running,
       now,
+      work: new PendingWork(),
       breakerInterval,
       isOpen: false,
       areFlowsRunning: false,
@@ -111,6 +114,8 @@ export class SqliteQueue implements DeliveryQueue {
   }
 
   async close(): Promise<void> {
+    this.hold();
+    await this.#shared.work.isDone(closePatienceMs);
     await this.#file.close();
   }
 
@@ -140,7 +145,7 @@ export class SqliteQueue implements DeliveryQueue {
     this.#started.delete(id);
     if (!stored) return;
     const queue = this.#queueOf(stored.delivery.node);
-    await queue.end(stored, result);
+    await this.#shared.work.do(queue.end(stored, result));
     queue.startDue();
   }
 
@@ -239,6 +244,7 @@ interface SharedByNodes {
   readonly running: Set<string>;
   /** The clock of all times but those that people see. */
   readonly now: () => number;
+  readonly work: PendingWork;
   readonly breakerInterval: number;
   /** Whether the file has been read, and with it which nodes are paused. */
   isOpen: boolean;
@@ -342,7 +348,7 @@ class NodeQueue {
   /** Starts what is due, as far as there is room. */
   startDue(): void {
     this.#hasMore = true;
-    if (!this.#isTaking) void this.#takeAndStart();
+    if (!this.#isTaking) void this.#shared.work.do(this.#takeAndStart());
   }
 
   async #takeAndStart(): Promise<void> {
@@ -357,7 +363,8 @@ class NodeQueue {
       const { taken, failed, nextDue } = await file.insist("take", this.#node, pace, { places, bytes }, now());
       const interval = this.#intervalOf(pace);
       if (taken.length > 0 && interval > 0) this.#nextStartAt = Math.max(now(), this.#nextStartAt) + interval;
-      for (const stored of taken) void this.#start({ ...stored, body: toBuffer(stored.body) }, consumer);
+      for (const stored of taken)
+        void this.#shared.work.do(this.#start({ ...stored, body: toBuffer(stored.body) }, consumer));
       for (const delivery of failed) {
         this.#shared.changed(this.#node);
         consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });

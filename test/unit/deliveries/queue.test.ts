@@ -495,6 +495,65 @@ function testQueue(engine: QueueEngine): void {
     });
   });
 
+  describe("is closed in order, and", () => {
+    const started = (id: string) => delivered(id, { state: "running", attempt: 1 });
+    let interrupt: () => void;
+    const waits = async () =>
+      new Promise<AttemptResult>((resolve) => (interrupt = () => resolve({ as: "interrupted" })));
+
+    it("has the ends of what runs, uncounted where it was put back", async () => {
+      const flow = run(waits);
+      await add("1");
+      await queue.addStarted(started("2"), body, 100_000);
+      await until(() => flow.running === 1, "the flow");
+      const closing = queues.close(queue);
+      interrupt();
+      void queue.end("2", { as: "interrupted" });
+      await closing;
+      queue = await queues.open(create());
+      for (const id of ["1", "2"]) {
+        should(await queue.find(id)).match({ delivery: { state: "queued", attempt: 0 }, attempts: [] });
+      }
+    });
+
+    it("starts nothing that is taken from the store meanwhile", async () => {
+      queue.hold();
+      await add("1", "2", "3");
+      const flow = run();
+      queue.release();
+      await queues.close(queue);
+      queue = await queues.open(create());
+      const begun = flow.ids;
+      for (const id of ["1", "2", "3"]) {
+        const isDone = begun.includes(id);
+        should((await queue.find(id))?.delivery).match(
+          isDone ? { state: "succeeded", attempt: 1 } : { state: "queued", attempt: 0 },
+        );
+      }
+    });
+
+    if (engine.isShared) {
+      it("gives what it puts back to another instance, which need not wait until it is missed", async () => {
+        const hour = { lockDuration: 3_600_000 };
+        await reopen(hour);
+        const flow = run(waits);
+        await add("1");
+        await queue.addStarted(started("2"), body, 100_000);
+        await until(() => flow.running === 1, "the flow");
+        const other = await queues.open(create(hour));
+        const next = new TestFlow();
+        other.process("n", next);
+        const closing = queues.close(queue);
+        interrupt();
+        void queue.end("2", { as: "interrupted" });
+        await closing;
+        queue = other;
+        await until(() => next.ends.length === 2, "the flows");
+        next.starts.map(({ id, attempt }) => `${id}: ${attempt}`).sort().should.eql(["1: 1", "2: 1"]); // prettier-ignore
+      });
+    }
+  });
+
   describe("lists deliveries, and", () => {
     testLists(async () => {
       await reopen({ maxAge: Infinity });
