@@ -1,6 +1,7 @@
 // Registers the node type, and opens and closes an endpoint for each node.
 
 import type { Node, NodeAPI, NodeDef } from "node-red";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { pushChanges, serveDeliveries } from "../src/admin/deliveries-api";
 import { Observers } from "../src/admin/observers";
 import { servePage } from "../src/admin/page";
@@ -25,7 +26,9 @@ import { Completion, describeError, maxErrorLength } from "../src/flow/completio
 import { DeployGate } from "../src/flow/deploy-gate";
 import { createEndpoint, type Endpoint } from "../src/flow/endpoint";
 import { ConfiguredPaths, EndpointRegistry } from "../src/flow/endpoints";
+import { OwedReplies } from "../src/flow/flow-reply";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
+import { watchFlows } from "../src/flow/node-red-internals";
 import type { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
 import { trustsEveryProxy } from "../src/http/host-internals";
@@ -57,6 +60,8 @@ export = function webhookTrigger(RED: NodeAPI): void {
 
   function WebhookTrigger(this: WebhookTriggerNode, saved: NodeDef & SavedFields): void {
     RED.nodes.createNode(this, saved);
+    // Node-RED ends only when its nodes have.
+    this.on("close", (done: () => void) => void common.ended().then(done));
     begin(RED, common, this, saved);
   }
 
@@ -124,28 +129,54 @@ function prepare(RED: NodeAPI) {
           getMiddleware: () => getMiddleware(RED),
           isConfigured,
         });
+  const owed = new OwedReplies();
+  const completion = new Completion(RED, (id, error, by) => {
+    stores.starts.failed(id, (redactor) => redactor.redact(describeError(by, error)).slice(0, maxErrorLength));
+  });
   const suspend = () => {
     stores.hold();
     registry.suspend();
     deployGate.close();
   };
+  let ending: Promise<void> | undefined;
+  const end = async () => {
+    deployGate.giveUp();
+    // Until all nodes were told to close.
+    await nextTurn();
+    completion.endStopped();
+    owed.interrupt();
+    await stores.close();
+  };
   // Requests wait until the flows run.
   if (!configured.needNothing) suspend();
-  RED.events.on("flows:stopping", suspend);
-  RED.events.on("flows:started", () => {
-    stores.release();
-    registry.resume();
-    front?.refresh();
-    deployGate.open();
+  watchFlows(RED, {
+    stopping: (reason) => {
+      suspend();
+      if (reason === "end") ending = end();
+    },
+    stopped: (reason) => {
+      if (reason === "stop") owed.interrupt();
+    },
+    starting: () => {
+      ending = undefined;
+      stores.reopen();
+    },
+    started: () => {
+      stores.release();
+      registry.resume();
+      front?.refresh();
+      deployGate.open();
+    },
   });
   return {
     registry,
     deployGate,
     front,
     stores,
-    completion: new Completion(RED, (id, error, by) => {
-      stores.starts.failed(id, (redactor) => redactor.redact(describeError(by, error)).slice(0, maxErrorLength));
-    }),
+    completion,
+    owed,
+    /** When what runs was put back, and the queue is closed; at once, unless Node-RED ends. */
+    ended: async () => ending,
     testCredentials,
     kept: new KeptPublications(getSettings(RED).userDir ?? process.cwd(), (file, error) =>
       RED.log.warn(RED._("settings.unkept", { file, cause: error instanceof Error ? error.message : "" })),

@@ -4,6 +4,7 @@ import type { Node, NodeAPI, NodeMessage } from "node-red";
 import { isObject } from "../config/fields";
 import type { AttemptResult } from "../deliveries/queue";
 import { timedOut } from "../deliveries/summary";
+import { isAstray, isRunning, saysDone, watchFlows } from "./node-red-internals";
 
 /** The hook events of Node-RED, as far as needed: https://nodered.org/docs/api/hooks/messages/. */
 interface SendEvent {
@@ -15,10 +16,10 @@ interface CompleteEvent {
   node: { node: Node };
 }
 
-/** Undocumented properties of a node. */
-interface CountingNode {
-  _flow?: { getNode(id: string): unknown };
-  _expectedDoneCount?: number;
+interface RouteEvent {
+  msg: NodeMessage;
+  source: { node: Node };
+  destination: { id: string };
 }
 
 type ReportError = (this: Node, error: unknown, message: unknown) => unknown;
@@ -49,7 +50,8 @@ interface FollowOptions {
 /**
  * A flow has finished with a message when every node that received it, or a message with the same `_msgid`, has
  * completed; a node that never calls `done` has completed when its handler returns. It has failed when a node reports
- * an error about such a message, caught or not. A message that a deploy drops is interrupted.
+ * an error about such a message, caught or not. A message that a stop of its node drops is interrupted: what a node
+ * says of it then means nothing. Core's `delay` is done with what it drops, and so is `exec`, some turns later.
  *
  * Messages that a plugin's hook holds back are not followed, nor what a node sends after it has completed.
  */
@@ -60,7 +62,8 @@ export class Completion {
   readonly #attempts = new Map<string, FollowedAttempt>();
   /** By the message: a node may change its id before it completes. */
   readonly #received = new WeakMap<NodeMessage, FollowedAttempt>();
-  #isDeploying = false;
+  /** From when nodes are told to stop until flows run again. */
+  #areFlowsStopped = false;
   #hasHooks = false;
   #hasErrors = false;
 
@@ -68,8 +71,11 @@ export class Completion {
   constructor(RED: NodeAPI, listener: ErrorListener) {
     this.#hooks = RED.hooks;
     this.#listener = listener;
-    RED.events.on("flows:stopping", () => (this.#isDeploying = true));
-    RED.events.on("flows:started", () => this.#endStopped());
+    watchFlows(RED, {
+      stopping: () => this.#stop(),
+      stopped: () => this.endStopped(),
+      started: () => this.#start(),
+    });
   }
 
   get size(): number {
@@ -125,8 +131,7 @@ export class Completion {
     // Some nodes receive a message that was not sent, as `catch` and `link in` do.
     hooks.add(`onReceive.${label}`, open);
     hooks.add(`postReceive.${label}`, ({ msg, destination: { node } }: SendEvent) => {
-      const completes = (node as CountingNode | undefined)?._expectedDoneCount;
-      if (node && !completes) this.#close(this.#received.get(msg), msg, node);
+      if (node && !saysDone(node)) this.#close(this.#received.get(msg), msg, node);
     });
     hooks.add(`onComplete.${label}`, ({ msg, node: { node } }: CompleteEvent) => {
       this.#close(this.#received.get(msg), msg, node);
@@ -144,8 +149,7 @@ export class Completion {
   #close(attempt: FollowedAttempt | undefined, msg: NodeMessage, node: Node): void {
     const nodes = attempt?.open.get(msg);
     if (!attempt || !nodes?.delete(node)) return;
-    // A node that is being stopped may complete what it drops.
-    if (this.#isDeploying && !isRunning(node)) attempt.isInterrupted = true;
+    if (this.#hasStopped(node)) attempt.isInterrupted = true;
     if (nodes.size === 0) attempt.open.delete(msg);
     if (attempt.open.size === 0) concludeLater(attempt);
   }
@@ -157,24 +161,48 @@ export class Completion {
     const msg = message as NodeMessage;
     const attempt = this.#received.get(msg) ?? this.#attempts.get(id);
     if (attempt) {
-      const retryAfterMs = getRetryAfterMs(msg);
-      // The first error is kept: later ones follow from it.
-      const first = attempt.failure?.error ?? attempt.redact(describeError(node, error)).slice(0, maxErrorLength);
-      attempt.failure = { ...attempt.failure, error: first, ...(retryAfterMs !== undefined && { retryAfterMs }) };
+      if (!this.#hasStopped(node)) fail(attempt, node, error, msg);
       const copied = [...attempt.open].find(([, nodes]) => nodes.has(node))?.[0] ?? msg;
       this.#close(attempt, attempt.open.get(msg)?.has(node) ? msg : copied, node);
     }
     this.#listener(id, error, node);
   }
 
-  /** Messages in nodes that were stopped, or on their way there, are lost. */
-  #endStopped(): void {
+  /** Messages in nodes that have stopped, or on their way there, are lost. */
+  endStopped(): void {
     for (const attempt of this.#attempts.values()) {
       const open = [...attempt.open].flatMap(([msg, nodes]) => [...nodes].map((node) => ({ msg, node })));
       for (const { msg, node } of open) if (!isRunning(node)) this.#close(attempt, msg, node);
     }
-    this.#isDeploying = false;
   }
+
+  #stop(): void {
+    if (this.#hasHooks && !this.#areFlowsStopped) {
+      // What a running node sends to one that has stopped is lost, too.
+      this.#hooks?.add(`preRoute.${label}`, ({ msg, source, destination }: RouteEvent) => {
+        const attempt = this.#attempts.get(msg._msgid ?? "");
+        if (attempt && isAstray(source.node, destination.id)) attempt.isInterrupted = true;
+      });
+    }
+    this.#areFlowsStopped = true;
+  }
+
+  #start(): void {
+    this.endStopped();
+    if (this.#hasHooks && this.#areFlowsStopped) this.#hooks?.remove(`preRoute.${label}`);
+    this.#areFlowsStopped = false;
+  }
+
+  #hasStopped(node: Node): boolean {
+    return this.#areFlowsStopped && !isRunning(node);
+  }
+}
+
+function fail(attempt: FollowedAttempt, node: Node, error: unknown, msg: NodeMessage): void {
+  const retryAfterMs = getRetryAfterMs(msg);
+  // The first error is kept: later ones follow from it.
+  const first = attempt.failure?.error ?? attempt.redact(describeError(node, error)).slice(0, maxErrorLength);
+  attempt.failure = { ...attempt.failure, error: first, ...(retryAfterMs !== undefined && { retryAfterMs }) };
 }
 
 /** After this turn of the event loop: a node may call `done` before it sends. */
@@ -185,11 +213,6 @@ function concludeLater(attempt: FollowedAttempt): void {
     if (attempt.failure) attempt.end({ as: "failed", ...attempt.failure });
     else attempt.end({ as: attempt.isInterrupted ? "interrupted" : "succeeded" });
   });
-}
-
-/** The flow of a stopped node no longer returns it. */
-function isRunning(node: Node): boolean {
-  return (node as Node & CountingNode)._flow?.getNode(node.id) === node;
 }
 
 /** 30 days */

@@ -36,6 +36,12 @@ export class DeployGate {
     this.#release(true);
   }
 
+  /** Node-RED ends: what is held is refused, and nothing more is held. */
+  giveUp(): void {
+    this.#deadline = -Infinity;
+    this.#release(false);
+  }
+
   /**
    * Waits until the flows run.
    *

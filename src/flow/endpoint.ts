@@ -10,7 +10,7 @@ import type { IncomingDelivery } from "../deliveries/delivery";
 import type { DeliveryLog } from "../deliveries/delivery-log";
 import { DuplicateGuard, isIdLoose } from "../deliveries/duplicates";
 import type { Duplicates } from "../deliveries/queue";
-import type { FlowReply } from "./flow-reply";
+import type { FlowReply, OwedReplies } from "./flow-reply";
 import { type Problem, refuseOtherMethods } from "../request/problem";
 import type { GuaranteedFlow } from "./guaranteed";
 import { Filter } from "./filter";
@@ -48,15 +48,20 @@ export interface Endpoint {
    */
   deliver(delivery: IncomingDelivery, reply?: FlowReply): void;
   readonly outcomes: Outcomes;
+  /** The replies of flows that have been started. */
+  readonly owed: OwedReplies;
 }
 
-type EndpointParts = Pick<Endpoint, "config" | "authenticator" | "limit" | "guaranteed" | "records" | "outcomes"> & {
+type EndpointParts = Pick<
+  Endpoint,
+  "config" | "authenticator" | "limit" | "guaranteed" | "records" | "outcomes" | "owed"
+> & {
   readonly limiting: LimitServices;
   readonly duplicates: Duplicates;
 };
 
 export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): Endpoint {
-  const { config, authenticator, limit, guaranteed, records, outcomes } = parts;
+  const { config, authenticator, limit, guaranteed, records, outcomes, owed } = parts;
   const { reply } = config;
   const sender = isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined;
   const how = config.duplicates && {
@@ -66,7 +71,7 @@ export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): 
     patience: reply.by === "flow" ? reply.timeout : maxWaitMs,
   };
   return {
-    ...{ node, config, authenticator, sender, limit, guaranteed, records, outcomes },
+    ...{ node, config, authenticator, sender, limit, guaranteed, records, outcomes, owed },
     methodNotAllowed: refuseOtherMethods(config.methods),
     limits: createLimits(config, node.id, parts.limiting),
     filter: config.events.length + config.conditions.length > 0 ? new Filter(config) : undefined,

@@ -10,8 +10,8 @@ import type { ReplyByFlow, ReplyNow } from "../config/parse";
 import { isWithoutContent } from "../config/fields";
 import { DeliveryLog } from "../deliveries/delivery-log";
 import { maxAnswerBytes } from "../deliveries/duplicates";
-import type { AttemptResult, FirstAnswer, Reservation } from "../deliveries/queue";
-import { gone, statusError } from "../deliveries/summary";
+import type { AttemptResult, Change, FirstAnswer, Reservation } from "../deliveries/queue";
+import { gone, interrupted, statusError } from "../deliveries/summary";
 import { type Problem, problems } from "../request/problem";
 import { Outcomes } from "./outcomes";
 import { maxNotedBytes, noteAnswer, sendProblem } from "./reply";
@@ -30,8 +30,8 @@ interface WaitingSender {
   readonly isTest?: boolean;
 }
 
-/** The flow has replied, it has not, or the sender has gone. */
-type Ending = "answered" | "failed" | "gone";
+/** The flow has replied, it has not, a stop has ended it, or the sender has gone. */
+type Ending = "answered" | "failed" | "interrupted" | "gone";
 
 /** The endpoint whose flow replies. */
 interface Owner {
@@ -105,6 +105,12 @@ export class FlowReply {
     return new FlowReply({ id: "", request, response, start: performance.now() }, undefined, reply.timeout);
   }
 
+  /** A stop has ended the flow: the sender is asked to try again. */
+  interrupt(): void {
+    if (this.response.headersSent || this.response.destroyed) this.#settle("interrupted");
+    else this.fail(problems.deploying);
+  }
+
   /** Replies with a problem, unless the flow's reply has begun. */
   fail(problem: Problem): void {
     if (this.#isSettled || this.response.headersSent) return;
@@ -118,7 +124,7 @@ export class FlowReply {
     this.response.statusMessage = "";
     const error = sendProblem(request, this.response, problem);
     this.#isSettled = false;
-    this.#settle("failed", problem, error);
+    this.#settle(problem === problems.deploying ? "interrupted" : "failed", problem, error);
   }
 
   #expire(): void {
@@ -168,7 +174,9 @@ export class FlowReply {
     const status = problem?.status ?? this.response.statusCode;
     const answer = this.#reservation && how === "answered" ? this.#answer : undefined;
     const result = toResult(how, status, this.#owner !== undefined, answer);
-    if (how === "answered") void this.#reservation?.settle(answer);
+    // What was put back is started again, and a repeat of it is a duplicate.
+    const isPutBack = how === "interrupted" && this.#owner?.config.guaranteed === true;
+    if (how === "answered" || isPutBack) void this.#reservation?.settle(answer);
     else void this.#reservation?.release();
     if (this.#owner) this.#report(this.#owner, how, result, problem, cause);
     this.#end(result);
@@ -191,7 +199,7 @@ export class FlowReply {
     records?.answered(id, {
       milliseconds,
       ...(how !== "gone" && { status: this.response.statusCode, ...this.#note(authenticator, problem) }),
-      ...(!guaranteed && { state: result.as === "succeeded" ? "succeeded" : "failed" }),
+      ...(!guaranteed && toChange(result)),
     });
   }
 
@@ -210,8 +218,30 @@ export class FlowReply {
 /** RFC 9110 §15.6: the sender sends the delivery again. */
 function toResult(how: Ending, status: number, isSenderTold: boolean, answer: FirstAnswer | undefined): AttemptResult {
   if (how === "answered" && status < 500) return { as: "succeeded", ...(answer && { answer }) };
+  if (how === "interrupted") return { as: "interrupted" };
   const error = how === "gone" ? gone : statusError(status);
   return isSenderTold ? { as: "failed", error, isSenderTold } : { as: "failed", error };
+}
+
+/** What becomes of a delivery that is not started again. */
+export function toChange(result: AttemptResult): Pick<Change, "state" | "error"> {
+  if (result.as === "interrupted") return { state: "failed", error: interrupted };
+  return { state: result.as };
+}
+
+/** The replies that flows owe. */
+export class OwedReplies {
+  readonly #owed = new Set<FlowReply>();
+
+  add(reply: FlowReply): void {
+    this.#owed.add(reply);
+    void reply.ending.then(() => this.#owed.delete(reply));
+  }
+
+  /** All flows have stopped. */
+  interrupt(): void {
+    for (const reply of this.#owed) reply.interrupt();
+  }
 }
 
 function getHead(response: ServerResponse): Pick<FirstAnswer, "status" | "fields"> {

@@ -17,7 +17,7 @@ import { type RecordedRequest, recordRequest, restoreDelivery, type SentRequest 
 import { Problem, problems } from "../request/problem";
 import type { Completion } from "./completion";
 import type { DeployGate } from "./deploy-gate";
-import { FlowReply } from "./flow-reply";
+import { FlowReply, type OwedReplies } from "./flow-reply";
 import { createMessage, sendMessage } from "./message";
 import type { Outcomes } from "./outcomes";
 
@@ -30,6 +30,7 @@ interface GuaranteedServices {
   readonly queue: DeliveryQueue;
   readonly deployGate: DeployGate;
   readonly completion: Completion;
+  readonly owed: OwedReplies;
 }
 
 /** Stores deliveries before the reply, and starts the flow with them. Methods that store return a problem where that fails. */
@@ -73,6 +74,17 @@ export class GuaranteedFlow implements Consumer {
     return this.#add(() => queue.addStarted(running, body, timeoutMs, key));
   }
 
+  /**
+   * Follows a delivery whose flow is about to be started, and is to reply.
+   *
+   * @returns what to call once it was started: the reply is interrupted with the flow
+   */
+  follow(id: string): (reply: FlowReply) => void {
+    // The reply says how it ended.
+    const following = this.#follow(id, () => "");
+    return (reply) => void following.then(({ as }) => as === "interrupted" && reply.interrupt());
+  }
+
   end(id: string, result: AttemptResult): void {
     this.#services.queue.end(id, result).catch(() => undefined);
   }
@@ -101,7 +113,7 @@ export class GuaranteedFlow implements Consumer {
   }
 
   async #run(stored: StoredDelivery): Promise<AttemptResult> {
-    const { config, limit, deployGate, completion } = this.#services;
+    const { config, limit, deployGate, owed } = this.#services;
     const { id, head } = stored.delivery;
     const delivery = await restoreDelivery(stored, limit, config.rawBody);
     if (delivery instanceof Problem) return { as: "failed", error: delivery.detail };
@@ -110,11 +122,21 @@ export class GuaranteedFlow implements Consumer {
     if (!isRunning) return { as: "interrupted" };
     const reply = FlowReply.detached(this.#RED.httpNode, head.method, config.reply);
     const message = createMessage(this.#RED, this.#node, delivery, config, reply);
-    const redact = (error: string) => this.#redact(error, stored);
-    const timeoutMs = config.attemptTimeoutMs;
-    const result = reply?.ending ?? completion.follow(id, { redact, timeoutMs });
+    if (!reply) {
+      const following = this.#follow(id, (error) => this.#redact(error, stored));
+      sendMessage(this.#node, message, config);
+      return following;
+    }
+    const interruptWithFlow = this.follow(id);
     sendMessage(this.#node, message, config);
-    return result;
+    interruptWithFlow(reply);
+    owed.add(reply);
+    return reply.ending;
+  }
+
+  async #follow(id: string, redact: (error: string) => string): Promise<AttemptResult> {
+    const { completion, config } = this.#services;
+    return completion.follow(id, { redact, timeoutMs: config.attemptTimeoutMs });
   }
 
   #record(delivery: IncomingDelivery, sent: SentRequest): RecordedRequest {

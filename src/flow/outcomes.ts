@@ -86,7 +86,7 @@ interface OutcomeEvents {
   "attempt:succeeded": [AttemptEvent];
   /** Without guaranteed delivery, only failures are reported. `isLast`: the delivery has failed. */
   "attempt:failed": [AttemptEvent & { readonly error: string; readonly isLast: boolean }];
-  /** By a deploy. */
+  /** By a deploy or a stop. */
   "attempt:interrupted": [AttemptEvent];
   /** All attempts have failed; `error` is the last one. */
   failed: [NodeEvent & { readonly id: string; readonly attempts: number; readonly error: string }];

@@ -19,7 +19,7 @@ import { Problem } from "../request/problem";
 import type { DeployGate } from "./deploy-gate";
 import type { Endpoint } from "./endpoint";
 import type { EndpointRegistry } from "./endpoints";
-import { FlowReply } from "./flow-reply";
+import { FlowReply, toChange } from "./flow-reply";
 import { composePayload } from "./message";
 
 /** A payload that the user has edited. */
@@ -171,16 +171,17 @@ export class Replays {
     const { attempt: _, ...webhook } = restored.webhook;
     records?.replayed(stored, owed === undefined ? "succeeded" : "running");
     endpoint.deliver({ ...restored, webhook }, owed);
-    void owed?.ending.then((result) => records?.answered(stored.delivery.id, toChange(result)));
+    if (owed) endpoint.owed.add(owed);
+    void owed?.ending.then((result) => records?.answered(stored.delivery.id, toReplayChange(result)));
     return undefined;
   }
 }
 
 /** The result of a replay whose flow replies. */
-function toChange(result: AttemptResult): Change {
-  if (result.as !== "failed") return { state: "succeeded" };
+function toReplayChange(result: AttemptResult): Change {
   // A late flow may have reported an error before, which says more.
-  return { state: "failed", ...(result.error !== lateAnswer && { error: result.error }) };
+  const hasError = result.as === "failed" && result.error !== lateAnswer;
+  return { ...toChange(result), ...(hasError && { error: result.error }) };
 }
 
 function lacksBody({ delivery, body }: StoredDelivery): boolean {

@@ -65,6 +65,8 @@ export class DeliveryStores {
   readonly #isConfigured: boolean;
   #opened: DeliveryQueue | undefined;
   #areFlowsRunning = false;
+  /** Whether Node-RED has ended, and the queue with it. */
+  #isClosed = false;
 
   /** @param changed called whenever a delivery or a load is new or has changed */
   constructor(RED: NodeAPI, outcomes: Outcomes, changed: () => void) {
@@ -108,9 +110,10 @@ export class DeliveryStores {
     const limits = bytes === undefined ? {} : { maxBytes: bytes };
     if (store.type === "bullmq") {
       const { BullQueue } = load("../deliveries/bullmq/bull-queue") as typeof import("../deliveries/bullmq/bull-queue");
-      const queue = new BullQueue({ ...store, ...limits });
-      this.rates = queue.rates;
-      this.#createQueue = () => queue;
+      let queue: InstanceType<typeof BullQueue> | undefined;
+      this.#createQueue = () => (queue = new BullQueue({ ...store, ...limits }));
+      // A node that counts has opened it.
+      this.rates = { count: (key) => queue?.rates.count(key) ?? { requests: 1, leftMs: 0 } };
       this.#wasUsed = () => true;
     } else {
       const { folder = userDir } = store;
@@ -143,6 +146,18 @@ export class DeliveryStores {
   release(): void {
     this.#areFlowsRunning = true;
     this.#opened?.release();
+  }
+
+  /** Node-RED ends. What runs has to end now, or counts as ended by a crash. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#opened?.close();
+  }
+
+  /** Flows start, maybe again after Node-RED had ended: host applications may do so. */
+  reopen(): void {
+    if (this.#isClosed) this.#opened = undefined;
+    this.#isClosed = false;
   }
 
   /**

@@ -286,9 +286,13 @@ async function dispatch(
     const current = registry.find(endpoint.config.path);
     if (current?.node.id !== endpoint.node.id) return current ? problems.deploying : problems.gone;
     const { deploys } = deployGate;
+    const interruptWithFlow = reply && current.guaranteed?.follow(delivery.id);
     current.deliver(delivery, reply);
     await new Promise(setImmediate);
-    if (deployGate.deploys === deploys) return undefined;
+    if (deployGate.deploys !== deploys) continue;
+    if (reply) current.owed.add(reply);
+    if (reply) interruptWithFlow?.(reply);
+    return undefined;
   }
 }
 

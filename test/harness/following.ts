@@ -39,6 +39,8 @@ module.exports = (RED) => {
     if (handlers[config.by].length < 3) this.on("input", (msg) => handler(msg));
     else this.on("input", (msg, send, done) => handler(msg, send, done));
     // As core's delay does: it is done with what it drops.
+    // As clients of databases do: their connection is closed.
+    if (config.complains) this.on("close", () => { for (const { node, done } of had.values()) if (node === this) done(new Error("closed")); });
     if (config.drops) this.on("close", () => { for (const { node, done } of had.values()) if (node === this) done(); });
   });
   RED.nodes.registerType("from", function (config) { RED.nodes.createNode(this, config); });

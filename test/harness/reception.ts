@@ -11,7 +11,7 @@ import type { DuplicateGuard } from "../../src/deliveries/duplicates";
 import { DeployGate } from "../../src/flow/deploy-gate";
 import type { Endpoint } from "../../src/flow/endpoint";
 import { EndpointRegistry } from "../../src/flow/endpoints";
-import type { FlowReply } from "../../src/flow/flow-reply";
+import { type FlowReply, OwedReplies } from "../../src/flow/flow-reply";
 import { Outcomes } from "../../src/flow/outcomes";
 import { handleRequest } from "../../src/http/handle-request";
 import { type Problem, problems } from "../../src/request/problem";
@@ -106,6 +106,7 @@ export class Reception {
       filter: undefined,
       duplicates: this.duplicates,
       guaranteed: undefined,
+      owed: new OwedReplies(),
       records: undefined,
       newId: () => `${++this.#ids}`,
       deliver: ({ body }, owed) => {

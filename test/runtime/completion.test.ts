@@ -263,6 +263,65 @@ describe("a followed flow", () => {
       should(await following.ending(second)).eql({ as: "interrupted" });
     });
 
+    it("is interrupted where a node that goes on sends its message to one that has stopped", async () => {
+      const passing = { ...nodes, slow: { type: "slow" } };
+      await deploy(passing);
+      const id = following.send("from");
+      await following.has("a");
+      await following.has("b");
+      await following.go("b", ["done"]);
+      const letGo = await following.nodeRed.beginDeploy(flowOf(changed(passing, "last", "slow")), "nodes");
+      await following.go("a", ["send", "done"]);
+      await letGo();
+      should(await following.ending(id)).eql({ as: "interrupted" });
+    });
+
+    it("goes on where a node sends its message to one that runs, or to none, while others stop", async () => {
+      const passing = { ...nodes, a: { ...nodes.a, wires: [["last"]] }, slow: { type: "slow" } };
+      await deploy(passing);
+      const id = following.send("from");
+      await following.has("a");
+      await following.has("b");
+      await following.go("b", ["done"]);
+      const letGo = await following.nodeRed.beginDeploy(flowOf(changed(passing, "slow")), "nodes");
+      await following.go("a", ["send", "done"]);
+      await following.has("last");
+      await letGo();
+      await following.go("last", ["done"]);
+      should(await following.ending(id)).eql(done);
+    });
+
+    it("is interrupted, and has not failed, where a node that stops reports an error", async () => {
+      const before = { ...nodes, a: { ...nodes.a, complains: true } };
+      await deploy(before);
+      const id = following.send("from");
+      await following.has("a");
+      await following.has("b");
+      await following.go("b", ["done"]);
+      await following.nodeRed.deploy(flowOf(changed(before)), "full");
+      should(await following.ending(id)).eql({ as: "interrupted" });
+    });
+
+    it("has failed where a node had reported an error before it was stopped", async () => {
+      await deploy(nodes);
+      const id = following.send("from");
+      await following.has("a");
+      await following.has("b");
+      await following.go("b", ["fail"]);
+      await following.nodeRed.deploy(flowOf(changed(nodes)), "full");
+      should(await following.ending(id)).eql(failed("handling: failed"));
+    });
+
+    it("is interrupted by Stop flows as soon as they have stopped", async () => {
+      await deploy(nodes);
+      const id = following.send("from");
+      await following.has("a");
+      await following.has("b");
+      await following.nodeRed.setState("stop");
+      should(await following.ending(id)).eql({ as: "interrupted" });
+      await following.nodeRed.setState("start");
+    });
+
     it("is interrupted by Stop flows, whatever its nodes say then", async () => {
       await deploy(nodes);
       const id = following.send("from");
