@@ -5,7 +5,7 @@ import { killAgainAndAgain, type Plan } from "../harness/kills";
 /** In how many requests at once, and how often, it is killed: `npm run kills` does so a hundred times. */
 const often = { times: 6, callers: 100, seed: Number(process.env.SEED ?? 1) };
 
-describe("what was answered with a 2xx by a Node-RED that is killed again and again", function () {
+describe("what was answered with a 2xx by a Node-RED that is ended again and again", function () {
   this.timeout(300_000);
 
   const plans: [string, Plan][] = [
@@ -18,6 +18,15 @@ describe("what was answered with a 2xx by a Node-RED that is killed again and ag
       accepted.should.be.above(plan.times * 20);
       startedAgain.should.be.above(0);
       should({ lost, sum: delivered + usedUp }).eql({ lost: 0, sum: accepted });
+    });
+  }
+
+  if (sqliteIsHere()) {
+    it("reaches the end of its flow, and no attempt is counted, where it is told to end", async () => {
+      const { accepted, lost, delivered, startedAgain, counted } = await killAgainAndAgain({ ...often, term: true });
+      accepted.should.be.above(often.times * 20);
+      startedAgain.should.be.above(0);
+      should({ lost, delivered, counted }).eql({ lost: 0, delivered: accepted, counted: 0 });
     });
   }
 });

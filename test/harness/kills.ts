@@ -1,10 +1,11 @@
-/** Callers that never pause, at a Node-RED that is killed again and again, and what its flow has told of it. */
+/** Callers that never pause, at a Node-RED that is ended again and again, and what its flow has told of it. */
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { join } from "node:path";
 import { scheduler, setTimeout as wait } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { bearer, tab, webhook } from "./flow";
-import { send } from "./http";
+import { type Reply, send } from "./http";
 import { NodeRed, type Options } from "./node-red";
 import { temporaryFolder } from "./package";
 import { ShownDeliveries } from "./shown-deliveries";
@@ -54,8 +55,11 @@ class Journal {
 
 /** Each sends its next number when it knows what became of the last one, to whatever server there is. */
 class Callers {
-  /** The numbers that were answered with a 2xx. */
-  readonly accepted = new Set<number>();
+  /** The numbers that were answered with a 2xx, and the ids in these answers. */
+  readonly accepted = new Map<number, string>();
+  /** How many of these were sent again and answered, and how many of them not as duplicates of the first. */
+  repeated = 0;
+  keysLost = 0;
   /** How many requests were answered otherwise, by the status. */
   readonly refused: Record<number, number> = {};
   /** How many have got no answer, as the server was killed before. */
@@ -81,6 +85,19 @@ class Callers {
     while (this.accepted.size < wanted && !isOver()) await scheduler.wait(1);
   }
 
+  /** Sends the last accepted ones again, as senders do that have forgotten the answer. */
+  async repeat(): Promise<void> {
+    const last = [...this.accepted].slice(-maxRepeated);
+    await Promise.all(
+      last.map(async ([number, id]) => {
+        const reply = await this.#ask(this.#url ?? "", number);
+        if (reply?.status !== 200) return;
+        this.repeated++;
+        if (!isDeepStrictEqual(reply.json, { status: "duplicate", id })) this.keysLost++;
+      }),
+    );
+  }
+
   /** They call no more. */
   async end(): Promise<void> {
     this.#isOver = true;
@@ -96,15 +113,17 @@ class Callers {
   }
 
   async #send(url: string, number: number): Promise<void> {
-    const call = { headers: { ...bearer, "Content-Type": "application/json" }, body: `{"number":${number}}` };
-    const status = await send(url, { ...call, agent: this.#agent }).then(
-      (reply) => reply.status,
-      () => undefined,
-    );
-    if (status !== undefined && status >= 200 && status < 300) this.accepted.add(number);
+    const { status, json } = (await this.#ask(url, number)) ?? {};
+    if (status !== undefined && status >= 200 && status < 300) this.accepted.set(number, String(json?.id));
     else await scheduler.wait(5);
     if (status === undefined) this.cut++;
     else if (!this.accepted.has(number)) this.refused[status] = (this.refused[status] ?? 0) + 1;
+  }
+
+  /** @returns nothing where there is no answer */
+  async #ask(url: string, number: number): Promise<Reply | undefined> {
+    const headers = { ...bearer, "Content-Type": "application/json", "Idempotency-Key": `${number}` };
+    return send(url, { headers, body: `{"number":${number}}`, agent: this.#agent }).catch(() => undefined);
   }
 }
 
@@ -131,13 +150,17 @@ module.exports = (RED) => {
   });
 };`;
 
-/** How often a Node-RED is killed, and by whom it is called. */
+/** How often a Node-RED is ended, and by whom it is called. */
 export interface Plan {
   readonly times: number;
   readonly callers: number;
   readonly seed: number;
-  /** Whether each kill comes while a deploy runs. */
+  /** Whether each end comes while a deploy runs. */
   readonly deploys?: boolean;
+  /** Whether it is told to end, by SIGTERM, instead of being killed. */
+  readonly term?: boolean;
+  /** Whether duplicates are ignored, and the last accepted deliveries sent again after each start. */
+  readonly duplicates?: boolean;
   /** Packages that its store needs, and the settings that name it. */
   readonly modules?: string[];
   readonly settings?: Record<string, unknown>;
@@ -156,18 +179,26 @@ export interface Report {
   readonly refused: Readonly<Record<number, number>>;
   readonly startedAgain: number;
   readonly maxAttempts: number;
+  /** How many starts were no first attempt: the end of Node-RED was counted as a failure of the flow. */
+  readonly counted: number;
+  /** How many accepted deliveries were sent again and answered, and how many of them not as duplicates of the first. */
+  readonly repeated: number;
+  readonly keysLost: number;
 }
 
+/** How many of the last accepted are sent again. */
+const maxRepeated = 100;
 /** How many are accepted at most between two kills; at least none, so that it is killed while it takes up the rest, too. */
 const maxAccepted = 400;
 /** How long it is waited at most for the end of all, in ms. */
 const patience = 120_000;
 
-/** Kills a Node-RED with SIGKILL while callers never pause, and starts it again with the same store. */
-export async function killAgainAndAgain({ times, callers, seed, deploys, onKill, ...plan }: Plan): Promise<Report> {
+/** Ends a Node-RED while callers never pause, and starts it again with the same store. */
+export async function killAgainAndAgain({ times, callers, seed, onKill, ...plan }: Plan): Promise<Report> {
   const journal = new Journal();
+  const ignoring = plan.duplicates && { ignoreDuplicates: true, duplicateKey: "header:Idempotency-Key" };
   const options: Options = {
-    flow: tab(webhook("hook", "/hook", { guaranteed: true, wires: [["journal"]] }), { id: "journal", type: "journal", wires: [] }), // prettier-ignore
+    flow: tab(webhook("hook", "/hook", { guaranteed: true, ...ignoring, wires: [["journal"]] }), { id: "journal", type: "journal", wires: [] }), // prettier-ignore
     plugin: plugin(journal.path),
     modules: plan.modules ?? [],
     settings: { logging: { console: { level: "fatal" } }, ...plan.settings },
@@ -184,6 +215,7 @@ export async function killAgainAndAgain({ times, callers, seed, deploys, onKill,
     const { size } = journal;
     const nodeRed = await begin();
     calling.turnTo(nodeRed.node("/hook"));
+    if (plan.duplicates) await calling.repeat();
     await calling.areAccepted(random(maxAccepted), () => !nodeRed.running);
     // Every other one is killed while flows run for sure, the rest maybe before they do.
     if (kill % 2 === 0) {
@@ -192,9 +224,9 @@ export async function killAgainAndAgain({ times, callers, seed, deploys, onKill,
       calling.turnTo(nodeRed.node("/hook"));
       await calling.areAccepted(random(maxAccepted), () => !nodeRed.running);
     }
-    if (deploys) void nodeRed.deploy(options.flow ?? []).catch(() => undefined);
-    if (deploys) await wait(random(100));
-    await nodeRed.kill();
+    if (plan.deploys) void nodeRed.deploy(options.flow ?? []).catch(() => undefined);
+    if (plan.deploys) await wait(random(100));
+    await nodeRed.kill(plan.term ? "SIGTERM" : "SIGKILL");
     calling.turnTo(undefined);
     onKill?.(kill, calling.accepted.size);
   }
@@ -213,15 +245,16 @@ async function waitForAll({ accepted }: Callers, journal: Journal, shown: ShownD
     const failed = new Set(deliveries.map(({ id }) => id));
     const { starts, done } = journal;
     const usedUp = new Set(starts.filter(({ id }) => failed.has(id)).map(({ number }) => number));
-    const open = [...accepted].filter((number) => !done.has(number));
+    const open = [...accepted.keys()].filter((number) => !done.has(number));
     const isOver = open.every((number) => usedUp.has(number)) || performance.now() - start > patience;
     if (isOver) return open.filter((number) => usedUp.has(number)).length;
     await wait(100);
   }
 }
 
-function makeReport({ accepted, cut, refused }: Callers, { starts, done }: Journal, usedUp: number): Report {
-  const delivered = [...accepted].filter((number) => done.has(number)).length;
+function makeReport(calling: Callers, { starts, done }: Journal, usedUp: number): Report {
+  const { accepted, cut, refused, repeated, keysLost } = calling;
+  const delivered = [...accepted.keys()].filter((number) => done.has(number)).length;
   const attempts = new Map<string, number>();
   for (const { id } of starts) attempts.set(id, (attempts.get(id) ?? 0) + 1);
   return {
@@ -233,5 +266,8 @@ function makeReport({ accepted, cut, refused }: Callers, { starts, done }: Journ
     refused,
     startedAgain: [...attempts.values()].filter((number) => number > 1).length,
     maxAttempts: Math.max(...attempts.values()),
+    counted: starts.filter(({ attempt }) => attempt > 1).length,
+    repeated,
+    keysLost,
   };
 }
