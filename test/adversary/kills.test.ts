@@ -28,5 +28,11 @@ describe("what was answered with a 2xx by a Node-RED that is ended again and aga
       startedAgain.should.be.above(0);
       should({ lost, delivered, counted }).eql({ lost: 0, delivered: accepted, counted: 0 });
     });
+
+    it("is known when it is sent again after a kill", async () => {
+      const { lost, repeated, keysLost } = await killAgainAndAgain({ ...often, duplicates: true });
+      repeated.should.be.above(often.times * 20);
+      should({ lost, keysLost }).eql({ lost: 0, keysLost: 0 });
+    });
   }
 });
