@@ -7,7 +7,7 @@ import { isObject } from "./fields";
 /** The name of the file of deliveries in its folder. */
 export const fileName = "webhook-trigger.sqlite";
 /** The packages of `npm install` for deliveries on a server. */
-export const clientPackages = "bullmq ioredis";
+export const clientPackages = "bullmq@6 ioredis";
 
 /** Node.js has SQLite without a flag from 22.13 on. */
 export function sqliteIsHere(): boolean {

@@ -193,7 +193,7 @@ if (serverIsHere) {
       await start([], { modules: [] });
       await troubled.isTroubled("clientMissing");
       const { userDir } = troubled.nodeRed;
-      await troubled.nodeRed.logged(new RegExp(`npm install bullmq ioredis in ${userDir},`));
+      await troubled.nodeRed.logged(new RegExp(`npm install bullmq@6 ioredis in ${userDir},`));
     });
   });
 }
