@@ -74,6 +74,7 @@ export async function sendTestRequest(
   const testCredential = testCredentials.issue(id);
   try {
     const result = await send(RED, config, testCredential, asked, sample);
+    if (result.outcome === "accepted" && stores.paused(id)) return { ...result, outcome: "stored" };
     return result.id === undefined ? result : { ...result, ...findLeft(config, sample) };
   } catch {
     return { outcome: "unreachable" };
@@ -184,6 +185,8 @@ function loopback(address: string): string {
 export type TestOutcome =
   /** The flow was started. */
   | "accepted"
+  /** The node is paused: the delivery is stored, and starts the flow later. */
+  | "stored"
   /** The flow was started, and has answered. */
   | "answered"
   /** The flow did not reply in time (504). */

@@ -33,8 +33,8 @@ async function sendTest(node: WebhookNode): Promise<void> {
   try {
     const answer = await host().call(`${node.id}/test`, "POST", { delivery });
     const result = readAnswer<TestResult>(answer, { outcome: isText });
-    const isGood = result.outcome === "accepted" || result.outcome === "answered";
-    const hasStarted = isGood || result.outcome === "unanswered";
+    const isGood = ["accepted", "stored", "answered"].includes(result.outcome);
+    const hasStarted = ["accepted", "answered", "unanswered"].includes(result.outcome);
     const { output, event = "" } = result;
     const said = [describeOutcome(node, result)];
     if (output !== undefined) said.push(node._("testRequest.output", { number: String(output), event }));
