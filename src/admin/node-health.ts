@@ -55,7 +55,7 @@ export class NodeHealth {
   #hasOnlyLoopback: boolean | undefined;
   /** The last different events that were filtered. */
   #filteredEvents: readonly string[] = none;
-  /** The times of refused requests since the last accepted one. */
+  /** The times of refused requests since the last one that has proved its sender. */
   #refusals: readonly number[] = none;
   /** The first ids of attempts that failed since the last one that succeeded. */
   #failed: readonly string[] = none;
@@ -101,11 +101,17 @@ export class NodeHealth {
 
   note(outcome: "refused" | "handshake" | "filtered" | "unanswered"): void {
     this.#last = { at: Date.now(), outcome };
-    if (outcome === "handshake" || outcome === "filtered") this.#refusals = none;
+  }
+
+  /** Many checks can be sent by anybody: those prove nothing. */
+  greet(isVerified: boolean): void {
+    this.note("handshake");
+    if (isVerified) this.#refusals = none;
   }
 
   filter(event: string | undefined): void {
     this.note("filtered");
+    this.#refusals = none;
     if (event === undefined || this.#filteredEvents.includes(event)) return;
     if (event.length <= maxEventLength) this.#filteredEvents = [event, ...this.#filteredEvents].slice(0, maxFilteredEvents); // prettier-ignore
   }
@@ -177,7 +183,7 @@ export class NodeHealths {
     outcomes.on("accepted", (event) => this.get(event.node)?.accept(event, "accepted"));
     outcomes.on("duplicate", (event) => this.get(event.node)?.accept(event, "repeated"));
     outcomes.on("refused", ({ node, request }) => this.get(node)?.refuse(request?.ip, request !== undefined));
-    outcomes.on("handshake", ({ node }) => this.get(node)?.note("handshake"));
+    outcomes.on("handshake", ({ node, isVerified }) => this.get(node)?.greet(isVerified));
     outcomes.on("filtered", ({ node, event }) => this.get(node)?.filter(event));
     outcomes.on("unanswered", ({ node }) => this.get(node)?.note("unanswered"));
     outcomes.on("attempt:succeeded", ({ node, id, attempt }) => this.get(node)?.endAttempt(id, attempt, false));

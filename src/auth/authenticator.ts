@@ -80,6 +80,8 @@ export interface HandshakeAnswer {
   body: string;
   /** Whether other requests of the method get it, too. */
   isFallback?: true;
+  /** Whether it was authenticated, as a request that starts the flow is. */
+  isVerified?: true;
   /** A secret that the sender has sent, for the operator only. */
   show?: string;
 }

@@ -104,7 +104,7 @@ export class CertificateAuthenticator implements Authenticator {
       this.#certificates.keep(signed.certificate);
       const { isHandshake = false, confirmation, sentAt } = signed;
       if (confirmation) await this.#certificates.confirm(confirmation);
-      return isHandshake ? { status: 200, headers: {}, body: "" } : { ...byFirst, sentAt };
+      return isHandshake ? { status: 200, headers: {}, body: "", isVerified: true } : { ...byFirst, sentAt };
     } catch (error) {
       if (!(error instanceof FetchFailure)) throw error;
       return problems.keysUnavailable;

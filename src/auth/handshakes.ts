@@ -121,7 +121,7 @@ export class Handshakes {
   }
 
   /** 400 where the request lacks an echoed value, or it has a wrong form. */
-  #answer({ restrict = [], reply, show }: Handshake, request: Fields, credential: Credential): HandshakeAnswer {
+  #answer({ signed, restrict = [], reply, show }: Handshake, request: Fields, credential: Credential): HandshakeAnswer {
     const refusal = { status: 400, headers: {}, body: "" };
     if (!restrict.every(([source, pattern]) => pattern.test(readText(request, source) ?? ""))) return refusal;
     const resolve = (piece: Source | Mac) =>
@@ -134,7 +134,8 @@ export class Handshakes {
     const shown = show === undefined ? "" : readText(request, show);
     if (!headers || body === undefined || shown === undefined) return refusal;
     const type = isJson ? { "Content-Type": "application/json" } : {};
-    return { status: reply.status, headers: { ...type, ...headers }, body, ...(shown !== "" && { show: shown }) };
+    const told = { ...(signed && { isVerified: signed }), ...(shown !== "" && { show: shown }) };
+    return { status: reply.status, headers: { ...type, ...headers }, body, ...told };
   }
 
   /** Only of values that may be echoed. */

@@ -33,6 +33,8 @@ export interface RepliedEvent extends NodeEvent {
 interface HandshakeEvent extends NodeEvent {
   /** A secret that the sender has brought. */
   readonly secret: string | undefined;
+  /** Whether it was authenticated, as a request that starts the flow is. */
+  readonly isVerified: boolean;
   readonly request: RefusedRequestFacts;
   readonly status: number;
 }

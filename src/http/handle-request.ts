@@ -384,9 +384,9 @@ function answerHandshake(
 ): void {
   const refused = describeRefused(exchange, bytes);
   sendReply(exchange.request, exchange.response, answer);
-  const { show: secret, status } = answer;
+  const { show: secret, isVerified = false, status } = answer;
   if (status >= 400) return emitRefused(endpoint, problems.handshakeRefused, refused);
-  endpoint.outcomes.emit("handshake", { node: endpoint.node.id, secret, request: refused, status });
+  endpoint.outcomes.emit("handshake", { node: endpoint.node.id, secret, isVerified, request: refused, status });
 }
 
 /** @param cause the error behind an unforeseen problem */

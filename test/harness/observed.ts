@@ -113,8 +113,13 @@ export class Observed {
     this.outcomes.emit("refused", { node, authenticator, problem, request, cause });
   }
 
-  handshake(): void {
-    this.outcomes.emit("handshake", { node: "node", secret: undefined, request: refusedRequest, status: 200 });
+  filter(): void {
+    this.outcomes.emit("filtered", { node: "node", event: undefined });
+  }
+
+  handshake(isVerified: boolean): void {
+    const event = { node: "node", secret: undefined, request: refusedRequest, status: 200 };
+    this.outcomes.emit("handshake", { ...event, isVerified });
   }
 
   fail(id: string, attempt = 1): void {

@@ -103,6 +103,8 @@ describe("handshakes of senders", () => {
   const armed = { settings: { arm: true } };
   const plain = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
   const nothing = (status: number) => ({ status, headers: {}, body: "" });
+  /** By its signature or token, as other requests have one. */
+  const proved = { isVerified: true as const };
   /** What every other request of the method gets. */
   const otherwise = (status: number) => ({ ...nothing(status), isFallback: true as const });
   const by = (method: string, search = "") => ({ method, search });
@@ -189,7 +191,7 @@ describe("handshakes of senders", () => {
     ["Graph's, twice", "microsoft-graph", {}, by("POST", "validationToken=a&validationToken=b"), undefined],
     ["Graph's, empty", "microsoft-graph", {}, by("POST", "validationToken="), undefined],
     ["Slack's with nothing to say back", "slack", {}, bySlack('{"type":"url_verification"}'), nothing(400)],
-    ...["new", "old"].map((fitting): (typeof cases)[number] => [`Zoom's, by a MAC under the ${fitting} secret that fits`, "zoom", { secret: "new", secondSecret: "old" }, byZoom("abc", fitting), { status: 200, headers: jsonType, body: zoomed(fitting) }]),
+    ...["new", "old"].map((fitting): (typeof cases)[number] => [`Zoom's, by a MAC under the ${fitting} secret that fits`, "zoom", { secret: "new", secondSecret: "old" }, byZoom("abc", fitting), { status: 200, headers: jsonType, body: zoomed(fitting), ...proved }]),
     ["Zoom's that wants a signature", "zoom", {}, byZoom("v0:17:{}"), nothing(400)],
     ["Smartcar's that could be a body", "smartcar", {}, verify('{"eventType":"VEHICLE_STATE"}'), nothing(400)],
     ["Smartcar's without a challenge", "smartcar", {}, verify(undefined), nothing(400)],
@@ -198,11 +200,11 @@ describe("handshakes of senders", () => {
     ["Okta's without a challenge", "okta", {}, by("GET"), undefined],
     ["Strava's with another token", "strava", { verifyToken: "other" }, by("GET", subscribe), otherwise(403)],
     ["Oura's with another token", "oura", { verifyToken: "other" }, by("GET", "verification_token=token&challenge=a"), otherwise(403)],
-    ["LINE's", "line", {}, byLine('{"events":[]}'), nothing(200)],
+    ["LINE's", "line", {}, byLine('{"events":[]}'), { ...nothing(200), ...proved }],
     ...['{"events":[{}]}', "{}", '{"events":{}}', '{"events":""}'].map((body): (typeof cases)[number] => [`LINE's ${body}`, "line", {}, byLine(body), undefined]),
-    ["Xero's", "xero", {}, byXero('{"events":[],"entropy":"a"}'), nothing(200)],
+    ["Xero's", "xero", {}, byXero('{"events":[],"entropy":"a"}'), { ...nothing(200), ...proved }],
     ["Xero's with a number", "xero", {}, byXero('{"events":[],"entropy":1}'), undefined],
-    ["Azure's", "azure-eventgrid", {}, byAzure("512d38b6"), { status: 200, headers: jsonType, body: '{"validationResponse":"512d38b6"}' }],
+    ["Azure's", "azure-eventgrid", {}, byAzure("512d38b6"), { status: 200, headers: jsonType, body: '{"validationResponse":"512d38b6"}', ...proved }],
     ["Azure's of another type", "azure-eventgrid", {}, byAzure("512d38b6", "Notification"), undefined],
     ["Azure's with a number", "azure-eventgrid", {}, byAzure(1), undefined],
   ]; // prettier-ignore

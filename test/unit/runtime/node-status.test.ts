@@ -67,9 +67,15 @@ describe("the status of a node", () => {
   describe("is yellow while everything is refused:", () => {
     const yellow = /^yellow .*status.allRefused/;
 
-    it("five requests in a row, and not four, until one is accepted, a sender has asked something, or the node is deployed", async () => {
+    it("five requests in a row, and not four, until one has proved its sender, or the node is deployed", async () => {
       observed.deploy();
-      for (const act of [() => observed.accept(), () => observed.handshake(), () => observed.deploy()]) {
+      for (const act of [
+        () => observed.accept(),
+        () => observed.accept("1", "duplicate"),
+        () => observed.filter(),
+        () => observed.handshake(true),
+        () => observed.deploy(),
+      ]) {
         times(4, () => observed.refuse());
         (await shown()).should.not.match(yellow);
         observed.refuse();
@@ -77,6 +83,17 @@ describe("the status of a node", () => {
         act();
         (await shown()).should.startWith("green");
       }
+    });
+
+    it("also where strangers ask in between what anybody may ask, as by a HEAD request", async () => {
+      observed.deploy();
+      times(5, () => {
+        observed.refuse();
+        observed.handshake(false);
+      });
+      (await shown()).should.match(yellow);
+      observed.handshake(false);
+      (await shown()).should.match(yellow);
     });
 
     it("until that was ten minutes ago, though nothing else comes", async () => {
