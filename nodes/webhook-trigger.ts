@@ -215,7 +215,8 @@ function findGuarded(
   { scheme }: Endpoint["authenticator"],
   httpNodeAuth: ReturnType<typeof getSettings>["httpNodeAuth"],
 ): "basic.guarded" | "jwt.guarded" | undefined {
-  if (!httpNodeAuth) return undefined;
+  // A host may have a function of its own instead.
+  if (typeof httpNodeAuth !== "object") return undefined;
   // The password may be the same, too: only its hash is known.
   if (access.method === "basic") return access.user === httpNodeAuth.user ? undefined : "basic.guarded";
   const signatures = scheme && "headers" in scheme.sig ? scheme.sig.headers : [];

@@ -71,7 +71,7 @@ export function serveDeliveries(RED: NodeAPI, stores: Stores, loadReplays: () =>
   });
   addRoute(RED, "delete", "deliveries", async ({ query }) => {
     const asked = { node: textIn(query, "node"), state: parseState(query) };
-    if (asked.node === undefined && asked.state === undefined) throw new BadRequest("node, state");
+    if (asked.node === undefined && asked.state === undefined) throw new BadRequest("Give node or state, or both");
     let deleted = 0;
     for (const list of stores.lists) deleted += await list.removeAll(asked);
     return { body: { deleted } };

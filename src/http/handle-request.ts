@@ -401,8 +401,8 @@ export function refuse(
   const refused = describeRefused(exchange, bytes);
   const isEmpty = endpoint.sender?.row.emptyReply?.to === "all";
   const failure = sendProblem(request, response, problem, isEmpty);
-  if (problem === endpoint.methodNotAllowed && isPageView(request)) return;
   const error = cause ?? failure;
+  if (error === undefined && problem === endpoint.methodNotAllowed && isPageView(request)) return;
   emitRefused(endpoint, error === undefined ? problem : problems.unforeseen, refused, error);
 }
 

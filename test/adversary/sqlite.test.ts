@@ -443,8 +443,8 @@ if (sqliteIsHere()) {
       faults.set(Fault.slow, 100);
       const adding = ["1", "2", "3"].map((id) => store.add(accepted(id), bytes));
       const closing = [store.close(), store.close()];
-      await rejected(store.add(accepted("4"), bytes), "unreachable");
       await Promise.all([...adding, ...closing]);
+      await rejected(store.add(accepted("4"), bytes), "unreachable");
       await rejected(store.list({ limit: 1 }), "unreachable");
       faults.clear();
       (await unfinished(await reopened(store))).should.eql(["1", "2", "3"]);
