@@ -17,8 +17,8 @@ import { Interference, type Problem, problems } from "./problem";
 
 /** How long a body may pause. Node's `requestTimeout` bounds how long it may take in all: 300 s unless set. */
 export const maxPauseMs = 30_000;
-/** The first buffer of a body whose length is not declared. */
-const firstBufferBytes = 16 * 1024;
+/** The first buffer, unless more has come. */
+const firstBufferBytes = 4 * 1024;
 
 /**
  * Reads the body of a request as sent.
@@ -65,11 +65,11 @@ function collect(request: IncomingMessage, limit: number, lease?: MemoryLease): 
   let length = 0;
   /** @returns whether there is memory for so many bytes */
   const grow = (needed: number): boolean => {
-    const first = declared === undefined ? firstBufferBytes : maxSmallBytes;
-    const next = declared === undefined ? 2 * buffer.length : end;
-    const size = Math.min(end, Math.max(needed, buffer.length === 0 ? first : next));
-    // While the bytes are copied, both buffers are there.
-    if (lease?.resize(buffer.length + size) === false) return false;
+    const doubled = Math.max(2 * buffer.length, firstBufferBytes);
+    const next = declared !== undefined && doubled > maxSmallBytes ? end : doubled;
+    const size = Math.min(end, Math.max(needed, next));
+    // While the bytes of a large body are copied, both buffers are there.
+    if (lease?.resize(size > maxSmallBytes ? buffer.length + size : size) === false) return false;
     const larger = Buffer.allocUnsafeSlow(size);
     buffer.copy(larger, 0, 0, length);
     buffer = larger;

@@ -54,7 +54,7 @@ describe("readBody", () => {
       const { stream, reading, budget, send } = await upload(headers);
       budget.getUsed().should.equal(0);
       await send("x");
-      budget.getUsed(network).should.be.within(1, maxSmallBytes);
+      budget.getUsed(network).should.equal(4096);
       const chunk = Buffer.alloc(50_000, "y");
       for (let sent = chunk.length; sent < limit; sent += chunk.length) {
         await send(chunk);
@@ -67,6 +67,21 @@ describe("readBody", () => {
       // What is kept of a body is not more than its own bytes and a part of a buffer.
       bytes.buffer.byteLength.should.equal(limit);
       budget.getUsed().should.equal(0);
+    });
+  }
+
+  for (const [name, headers] of [
+    ["of a declared length", { "content-length": String(maxSmallBytes) }],
+    ["in chunks", {}],
+  ] as const) {
+    it(`takes 4 kB for a small body ${name} that drips, or at most twice what has come`, async () => {
+      const { stream, reading, budget, send } = await upload(headers);
+      for (let sent = 1000; sent < maxSmallBytes; sent += 1000) {
+        await send(Buffer.alloc(1000));
+        budget.getUsed(network).should.be.within(sent, Math.max(4096, 2 * sent));
+      }
+      stream.end(Buffer.alloc(maxSmallBytes % 1000));
+      should(((await reading) as Buffer).length).equal(maxSmallBytes);
     });
   }
 
