@@ -4,6 +4,7 @@ import type { Request } from "express";
 import type { NodeAPI } from "node-red";
 import { permissions } from "../config/roots";
 import { StoreError } from "../deliveries/queue";
+import { findHosts } from "../http/host-internals";
 import { parseMediaType } from "../request/multipart";
 
 /** What a route answers; without a body its status only. */
@@ -51,14 +52,29 @@ export function addRoute(
 
 /**
  * Without `adminAuth`, or with a login that the browser adds by itself, a page of another site could pause and replay.
- * Browsers say where a request comes from (Fetch Metadata), and send JSON to another site only if that allows it (CORS).
+ * Browsers send JSON to another site only if that allows it (CORS), which Node-RED 4.1 does for every site.
  */
-function refuseForeign({ headers }: Request): Answer | undefined {
-  if (headers["sec-fetch-site"] === "cross-site") {
+function refuseForeign(request: Request): Answer | undefined {
+  if (!isFromOwnPage(request)) {
     return { status: 403, body: { code: "crossSite", message: "Pages of other sites cannot use this API" } };
   }
-  if (parseMediaType(headers["content-type"])?.essence === "application/json") return undefined;
+  if (parseMediaType(request.headers["content-type"])?.essence === "application/json") return undefined;
   return { status: 415, body: { code: "notJson", message: "Send the header Content-Type: application/json" } };
+}
+
+/**
+ * Whether a request is from a page of this origin, or from no page. Browsers say so (Fetch Metadata §2.3), to HTTPS and
+ * localhost only; to others they name the page's origin (RFC 6454 §7), which is `null` where it is secret.
+ */
+function isFromOwnPage(request: Request): boolean {
+  const { origin, "sec-fetch-site": site } = request.headers;
+  if (site !== undefined) return site === "same-origin" || site === "none";
+  if (origin === undefined) return true;
+  if (!URL.canParse(origin)) return false;
+  const { protocol, host } = new URL(origin);
+  // A host may have the default port or not.
+  const isHost = (own: string) => URL.canParse(`${protocol}//${own}`) && new URL(`${protocol}//${own}`).host === host;
+  return findHosts(request).some(isHost);
 }
 
 function answerError(RED: NodeAPI, error: unknown): Answer {

@@ -159,9 +159,18 @@ export function clientAddress(app: Express, { headers, socket }: IncomingMessage
   return request.ip ?? "";
 }
 
+type TrustInProxy = (address: string, hop: number) => boolean;
+
+/** The hosts, with their ports, that a request is for: its own, and the one that a proxy names which `trust proxy` trusts. */
+export function findHosts({ app, headers, socket }: Request): string[] {
+  const trusts = app.get("trust proxy fn") as TrustInProxy | undefined;
+  const forwarded = trusts?.(socket.remoteAddress ?? "", 0) ? String(headers["x-forwarded-host"] ?? "") : "";
+  return [headers.host ?? "", forwarded.replace(/,.*$/s, "").trim()];
+}
+
 /** Whether `trust proxy` trusts every proxy, so that a sender can claim any address. */
 export function trustsEveryProxy(app: Express): boolean {
-  const trusts = app.get("trust proxy fn") as ((address: string, hop: number) => boolean) | undefined;
+  const trusts = app.get("trust proxy fn") as TrustInProxy | undefined;
   // Documentation addresses (RFC 5737, RFC 9637), behind more hops than a number of proxies would allow.
   return ["192.0.2.1", "3fff::1"].every((address) => trusts?.(address, 99));
 }

@@ -6,6 +6,8 @@ import { send } from "../harness/http";
 import { useNodeRed } from "../harness/layouts";
 import { deviationsOf, operations } from "../harness/openapi";
 
+const writing = [...operations].filter(([, { permission }]) => permission === permissions.write);
+
 describe("the admin API", () => {
   const nodeRed = useNodeRed({ flow: tab(webhook("orders", "/orders")), code: settingsOf("admin-tokens") });
 
@@ -34,7 +36,6 @@ describe("the admin API", () => {
   });
 
   it("does nothing for a page of another site, and takes JSON only where it changes something", async () => {
-    const writing = [...operations].filter(([, { permission }]) => permission === permissions.write);
     for (const [operation] of writing) {
       const [method = "", path = ""] = operation.split(" ");
       const url = nodeRed().admin(`/webhook-trigger/${path.replace(/\{\w+\}/, "nobody")}`);
@@ -44,6 +45,7 @@ describe("the admin API", () => {
         send(url, { method: method.toUpperCase(), headers: { Authorization: "Bearer *", ...fields }, body });
       for (const [fields, status] of [
         [{ "Content-Type": "application/json", "Sec-Fetch-Site": "cross-site" }, 403],
+        [{ "Content-Type": "application/json", "Sec-Fetch-Site": "same-site" }, 403],
         [{ "Content-Type": "text/plain" }, 415],
         [{ "Content-Type": "application/x-www-form-urlencoded" }, 415],
         [{ "Content-Type": "text/plain; application/json" }, 415],
@@ -52,10 +54,50 @@ describe("the admin API", () => {
         const reply = await call({ ...fields });
         should([operation, fields, reply.status, deviationsOf(operation, reply)]).eql([operation, fields, status, ""]);
       }
-      for (const site of ["same-origin", "same-site", "none"]) {
+      for (const site of ["same-origin", "none"]) {
         const { status } = await call({ "Content-Type": "Application/JSON; charset=utf-8", "Sec-Fetch-Site": site });
         should([operation, site, [403, 415].includes(status)]).eql([operation, site, false]);
       }
     }
   });
+});
+
+describe("the admin API, for browsers that do not say whether a page is of another site (to HTTP without TLS),", () => {
+  const flow = tab(webhook("orders", "/orders"));
+  const json = { "Content-Type": "application/json", "X-Forwarded-Host": "editor.example, inner.example" };
+  const rows: Record<string, [name: string, fields: (host: string) => Record<string, string>, isAllowed: boolean][]> = {
+    "no proxy": [
+      ["its own", (host) => ({ Origin: `http://${host}` }), true],
+      ["its own, with the default port", () => ({ Host: "editor.example:443", Origin: "https://Editor.example" }), true],
+      ["its own behind a proxy that changes the host, as the browser says", () => ({ Origin: "https://elsewhere.example", "Sec-Fetch-Site": "same-origin" }), true],
+      ["another site", () => ({ Origin: "http://evil.example" }), false],
+      ["another port", () => ({ Origin: "http://127.0.0.1:1" }), false],
+      ["secret", () => ({ Origin: "null" }), false],
+      ["another one than a host that cannot be read", () => ({ Host: "a b", Origin: "http://evil.example" }), false],
+      ["named by a proxy that is not trusted", () => ({ Origin: "http://editor.example" }), false],
+    ],
+    loopback: [
+      ["its own", (host) => ({ Origin: `http://${host}` }), true],
+      ["named by a trusted proxy", () => ({ Origin: "http://editor.example" }), true],
+      ["another one than a trusted proxy names", () => ({ Origin: "http://inner.example" }), false],
+    ],
+  }; // prettier-ignore
+  for (const [trusted, pages] of Object.entries(rows)) {
+    describe(`and trusts ${trusted},`, () => {
+      const settings = trusted === "loopback" ? { httpServerOptions: { "trust proxy": trusted } } : {};
+      const nodeRed = useNodeRed({ flow, settings });
+      for (const [name, fields, isAllowed] of pages) {
+        it(`${isAllowed ? "obeys" : "refuses"} a page whose origin is ${name}`, async () => {
+          for (const [operation] of writing) {
+            const [method = "", path = ""] = operation.split(" ");
+            const url = nodeRed().admin(`/webhook-trigger/${path.replace(/\{\w+\}/, "nobody")}`);
+            const headers = { ...json, ...fields(new URL(url).host) };
+            const body = method === "delete" ? "" : "{}";
+            const reply = await send(url, { method: method.toUpperCase(), headers, body });
+            should([operation, reply.status === 403, deviationsOf(operation, reply)]).eql([operation, !isAllowed, ""]);
+          }
+        });
+      }
+    });
+  }
 });
