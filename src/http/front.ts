@@ -11,6 +11,7 @@ import { Dispatcher } from "./dispatcher";
 import { type Apps, DirectRule } from "./direct-rule";
 import { makeEntry } from "./entry";
 import {
+  canParseUrl,
   canRunParameterHandlers,
   clientAddress,
   findParsers,
@@ -72,6 +73,7 @@ export class HttpFront {
     if (root) this.#addEntry(root, common);
     this.#addRawBody();
     this.#declineUpgrades();
+    this.#refuseUnreadableUpgrades();
     for (const missing of this.#findMissing()) RED.log.warn(RED._(`internals.${missing}`));
   }
 
@@ -169,6 +171,21 @@ export class HttpFront {
       const isWebSocket = request.method === "GET" && /\bwebsocket\b/i.test(request.headers.upgrade ?? "");
       return (!isOurs || isWebSocket) && decide.call(server, request);
     };
+  }
+
+  /**
+   * Node-RED reads the target of an upgrade by a function that throws for some, which ends the process. Its runtime
+   * listens from the start, so that this listener takes no upgrade away from HTTP.
+   */
+  #refuseUnreadableUpgrades(): void {
+    const { server } = this.#RED as { server?: UpgradingServer | null };
+    server?.prependListener("upgrade", (request, socket) => {
+      if (canParseUrl(request.url ?? "")) return;
+      socket.on("error", () => undefined);
+      socket.end("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n", () => socket.destroy());
+      // The listeners behind this one get the request all the same: this is nobody's path.
+      request.url = "*";
+    });
   }
 
   /** Express answers HEAD by the routes for GET. */

@@ -3,6 +3,10 @@
 
 import type { Express, Request, RequestHandler, Response } from "express";
 import type { IncomingMessage, Server } from "node:http";
+import { createRequire } from "node:module";
+
+/** Deprecated, but that very function: which targets it throws for depends on the version of Node.js. */
+const legacyUrl = createRequire(__filename)("node:url") as { parse(url: string): unknown };
 
 /** The names of layers, by their functions. Middleware of others has another one, or is one more than these. */
 export const layerNames = {
@@ -55,6 +59,16 @@ interface AppInternals {
 
 /** Node 24.9 or later. */
 export type UpgradingServer = Server & { shouldUpgradeCallback?: (request: IncomingMessage) => boolean };
+
+/** Whether the function by which Node-RED's listeners for upgrades read their targets does not throw. */
+export function canParseUrl(target: string): boolean {
+  try {
+    legacyUrl.parse(target);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** What is not done for want of an internal: a key under `internals` in the message catalog. */
 export type MissingInternal = "holds" | "order" | "parameters" | "parsers" | "upgrades";

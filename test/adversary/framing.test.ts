@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { token } from "../harness/flow";
-import { afterReply } from "../harness/http";
+import { afterReply, hangUp } from "../harness/http";
 import { accepted, authorised, besiege, head, last, post, refused, withstand } from "../harness/siege";
 
 const chunked = (...fields: string[]) => head("POST", "/hook", authorised, "Transfer-Encoding: chunked", ...fields);
@@ -66,6 +66,20 @@ if ("shouldUpgradeCallback" in createServer()) {
     ]); // prettier-ignore
   });
 }
+
+const unreadable = ["http://[", "//x@[/hook", "/\\x@[/comms"];
+
+besiege("requests for a web socket whose target Node's url.parse throws for", (siege) => {
+  const fields = ["Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA=="]; // prettier-ignore
+  withstand(
+    siege,
+    unreadable.map((target) => ({
+      name: `${target} (RFC 9110 §15.5.1)`,
+      sends: [[`GET ${target} HTTP/1.1`, "Host: x", ...fields, "", ""].join("\r\n"), afterReply, hangUp],
+      statuses: [400],
+    })),
+  );
+});
 
 besiege("requests with a strange target, head or method", (siege) => {
   withstand(siege, [
