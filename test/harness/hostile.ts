@@ -36,6 +36,16 @@ export function hostileTexts(length: number): Readonly<Record<string, string>> {
   }; // prettier-ignore
 }
 
+/** Forms for which a parser takes long: their fields have no value, or nothing but characters to replace. */
+export function hostileForms(length: number): readonly string[] {
+  const filled = (unit: string) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+  const units = ["a&", "&", "a=&", "=&", "%41&", "%ff&", "%&", "+&"];
+  return [
+    ...units.map((unit) => `b=&${filled(unit)}`),
+    ...["%41", "%ff", "%", "+", "="].map((unit) => `b=${filled(unit)}`),
+  ];
+}
+
 /** The header fields that a node reads for a sender, with the beginning of the value that it expects there. */
 export function fieldsReadFor({ scheme, id, event, handshakes = [], recognise = [] }: Sender): Map<string, string> {
   const { sig, content, ts, requires = {} } = scheme;

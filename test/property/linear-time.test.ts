@@ -1,7 +1,9 @@
-import "should";
+import should from "should";
 import { senders } from "../../src/auth/senders/table";
+import { DecodedBody } from "../../src/request/decode";
+import { problems } from "../../src/request/problem";
 import { shouldGrowEvenly } from "../harness/cost";
-import { fieldsReadFor, hostileTexts } from "../harness/hostile";
+import { fieldsReadFor, hostileForms, hostileTexts } from "../harness/hostile";
 import { signers, signingIds } from "../harness/signers";
 import { authenticatorFor } from "../harness/verification";
 
@@ -30,4 +32,47 @@ describe("the time to check a request", () => {
       }, 16_384);
     });
   }
+});
+
+describe("the time to read a body", () => {
+  const form = "application/x-www-form-urlencoded";
+  for (const type of [form, "application/json", "text/plain"]) {
+    it(`grows no faster than the body, whatever is in it, for ${type}`, async () => {
+      const texts = (size: number) => [...hostileForms(size), ...Object.values(hostileTexts(size))];
+      for (const index of texts(1).keys()) {
+        await shouldGrowEvenly((size) => {
+          const body = Buffer.from(texts(size)[index] ?? "", "latin1");
+          should(DecodedBody.of({ rawHeaders: ["Content-Type", type] }, body).content).be.ok();
+        }, 1_048_576);
+      }
+    });
+  }
+
+  it("is that of 1,000 fields of a form at most", () => {
+    const read = (count: number) => {
+      const body = Buffer.from(Array.from({ length: count }, (_, index) => `a${index}=+`).join("&"));
+      return DecodedBody.of({ rawHeaders: ["Content-Type", form] }, body).content;
+    };
+    should(read(1000)).have.property("form").with.property("a999", " ");
+    should(read(1001)).equal(problems.partsTooMany);
+  });
+
+  it("is none for what Twilio signs by its digest, however its type is written", () => {
+    class Unread extends DecodedBody {
+      override get content(): never {
+        throw new Error("read");
+      }
+    }
+    const authenticator = authenticatorFor("twilio", { settings: { publicUrl } });
+    const signature = ["X-Twilio-Signature", Buffer.alloc(20).toString("base64")];
+    const body = Buffer.alloc(2 * 1024 * 1024, "a&");
+    const typed = ["Content-Type", form];
+    for (const types of [[...typed, ...typed], ["Content-Type", `${form}\t;x=y`], typed]) {
+      const rawHeaders = [...signature, ...types];
+      const result = authenticator.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
+      if (!("verify" in result)) throw new Error("It is decided without the body.");
+      const verdict = result.verify(body, new Unread({ request: { headers: { "content-type": form } } }, body));
+      should(verdict).equal(problems.signatureInvalid);
+    }
+  });
 });

@@ -20,18 +20,6 @@ export function isInBody(source: Source): boolean {
 
 /** Unverified bodies from which values are read have so many bytes at most: reading larger ones takes Node seconds. */
 export const maxReadBytes = 1024 * 1024;
-/** Senders sign no larger form. */
-const maxFormFields = 1000;
-
-/** Whether the fields of an unverified form may be read. */
-export function isReadableForm(form: Buffer): boolean {
-  if (form.length > maxReadBytes) return false;
-  let position = -1;
-  for (let fields = 1; (position = form.indexOf("&", position + 1)) !== -1; fields++) {
-    if (fields >= maxFormFields) return false;
-  }
-  return true;
-}
 
 /** The values of all fields with a name in lower case, trimmed (RFC 9110 §5.5). */
 export function fieldValues(rawHeaders: readonly string[], name: string): string[] {

@@ -9,7 +9,7 @@ import { isSame } from "../digest";
 import type { Authenticated, Credential, RefusalReason } from "../authenticator";
 import { coversBody, type Scheme, type Source, type TimeUnit } from "../senders/sender";
 import { createKey, decodeSignature, decodeStrictly, signatureAlgorithms } from "./algorithms";
-import { Fields, fieldValues, isInBody, isReadableForm, type RequestHead, toText, withoutBlanks } from "./fields";
+import { Fields, fieldValues, isInBody, maxReadBytes, type RequestHead, toText, withoutBlanks } from "./fields";
 
 /** A request with more signatures is refused: each may cost a comparison with each secret. */
 const maxSignatures = 16;
@@ -175,8 +175,10 @@ class SignatureCheck {
   }
 
   #listTwilioMessages(): Buffer[][] | RefusalReason {
-    const refusal = this.#fields.isForm && this.#body.bytes.length > 0 ? this.#judgeBody("form:") : undefined;
-    return refusal ?? listTwilioMessages(this.#verifier.publicUrl, this.#head.search, this.#fields.form ?? {});
+    const isForm = this.#fields.isForm && this.#body.bytes.length > 0;
+    const refusal = isForm ? this.#judgeBody("form:") : undefined;
+    const form = isForm && !refusal ? this.#fields.form : undefined;
+    return refusal ?? listTwilioMessages(this.#verifier.publicUrl, this.#head.search, form ?? {});
   }
 
   /** Of a body that is no form, Twilio signs the SHA-256 in the URL. */
@@ -292,7 +294,7 @@ class SignatureCheck {
       return { kind: "repeated", source: "header:Content-Type" };
     }
     const isForm = source.startsWith("form:");
-    const isUnread = isForm && !isReadableForm(this.#body.bytes);
+    const isUnread = isForm && this.#body.bytes.length > maxReadBytes;
     const content = isUnread ? undefined : this.#body.content;
     const problem = { kind: isForm ? "bodyNoForm" : "bodyNoJson" } as const;
     if (content === undefined) return this.#body.isPacked ? { kind: "bodyPacked" } : problem;
