@@ -25,6 +25,8 @@ export interface Attempt {
 export const unfinished: readonly State[] = ["queued", "running", "retrying"];
 /** Dropped when too old, or when there is no room. */
 export const droppable: readonly State[] = ["refused", "duplicate", "handshake", "succeeded"];
+/** Dropped first when there is no room: anybody can cause any number of them. */
+export const firstToGo: readonly State[] = ["refused", "handshake"];
 /** Kept until somebody has looked at them; dropped last when there is no room. */
 export const lastToGo: State = "failed";
 export const finished: readonly State[] = [...droppable, lastToGo];

@@ -1,6 +1,14 @@
 // The last deliveries of each node, in memory: lost at a restart, never retried.
 
-import { type Attempt, type Delivery, ownMemory, searchedIn, type StoredDelivery, withWords } from "./delivery";
+import {
+  type Attempt,
+  type Delivery,
+  firstToGo,
+  ownMemory,
+  searchedIn,
+  type StoredDelivery,
+  withWords,
+} from "./delivery";
 import {
   type Change,
   compareByAge,
@@ -134,9 +142,11 @@ export class MemoryLog implements DeliveryList {
   /** Drops more than needed: finding the first key of a `Map` takes as long as the number of deleted keys before it. */
   #makeRoom(more: number): void {
     if (this.#bytes + more <= this.#maxBytes) return;
-    for (const entry of this.#entries.values()) {
-      if (this.#bytes + more <= this.#maxBytes * (15 / 16)) return;
-      this.#drop(entry);
+    for (const states of [firstToGo, undefined]) {
+      for (const entry of this.#entries.values()) {
+        if (this.#bytes + more <= this.#maxBytes * (15 / 16)) return;
+        if (!states || states.includes(entry.delivery.state)) this.#drop(entry);
+      }
     }
   }
 

@@ -124,7 +124,7 @@ export interface DeliveryList {
  * store is in trouble. What a resolved promise has written survives a power cut.
  *
  * An attempt is counted in the store before it starts. Unfinished deliveries are never dropped; of the others the
- * oldest go first, by age and size, and failed ones last.
+ * oldest go first, by age and size. For size, what anybody can cause goes before the rest, and failed ones last.
  */
 export interface DeliveryQueue extends DeliveryList {
   /** Whether other instances use the same queue. */

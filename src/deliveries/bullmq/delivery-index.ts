@@ -7,6 +7,7 @@ import {
   type Delivery,
   droppable,
   finished,
+  firstToGo,
   lastToGo,
   searchedIn,
   type State,
@@ -246,7 +247,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     }
   }
 
-  /** The oldest finished deliveries; failed ones only where there are no others. */
+  /** The oldest finished deliveries: of the first of three kinds that there are. */
   async #oldest(): Promise<Delivery[]> {
     const find = async (states: readonly State[]) => {
       const ids = await this.#server.transact((multi) => {
@@ -255,8 +256,11 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
       const found = await this.#lookAll((ids as string[][]).flat());
       return found.sort(compareByAge);
     };
-    const oldest = await find(droppable);
-    return oldest.length > 0 ? oldest : find([lastToGo]);
+    for (const states of [firstToGo, droppable]) {
+      const oldest = await find(states);
+      if (oldest.length > 0) return oldest;
+    }
+    return find([lastToGo]);
   }
 
   /** Drops deliveries until so many bytes are free. @returns how many were dropped */

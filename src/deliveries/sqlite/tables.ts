@@ -4,6 +4,7 @@ import {
   type Attempt,
   type Delivery,
   droppable,
+  firstToGo,
   lastToGo,
   type Pause,
   searchedIn,
@@ -273,8 +274,9 @@ export class Tables {
     const { maxAge, maxBytes } = this.#retention;
     const before = Date.now() - maxAge;
     for (let dropped = 0; dropped < maxDropped; dropped++) {
-      const oldest = this.#oldest(droppable);
-      if (!oldest || (Number(oldest.at) >= before && this.#used <= maxBytes)) return false;
+      const isTooMuch = this.#used > maxBytes;
+      const oldest = (isTooMuch ? this.#oldest(firstToGo) : undefined) ?? this.#oldest(droppable);
+      if (!oldest || (Number(oldest.at) >= before && !isTooMuch)) return false;
       this.#drop(oldest);
     }
     return true;
@@ -286,12 +288,12 @@ export class Tables {
     this.#database.exec(`INSERT INTO bodies VALUES (-1, zeroblob(${probeBytes})); DELETE FROM bodies WHERE seq = -1`);
   }
 
-  /** Drops deliveries until so many bytes fit: the oldest first, failed ones last, and unfinished ones never. */
+  /** Drops deliveries until so many bytes fit: of three kinds, one after the other, the oldest; unfinished ones never. */
   #makeRoom(bytes: number): void {
     const wanted = bytes + frame;
     const { maxBytes } = this.#retention;
     while (this.#used + wanted > maxBytes) {
-      const oldest = this.#oldest(droppable) ?? this.#oldest([lastToGo]);
+      const oldest = this.#oldest(firstToGo) ?? this.#oldest(droppable) ?? this.#oldest([lastToGo]);
       if (!oldest || wanted > maxBytes) throw createError("unfinished deliveries fill the room", full);
       this.#drop(oldest);
     }

@@ -59,6 +59,19 @@ describe("MemoryLog", () => {
     (await kept({}, nothing)).should.equal(200);
   });
 
+  it("drops what anybody can cause first where they take more memory than they may, of any node", async () => {
+    const log = new MemoryLog(undefined, 1000, 1_000_000);
+    for (let index = 0; index < 10; index++) add(log, `done${index}`, { state: index % 2 ? "duplicate" : "succeeded" });
+    for (let index = 0; index < 400; index++) {
+      const state = index % 2 ? "handshake" : "refused";
+      add(log, `${index}`, { node: `n${index % 7}`, state }, Buffer.alloc(9000));
+    }
+    const ids = await idsOf(log);
+    ids.slice(-10).should.eql([9, 8, 7, 6, 5, 4, 3, 2, 1, 0].map((index) => `done${index}`));
+    ids.slice(0, -10).should.eql(Array.from(ids.slice(10), (_, index) => `${399 - index}`));
+    ids.length.should.be.within(95, 110);
+  });
+
   it("leaves out what is larger than all that it may keep, and nothing else for that", async () => {
     const log = new MemoryLog(undefined, 10, 100_000);
     add(log, "small");

@@ -604,17 +604,27 @@ function testQueue(engine: QueueEngine): void {
   describe("has room for so much, and", () => {
     const large = Buffer.alloc(2_000_000, "x");
 
-    it("drops the oldest that have finished, and what has failed last", async () => {
-      await reopen({ maxBytes: 7_000_000, maxAge: Infinity });
-      await queue.add(delivered("1", { at: 1, state: "failed" }), large);
-      await queue.add(delivered("2", { at: 2, state: "succeeded" }), large);
-      await queue.add(delivered("3", { at: 3, state: "refused" }), large);
-      await queue.add(delivered("4", { at: 4 }), large);
-      (await queue.list({ limit: 10 })).map(({ id }) => id).should.eql(["4", "3", "1"]);
-      await queue.add(delivered("5", { at: 5 }), large);
-      await queue.add(delivered("6", { at: 6 }), large);
-      (await queue.list({ limit: 10 })).map(({ id }) => id).should.eql(["6", "5", "4"]);
-      (await queue.counts("n")).should.eql({ queued: 3 });
+    it("drops what anybody can cause first, then the oldest that have finished, and what has failed last", async () => {
+      await reopen({ maxBytes: 13_000_000, maxAge: Infinity });
+      const states = ["failed", "succeeded", "duplicate", "succeeded", "refused", "handshake"] as const;
+      for (const [at, state] of states.entries()) await queue.add(delivered(`${at}`, { at, state }), large);
+      for (const left of ["01235", "0123", "023", "03", "0", ""]) {
+        const at = 12 - left.length;
+        await queue.add(delivered(`new ${at}`, { at }), large);
+        const ids = (await queue.list({ limit: 10 })).map(({ id }) => id).filter((id) => !id.startsWith("new"));
+        ids.reverse().join("").should.equal(left);
+      }
+      (await queue.counts("n")).should.eql({ queued: 6 });
+    });
+
+    it("keeps what was accepted, however many requests are refused", async () => {
+      await reopen({ maxBytes: 1_000_000, maxAge: Infinity });
+      for (let at = 1; at <= 10; at++) await queue.add(delivered(`${at}`, { at, state: "succeeded" }), body);
+      const head = { ...delivered("").head, headers: { long: "x".repeat(20_000) } };
+      for (let at = 11; at <= 110; at++) await queue.add(delivered(`${at}`, { at, head, state: "refused" }), body);
+      const { succeeded, refused } = await queue.counts("n");
+      should(succeeded).equal(10);
+      should(refused).be.within(1, 50);
     });
 
     it("drops nothing that is unfinished, and takes more when it is", async () => {
