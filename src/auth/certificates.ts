@@ -101,7 +101,7 @@ export class CertificateAuthenticator implements Authenticator {
     try {
       const refusal = this.#judge(signed, body.bytes, await this.#certificates.find(signed.certificate, ip), at);
       if (refusal) return toProblem(refusal);
-      this.#certificates.keep(signed.certificate);
+      this.#certificates.keep(signed.certificate, ip);
       const { isHandshake = false, confirmation, sentAt } = signed;
       if (confirmation) await this.#certificates.confirm(confirmation);
       return isHandshake ? { status: 200, headers: {}, body: "", isVerified: true } : { ...byFirst, sentAt };
@@ -158,8 +158,13 @@ const maxVerified = 100;
 const maxFetched = 20;
 /** In each minute: of one network, as strangers may name certificates that there are not. */
 const maxFetchesOfNetwork = 5;
-/** In each minute, of all networks: of those that ask for the first time in it, and of the others. */
+/**
+ * In each minute, of all networks: of those near one that has sent a verified request, of others that ask for the first
+ * time in it, and of the rest.
+ */
 const maxFetches = 20;
+/** How many neighbourhoods of genuine senders are remembered. */
+const maxNeighbourhoods = 1000;
 /** In each minute: nobody but the sender can cause one. */
 const maxConfirmations = 60;
 /** How many requests may wait for certificates, and how many of one network. */
@@ -188,6 +193,8 @@ class Certificates {
   /** What could not be fetched, and when by `performance.now()`; no more than is fetched in that time. */
   readonly #failed = new Map<string, { readonly failure: FetchFailure; readonly at: number }>();
   readonly #fetches = new MemoryRateCounter();
+  /** Of verified requests: strangers cannot add to them. */
+  readonly #neighbourhoods = new Map<string, true>();
   readonly #confirmed = new Set<string>();
   /** The networks of the requests that wait. */
   readonly #waiting: string[] = [];
@@ -209,8 +216,14 @@ class Certificates {
     return certificate;
   }
 
-  /** Keeps one that has verified a request, also over restarts. */
-  keep({ href }: URL): void {
+  /**
+   * Keeps one that has verified a request, also over restarts.
+   *
+   * @param ip of the sender
+   */
+  keep({ href }: URL, ip: string): void {
+    const neighbourhood = findNeighbourhood(findNetwork(ip));
+    if (!this.#neighbourhoods.has(neighbourhood)) add(this.#neighbourhoods, neighbourhood, true, maxNeighbourhoods);
     const certificate = this.#fetched.get(href);
     if (!certificate) return;
     this.#fetched.delete(href);
@@ -260,7 +273,8 @@ class Certificates {
   /** A network that has just asked for one in vain leaves fetches to others. */
   #mayFetch(network: string): boolean {
     const { requests } = this.#fetches.count(network);
-    const share = requests === 1 ? "first" : "again";
+    const isKnown = this.#neighbourhoods.has(findNeighbourhood(network));
+    const share = isKnown ? "known" : requests === 1 ? "first" : "again";
     return requests <= maxFetchesOfNetwork && this.#fetches.count(share).requests <= maxFetches;
   }
 
@@ -287,6 +301,11 @@ class Certificates {
     this.#failed.set(href, { failure, at: now });
     return failure;
   }
+}
+
+/** Senders have many addresses: of IPv4, a /24. */
+function findNeighbourhood(network: string): string {
+  return network.replace(/\.\d+$/, "");
 }
 
 /** The oldest makes place. */

@@ -302,9 +302,9 @@ describe("a certificate that strangers name", () => {
   beforeEach(() => {
     now = 1_000_000;
     mock.method(performance, "now", () => now);
-    // PayPal has the genuine one alone.
+    // PayPal has the genuine ones alone.
     fetching.respond = () => {
-      const isGenuine = fetching.urls.at(-1) === genuine;
+      const isGenuine = fetching.urls.at(-1)?.startsWith(genuine);
       return Promise.resolve(isGenuine ? new Response(Uint8Array.from(own?.certificate ?? [])) : new Response("", { status: 404 }));
     };
   });
@@ -339,6 +339,24 @@ describe("a certificate that strangers name", () => {
     await attack(authenticator, 30, (count) => `192.0.2.${count % 10}`);
     (await ask(authenticator, genuine, "198.51.100.1")).should.equal("accepted");
     fetching.urls.should.have.length(10 + 20 + 1);
+  });
+
+  it("keeps no renewed one out of networks that have sent a verified request, whichever of their addresses sends it", async () => {
+    const authenticator = create("paypal");
+    const renewed = `${genuine}-RENEWED`;
+    (await ask(authenticator, genuine, "198.51.100.1")).should.equal("accepted");
+    await attack(authenticator, 50, (count) => `203.0.${count >> 8}.${count & 255}`);
+    (await ask(authenticator, renewed, "192.0.2.1")).should.equal("keysUnavailable");
+    (await ask(authenticator, renewed, "198.51.100.2")).should.equal("accepted");
+  });
+
+  it("is fetched no more than five times for an address and twenty times for all of the networks that have sent a verified request", async () => {
+    const authenticator = create("paypal");
+    (await ask(authenticator, genuine, "198.51.100.1")).should.equal("accepted");
+    await attack(authenticator, 10, () => "198.51.100.2");
+    fetching.urls.should.have.length(1 + 5);
+    await attack(authenticator, 40, (count) => `198.51.100.${count & 127}`);
+    fetching.urls.should.have.length(1 + 20);
   });
 
   it("is fetched no more than forty times a minute for all networks together", async () => {
