@@ -6,6 +6,8 @@ import type { ServerResponse } from "node:http";
 export const holdTimeoutMs = 10_000;
 /** How many requests are held at most. */
 export const maxHeld = 1000;
+/** How many of them may come from senders that are not verified, and how many of these from one network. */
+export const maxStrangers = { all: (maxHeld * 3) / 4, ofNetwork: maxHeld / 4 };
 
 type Settle = (isOpen: boolean) => void;
 
@@ -13,7 +15,8 @@ type Settle = (isOpen: boolean) => void;
 export class DeployGate {
   /** How many times it was closed. */
   deploys = 0;
-  readonly #held = new Set<Settle>();
+  /** With the network of each sender that is not verified. */
+  readonly #held = new Map<Settle, string | undefined>();
   /** Requests that were held in vain: none is held twice. */
   readonly #late = new WeakSet<ServerResponse>();
   /** When the hold ends (`performance.now()`); only while closed. */
@@ -46,12 +49,13 @@ export class DeployGate {
    * Waits until the flows run.
    *
    * @param response of the held request: when its sender goes, its place is free
+   * @param stranger the network of its sender, if that is not verified: see `findNetwork`
    * @returns `false` where that took too long, or too many requests are held
    */
-  async wait(response?: ServerResponse): Promise<boolean> {
+  async wait(response?: ServerResponse, stranger?: string): Promise<boolean> {
     if (this.#deadline === undefined) return true;
     const patience = this.#deadline - performance.now();
-    if (patience <= 0 || this.#held.size >= maxHeld || response?.destroyed) return false;
+    if (patience <= 0 || !this.#hasRoom(stranger) || response?.destroyed) return false;
     if (response && this.#late.has(response)) return false;
     if (this.#held.size === 0) this.#timer = setTimeout(() => this.#release(false), patience);
     return new Promise((resolve) => {
@@ -62,13 +66,21 @@ export class DeployGate {
         resolve(isOpen);
       };
       const giveUp = () => settle(false);
-      this.#held.add(settle);
+      this.#held.set(settle, stranger);
       response?.once("close", giveUp);
     });
   }
 
+  #hasRoom(stranger: string | undefined): boolean {
+    if (this.#held.size >= maxHeld) return false;
+    if (stranger === undefined) return true;
+    const strangers = [...this.#held.values()].filter((network) => network !== undefined);
+    const { length } = strangers.filter((network) => network === stranger);
+    return strangers.length < maxStrangers.all && length < maxStrangers.ofNetwork;
+  }
+
   #release(isOpen: boolean): void {
     clearTimeout(this.#timer);
-    for (const settle of this.#held) settle(isOpen);
+    for (const settle of this.#held.keys()) settle(isOpen);
   }
 }

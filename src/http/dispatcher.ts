@@ -1,8 +1,9 @@
 // The dispatcher: endpoints stand where an `http in` node would, behind all guards.
 
 import type { ErrorRequestHandler, Express, Request, RequestHandler } from "express";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
+import { findNetwork } from "../auth/limits";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { sendProblem } from "../flow/reply";
 import { hasCaseOf, readParameters } from "../request/path-patterns";
@@ -32,6 +33,7 @@ interface DispatcherOptions extends Services {
   readonly cors: RequestHandler | undefined;
   readonly isConfigured: (key: string, method: string) => boolean;
   readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
+  readonly getAddress: (request: IncomingMessage) => string;
 }
 
 /** Matches every path. It is a route because a middleware may leave its route. */
@@ -165,13 +167,13 @@ export class Dispatcher {
 
   /** Behind all nodes: refuses other methods, and requests that need the restarted flows. */
   readonly #conclude: RequestHandler = (request, response, next) => {
-    const { nodes, rule, missed, deployGate, isConfigured, cors } = this.#options;
+    const { nodes, rule, missed, deployGate, isConfigured, cors, getAddress } = this.#options;
     const { method, path } = request;
     const endpoint = this.find(path);
     if (!endpoint) {
       missed.watch(request, response);
       if (!deployGate.isClosed || !isConfigured(getPathKey(path), method)) return next();
-      return void deployGate.wait(response).then((isOpen) => {
+      return void deployGate.wait(response, findNetwork(getAddress(request))).then((isOpen) => {
         // From the beginning: the restarted flows have new layers, guards among them.
         if (isOpen) nodes(request, response, next);
         else sendProblem(request, response, problems.deploying);

@@ -1,7 +1,8 @@
 // The first layer of the app in which Node-RED's apps are mounted.
 
 import type { Request, RequestHandler } from "express";
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { findNetwork } from "../auth/limits";
 import { isPattern } from "../config/fields";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { Problem } from "../request/problem";
@@ -11,7 +12,7 @@ import { prepareForExpress } from "./express-request";
 import { readMark } from "./host-internals";
 import { handleRequest, type Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
-import { type Exchange, isHandshake, judgeHead, type ParsedRequest } from "./receive-request";
+import { type Exchange, isHandshake, judgeHead, type ParsedRequest, waitForFlows } from "./receive-request";
 
 interface EntryOptions extends Services {
   /** The path of `RED.httpNode` below this app, without a slash at its end. */
@@ -23,6 +24,7 @@ interface EntryOptions extends Services {
   /** Whether a route of another node takes the endpoint's requests with a path and by a method. */
   readonly isShadowed: (endpoint: Endpoint, path: string, method: string) => boolean;
   readonly makeExchange: (request: ParsedRequest, response: ServerResponse, target: Target) => Exchange;
+  readonly getAddress: (request: IncomingMessage) => string;
 }
 
 /**
@@ -57,7 +59,10 @@ export function makeEntry(options: EntryOptions): RequestHandler {
       ? !(judgeHead(exchange, endpoint) instanceof Problem)
       : !/^(?:GET|HEAD)$/.test(method) && isConfigured(getPathKey(target.path), method);
     if (!passes) return next();
-    void deployGate.wait(response).then(() => {
+    const waiting = exchange
+      ? waitForFlows(exchange, deployGate)
+      : deployGate.wait(response, findNetwork(options.getAddress(request)));
+    void waiting.then(() => {
       if (!response.destroyed) next();
     });
   };

@@ -68,7 +68,13 @@ export class HttpFront {
       getLayer: (endpoint) => this.#dispatcher.getLayer(endpoint),
     });
     const cors = httpNodeCors ? ((load("cors") as typeof import("cors"))(httpNodeCors) as RequestHandler) : undefined;
-    const common = { ...options, rule: this.#rule, cors, makeExchange: this.#makeExchange };
+    const common = {
+      ...options,
+      rule: this.#rule,
+      cors,
+      makeExchange: this.#makeExchange,
+      getAddress: this.#getAddress,
+    };
     this.#dispatcher = new Dispatcher({ ...common, nodes });
     if (root) this.#addEntry(root, common);
     this.#addRawBody();

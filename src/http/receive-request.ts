@@ -183,13 +183,16 @@ async function verifyLater({ ip }: Exchange, pending: LongVerification, decoded:
  * @returns `false` where that took too long, or there is no room
  */
 export async function waitForFlows(
-  { response, ip, received: known }: Exchange,
+  { response, ip, received: known, judged }: Exchange,
   deployGate: DeployGate,
   { bytes, verdict }: Partial<Received> = known ?? {},
 ): Promise<boolean> {
-  if (!deployGate.isClosed || !bytes) return deployGate.wait(response);
+  const network = findNetwork(ip);
+  const isVerified = "credential" in (verdict ?? judged?.result ?? {});
+  const wait = () => deployGate.wait(response, isVerified ? undefined : network);
+  if (!deployGate.isClosed || !bytes) return wait();
   const budget = verdict instanceof Problem ? bodyMemory.unverified : bodyMemory.verified;
-  return (await budget.hold(findNetwork(ip), bytes.length, () => deployGate.wait(response))) ?? false;
+  return (await budget.hold(network, bytes.length, wait)) ?? false;
 }
 
 /** The body, where a layer in front has read it: the bytes as sent, or a parsed value. */

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import type { ServerResponse } from "node:http";
 import should from "should";
-import { DeployGate, maxHeld } from "../../../src/flow/deploy-gate";
+import { DeployGate, maxHeld, maxStrangers } from "../../../src/flow/deploy-gate";
 
 const createResponse = () => Object.assign(new EventEmitter(), { destroyed: false }) as unknown as ServerResponse;
 
@@ -18,5 +18,26 @@ describe("a deploy", () => {
     gate.open();
     should(await next).be.true();
     should(await held[1]).be.true();
+  });
+
+  it("holds no more than a part of them for one network and for all that are not verified, and others besides", async () => {
+    const gate = new DeployGate();
+    gate.close();
+    const held: Promise<boolean>[] = [];
+    const fill = async (network: string | undefined) => {
+      for (let count = 0; ; count++) {
+        const response = createResponse();
+        const waiting = gate.wait(response, network);
+        if (response.listenerCount("close") === 0) return [count, await waiting];
+        held.push(waiting);
+      }
+    };
+    const { ofNetwork } = maxStrangers;
+    should(await fill("192.0.2.1")).eql([ofNetwork, false]);
+    for (const network of ["192.0.2.2", "192.0.2.3"]) should(await fill(network)).eql([ofNetwork, false]);
+    should(await fill("192.0.2.4")).eql([0, false]);
+    should(await fill(undefined)).eql([maxHeld - maxStrangers.all, false]);
+    gate.open();
+    should(await Promise.all(held)).matchEach(true);
   });
 });
