@@ -15,6 +15,8 @@ import {
   type Duplicates,
   type Earlier,
   type FirstAnswer,
+  maxAnswersBytes,
+  maxKeys,
   type Reservation,
   type ReservationEnd,
   type SettledKey,
@@ -173,11 +175,6 @@ function digestKey(bytes: Buffer): string {
 
 /** A longer reply is not kept. */
 export const maxAnswerBytes = 64 * 1024;
-
-/** Over all endpoints; a key takes some 400 bytes. */
-export const maxKeys = 100_000;
-/** The bytes of the replies' bodies, all together. */
-export const maxAnswersBytes = 32 * 1024 * 1024;
 
 export interface MemoryReservation extends Reservation {
   settle(answer?: FirstAnswer): void;

@@ -21,6 +21,12 @@ export const maxSleepMs = 60_000;
 export const maxAge = 7 * 24 * 3_600_000;
 /** How many bytes all deliveries may take. */
 export const maxBytes = 1024 ** 3;
+/** A store that takes so many bytes is not full. */
+export const probeBytes = 64 * 1024;
+/** How many duplicate keys are kept over all endpoints; one takes some 400 bytes of memory. */
+export const maxKeys = 100_000;
+/** The bytes of the bodies of their replies, all together. */
+export const maxAnswersBytes = 32 * 1024 * 1024;
 
 export interface Retention {
   readonly maxAge: number;

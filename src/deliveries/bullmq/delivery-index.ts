@@ -15,7 +15,15 @@ import {
   unfinished,
   withWords,
 } from "../delivery";
-import { type Change, compareByAge, type DeliveryList, isInRange, type Query, type Retention } from "../queue";
+import {
+  type Change,
+  compareByAge,
+  type DeliveryList,
+  isInRange,
+  probeBytes,
+  type Query,
+  type Retention,
+} from "../queue";
 import { findFailure } from "../summary";
 import type { Server } from "./server";
 import type { SharedWaits } from "./waits";
@@ -24,8 +32,6 @@ import type { SharedWaits } from "./waits";
 const step = 500;
 /** Bytes of a delivery besides its texts and body: sorted sets, job, keys. */
 const overhead = 1024;
-/** A server that takes so many bytes is not full. */
-const probeBytes = 64 * 1024;
 /** How long one instance alone drops deliveries, in ms. */
 const dropTime = 10_000;
 

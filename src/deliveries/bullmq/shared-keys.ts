@@ -4,8 +4,17 @@ import type { ChainableCommander } from "ioredis";
 import { randomUUID } from "node:crypto";
 import { scheduler } from "node:timers/promises";
 import { MemoryRateCounter, type RateCounter, type RequestCount, windowMs } from "../../auth/limits";
-import { maxAnswerBytes, maxAnswersBytes, maxKeys } from "../duplicates";
-import type { Candidate, Duplicates, FirstAnswer, Found, Reservation, ReservationEnd } from "../queue";
+import { maxAnswerBytes } from "../duplicates";
+import {
+  type Candidate,
+  type Duplicates,
+  type FirstAnswer,
+  type Found,
+  maxAnswersBytes,
+  maxKeys,
+  type Reservation,
+  type ReservationEnd,
+} from "../queue";
 import type { Server } from "./server";
 
 /** How long a reservation of an instance without a sign of life is kept, in ms. */

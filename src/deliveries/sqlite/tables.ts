@@ -19,7 +19,10 @@ import {
   type Candidate,
   type Change,
   type FirstAnswer,
+  maxAnswersBytes,
+  maxKeys,
   type Position,
+  probeBytes,
   type Query,
   type Removal,
   type RemovalQuery,
@@ -34,17 +37,12 @@ const maxScanned = 2000;
 const maxDropped = 500;
 /** How many bytes of bodies are taken in one step, unless one is larger. */
 const maxTakenBytes = 4 * 1024 * 1024;
-/** How many duplicate keys are kept, and how many bytes of replies. */
-const maxKeys = 100_000;
-const maxAnswersBytes = 32 * 1024 * 1024;
 /** The bytes that a delivery takes besides its texts, indexes included: an upper estimate. */
 const frame = 1024;
 /** What waits for an attempt, as the index of what is due has it. */
 const isWaiting = "state IN ('queued', 'retrying')";
 /** SQLITE_FULL */
 const full = 13;
-/** A file that takes so many bytes is not full. */
-const probeBytes = 64 * 1024;
 
 /** In the file. */
 interface StoredRow {

@@ -5,11 +5,10 @@ import should from "should";
 import {
   DuplicateGuard,
   maxAnswerBytes,
-  maxKeys,
   MemoryDuplicates,
   type MemoryReservation,
 } from "../../../src/deliveries/duplicates";
-import type { Candidate, Earlier } from "../../../src/deliveries/queue";
+import { type Candidate, type Earlier, maxKeys } from "../../../src/deliveries/queue";
 import { DecodedBody } from "../../../src/request/decode";
 import { problems } from "../../../src/request/problem";
 
