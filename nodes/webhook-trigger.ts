@@ -28,7 +28,7 @@ import { createEndpoint, type Endpoint } from "../src/flow/endpoint";
 import { ConfiguredPaths, EndpointRegistry } from "../src/flow/endpoints";
 import { OwedReplies } from "../src/flow/flow-reply";
 import { GuaranteedFlow } from "../src/flow/guaranteed";
-import { watchFlows } from "../src/flow/node-red-internals";
+import { checkInternals, watchFlows } from "../src/flow/node-red-internals";
 import type { Replays } from "../src/flow/replays";
 import { DeliveryStores } from "../src/flow/stores";
 import { trustsEveryProxy } from "../src/http/host-internals";
@@ -130,6 +130,7 @@ function prepare(RED: NodeAPI) {
           isConfigured,
         });
   const owed = new OwedReplies();
+  const internals = checkInternals(RED);
   const completion = new Completion(RED, (id, error, by) => {
     stores.starts.failed(id, (redactor) => redactor.redact(describeError(by, error)).slice(0, maxErrorLength));
   });
@@ -166,6 +167,7 @@ function prepare(RED: NodeAPI) {
       registry.resume();
       front?.refresh();
       deployGate.open();
+      internals.checkStart();
     },
   });
   return {
@@ -174,6 +176,7 @@ function prepare(RED: NodeAPI) {
     front,
     stores,
     completion,
+    checkNode: internals.checkNode,
     owed,
     /** When what runs was put back, and the queue is closed; at once, unless Node-RED ends. */
     ended: async () => ending,
@@ -225,7 +228,7 @@ function findGuarded(
 }
 
 function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
-  const { config, authenticator, observers, registry, stores, completion } = whole;
+  const { config, authenticator, observers, registry, stores, completion, checkNode } = whole;
   // Deliveries stored before are started, also where guaranteed delivery is off by now.
   const flow =
     config.guaranteed || stores.hasQueue ? new GuaranteedFlow(RED, node, { ...whole, queue: stores.queue }) : undefined;
@@ -238,6 +241,7 @@ function open(RED: NodeAPI, node: WebhookTriggerNode, whole: Whole): void {
   const guarded = findGuarded(config, authenticator, getSettings(RED).httpNodeAuth);
   if (guarded !== undefined) node.warn(RED._(guarded));
   observers.run(endpoint);
+  checkNode(node);
   completion.watchErrors(node);
   const leave = flow && stores.process(node.id, flow, config.guaranteed);
   const unregister = registry.register({

@@ -7,6 +7,7 @@ import type { Pause } from "../deliveries/delivery";
 import type { StoreTrouble } from "../deliveries/queue";
 import { formatFix, formatReason, formatSentence, type Translate } from "../deliveries/summary";
 import type { Endpoint } from "../flow/endpoint";
+import { findTemplateId } from "../flow/node-red-internals";
 import type { AcceptedEvent, Outcomes, RefusedEvent } from "../flow/outcomes";
 import type { NodeHealths } from "./node-health";
 
@@ -37,8 +38,7 @@ export interface Alert {
 
 type Description = Pick<Alert, "delivery" | "reason" | "fix">;
 
-/** A node; inside a subflow, `_alias` is its id in the subflow's template. */
-type RunningNode = Node & { readonly _alias?: string; readonly z?: string };
+type RunningNode = Node & { readonly z?: string };
 
 interface Watch {
   readonly node: RunningNode;
@@ -224,8 +224,9 @@ function listChosen(saved: unknown): readonly unknown[] | undefined {
 /** Ids of a subflow's template stand for the nodes of its instances; in an instance, for those of the same one. */
 function isChosen(trigger: RunningNode, chosen: readonly unknown[], watch: RunningNode): boolean {
   if (chosen.includes(trigger.id)) return true;
-  const isSameInstance = watch._alias === undefined || watch.z === trigger.z;
-  return trigger._alias !== undefined && isSameInstance && chosen.includes(trigger._alias);
+  const templateId = findTemplateId(trigger);
+  const isSameInstance = findTemplateId(watch) === undefined || watch.z === trigger.z;
+  return templateId !== undefined && isSameInstance && chosen.includes(templateId);
 }
 
 /** As the deliveries tab describes it. */

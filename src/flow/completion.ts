@@ -4,31 +4,24 @@ import type { Node, NodeAPI, NodeMessage } from "node-red";
 import { isObject } from "../config/fields";
 import type { AttemptResult } from "../deliveries/queue";
 import { timedOut } from "../deliveries/summary";
-import { isAstray, isRunning, saysDone, watchFlows } from "./node-red-internals";
+import {
+  type CompleteEvent,
+  findHooks,
+  hookNames,
+  isAstray,
+  isRunning,
+  type RouteEvent,
+  saysDone,
+  type SendEvent,
+  watchFlows,
+  wrapErrors,
+} from "./node-red-internals";
 
-/** The hook events of Node-RED, as far as needed: https://nodered.org/docs/api/hooks/messages/. */
-interface SendEvent {
-  msg: NodeMessage;
-  destination: { node?: Node | undefined };
-}
-interface CompleteEvent {
-  msg: NodeMessage;
-  node: { node: Node };
-}
-
-interface RouteEvent {
-  msg: NodeMessage;
-  source: { node: Node };
-  destination: { id: string };
-}
-
-type ReportError = (this: Node, error: unknown, message: unknown) => unknown;
 /** Receives an error that a node has reported about any message. */
 type ErrorListener = (id: string, error: unknown, node: Node) => void;
 
 /** How many characters of an error are kept. */
 export const maxErrorLength = 200;
-const label = "webhook-trigger-completion";
 
 /** A message, and all messages with the same id that follow from it. */
 interface FollowedAttempt {
@@ -56,7 +49,7 @@ interface FollowOptions {
  * Messages that a plugin's hook holds back are not followed, nor what a node sends after it has completed.
  */
 export class Completion {
-  /** Node-RED's test helper has no hooks. */
+  /** Without them, what was delivered has succeeded. */
   readonly #hooks: NodeAPI["hooks"] | undefined;
   readonly #listener: ErrorListener;
   readonly #attempts = new Map<string, FollowedAttempt>();
@@ -69,7 +62,7 @@ export class Completion {
 
   /** @param listener receives the errors that nodes report about any message */
   constructor(RED: NodeAPI, listener: ErrorListener) {
-    this.#hooks = RED.hooks;
+    this.#hooks = findHooks(RED);
     this.#listener = listener;
     watchFlows(RED, {
       stopping: () => this.#stop(),
@@ -101,23 +94,11 @@ export class Completion {
     });
   }
 
-  /**
-   * Wraps `node.error` of all nodes, since there is no hook: core's `http request` reports errors with it, and so does
-   * Node-RED when a handler throws.
-   *
-   * @param node any node
-   */
+  /** @param node any node: the errors of all are heard */
   watchErrors(node: Node): void {
     if (this.#hasErrors) return;
     this.#hasErrors = true;
-    let common = Object.getPrototypeOf(node) as { error: ReportError };
-    while (!Object.hasOwn(common, "error")) common = Object.getPrototypeOf(common) as typeof common;
-    const report = common.error;
-    const hear = (reporter: Node, error: unknown, message: unknown) => this.#hear(reporter, error, message);
-    common.error = function error(this: Node, reported, message) {
-      hear(this, reported, message);
-      return report.call(this, reported, message);
-    };
+    wrapErrors(node, (reporter, error, message) => this.#hear(reporter, error, message));
   }
 
   /** Only where deliveries are followed: hooks cost every message of every flow. */
@@ -127,13 +108,13 @@ export class Completion {
     const open = ({ msg, destination: { node } }: SendEvent) => {
       if (node) this.#open(msg, node);
     };
-    hooks.add(`preDeliver.${label}`, open);
+    hooks.add(hookNames.preDeliver, open);
     // Some nodes receive a message that was not sent, as `catch` and `link in` do.
-    hooks.add(`onReceive.${label}`, open);
-    hooks.add(`postReceive.${label}`, ({ msg, destination: { node } }: SendEvent) => {
+    hooks.add(hookNames.onReceive, open);
+    hooks.add(hookNames.postReceive, ({ msg, destination: { node } }: SendEvent) => {
       if (node && !saysDone(node)) this.#close(this.#received.get(msg), msg, node);
     });
-    hooks.add(`onComplete.${label}`, ({ msg, node: { node } }: CompleteEvent) => {
+    hooks.add(hookNames.onComplete, ({ msg, node: { node } }: CompleteEvent) => {
       this.#close(this.#received.get(msg), msg, node);
     });
   }
@@ -179,7 +160,7 @@ export class Completion {
   #stop(): void {
     if (this.#hasHooks && !this.#areFlowsStopped) {
       // What a running node sends to one that has stopped is lost, too.
-      this.#hooks?.add(`preRoute.${label}`, ({ msg, source, destination }: RouteEvent) => {
+      this.#hooks?.add(hookNames.preRoute, ({ msg, source, destination }: RouteEvent) => {
         const attempt = this.#attempts.get(msg._msgid ?? "");
         if (attempt && isAstray(source.node, destination.id)) attempt.isInterrupted = true;
       });
@@ -189,7 +170,7 @@ export class Completion {
 
   #start(): void {
     this.endStopped();
-    if (this.#hasHooks && this.#areFlowsStopped) this.#hooks?.remove(`preRoute.${label}`);
+    if (this.#hasHooks && this.#areFlowsStopped) this.#hooks?.remove(hookNames.preRoute);
     this.#areFlowsStopped = false;
   }
 

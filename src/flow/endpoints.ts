@@ -5,6 +5,7 @@ import { defaults, environmentName, isPattern, normalisePath, rules, text } from
 import { getPatternKey, PathPatterns } from "../request/path-patterns";
 import { getPathKey } from "../request/target";
 import { acceptsMethod, type Endpoint } from "./endpoint";
+import { watchSavedFlows } from "./node-red-internals";
 
 /** An endpoint that has its path, or waits for it. */
 interface Registration {
@@ -138,8 +139,7 @@ export class ConfiguredPaths {
   constructor(RED: NodeAPI, isAdminPath: (path: string) => boolean) {
     this.#RED = RED;
     this.#isAdminPath = isAdminPath;
-    // Sent to editors at starts, stops and deploys; while stopped, the only sign of a deploy.
-    RED.events.on("runtime-event", () => (this.#nodes = undefined));
+    watchSavedFlows(RED, () => (this.#nodes = undefined));
   }
 
   /** Whether the saved flows have no node of ours. */
