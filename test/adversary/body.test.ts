@@ -86,9 +86,11 @@ besiege("requests with a body that is not what it seems", (siege) => {
     ["__proto__, plain, encoded and with brackets", "__proto__=1&%5F_proto__=2&__proto__[polluted]=3&a=4", { "__proto__[polluted]": "3", a: "4" }],
     ["names that every object has", "toString=1&hasOwnProperty=2&toString=3", { toString: ["1", "3"], hasOwnProperty: "2" }],
     ["__proto__ in the JSON of its field payload", `payload=${encodeURIComponent('{"__proto__":{"polluted":1},"a":1}')}`, { a: 1 }],
-    ["100,000 times one name", "a=1&".repeat(100_000), { a: Array.from({ length: 100_000 }, () => "1") }],
+    ["1,000 times one name", "a=1&".repeat(999) + "a=1", { a: Array.from({ length: 1000 }, () => "1") }],
     ["brackets of 1,000 levels", `a${"[a]".repeat(1000)}=1`, { [`a${"[a]".repeat(1000)}`]: "1" }],
   ] as [string, string, unknown][]).map(([name, sent, payload]) => accepted(`a form with ${name}`, form(sent), payload)); // prettier-ignore
+
+  const tooManyFields = refused("a form with 100,000 times one name", form("a=1&".repeat(100_000)), 413);
 
   const plain = Buffer.from("plain");
   const contentTypes: Attack[] = [
@@ -101,5 +103,5 @@ besiege("requests with a body that is not what it seems", (siege) => {
     ...["", "; boundary="].map((end) => ({ type: `multipart/form-data${end}`, status: 400 })),
   ].map(({ type, status }) => refused(`Content-Type: ${type.slice(0, 60)}`, post(plain, `Content-Type: ${type}`), status, noCodings)); // prettier-ignore
 
-  withstand(siege, [...compressed, ...ofJson, ...ofForms, ...contentTypes, ...unknownTypes]);
+  withstand(siege, [...compressed, ...ofJson, ...ofForms, tooManyFields, ...contentTypes, ...unknownTypes]);
 });

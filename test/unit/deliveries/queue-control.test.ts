@@ -7,7 +7,7 @@ import should from "should";
 import { serveDeliveries } from "../../../src/admin/deliveries-api";
 import { StoreError } from "../../../src/deliveries/queue";
 import type { DeliveryStores } from "../../../src/flow/stores";
-import { send } from "../../harness/http";
+import { command } from "../../harness/http";
 
 describe("pausing a node over the admin API", () => {
   const failing = async (error: Error) => {
@@ -25,7 +25,7 @@ describe("pausing a node over the admin API", () => {
     const server = createServer(httpAdmin).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
-    const reply = await send(`http://127.0.0.1:${port}/webhook-trigger/n/pause`);
+    const reply = await command(`http://127.0.0.1:${port}/webhook-trigger/n/pause`);
     server.close();
     return { status: reply.status, code: (reply.json as { code: string }).code, logged };
   };
