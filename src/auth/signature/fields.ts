@@ -49,6 +49,7 @@ function isBlank(code: number): boolean {
 export class Fields {
   readonly #head: RequestHead;
   readonly #body: DecodedBody | undefined;
+  #query: URLSearchParams | undefined;
   /** An array, since the JSON may be `undefined`. */
   #json: [Json | undefined] | undefined;
 
@@ -70,7 +71,9 @@ export class Fields {
       case "header":
         return fieldValues(this.#head.rawHeaders, name.toLowerCase());
       case "query":
-        return new URLSearchParams(this.#head.search).getAll(name);
+        // Parsed once: it may take milliseconds where each escape of a long query is broken.
+        this.#query ??= new URLSearchParams(this.#head.search);
+        return this.#query.getAll(name);
       case "form":
         return this.form && Object.hasOwn(this.form, name) ? [this.form[name] ?? []].flat() : [];
       case "json":
