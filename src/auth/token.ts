@@ -2,6 +2,7 @@
 
 import type { TokenAccess } from "../config/parse";
 import { Problem, problems } from "../request/problem";
+import { findParameters } from "../request/target";
 import type {
   Authenticated,
   Authenticator,
@@ -90,7 +91,7 @@ export class TokenAuthenticator implements Authenticator {
 
   /** The token in each field or parameter of the configured name; nothing for one without a token. */
   #presented(rawHeaders: readonly string[], search: string): (string | undefined)[] {
-    if (this.#access.method === "query") return new URLSearchParams(search).getAll(this.#access.name);
+    if (this.#access.method === "query") return findParameters(search, this.#access.name);
     return fieldValues(rawHeaders, this.#field).map((value) => extractToken(value, this.#field === "authorization"));
   }
 }

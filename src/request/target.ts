@@ -45,3 +45,25 @@ export function toObject(parameters: Iterable<[name: string, value: string]>): P
   values.delete("__proto__");
   return Object.fromEntries(values);
 }
+
+/**
+ * All values of a parameter, as `URLSearchParams` reads them. No other one is decoded: for a long query of broken
+ * escapes, that takes Node.js 15 ms, and strangers send it.
+ *
+ * @param search a query without its question mark
+ */
+export function findParameters(search: string, name: string): string[] {
+  if (search === "") return [];
+  const length = Buffer.byteLength(name);
+  const pieces = search.replace(/^\?/, "").split("&");
+  const own = pieces.filter((piece) => mayHaveName(piece, name, length));
+  return own.flatMap((piece) => new URLSearchParams(`&${piece}`).getAll(name));
+}
+
+/** @param length of the name in bytes: each of them is written as itself or as an escape */
+function mayHaveName(piece: string, name: string, length: number): boolean {
+  const equals = piece.indexOf("=");
+  const written = equals === -1 ? piece : piece.slice(0, equals);
+  if (written === name) return true;
+  return written.length <= 3 * length && Buffer.byteLength(written.replace(/%[0-9a-f]{2}/gi, "%")) === length;
+}

@@ -2,7 +2,7 @@
 
 import { type DecodedBody, type Json, readJson } from "../../request/decode";
 import { Problem } from "../../request/problem";
-import type { Parameters } from "../../request/target";
+import { findParameters, type Parameters } from "../../request/target";
 import type { Sender, Source } from "../senders/sender";
 
 /** The head of a request. */
@@ -49,7 +49,6 @@ function isBlank(code: number): boolean {
 export class Fields {
   readonly #head: RequestHead;
   readonly #body: DecodedBody | undefined;
-  #query: URLSearchParams | undefined;
   /** An array, since the JSON may be `undefined`. */
   #json: [Json | undefined] | undefined;
 
@@ -71,9 +70,7 @@ export class Fields {
       case "header":
         return fieldValues(this.#head.rawHeaders, name.toLowerCase());
       case "query":
-        // Parsed once: it may take milliseconds where each escape of a long query is broken.
-        this.#query ??= new URLSearchParams(this.#head.search);
-        return this.#query.getAll(name);
+        return findParameters(this.#head.search, name);
       case "form":
         return this.form && Object.hasOwn(this.form, name) ? [this.form[name] ?? []].flat() : [];
       case "json":
