@@ -108,9 +108,9 @@ async function findSample(
 
 /** The names of the header fields that the filter looks at. */
 function listFilterFields({ sender, conditions }: WebhookConfig): string[] {
-  const { event }: Pick<Sender, "event"> = isSenderId(sender) ? senders[sender] : {};
-  const places = [event, ...conditions.map(({ place }) => place)];
-  return places.flatMap((place) => (place?.startsWith("header:") ? place.slice("header:".length).toLowerCase() : []));
+  const { events = [] }: Pick<Sender, "events"> = isSenderId(sender) ? senders[sender] : {};
+  const places = [...events, ...conditions.map(({ place }) => place)];
+  return places.flatMap((place) => (place.startsWith("header:") ? place.slice("header:".length).toLowerCase() : []));
 }
 
 /** @param asked the request of the editor: HTTP nodes are most likely reached in the same way */

@@ -211,7 +211,7 @@ function describeWebhook(
     text !== undefined && (sources.every(isInBody) || !authenticator.redactor.contains(text));
   return {
     sender: sender.id,
-    ...(isSafe(event, row.event ? [row.event] : []) && { event }),
+    ...(isSafe(event, row.events ?? []) && { event }),
     ...(isSafe(id, row.id?.from ?? []) && { id }),
     ...proof,
   };

@@ -47,7 +47,13 @@ export function hostileForms(length: number): readonly string[] {
 }
 
 /** The header fields that a node reads for a sender, with the beginning of the value that it expects there. */
-export function fieldsReadFor({ scheme, id, event, handshakes = [], recognise = [] }: Sender): Map<string, string> {
+export function fieldsReadFor({
+  scheme,
+  id,
+  events = [],
+  handshakes = [],
+  recognise = [],
+}: Sender): Map<string, string> {
   const { sig, content, ts, requires = {} } = scheme;
   const fields = new Map<string, string>();
   const add = (name: string, beginning = "") => {
@@ -60,7 +66,7 @@ export function fieldsReadFor({ scheme, id, event, handshakes = [], recognise = 
   const { pick } = sig;
   const time = ts?.source.startsWith("sig:") ? `${ts.source.slice(4)}=1${sig.split}` : "";
   for (const name of sig.headers) add(name, pick ? time + ("kv" in pick ? `${pick.kv}=` : pick.prefix) : "");
-  for (const source of [...content, ...(id?.from ?? []), ...(ts ? [ts.source] : []), ...(event ? [event] : [])]) {
+  for (const source of [...content, ...(id?.from ?? []), ...(ts ? [ts.source] : []), ...events]) {
     addSource(source);
   }
   for (const { when, restrict = [] } of handshakes) for (const [source] of [...when, ...restrict]) addSource(source);

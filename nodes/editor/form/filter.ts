@@ -93,8 +93,7 @@ function isWithoutEvents(): boolean {
 }
 
 function hasEvent(sender: string): boolean {
-  const known: { readonly event?: string } | undefined = findSender(sender);
-  return known?.event !== undefined;
+  return findSender(sender)?.events !== undefined;
 }
 
 const learnt = "learnt-events";

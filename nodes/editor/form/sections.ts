@@ -111,7 +111,7 @@ function showMessage(node: WebhookNode): void {
 /** Says where the sender has the event; empty where it has none. */
 function describeTopic(node: WebhookNode): string {
   const sender: Sender | undefined = findSender(inputValue("sender"));
-  const [, from, place = ""] = /^(header|json):(.+)$/.exec(sender?.event ?? "") ?? [];
+  const [, from, place = ""] = /^(header|json):(.+)$/.exec(sender?.events?.[0] ?? "") ?? [];
   if (from === undefined) return "";
   return node._(from === "header" ? "message.topicInHeader" : "message.topicInJson", { place });
 }

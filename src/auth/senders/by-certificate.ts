@@ -31,7 +31,7 @@ export const byCertificate = {
     },
     settings: ["webhookId"],
     recognise: [{ "PAYPAL-TRANSMISSION-ID": "", "PAYPAL-TRANSMISSION-SIG": "" }],
-    event: "json:event_type",
+    events: ["json:event_type"],
     // The signature covers a checksum of the body, which another body may have.
     id: { from: ["json:id"], signed: false },
   },

@@ -35,7 +35,7 @@ export const byJwt = {
     name: "monday.com",
     docs: "https://developer.monday.com/apps/docs/authorization-header",
     scheme: tokenIn("Authorization"),
-    event: "json:event.type",
+    events: ["json:event.type"],
     handshakes: [
       {
         method: "POST",

@@ -30,7 +30,7 @@ export const carriers = {
       ts: { source: "header:X-Twilio-Email-Event-Webhook-Timestamp", unit: "s", tolerance: null },
     },
     recognise: [{ "X-Twilio-Email-Event-Webhook-Signature": "" }],
-    event: "json:0.event",
+    events: ["json:0.event"],
     id: { from: ["json:0.sg_event_id"], signed: true },
   },
   mailgun: {
@@ -43,7 +43,7 @@ export const carriers = {
       content: ["json:signature.timestamp", "json:signature.token"],
       ts: { source: "json:signature.timestamp", unit: "s", tolerance: null },
     },
-    event: "json:event-data.event",
+    events: ["json:event-data.event"],
     id: { from: ["json:signature.token"], signed: true },
   },
   telnyx: {
@@ -58,7 +58,7 @@ export const carriers = {
       ts: { source: "header:telnyx-timestamp", unit: "s", tolerance: 300 },
     },
     recognise: [{ "telnyx-signature-ed25519": "" }],
-    event: "json:data.event_type",
+    events: ["json:data.event_type"],
     id: { from: ["json:data.id"], signed: true },
   },
 } as const satisfies Record<string, Sender>;

@@ -14,7 +14,7 @@ export const chats = {
       ts: { source: "header:X-Slack-Request-Timestamp", unit: "s", tolerance: 300 },
     },
     recognise: [{ "X-Slack-Signature": "v0=" }],
-    event: "json:event.type",
+    events: ["json:event.type"],
     id: { from: ["json:event_id"], signed: true },
     handshakes: [
       {
@@ -38,7 +38,7 @@ export const chats = {
       ts: { source: "header:x-zm-request-timestamp", unit: "s", tolerance: 300 },
     },
     recognise: [{ "x-zm-signature": "v0=" }],
-    event: "json:event",
+    events: ["json:event"],
     handshakes: [
       {
         method: "POST",
@@ -68,7 +68,7 @@ export const chats = {
       ts: { source: "header:X-Signature-Timestamp", unit: "s", tolerance: 300 },
     },
     recognise: [{ "X-Signature-Ed25519": "" }],
-    event: "json:event.type",
+    events: ["json:event.type"],
     id: { from: ["json:id"], signed: true },
     handshakes: [
       // To an interaction, type 1 is a ping; to a webhook event, which has an event in it, it is the ordinary one.
@@ -104,7 +104,7 @@ export const chats = {
     where: "Basic settings: Channel secret",
     scheme: signedBody("x-line-signature", "base64"),
     recognise: [{ "x-line-signature": "" }],
-    event: "json:events.0.type",
+    events: ["json:events.0.type"],
     id: { from: ["json:events.0.webhookEventId"], signed: true },
     handshakes: [
       { method: "POST", signed: true, when: [["json:events", { is: "emptyList" }]], reply: { status: 200 } },
@@ -120,7 +120,7 @@ export const chats = {
       content: ["body"],
     },
     recognise: [{ Authorization: "HMAC " }],
-    event: "json:type",
+    events: ["json:type"],
     id: { from: ["json:id"], signed: true },
   },
 } as const satisfies Record<string, Sender>;

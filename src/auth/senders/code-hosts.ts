@@ -13,7 +13,7 @@ export const codeHosts = {
       { "X-GitHub-Event": "", "User-Agent": "GitHub-Hookshot/" },
       { "X-GitHub-Event": "", "X-GitHub-Delivery": "" },
     ],
-    event: "header:X-GitHub-Event",
+    events: ["header:X-GitHub-Event"],
     id: { from: ["header:X-GitHub-Delivery"], signed: false },
   },
   gitlab: {
@@ -22,7 +22,7 @@ export const codeHosts = {
     secretIsChosen: true,
     scheme: tokenIn("X-Gitlab-Token"),
     recognise: [{ "X-Gitlab-Event": "" }],
-    event: "header:X-Gitlab-Event",
+    events: ["header:X-Gitlab-Event"],
     id: { from: ["header:Idempotency-Key"], signed: false },
   },
   "gitlab-signed": {
@@ -32,7 +32,7 @@ export const codeHosts = {
     secretBegins: "whsec_",
     scheme: standardWebhooks("webhook"),
     recognise: [{ "X-Gitlab-Event": "", "webhook-signature": "v1," }],
-    event: "header:X-Gitlab-Event",
+    events: ["header:X-Gitlab-Event"],
     id: { from: ["header:webhook-id"], signed: true },
   },
   forgejo: {
@@ -42,7 +42,7 @@ export const codeHosts = {
     secretIsChosen: true,
     scheme: signedBody("X-Forgejo-Signature", "hex"),
     recognise: [{ "X-Forgejo-Event": "" }],
-    event: "header:X-Forgejo-Event",
+    events: ["header:X-Forgejo-Event"],
     id: { from: ["header:X-Forgejo-Delivery"], signed: false },
   },
   gitea: {
@@ -52,7 +52,7 @@ export const codeHosts = {
     secretIsChosen: true,
     scheme: signedBody("X-Gitea-Signature", "hex"),
     recognise: [{ "X-Gitea-Event": "" }],
-    event: "header:X-Gitea-Event",
+    events: ["header:X-Gitea-Event"],
     id: { from: ["header:X-Gitea-Delivery"], signed: false },
   },
   gogs: {
@@ -62,7 +62,7 @@ export const codeHosts = {
     secretIsChosen: true,
     scheme: signedBody("X-Gogs-Signature", "hex"),
     recognise: [{ "X-Gogs-Event": "" }],
-    event: "header:X-Gogs-Event",
+    events: ["header:X-Gogs-Event"],
     id: { from: ["header:X-Gogs-Delivery"], signed: false },
   },
   bitbucket: {
@@ -75,7 +75,7 @@ export const codeHosts = {
       { "X-Event-Key": "", "User-Agent": "Bitbucket-Webhooks/" },
       { "X-Event-Key": "", "X-Request-Id": "" },
     ],
-    event: "header:X-Event-Key",
+    events: ["header:X-Event-Key"],
     id: { from: ["header:X-Request-UUID", "header:X-Request-Id"], signed: false },
   },
 } as const satisfies Record<string, Sender>;

@@ -21,7 +21,7 @@ export const commerce = {
       ts: { source: "sig:t", unit: "s", tolerance: 300 },
     },
     recognise: [{ "Stripe-Signature": "t=" }],
-    event: "json:type",
+    events: ["json:type"],
     id: { from: ["json:id"], signed: true },
   },
   paddle: {
@@ -35,7 +35,7 @@ export const commerce = {
       ts: { source: "sig:ts", unit: "s", tolerance: 5 },
     },
     recognise: [{ "Paddle-Signature": "ts=" }],
-    event: "json:event_type",
+    events: ["json:event_type"],
     id: { from: ["json:event_id"], signed: true },
   },
   square: {
@@ -49,7 +49,7 @@ export const commerce = {
     },
     settings: ["publicUrl"],
     recognise: [{ "x-square-hmacsha256-signature": "" }],
-    event: "json:type",
+    events: ["json:type"],
     id: { from: ["json:event_id"], signed: true },
   },
   shopify: {
@@ -58,7 +58,7 @@ export const commerce = {
     where: "Settings → Notifications → Webhooks",
     scheme: signedBody("X-Shopify-Hmac-Sha256", "base64"),
     recognise: [{ "X-Shopify-Topic": "" }, { "X-Shopify-Hmac-Sha256": "" }],
-    event: "header:X-Shopify-Topic",
+    events: ["header:X-Shopify-Topic"],
     id: { from: ["header:X-Shopify-Webhook-Id"], signed: false },
   },
   "shopify-events": {
@@ -66,7 +66,7 @@ export const commerce = {
     docs: "https://shopify.dev/docs/apps/build/events/verify-deliveries",
     scheme: signedBody("Shopify-Hmac-Sha256", "base64"),
     recognise: [{ "Shopify-Hmac-Sha256": "" }],
-    event: "json:topic",
+    events: ["json:topic"],
     id: { from: ["header:Shopify-Webhook-Id"], signed: false },
   },
   woocommerce: {
@@ -75,7 +75,7 @@ export const commerce = {
     secretIsChosen: true,
     scheme: signedBody("X-WC-Webhook-Signature", "base64"),
     recognise: [{ "X-WC-Webhook-Topic": "" }, { "X-WC-Webhook-Signature": "" }],
-    event: "header:X-WC-Webhook-Topic",
+    events: ["header:X-WC-Webhook-Topic"],
     id: { from: ["header:X-WC-Webhook-Delivery-ID"], signed: false },
     handshakes: [
       {
@@ -92,7 +92,7 @@ export const commerce = {
     docs: "https://developer.xero.com/documentation/guides/webhooks/configuring-your-server/",
     scheme: signedBody("x-xero-signature", "base64"),
     recognise: [{ "x-xero-signature": "" }],
-    event: "json:events.0.eventType",
+    events: ["json:events.0.eventType"],
     handshakes: [
       {
         method: "POST",
@@ -116,7 +116,7 @@ export const commerce = {
       content: ["body"],
     },
     recognise: [{ "X-Mollie-Signature": "sha256=" }],
-    event: "json:type",
+    events: ["json:type"],
     id: { from: ["json:id"], signed: true },
   },
   adyen: {
@@ -144,7 +144,7 @@ export const commerce = {
         `json:${adyenItem}.success`,
       ],
     },
-    event: `json:${adyenItem}.eventCode`,
+    events: [`json:${adyenItem}.eventCode`],
   },
   "adyen-platforms": {
     name: "Adyen (platform and management webhooks)",
@@ -152,6 +152,6 @@ export const commerce = {
     where: "Developers → Webhooks → Security: HMAC key",
     scheme: { ...adyen, sig: { headers: ["HmacSignature"], enc: "base64" }, content: ["body"] },
     recognise: [{ HmacSignature: "" }],
-    event: "json:type",
+    events: ["json:type"],
   },
 } as const satisfies Record<string, Sender>;

@@ -8,14 +8,14 @@ export const devices = {
     docs: "https://dev.netatmo.com/apidocumentation/security",
     scheme: signedBody("X-Netatmo-secret", "hex"),
     recognise: [{ "X-Netatmo-secret": "" }],
-    event: "json:event_type",
+    events: ["json:event_type"],
   },
   nuki: {
     name: "Nuki Web API",
     docs: "https://developer.nuki.io/page/nuki-web-api-1-4/3",
     scheme: signedBody("X-Nuki-Signature-SHA256", "hex"),
     recognise: [{ "X-Nuki-Signature-SHA256": "" }],
-    event: "json:feature",
+    events: ["json:feature"],
   },
   enode: {
     name: "Enode",
@@ -28,7 +28,7 @@ export const devices = {
       content: ["body"],
     },
     recognise: [{ "X-Enode-Signature": "sha1=" }],
-    event: "json:0.event",
+    events: ["json:0.event"],
     id: { from: ["header:X-Enode-Delivery"], signed: false },
   },
   samsara: {
@@ -42,7 +42,7 @@ export const devices = {
       ts: { source: "header:X-Samsara-Timestamp", unit: "s", tolerance: null },
     },
     recognise: [{ "X-Samsara-Signature": "v1=" }],
-    event: "json:eventType",
+    events: ["json:eventType"],
     id: { from: ["json:eventId"], signed: true },
   },
   smartcar: {
@@ -51,7 +51,7 @@ export const devices = {
     where: "Dashboard: Application Management Token",
     scheme: signedBody("SC-Signature", "hex"),
     recognise: [{ "SC-Signature": "" }],
-    event: "json:eventType",
+    events: ["json:eventType"],
     id: { from: ["json:eventId"], signed: true },
     handshakes: [
       {
@@ -74,7 +74,7 @@ export const devices = {
     },
     settings: ["verifyToken"],
     recognise: [{ "x-oura-signature": "" }],
-    event: "json:event_type",
+    events: ["json:event_type"],
     handshakes: [
       {
         method: "GET",

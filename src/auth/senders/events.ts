@@ -72,8 +72,8 @@ export function findEventField(
   sender: SenderId,
   read: (field: string) => unknown,
 ): { readonly field: string; readonly event: string } | undefined {
-  const source = senders[sender].event;
-  if (!source?.startsWith("header:")) return undefined;
+  const source = senders[sender].events?.find((place) => place.startsWith("header:"));
+  if (source === undefined) return undefined;
   const field = source.slice("header:".length).toLowerCase();
   const event = findDocumentedEvents(sender).find((each) => each === read(field));
   return event === undefined ? undefined : { field, event };

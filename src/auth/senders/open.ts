@@ -19,7 +19,7 @@ export const open = {
     scheme: standardWebhooks("webhook"),
     publicKey: standardWebhooksByKey("webhook"),
     recognise: [{ "webhook-id": "", "webhook-timestamp": "", "webhook-signature": "" }],
-    event: "json:type",
+    events: ["json:type"],
     id: { from: ["header:webhook-id"], signed: true },
   },
   svix: {
@@ -29,7 +29,7 @@ export const open = {
     scheme: standardWebhooks("svix"),
     publicKey: standardWebhooksByKey("svix"),
     recognise: [{ "svix-id": "", "svix-timestamp": "", "svix-signature": "" }],
-    event: "json:type",
+    events: ["json:type"],
     id: { from: ["header:svix-id"], signed: true },
   },
   cloudevents: {
@@ -38,7 +38,7 @@ export const open = {
     secretIsChosen: true,
     scheme: tokenIn("Authorization", "Bearer "),
     recognise: [{ "ce-id": "", "ce-source": "", "ce-type": "" }],
-    event: "header:ce-type",
+    events: ["header:ce-type"],
     id: { from: ["header:ce-id"], signed: false },
     handshakes: [abuseProtection],
   },

@@ -17,7 +17,7 @@ export const operations = {
     docs: "https://docs.sentry.io/organization/integrations/integration-platform/webhooks/",
     scheme: signedBody("Sentry-Hook-Signature", "hex"),
     recognise: [{ "Sentry-Hook-Resource": "" }],
-    event: "header:Sentry-Hook-Resource",
+    events: ["header:Sentry-Hook-Resource"],
     id: { from: ["header:Request-ID"], signed: false },
   },
   pagerduty: {
@@ -29,7 +29,7 @@ export const operations = {
       content: ["body"],
     },
     recognise: [{ "X-PagerDuty-Signature": "v1=" }, { "X-Webhook-Subscription": "" }],
-    event: "json:event.event_type",
+    events: ["json:event.event_type"],
     id: { from: ["json:event.id"], signed: true },
   },
   grafana: {
@@ -39,7 +39,7 @@ export const operations = {
     scheme: signedBody("X-Grafana-Alerting-Signature", "hex"),
     settings: ["signatureHeader"],
     recognise: [{ "X-Grafana-Alerting-Signature": "" }],
-    event: "json:status",
+    events: ["json:status"],
   },
   "grafana-timestamp": {
     name: "Grafana Alerting with timestamp header",
@@ -52,7 +52,7 @@ export const operations = {
       ts: { source: "header:X-Grafana-Alerting-Timestamp", unit: "s", tolerance: 300 },
     },
     settings: ["timestampHeader", "signatureHeader"],
-    event: "json:status",
+    events: ["json:status"],
   },
   "azure-eventgrid": {
     name: "Azure Event Grid",
@@ -60,7 +60,7 @@ export const operations = {
     secretIsChosen: true,
     scheme: tokenIn("Authorization", "Bearer "),
     recognise: [{ "aeg-event-type": "" }],
-    event: "json:0.eventType",
+    events: ["json:0.eventType"],
     id: { from: ["json:0.id"], signed: false },
     handshakes: [
       {
@@ -83,7 +83,7 @@ export const operations = {
       ...tokenOnly,
       sig: { headers: [], source: "json:value.*.clientState" },
     },
-    event: "json:value.0.changeType",
+    events: ["json:value.0.changeType"],
     id: { from: ["json:value.0.id"], signed: false },
     subscriptions: { ids: "json:value.*.subscriptionId", expiries: "json:value.*.subscriptionExpirationDateTime" },
     handshakes: [
@@ -106,7 +106,7 @@ export const operations = {
       content: ["body"],
     },
     recognise: [{ "x-vercel-signature": "" }],
-    event: "json:type",
+    events: ["json:type"],
     id: { from: ["json:id"], signed: true },
   },
   tailscale: {
@@ -120,7 +120,7 @@ export const operations = {
       ts: { source: "sig:t", unit: "s", tolerance: 300 },
     },
     recognise: [{ "Tailscale-Webhook-Signature": "t=" }],
-    event: "json:0.type",
+    events: ["json:0.type"],
   },
   workos: {
     name: "WorkOS",
@@ -132,7 +132,7 @@ export const operations = {
       ts: { source: "sig:t", unit: "ms", tolerance: 180 },
     },
     recognise: [{ "WorkOS-Signature": "t=" }],
-    event: "json:event",
+    events: ["json:event"],
     id: { from: ["json:id"], signed: true },
   },
   okta: {
@@ -141,7 +141,7 @@ export const operations = {
     secretIsChosen: true,
     scheme: tokenIn("Authorization", "Bearer "),
     recognise: [{ "X-Okta-Verification-Challenge": "" }],
-    event: "json:data.events.0.eventType",
+    events: ["json:data.events.0.eventType"],
     id: { from: ["json:eventId"], signed: false },
     handshakes: [
       {

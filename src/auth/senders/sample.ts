@@ -19,7 +19,7 @@ const sampleValue = "test";
  * @param events those that the node takes; empty for all
  */
 export function makeTestRequest(
-  { event, id }: Pick<Sender, "event" | "id">,
+  { events: [event] = [], id }: Pick<Sender, "events" | "id">,
   [wanted = sampleValue]: readonly string[] = [],
 ): TestRequest {
   if (event === undefined) return { body: testBody, headers: { "Content-Type": "text/plain" } };

@@ -160,8 +160,8 @@ export interface Sender {
   readonly recognise?: readonly Readonly<Record<string, string>>[];
   /** The member of the JSON body with the payload, as text. */
   readonly payload?: string;
-  /** The event type. */
-  readonly event?: Source;
+  /** Where the event type is: the first place with a value. */
+  readonly events?: readonly Source[];
   /** The sender's id of the delivery: the first place with a value. `signed`: whether the signature covers it. */
   readonly id?: { readonly from: readonly Source[]; readonly signed: boolean };
   /** Which subscriptions a request belongs to, and when each expires: a time of RFC 3339. */

@@ -25,7 +25,7 @@ export const social = {
       { "X-Hub-Signature-256": "sha256=", "User-Agent": "facebookexternalua" },
       { "X-Hub-Signature-256": "sha256=", "User-Agent": "Webhooks/" },
     ],
-    event: "json:object",
+    events: ["json:object"],
     handshakes: [{ ...subscription, reply: { status: 200, headers: plainText, body: "query:hub.challenge" } }],
   },
   x: {
@@ -55,7 +55,7 @@ export const social = {
       ts: { source: "header:Twitch-Eventsub-Message-Timestamp", unit: "iso8601", tolerance: 600 },
     },
     recognise: [{ "Twitch-Eventsub-Message-Type": "" }],
-    event: "header:Twitch-Eventsub-Subscription-Type",
+    events: ["header:Twitch-Eventsub-Subscription-Type"],
     id: { from: ["header:Twitch-Eventsub-Message-Id"], signed: true },
     handshakes: [
       {
@@ -73,7 +73,7 @@ export const social = {
     // Its requests are not signed: the URL has the secret.
     scheme: { ...tokenOnly, sig: { headers: [], source: "query:state" } },
     settings: ["verifyToken"],
-    event: "json:aspect_type",
+    events: ["json:aspect_type"],
     handshakes: [{ ...subscription, reply: { status: 200, body: { "hub.challenge": "query:hub.challenge" } } }],
   },
 } as const satisfies Record<string, Sender>;

@@ -11,7 +11,7 @@ export const work = {
     secretIsChosen: true,
     scheme: signedBody("X-Hub-Signature", "hex", "sha256="),
     recognise: [{ "X-Atlassian-Webhook-Identifier": "" }],
-    event: "json:webhookEvent",
+    events: ["json:webhookEvent"],
     id: { from: ["header:X-Atlassian-Webhook-Identifier"], signed: false },
   },
   linear: {
@@ -25,7 +25,7 @@ export const work = {
       ts: { source: "json:webhookTimestamp", unit: "ms", tolerance: 60 },
     },
     recognise: [{ "Linear-Signature": "", "Linear-Delivery": "" }],
-    event: "header:Linear-Event",
+    events: ["header:Linear-Event"],
     id: { from: ["header:Linear-Delivery"], signed: false },
   },
   notion: {
@@ -35,7 +35,7 @@ export const work = {
     scheme: signedBody("X-Notion-Signature", "hex", "sha256="),
     settings: ["arm"],
     recognise: [{ "X-Notion-Signature": "sha256=" }],
-    event: "json:type",
+    events: ["json:type"],
     id: { from: ["json:id"], signed: true },
     handshakes: [
       {
@@ -56,7 +56,7 @@ export const work = {
     scheme: signedBody("X-Hook-Signature", "hex"),
     settings: ["arm"],
     recognise: [{ "X-Hook-Signature": "" }, { "X-Hook-Secret": "" }],
-    event: "json:events.0.action",
+    events: ["json:events.0.action"],
     handshakes: [
       {
         method: "POST",
@@ -78,7 +78,7 @@ export const work = {
     secretIsChosen: true,
     scheme: signedBody("Typeform-Signature", "base64", "sha256="),
     recognise: [{ "Typeform-Signature": "sha256=" }],
-    event: "json:event_type",
+    events: ["json:event_type"],
     id: { from: ["json:event_id"], signed: true },
   },
   calendly: {
@@ -92,14 +92,14 @@ export const work = {
       ts: { source: "sig:t", unit: "s", tolerance: 180 },
     },
     recognise: [{ "Calendly-Webhook-Signature": "t=" }],
-    event: "json:event",
+    events: ["json:event"],
   },
   docusign: {
     name: "DocuSign Connect",
     docs: "https://developers.docusign.com/platform/webhooks/connect/validate/",
     scheme: signedBody(docusignFields, "base64"),
     recognise: [{ "X-DocuSign-Signature-1": "" }],
-    event: "json:event",
+    events: ["json:event"],
   },
   dropbox: {
     name: "Dropbox",
@@ -128,7 +128,7 @@ export const work = {
       ts: { source: "header:X-Zendesk-Webhook-Signature-Timestamp", unit: "iso8601", tolerance: 300 },
     },
     recognise: [{ "X-Zendesk-Webhook-Signature": "" }, { "X-Zendesk-Webhook-Id": "" }],
-    event: "json:type",
+    events: ["json:type"],
     id: { from: ["header:X-Zendesk-Webhook-Invocation-Id"], signed: false },
   },
   intercom: {
@@ -145,7 +145,7 @@ export const work = {
       { "X-Hub-Signature": "sha1=", "Intercom-Webhook-Version": "" },
       { "X-Hub-Signature": "sha1=", "User-Agent": "intercom" },
     ],
-    event: "json:topic",
+    events: ["json:topic"],
     id: { from: ["json:id"], signed: true },
     handshakes: [{ method: "HEAD", signed: false, when: [], reply: { status: 200 } }],
   },
@@ -160,7 +160,7 @@ export const work = {
     },
     settings: ["publicUrl"],
     recognise: [{ "X-HubSpot-Signature-v3": "" }, { "X-HubSpot-Signature": "" }],
-    event: "json:0.subscriptionType",
+    events: ["json:0.subscriptionType"],
   },
   calcom: {
     name: "Cal.com",
@@ -168,7 +168,7 @@ export const work = {
     secretIsChosen: true,
     scheme: signedBody("X-Cal-Signature-256", "hex"),
     recognise: [{ "X-Cal-Signature-256": "" }],
-    event: "json:triggerEvent",
+    events: ["json:triggerEvent"],
   },
   todoist: {
     name: "Todoist",
@@ -176,14 +176,14 @@ export const work = {
     where: "App Management Console: Client secret",
     scheme: signedBody("X-Todoist-Hmac-SHA256", "base64"),
     recognise: [{ "X-Todoist-Hmac-SHA256": "" }],
-    event: "json:event_name",
+    events: ["json:event_name"],
     id: { from: ["header:X-Todoist-Delivery-ID"], signed: false },
   },
   clickup: {
     name: "ClickUp",
     docs: "https://developer.clickup.com/docs/webhooksignature",
     scheme: signedBody("X-Signature", "hex"),
-    event: "json:event",
+    events: ["json:event"],
   },
   trello: {
     name: "Trello",
@@ -196,7 +196,7 @@ export const work = {
     },
     settings: ["publicUrl"],
     recognise: [{ "X-Trello-Webhook": "" }],
-    event: "json:action.type",
+    events: ["json:action.type"],
     id: { from: ["json:action.id"], signed: true },
     // Trello asks whether the URL is there.
     handshakes: [{ method: "HEAD", signed: false, when: [], reply: { status: 200 } }],
@@ -207,7 +207,7 @@ export const work = {
     secretIsChosen: true,
     scheme: signedBody("Tally-Signature", "base64"),
     recognise: [{ "Tally-Signature": "" }],
-    event: "json:eventType",
+    events: ["json:eventType"],
     id: { from: ["json:eventId"], signed: true },
   },
   airtable: {
@@ -232,7 +232,7 @@ export const work = {
       ts: { source: "header:BOX-DELIVERY-TIMESTAMP", unit: "iso8601", tolerance: 600 },
     },
     recognise: [{ "BOX-DELIVERY-ID": "" }],
-    event: "json:trigger",
+    events: ["json:trigger"],
     id: { from: ["json:id"], signed: true },
   },
   webflow: {
@@ -245,6 +245,6 @@ export const work = {
       ts: { source: "header:x-webflow-timestamp", unit: "ms", tolerance: 300 },
     },
     recognise: [{ "x-webflow-signature": "" }],
-    event: "json:triggerType",
+    events: ["json:triggerType"],
   },
 } as const satisfies Record<string, Sender>;

@@ -172,12 +172,15 @@ export function readSubscriptions(
   return all.filter(({ id, expiresAt }) => id !== "" && !Number.isNaN(expiresAt));
 }
 
-export function readSenderDelivery({ event, id }: Pick<Sender, "event" | "id">, fields: Fields): SenderDelivery {
-  const delivery: SenderDelivery = {};
-  const type = event && fields.onlyText(event);
-  if (type !== undefined) delivery.event = type;
-  let own: string | undefined;
-  for (const source of id?.from ?? []) own ??= fields.onlyText(source);
-  if (own !== undefined) delivery.id = own;
-  return delivery;
+export function readSenderDelivery({ events, id }: Pick<Sender, "events" | "id">, fields: Fields): SenderDelivery {
+  const event = findText(events, fields);
+  const own = findText(id?.from, fields);
+  return { ...(event !== undefined && { event }), ...(own !== undefined && { id: own }) };
+}
+
+/** The text at the first place that has one. */
+function findText(sources: readonly Source[] = [], fields: Fields): string | undefined {
+  let text: string | undefined;
+  for (const source of sources) text ??= fields.onlyText(source);
+  return text;
 }

@@ -45,10 +45,20 @@ describe("what a sender tells of a delivery", () => {
     it(name, () => should(told(sender, headers, body)).eql(expected));
   }
 
+  it("is at the first place that has a value", () => {
+    const events = ["header:X-Event", "json:type", "json:event.type"] as const;
+    const eventOf = (headers: string[], body: unknown) =>
+      readSenderDelivery({ events }, fieldsOf(headers, JSON.stringify(body))).event;
+    should(eventOf(["X-Event", "a"], { type: "b" })).equal("a");
+    should(eventOf([], { type: "b", event: { type: "c" } })).equal("b");
+    should(eventOf([], { type: "", event: { type: "c" } })).equal("c");
+    should(eventOf([], {})).be.undefined();
+  });
+
   it("is no member of a prototype", () => {
     const fields = fieldsOf([], '{"a":[1]}');
     for (const event of ["json:constructor.name", "json:__proto__.constructor.name", "json:a.length"] as const) {
-      readSenderDelivery({ event }, fields).should.eql({});
+      readSenderDelivery({ events: [event] }, fields).should.eql({});
     }
     for (const path of ["__proto__", "toString", "a.length", "a.-1", "a.1"]) {
       fields.values(`json:${path}`).should.eql([], path);
@@ -60,7 +70,7 @@ describe("what a sender tells of a delivery", () => {
       const row: Sender = senders[id];
       const { body, headers } = makeTestRequest(row);
       const { event } = told(id, Object.entries(headers).flat(), body);
-      should(event).equal(row.event && "test", id);
+      should(event).equal(row.events && "test", id);
     }
     should(makeTestRequest({})).eql({ body: "hello world", headers: { "Content-Type": "text/plain" } });
   });
