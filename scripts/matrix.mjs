@@ -40,7 +40,8 @@ const attacks = without(inFolders("adversary"), keeps);
 const recipes = inFiles("demo/recipes");
 const tab = all.filter((path) => path.startsWith("test/editor/deliver"));
 const form = inFiles("editor/form", "editor/accessibility", "editor/languages", "editor/sender");
-const actions = [...without(inFolders("editor"), [...tab, ...form]), ...recipes];
+const page = inFiles("editor/page", "editor/answers-in-front");
+const actions = [...without(inFolders("editor"), [...tab, ...form, ...page]), ...recipes];
 // What depends on the version of Node.js: its HTTP server, its SQLite, and the package itself.
 const versioned = [
   ...inFiles("runtime/contract", "runtime/files", "runtime/guaranteed", "unit/deliveries/queue"),
@@ -66,13 +67,16 @@ const latest = { versions: "Node-RED 5", node: modernNode, nodeRed: () => nodeRe
  * @param {typeof oldest} on
  * @param {string} what
  * @param {string[]} specs
- * @param {boolean} hasOtherFonts whether texts have other widths there
+ * @param {{ hasOtherFonts?: boolean; env?: NodeJS.ProcessEnv }} [how] whether texts have other widths there
  */
-function part(on, what, specs, hasOtherFonts = false) {
-  return { ...on, title: `${on.versions}, ${what}`, specs, hasOtherFonts };
+function part(on, what, specs, { hasOtherFonts = false, env = {} } = {}) {
+  return { ...on, title: `${on.versions}, ${what}`, specs, hasOtherFonts, env };
 }
 
 // Those parts come first that take longest, so that at the end none is left alone with one processor.
+
+// BullMQ is JavaScript beside a server: the oldest, the latest and the newest Node.js tell what there is to tell.
+const withoutServer = { env: { REDIS_PATH: "none", REDIS_REQUIRED: undefined } };
 
 /** What runs on each of the supported versions: the contract, and on the oldest what depends on Node-RED's version. */
 export const matrix = [
@@ -80,7 +84,7 @@ export const matrix = [
   part(oldest, "the contract", contract),
   part(oldest, "compared with http in", differential),
   part(oldest, "what surrounds the node", without(surroundings, contract)),
-  ...others.map((versions) => part(versions, "the contract", versioned)),
+  ...others.map((versions, index) => part(versions, "the contract", versioned, index === 0 ? withoutServer : {})),
 ];
 
 /** All tests. */
@@ -88,6 +92,7 @@ export const everything = [
   part(latest, "guaranteed delivery", guaranteed),
   part(latest, "the tab of deliveries", tab),
   part(latest, "what senders meet", senders),
+  part(latest, "the page, and what is in front", page),
   part(latest, "the form in its editor", form),
   part(latest, "what the form does", actions),
   part(latest, "compared with http in", differential),
@@ -106,4 +111,6 @@ export const quick = [
 ];
 
 /** What depends on how wide a text is. */
-export const layout = [part(latest, "the layout of texts", inFiles("editor/languages", "editor/accessibility"), true)];
+export const layout = [
+  part(latest, "the layout of texts", inFiles("editor/languages", "editor/accessibility"), { hasOtherFonts: true }),
+];

@@ -71,7 +71,7 @@ if (failures.length > 0 || passes === 0) process.exit(1);
  *
  * @param {typeof parts[number]} part
  */
-async function runPart({ node, nodeRed, specs, hasOtherFonts }) {
+async function runPart({ node, nodeRed, specs, hasOtherFonts, env }) {
   const ignored = missing.flatMap((program) => program.specs.flatMap((spec) => ["--ignore", spec]));
   const child = fork(
     commandOf("mocha", "bin/mocha.js"),
@@ -84,6 +84,7 @@ async function runPart({ node, nodeRed, specs, hasOtherFonts }) {
       env: {
         ...process.env,
         ...(hasOtherFonts ? fonts : {}),
+        ...env,
         NODE_COMPILE_CACHE: compiled,
         CHROMIUM_PATH: chromium(),
         NODE_RED_FOLDER: nodeRed(),
