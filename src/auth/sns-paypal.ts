@@ -72,6 +72,7 @@ export const maxSnsBytes = 1024 * 1024;
  * @param topicArn anybody may have a topic at Amazon, and let it send to any URL
  */
 export function readSns(body: DecodedBody, topicArn: string, clock: Clock): SignedText | RefusalReason {
+  if (body.isPacked) return { kind: "bodyPacked" };
   const missing = { kind: "missing", source: "json:Signature" } as const;
   // Parsing a stranger's JSON may take a hundred times as long.
   if (!body.bytes.includes(topicArn))

@@ -103,22 +103,40 @@ function collect(request: IncomingMessage, limit: number, lease?: MemoryLease): 
   });
 }
 
-type Decompress<Result> = (bytes: InputType, options: ZlibOptions) => Result;
-
-interface ContentCoding {
-  readonly undo: Decompress<Promise<Buffer>>;
-  readonly undoSync: Decompress<Buffer>;
+interface Unpacked {
+  readonly buffer: Buffer;
+  readonly engine: { readonly bytesWritten: number };
 }
 
-const gzip: ContentCoding = { undo: promisify<InputType, ZlibOptions, Buffer>(gunzip), undoSync: gunzipSync };
+type Decompress<Result> = (packed: InputType, options: ZlibOptions) => Result;
+
+/** Their types do not know the result that `info` asks for. */
+interface ContentCoding {
+  readonly undo: Decompress<Promise<unknown>>;
+  readonly undoSync: Decompress<unknown>;
+}
+
+const gzip: ContentCoding = { undo: promisify<InputType, ZlibOptions, unknown>(gunzip), undoSync: gunzipSync };
 
 /** RFC 9110 §8.4.1: the content codings, and the alias of gzip. */
 const contentCodings = new Map<string, ContentCoding>([
   ["gzip", gzip],
   ["x-gzip", gzip],
-  ["deflate", { undo: promisify<InputType, ZlibOptions, Buffer>(inflate), undoSync: inflateSync }],
-  ["br", { undo: promisify<InputType, ZlibOptions, Buffer>(brotliDecompress), undoSync: brotliDecompressSync }],
+  ["deflate", { undo: promisify<InputType, ZlibOptions, unknown>(inflate), undoSync: inflateSync }],
+  ["br", { undo: promisify<InputType, ZlibOptions, unknown>(brotliDecompress), undoSync: brotliDecompressSync }],
 ]);
+
+/**
+ * Node.js ignores bytes behind the end of what is compressed: another text could be put in front of what was signed.
+ *
+ * @param unpacked with `info`
+ * @throws where there are such bytes
+ */
+function takeWhole(unpacked: unknown, packed: Buffer): Buffer {
+  const { buffer, engine } = unpacked as Unpacked;
+  if (engine.bytesWritten !== packed.length) throw new Error("There are bytes behind the end.");
+  return buffer;
+}
 
 /** More codings are taken for an attack: each costs an inflation up to the limit. */
 const maxCodings = 3;
@@ -152,8 +170,11 @@ async function undoInTurn(codings: readonly ContentCoding[], bytes: Buffer, limi
   try {
     if (unpacking >= maxUnpacking) await new Promise<void>((resolve) => waiting.push(resolve));
     else unpacking++;
+    const options = { maxOutputLength: limit, info: true };
     let content = bytes;
-    for (const { undo } of codings) if (content.length > 0) content = await undo(content, { maxOutputLength: limit });
+    for (const { undo } of codings) {
+      if (content.length > 0) content = takeWhole(await undo(content, options), content);
+    }
     return content;
   } catch (error) {
     return isTooLarge(error) ? problems.bodyTooLarge : problems.codingBroken;
@@ -172,7 +193,8 @@ async function undoInTurn(codings: readonly ContentCoding[], bytes: Buffer, limi
  */
 export function decodeContentSync(bytes: Buffer, contentEncoding: string, limit: number): Buffer | undefined {
   const codings = parseCodings(contentEncoding);
-  return codings?.reduce((content, { undoSync }) => undoSync(content, { maxOutputLength: limit }), bytes);
+  const options = { maxOutputLength: limit, info: true };
+  return codings?.reduce((content, { undoSync }) => takeWhole(undoSync(content, options), content), bytes);
 }
 
 /**

@@ -38,6 +38,9 @@ besiege("requests with a body that is not what it seems", (siege) => {
       refused(`half of ${coding}`, coded(coding, whole.subarray(0, whole.length / 2)), 400),
       refused(`${coding} without its last byte`, coded(coding, whole.subarray(0, -1)), 400),
       refused(`text that is called ${coding}`, coded(coding, text), 400),
+      ...[Buffer.alloc(1), Buffer.from("x"), text].map((tail) =>
+        refused(`${coding} with ${tail.length} bytes behind its end (${tail[0]})`, coded(coding, Buffer.concat([whole, tail])), 400),
+      ),
     ]),
     refused("gzip with a wrong checksum (RFC 1952 §2.3.1)", coded("gzip", gzipSync(text).map((byte, index) => (index === 22 ? ~byte : byte))), 400),
     refused("deflate without the wrapper that it needs (RFC 9110 §8.4.1.2)", coded("deflate", deflateRawSync(text)), 400),

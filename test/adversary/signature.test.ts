@@ -1,7 +1,12 @@
-import { createHmac } from "node:crypto";
-import "should";
+import { createHmac, generateKeyPairSync } from "node:crypto";
+import { brotliDecompressSync } from "node:zlib";
+import should from "should";
 import type { Authenticator, PendingVerification } from "../../src/auth/authenticator";
+import { DecodedBody } from "../../src/request/decode";
+import { problems } from "../../src/request/problem";
+import { signSns, topicArn } from "../harness/certified";
 import { shouldGrowEvenly } from "../harness/cost";
+import { signers } from "../harness/signers";
 import { authenticatorFor } from "../harness/verification";
 
 function verdictOn(
@@ -13,6 +18,54 @@ function verdictOn(
   if ("authenticate" in entry || "verifyLater" in entry) throw new Error("no signature by a secret");
   return "verify" in entry ? entry.verify(body) : entry;
 }
+
+/** Unpacked by brotli, they are `{"forged":true}`; as JSON, they begin an object with a name that ends with a quote. */
+const forgedInBrotli = Buffer.from(
+  "DXsiIER+fvfb1vZT+6613362bdu2/ffRfz/VPtq2bZ+rtX2tlaWGRaFELI+ysfbsjcWzb/+UQkghxJBSiinAmGKIKcaYUkohhIBiSDGGkFKIMcCAYkAhgJhSjDGmkFJAMaSQUkwphphSjCHAlGJKMaaQQkAhhJBCTCmlgEKIMaaYYkwppYBCiCmFmFKMIYSQUkAhhZRCiimlgEJKIaCUUooxpJBSSimEmEKAMaCQQkghpJRiijHFkFKAKaaYYkwxpJBCiCnEkGKMMaSYYkAhpphiSCmmkGJMKYCQUkgxxJhSgCnFkFJIKcSAUoAxpJhCjCnEkFKKKaaQUkoppJhSbH6sM5zAsIY/1mU9",
+  "base64",
+);
+
+describe("a body that is signed as it is, and another one when it is unpacked", () => {
+  const polyglotOf = (genuine: object) =>
+    Buffer.concat([forgedInBrotli, Buffer.from(`":1,${JSON.stringify(genuine).slice(1)}`)]);
+  const packed = ["Content-Type", "application/json", "Content-Encoding", "br"];
+  const adyen = signers.adyen.body?.(Buffer.from("1"), 0, 0) ?? Buffer.alloc(0);
+  const key = generateKeyPairSync("rsa", { modulusLength: 2048 }).privateKey.export({ format: "pem", type: "pkcs8" });
+  const sns = signSns(Buffer.from(key), {
+    SigningCertURL: "https://sns.eu-west-1.amazonaws.com/SimpleNotificationService-1.pem",
+  });
+
+  it("is refused where values in it are signed, whatever it is in JSON", async () => {
+    const of: [Authenticator, object][] = [
+      [authenticatorFor("adyen", { secret: signers.adyen.secrets[0] ?? "" }), JSON.parse(String(adyen)) as object],
+      [authenticatorFor("amazon-sns", { settings: { topicArn } }), sns],
+    ];
+    for (const [authenticator, genuine] of of) {
+      const body = polyglotOf(genuine);
+      const judge = async (rawHeaders: string[]) => {
+        const entry = authenticator.begin({ method: "POST", rawHeaders, search: "" }, Date.now());
+        if ("verify" in entry) return entry.verify(body);
+        return "verifyLater" in entry ? entry.verifyLater(body) : undefined;
+      };
+      should(await judge(packed)).have.property("status", 401);
+      const { reasons } = authenticator.explain({
+        head: { method: "POST", rawHeaders: packed, search: "" },
+        body,
+        at: 0,
+      });
+      reasons.map((reason) => reason.key).should.containEql("bodyPacked");
+    }
+  });
+
+  it("is refused where its bytes are signed, as bytes follow the end of what is packed", async () => {
+    const body = polyglotOf({ genuine: true });
+    should(JSON.parse(body.toString())).have.property("genuine", true);
+    String(brotliDecompressSync(body))
+      .trim()
+      .should.match(/^\{\s*"forged":true\}$/);
+    should(await DecodedBody.of({ rawHeaders: packed }, body).decode(1_000_000)).equal(problems.codingBroken);
+  });
+});
 
 describe("a request with a wrong signature and a body that takes long to read", () => {
   const twilio = authenticatorFor("twilio", { settings: { publicUrl: "https://hooks.example/hook" } });
