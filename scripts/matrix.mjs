@@ -44,7 +44,7 @@ const page = inFiles("editor/page", "editor/answers-in-front");
 const actions = [...without(inFolders("editor"), [...tab, ...form, ...page]), ...recipes];
 // What depends on the version of Node.js: its HTTP server, its SQLite, and the package itself.
 const versioned = [
-  ...inFiles("runtime/contract", "runtime/files", "runtime/guaranteed", "unit/deliveries/queue"),
+  ...inFiles("runtime/contract", "runtime/field-cases", "runtime/files", "runtime/guaranteed", "unit/deliveries/queue"),
   ...inFolders("node"),
 ];
 // What depends on that of Node-RED besides.
