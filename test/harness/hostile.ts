@@ -64,8 +64,10 @@ export function fieldsReadFor({
     if (source.startsWith("header:")) add(source.slice("header:".length));
   };
   const { pick } = sig;
-  const time = ts?.source.startsWith("sig:") ? `${ts.source.slice(4)}=1${sig.split}` : "";
-  for (const name of sig.headers) add(name, pick ? time + ("kv" in pick ? `${pick.kv}=` : pick.prefix) : "");
+  const time = ts?.source.startsWith("sig:") ? `${ts.source.slice(4)}=1${[sig.split].flat()[0]}` : "";
+  // Of many that are alike, two.
+  const fieldNames = sig.headers.filter((_, place) => place === 0 || place === sig.headers.length - 1);
+  for (const name of fieldNames) add(name, pick ? time + ("kv" in pick ? `${pick.kv}=` : pick.prefix) : "");
   for (const source of [...content, ...(id?.from ?? []), ...(ts ? [ts.source] : []), ...events]) {
     addSource(source);
   }

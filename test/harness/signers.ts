@@ -133,7 +133,7 @@ export const signers: Record<SigningId, Signer> = {
     secrets: typed,
     headers: ({ body }, account) => [
       ["X-DocuSign-Signature-1", hmac("sha256", "another key", "base64", body)],
-      ["X-DocuSign-Signature-2", hmac("sha256", text(account), "base64", body)],
+      ["X-DocuSign-Signature-100", hmac("sha256", text(account), "base64", body)],
     ],
   },
   dropbox: overBody("X-Dropbox-Signature", "hex"),

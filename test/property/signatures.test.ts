@@ -163,12 +163,18 @@ describe("a scheme that a user writes", () => {
   const maybe = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ arbitrary, weight: 30 }, fc.jsonValue());
   const scheme = fc.record({
     alg: maybe(fc.constantFrom(...algorithms)),
-    key: maybe(fc.record({ format: fc.constantFrom(...keyFormats), strip: fc.option(text) })),
+    key: maybe(
+      fc.record({
+        format: fc.constantFrom(...keyFormats),
+        strip: fc.option(fc.oneof(text, fc.constant(["v1,a", "a"]))),
+        orText: fc.option(fc.boolean()),
+      }),
+    ),
     sig: maybe(
       fc.record({
         headers: fc.array(fc.constantFrom("X-A", "X-B"), { maxLength: 2 }),
         source: fc.option(source, { freq: 2 }),
-        split: fc.option(fc.constantFrom(",", " ", ";")),
+        split: fc.option(fc.constantFrom(",", " ", ";", [", ", " "], [";", ","])),
         pick: fc.option(fc.oneof(fc.record({ prefix: text }), fc.record({ kv: text }))),
         enc: fc.option(fc.constantFrom(...encodings), { freq: 9 }),
       }),

@@ -175,7 +175,7 @@ function describeDoubt(node: WebhookNode, sender: Sender | undefined): string {
   if (secret.trim() !== secret) return node._("whyNot.secretBlank");
   const { secretBegins: prefix, scheme } = sender ?? {};
   // What is no part of the key may be left out.
-  if (prefix === undefined || scheme?.key.strip === prefix || secret.startsWith(prefix)) return "";
+  if (prefix === undefined || [scheme?.key.strip].flat().includes(prefix) || secret.startsWith(prefix)) return "";
   return node._("whyNot.secretPrefixMissing", { prefix });
 }
 

@@ -2,7 +2,7 @@
 
 import type { NodeReport } from "../../../src/admin/node-health";
 import { isRecipeId, type Recipe, recipes } from "../../../src/auth/senders/recipes";
-import { hasKeyFormat, schemeForSecret, type Sender, usesCertificate } from "../../../src/auth/senders/sender";
+import { readSecret, schemeForSecret, type Sender, usesCertificate } from "../../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
 import { parseScheme, settleScheme } from "../../../src/auth/signature/scheme";
 import { findUnreadable } from "../../../src/config/blocks";
@@ -390,7 +390,7 @@ function isReadable(secret: unknown, { verificationMethod, sender, scheme }: Sav
   if (verificationMethod === "jwt") return true;
   const known: Sender | undefined = findSender(sender);
   const parsed = sender === "custom" ? parseScheme(scheme) : known && schemeForSecret(known, text(secret));
-  return text(secret) === "" || !parsed || "rule" in parsed || hasKeyFormat(text(secret), parsed.key);
+  return text(secret) === "" || !parsed || "rule" in parsed || readSecret(text(secret), parsed.key).length > 0;
 }
 
 function hasEnvironmentValue(value: unknown): boolean {

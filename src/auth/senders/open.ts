@@ -13,17 +13,18 @@ import {
 
 export const open = {
   "standard-webhooks": {
-    name: "Standard Webhooks (OpenAI, Replicate, Anthropic, Render, Supabase auth hooks, Polar, …)",
+    name: "Standard Webhooks (OpenAI, Replicate, Anthropic, Render, Supabase auth hooks, Polar, Brex, …)",
     docs: "https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md",
     secretBegins: "whsec_",
-    scheme: standardWebhooks("webhook"),
+    // Polar's secrets from before September 2026 are keys as they are, with or without the prefix.
+    scheme: { ...standardWebhooks("webhook"), key: { ...standardWebhooks("webhook").key, orText: true } },
     publicKey: standardWebhooksByKey("webhook"),
     recognise: [{ "webhook-id": "", "webhook-timestamp": "", "webhook-signature": "" }],
     events: ["json:type"],
     id: { from: ["header:webhook-id"], signed: true },
   },
   svix: {
-    name: "Svix (Clerk, Resend, Brex, …)",
+    name: "Svix (Clerk, Resend, …)",
     docs: "https://docs.svix.com/receiving/verifying-payloads/how-manual",
     secretBegins: "whsec_",
     scheme: standardWebhooks("svix"),

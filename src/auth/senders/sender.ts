@@ -63,16 +63,18 @@ export interface Scheme {
   readonly alg: Algorithm;
   readonly key: {
     readonly format: KeyFormat;
-    /** A prefix of the secret that is no part of the key. */
-    readonly strip?: string | null;
+    /** What may stand in front of the key and is no part of it: the first of these that is there. */
+    readonly strip?: string | readonly string[] | null;
+    /** Whether the whole secret, as UTF-8, may be the key as well: a secret does not always tell how its sender reads it. */
+    readonly orText?: boolean | null;
   };
   readonly sig: {
     /** Each of these fields, where present, holds signatures. */
     readonly headers: readonly string[];
     /** The place of the signature, where it is in no header field. */
     readonly source?: Source | null;
-    /** Separates the items of a field. */
-    readonly split?: string | null;
+    /** What separates the items of a field. */
+    readonly split?: string | readonly string[] | null;
     /** Which items are signatures: those with a prefix, or the values of a key. */
     readonly pick?: { readonly prefix: string } | { readonly kv: string } | null;
     readonly enc?: Encoding | null;
@@ -201,20 +203,40 @@ export function schemeForSecret({ scheme, publicKey }: Pick<Sender, "scheme" | "
   return publicKey && secret.startsWith(publicKey.begins) ? publicKey.scheme : scheme;
 }
 
-/** A secret without the prefix that is no part of the key. */
-export function stripPrefix(secret: string, { strip }: Pick<Scheme["key"], "strip">): string {
-  return strip && secret.startsWith(strip) ? secret.slice(strip.length) : secret;
+/** The prefix of a secret that is no part of the key; empty where there is none. */
+function findPrefix(secret: string, { strip }: Pick<Scheme["key"], "strip">): string {
+  return [strip ?? ""].flat().find((prefix) => secret.startsWith(prefix)) ?? "";
 }
 
-/** Whether a secret has the format of a key. Whether a public key is one, only Node.js can tell. */
-export function hasKeyFormat(secret: string, key: Scheme["key"]): boolean {
-  const text = stripPrefix(secret, key);
-  switch (key.format) {
+/** What stands in front of secrets, and is none: `whsec_`, `polar_whs_`, `v1,whsec_`. */
+const barePrefix = /^(?:v1a?,)?(?:[a-z]+_)*$/;
+
+interface KeyText {
+  readonly text: string;
+  readonly format: KeyFormat;
+}
+
+/**
+ * The keys that a secret may be, as its sender shows it; none where it has not the format of a key. Whether a public key
+ * is one, only Node.js can tell.
+ */
+export function readSecret(secret: string, key: Scheme["key"]): KeyText[] {
+  const prefix = findPrefix(secret, key);
+  const text = secret.slice(prefix.length);
+  const isKey = hasKeyFormat(text, key.format);
+  const keys: KeyText[] = isKey ? [{ text, format: key.format }] : [];
+  // What has the prefix of a key and is none has been typed wrong.
+  const isText = key.orText && (isKey || prefix === "") && !barePrefix.test(secret);
+  return isText ? [...keys, { text: secret, format: "utf8" }] : keys;
+}
+
+function hasKeyFormat(text: string, format: KeyFormat): boolean {
+  switch (format) {
     case "utf8":
       return text !== "";
     case "hex":
     case "base64":
-      return text !== "" && isEncoded(text, key.format);
+      return text !== "" && isEncoded(text, format);
     case "ed25519-hex":
       return text.length === 64 && isEncoded(text, "hex");
     case "ed25519-base64":
@@ -241,12 +263,17 @@ export function tokenIn(field: string, prefix?: string): Scheme {
   return { ...tokenOnly, sig: { headers: [field], ...(prefix !== undefined && { pick: { prefix } }) } };
 }
 
+/** Supabase shows its secrets as `v1,whsec_…`. */
+const shownPrefixes = ["v1,whsec_", "whsec_"] as const;
+/** Of Standard Webhooks, and of Supabase. */
+const signatureSeparators = [", ", " "] as const;
+
 /** Standard Webhooks, "Signature scheme", and what it came from: the fields' names differ. */
 export function standardWebhooks<Prefix extends string>(prefix: Prefix) {
   return {
     alg: "hmac-sha256",
-    key: { format: "base64", strip: "whsec_" },
-    sig: { headers: [`${prefix}-signature`], split: " ", pick: { prefix: "v1," }, enc: "base64" },
+    key: { format: "base64", strip: shownPrefixes },
+    sig: { headers: [`${prefix}-signature`], split: signatureSeparators, pick: { prefix: "v1," }, enc: "base64" },
     content: [`header:${prefix}-id`, "lit:.", "ts", "lit:.", "body"],
     ts: { source: `header:${prefix}-timestamp`, unit: "s", tolerance: 300 },
   } as const satisfies Scheme;
@@ -258,7 +285,7 @@ export function standardWebhooksByKey(prefix: string) {
     ...standardWebhooks(prefix),
     alg: "ed25519",
     key: { format: "ed25519-base64", strip: "whpk_" },
-    sig: { headers: [`${prefix}-signature`], split: " ", pick: { prefix: "v1a," }, enc: "base64" },
+    sig: { headers: [`${prefix}-signature`], split: signatureSeparators, pick: { prefix: "v1a," }, enc: "base64" },
   };
   return { begins: "whpk_", scheme };
 }

@@ -2,7 +2,8 @@
 
 import { challenge, hmacSha256, plainText, type Sender, signedBody } from "./sender";
 
-const docusignFields = Array.from({ length: 10 }, (_, index) => `X-DocuSign-Signature-${index + 1}`);
+/** An account has up to 100 active keys, and signs with each. */
+const docusignFields = Array.from({ length: 100 }, (_, index) => `X-DocuSign-Signature-${index + 1}`);
 
 export const work = {
   jira: {

@@ -2,18 +2,10 @@
 
 import { createHmac, createPublicKey, createSecretKey, type KeyObject, timingSafeEqual, verify } from "node:crypto";
 import { digest, isSame } from "../digest";
-import {
-  type Algorithm,
-  type Encoding,
-  hasKeyFormat,
-  isEncoded,
-  type Scheme,
-  stripPadding,
-  stripPrefix,
-} from "../senders/sender";
+import { type Algorithm, type Encoding, isEncoded, readSecret, type Scheme, stripPadding } from "../senders/sender";
 
 interface SignatureAlgorithm {
-  /** Of a signature; missing where it varies. */
+  /** Of a signature, where it does not vary. */
   readonly bytes?: number;
   takesKey(key: KeyObject): boolean;
   /** Whether the key is the sender's own, which signs nothing here. */
@@ -52,12 +44,20 @@ function asymmetric(hash: string | null, takesKey: SignatureAlgorithm["takesKey"
   };
 }
 
+const hmacSha1 = hmac("sha1", 20);
+const hmacSha256 = hmac("sha256", 32);
+
 export const signatureAlgorithms: Readonly<Record<Algorithm, SignatureAlgorithm>> = {
-  "hmac-sha1": hmac("sha1", 20),
-  "hmac-sha256": hmac("sha256", 32),
+  "hmac-sha1": hmacSha1,
+  "hmac-sha256": hmacSha256,
   "hmac-sha384": hmac("sha384", 48),
   "hmac-sha512": hmac("sha512", 64),
-  "code:twilio": hmac("sha1", 20),
+  // HMAC-SHA1 with the Auth Token, or HMAC-SHA256 with a shared key: the length of the signature tells.
+  "code:twilio": {
+    takesKey: isSecret,
+    compare: (key, message) => (signature) =>
+      (signature.length === 20 ? hmacSha1 : hmacSha256).compare(key, message)(signature),
+  },
   // RFC 8032 §5.1.
   ed25519: { ...asymmetric(null, (key) => key.asymmetricKeyType === "ed25519"), bytes: 64 },
   // FIPS 186-5, in DER.
@@ -76,17 +76,16 @@ export const signatureAlgorithms: Readonly<Record<Algorithm, SignatureAlgorithm>
 };
 
 /**
- * Creates the key of a secret.
+ * Creates the keys that a secret may be.
  *
- * @returns nothing when the secret is empty, or has not the format of the scheme
+ * @returns none when the secret is empty, or has not the format of the scheme
  */
-export function createKey({ alg, key: form }: Pick<Scheme, "alg" | "key">, secret: string): KeyObject | undefined {
-  if (!hasKeyFormat(secret, form)) return undefined;
+export function createKeys({ alg, key }: Pick<Scheme, "alg" | "key">, secret: string): KeyObject[] {
   try {
-    const key = parseKey(stripPrefix(secret, form), form.format);
-    return signatureAlgorithms[alg].takesKey(key) ? key : undefined;
+    const keys = readSecret(secret, key).map(({ text, format }) => parseKey(text, format));
+    return keys.filter((each) => signatureAlgorithms[alg].takesKey(each));
   } catch {
-    return undefined;
+    return [];
   }
 }
 

@@ -96,15 +96,16 @@ function toHandshake({ method, when = {}, echo, member = "" }: CustomHandshake):
 function parseKey(key: unknown): Scheme["key"] | undefined {
   if (!isObject(key)) return undefined;
   const format = findOne(keyFormats, key.format);
-  const strip = asText(key.strip);
-  return format && strip !== undefined ? { format, strip } : undefined;
+  const strip = asTextOrList(key.strip);
+  const orText = key.orText ?? false;
+  return format && strip !== undefined && typeof orText === "boolean" ? { format, strip, orText } : undefined;
 }
 
 function parseSig(sig: unknown): Scheme["sig"] | undefined {
   if (!isObject(sig)) return undefined;
   const headers = asList(sig.headers, (name): name is string => typeof name === "string" && isFieldName(name));
   const source = sig.source ?? null;
-  const split = asText(sig.split);
+  const split = asTextOrList(sig.split);
   const pick = parsePick(sig.pick ?? null);
   const enc = findOne(encodings, sig.enc) ?? null;
   if (!headers || split === undefined || pick === undefined || enc !== (sig.enc ?? null)) return undefined;
@@ -150,6 +151,12 @@ function isSource(value: unknown, kind: RegExp): value is Source {
 function asText(value: unknown): string | undefined {
   const text = value ?? "";
   return typeof text === "string" ? text : undefined;
+}
+
+/** A text that may be absent, or a list of some; nothing for what is none, or an empty one in a list. */
+function asTextOrList(value: unknown): string | readonly string[] | undefined {
+  const isItem = (text: unknown): text is string => typeof text === "string" && text !== "";
+  return Array.isArray(value) ? asList(value, isItem) : asText(value);
 }
 
 /** Texts by name, which may be absent; nothing where one is no text, or empty. */

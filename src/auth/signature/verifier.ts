@@ -8,10 +8,10 @@ import type { Parameters } from "../../request/target";
 import { isSame } from "../digest";
 import type { Authenticated, Credential, RefusalReason } from "../authenticator";
 import { coversBody, type Scheme, type Source, type TimeUnit } from "../senders/sender";
-import { createKey, decodeSignature, decodeStrictly, signatureAlgorithms } from "./algorithms";
+import { createKeys, decodeSignature, decodeStrictly, signatureAlgorithms } from "./algorithms";
 import { Fields, fieldValues, isInBody, maxReadBytes, type RequestHead, toText, withoutBlanks } from "./fields";
 
-/** A request with more signatures is refused: each may cost a comparison with each secret. */
+/** A list with more signatures is refused: each may cost a comparison with each secret. */
 const maxSignatures = 16;
 /** More items, in fields or in a list of the body, are refused: a stranger could send a million. */
 const maxItems = 1000;
@@ -29,7 +29,11 @@ export interface Secrets {
   second?: string;
 }
 
-const credentials: readonly Credential[] = ["first", "second"];
+/** A key, and the secret that it is of. */
+interface SecretKey {
+  readonly key: KeyObject;
+  readonly credential: Credential;
+}
 
 /** A scheme with its secrets. */
 export class Verifier {
@@ -46,7 +50,7 @@ export class Verifier {
 
   private constructor(
     readonly scheme: Scheme,
-    readonly keys: readonly KeyObject[],
+    readonly keys: readonly SecretKey[],
     readonly publicUrl: string,
     /** The places of the sender's delivery id. */
     readonly ids: readonly Source[],
@@ -71,11 +75,12 @@ export class Verifier {
     ids: readonly Source[] = [],
   ): Verifier | { rule: SecretRule } {
     if (first === "") return { rule: "secret.required" };
-    const key = createKey(scheme, first);
-    if (!key) return { rule: "secret.format" };
-    const secondKey = second === "" ? undefined : createKey(scheme, second);
-    if (second !== "" && !secondKey) return { rule: "secondSecret.format" };
-    return new Verifier(scheme, secondKey ? [key, secondKey] : [key], publicUrl, ids);
+    const [keys, secondKeys] = [createKeys(scheme, first), createKeys(scheme, second)];
+    if (keys.length === 0) return { rule: "secret.format" };
+    if (second !== "" && secondKeys.length === 0) return { rule: "secondSecret.format" };
+    const own = keys.map((key): SecretKey => ({ key, credential: "first" }));
+    const others = secondKeys.map((key): SecretKey => ({ key, credential: "second" }));
+    return new Verifier(scheme, [...own, ...others], publicUrl, ids);
   }
 
   /**
@@ -96,7 +101,7 @@ export class Verifier {
    * @returns nothing where the sender has a key of its own
    */
   mac(text: string, credential: Credential): Buffer | undefined {
-    const key = this.keys[credentials.indexOf(credential)];
+    const key = this.keys.find((each) => each.credential === credential)?.key;
     if (!key || signatureAlgorithms[this.scheme.alg].isAsymmetric) return undefined;
     return createHmac("sha256", key).update(text).digest();
   }
@@ -150,17 +155,17 @@ class SignatureCheck {
     if (isReason(signatures)) return signatures;
     const messages = scheme.alg === "code:twilio" ? this.#listTwilioMessages() : this.#composeMessage();
     if (isReason(messages)) return messages;
-    const place = keys.findIndex((key) =>
+    const used = keys.find(({ key }) =>
       messages.some((message) => {
         const isOwn = algorithm.compare(key, message);
         // Each item of a batch has the token.
         return scheme.alg === "token" ? signatures.every(isOwn) : signatures.some(isOwn);
       }),
     );
-    const credential = credentials[place];
-    if (!credential) return { kind: scheme.alg === "token" ? "tokenWrong" : "signatureWrong" };
+    if (!used) return { kind: scheme.alg === "token" ? "tokenWrong" : "signatureWrong" };
     const sentAt = this.#judgeTwilioDigest() ?? this.#readTime();
     if (isReason(sentAt)) return sentAt;
+    const { credential } = used;
     return sentAt === undefined ? { credential } : { credential, sentAt };
   }
 
@@ -195,12 +200,13 @@ class SignatureCheck {
   #readItems(): string[] | RefusalReason {
     if (this.#items) return this.#items;
     const { sources, scheme } = this.#verifier;
-    const { split, pick } = scheme.sig;
+    const { pick } = scheme.sig;
+    const separators = [scheme.sig.split || []].flat();
     const items: string[] = [];
     for (const source of sources) {
       const isBatch = source.includes(".*.");
       // RFC 9110 §5.3: several lines of a field are one list only where commas separate its items.
-      const isList = isBatch || (source.startsWith("header:") && split === "," && !(pick && "kv" in pick));
+      const isList = isBatch || (source.startsWith("header:") && separators.includes(",") && !(pick && "kv" in pick));
       const lines = this.#readValues(source, maxItems);
       if (isReason(lines)) return (this.#items = lines);
       if (lines.length > 1 && !isList) return (this.#items = { kind: "repeated", source });
@@ -212,7 +218,7 @@ class SignatureCheck {
         if (line === undefined || line.length > maxSignaturesLength) {
           return (this.#items = { kind: "signatureMalformed", source });
         }
-        const pieces = split ? line.split(split, 2 * maxItems).map(withoutBlanks) : [line];
+        const pieces = splitAt(line, separators);
         // No signature is longer, and nothing beside one.
         if (pieces.some(({ length }) => length > maxItemLength)) {
           return (this.#items = { kind: "signatureMalformed", source });
@@ -238,7 +244,9 @@ class SignatureCheck {
     const source = this.#source;
     const texts = pick ? findValues("kv" in pick ? `${pick.kv}=` : pick.prefix, items) : items;
     const isBatch = alg === "token" && elsewhere;
-    if (texts.length > maxSignatures && !isBatch) return tooMany(texts.length, maxSignatures);
+    // A sender may have more fields, each with one.
+    const most = Math.max(maxSignatures, this.#verifier.sources.length);
+    if (texts.length > most && !isBatch) return tooMany(texts.length, most);
     const { bytes: expected } = signatureAlgorithms[alg];
     const decoded =
       alg === "token"
@@ -317,6 +325,15 @@ function findValues(prefix: string, items: readonly string[]): string[] {
 /** Node decodes header fields as Latin-1: this restores their bytes. */
 function toBytes(text: string, source: Source): Buffer {
   return Buffer.from(text, /^(?:header|sig):/.test(source) ? "latin1" : "utf8");
+}
+
+/** Without blanks around the pieces. It stops behind more than are read. */
+function splitAt(line: string, separators: readonly string[]): string[] {
+  let pieces = [line];
+  for (const separator of separators) {
+    pieces = pieces.flatMap((piece) => piece.split(separator, 2 * maxItems).map(withoutBlanks));
+  }
+  return pieces;
 }
 
 /** Values of JSON are in an array. */

@@ -209,6 +209,9 @@ describe("a signature's rules", () => {
       ...plain,
       sig: { ...plain.sig, split, pick },
     });
+    const severally: Scheme = { ...plain, sig: { ...plain.sig, split: [", ", " "] } };
+    const names = Array.from({ length: 100 }, (_, index) => `X-Signature-${index + 1}`);
+    const hundred: Scheme = { ...plain, sig: { ...plain.sig, headers: names } };
     const cases: [string, Scheme, string[], string][] = [
       ["the field twice", plain, ["X-Signature", hex, "x-signature", hex], "repeated"],
       ["the field twice, once empty", plain, ["X-Signature", hex, "x-signature", ""], "repeated"],
@@ -228,6 +231,10 @@ describe("a signature's rules", () => {
       ["pairs in lines", list(",", { kv: "v" }), ["X-Signature", `v=${wrong}`, "X-Signature", `v=${hex}`], "repeated"],
       ["empty items", list(" ", null), ["X-Signature", `  ${wrong}   ${hex} `], "first"],
       ["malformed items beside it", list(" ", null), ["X-Signature", `zz ${hex.slice(2)} ${hex}`], "first"],
+      ["a list by commas or blanks", severally, ["X-Signature", `${wrong}, ${wrong} ${hex}`], "first"],
+      ["more by commas and blanks than are compared", severally, ["X-Signature", `${`${wrong}, ${wrong} `.repeat(8)}${hex}`], "tooManySignatures"],
+      ["a hundred fields of one each", hundred, names.flatMap((name) => [name, name === "X-Signature-100" ? hex : wrong]), "first"],
+      ["a hundred fields, one of them twice", hundred, [...names, "X-Signature-7"].flatMap((name) => [name, hex]), "repeated"],
       ["sixteen", list(" ", null), ["X-Signature", `${`${wrong} `.repeat(15)}${hex}`], "first"],
       ["seventeen", list(" ", null), ["X-Signature", `${hex}${` ${wrong}`.repeat(16)}`], "tooManySignatures"],
       ["more items than could be", list(" ", { prefix: "v1," }), ["X-Signature", `${"v2,00 ".repeat(1001)}v1,${hex}`], "tooManySignatures"],
@@ -407,6 +414,25 @@ describe("Twilio's signature", () => {
     outcome(`${url}?bodySHA256=00`, `bodySHA256=00`, '{"a":1}', "application/json").should.equal("bodyDigestWrong");
     outcome(url, "", '{"a":1}', "application/json").should.equal("missing");
   }); // prettier-ignore
+
+  it("may be made by HMAC-SHA256 with a shared key, over the same", () => {
+    const rawHeaders = (signature: string) => ["Content-Type", form, "X-Twilio-Signature", signature];
+    const setup: Setup = {
+      scheme: schemeOf("twilio", url),
+      secrets: { first: "other", second: "secret" },
+      publicUrl: url,
+    };
+    const sha256 = (text: string, key = "secret") => createHmac("sha256", key).update(text).digest("base64");
+    for (const [signature, expected] of [
+      [sha256(`${url}CallSidCA01`), "second"],
+      [sha256(`${url}CallSidCA02`), "signatureWrong"],
+      [sha256(`${url}CallSidCA01`, ""), "signatureWrong"],
+      [createHmac("sha512", "secret").update(`${url}CallSidCA01`).digest("base64"), "signatureWrong"],
+    ] as const) {
+      const head = { method: "POST", rawHeaders: rawHeaders(signature), search: "" };
+      outcomeOf(setup, { head, body: Buffer.from("CallSid=CA01"), at }).should.equal(expected);
+    }
+  });
 
   it("covers each of 1,500 parameters", () => {
     const many = Array.from({ length: 1500 }, (_, index) => `p${index}=`);
