@@ -68,6 +68,8 @@ function bundle(entry) {
     format: "iife",
     target: "es2022",
     charset: "utf8",
+    // Without comments: above the rows of senders, they are texts for the documentation.
+    minifyWhitespace: true,
     write: false,
   });
   return outputFiles.map((file) => file.text).join("");

@@ -7,7 +7,7 @@ import { type IncomingHttpHeaders, request as requestByHttp, type RequestOptions
 import { request as requestByHttps } from "node:https";
 import { Server as TlsServer } from "node:tls";
 import { joinQueries, messageField, present, testField, testQuery } from "../auth/present";
-import { makeTestRequest } from "../auth/senders/sample";
+import { makeTestRequest } from "../auth/sample";
 import type { Sender } from "../auth/senders/sender";
 import { isSenderId, senders } from "../auth/senders/table";
 import type { TestCredential, TestCredentials } from "../auth/test-credentials";

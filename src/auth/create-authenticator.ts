@@ -3,14 +3,12 @@
 import { createRequire } from "node:module";
 import type { WebhookConfig } from "../config/parse";
 import type { Breach, BrokenRule } from "../config/fields";
-import { findJwtPreset } from "../config/jwt-presets";
 import type { Authenticator } from "./authenticator";
 import { BasicAuthenticator } from "./basic";
 import type { Handshakes } from "./handshakes";
 import { KeptPublications } from "./kept-publications";
-import { isRecipeId } from "./senders/recipes";
 import { usesCertificate } from "./senders/sender";
-import { isSenderId, senders } from "./senders/table";
+import { findJwtPreset, isKnownId, isSenderId, senders } from "./senders/table";
 import { TestCredentials } from "./test-credentials";
 import { TokenAuthenticator } from "./token";
 
@@ -28,7 +26,7 @@ export function createAuthenticator(
   allTestCredentials = new TestCredentials(),
   kept = new KeptPublications(),
 ): Authenticator | Breach {
-  if (sender !== "" && !isSenderId(sender) && !isRecipeId(sender)) return broken("sender.unknown");
+  if (sender !== "" && !isKnownId(sender)) return broken("sender.unknown");
   const testCredentials = allTestCredentials.of(node);
   if (access.method === "basic") return new BasicAuthenticator(access, testCredentials);
   if (access.method === "jwt") {

@@ -3,7 +3,7 @@
 import type { Explanation, Reason, RefusalReason } from "./authenticator";
 import { digest, isSame } from "./digest";
 import type { Source } from "./senders/sender";
-import { recogniseOrder, type SenderId, senders } from "./senders/table";
+import { type SenderId, senderIds, senders } from "./senders/table";
 import { fieldValues, type RequestHead } from "./signature/fields";
 
 // Sentences for the operator.
@@ -113,7 +113,8 @@ function listValues({ rawHeaders, search }: RequestHead): PresentedValue[] {
  * @param rawHeaders names and values in turn
  */
 export function recognise(rawHeaders: readonly string[]): SenderId | undefined {
-  return recogniseOrder.find((id) => senders[id].recognise?.some((group) => hasFields(group, rawHeaders)));
+  const ids = senderIds.filter((id) => senders[id].recognise?.some((group) => hasFields(group, rawHeaders)));
+  return ids.find((id) => !ids.some((other) => senders[other].before?.includes(id)));
 }
 
 function hasFields(group: Readonly<Record<string, string>>, rawHeaders: readonly string[]): boolean {

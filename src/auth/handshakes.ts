@@ -1,11 +1,10 @@
 // Handshakes: requests that must be answered and start no flow.
 
-import type { Settings } from "../config/fields";
 import { DecodedBody } from "../request/decode";
 import { Problem, problems } from "../request/problem";
 import type { Authenticated, Credential, HandshakeAnswer, HeadResult, PendingVerification } from "./authenticator";
 import { digest, isSame } from "./digest";
-import type { Condition, Handshake, Mac, Sender, Source } from "./senders/sender";
+import type { Condition, Handshake, Mac, Sender, Settings, Source } from "./senders/sender";
 import { Fields, type RequestHead, isInBody } from "./signature/fields";
 import type { Verifier } from "./signature/verifier";
 

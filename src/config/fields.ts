@@ -1,7 +1,8 @@
 // The saved fields: the default and the rule of each. The runtime and the editor's form both read them here.
 
 import { parseBlocks } from "./blocks";
-import { findJwtPreset, type JwtPreset, type KeySource, keySources } from "./jwt-presets";
+import { type JwtPreset, type KeySource, keySources } from "../auth/senders/sender";
+import { findJwtPreset } from "../auth/senders/table";
 
 /** The exact length of a token, in characters. */
 export const tokenLength = 40;
@@ -296,24 +297,6 @@ export type CredentialName = (typeof credentialNames)[number];
 
 /** The credentials as Node-RED passes them to the node, with their environment variables resolved. */
 export type SavedCredentials = Readonly<Partial<Record<CredentialName, unknown>>>;
-
-/** What a user enters for a sender besides the secrets; what is empty counts as not given. */
-export interface Settings {
-  /** The URL that the sender was given, where it signs that. */
-  publicUrl?: string;
-  signatureHeader?: string;
-  timestampHeader?: string;
-  /** The topic that was subscribed (WebSub §5.3). */
-  topicUrl?: string;
-  /** The topic that sends (Amazon SNS). */
-  topicArn?: string;
-  /** The id of the webhook at its sender (PayPal). */
-  webhookId?: string;
-  /** `sha1`, `sha256`, `sha384` or `sha512`. */
-  alg?: string;
-  /** Whether a sender that brings the secret itself may do so now. */
-  arm?: boolean;
-}
 
 // Values.
 

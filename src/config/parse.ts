@@ -1,5 +1,7 @@
 // From saved fields to a configuration that cannot be wrong.
 
+import type { KeySource, Settings } from "../auth/senders/sender";
+import { findJwtPreset } from "../auth/senders/table";
 import { type Block, parseBlocks } from "./blocks";
 import {
   type Breach,
@@ -20,13 +22,11 @@ import {
   rules,
   type SavedCredentials,
   type SavedFields,
-  type Settings,
   text,
   type TokenMethod,
   withDefaults,
 } from "./fields";
 import { adminRule, composePublicUrl, type Roots } from "./roots";
-import { findJwtPreset, type KeySource } from "./jwt-presets";
 
 /** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */
 export interface WebhookConfig {

@@ -5,7 +5,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { normaliseAddress, RateBound } from "../auth/limits";
 import type { Reason } from "../auth/authenticator";
 import { recognise } from "../auth/diagnosis";
-import { findEventField } from "../auth/senders/events";
+import { findEventField } from "../auth/senders/table";
 import { fieldValues } from "../auth/signature/fields";
 import { adminRule } from "../config/roots";
 import { getRoots } from "../config/node-red";

@@ -1,6 +1,5 @@
 import should from "should";
-import { recipeIds, recipes } from "../../src/auth/senders/recipes";
-import { senderIds, senders } from "../../src/auth/senders/table";
+import { fullName, recipeIds, recipes, senderIds, senders } from "../../src/auth/senders/table";
 import { catalogText, type FormField } from "../harness/browser";
 import { webhookFlow } from "../harness/flow";
 import { send } from "../harness/http";
@@ -48,7 +47,7 @@ describe("the sender in the form", () => {
     const all = await names();
     await search.fill("GIT");
     const found = await names();
-    for (const id of ["github", "gitlab", "gitlab-signed", "gitea"] as const) found.should.containEql(senders[id].name);
+    for (const id of ["github", "gitlab", "gitlab-signed", "gitea"] as const) found.should.containEql(fullName(id));
     // The chosen one stays.
     found.filter((name) => !/git/i.test(name)).should.eql([catalogText("sender.any")]);
     (await editor().part("found").innerText()).should.equal(catalogText("sender.found", { count: String(found.length) }));
@@ -64,8 +63,11 @@ describe("the sender in the form", () => {
     await search.press("Enter");
     (await values("sender")).should.eql({ sender: "meta" });
     (await editor().focus()).should.equal("node-input-sender");
+    // A name that the list does not show.
+    await search.fill("brex");
+    (await names()).should.eql([fullName("standard-webhooks"), fullName("meta")]);
     await search.fill("nothing like this");
-    (await names()).should.eql([senders.meta.name]);
+    (await names()).should.eql([fullName("meta")]);
     await search.press("Enter");
     (await values("sender")).should.eql({ sender: "meta" });
     await search.fill("shel");

@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Browser, chromium, type Disposable, type Locator, type Page, type ViewportSize } from "playwright-core";
-import type { CredentialName, SavedFields, Settings } from "../../src/config/fields";
+import type { Settings } from "../../src/auth/senders/sender";
+import type { CredentialName, SavedFields } from "../../src/config/fields";
 import type { NodeRed } from "./node-red";
 import { root } from "./package";
 

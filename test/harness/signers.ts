@@ -1,7 +1,6 @@
 import { createHmac, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { usesCertificate } from "../../src/auth/senders/sender";
-import { type SenderId, senderIds, senders } from "../../src/auth/senders/table";
-import { findJwtPreset, type JwtSenderId } from "../../src/config/jwt-presets";
+import { findJwtPreset, type JwtSenderId, type SenderId, senderIds, senders } from "../../src/auth/senders/table";
 
 /**
  * Each sender's side, written from its documentation with nothing but `node:crypto`: it shares no code and no data with

@@ -2,9 +2,8 @@
 
 import { mask, present, type Presentation } from "../../../src/auth/present";
 import { parseScheme, settleScheme } from "../../../src/auth/signature/scheme";
-import { isSenderId, senders } from "../../../src/auth/senders/table";
 import { isEnvironmentValue, placementField, rules, type SavedFields, withDefaults } from "../../../src/config/fields";
-import { findJwtPreset } from "../../../src/config/jwt-presets";
+import { findJwtPreset, isSenderId, senders } from "../../../src/auth/senders/table";
 import type { Detail } from "../../../src/deliveries/summary";
 import { quote, quoteLiteral } from "../text";
 import { text } from "./texts";

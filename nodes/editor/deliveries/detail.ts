@@ -1,7 +1,6 @@
 // One delivery, in place of the list.
 
-import { findEventField } from "../../../src/auth/senders/events";
-import { senders } from "../../../src/auth/senders/table";
+import { findEventField, senders } from "../../../src/auth/senders/table";
 import {
   type Detail,
   formatFix,

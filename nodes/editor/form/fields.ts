@@ -1,9 +1,15 @@
 // The fields of the form: their values, the rules of the runtime for them, and the messages about broken ones.
 
 import type { NodeReport } from "../../../src/admin/node-health";
-import { isRecipeId, type Recipe, recipes } from "../../../src/auth/senders/recipes";
-import { readSecret, schemeForSecret, type Sender, usesCertificate } from "../../../src/auth/senders/sender";
-import { isSenderId, type SenderId, senders } from "../../../src/auth/senders/table";
+import { readSecret, type Recipe, schemeForSecret, type Sender, type Settings, usesCertificate } from "../../../src/auth/senders/sender"; // prettier-ignore
+import {
+  findJwtPreset,
+  isRecipeId,
+  isSenderId,
+  recipes,
+  type SenderId,
+  senders,
+} from "../../../src/auth/senders/table";
 import { parseScheme, settleScheme } from "../../../src/auth/signature/scheme";
 import { findUnreadable } from "../../../src/config/blocks";
 import {
@@ -26,12 +32,10 @@ import {
   rules,
   type SavedCondition,
   type SavedFields,
-  type Settings,
   text,
   withDefaults,
 } from "../../../src/config/fields";
 import { adminRule, composePublicUrl, parseBaseUrl, type Roots } from "../../../src/config/roots";
-import { findJwtPreset } from "../../../src/config/jwt-presets";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
 import { type Editor, type EditorNode, updateText, type Validator } from "../node-red";

@@ -1,6 +1,6 @@
 // The section *Filter*: the events and conditions in rows, and the outputs that follow from them.
 
-import { findDocumentedEvents } from "../../../src/auth/senders/events";
+import { findDocumentedEvents } from "../../../src/auth/senders/table";
 import { isObject, isTrue, needsValue, type Operator, operators, type SavedFields, text, withDefaults } from "../../../src/config/fields"; // prettier-ignore
 import { askForPage, everything } from "../deliveries/api";
 import {

@@ -12,7 +12,7 @@ import {
 } from "../../../src/config/fields";
 import { parseBaseUrl } from "../../../src/config/roots";
 import { getPatternKey } from "../../../src/request/path-patterns";
-import { findJwtPreset } from "../../../src/config/jwt-presets";
+import { findJwtPreset } from "../../../src/auth/senders/table";
 import { docsUrl, type Editor, type EditorNode, prepareCopyButton } from "../node-red";
 import { quote } from "../text";
 import { credentialToGive, isShown } from "./credentials";

@@ -1,7 +1,7 @@
 // The sections of the form: their headings summarise them, and problems open them.
 
 import { testBody } from "../../../src/auth/present";
-import { makeTestRequest } from "../../../src/auth/senders/sample";
+import { makeTestRequest } from "../../../src/auth/sample";
 import type { Sender } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";

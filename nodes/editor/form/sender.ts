@@ -1,10 +1,20 @@
 // The list of senders, and what a choice fills in.
 
-import { isRecipeId, type RecipeId, recipeIds, recipes } from "../../../src/auth/senders/recipes";
 import { type Sender, usesCertificate } from "../../../src/auth/senders/sender";
-import { isSenderId, type SenderId, senderIds, senders, shortName } from "../../../src/auth/senders/table";
 import { defaults, hashes, type SavedFields, text, withDefaults } from "../../../src/config/fields";
-import { findJwtPreset } from "../../../src/config/jwt-presets";
+import {
+  findJwtPreset,
+  fullName,
+  isKnownId,
+  isRecipeId,
+  isSenderId,
+  type KnownId,
+  listAliases,
+  recipeIds,
+  senderIds,
+  senders,
+  shortName,
+} from "../../../src/auth/senders/table";
 import { updateText } from "../node-red";
 import { prepareCustom } from "./custom";
 import { enterMissing, removeGenerated } from "./credentials";
@@ -37,10 +47,7 @@ const wellKnown = [
   "shared-secret",
 ] as const;
 
-type AnyId = SenderId | RecipeId;
-
-const nameOf = (id: AnyId) => (isRecipeId(id) ? recipes[id].name : senders[id].name);
-const byName = (one: AnyId, other: AnyId) => nameOf(one).localeCompare(nameOf(other));
+const byName = (one: KnownId, other: KnownId) => fullName(one).localeCompare(fullName(other));
 
 /** All that sign or send a secret, by their names. */
 const signingIds = senderIds.filter((id) => id !== "custom").sort(byName);
@@ -97,11 +104,12 @@ export function prepareSender(node: WebhookNode): void {
   prepareScheme(node);
 }
 
-/** Lists the senders that have a text in their name, and the chosen one. */
+/** Lists the senders that have a text in one of their names, and the chosen one. */
 function listSenders(node: WebhookNode, chosen: string, search = ""): void {
-  const find = (ids: readonly (AnyId | "")[]) => {
+  const find = (ids: readonly (KnownId | "")[]) => {
     const options = ids.map((id) => createOption(node, id));
-    return options.filter(({ text, value }) => value === chosen || text.toLowerCase().includes(search.toLowerCase()));
+    const isFound = (name: string) => name.toLowerCase().includes(search.toLowerCase());
+    return options.filter(({ text, value }) => value === chosen || [text, ...listAliases(value)].some(isFound));
   };
   const group = (label: string, found: HTMLOptionElement[]) =>
     found.length === 0 ? $() : $("<optgroup>", { label }).append(found);
@@ -114,10 +122,10 @@ function listSenders(node: WebhookNode, chosen: string, search = ""): void {
   showUnlisted("sender", chosen);
 }
 
-function createOption(node: WebhookNode, id: AnyId | ""): HTMLOptionElement {
+function createOption(node: WebhookNode, id: KnownId | ""): HTMLOptionElement {
   const described = { "": "any", "shared-secret": "sharedSecret", custom: "custom" } as const;
   if (id === "" || id === "shared-secret" || id === "custom") return new Option(node._(`sender.${described[id]}`), id);
-  return new Option(nameOf(id), id);
+  return new Option(fullName(id), id);
 }
 
 /** The most lines of the list that are in sight while it is searched. */
@@ -142,7 +150,7 @@ function prepareSearch(node: WebhookNode): void {
     // It would open the closed list.
     event.preventDefault();
     const found = list.find("option:not(:checked)").first().val();
-    if (found === "" || isSenderId(found) || isRecipeId(found)) chooseSender(found);
+    if (found === "" || isKnownId(found)) chooseSender(found);
   });
   list.on("click keydown", (event) => {
     if (search.val() === "" || (event.type !== "click" && event.key !== "Enter")) return;
@@ -201,7 +209,7 @@ export function showWhere(node: WebhookNode): void {
   hint.text(where).append(linkToDocs(node, docs, name));
 }
 
-export function chooseSender(id: AnyId | ""): void {
+export function chooseSender(id: KnownId | ""): void {
   endSearch();
   input("sender").val(id).trigger("change").trigger("focus");
 }

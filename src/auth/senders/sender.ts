@@ -1,6 +1,4 @@
-// A sender: its signatures, how to recognise it, its handshakes.
-
-import type { Settings } from "../../config/fields";
+// What a row of the senders has. Nothing is imported, as the configuration builds on the rows.
 
 /**
  * Where a value stands in a request:
@@ -91,6 +89,24 @@ export interface Scheme {
   readonly requires?: Readonly<Record<string, string>>;
 }
 
+/** What a user enters for a sender besides the secrets; what is empty counts as not given. */
+export interface Settings {
+  /** The URL that the sender was given, where it signs that. */
+  publicUrl?: string;
+  signatureHeader?: string;
+  timestampHeader?: string;
+  /** The topic that was subscribed (WebSub §5.3). */
+  topicUrl?: string;
+  /** The topic that sends (Amazon SNS). */
+  topicArn?: string;
+  /** The id of the webhook at its sender (PayPal). */
+  webhookId?: string;
+  /** `sha1`, `sha256`, `sha384` or `sha512`. */
+  alg?: string;
+  /** Whether a sender that brings the secret itself may do so now. */
+  arm?: boolean;
+}
+
 /** Entered besides the secret. */
 type SettingName = keyof Settings | "verifyToken";
 
@@ -138,16 +154,46 @@ export interface Handshake {
   readonly show?: Source;
 }
 
-export interface Sender {
+/** Where the key of a token is from: the issuer's key set (RFC 7517 §5), a public key in PEM, or a shared secret. */
+export const keySources = ["jwks", "publicKey", "secret"] as const;
+export type KeySource = (typeof keySources)[number];
+
+/** What a sender documents of its JSON Web Tokens. It takes the place of saved fields; an empty value is not checked. */
+export interface JwtPreset {
+  readonly keySource: KeySource;
+  readonly jwksUrl?: string;
+  readonly headerParameter: string;
+  readonly issuer: string;
+  /** Missing where the user enters it. */
+  readonly audience?: "";
+  /** The claims that each token has, with their values as texts. */
+  readonly claims?: Readonly<Record<string, string>>;
+  /** The claim that the user must require, as anybody may get a token of this issuer for any audience. */
+  readonly identity?: string;
+  /** Empty where no claim is to be required. */
+  readonly requiredClaim?: "";
+  /** The claim with the digest of the body. */
+  readonly bodyDigest?: string;
+}
+
+interface Named {
   /** Not translated. */
   readonly name: string;
+  /** Other names of it, and products that send the same requests: each is listed and found as well. */
+  readonly aliases?: readonly string[];
   /** The sender's documentation. */
   readonly docs: string;
+}
+
+/** A sender that signs its requests, or sends a secret in a way of its own. */
+export interface Sender extends Named {
   /** Where it shows the secret, in its own words. */
   readonly where?: string;
   /** The one to choose, where its user chooses the type of the body. */
   readonly contentType?: "application/json";
   readonly scheme: Scheme;
+  /** For a sender of JSON Web Tokens. */
+  readonly jwt?: JwtPreset;
   /** How it signs where the secret is a public key, which begins so. */
   readonly publicKey?: { readonly begins: string; readonly scheme: Scheme };
   /** Whether the user chooses the secret; else the sender shows or sends it. */
@@ -160,10 +206,14 @@ export interface Sender {
    * The strongest comes first.
    */
   readonly recognise?: readonly Readonly<Record<string, string>>[];
+  /** The ids of senders whose header fields it sends besides its own. */
+  readonly before?: readonly string[];
   /** The member of the JSON body with the payload, as text. */
   readonly payload?: string;
   /** Where the event type is: the first place with a value. */
   readonly events?: readonly Source[];
+  /** Events that it documents, separated by `, `, with those first that most users want. It has more, and adds some. */
+  readonly eventNames?: string;
   /** The sender's id of the delivery: the first place with a value. `signed`: whether the signature covers it. */
   readonly id?: { readonly from: readonly Source[]; readonly signed: boolean };
   /** Which subscriptions a request belongs to, and when each expires: a time of RFC 3339. */
@@ -172,6 +222,27 @@ export interface Sender {
   /** For a sender that accepts no body in the reply to an accepted request, or in any reply. */
   readonly emptyReply?: { readonly to: "accepted" | "all"; readonly status: 200 | 204 };
 }
+
+/**
+ * A sender that takes a URL, a header or a password of the user's choice: how the form is filled in. The runtime treats
+ * it as "any sender".
+ */
+export interface Recipe extends Named {
+  /** What is filled in besides the defaults. */
+  readonly fields: {
+    readonly verificationMethod: "header" | "query" | "basic";
+    readonly headerParameter?: string;
+    readonly queryParameter?: string;
+    readonly methods?: readonly string[];
+    readonly replyBody?: string;
+  };
+  /** Whether the sender writes `Bearer` itself. */
+  readonly tokenAlone?: true;
+  /** Where the values are entered, in the sender's own words. */
+  readonly where: string;
+}
+
+export type SenderRow = Sender | Recipe;
 
 // What the form needs to check a secret, without Node.js.
 
@@ -298,6 +369,18 @@ export const plainText = {
 
 /** A challenge that may be echoed: no markup, and no signed content. */
 export const challenge = /^[A-Za-z0-9._~-]{1,256}$/;
+
+/** The check of a subscription, as Meta and Strava send it. */
+export const subscription = {
+  method: "GET",
+  signed: false,
+  when: [
+    ["query:hub.mode", "subscribe"],
+    ["query:hub.verify_token", { configured: "verifyToken" }],
+  ],
+  restrict: [["query:hub.challenge", challenge]],
+  otherwise: 403,
+} as const;
 
 /** CloudEvents' HTTP 1.1 Web Hooks §4. */
 export const abuseProtection = {

@@ -1,6 +1,6 @@
 // Schemes that a user has written, or filled in.
 
-import { type BrokenRule, isFieldName, isObject, rules, type Settings } from "../../config/fields";
+import { type BrokenRule, isFieldName, isObject, rules } from "../../config/fields";
 import {
   algorithms,
   challenge,
@@ -11,6 +11,7 @@ import {
   plainText,
   type Scheme,
   type Sender,
+  type Settings,
   signsUrl,
   type Source,
   timeUnits,

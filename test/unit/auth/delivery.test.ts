@@ -1,5 +1,5 @@
 import should from "should";
-import { makeTestRequest } from "../../../src/auth/senders/sample";
+import { makeTestRequest } from "../../../src/auth/sample";
 import type { Sender } from "../../../src/auth/senders/sender";
 import { type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
 import { Fields, readSenderDelivery } from "../../../src/auth/signature/fields";

@@ -1,7 +1,9 @@
 import should from "should";
 import { recognise } from "../../../src/auth/diagnosis";
-import { recogniseOrder, senders } from "../../../src/auth/senders/table";
+import { senderIds, senders } from "../../../src/auth/senders/table";
+import handshakes from "../../data/handshakes.json";
 import rows from "../../data/recognition.json";
+import { accepted } from "../../data/signatures.json";
 
 describe("recognition", () => {
   for (const { name, headers, sender } of rows) {
@@ -9,7 +11,7 @@ describe("recognition", () => {
   }
 
   it("knows every sender that tells, by each of the groups that tell it", () => {
-    for (const id of recogniseOrder) {
+    for (const id of senderIds) {
       for (const group of senders[id].recognise ?? []) {
         const headers = Object.entries(group).flatMap(([name, beginning]) => [
           name.toUpperCase(),
@@ -21,6 +23,13 @@ describe("recognition", () => {
         headers.splice(0, 2);
         if (Object.keys(group).length > 1) should(recognise(headers)).not.equal(id, JSON.stringify(group));
       }
+    }
+  });
+
+  it("takes no sender's request for another's", () => {
+    for (const { sender, name, headers } of [...accepted, ...handshakes]) {
+      const found = recognise(headers);
+      if (found !== undefined) found.should.equal(sender.replace("-v1a", ""), name);
     }
   });
 

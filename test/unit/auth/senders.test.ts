@@ -1,12 +1,25 @@
 import should from "should";
 import type { Condition, Source } from "../../../src/auth/senders/sender";
+import { aToC } from "../../../src/auth/senders/a-c";
+import { dToH } from "../../../src/auth/senders/d-h";
+import { iToN } from "../../../src/auth/senders/i-n";
+import { oToS } from "../../../src/auth/senders/o-s";
+import { tToZ } from "../../../src/auth/senders/t-z";
 import { authenticatorFor } from "../../harness/verification";
 import { accepted } from "../../data/signatures.json";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
-import { recipeIds, recipes } from "../../../src/auth/senders/recipes";
 import { parseConfig } from "../../../src/config/parse";
 import { token } from "../../harness/flow";
-import { isSenderId, recogniseOrder, senderIds, senders } from "../../../src/auth/senders/table";
+import {
+  fullName,
+  isSenderId,
+  listAliases,
+  recipeIds,
+  recipes,
+  senderIds,
+  senders,
+  shortName,
+} from "../../../src/auth/senders/table";
 
 const roots = { admin: "/admin", node: "/" };
 const known = senderIds.map((id) => [id, senders[id]] as const);
@@ -67,9 +80,40 @@ describe("the senders", () => {
     }
   });
 
-  it("are tried in an order that has each of those whose requests tell, once", () => {
-    const telling = known.filter(([, { recognise }]) => recognise).map(([id]) => id);
-    [...recogniseOrder].sort().should.eql(telling.sort());
+  it("stand in alphabetical order of their ids, in the file of their first letter", () => {
+    for (const [file, rows] of Object.entries({ aToC, dToH, iToN, oToS, tToZ })) {
+      const ids = Object.keys(rows);
+      ids.should.eql(ids.slice().sort());
+      const [first = "", last = ""] = file.toLowerCase().split("to");
+      for (const [letter = ""] of ids) (letter >= first && letter <= last).should.be.true(`${letter} in ${file}`);
+    }
+  });
+
+  it("come in recognition before others that have fields of their own to be recognised by, and do not come before them", () => {
+    for (const [id, { recognise, before = [] }] of known) {
+      if (before.length > 0) should(recognise).be.ok();
+      for (const other of before) {
+        if (!isSenderId(other)) throw new Error(`${id}: ${other}`);
+        const { recognise: fields, before: others = [] } = senders[other];
+        should(fields).be.ok();
+        others.should.not.containEql(id);
+        for (const each of others) before.should.containEql(each);
+      }
+    }
+  });
+
+  it("are listed with their other names, at most six of which are shown, and no name is another's", () => {
+    const ids = [...senderIds, ...recipeIds];
+    const names = ids.flatMap((id) => [
+      shortName(id) === "" ? id : fullName(id).replace(/ \(.*/, ""),
+      ...listAliases(id),
+    ]);
+    const repeated = names.filter((name, index) => names.indexOf(name) !== index);
+    // These have several rows.
+    [...new Set(repeated)].should.eql(["Adyen", "GitLab"]);
+    fullName("meta").should.equal("Meta (Facebook, Instagram, Messenger, WhatsApp)");
+    fullName("standard-webhooks").should.match(/^Standard Webhooks \((?:[\w ]+, ){6}…\)$/);
+    listAliases("").should.eql([]);
   });
 
   it("ask for the URL exactly where they sign it, and may for a scheme that a user writes", () => {

@@ -1,7 +1,7 @@
 // What a test request has in it.
 
-import { testBody } from "../present";
-import type { Sender, Source } from "./sender";
+import { testBody } from "./present";
+import type { Sender, Source } from "./senders/sender";
 
 /** A body, with the header fields that tell what it is. */
 export interface TestRequest {

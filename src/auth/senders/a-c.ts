@@ -1,0 +1,244 @@
+// Senders from A to C, by their ids. Above each: what its user enters in the node, for docs/senders.md.
+
+import { abuseProtection, hmacSha256, signedBody, tokenIn, type SenderRow } from "./sender";
+
+/** Adyen's keys are written in hexadecimal digits. */
+const adyen = { alg: "hmac-sha256", key: { format: "hex" } } as const;
+/** Exactly one: a second item would not be signed. */
+const adyenItem = "notificationItems.*.NotificationRequestItem";
+
+export const aToC = {
+  /**
+   * **Secret**: the HMAC key of the webhook, in the Customer Area under _Developers_ → _Webhooks_ → _Security_. Choose
+   * JSON there. It signs references, amount, event and success, not the whole body.
+   */
+  adyen: {
+    name: "Adyen (standard webhooks)",
+    docs: "https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures",
+    where: "Developers → Webhooks → Security: HMAC key",
+    scheme: {
+      ...adyen,
+      sig: { headers: [], source: `json:${adyenItem}.additionalData.hmacSignature`, enc: "base64" },
+      content: [
+        `json:${adyenItem}.pspReference`,
+        "lit::",
+        `json?:${adyenItem}.originalReference`,
+        "lit::",
+        `json:${adyenItem}.merchantAccountCode`,
+        "lit::",
+        `json?:${adyenItem}.merchantReference`,
+        "lit::",
+        `json:${adyenItem}.amount.value`,
+        "lit::",
+        `json:${adyenItem}.amount.currency`,
+        "lit::",
+        `json:${adyenItem}.eventCode`,
+        "lit::",
+        `json:${adyenItem}.success`,
+      ],
+    },
+    events: [`json:${adyenItem}.eventCode`],
+    eventNames: "AUTHORISATION, CAPTURE, REFUND, CANCELLATION, CHARGEBACK",
+  },
+  /** **Secret**: the HMAC key of the webhook, in the Customer Area under _Developers_ → _Webhooks_ → _Security_. */
+  "adyen-platforms": {
+    name: "Adyen (platform and management webhooks)",
+    docs: "https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures",
+    where: "Developers → Webhooks → Security: HMAC key",
+    scheme: { ...adyen, sig: { headers: ["HmacSignature"], enc: "base64" }, content: ["body"] },
+    recognise: [{ HmacSignature: "" }],
+    events: ["json:type"],
+  },
+  /** **Secret**: the `macSecretBase64` that Airtable's API returns when the webhook is made. */
+  airtable: {
+    name: "Airtable",
+    docs: "https://airtable.com/developers/web/api/webhooks-overview",
+    scheme: {
+      alg: "hmac-sha256",
+      key: { format: "base64" },
+      sig: { headers: ["X-Airtable-Content-MAC"], pick: { prefix: "hmac-sha256=" }, enc: "hex" },
+      content: ["body"],
+    },
+    recognise: [{ "X-Airtable-Content-MAC": "hmac-sha256=" }],
+  },
+  alertmanager: {
+    name: "Alertmanager",
+    aliases: ["Prometheus"],
+    docs: "https://prometheus.io/docs/alerting/latest/configuration/#webhook_config",
+    tokenAlone: true,
+    fields: { verificationMethod: "header" },
+    where: "receivers → webhook_configs: url, http_config → authorization → credentials",
+  },
+  /**
+   * **Topic ARN**: of the topic. Deploy before you subscribe: the node confirms the subscription. Leave _raw message
+   * delivery_ off: it has no signature.
+   */
+  "amazon-sns": {
+    name: "Amazon SNS",
+    docs: "https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html",
+    scheme: {
+      alg: "code:sns",
+      key: { format: "utf8" },
+      sig: { headers: [], source: "json:Signature", enc: "base64" },
+      content: ["body"],
+      ts: { source: "json:Timestamp", unit: "iso8601", tolerance: 172_800 },
+    },
+    settings: ["topicArn"],
+    recognise: [{ "x-amz-sns-message-type": "" }],
+    payload: "Message",
+    id: { from: ["json:MessageId"], signed: true },
+  },
+  /**
+   * **Secret**: Asana sends it while **Accept secret** is selected, see [below](#senders-that-send-the-secret). Each
+   * webhook has its own secret and needs its own node.
+   */
+  asana: {
+    name: "Asana",
+    docs: "https://developers.asana.com/docs/webhooks-guide",
+    scheme: signedBody("X-Hook-Signature", "hex"),
+    settings: ["arm"],
+    recognise: [{ "X-Hook-Signature": "" }, { "X-Hook-Secret": "" }],
+    events: ["json:events.0.action"],
+    eventNames: "added, changed, removed, deleted",
+    handshakes: [
+      {
+        method: "POST",
+        signed: false,
+        when: [
+          ["header:X-Hook-Secret", { is: "present" }],
+          ["header:X-Hook-Signature", { is: "absent" }],
+        ],
+        secretMissing: true,
+        restrict: [["header:X-Hook-Secret", /^[A-Za-z0-9]{16,128}$/]],
+        reply: { status: 200, headers: { "X-Hook-Secret": "header:X-Hook-Secret" } },
+        show: "header:X-Hook-Secret",
+      },
+    ],
+  },
+  auth0: {
+    name: "Auth0 log streams",
+    docs: "https://auth0.com/docs/customize/log-streams/custom-log-streams",
+    fields: { verificationMethod: "header" },
+    where: "Monitoring → Streams → Create Stream → Custom Webhook: Payload URL, Authorization Token",
+  },
+  /**
+   * **Token**: add it to the subscription as a delivery property: the header `Authorization` with `Bearer` and the
+   * token.
+   */
+  "azure-eventgrid": {
+    name: "Azure Event Grid",
+    docs: "https://learn.microsoft.com/en-us/azure/event-grid/end-point-validation-event-grid-events-schema",
+    secretIsChosen: true,
+    scheme: tokenIn("Authorization", "Bearer "),
+    recognise: [{ "aeg-event-type": "" }],
+    before: ["cloudevents"],
+    events: ["json:0.eventType"],
+    eventNames: "Microsoft.Storage.BlobCreated, Microsoft.Storage.BlobDeleted",
+    id: { from: ["json:0.id"], signed: false },
+    handshakes: [
+      {
+        method: "POST",
+        signed: true,
+        when: [
+          ["header:aeg-event-type", "SubscriptionValidation"],
+          ["json:0.data.validationCode", { is: "text" }],
+        ],
+        reply: { status: 200, body: { validationResponse: "json:0.data.validationCode" } },
+      },
+      abuseProtection,
+    ],
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. Without one, Bitbucket does not sign. */
+  bitbucket: {
+    name: "Bitbucket (Cloud and Data Center)",
+    docs: "https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/",
+    secretIsChosen: true,
+    scheme: signedBody("X-Hub-Signature", "hex", "sha256="),
+    recognise: [
+      { "X-Event-Key": "", "X-Hook-UUID": "" },
+      { "X-Event-Key": "", "User-Agent": "Bitbucket-Webhooks/" },
+      { "X-Event-Key": "", "X-Request-Id": "" },
+    ],
+    events: ["header:X-Event-Key"],
+    eventNames: "repo:push, pullrequest:created, pullrequest:updated, pullrequest:fulfilled, issue:created",
+    id: { from: ["header:X-Request-UUID", "header:X-Request-Id"], signed: false },
+  },
+  /**
+   * **Secret**: the primary signature key, under _Webhooks_ of the app in the Developer Console. **Second Secret**: the
+   * secondary one, if there is one.
+   */
+  box: {
+    name: "Box",
+    docs: "https://developer.box.com/guides/webhooks/v2/signatures-v2/",
+    where: "Developer Console → Webhooks: Primary signature key",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["BOX-SIGNATURE-PRIMARY", "BOX-SIGNATURE-SECONDARY"], enc: "base64" },
+      content: ["body", "ts"],
+      ts: { source: "header:BOX-DELIVERY-TIMESTAMP", unit: "iso8601", tolerance: 600 },
+    },
+    recognise: [{ "BOX-DELIVERY-ID": "" }],
+    events: ["json:trigger"],
+    eventNames: "FILE.UPLOADED, FILE.DOWNLOADED, FILE.DELETED, FOLDER.CREATED, COMMENT.CREATED",
+    id: { from: ["json:id"], signed: true },
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. Without one, Cal.com does not sign. */
+  calcom: {
+    name: "Cal.com",
+    docs: "https://cal.com/docs/developing/guides/automation/webhooks",
+    secretIsChosen: true,
+    scheme: signedBody("X-Cal-Signature-256", "hex"),
+    recognise: [{ "X-Cal-Signature-256": "" }],
+    events: ["json:triggerEvent"],
+    eventNames: "BOOKING_CREATED, BOOKING_RESCHEDULED, BOOKING_CANCELLED, MEETING_ENDED",
+  },
+  /**
+   * **Secret**: give the same one as `signing_key` when you subscribe by Calendly's API. An OAuth app has one already.
+   */
+  calendly: {
+    name: "Calendly",
+    docs: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["Calendly-Webhook-Signature"], split: ",", pick: { kv: "v1" }, enc: "hex" },
+      content: ["ts", "lit:.", "body"],
+      ts: { source: "sig:t", unit: "s", tolerance: 180 },
+    },
+    recognise: [{ "Calendly-Webhook-Signature": "t=" }],
+    events: ["json:event"],
+    eventNames: "invitee.created, invitee.canceled, routing_form_submission.created",
+  },
+  chirpstack: {
+    name: "ChirpStack",
+    docs: "https://www.chirpstack.io/docs/chirpstack/integrations/http.html",
+    fields: { verificationMethod: "header" },
+    where: "Applications → Integrations → HTTP: Payload encoding JSON, Event endpoint URL(s), Headers",
+  },
+  /** **Secret**: the `secret` that ClickUp's API returns when the webhook is made. */
+  clickup: {
+    name: "ClickUp",
+    docs: "https://developer.clickup.com/docs/webhooksignature",
+    scheme: signedBody("X-Signature", "hex"),
+    events: ["json:event"],
+    eventNames: "taskCreated, taskUpdated, taskDeleted, taskStatusUpdated, taskCommentPosted",
+  },
+  /** **Token**: the bearer token that the sender is given. */
+  cloudevents: {
+    name: "CloudEvents over HTTP",
+    docs: "https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md",
+    secretIsChosen: true,
+    scheme: tokenIn("Authorization", "Bearer "),
+    recognise: [{ "ce-id": "", "ce-source": "", "ce-type": "" }],
+    events: ["header:ce-type"],
+    id: { from: ["header:ce-id"], signed: false },
+    handshakes: [abuseProtection],
+  },
+  custom: {
+    name: "Custom",
+    docs: "https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/senders.md#custom-another-sender-that-signs",
+    // What a form begins with.
+    scheme: signedBody("X-Signature-256", "hex", "sha256="),
+    settings: ["publicUrl"],
+  },
+} as const satisfies Record<string, SenderRow>;

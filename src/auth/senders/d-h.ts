@@ -1,0 +1,284 @@
+// Senders from D to H, by their ids. Above each: what its user enters in the node, for docs/senders.md.
+
+import { challenge, hmacSha256, plainText, signedBody, standardWebhooks, tokenIn, type SenderRow } from "./sender";
+
+/** An account has up to 100 active keys, and signs with each. */
+const docusignFields = Array.from({ length: 100 }, (_, index) => `X-DocuSign-Signature-${index + 1}`);
+
+const google = {
+  keySource: "jwks",
+  jwksUrl: "https://www.googleapis.com/oauth2/v3/certs",
+  headerParameter: "Authorization",
+  issuer: "https://accounts.google.com",
+  claims: { email_verified: "true" },
+  identity: "email",
+} as const;
+
+export const dToH = {
+  /** **Secret**: the _Public Key_ under _General Information_ of the application. */
+  discord: {
+    name: "Discord (interactions and webhook events)",
+    docs: "https://docs.discord.com/developers/events/webhook-events",
+    where: "General Information: Public Key",
+    scheme: {
+      alg: "ed25519",
+      key: { format: "ed25519-hex" },
+      sig: { headers: ["X-Signature-Ed25519"], enc: "hex" },
+      content: ["ts", "body"],
+      ts: { source: "header:X-Signature-Timestamp", unit: "s", tolerance: 300 },
+    },
+    recognise: [{ "X-Signature-Ed25519": "" }],
+    events: ["json:event.type"],
+    id: { from: ["json:id"], signed: true },
+    handshakes: [
+      // To an interaction, type 1 is a ping; to a webhook event, which has an event in it, it is the ordinary one.
+      {
+        method: "POST",
+        signed: true,
+        when: [
+          ["json:type", 1],
+          ["json:event", { is: "absent" }],
+        ],
+        reply: { status: 200, body: { type: 1 } },
+      },
+      {
+        method: "POST",
+        signed: true,
+        when: [["json:type", 0]],
+        reply: { status: 204, headers: { "Content-Type": "lit:application/json" } },
+      },
+    ],
+    emptyReply: { to: "accepted", status: 204 },
+  },
+  /**
+   * **Secret**: a Connect key of the account. The node checks up to 100 signatures, each made with another active key.
+   */
+  docusign: {
+    name: "DocuSign Connect",
+    docs: "https://developers.docusign.com/platform/webhooks/connect/validate/",
+    scheme: signedBody(docusignFields, "base64"),
+    recognise: [{ "X-DocuSign-Signature-1": "" }],
+    events: ["json:event"],
+    eventNames: "envelope-sent, envelope-delivered, envelope-completed, envelope-declined, envelope-voided",
+  },
+  /** **Secret**: the _App secret_ in the App Console. */
+  dropbox: {
+    name: "Dropbox",
+    docs: "https://www.dropbox.com/developers/reference/webhooks",
+    where: "App Console: App secret",
+    scheme: signedBody("X-Dropbox-Signature", "hex"),
+    recognise: [{ "X-Dropbox-Signature": "" }],
+    handshakes: [
+      {
+        method: "GET",
+        signed: false,
+        when: [["query:challenge", { is: "text" }]],
+        restrict: [["query:challenge", challenge]],
+        reply: { status: 200, headers: { ...plainText, "Content-Type": "lit:text/plain" }, body: "query:challenge" },
+      },
+    ],
+  },
+  ecowitt: {
+    name: "Ecowitt weather stations",
+    docs: "https://www.home-assistant.io/integrations/ecowitt/",
+    fields: { verificationMethod: "query" },
+    where: "Weather Services → Customized → Ecowitt: Server, Path (up to the end of the URL), Port",
+  },
+  /** **Secret**: give the same one as `secret` when you create the webhook by Enode's API. */
+  enode: {
+    name: "Enode",
+    docs: "https://developers.enode.com/docs/webhooks",
+    secretIsChosen: true,
+    scheme: {
+      alg: "hmac-sha1",
+      key: { format: "utf8" },
+      sig: { headers: ["X-Enode-Signature"], pick: { prefix: "sha1=" }, enc: "hex" },
+      content: ["body"],
+    },
+    recognise: [{ "X-Enode-Signature": "sha1=" }],
+    events: ["json:0.event"],
+    id: { from: ["header:X-Enode-Delivery"], signed: false },
+  },
+  esphome: {
+    name: "ESPHome",
+    docs: "https://esphome.io/components/http_request/",
+    fields: { verificationMethod: "header" },
+    where: "http_request.post: url, request_headers",
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. */
+  forgejo: {
+    name: "Forgejo",
+    aliases: ["Codeberg"],
+    docs: "https://forgejo.org/docs/latest/user/webhooks/",
+    contentType: "application/json",
+    secretIsChosen: true,
+    scheme: signedBody("X-Forgejo-Signature", "hex"),
+    recognise: [{ "X-Forgejo-Event": "" }],
+    before: ["gitea", "github", "gogs"],
+    events: ["header:X-Forgejo-Event"],
+    eventNames: "push, create, delete, pull_request, issues, issue_comment, release",
+    id: { from: ["header:X-Forgejo-Delivery"], signed: false },
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. */
+  gitea: {
+    name: "Gitea",
+    docs: "https://docs.gitea.com/usage/webhooks",
+    contentType: "application/json",
+    secretIsChosen: true,
+    scheme: signedBody("X-Gitea-Signature", "hex"),
+    recognise: [{ "X-Gitea-Event": "" }],
+    before: ["github", "gogs"],
+    events: ["header:X-Gitea-Event"],
+    eventNames: "push, create, delete, pull_request, issues, issue_comment, release",
+    id: { from: ["header:X-Gitea-Delivery"], signed: false },
+  },
+  /**
+   * **Secret**: enter the same one as _Secret_ of the webhook, in the settings of the repository, the organization or
+   * the app.
+   */
+  github: {
+    name: "GitHub",
+    docs: "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",
+    contentType: "application/json",
+    secretIsChosen: true,
+    scheme: signedBody("X-Hub-Signature-256", "hex", "sha256="),
+    recognise: [
+      { "X-GitHub-Event": "", "User-Agent": "GitHub-Hookshot/" },
+      { "X-GitHub-Event": "", "X-GitHub-Delivery": "" },
+    ],
+    events: ["header:X-GitHub-Event"],
+    eventNames: "push, pull_request, issues, issue_comment, release, create, delete, workflow_run, check_run, star",
+    id: { from: ["header:X-GitHub-Delivery"], signed: false },
+  },
+  /** **Token**: enter the same one as _Secret token_ of the webhook. */
+  gitlab: {
+    name: "GitLab (secret token)",
+    docs: "https://docs.gitlab.com/user/project/integrations/webhooks/",
+    secretIsChosen: true,
+    scheme: tokenIn("X-Gitlab-Token"),
+    recognise: [{ "X-Gitlab-Event": "" }],
+    events: ["header:X-Gitlab-Event"],
+    eventNames:
+      "Push Hook, Tag Push Hook, Issue Hook, Merge Request Hook, Note Hook, Pipeline Hook, Job Hook, Release Hook",
+    id: { from: ["header:Idempotency-Key"], signed: false },
+  },
+  /** **Secret**: the _Signing token_ in the form of the webhook. */
+  "gitlab-signed": {
+    name: "GitLab (signing token)",
+    docs: "https://docs.gitlab.com/user/project/integrations/webhooks/",
+    where: "Webhooks: Signing token",
+    secretBegins: "whsec_",
+    scheme: standardWebhooks("webhook"),
+    recognise: [{ "X-Gitlab-Event": "", "webhook-signature": "v1," }],
+    before: ["gitlab", "standard-webhooks"],
+    events: ["header:X-Gitlab-Event"],
+    eventNames:
+      "Push Hook, Tag Push Hook, Issue Hook, Merge Request Hook, Note Hook, Pipeline Hook, Job Hook, Release Hook",
+    id: { from: ["header:webhook-id"], signed: true },
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. */
+  gogs: {
+    name: "Gogs",
+    docs: "https://gogs.io/docs/features/webhook",
+    contentType: "application/json",
+    secretIsChosen: true,
+    scheme: signedBody("X-Gogs-Signature", "hex"),
+    recognise: [{ "X-Gogs-Event": "" }],
+    before: ["github"],
+    events: ["header:X-Gogs-Event"],
+    eventNames: "push, create, delete, pull_request, issues, issue_comment, release",
+    id: { from: ["header:X-Gogs-Delivery"], signed: false },
+  },
+  /**
+   * **Audience**: the URL, for an app with _HTTP endpoint URL_ as its _Authentication Audience_. Google's token names
+   * no app: any Chat app that is given this URL is accepted.
+   */
+  "google-chat": {
+    name: "Google Chat",
+    docs: "https://developers.google.com/workspace/chat/verify-requests-from-chat",
+    scheme: tokenIn("Authorization", "Bearer "),
+    jwt: {
+      keySource: "jwks",
+      jwksUrl: google.jwksUrl,
+      headerParameter: "Authorization",
+      issuer: google.issuer,
+      claims: { email: "chat@system.gserviceaccount.com", email_verified: "true" },
+      requiredClaim: "",
+    },
+  },
+  /**
+   * **Audience**: as in the subscription, with _Enable authentication_; the URL, if you set none. **Required Claim**:
+   * `email=` and its service account.
+   */
+  "google-pubsub": {
+    name: "Google Cloud Pub/Sub (push)",
+    docs: "https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions",
+    scheme: tokenIn("Authorization", "Bearer "),
+    jwt: google,
+    id: { from: ["json:message.messageId"], signed: false },
+  },
+  /**
+   * **Audience**: as in the job or task, with an _OIDC token_; the URL, if you set none. **Required Claim**: `email=`
+   * and its service account.
+   */
+  "google-scheduler": {
+    name: "Google Cloud Scheduler",
+    aliases: ["Google Cloud Tasks"],
+    docs: "https://cloud.google.com/scheduler/docs/http-target-auth",
+    scheme: tokenIn("Authorization", "Bearer "),
+    jwt: google,
+  },
+  /**
+   * **Secret**: enter the same one under _HMAC Signature_ of the contact point. **Signature Header**: only if you
+   * changed its name there.
+   */
+  grafana: {
+    name: "Grafana Alerting",
+    docs: "https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/",
+    secretIsChosen: true,
+    scheme: signedBody("X-Grafana-Alerting-Signature", "hex"),
+    settings: ["signatureHeader"],
+    recognise: [{ "X-Grafana-Alerting-Signature": "" }],
+    events: ["json:status"],
+    eventNames: "firing, resolved",
+  },
+  /**
+   * **Secret**: as above. **Timestamp Header**: the name that you entered for it there. **Signature Header**: only if
+   * you changed its name.
+   */
+  "grafana-timestamp": {
+    name: "Grafana Alerting with timestamp header",
+    docs: "https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-Grafana-Alerting-Signature"], enc: "hex" },
+      content: ["ts", "lit::", "body"],
+      ts: { source: "header:X-Grafana-Alerting-Timestamp", unit: "s", tolerance: 300 },
+    },
+    settings: ["timestampHeader", "signatureHeader"],
+    events: ["json:status"],
+    eventNames: "firing, resolved",
+  },
+  "home-assistant": {
+    name: "Home Assistant",
+    docs: "https://www.home-assistant.io/integrations/rest_command/",
+    fields: { verificationMethod: "header" },
+    where: "configuration.yaml → rest_command: url, method: post, headers",
+  },
+  /** **Secret**: the client secret of the app. **Public URL**: the address that HubSpot calls. */
+  hubspot: {
+    name: "HubSpot (v3)",
+    docs: "https://developers.hubspot.com/docs/apps/developer-platform/build-apps/authentication/request-validation",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-HubSpot-Signature-v3"], enc: "base64" },
+      content: ["method", "url:hubspot", "body", "ts"],
+      ts: { source: "header:X-HubSpot-Request-Timestamp", unit: "ms", tolerance: 300 },
+    },
+    settings: ["publicUrl"],
+    recognise: [{ "X-HubSpot-Signature-v3": "" }, { "X-HubSpot-Signature": "" }],
+    events: ["json:0.subscriptionType"],
+    eventNames: "contact.creation, contact.propertyChange, deal.creation, deal.propertyChange, company.creation",
+  },
+} as const satisfies Record<string, SenderRow>;

@@ -1,0 +1,276 @@
+// Senders from I to N, by their ids. Above each: what its user enters in the node, for docs/senders.md.
+
+import {
+  challenge,
+  hmacSha256,
+  plainText,
+  signedBody,
+  subscription,
+  tokenIn,
+  tokenOnly,
+  type SenderRow,
+} from "./sender";
+
+export const iToN = {
+  ifttt: {
+    name: "IFTTT",
+    docs: "https://ifttt.com/maker_webhooks",
+    fields: { verificationMethod: "query" },
+    where: "Webhooks → Make a web request: URL, Method POST",
+  },
+  /** **Secret**: the client secret, in the Developer Hub under _Configure_ → _Basic information_. */
+  intercom: {
+    name: "Intercom",
+    docs: "https://developers.intercom.com/docs/webhooks/webhook-notifications",
+    where: "Developer Hub → Configure → Basic information: Client secret",
+    scheme: {
+      alg: "hmac-sha1",
+      key: { format: "utf8" },
+      sig: { headers: ["X-Hub-Signature"], pick: { prefix: "sha1=" }, enc: "hex" },
+      content: ["body"],
+    },
+    recognise: [
+      { "X-Hub-Signature": "sha1=", "Intercom-Webhook-Version": "" },
+      { "X-Hub-Signature": "sha1=", "User-Agent": "intercom" },
+    ],
+    events: ["json:topic"],
+    eventNames: "conversation.user.created, conversation.user.replied, conversation.admin.closed, contact.user.created",
+    id: { from: ["json:id"], signed: true },
+    handshakes: [{ method: "HEAD", signed: false, when: [], reply: { status: 200 } }],
+  },
+  jellyfin: {
+    name: "Jellyfin",
+    docs: "https://github.com/jellyfin/jellyfin-plugin-webhook",
+    fields: { verificationMethod: "header" },
+    where: "Dashboard → Plugins → Webhook → Add Generic Destination: Webhook Url, Request Header",
+  },
+  /**
+   * **Secret**: enter the same one when you make the webhook under _System_ → _WebHooks_. Connect apps sign in another
+   * way, which is not supported.
+   */
+  jira: {
+    name: "Jira Cloud",
+    docs: "https://developer.atlassian.com/cloud/jira/platform/webhooks/",
+    secretIsChosen: true,
+    scheme: signedBody("X-Hub-Signature", "hex", "sha256="),
+    recognise: [{ "X-Atlassian-Webhook-Identifier": "" }],
+    events: ["json:webhookEvent"],
+    eventNames:
+      "jira:issue_created, jira:issue_updated, jira:issue_deleted, comment_created, sprint_started, sprint_closed",
+    id: { from: ["header:X-Atlassian-Webhook-Identifier"], signed: false },
+  },
+  /** **Secret**: the channel secret under _Basic settings_ of the channel. */
+  line: {
+    name: "LINE",
+    docs: "https://developers.line.biz/en/docs/messaging-api/verify-webhook-signature/",
+    where: "Basic settings: Channel secret",
+    scheme: signedBody("x-line-signature", "base64"),
+    recognise: [{ "x-line-signature": "" }],
+    events: ["json:events.0.type"],
+    eventNames: "message, follow, unfollow, join, postback",
+    id: { from: ["json:events.0.webhookEventId"], signed: true },
+    handshakes: [
+      { method: "POST", signed: true, when: [["json:events", { is: "emptyList" }]], reply: { status: 200 } },
+    ],
+  },
+  /** **Secret**: the signing secret on the page of the webhook, under _Settings_ → _API_. */
+  linear: {
+    name: "Linear",
+    docs: "https://linear.app/developers/webhooks",
+    where: "Settings → API → Webhooks: Signing secret",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["Linear-Signature"], enc: "hex" },
+      content: ["body"],
+      ts: { source: "json:webhookTimestamp", unit: "ms", tolerance: 60 },
+    },
+    recognise: [{ "Linear-Signature": "", "Linear-Delivery": "" }],
+    events: ["header:Linear-Event"],
+    eventNames: "Issue, Comment, Project, Cycle, IssueLabel, Reaction",
+    id: { from: ["header:Linear-Delivery"], signed: false },
+  },
+  /**
+   * **Secret**: the _HTTP webhook signing key_ under _API security_. It signs a time and a random text, not the event.
+   */
+  mailgun: {
+    name: "Mailgun",
+    docs: "https://documentation.mailgun.com/docs/mailgun/user-manual/webhooks/securing-webhooks",
+    where: "API security: HTTP webhook signing key",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: [], source: "json:signature.signature", enc: "hex" },
+      content: ["json:signature.timestamp", "json:signature.token"],
+      ts: { source: "json:signature.timestamp", unit: "s", tolerance: null },
+    },
+    events: ["json:event-data.event"],
+    eventNames: "delivered, failed, opened, clicked, complained, unsubscribed",
+    id: { from: ["json:signature.token"], signed: true },
+  },
+  make: {
+    name: "Make",
+    docs: "https://apps.make.com/http",
+    fields: { verificationMethod: "header" },
+    where: "HTTP → Make a request: URL, Method POST, Headers",
+  },
+  /**
+   * **Secret**: the _App Secret_ under _App settings_ → _Basic_. **Verify Token**: enter the same one beside the URL.
+   * Deploy first: Meta tests it.
+   */
+  meta: {
+    name: "Meta",
+    aliases: ["Facebook", "Instagram", "Messenger", "WhatsApp"],
+    docs: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
+    where: "App settings → Basic: App Secret",
+    scheme: signedBody("X-Hub-Signature-256", "hex", "sha256="),
+    settings: ["verifyToken"],
+    recognise: [
+      { "X-Hub-Signature-256": "sha256=", "User-Agent": "facebookexternalua" },
+      { "X-Hub-Signature-256": "sha256=", "User-Agent": "Webhooks/" },
+    ],
+    events: ["json:object"],
+    eventNames: "page, instagram, whatsapp_business_account",
+    handshakes: [{ ...subscription, reply: { status: 200, headers: plainText, body: "query:hub.challenge" } }],
+  },
+  /** **Secret**: give the same one as `clientState` when you subscribe, at most 128 characters. Each body has it. */
+  "microsoft-graph": {
+    name: "Microsoft Graph",
+    docs: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
+    secretIsChosen: true,
+    scheme: {
+      ...tokenOnly,
+      sig: { headers: [], source: "json:value.*.clientState" },
+    },
+    events: ["json:value.0.changeType"],
+    eventNames: "created, updated, deleted",
+    id: { from: ["json:value.0.id"], signed: false },
+    subscriptions: { ids: "json:value.*.subscriptionId", expiries: "json:value.*.subscriptionExpirationDateTime" },
+    handshakes: [
+      {
+        method: "POST",
+        signed: false,
+        when: [["query:validationToken", { is: "text" }]],
+        restrict: [["query:validationToken", /^[^<>\u0000-\u001f]{1,1024}$/]],
+        reply: { status: 200, headers: plainText, body: "query:validationToken" },
+      },
+    ],
+  },
+  /**
+   * **Secret**: the signing secret of the webhook, shown once when it is made. Mollie's classic webhooks have no
+   * signature: use a token in the URL.
+   */
+  mollie: {
+    name: "Mollie (next-gen webhooks)",
+    docs: "https://docs.mollie.com/reference/webhooks-best-practices",
+    scheme: {
+      ...hmacSha256,
+      // While the secret is changed, there is a signature by each.
+      sig: { headers: ["X-Mollie-Signature"], split: ",", pick: { prefix: "sha256=" }, enc: "hex" },
+      content: ["body"],
+    },
+    recognise: [{ "X-Mollie-Signature": "sha256=" }],
+    events: ["json:type"],
+    id: { from: ["json:id"], signed: true },
+  },
+  /**
+   * **Secret**: the _Signing Secret_ of the app. **Audience**: the URL. Webhooks that were made with a personal token
+   * have none of this.
+   */
+  monday: {
+    name: "monday.com",
+    docs: "https://developer.monday.com/apps/docs/authorization-header",
+    scheme: tokenIn("Authorization"),
+    jwt: { keySource: "secret", headerParameter: "Authorization", issuer: "", requiredClaim: "" },
+    events: ["json:event.type"],
+    handshakes: [
+      {
+        method: "POST",
+        signed: false,
+        when: [["json:challenge", { is: "text" }]],
+        members: ["challenge"],
+        restrict: [["json:challenge", challenge]],
+        reply: { status: 200, body: { challenge: "json:challenge" } },
+      },
+    ],
+  },
+  /**
+   * **Secret**: the security token that Teams shows once, when the outgoing webhook is made. Teams shows the reply:
+   * enter `{"type":"message","text":"…"}` as its **Body**, or let the flow reply.
+   */
+  msteams: {
+    name: "Microsoft Teams (outgoing webhook)",
+    docs: "https://learn.microsoft.com/en-us/microsoftteams/platform/webhooks-and-connectors/how-to/add-outgoing-webhook",
+    scheme: {
+      alg: "hmac-sha256",
+      key: { format: "base64" },
+      sig: { headers: ["Authorization"], pick: { prefix: "HMAC " }, enc: "base64" },
+      content: ["body"],
+    },
+    recognise: [{ Authorization: "HMAC " }],
+    events: ["json:type"],
+    id: { from: ["json:id"], signed: true },
+  },
+  /** **Secret**: the client secret of the app. */
+  netatmo: {
+    name: "Netatmo",
+    docs: "https://dev.netatmo.com/apidocumentation/security",
+    scheme: signedBody("X-Netatmo-secret", "hex"),
+    recognise: [{ "X-Netatmo-secret": "" }],
+    events: ["json:event_type"],
+  },
+  /** **Secret**: enter the same one as _JWS secret token_ of the notification. */
+  netlify: {
+    name: "Netlify",
+    docs: "https://docs.netlify.com/deploy/deploy-notifications/",
+    secretIsChosen: true,
+    scheme: tokenIn("X-Webhook-Signature"),
+    jwt: {
+      keySource: "secret",
+      headerParameter: "X-Webhook-Signature",
+      issuer: "netlify",
+      audience: "",
+      requiredClaim: "",
+      bodyDigest: "sha256",
+    },
+  },
+  nextcloud: {
+    name: "Nextcloud",
+    docs: "https://docs.nextcloud.com/server/latest/admin_manual/webhook_listeners/index.html",
+    fields: { verificationMethod: "header" },
+    where: "Webhook Listeners API: uri, httpMethod POST, authMethod header, authData",
+  },
+  /**
+   * **Secret**: Notion sends it while **Accept secret** is selected, see [below](#senders-that-send-the-secret). Enter
+   * the same one at Notion.
+   */
+  notion: {
+    name: "Notion",
+    docs: "https://developers.notion.com/reference/webhooks",
+    secretBegins: "secret_",
+    scheme: signedBody("X-Notion-Signature", "hex", "sha256="),
+    settings: ["arm"],
+    recognise: [{ "X-Notion-Signature": "sha256=" }],
+    events: ["json:type"],
+    eventNames: "page.created, page.content_updated, page.properties_updated, page.deleted, comment.created",
+    id: { from: ["json:id"], signed: true },
+    handshakes: [
+      {
+        method: "POST",
+        signed: false,
+        when: [["json:verification_token", { is: "text" }]],
+        members: ["verification_token"],
+        secretMissing: true,
+        restrict: [["json:verification_token", /^[A-Za-z0-9_-]{16,128}$/]],
+        reply: { status: 200 },
+        show: "json:verification_token",
+      },
+    ],
+  },
+  /** **Secret**: the client secret of the Nuki Web API application. */
+  nuki: {
+    name: "Nuki Web API",
+    docs: "https://developer.nuki.io/page/nuki-web-api-1-4/3",
+    scheme: signedBody("X-Nuki-Signature-SHA256", "hex"),
+    recognise: [{ "X-Nuki-Signature-SHA256": "" }],
+    events: ["json:feature"],
+  },
+} as const satisfies Record<string, SenderRow>;

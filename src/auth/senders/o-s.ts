@@ -1,0 +1,364 @@
+// Senders from O to S, by their ids. Above each: what its user enters in the node, for docs/senders.md.
+
+import {
+  challenge,
+  hmacSha256,
+  plainText,
+  signedBody,
+  standardWebhooks,
+  standardWebhooksByKey,
+  subscription,
+  tokenIn,
+  tokenOnly,
+  type SenderRow,
+} from "./sender";
+
+export const oToS = {
+  /**
+   * **Token**: enter `Authorization` as _Authentication field_, and `Bearer` and the token as _Authentication secret_
+   * of the event hook. Deploy, then verify it there.
+   */
+  okta: {
+    name: "Okta event hooks",
+    docs: "https://developer.okta.com/docs/concepts/event-hooks/",
+    secretIsChosen: true,
+    scheme: tokenIn("Authorization", "Bearer "),
+    recognise: [{ "X-Okta-Verification-Challenge": "" }],
+    events: ["json:data.events.0.eventType"],
+    id: { from: ["json:eventId"], signed: false },
+    handshakes: [
+      {
+        method: "GET",
+        signed: false,
+        when: [["header:X-Okta-Verification-Challenge", { is: "present" }]],
+        restrict: [["header:X-Okta-Verification-Challenge", challenge]],
+        reply: { status: 200, body: { verification: "header:X-Okta-Verification-Challenge" } },
+      },
+    ],
+  },
+  /**
+   * **Secret**: the client secret of the API application. **Verify Token**: give the same one as `verification_token`
+   * when you subscribe by Oura's API.
+   */
+  oura: {
+    name: "Oura",
+    docs: "https://cloud.ouraring.com/v2/docs#tag/Webhook-Subscription-Routes",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["x-oura-signature"], enc: "hex" },
+      content: ["header:x-oura-timestamp", "body"],
+    },
+    settings: ["verifyToken"],
+    recognise: [{ "x-oura-signature": "" }],
+    events: ["json:event_type"],
+    eventNames: "create, update, delete",
+    handshakes: [
+      {
+        method: "GET",
+        signed: false,
+        when: [["query:verification_token", { configured: "verifyToken" }]],
+        restrict: [["query:challenge", challenge]],
+        reply: { status: 200, body: { challenge: "query:challenge" } },
+        otherwise: 403,
+      },
+    ],
+  },
+  owntracks: {
+    name: "OwnTracks",
+    docs: "https://owntracks.org/booklet/tech/http/",
+    fields: { verificationMethod: "basic", replyBody: "[]" },
+    where: "Mode HTTP: URL; Identification: username, password",
+  },
+  /**
+   * **Secret**: the secret key of the notification destination, all of it. The time allowed is short: this computer's
+   * clock must be right.
+   */
+  paddle: {
+    name: "Paddle Billing",
+    docs: "https://developer.paddle.com/webhooks/signature-verification",
+    secretBegins: "pdl_ntfset_",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["Paddle-Signature"], split: ";", pick: { kv: "h1" }, enc: "hex" },
+      content: ["ts", "lit::", "body"],
+      ts: { source: "sig:ts", unit: "s", tolerance: 5 },
+    },
+    recognise: [{ "Paddle-Signature": "ts=" }],
+    events: ["json:event_type"],
+    eventNames:
+      "transaction.completed, transaction.payment_failed, subscription.created, subscription.updated, subscription.canceled",
+    id: { from: ["json:event_id"], signed: true },
+  },
+  /** **Secret**: shown once, when the webhook subscription is made. */
+  pagerduty: {
+    name: "PagerDuty (V3 webhooks)",
+    docs: "https://developer.pagerduty.com/docs/verifying-signatures",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-PagerDuty-Signature"], split: ",", pick: { prefix: "v1=" }, enc: "hex" },
+      content: ["body"],
+    },
+    recognise: [{ "X-PagerDuty-Signature": "v1=" }, { "X-Webhook-Subscription": "" }],
+    events: ["json:event.event_type"],
+    eventNames: "incident.triggered, incident.acknowledged, incident.escalated, incident.resolved",
+    id: { from: ["json:event.id"], signed: true },
+  },
+  /**
+   * **Webhook ID**: under _Webhooks_ in the settings of the app. The signature covers only a checksum of the body: with
+   * one request of PayPal, others can be forged for four days. Use https, and ask PayPal's API before you ship.
+   */
+  paypal: {
+    name: "PayPal",
+    docs: "https://developer.paypal.com/api/rest/webhooks/rest/",
+    scheme: {
+      alg: "code:paypal",
+      key: { format: "utf8" },
+      sig: { headers: ["PAYPAL-TRANSMISSION-SIG"], enc: "base64" },
+      content: ["header:PAYPAL-TRANSMISSION-ID", "header:PAYPAL-TRANSMISSION-TIME", "body"],
+      // It sends again for three days.
+      ts: { source: "header:PAYPAL-TRANSMISSION-TIME", unit: "iso8601", tolerance: 345_600 },
+    },
+    settings: ["webhookId"],
+    recognise: [{ "PAYPAL-TRANSMISSION-ID": "", "PAYPAL-TRANSMISSION-SIG": "" }],
+    events: ["json:event_type"],
+    eventNames: "PAYMENT.CAPTURE.COMPLETED, PAYMENT.CAPTURE.REFUNDED, CHECKOUT.ORDER.APPROVED, BILLING.SUBSCRIPTION.*",
+    // The signature covers a checksum of the body, which another body may have.
+    id: { from: ["json:id"], signed: false },
+  },
+  plex: {
+    name: "Plex",
+    docs: "https://support.plex.tv/articles/115002267687-webhooks/",
+    fields: { verificationMethod: "query" },
+    where: "Account → Webhooks: URL",
+  },
+  /** **Secret**: the secret key of the webhook, in the settings of your organization. */
+  samsara: {
+    name: "Samsara",
+    docs: "https://developers.samsara.com/docs/webhooks",
+    scheme: {
+      alg: "hmac-sha256",
+      key: { format: "base64" },
+      sig: { headers: ["X-Samsara-Signature"], pick: { prefix: "v1=" }, enc: "hex" },
+      content: ["lit:v1:", "ts", "lit::", "body"],
+      ts: { source: "header:X-Samsara-Timestamp", unit: "s", tolerance: null },
+    },
+    recognise: [{ "X-Samsara-Signature": "v1=" }],
+    events: ["json:eventType"],
+    id: { from: ["json:eventId"], signed: true },
+  },
+  /** **Secret**: the verification key of the event webhook, under _Mail Settings_. */
+  sendgrid: {
+    name: "Twilio SendGrid Event Webhook",
+    docs: "https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features",
+    where: "Mail Settings → Event Webhook: Verification key",
+    scheme: {
+      alg: "ecdsa-p256-sha256",
+      key: { format: "spki-base64" },
+      sig: { headers: ["X-Twilio-Email-Event-Webhook-Signature"], enc: "base64" },
+      content: ["ts", "body"],
+      ts: { source: "header:X-Twilio-Email-Event-Webhook-Timestamp", unit: "s", tolerance: null },
+    },
+    recognise: [{ "X-Twilio-Email-Event-Webhook-Signature": "" }],
+    events: ["json:0.event"],
+    eventNames: "delivered, bounce, dropped, open, click, spamreport, unsubscribe",
+    id: { from: ["json:0.sg_event_id"], signed: true },
+  },
+  /** **Secret**: the _Client Secret_ of the integration. */
+  sentry: {
+    name: "Sentry",
+    docs: "https://docs.sentry.io/organization/integrations/integration-platform/webhooks/",
+    scheme: signedBody("Sentry-Hook-Signature", "hex"),
+    recognise: [{ "Sentry-Hook-Resource": "" }],
+    events: ["header:Sentry-Hook-Resource"],
+    eventNames: "issue, error, event_alert, metric_alert, comment, installation",
+    id: { from: ["header:Request-ID"], signed: false },
+  },
+  /** **Secret**: of any length; the sender sends it as it is. **Header Parameter**: the header that has it. */
+  "shared-secret": {
+    name: "Shared secret in a header",
+    docs: "https://github.com/flowhooks/node-red-webhook-trigger/blob/main/docs/senders.md#a-sender-that-is-not-here",
+    secretIsChosen: true,
+    // What a form begins with.
+    scheme: tokenIn("X-Token"),
+    settings: ["signatureHeader"],
+  },
+  shelly: {
+    name: "Shelly",
+    docs: "https://shelly-api-docs.shelly.cloud/gen2/ComponentsAndServices/Webhook/",
+    fields: { verificationMethod: "query", methods: ["GET"] },
+    where: "Output or Input → Actions: URL",
+  },
+  /**
+   * **Secret**: the key shown under _Settings_ → _Notifications_ → _Webhooks_. For webhooks of an app, its client
+   * secret.
+   */
+  shopify: {
+    name: "Shopify",
+    docs: "https://shopify.dev/docs/apps/build/webhooks/verify-deliveries",
+    where: "Settings → Notifications → Webhooks",
+    scheme: signedBody("X-Shopify-Hmac-Sha256", "base64"),
+    recognise: [{ "X-Shopify-Topic": "" }, { "X-Shopify-Hmac-Sha256": "" }],
+    events: ["header:X-Shopify-Topic"],
+    eventNames:
+      "orders/create, orders/paid, orders/updated, orders/cancelled, products/create, products/update, customers/create, app/uninstalled",
+    id: { from: ["header:X-Shopify-Webhook-Id"], signed: false },
+  },
+  /** **Secret**: the client secret of the app. */
+  "shopify-events": {
+    name: "Shopify Events (developer preview)",
+    docs: "https://shopify.dev/docs/apps/build/events/verify-deliveries",
+    scheme: signedBody("Shopify-Hmac-Sha256", "base64"),
+    recognise: [{ "Shopify-Hmac-Sha256": "" }],
+    events: ["json:topic"],
+    id: { from: ["header:Shopify-Webhook-Id"], signed: false },
+  },
+  /**
+   * **Secret**: the _Signing Secret_ under _Basic Information_ of the app. Deploy before you enter the URL there: Slack
+   * tests it.
+   */
+  slack: {
+    name: "Slack",
+    docs: "https://docs.slack.dev/authentication/verifying-requests-from-slack/",
+    where: "Basic Information: Signing Secret",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-Slack-Signature"], pick: { prefix: "v0=" }, enc: "hex" },
+      content: ["lit:v0:", "ts", "lit::", "body"],
+      ts: { source: "header:X-Slack-Request-Timestamp", unit: "s", tolerance: 300 },
+    },
+    recognise: [{ "X-Slack-Signature": "v0=" }],
+    events: ["json:event.type"],
+    eventNames: "message, app_mention, reaction_added, member_joined_channel, app_home_opened",
+    id: { from: ["json:event_id"], signed: true },
+    handshakes: [
+      {
+        method: "POST",
+        signed: true,
+        when: [["json:type", "url_verification"]],
+        reply: { status: 200, headers: plainText, body: "json:challenge" },
+      },
+    ],
+    // The user who gave a slash command is shown what it answers.
+    emptyReply: { to: "accepted", status: 200 },
+  },
+  /**
+   * **Secret**: the Application Management Token, in the Dashboard. Webhooks of version 4.0; verify the webhook after
+   * the deploy.
+   */
+  smartcar: {
+    name: "Smartcar",
+    docs: "https://smartcar.com/docs/integrations/webhooks/payload-verification",
+    where: "Dashboard: Application Management Token",
+    scheme: signedBody("SC-Signature", "hex"),
+    recognise: [{ "SC-Signature": "" }],
+    events: ["json:eventType"],
+    id: { from: ["json:eventId"], signed: true },
+    handshakes: [
+      {
+        method: "POST",
+        // Smartcar does not say that this request is signed.
+        signed: false,
+        when: [["json:eventType", "VERIFY"]],
+        restrict: [["json:data.challenge", /^[A-Za-z0-9_=.-]{1,128}$/]],
+        reply: { status: 200, body: { challenge: { mac: "hex", of: "json:data.challenge" } } },
+      },
+    ],
+  },
+  sonarr: {
+    name: "Sonarr",
+    aliases: ["Radarr"],
+    docs: "https://wiki.servarr.com/sonarr/settings#connections",
+    fields: { verificationMethod: "basic" },
+    where: "Settings → Connect → + → Webhook: URL, Method POST, Username, Password",
+  },
+  /**
+   * **Secret**: the signature key of the webhook subscription, in the Developer Console. **Public URL**: exactly the
+   * notification URL that is entered there.
+   */
+  square: {
+    name: "Square",
+    docs: "https://developer.squareup.com/docs/webhooks/step3validate",
+    where: "Developer Console: Signature key",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["x-square-hmacsha256-signature"], enc: "base64" },
+      content: ["url", "body"],
+    },
+    settings: ["publicUrl"],
+    recognise: [{ "x-square-hmacsha256-signature": "" }],
+    events: ["json:type"],
+    eventNames: "payment.created, payment.updated, order.created, order.updated, refund.created",
+    id: { from: ["json:event_id"], signed: true },
+  },
+  /**
+   * **Secret**: the signing secret of the endpoint as it is shown (`whsec_…`, `v1,whsec_…`, `polar_whs_…`), or the
+   * sender's public key (`whpk_…`).
+   */
+  "standard-webhooks": {
+    name: "Standard Webhooks",
+    aliases: ["OpenAI", "Replicate", "Anthropic", "Render", "Supabase auth hooks", "Polar", "Brex"],
+    docs: "https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md",
+    secretBegins: "whsec_",
+    // Polar's secrets from before September 2026 are keys as they are, with or without the prefix.
+    scheme: { ...standardWebhooks("webhook"), key: { ...standardWebhooks("webhook").key, orText: true } },
+    publicKey: standardWebhooksByKey("webhook"),
+    recognise: [{ "webhook-id": "", "webhook-timestamp": "", "webhook-signature": "" }],
+    events: ["json:type"],
+    id: { from: ["header:webhook-id"], signed: true },
+  },
+  /**
+   * **Secret**: Strava does not sign. Give the URL of the form as `callback_url`: it has the secret in it. **Verify
+   * Token**: give the same one as `verify_token` when you subscribe by Strava's API.
+   */
+  strava: {
+    name: "Strava",
+    docs: "https://developers.strava.com/docs/webhooks/",
+    secretIsChosen: true,
+    // Its requests are not signed: the URL has the secret.
+    scheme: { ...tokenOnly, sig: { headers: [], source: "query:state" } },
+    settings: ["verifyToken"],
+    events: ["json:aspect_type"],
+    eventNames: "create, update, delete",
+    handshakes: [{ ...subscription, reply: { status: 200, body: { "hub.challenge": "query:hub.challenge" } } }],
+  },
+  /**
+   * **Secret**: the _Signing secret_ of the endpoint, all of it. Each endpoint and Stripe's command line have their
+   * own.
+   */
+  stripe: {
+    name: "Stripe",
+    docs: "https://docs.stripe.com/webhooks/signature",
+    where: "Developers → Webhooks: Signing secret",
+    // Part of the key: it is not taken off.
+    secretBegins: "whsec_",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["Stripe-Signature"], split: ",", pick: { kv: "v1" }, enc: "hex" },
+      content: ["ts", "lit:.", "body"],
+      ts: { source: "sig:t", unit: "s", tolerance: 300 },
+    },
+    recognise: [{ "Stripe-Signature": "t=" }],
+    events: ["json:type"],
+    eventNames:
+      "checkout.session.completed, payment_intent.succeeded, payment_intent.payment_failed, charge.refunded, invoice.paid, invoice.payment_failed, customer.subscription.*",
+    id: { from: ["json:id"], signed: true },
+  },
+  supabase: {
+    name: "Supabase Database Webhooks",
+    docs: "https://supabase.com/docs/guides/database/webhooks",
+    fields: { verificationMethod: "header" },
+    where: "Integrations → Database Webhooks: POST, URL, HTTP Headers",
+  },
+  /** **Secret**: the signing secret of the endpoint. */
+  svix: {
+    name: "Svix",
+    aliases: ["Clerk", "Resend"],
+    docs: "https://docs.svix.com/receiving/verifying-payloads/how-manual",
+    secretBegins: "whsec_",
+    scheme: standardWebhooks("svix"),
+    publicKey: standardWebhooksByKey("svix"),
+    recognise: [{ "svix-id": "", "svix-timestamp": "", "svix-signature": "" }],
+    events: ["json:type"],
+    id: { from: ["header:svix-id"], signed: true },
+  },
+} as const satisfies Record<string, SenderRow>;
