@@ -5,7 +5,7 @@ import type { NodeAPI } from "node-red";
 import { permissions } from "../config/roots";
 import { StoreError } from "../deliveries/queue";
 import { findHosts } from "../http/host-internals";
-import { parseMediaType } from "../request/multipart";
+import { parseMediaType } from "../request/media-types";
 
 /** What a route answers; without a body its status only. */
 export interface Answer {

@@ -162,7 +162,9 @@ export async function receive(exchange: Exchange, endpoint: Endpoint): Promise<R
   if (bytes instanceof Problem) return { endpoint, verdict: bytes };
   const { hasBytes = true, parsed } = front ?? {};
   if ("credential" in headResult) return { endpoint, verdict: headResult, bytes, hasBytes, parsed };
-  const decoded = new DecodedBody({ network: findNetwork(exchange.ip), request: exchange.request, parsed }, bytes);
+  const network = findNetwork(exchange.ip);
+  const isSigned = headResult.needsBytes;
+  const decoded = new DecodedBody({ network, request: exchange.request, parsed, isSigned }, bytes);
   const verdict =
     "verifyLater" in headResult ? await verifyLater(exchange, headResult, decoded) : headResult.verify(bytes, decoded);
   return { endpoint, verdict, bytes, hasBytes, parsed, decoded };

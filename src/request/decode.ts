@@ -1,24 +1,27 @@
 // Decodes a body by its content type.
 
-import { isUtf8 } from "node:buffer";
 import { TextDecoder } from "node:util";
 import { decodeContent } from "./body";
-import { type File, isMultipart, maxParts, parseMediaType, parseMultipart } from "./multipart";
+import { type Charset, findCharset, TextReader, utf8 } from "./charset";
+import { type FormFields, readFields, toPlainForm } from "./form";
+import { isXmlType, jsonType, parseMediaType, textType } from "./media-types";
+import { type File, isMultipart, parseMultipart } from "./multipart";
 import { Interference, Problem, problems } from "./problem";
-import { type Parameters, toObject } from "./target";
 
 interface Described {
   /** Of the sender; missing for a stored body, which is not counted. */
   network?: string;
   /** The value of a body parser in front. */
   parsed?: { readonly value: unknown; readonly files?: File[] } | undefined;
+  /** Whether the bytes were signed, and the header fields were not. */
+  isSigned?: boolean;
   request: { headers: { "content-type"?: string | undefined; "content-encoding"?: string | undefined } };
 }
 
 export interface Content {
   value: Body;
   /** The fields of a form, also where its only one holds JSON. */
-  form?: Parameters;
+  form?: FormFields;
   /** The files of a multipart form. */
   files?: File[];
   /** The unpacked body. */
@@ -58,15 +61,15 @@ export class DecodedBody {
   }
 
   /**
-   * Nothing until `decode` where that takes time: for a packed body, and a form with files.
+   * Nothing until `decode` for a packed body, which takes time.
    *
    * @throws {Interference} when a parser in front has left nothing
    */
   get content(): Content | Problem | undefined {
-    const { request, parsed } = this.#described;
+    const { request, parsed, isSigned } = this.#described;
     const type = request.headers["content-type"];
-    if (parsed) this.#content ??= takeParsed(parsed, type);
-    else if (!this.isPacked && !isMultipart(type)) this.#content ??= plain(this.bytes, type);
+    if (parsed) this.#content ??= takeParsed(parsed, type, isSigned);
+    else if (!this.isPacked) this.#content ??= plain(this.bytes, type, isSigned);
     return this.#content;
   }
 
@@ -79,23 +82,22 @@ export class DecodedBody {
   }
 
   async #unpack(limit: number): Promise<Content | Problem> {
-    const { network, request } = this.#described;
+    const { network, request, isSigned } = this.#described;
     const { "content-type": type, "content-encoding": codings } = request.headers;
-    return (this.#content = await unpacked(this.bytes, type, codings, { limit, network }));
+    const bytes = codings === undefined ? this.bytes : await decodeContent(this.bytes, codings, limit, network);
+    return (this.#content = bytes instanceof Problem ? bytes : plain(bytes, type, isSigned));
   }
 }
 
-function plain(bytes: Buffer, type: string | undefined): Content | Problem {
-  const decoded = decodeBody(bytes, type);
+function plain(bytes: Buffer, type: string | undefined, isSigned?: boolean): Content | Problem {
+  if (isMultipart(type)) {
+    const form = parseMultipart(bytes, type);
+    return form instanceof Problem
+      ? form
+      : { value: form.fields, form: form.fields, files: form.files, bytes: () => bytes };
+  }
+  const decoded = decodeBody(bytes, type, isSigned);
   return decoded instanceof Problem ? decoded : { ...decoded, bytes: () => bytes };
-}
-
-/** GitHub, Slack and others send JSON as the only field of a form. */
-function unwrap(form: Parameters): Body | Problem {
-  const { payload: json } = form;
-  const isAlone = typeof json === "string" && Object.keys(form).length === 1;
-  const value = isAlone && /^\s*[[{]/.test(json) ? parseJson(json) : problems.jsonMalformed;
-  return value === problems.jsonMalformed ? form : value;
 }
 
 /** The JSON that the flow gets: a value, or in a text. */
@@ -105,24 +107,14 @@ export function readJson(body: unknown): Json | undefined {
   return json instanceof Problem ? undefined : json;
 }
 
-async function unpacked(
-  packed: Buffer,
+function takeParsed(
+  { value, files }: NonNullable<Described["parsed"]>,
   type: string | undefined,
-  codings: string | undefined,
-  { limit, network }: { limit: number; network: string | undefined },
-): Promise<Content | Problem> {
-  const bytes = codings === undefined ? packed : await decodeContent(packed, codings, limit, network);
-  if (bytes instanceof Problem) return bytes;
-  if (!isMultipart(type)) return plain(bytes, type);
-  const form = await parseMultipart(bytes, type);
-  if (form instanceof Problem) return form;
-  return { value: form.fields, form: form.fields, files: form.files, bytes: () => bytes };
-}
-
-function takeParsed({ value, files }: NonNullable<Described["parsed"]>, type: string | undefined): Content | Problem {
+  isSigned?: boolean,
+): Content | Problem {
   if (value === undefined) throw new Interference("bodyRead");
   if (Buffer.isBuffer(value)) {
-    const decoded = decodeBody(value, type);
+    const decoded = decodeBody(value, type, isSigned);
     return decoded instanceof Problem ? decoded : { ...decoded, ...(files && { files }), bytes: () => value };
   }
   const body = secureJson(value as Json);
@@ -131,29 +123,33 @@ function takeParsed({ value, files }: NonNullable<Described["parsed"]>, type: st
 }
 
 /** The body in a message: JSON value, string, object of form fields, or Buffer. */
-export type Body = Json | Buffer;
+export type Body = Json | Buffer | FormFields;
 
 type Decoded = Pick<Content, "value" | "form">;
-type Decode = (bytes: Buffer) => Decoded | Problem;
+/** @param text behind its mark */
+type Parse = (text: Buffer, reader: TextReader) => Decoded | Problem;
+type Decode = (bytes: Buffer, isSigned: boolean) => Decoded | Problem;
+
+/** What nobody reads as a text. */
+const binaryType =
+  /^application\/(?:.*\+|x-|vnd\.|vnd\.google\.)?(?:octet-stream|cbor|protobuf|msgpack|zip|zip-compressed)$/;
 
 /** By media type; the first matching row decodes. Without a match, bytes stay a Buffer. */
-const decoders: readonly (readonly [RegExp, (charset: string) => Decode])[] = [
-  // RFC 6839 §3.1: +json; the top-level type does not matter.
-  [/^application\/json$|\+json$/, (charset) => decodeText(charset, (text) => toDecoded(parseJson(text)))],
-  [/^text\/|^application\/xml$|\+xml$/, (charset) => decodeText(charset, (value) => ({ value }))],
-  [/^application\/x-www-form-urlencoded$/, (charset) => decodeText(charset, parseForm)],
-  [
-    /^application\/(?!(?:.*\+|x-|vnd\.|vnd\.google\.)?(?:octet-stream|cbor|protobuf|msgpack|zip|zip-compressed)$)/,
-    () => textIfUtf8,
-  ],
+const parsers: readonly (readonly [RegExp, Parse])[] = [
+  [jsonType, parseJsonBody],
+  [textType, parseText],
+  [/^application\/x-www-form-urlencoded$/, parseForm],
 ];
 
 /** Parsed content types are kept: senders use only a few. */
 const known = new Map<string, Decode>();
 const maxKnown = 100;
 
-/** @param contentType the header field */
-export function decodeBody(bytes: Buffer, contentType: string | undefined): Decoded | Problem {
+/**
+ * @param contentType the header field
+ * @param isSigned whether the bytes were signed, and the content type was not
+ */
+export function decodeBody(bytes: Buffer, contentType: string | undefined, isSigned = false): Decoded | Problem {
   if (bytes.length === 0) return { value: "" };
   if (contentType === undefined || contentType === "") return textIfUtf8(bytes);
   let decode = known.get(contentType);
@@ -161,59 +157,73 @@ export function decodeBody(bytes: Buffer, contentType: string | undefined): Deco
     decode = decoderFor(contentType);
     if (known.size < maxKnown) known.set(contentType, decode);
   }
-  return decode(bytes);
+  return decode(bytes, isSigned);
 }
 
 function decoderFor(contentType: string): Decode {
-  const type = parseMediaType(contentType);
-  const [, decoderWith] = (type && decoders.find(([pattern]) => pattern.test(type.essence))) ?? [];
-  return decoderWith?.(type?.params.get("charset") ?? "utf-8") ?? ((value) => ({ value }));
+  const { essence = "", params } = parseMediaType(contentType) ?? {};
+  const [, parse] = parsers.find(([pattern]) => pattern.test(essence)) ?? [];
+  if (!parse && (!essence.startsWith("application/") || binaryType.test(essence))) return (value) => ({ value });
+  const label = params?.get("charset") ?? undefined;
+  const declared = label === undefined ? undefined : findCharset(label);
+  // Files on the way are labelled with charsets such as "binary".
+  if (!parse && !declared) return textIfUtf8;
+  if (label !== undefined && !declared) return () => problems.charsetUnknown;
+  return decodeText(declared, isXmlType(essence), parse ?? parseText);
 }
 
-const utf8 = new TextDecoder();
-const utf16be = new TextDecoder("utf-16be");
+function decodeText(declared: Charset | undefined, isXml: boolean, parse: Parse): Decode {
+  return (bytes, isSigned) => {
+    const [reader, text] = TextReader.of(bytes, { declared, isXml, isSigned });
+    const decoded = parse(text, reader);
+    // What was kept is whole.
+    return decoded instanceof Problem || decoded.value !== text ? decoded : { value: bytes };
+  };
+}
 
 function textIfUtf8(bytes: Buffer): Decoded {
-  return { value: isUtf8(bytes) ? utf8.decode(bytes) : bytes };
+  return { value: utf8.decode(bytes)?.replace(/^\ufeff/, "") ?? bytes };
 }
 
 function toDecoded(value: Body | Problem): Decoded | Problem {
   return value instanceof Problem ? value : { value };
 }
 
-/** WHATWG Encoding Standard: its labels, no byte-order mark, malformed bytes as U+FFFD. */
-function decodeText(charset: string, parse: (text: string) => Decoded | Problem): Decode {
-  const decoder = textDecoder(charset);
-  if (!decoder) return () => problems.charsetUnknown;
-  return (bytes) => parse((isBigEndian(bytes) && decoder.encoding === "utf-16le" ? utf16be : decoder).decode(bytes));
+function parseText(bytes: Buffer, reader: TextReader): Decoded | Problem {
+  return toDecoded(reader.read(bytes));
 }
 
-/** RFC 2781 §3.2: in UTF-16, the byte-order mark tells the order of bytes. */
-function isBigEndian(bytes: Buffer): boolean {
-  return bytes[0] === 0xfe && bytes[1] === 0xff;
+function parseJsonBody(bytes: Buffer, reader: TextReader): Decoded | Problem {
+  const text = reader.read(bytes);
+  if (text instanceof Problem) return text;
+  return typeof text === "string" ? toDecoded(parseJson(text)) : problems.jsonMalformed;
 }
 
-function textDecoder(charset: string): TextDecoder | undefined {
-  try {
-    return new TextDecoder(charset);
-  } catch {
-    return undefined;
-  }
-}
+// Forms (application/x-www-form-urlencoded, WHATWG URL Standard §5.1).
 
 /** Many senders, and curl's --data, label JSON and plain text as a form. */
-function parseForm(text: string): Decoded | Problem {
-  if (/^\s*[[{]/.test(text)) {
+function parseForm(bytes: Buffer, reader: TextReader): Decoded | Problem {
+  const text = reader.read(bytes);
+  if (text instanceof Problem) return text;
+  if (typeof text === "string" && /^\s*[[{]/.test(text)) {
     const value = parseJson(text);
     if (value !== problems.jsonMalformed) return toDecoded(value);
   }
-  if (!text.includes("=")) return { value: text };
-  // Node.js takes a time for fields without a value that grows with the square of their number.
-  if (text.split("&", maxParts + 1).length > maxParts) return problems.partsTooMany;
-  // A plus sign is a blank, and takes Node.js longer.
-  const form = toObject(new URLSearchParams(text.split("+").join(" ")));
+  const [plainBytes, plainReader] = toPlainForm(bytes, text, reader);
+  if (!plainBytes.includes("=")) return { value: text };
+  const form = readFields(plainBytes, plainReader);
+  if (form instanceof Problem) return form;
+  if (!form) return { value: bytes };
   const value = unwrap(form);
   return value instanceof Problem ? value : { value, form };
+}
+
+/** GitHub, Slack and others send JSON as the only field of a form. */
+function unwrap(form: FormFields): Body | Problem {
+  const { payload: json } = form;
+  const isAlone = typeof json === "string" && Object.keys(form).length === 1;
+  const value = isAlone && /^\s*[[{]/.test(json) ? parseJson(json) : problems.jsonMalformed;
+  return value === problems.jsonMalformed ? form : value;
 }
 
 // JSON that is safe to copy and to merge in a flow.

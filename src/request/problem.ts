@@ -91,6 +91,7 @@ const table = {
   pathMalformed: [400, "The path of the request has a broken escape."],
   codingBroken: [400, "The body of the request does not match its content coding."],
   charsetUnknown: [415, "The charset of the request is not supported."],
+  charsetUnsigned: [415, "The charset of the request is not signed, and the body can be read as UTF-8, too."],
   jsonMalformed: [400, "The body of the request is not valid JSON."],
   jsonTooDeep: [400, "The JSON of the request is nested too deeply."],
   formMalformed: [400, "The body of the request is not valid multipart/form-data."],

@@ -35,8 +35,8 @@ function toLowerCase(path: string): string {
 export type Parameters = Record<string, string | string[]>;
 
 /** Without `__proto__`, which Node-RED's copying of messages would turn into the real prototype. */
-export function toObject(parameters: Iterable<[name: string, value: string]>): Parameters {
-  const values = new Map<string, string | string[]>();
+export function toObject<Value>(parameters: Iterable<[name: string, value: Value]>): Record<string, Value | Value[]> {
+  const values = new Map<string, Value | Value[]>();
   for (const [name, value] of parameters) {
     const earlier = values.get(name);
     if (Array.isArray(earlier)) earlier.push(value);

@@ -1,7 +1,7 @@
 import should from "should";
 import { posix, win32 } from "node:path";
 import { gzipSync } from "node:zlib";
-import { maxParts } from "../../src/request/multipart";
+import { maxParts } from "../../src/request/form";
 import { accepted, besiege, last, post, refused, withstand } from "../harness/siege";
 
 const boundary = "b0undary";

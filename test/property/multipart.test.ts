@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { createRequire } from "node:module";
 import { PassThrough } from "node:stream";
 import should from "should";
+import type { FormFields } from "../../src/request/form";
 import { type File, isMultipart, parseMultipart } from "../../src/request/multipart";
 import { Problem } from "../../src/request/problem";
 import { formOf, type SentPart, typeOf } from "../harness/forms";
@@ -46,18 +47,21 @@ const form = fc
   .filter((parts) => !parts.some(({ content }) => content.includes("\r\n--b")))
   .map((parts) => formOf(parts));
 
+/** Core replaces what is no UTF-8, and keeps no bytes. */
+const replaced = (value: FormFields[string]) => (Array.isArray(value) ? value.map(String) : String(value));
+
 /** Core reads names as Latin-1. */
 const inUtf8 = (text: string) => Buffer.from(text, "latin1").toString();
 
 describe("for any form", () => {
   it("fields and files are those that core's http in gives, names in UTF-8", async () => {
     const property = fc.asyncProperty(form, async (bytes) => {
-      const [ours, theirs] = await Promise.all([parseMultipart(bytes, typeOf()), coreTakes(bytes)]);
+      const ours = parseMultipart(bytes, typeOf());
+      const theirs = await coreTakes(bytes);
       if (ours instanceof Problem) throw new Error(ours.name);
       const { body = {}, files = [] } = theirs;
-      should(new Map(Object.entries(ours.fields))).eql(
-        new Map(Object.entries(body).map(([each, value]) => [inUtf8(each), value])),
-      );
+      const texts = Object.entries(ours.fields).map(([each, value]) => [each, replaced(value)] as const);
+      should(new Map(texts)).eql(new Map(Object.entries(body).map(([each, value]) => [inUtf8(each), value])));
       const known = files.map((file) => ({
         ...file,
         fieldname: inUtf8(file.fieldname),
@@ -69,34 +73,34 @@ describe("for any form", () => {
     await fc.assert(property, { seed, numRuns: 500 });
   });
 
-  it("there is an answer to whatever has become of it on its way", async () => {
+  it("there is an answer to whatever has become of it on its way", () => {
     const change = fc.record({ at: fc.nat(), drop: fc.nat(8), put: fc.constantFrom("", "\r\n", "--b", "\r\n--b", "\0", ":", '"', ";", "\r", "--") }); // prettier-ignore
-    const property = fc.asyncProperty(form, fc.array(change, { maxLength: 4 }), async (whole, changes) => {
+    const property = fc.property(form, fc.array(change, { maxLength: 4 }), (whole, changes) => {
       let bytes = whole;
       for (const { at, drop, put } of changes) {
         const from = at % (bytes.length + 1);
         bytes = Buffer.concat([bytes.subarray(0, from), Buffer.from(put), bytes.subarray(from + drop)]);
       }
-      const outcome = await parseMultipart(bytes, typeOf());
+      const outcome = parseMultipart(bytes, typeOf());
       if (outcome instanceof Problem) [400, 413, 415].should.containEql(outcome.status);
       else for (const { originalname, buffer, size } of outcome.files) {
         originalname.should.not.match(/[/\\]|^\.\.?$/);
         buffer.length.should.equal(size);
       }
     }); // prettier-ignore
-    await fc.assert(property, { seed, numRuns: 1000 });
+    fc.assert(property, { seed, numRuns: 1000 });
   });
 });
 
 describe("for any content type", () => {
-  it("there is an answer to a form", async () => {
+  it("there is an answer to a form", () => {
     const boundary = fc.string({ unit: "binary-ascii", maxLength: 80 });
     const type = fc.oneof(boundary.map((each) => `multipart/form-data; boundary=${each}`), boundary.map(typeOf), fc.string()); // prettier-ignore
-    const property = fc.asyncProperty(type, form, async (contentType, bytes) => {
+    const property = fc.property(type, form, (contentType, bytes) => {
       isMultipart(contentType).should.be.a.Boolean();
-      const outcome = await parseMultipart(bytes, contentType);
+      const outcome = parseMultipart(bytes, contentType);
       if (outcome instanceof Problem) outcome.status.should.equal(400);
     });
-    await fc.assert(property, { seed, numRuns: 500 });
+    fc.assert(property, { seed, numRuns: 500 });
   });
 });

@@ -121,3 +121,68 @@ describe("signed values of a body", () => {
     accepted.json.should.be.above(20);
   });
 });
+
+describe("signed bytes", () => {
+  const signed = (type: string, body: Buffer) => {
+    const headers = { "content-type": type };
+    return new DecodedBody({ request: { headers }, isSigned: true }, body).content;
+  };
+  const charset = fc.constantFrom("gbk", "gb18030", "big5", "shift_jis", "euc-jp", "euc-kr", "iso-2022-jp", "latin1", "windows-1251", "utf-16le", "utf-16be", "koi8-u", "x-user-defined", "utf-8", "UTF8"); // prettier-ignore
+  const essence = fc.constantFrom(
+    ...[
+      "application/json",
+      "application/x-www-form-urlencoded",
+      "text/plain",
+      "text/xml",
+      "application/x",
+      "image/png",
+    ],
+  );
+  const awkward = fc.array(
+    fc.constantFrom("{", "}", '"', "\\", "&", "=", "あ", "é", "\u2028", "a", "%E3%81%82", "%5C", "%22", "\x1b$B", "\x1b(B", " "),
+    { maxLength: 12 },
+  ); // prettier-ignore
+  const value = awkward.map((pieces) => pieces.join(""));
+  const body = fc.oneof(
+    value.map((each) => JSON.stringify({ a: each, b: `${each}あ" &action=deleted&x=` })),
+    value.map((each) => `payload=${encodeURIComponent(JSON.stringify({ a: each }))}`),
+    value.map((each) => String(new URLSearchParams({ a: each, b: "あ" }))),
+    value.map((each) => `{"a":"${each}`),
+    value,
+  );
+
+  it("that are UTF-8 are read as UTF-8, or refused, whatever charset a header field names", () => {
+    const counts = { same: 0, refused: 0 };
+    const property = fc.property(body, essence, charset, (text, type, label) => {
+      const bytes = Buffer.from(text);
+      const content = signed(`${type}; charset=${label}`, bytes);
+      if (content instanceof Problem) {
+        counts.refused++;
+        return;
+      }
+      const plain = signed(type, bytes);
+      if (plain === undefined || plain instanceof Problem) throw new Error("In UTF-8, it is refused.");
+      should(content?.value).eql(plain.value);
+      counts.same++;
+    });
+    fc.assert(property, { seed, numRuns: 10_000 });
+    counts.same.should.be.above(1000);
+    counts.refused.should.be.above(1000);
+  });
+
+  it("may name their charset themselves, or be no UTF-8", () => {
+    const form = "application/x-www-form-urlencoded";
+    const utf16 = Buffer.from('\ufeff{"a":"あ"}', "utf16le");
+    for (const [type, bytes, expected] of [
+      ["application/json; charset=utf-16le", utf16.subarray(2), { a: "あ" }],
+      ["application/json; charset=gbk", utf16, { a: "あ" }],
+      ["text/xml", Buffer.from('<?xml version="1.0" encoding="latin1"?>é', "latin1"), '<?xml version="1.0" encoding="latin1"?>é'],
+      [form, Buffer.from("a=%82%a0&_charset_=shift_jis"), { a: "あ", _charset_: "shift_jis" }],
+      [`${form}; charset=shift_jis`, Buffer.from("a=%82%a0"), { a: "あ" }],
+      [`${form}; charset=shift_jis`, Buffer.from("a=\x82\xa0", "latin1"), { a: "あ" }],
+      ["text/plain; charset=latin1", Buffer.from("é", "latin1"), "é"],
+    ] as const) {
+      should(signed(type, bytes)).have.property("value", expected);
+    }
+  }); // prettier-ignore
+});

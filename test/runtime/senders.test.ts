@@ -73,4 +73,21 @@ describe("the signature of a sender", () => {
       about: { sender: "github", event: "ping", credential: "first" },
     });
   });
+
+  it("is for the charset of the bytes: sent again as another one, they are refused", async () => {
+    const body = '{"action":"created","comment":"あ\\" &action=deleted&repository=other&x="}';
+    const signature = Object.fromEntries(signers.github.headers({ body: Buffer.from(body), at: 0, id: "" }, 0));
+    const replay = (type: string) =>
+      send(nodeRed().node("/github"), {
+        headers: { "X-GitHub-Event": "ping", ...signature, "Content-Type": type },
+        body,
+      });
+    for (const type of ["application/x-www-form-urlencoded; charset=shift_jis", "application/json; charset=gbk"]) {
+      (await replay(type)).status.should.equal(415, type);
+    }
+    for (const type of ["application/json", "application/json; charset=UTF-8"]) {
+      const { payload } = await nodeRed().message((await replay(type)).json.id);
+      should(payload).eql(JSON.parse(body));
+    }
+  });
 });

@@ -1,8 +1,9 @@
 // Reads values of a request by their places.
 
 import { type DecodedBody, type Json, readJson } from "../../request/decode";
+import type { FieldValue, FormFields } from "../../request/form";
 import { Problem } from "../../request/problem";
-import { findParameters, type Parameters } from "../../request/target";
+import { findParameters } from "../../request/target";
 import type { Sender, Source } from "../senders/sender";
 
 /** The head of a request. */
@@ -72,7 +73,7 @@ export class Fields {
       case "query":
         return findParameters(this.#head.search, name);
       case "form":
-        return this.form && Object.hasOwn(this.form, name) ? [this.form[name] ?? []].flat() : [];
+        return this.form && Object.hasOwn(this.form, name) ? [this.form[name] ?? []].flat().map(toJson) : [];
       case "json":
       case "json?":
         return this.json === undefined ? [] : findMembers(this.json, name.split("."), most);
@@ -101,7 +102,7 @@ export class Fields {
   }
 
   /** Nothing when the body is no form. */
-  get form(): Parameters | undefined {
+  get form(): FormFields | undefined {
     return this.#content?.form;
   }
 
@@ -114,6 +115,11 @@ export class Fields {
     const [type = "", ...repeated] = fieldValues(this.#head.rawHeaders, "content-type");
     return repeated.length === 0 && /^application\/x-www-form-urlencoded *(?:;|$)/i.test(type);
   }
+}
+
+/** An object stands for bytes, which are no text. */
+function toJson(value: FieldValue): Json {
+  return typeof value === "string" ? value : {};
 }
 
 /**

@@ -3,6 +3,7 @@
 import { createHash, createHmac, type KeyObject } from "node:crypto";
 import { parse, stringify } from "node:querystring";
 import { DecodedBody, type Json } from "../../request/decode";
+import type { FormFields } from "../../request/form";
 import { Problem } from "../../request/problem";
 import type { Parameters } from "../../request/target";
 import { isSame } from "../digest";
@@ -182,8 +183,9 @@ class SignatureCheck {
   #listTwilioMessages(): Buffer[][] | RefusalReason {
     const isForm = this.#fields.isForm && this.#body.bytes.length > 0;
     const refusal = isForm ? this.#judgeBody("form:") : undefined;
-    const form = isForm && !refusal ? this.#fields.form : undefined;
-    return refusal ?? listTwilioMessages(this.#verifier.publicUrl, this.#head.search, form ?? {});
+    const form = (isForm && !refusal ? this.#fields.form : undefined) ?? {};
+    if (!hasOnlyTexts(form)) return { kind: "bodyNoForm" };
+    return refusal ?? listTwilioMessages(this.#verifier.publicUrl, this.#head.search, form);
   }
 
   /** Of a body that is no form, Twilio signs the SHA-256 in the URL. */
@@ -405,6 +407,10 @@ function withPorts(url: string): string[] {
     /^(https?:\/\/(?:[^/?#]*@)?(?:\[[^\]]*\]|[^/?#:]*))(:\d*)?([^]*)$/i.exec(url) ?? [];
   const withPort = port ?? (/^https/i.test(origin) ? ":443" : ":80");
   return [url, origin + withPort + rest, origin + rest];
+}
+
+function hasOnlyTexts(form: FormFields): form is Parameters {
+  return Object.values(form).every((values) => [values].flat().every((value) => typeof value === "string"));
 }
 
 /** Fields by their names; the values of a repeated one sorted, each once. */

@@ -4,14 +4,14 @@ import { Problem } from "../../../src/request/problem";
 import { shouldGrowEvenly } from "../../harness/cost";
 import { formOf, type SentPart, typeOf } from "../../harness/forms";
 
-async function read(body: Buffer | string, type = typeOf()): Promise<Form> {
-  const form = await parseMultipart(Buffer.from(body), type);
+function read(body: Buffer | string, type = typeOf()): Form {
+  const form = parseMultipart(Buffer.from(body), type);
   if (form instanceof Problem) throw new Error(form.name);
   return form;
 }
 
-async function refusalOf(body: Buffer | string, type = typeOf()): Promise<string> {
-  const form = await parseMultipart(Buffer.from(body), type);
+function refusalOf(body: Buffer | string, type = typeOf()): string {
+  const form = parseMultipart(Buffer.from(body), type);
   return form instanceof Problem ? `${form.name} ${form.status}` : "taken";
 }
 
@@ -23,31 +23,29 @@ const file = (filename: string, content: Buffer | string = "x"): SentPart => ({
 });
 
 describe("parseMultipart", () => {
-  it("gives no prototype to what it returns", async () => {
-    const { fields, files } = await read(
-      formOf([field("__proto__", "1"), field("constructor", "2"), file("__proto__")]),
-    );
+  it("gives no prototype to what it returns", () => {
+    const { fields, files } = read(formOf([field("__proto__", "1"), field("constructor", "2"), file("__proto__")]));
     should(Object.getPrototypeOf(fields)).equal(Object.prototype);
     Object.entries(fields).should.eql([["constructor", "2"]]);
     files.should.have.length(1);
   });
 
-  it("takes a form without parts, and one with text around it", async () => {
-    (await read("--b--")).should.eql({ fields: {}, files: [] });
-    (await read(`before\r\n${formOf([field("a", "1")]).toString()}after\r\n--b\r\n`)).fields.should.eql({ a: "1" });
+  it("takes a form without parts, and one with text around it", () => {
+    read("--b--").should.eql({ fields: {}, files: [] });
+    read(`before\r\n${formOf([field("a", "1")]).toString()}after\r\n--b\r\n`).fields.should.eql({ a: "1" });
   });
 
-  it("gives a file of many bytes, and in memory of its own", async () => {
+  it("gives a file of many bytes, and in memory of its own", () => {
     const body = formOf([file("a", Buffer.alloc(3_000_000, "\r\n--"))]);
-    const { files } = await read(body);
+    const { files } = read(body);
     files[0]?.buffer.equals(Buffer.alloc(3_000_000, "\r\n--")).should.be.true();
     body.fill(0);
     should(files[0]?.buffer.toString("latin1", 0, 4)).equal("\r\n--");
   });
 
-  it("takes a charset for a field", async () => {
+  it("takes a charset for a field", () => {
     const latin1 = { ...field("a"), headers: ["Content-Type: text/plain; charset=iso-8859-1"] };
-    const { fields } = await read(formOf([{ ...latin1, content: Buffer.from("é", "latin1") }]));
+    const { fields } = read(formOf([{ ...latin1, content: Buffer.from("é", "latin1") }]));
     fields.should.eql({ a: "é" });
   });
 
@@ -58,29 +56,29 @@ describe("parseMultipart", () => {
       ["say %22hi%22.csv", 'say "hi".csv'],
       ["100%.csv", "100%.csv"],
     ] as const) {
-      it(written, async () => {
-        should((await read(formOf([file(written)]))).files[0]?.originalname).equal(name);
+      it(written, () => {
+        should(read(formOf([file(written)])).files[0]?.originalname).equal(name);
       });
     }
 
-    it("as RFC 5987 writes it", async () => {
+    it("as RFC 5987 writes it", () => {
       const disposition = `; name="f"; filename="x"; filename*=UTF-8''..%2F%e4%bd%a0.csv`;
-      should((await read(formOf([{ disposition, content: "" }]))).files[0]?.originalname).equal("你.csv");
+      should(read(formOf([{ disposition, content: "" }])).files[0]?.originalname).equal("你.csv");
     });
   });
 
-  it("takes a file without a name, unless it is what browsers send for none", async () => {
+  it("takes a file without a name, unless it is what browsers send for none", () => {
     const nameless = { disposition: '; name="f"', headers: ["Content-Type: application/octet-stream"] };
-    (await read(formOf([{ ...nameless, content: "x" }]))).files.should.have.length(1);
-    (await read(formOf([{ ...nameless, content: "" }]))).files.should.eql([]);
+    read(formOf([{ ...nameless, content: "x" }])).files.should.have.length(1);
+    read(formOf([{ ...nameless, content: "" }])).files.should.eql([]);
   });
 
-  it("takes boundaries with any of their characters, of up to 70", async () => {
+  it("takes boundaries with any of their characters, of up to 70", () => {
     for (const boundary of ["-----------------------------974767299852498929531610575", "'()+_,-./:=? x", "a".repeat(70), '"\\']) {
       const type = `multipart/form-data; boundary="${boundary.replace(/["\\]/g, "\\$&")}"`;
-      (await read(formOf([field("a", "1")], boundary), type)).fields.should.eql({ a: "1" });
+      read(formOf([field("a", "1")], boundary), type).fields.should.eql({ a: "1" });
     }
-    (await read(formOf([field("a", "1")], "a/b=c"), "multipart/form-data; boundary=a/b=c")).fields.should.eql({ a: "1" });
+    read(formOf([field("a", "1")], "a/b=c"), "multipart/form-data; boundary=a/b=c").fields.should.eql({ a: "1" });
   }); // prettier-ignore
 
   describe("refuses", () => {
@@ -108,22 +106,22 @@ describe("parseMultipart", () => {
       ["a delimiter with something after it", good.replace("--b\r\n", "--bx\r\n"), typeOf()],
       ["a delimiter within a part", formOf([field("a", "1\r\n--bc\r\n2")]), typeOf()],
     ] as const) {
-      it(name, async () => (await refusalOf(body, type)).should.equal("formMalformed 400"));
+      it(name, () => refusalOf(body, type).should.equal("formMalformed 400"));
     }
 
-    it("a charset that is not known", async () => {
+    it("a charset that is not known", () => {
       const unknown = { ...field("a", "ä"), headers: ["Content-Type: text/plain; charset=klingon"] };
-      (await refusalOf(formOf([unknown]))).should.equal("charsetUnknown 415");
+      refusalOf(formOf([unknown])).should.equal("charsetUnknown 415");
     });
   });
 
-  it("refuses a form that breaks off, wherever it does", async () => {
+  it("refuses a form that breaks off, wherever it does", () => {
     const whole = formOf([field("a", "1"), file("b.csv", "2"), field("c", "3")]);
     const end = whole.length - "\r\n".length;
     for (let length = 0; length < end; length++) {
-      (await refusalOf(whole.subarray(0, length))).should.equal("formMalformed 400", String(length));
+      refusalOf(whole.subarray(0, length)).should.equal("formMalformed 400", String(length));
     }
-    (await refusalOf(whole.subarray(0, end))).should.equal("taken");
+    refusalOf(whole.subarray(0, end)).should.equal("taken");
   });
 
   const boundary = "a".repeat(70);
@@ -135,9 +133,9 @@ describe("parseMultipart", () => {
     ["header fields", `--${boundary}\r\n`, "X: y\r\n"],
   ] as const) {
     it(`takes a time that grows with the length of the body and no faster: ${what}`, async () => {
-      await shouldGrowEvenly(async (size) => {
+      await shouldGrowEvenly((size) => {
         const body = Buffer.concat([Buffer.from(begin), Buffer.alloc(size, rest)]);
-        (await refusalOf(body, typeOf(boundary))).should.match(/^(formMalformed 400|partsTooMany 413)$/);
+        refusalOf(body, typeOf(boundary)).should.match(/^(formMalformed 400|partsTooMany 413)$/);
       }, 1_000_000);
     });
   }

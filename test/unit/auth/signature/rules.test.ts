@@ -5,6 +5,7 @@ import type { Scheme } from "../../../../src/auth/senders/sender";
 import { senders } from "../../../../src/auth/senders/table";
 import { settleScheme } from "../../../../src/auth/signature/scheme";
 import { parseTime, Verifier } from "../../../../src/auth/signature/verifier";
+import { formOf, typeOf } from "../../../harness/forms";
 import { signers } from "../../../harness/signers";
 import { outcomeOf, schemeOf, type Setup } from "../../../harness/verification";
 
@@ -134,7 +135,8 @@ describe("a signature's rules", () => {
       const jsonType = ["Content-Type", "application/json"];
       const inForm = Buffer.from("id=7&x=1");
       const inJson = Buffer.from('{"id":"7"}');
-      const parts = Buffer.from('--b\r\nContent-Disposition: form-data; name="x"\r\n\r\n&id=7&\r\n--b--\r\n');
+      const partsType = ["Content-Type", typeOf()];
+      const partsOf = (name: string, content: string) => formOf([{ disposition: `; name="${name}"`, content }]);
       const cases: [string, Scheme, string[], Buffer, string][] = [
         ["a form", form, formType, inForm, "first"],
         ["a form in its charset", form, ["Content-Type", `${formType[1]}; charset=utf-16le`], Buffer.from("id=7", "utf16le"), "first"],
@@ -143,7 +145,10 @@ describe("a signature's rules", () => {
         ["a form labelled as a text", form, ["Content-Type", "text/plain"], inForm, "bodyNoForm"],
         ["a form without a type", form, [], inForm, "bodyNoForm"],
         ["a form with two types", form, [...formType, ...formType], inForm, "repeated"],
-        ["a form with files", form, ["Content-Type", "multipart/form-data; boundary=b"], parts, "bodyNoForm"],
+        ["a form in parts", form, partsType, partsOf("id", "7"), "first"],
+        ["a form in another part", form, partsType, partsOf("x", "&id=7&"), "missing"],
+        ["a form in parts that break off", form, partsType, partsOf("id", "7").subarray(0, -4), "bodyNoForm"],
+        ["a field that is no text", form, formType, Buffer.from("id=%ff"), "valueMalformed"],
         ["JSON labelled as a form", form, formType, Buffer.from('{"x":"&id=7&"}'), "bodyNoForm"],
         ["a form with very many fields", form, formType, Buffer.from(`id=7${"&a".repeat(1000)}`), "bodyNoForm"],
         ["a packed form", form, [...formType, "Content-Encoding", "gzip"], gzipSync(inForm), "bodyPacked"],
