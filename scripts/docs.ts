@@ -51,15 +51,34 @@ function describeSender(id: SenderId, comments: ReadonlyMap<string, string>): st
   const { docs, scheme, events = [], id: own, handshakes }: Sender = senders[id];
   const entered = comments.get(id);
   if (entered === undefined) throw new Error(`No comment above ${id} says what its user enters`);
-  const places = events.map(describePlace).join(" or ");
   const asks = handshakes !== undefined || scheme.alg === "code:sns";
   const ownId = own && (own.signed ? "signed" : "not signed");
-  return [linkTo(id, docs), entered, places || "–", ownId ?? "–", formatAge(scheme.ts?.tolerance), asks ? "yes" : "–"];
+  return [
+    linkTo(id, docs),
+    entered,
+    describePlaces(events) || "–",
+    ownId ?? "–",
+    formatAge(scheme.ts?.tolerance),
+    asks ? "yes" : "–",
+  ];
 }
 
-function describePlace(source: Source): string {
-  const [, from = "", name = ""] = /^(\w+)\??:(.+)$/.exec(source) ?? [];
-  return from === "header" ? `\`${name}\`` : `\`${name}\` in the ${from === "json" ? "JSON" : from}`;
+const parts: Readonly<Record<string, string>> = {
+  header: "",
+  json: " in the JSON",
+  form: " in the form",
+  query: " in the query",
+  ce: " of the CloudEvent",
+};
+
+/** Places in the same part of a request together. */
+function describePlaces(sources: readonly Source[]): string {
+  const names = new Map<string, string[]>();
+  for (const source of sources) {
+    const [, from = "", name = ""] = /^(\w+)\??:(.+)$/.exec(source) ?? [];
+    names.set(from, [...(names.get(from) ?? []), `\`${name}\``]);
+  }
+  return [...names].map(([from, all]) => all.join(" or ") + (parts[from] ?? "")).join(", or ");
 }
 
 function formatAge(seconds: number | null | undefined): string {

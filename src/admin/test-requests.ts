@@ -110,7 +110,10 @@ async function findSample(
 function listFilterFields({ sender, conditions }: WebhookConfig): string[] {
   const { events = [] }: Pick<Sender, "events"> = isSenderId(sender) ? senders[sender] : {};
   const places = [...events, ...conditions.map(({ place }) => place)];
-  return places.flatMap((place) => (place.startsWith("header:") ? place.slice("header:".length).toLowerCase() : []));
+  return places.flatMap((place) => {
+    if (place.startsWith("ce:")) return ["content-type", place.replace("ce:", "ce-")];
+    return place.startsWith("header:") ? place.slice("header:".length).toLowerCase() : [];
+  });
 }
 
 /** @param asked the request of the editor: HTTP nodes are most likely reached in the same way */

@@ -31,6 +31,7 @@ export function makeTestRequest(
     const value = source === event ? wanted.replace(/\*$/, sampleValue) : sampleValue;
     const [, from, name = ""] = /^(\w+)\??:(.+)$/.exec(source) ?? [];
     if (from === "header") headers[name] = value;
+    else if (from === "ce") headers[`ce-${name}`] = value;
     else if (from === "form") form.set(name, value);
     else if (from === "json") json = withMember(json, name.split("."), value);
   }

@@ -3,7 +3,7 @@
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { coversBody, type Scheme, type Sender } from "../auth/senders/sender";
-import { Fields, type RequestHead } from "../auth/signature/fields";
+import { Fields, readKey, type RequestHead } from "../auth/signature/fields";
 import type { DuplicatePolicy } from "../config/parse";
 import type { DuplicateKey } from "../config/fields";
 import type { DecodedBody } from "../request/decode";
@@ -130,7 +130,7 @@ async function wait(
 export interface Known {
   head: RequestHead;
   body: DecodedBody;
-  /** The sender's own id. */
+  /** Of all its events, as the sender names them. */
   id: string | undefined;
   /** The parameters of the path: the same id or body for another device is another delivery. */
   params?: Readonly<Record<string, string>> | undefined;
@@ -163,7 +163,7 @@ export function composeDuplicateKey(kind: DuplicateKey, delivery: Known): string
 function toKeyText(kind: DuplicateKey, { head, body, id, isIdLoose }: Known): string | undefined {
   const { bytes } = body;
   if (kind === "body") return bytes.length === 0 ? undefined : digestKey(bytes);
-  if (kind !== "") return new Fields(head, body).onlyText(kind);
+  if (kind !== "") return readKey([kind], new Fields(head, body));
   return id === undefined || !isIdLoose ? id : `${digestKey(bytes)} ${id}`;
 }
 

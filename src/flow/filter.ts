@@ -9,12 +9,18 @@ import { Problem, problems } from "../request/problem";
 
 /** A request as a filter sees it. */
 interface FilterRequest {
-  readonly event: string | undefined;
+  /** Several for a batch. */
+  readonly events: readonly string[];
   readonly head: RequestHead;
   /** The body as a text. */
   readonly text: () => string;
   /** Of the message; without the query where `payload` would have both. */
   readonly payload: () => unknown;
+}
+
+/** A request that starts the flow; with the first of its events that does. */
+interface Passed {
+  readonly event: string | undefined;
 }
 
 type FilterConfig = Pick<WebhookConfig, "events" | "conditions">;
@@ -27,19 +33,28 @@ export class Filter {
   }
 
   /**
-   * @returns whether the request starts the flow; a problem where a condition cannot be evaluated, so that what was
+   * A batch passes where one of its events does.
+   *
+   * @returns nothing for a request that does not pass; a problem where a condition cannot be evaluated, so that what was
    *   misspelt is noticed
    */
-  accepts(request: FilterRequest): boolean | Problem {
-    const { events, conditions } = this.#settings;
-    if (events.length > 0 && findEvent(events, request.event) === -1) return false;
-    let isAccepted = true;
+  judge(request: FilterRequest): Passed | undefined | Problem {
+    const { events: wanted, conditions } = this.#settings;
+    const events: ReadonlySet<string | undefined> = new Set(request.events.length > 0 ? request.events : [undefined]);
+    const found = [...events].filter((event) => wanted.length === 0 || findEvent(wanted, event) !== -1);
+    if (found.length === 0) return undefined;
+    let passing = found.map(() => true);
     for (const condition of conditions) {
-      const holds = evaluate(condition, readPlace(condition.place, request));
-      if (holds === undefined) return problems.uncheckable.because("condition", { place: condition.place });
-      isAccepted &&= holds;
+      const { place } = condition;
+      const held =
+        place === "event"
+          ? found.map((event) => evaluate(condition, event === undefined ? [] : [event]))
+          : Array<boolean | undefined>(found.length).fill(evaluatePlace(condition, request));
+      if (held.every((holds) => holds === undefined)) return problems.uncheckable.because("condition", { place });
+      passing = passing.map((passes, index) => passes && held[index] === true);
     }
-    return isAccepted;
+    const index = passing.indexOf(true);
+    return index === -1 ? undefined : { event: found[index] };
   }
 }
 
@@ -49,9 +64,16 @@ export function findEvent(events: readonly string[], event: string | undefined):
   return events.findIndex((name) => (name.endsWith("*") ? event.startsWith(name.slice(0, -1)) : event === name));
 }
 
+/** With `*` in its place, a condition holds if it does for one of the elements; those without the member have no value. */
+function evaluatePlace(condition: FilterCondition, request: FilterRequest): boolean | undefined {
+  const values = readPlace(condition.place, request);
+  if (values.length === 0 || !/^json:(?:.*\.)?\*(?:\.|$)/.test(condition.place)) return evaluate(condition, values);
+  const held = values.map((value) => evaluate(condition, value === null ? [] : [value]));
+  return held.includes(true) ? true : held.find((holds) => holds !== undefined);
+}
+
 /** Texts, or values of JSON; several for a repeated header field or parameter. */
-function readPlace(place: string, { event, head, text, payload }: FilterRequest): readonly unknown[] {
-  if (place === "event") return event === undefined ? [] : [event];
+function readPlace(place: string, { head, text, payload }: FilterRequest): readonly unknown[] {
   if (place === "body") return [text()];
   if (!place.startsWith("json:")) return new Fields(head).values(place as Source);
   const json = readJson(payload());

@@ -3,7 +3,7 @@
 import type { Authenticated, HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator";
 import { findNetwork } from "../auth/limits";
 import type { Source } from "../auth/senders/sender";
-import { Fields, isInBody, readSenderDelivery, readSubscriptions } from "../auth/signature/fields";
+import { Fields, isInBody, readSenderDelivery, readSubscriptions, type SenderDelivery } from "../auth/signature/fields";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { KnownDuplicate } from "../deliveries/duplicates";
 import type { Change, Reservation } from "../deliveries/queue";
@@ -140,21 +140,23 @@ async function accept(
   if (needsBytes && !received.hasBytes) throw new Interference("bytesGone");
   const head = getHead(exchange);
   const fields = new Fields(head, body);
-  const webhook = describeWebhook(endpoint, authenticated, fields);
+  const told = readTold(endpoint, fields);
   if (!isTest && endpoint.sender) {
     for (const subscription of readSubscriptions(endpoint.sender.row, fields)) {
       endpoint.outcomes.emit("subscription", { node: endpoint.node.id, ...subscription });
     }
   }
-  const isWanted = endpoint.filter?.accepts({
-    ...{ event: webhook.event, head, text: () => toBodyText(content) },
-    payload: () => readPayload(exchange, endpoint, content),
-  });
-  if (isWanted instanceof Problem) return isWanted;
-  if (isWanted === false) return replyToFiltered(exchange, endpoint, isTest, webhook.event);
+  const [event] = told.events;
+  const filtering = { events: told.events, head, text: () => toBodyText(content) };
+  const passed = endpoint.filter
+    ? endpoint.filter.judge({ ...filtering, payload: () => readPayload(exchange, endpoint, content) })
+    : { event };
+  if (passed instanceof Problem) return passed;
+  if (!passed) return replyToFiltered(exchange, endpoint, isTest, event);
+  const webhook = describeWebhook(endpoint, authenticated, { ...told, ...passed });
   const id = endpoint.newId();
   const params = readParameters(endpoint.config.path, exchange.path);
-  const known = { network, head, body, id: webhook.id, params };
+  const known = { network, head, body, id: told.key, params };
   const duplicate = guard && (await guard.judge(known, id, response));
   if (duplicate instanceof Problem) return hasGone(exchange) ? undefined : duplicate;
   if (hasGone(exchange)) {
@@ -191,11 +193,26 @@ function hasGone({ request, response }: Exchange): boolean {
   return !request.socket.writable && !response.headersSent;
 }
 
+const untold: SenderDelivery = { events: [], id: undefined, key: undefined };
+
+/** In a header or parameter, a secret is removed; in the body, it is what the sender has sent. */
+function readTold({ sender, authenticator }: Endpoint, fields: Fields): SenderDelivery {
+  if (!sender) return untold;
+  const { row } = sender;
+  const { events, ...ids } = readSenderDelivery(row, fields);
+  const isSafe = (text: string, sources: readonly Source[]) =>
+    sources.every(isInBody) || !authenticator.redactor.contains(text);
+  return {
+    ...(isSafe(ids.id ?? "", row.id?.from ?? []) ? ids : untold),
+    events: events.filter((event) => isSafe(event, row.events ?? [])),
+  };
+}
+
 /** The value of `msg.webhook`. */
 function describeWebhook(
-  { sender, authenticator, guaranteed }: Endpoint,
+  { sender, guaranteed }: Endpoint,
   { credential, sentAt, claims }: Authenticated,
-  fields: Fields,
+  { event, id }: { readonly event: string | undefined; readonly id: string | undefined },
 ): Webhook {
   const proof = {
     credential,
@@ -204,17 +221,7 @@ function describeWebhook(
     ...(guaranteed && { attempt: 1 }),
   };
   if (!sender) return proof;
-  const { row } = sender;
-  const { event, id } = readSenderDelivery(row, fields);
-  // In a header or parameter, a secret is removed; in the body, it is what the sender has sent.
-  const isSafe = (text: string | undefined, sources: readonly Source[]) =>
-    text !== undefined && (sources.every(isInBody) || !authenticator.redactor.contains(text));
-  return {
-    sender: sender.id,
-    ...(isSafe(event, row.events ?? []) && { event }),
-    ...(isSafe(id, row.id?.from ?? []) && { id }),
-    ...proof,
-  };
+  return { sender: sender.id, ...(event !== undefined && { event }), ...(id !== undefined && { id }), ...proof };
 }
 
 /** The text that the flow gets, or that of the bytes. */

@@ -204,7 +204,9 @@ describe("the documentation of settings, commands and flows", () => {
     ofSenders.should.containEql(
       "| [Typeform](https://www.typeform.com/developers/webhooks/secure-your-webhooks/) | **Secret**: enter the same one as _Secret_ of the form's webhook. | `event_type` in the JSON | signed | – | – |\n",
     );
-    ofSenders.should.match(/^\| \[Svix \(Clerk, Resend.*\| `type` in the JSON \| signed \| 5 min \| – \|$/m);
+    ofSenders.should.match(
+      /^\| \[Svix \(Clerk, Resend.*\| `type` or `event_type` in the JSON \| signed \| 5 min \| – \|$/m,
+    );
     ofSenders.should.match(/^\| \[Amazon SNS\].*\| – \| signed \| 2 days \| yes \|$/m);
     ofRecipes.should.match(/^\| \[Tasmota\].*\| Header `X-Token` \| Console → WebQuery URL POST \[Header\] body \|$/m);
     ofRecipes.should.match(/^\| \[UniFi Alarm Manager\].*\| Query parameter, POST or GET \| Alarm Manager → /m);

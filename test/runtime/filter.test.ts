@@ -26,6 +26,7 @@ const flow = tab(
   webhook("custom", "/custom", { ...github, events: ["push"], replyStatus: "202", replyBody: "seen", replyType: "text/plain" }),
   webhook("asking", "/asking", { ...github, events: ["push"], reply: "flow" }),
   webhook("plain", "/plain", { events: ["push"] }),
+  webhook("batches", "/batches", { sender: "azure-eventgrid", events: ["Created", "Deleted"], ...outputs, outputs: 2, wires: [["sink"], ["pushed"]] }),
   { ...named("pushed"), wires: [["sink"]] },
 ); // prettier-ignore
 
@@ -74,6 +75,22 @@ onBothWays("a webhook with a filter", { flow, env: { LIMIT: "20.5" } }, (nodeRed
     should((await call("/routed", "star")).json.status).equal("accepted");
     await call("/routed", "push").then(({ json }) => nodeRed().message(json.id));
     nodeRed().messages.length.should.equal(length + 1);
+  });
+
+  it("delivers a batch whole, with the topic and by the output of the first of its events that is on the list", async () => {
+    const batch = (...types: string[]) => types.map((eventType, index) => ({ id: String(index), eventType }));
+    const sendBatch = (...types: string[]) => read("/batches", JSON.stringify(batch(...types)));
+    for (const [types, topic, isPushed] of [
+      [["Renamed", "Deleted", "Created"], "Deleted", true],
+      [["Created", "Deleted"], "Created", false],
+    ] as const) {
+      const { json } = await sendBatch(...types);
+      const message = await nodeRed().message(json.id);
+      should(message).match({ topic, payload: batch(...types), webhook: { event: topic, id: "0" } });
+      message.keys.includes("output").should.equal(isPushed);
+    }
+    should((await sendBatch("Renamed", "Moved")).json).eql({ status: "filtered" });
+    should((await sendBatch()).json).eql({ status: "filtered" });
   });
 
   it("starts the flow where all conditions hold, with values from the environment", async () => {

@@ -98,8 +98,8 @@ export const aToC = {
     scheme: signedBody("X-Hook-Signature", "hex"),
     settings: ["arm"],
     recognise: [{ "X-Hook-Signature": "" }, { "X-Hook-Secret": "" }],
-    events: ["json:events.0.action"],
-    eventNames: "added, changed, removed, deleted",
+    events: ["json:events.*.action"],
+    eventNames: "added, changed, removed, deleted, undeleted",
     handshakes: [
       {
         method: "POST",
@@ -132,9 +132,9 @@ export const aToC = {
     scheme: tokenIn("Authorization", "Bearer "),
     recognise: [{ "aeg-event-type": "" }],
     before: ["cloudevents"],
-    events: ["json:0.eventType"],
+    events: ["json:*.eventType", "ce:type"],
     eventNames: "Microsoft.Storage.BlobCreated, Microsoft.Storage.BlobDeleted",
-    id: { from: ["json:0.id"], signed: false },
+    id: { from: ["json:*.id", "ce:id"], scope: ["json:*.topic", "ce:source"], signed: false },
     handshakes: [
       {
         method: "POST",
@@ -160,7 +160,8 @@ export const aToC = {
       { "X-Event-Key": "", "X-Request-Id": "" },
     ],
     events: ["header:X-Event-Key"],
-    eventNames: "repo:push, pullrequest:created, pullrequest:updated, pullrequest:fulfilled, issue:created",
+    eventNames:
+      "repo:push, pullrequest:created, pullrequest:updated, pullrequest:fulfilled, issue:created, repo:refs_changed, pr:opened, pr:merged",
     id: { from: ["header:X-Request-UUID", "header:X-Request-Id"], signed: false },
   },
   /**
@@ -229,9 +230,9 @@ export const aToC = {
     docs: "https://github.com/cloudevents/spec/blob/main/cloudevents/http-webhook.md",
     secretIsChosen: true,
     scheme: tokenIn("Authorization", "Bearer "),
-    recognise: [{ "ce-id": "", "ce-source": "", "ce-type": "" }],
-    events: ["header:ce-type"],
-    id: { from: ["header:ce-id"], signed: false },
+    recognise: [{ "ce-id": "", "ce-source": "", "ce-type": "" }, { "Content-Type": "application/cloudevents" }],
+    events: ["ce:type"],
+    id: { from: ["ce:id"], scope: ["ce:source"], signed: false },
     handshakes: [abuseProtection],
   },
   custom: {

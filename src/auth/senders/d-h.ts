@@ -28,7 +28,7 @@ export const dToH = {
       ts: { source: "header:X-Signature-Timestamp", unit: "s", tolerance: 300 },
     },
     recognise: [{ "X-Signature-Ed25519": "" }],
-    events: ["json:event.type"],
+    events: ["json:event.type", "json:type"],
     id: { from: ["json:id"], signed: true },
     handshakes: [
       // To an interaction, type 1 is a ping; to a webhook event, which has an event in it, it is the ordinary one.
@@ -58,7 +58,7 @@ export const dToH = {
     docs: "https://developers.docusign.com/platform/webhooks/connect/validate/",
     scheme: signedBody(docusignFields, "base64"),
     recognise: [{ "X-DocuSign-Signature-1": "" }],
-    events: ["json:event"],
+    events: ["json:event", "json:status"],
     eventNames: "envelope-sent, envelope-delivered, envelope-completed, envelope-declined, envelope-voided",
   },
   /** **Secret**: the _App secret_ in the App Console. */
@@ -96,7 +96,7 @@ export const dToH = {
       content: ["body"],
     },
     recognise: [{ "X-Enode-Signature": "sha1=" }],
-    events: ["json:0.event"],
+    events: ["json:*.event"],
     id: { from: ["header:X-Enode-Delivery"], signed: false },
   },
   esphome: {
@@ -197,6 +197,7 @@ export const dToH = {
     name: "Google Chat",
     docs: "https://developers.google.com/workspace/chat/verify-requests-from-chat",
     scheme: tokenIn("Authorization", "Bearer "),
+    events: ["json:type"],
     jwt: {
       keySource: "jwks",
       jwksUrl: google.jwksUrl,
@@ -215,7 +216,7 @@ export const dToH = {
     docs: "https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions",
     scheme: tokenIn("Authorization", "Bearer "),
     jwt: google,
-    id: { from: ["json:message.messageId"], signed: false },
+    id: { from: ["header:x-goog-pubsub-message-id", "json:message.messageId"], signed: false },
   },
   /**
    * **Audience**: as in the job or task, with an _OIDC token_; the URL, if you set none. **Required Claim**: `email=`
@@ -226,6 +227,12 @@ export const dToH = {
     aliases: ["Google Cloud Tasks"],
     docs: "https://cloud.google.com/scheduler/docs/http-target-auth",
     scheme: tokenIn("Authorization", "Bearer "),
+    events: ["header:X-CloudScheduler-JobName", "header:X-CloudTasks-QueueName"],
+    id: {
+      from: ["header:X-CloudScheduler-ScheduleTime", "header:X-CloudTasks-TaskName"],
+      scope: ["header:X-CloudScheduler-JobName", "header:X-CloudTasks-QueueName"],
+      signed: false,
+    },
     jwt: google,
   },
   /**
@@ -239,7 +246,7 @@ export const dToH = {
     scheme: signedBody("X-Grafana-Alerting-Signature", "hex"),
     settings: ["signatureHeader"],
     recognise: [{ "X-Grafana-Alerting-Signature": "" }],
-    events: ["json:status"],
+    events: ["json:status", "json:state"],
     eventNames: "firing, resolved",
   },
   /**
@@ -257,7 +264,7 @@ export const dToH = {
       ts: { source: "header:X-Grafana-Alerting-Timestamp", unit: "s", tolerance: 300 },
     },
     settings: ["timestampHeader", "signatureHeader"],
-    events: ["json:status"],
+    events: ["json:status", "json:state"],
     eventNames: "firing, resolved",
   },
   "home-assistant": {
@@ -278,7 +285,8 @@ export const dToH = {
     },
     settings: ["publicUrl"],
     recognise: [{ "X-HubSpot-Signature-v3": "" }, { "X-HubSpot-Signature": "" }],
-    events: ["json:0.subscriptionType"],
-    eventNames: "contact.creation, contact.propertyChange, deal.creation, deal.propertyChange, company.creation",
+    events: ["json:*.subscriptionType"],
+    eventNames:
+      "contact.creation, contact.propertyChange, deal.creation, deal.propertyChange, company.creation, object.creation, object.propertyChange",
   },
 } as const satisfies Record<string, SenderRow>;

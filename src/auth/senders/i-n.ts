@@ -66,9 +66,9 @@ export const iToN = {
     where: "Basic settings: Channel secret",
     scheme: signedBody("x-line-signature", "base64"),
     recognise: [{ "x-line-signature": "" }],
-    events: ["json:events.0.type"],
+    events: ["json:events.*.type"],
     eventNames: "message, follow, unfollow, join, postback",
-    id: { from: ["json:events.0.webhookEventId"], signed: true },
+    id: { from: ["json:events.*.webhookEventId"], signed: true },
     handshakes: [
       { method: "POST", signed: true, when: [["json:events", { is: "emptyList" }]], reply: { status: 200 } },
     ],
@@ -102,9 +102,9 @@ export const iToN = {
       content: ["json:signature.timestamp", "json:signature.token"],
       ts: { source: "json:signature.timestamp", unit: "s", tolerance: null },
     },
-    events: ["json:event-data.event"],
+    events: ["json:event-data.event", "form:event"],
     eventNames: "delivered, failed, opened, clicked, complained, unsubscribed",
-    id: { from: ["json:signature.token"], signed: true },
+    id: { from: ["json:signature.token", "form:token"], signed: true },
   },
   make: {
     name: "Make",
@@ -140,9 +140,9 @@ export const iToN = {
       ...tokenOnly,
       sig: { headers: [], source: "json:value.*.clientState" },
     },
-    events: ["json:value.0.changeType"],
-    eventNames: "created, updated, deleted",
-    id: { from: ["json:value.0.id"], signed: false },
+    events: ["json:value.*.changeType", "json:value.*.lifecycleEvent"],
+    eventNames: "created, updated, deleted, missed, subscriptionRemoved, reauthorizationRequired",
+    id: { from: ["json:value.*.id"], signed: false },
     subscriptions: { ids: "json:value.*.subscriptionId", expiries: "json:value.*.subscriptionExpirationDateTime" },
     handshakes: [
       {
@@ -180,7 +180,7 @@ export const iToN = {
     docs: "https://developer.monday.com/apps/docs/authorization-header",
     scheme: tokenIn("Authorization"),
     jwt: { keySource: "secret", headerParameter: "Authorization", issuer: "", requiredClaim: "" },
-    events: ["json:event.type"],
+    events: ["json:event.type", "json:type"],
     handshakes: [
       {
         method: "POST",
@@ -215,7 +215,7 @@ export const iToN = {
     docs: "https://dev.netatmo.com/apidocumentation/security",
     scheme: signedBody("X-Netatmo-secret", "hex"),
     recognise: [{ "X-Netatmo-secret": "" }],
-    events: ["json:event_type"],
+    events: ["json:event_type", "json:push_type"],
   },
   /** **Secret**: enter the same one as _JWS secret token_ of the notification. */
   netlify: {
@@ -223,6 +223,7 @@ export const iToN = {
     docs: "https://docs.netlify.com/deploy/deploy-notifications/",
     secretIsChosen: true,
     scheme: tokenIn("X-Webhook-Signature"),
+    events: ["header:X-Netlify-Event"],
     jwt: {
       keySource: "secret",
       headerParameter: "X-Webhook-Signature",
@@ -271,6 +272,6 @@ export const iToN = {
     docs: "https://developer.nuki.io/page/nuki-web-api-1-4/3",
     scheme: signedBody("X-Nuki-Signature-SHA256", "hex"),
     recognise: [{ "X-Nuki-Signature-SHA256": "" }],
-    events: ["json:feature"],
+    events: ["json:feature", "json:type"],
   },
 } as const satisfies Record<string, SenderRow>;

@@ -24,8 +24,8 @@ export const oToS = {
     secretIsChosen: true,
     scheme: tokenIn("Authorization", "Bearer "),
     recognise: [{ "X-Okta-Verification-Challenge": "" }],
-    events: ["json:data.events.0.eventType"],
-    id: { from: ["json:eventId"], signed: false },
+    events: ["json:data.events.*.eventType"],
+    id: { from: ["json:data.events.*.uuid", "json:eventId"], signed: false },
     handshakes: [
       {
         method: "GET",
@@ -159,9 +159,9 @@ export const oToS = {
       ts: { source: "header:X-Twilio-Email-Event-Webhook-Timestamp", unit: "s", tolerance: null },
     },
     recognise: [{ "X-Twilio-Email-Event-Webhook-Signature": "" }],
-    events: ["json:0.event"],
+    events: ["json:*.event"],
     eventNames: "delivered, bounce, dropped, open, click, spamreport, unsubscribe",
-    id: { from: ["json:0.sg_event_id"], signed: true },
+    id: { from: ["json:*.sg_event_id"], signed: true },
   },
   /** **Secret**: the _Client Secret_ of the integration. */
   sentry: {
@@ -227,8 +227,10 @@ export const oToS = {
       ts: { source: "header:X-Slack-Request-Timestamp", unit: "s", tolerance: 300 },
     },
     recognise: [{ "X-Slack-Signature": "v0=" }],
-    events: ["json:event.type"],
-    eventNames: "message, app_mention, reaction_added, member_joined_channel, app_home_opened",
+    // Of an event; of an interaction, which is the payload of a form; of a slash command.
+    events: ["json:event.type", "json:type", "form:command"],
+    eventNames:
+      "message, app_mention, reaction_added, member_joined_channel, app_home_opened, block_actions, view_submission",
     id: { from: ["json:event_id"], signed: true },
     handshakes: [
       {
@@ -251,7 +253,7 @@ export const oToS = {
     where: "Dashboard: Application Management Token",
     scheme: signedBody("SC-Signature", "hex"),
     recognise: [{ "SC-Signature": "" }],
-    events: ["json:eventType"],
+    events: ["json:eventType", "json:eventName"],
     id: { from: ["json:eventId"], signed: true },
     handshakes: [
       {
@@ -303,7 +305,8 @@ export const oToS = {
     scheme: { ...standardWebhooks("webhook"), key: { ...standardWebhooks("webhook").key, orText: true } },
     publicKey: standardWebhooksByKey("webhook"),
     recognise: [{ "webhook-id": "", "webhook-timestamp": "", "webhook-signature": "" }],
-    events: ["json:type"],
+    // Most have `type`; Brex, the auth hooks of Supabase and Replicate have the others.
+    events: ["json:type", "json:event_type", "json:metadata.name", "json:status"],
     id: { from: ["header:webhook-id"], signed: true },
   },
   /**
@@ -358,7 +361,7 @@ export const oToS = {
     scheme: standardWebhooks("svix"),
     publicKey: standardWebhooksByKey("svix"),
     recognise: [{ "svix-id": "", "svix-timestamp": "", "svix-signature": "" }],
-    events: ["json:type"],
+    events: ["json:type", "json:event_type"],
     id: { from: ["header:svix-id"], signed: true },
   },
 } as const satisfies Record<string, SenderRow>;

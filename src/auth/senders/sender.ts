@@ -8,6 +8,7 @@
  * - `json:a.0.b`: a string or number in the body, which is JSON; `*` stands for every element of an array, and nothing else
  * - `json?:a.0.b`: the same, or nothing where the body has no such member, or `null`
  * - `form:NAME`, `query:NAME`: a parameter of the body or of the URL
+ * - `ce:NAME`: an attribute of a CloudEvent, or of each one of a batch
  * - `body`: the bytes of the body as they came over the wire
  * - `ts`: the timestamp as it came
  * - `method`: the request method
@@ -16,7 +17,7 @@
  * - `lit:TEXT`: the text itself
  */
 export type Source =
-  | `${"header" | "sig" | "json" | "json?" | "form" | "query" | "lit"}:${string}`
+  | `${"header" | "sig" | "json" | "json?" | "form" | "query" | "ce" | "lit"}:${string}`
   | "body"
   | "ts"
   | "method"
@@ -210,12 +211,15 @@ export interface Sender extends Named {
   readonly before?: readonly string[];
   /** The member of the JSON body with the payload, as text. */
   readonly payload?: string;
-  /** Where the event type is: the first place with a value. */
+  /** Where the event type is: the first place with a value. With `*`, a batch has one for each event. */
   readonly events?: readonly Source[];
   /** Events that it documents, separated by `, `, with those first that most users want. It has more, and adds some. */
   readonly eventNames?: string;
-  /** The sender's id of the delivery: the first place with a value. `signed`: whether the signature covers it. */
-  readonly id?: { readonly from: readonly Source[]; readonly signed: boolean };
+  /**
+   * The sender's id of the delivery: the first place with a value; with `*`, those of its events. `signed`: whether the
+   * signature covers it. `scope`: the places of what it is unique within, if not within all that the sender sends.
+   */
+  readonly id?: { readonly from: readonly Source[]; readonly scope?: readonly Source[]; readonly signed: boolean };
   /** Which subscriptions a request belongs to, and when each expires: a time of RFC 3339. */
   readonly subscriptions?: { readonly ids: Source; readonly expiries: Source };
   readonly handshakes?: readonly Handshake[];

@@ -2,6 +2,9 @@
 
 import { challenge, hmacSha256, plainText, signedBody, tokenIn, type SenderRow } from "./sender";
 
+/** What names the events of calls, messages and conversations. */
+const twilioEvents = ["EventType", "StatusCallbackEvent", "RecordingStatus", "MessageStatus", "SmsStatus", "CallStatus"] as const; // prettier-ignore
+
 export const tToZ = {
   /** **Secret**: shown once, when the webhook endpoint is made. */
   tailscale: {
@@ -15,7 +18,7 @@ export const tToZ = {
       ts: { source: "sig:t", unit: "s", tolerance: 300 },
     },
     recognise: [{ "Tailscale-Webhook-Signature": "t=" }],
-    events: ["json:0.type"],
+    events: ["json:*.type"],
   },
   /** **Secret**: enter the same one as _Signing secret_ of the webhook. Without one, Tally does not sign. */
   tally: {
@@ -59,7 +62,7 @@ export const tToZ = {
       ts: { source: "header:telnyx-timestamp", unit: "s", tolerance: 300 },
     },
     recognise: [{ "telnyx-signature-ed25519": "" }],
-    events: ["json:data.event_type"],
+    events: ["json:data.event_type", "form:RecordingStatus", "form:CallStatus"],
     eventNames: "message.received, message.sent, message.finalized, call.initiated, call.answered, call.hangup",
     id: { from: ["json:data.id"], signed: true },
   },
@@ -114,7 +117,13 @@ export const tToZ = {
     },
     settings: ["publicUrl"],
     recognise: [{ "X-Twilio-Signature": "" }],
-    id: { from: ["header:I-Twilio-Idempotency-Token"], signed: false },
+    // Event Streams sends arrays of CloudEvents.
+    events: [
+      ...twilioEvents.map((name) => `form:${name}` as const),
+      ...twilioEvents.map((name) => `query:${name}` as const),
+      "json:*.type",
+    ],
+    id: { from: ["header:I-Twilio-Idempotency-Token", "json:*.id"], scope: ["json:*.source"], signed: false },
     // A voice or message webhook takes a body for instructions (TwiML).
     emptyReply: { to: "accepted", status: 204 },
   },
@@ -185,6 +194,7 @@ export const tToZ = {
     name: "Vonage",
     docs: "https://developer.vonage.com/en/getting-started/concepts/webhooks",
     scheme: tokenIn("Authorization", "Bearer "),
+    events: ["json:status", "json:message_type"],
     jwt: {
       keySource: "secret",
       headerParameter: "Authorization",
@@ -287,6 +297,8 @@ export const tToZ = {
     docs: "https://docs.x.com/x-api/webhooks/quickstart",
     scheme: signedBody("x-twitter-webhooks-signature", "base64", "sha256="),
     recognise: [{ "x-twitter-webhooks-signature": "sha256=" }],
+    events: ["json:data.event_type"],
+    id: { from: ["json:data.event_uuid"], signed: true },
     handshakes: [
       {
         method: "GET",
@@ -304,7 +316,7 @@ export const tToZ = {
     docs: "https://developer.xero.com/documentation/guides/webhooks/configuring-your-server/",
     scheme: signedBody("x-xero-signature", "base64"),
     recognise: [{ "x-xero-signature": "" }],
-    events: ["json:events.0.eventType"],
+    events: ["json:events.*.eventType"],
     handshakes: [
       {
         method: "POST",

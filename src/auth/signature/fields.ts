@@ -1,6 +1,6 @@
 // Reads values of a request by their places.
 
-import { type DecodedBody, type Json, readJson } from "../../request/decode";
+import { decodeIfText, type DecodedBody, type Json, readJson } from "../../request/decode";
 import type { FieldValue, FormFields } from "../../request/form";
 import { Problem } from "../../request/problem";
 import { findParameters } from "../../request/target";
@@ -77,11 +77,22 @@ export class Fields {
       case "json":
       case "json?":
         return this.json === undefined ? [] : findMembers(this.json, name.split("."), most);
+      case "ce":
+        return this.#readAttribute(name, most);
       case "lit":
         return [name];
       default:
         return source === "method" ? [this.#head.method] : [];
     }
+  }
+
+  /** The content type tells where CloudEvents have their attributes (HTTP protocol binding §3). */
+  #readAttribute(name: string, most?: number): Json[] {
+    const [type = ""] = fieldValues(this.#head.rawHeaders, "content-type");
+    const mode = /^application\/cloudevents(-batch)?/i.exec(type);
+    if (mode) return this.values(`json:${mode[1] === undefined ? "" : "*."}${name}`, most);
+    const [value, ...repeated] = fieldValues(this.#head.rawHeaders, `ce-${name}`);
+    return value === undefined || repeated.length > 0 ? [] : [decodeAttribute(value)];
   }
 
   /** All texts at a place; an empty one stands for a value that is no text. */
@@ -122,6 +133,14 @@ function toJson(value: FieldValue): Json {
   return typeof value === "string" ? value : {};
 }
 
+/** CloudEvents' HTTP protocol binding §3.1.3.2; empty where it is no UTF-8. */
+function decodeAttribute(value: string): string {
+  const isQuoted = /^"(?:[^"\\]|\\.)*"$/.test(value);
+  const text = isQuoted ? value.slice(1, -1).replace(/\\(.)/g, "$1") : value;
+  const bytes = text.replace(/%([0-9a-f]{2})/gi, (_, digits: string) => String.fromCharCode(parseInt(digits, 16)));
+  return decodeIfText(Buffer.from(bytes, "latin1")) ?? "";
+}
+
 /**
  * The values at a path: own members, elements by position, and for `*` each element of an array. `length` is no member,
  * and what is no array has no elements, whatever the names of its members.
@@ -160,13 +179,6 @@ export function toText(value: Json): string | undefined {
   return isExact ? String(value) : undefined;
 }
 
-/** A number in JSON becomes text. */
-interface SenderDelivery {
-  event?: string;
-  /** The sender's own id. */
-  id?: string;
-}
-
 /** The subscriptions that a verified request belongs to, and when each expires, in ms since the epoch. */
 export function readSubscriptions(
   { subscriptions }: Pick<Sender, "subscriptions">,
@@ -178,15 +190,51 @@ export function readSubscriptions(
   return all.filter(({ id, expiresAt }) => id !== "" && !Number.isNaN(expiresAt));
 }
 
-export function readSenderDelivery({ events, id }: Pick<Sender, "events" | "id">, fields: Fields): SenderDelivery {
-  const event = findText(events, fields);
-  const own = findText(id?.from, fields);
-  return { ...(event !== undefined && { event }), ...(own !== undefined && { id: own }) };
+/** A number in JSON becomes text. */
+export interface SenderDelivery {
+  /** Several for a batch, in their order. */
+  readonly events: readonly string[];
+  /** The sender's own id; of a batch, the first one. */
+  readonly id: string | undefined;
+  /** See `readKey`. */
+  readonly key: string | undefined;
 }
 
-/** The text at the first place that has one. */
-function findText(sources: readonly Source[] = [], fields: Fields): string | undefined {
-  let text: string | undefined;
-  for (const source of sources) text ??= fields.onlyText(source);
-  return text;
+export function readSenderDelivery({ events = [], id }: Pick<Sender, "events" | "id">, fields: Fields): SenderDelivery {
+  const ids = id ? readEach(id.from, fields) : [];
+  return {
+    events: readEach(events, fields).filter(isPresent),
+    id: ids.find(isPresent),
+    key: composeKey(ids, id?.scope ?? [], fields),
+  };
+}
+
+/** Of the ids of all events, whatever their order; nothing where an event has none, since it may be new. */
+export function readKey(from: readonly Source[], fields: Fields): string | undefined {
+  return composeKey(readEach(from, fields), [], fields);
+}
+
+function composeKey(ids: readonly string[], scope: readonly Source[], fields: Fields): string | undefined {
+  if (ids.length === 0 || !ids.every(isPresent)) return undefined;
+  const scopes = scope.map((source) => fields.texts(source));
+  const keys = ids.map((id, index) => JSON.stringify([id, ...scopes.map((texts) => texts[index] ?? "")]));
+  return [...new Set(keys)].sort().join();
+}
+
+/** The text at the first place that has one. Elements of a batch may have it at one of several places each. */
+function readEach(sources: readonly Source[], fields: Fields): readonly string[] {
+  const found: string[] = [];
+  for (const source of sources) {
+    if (source.startsWith("ce:") || source.includes("*")) {
+      for (const [index, text] of fields.texts(source).entries()) found[index] ||= text;
+    } else if (!found.some(isPresent)) {
+      const only = fields.onlyText(source);
+      if (only !== undefined) return [only];
+    }
+  }
+  return found;
+}
+
+function isPresent(text: string): boolean {
+  return text !== "";
 }

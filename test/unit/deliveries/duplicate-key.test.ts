@@ -20,6 +20,7 @@ describe("duplicateKeyOf", () => {
       ["the same parameter", "query:id", { search: "a=1&id=%31" }, { search: "id=1" }],
       ["a number and the same text in JSON", "json:a.b", { body: '{"a":{"b":42}}' }, { body: '{"c":1,"a":{"b":"42"}}' }],
       ["an element of a list", "json:0.id", { body: '[{"id":"x"}]' }, { body: '[{"id":"x"},{"id":"y"}]' }],
+      ["the same elements of a list in another order", "json:*.id", { body: '[{"id":"x"},{"id":"y"},{"id":"x"}]' }, { body: '[{"id":"y"},{"id":"x"}]' }],
       ["the same bytes", "body", { body: "ab" }, { body: "ab" }],
     ]; // prettier-ignore
     for (const [name, kind, one, other] of same) {
@@ -38,6 +39,8 @@ describe("duplicateKeyOf", () => {
       ["another id that is not signed, with the same body", "", { id: "1", body: "a", isIdLoose: true }, { id: "2", body: "a", isIdLoose: true }],
       ["another field", "header:X-Id", { headers: ["X-Id", "1"] }, { headers: ["X-Id", "2"] }],
       ["another text in JSON", "json:a", { body: '{"a":"1"}' }, { body: '{"a":"1 "}' }],
+      ["a list with one more element", "json:*.id", { body: '[{"id":"x"}]' }, { body: '[{"id":"x"},{"id":"y"}]' }],
+      ["a list whose elements are cut elsewhere", "json:*", { body: '["a,b"]' }, { body: '["a","b"]' }],
       ["the same JSON in other bytes", "body", { body: '{"a":1}' }, { body: '{"a": 1}' }],
     ]; // prettier-ignore
     for (const [name, kind, one, other] of others) {
@@ -66,6 +69,8 @@ describe("duplicateKeyOf", () => {
       ["a member that is no text", "json:a", { body: '{"a":{"b":1}}' }],
       ["a member that all objects have", "json:constructor.name", { body: "{}" }],
       ["a number that JSON cannot hold", "json:a", { body: '{"a":9007199254740993}' }],
+      ["a list of which one element has none", "json:*.id", { body: '[{"id":"x"},{}]' }],
+      ["a list that is empty", "json:*.id", { body: "[]" }],
       ["a body that is empty", "body", {}],
     ];
     for (const [name, kind, delivery] of none) {

@@ -12,8 +12,8 @@ function accepts(place: string, operator: Operator, value = "", given: unknown =
   const filter = new Filter({ events: [], conditions: [{ place, operator, value }] });
   const head = { method: "POST", rawHeaders, search: "a=1&b=2&b=3&c=%C3%A4" };
   const text = () => "ERROR: pump 3";
-  const judged = filter.accepts({ event: "push", head, text, payload: () => given });
-  return judged instanceof Problem ? "refused" : judged;
+  const judged = filter.judge({ events: ["push"], head, text, payload: () => given });
+  return judged instanceof Problem ? "refused" : judged !== undefined;
 }
 
 describe("Conditions of a filter", () => {
@@ -82,15 +82,63 @@ describe("Conditions of a filter", () => {
       new Filter({
         events: [],
         conditions: values.map((place) => ({ place, operator: "is" as const, value: "1" })),
-      }).accepts({
-        ...{ event: undefined, text: () => "", payload: () => "" },
+      }).judge({
+        ...{ events: [], text: () => "", payload: () => "" },
         head: { method: "GET", rawHeaders: [], search: "a=1&b=2" },
       });
-    should(all("query:a")).equal(true);
-    should(all("query:a", "query:b")).equal(false);
+    should(all("query:a")).eql({ event: undefined });
+    should(all("query:a", "query:b")).be.undefined();
     should(all("query:b", "query:no"))
       .be.instanceof(Problem)
       .and.match({ reason: { values: { place: "query:no" } } });
+  });
+});
+
+describe("A filter with a batch of events", () => {
+  const payload = [{ event: "open", n: 1 }, { event: "bounce", n: 5 }, { event: "drop" }];
+  type Config = ConstructorParameters<typeof Filter>[0];
+  function judge(
+    { events = [], conditions = [] }: Partial<Config>,
+    given: readonly string[] = ["open", "bounce", "drop"],
+  ) {
+    const judged = new Filter({ events, conditions }).judge({
+      ...{ events: given, text: () => JSON.stringify(payload), payload: () => payload },
+      head: { method: "POST", rawHeaders: [], search: "" },
+    });
+    return judged instanceof Problem ? "refused" : judged ? judged.event : "filtered";
+  }
+  const where = (place: string, operator: Operator, value = "") => ({ conditions: [{ place, operator, value }] });
+
+  it("lets it pass where one of them is on the list, which is then its topic", () => {
+    should(judge({})).equal("open");
+    should(judge({ events: ["bounce"] })).equal("bounce");
+    should(judge({ events: ["drop", "bounce"] })).equal("bounce");
+    should(judge({ events: ["d*"] })).equal("drop");
+    should(judge({ events: ["click"] })).equal("filtered");
+    should(judge({ events: ["bounce"] }, [])).equal("filtered");
+  });
+
+  it("lets it pass where one event meets the list and each condition on the event", () => {
+    should(judge({ events: ["bounce", "drop"], ...where("event", "contains", "o") })).equal("bounce");
+    should(judge({ events: ["bounce", "drop"], ...where("event", "isNot", "bounce") })).equal("drop");
+    should(judge({ events: ["bounce"], ...where("event", "is", "drop") })).equal("filtered");
+    should(judge({ ...where("event", "above", "1") })).equal("refused");
+    const both = [...where("event", "is", "drop").conditions, ...where("json:0.n", "is", "2").conditions];
+    should(judge({ conditions: both })).equal("filtered");
+    should(judge({ conditions: both.toReversed() })).equal("filtered");
+  });
+
+  it("compares each element at a place with an asterisk, of which one is enough", () => {
+    should(judge(where("json:*.event", "is", "drop"))).equal("open");
+    should(judge(where("json:*.event", "is", "click"))).equal("filtered");
+    should(judge(where("json:*.n", "above", "4"))).equal("open");
+    should(judge(where("json:*.n", "above", "5"))).equal("filtered");
+    should(judge(where("json:*.n", "missing"))).equal("open");
+    should(judge(where("json:*.event", "missing"))).equal("filtered");
+    should(judge(where("json:*.n", "exists"))).equal("open");
+    should(judge(where("json:*.m", "exists"))).equal("filtered");
+    should(judge(where("json:*.m", "is", "1"))).equal("refused");
+    should(judge(where("json:*.event", "above", "1"))).equal("refused");
   });
 });
 
