@@ -1,13 +1,15 @@
 // The messages that a node sends.
 
 import type { Node, NodeAPI, NodeMessageInFlow } from "node-red";
-import type { Sender } from "../auth/senders/sender";
+import { coversBody, type Sender, signsQuery } from "../auth/senders/sender";
 import { isSenderId, senders } from "../auth/senders/table";
+import { parseScheme } from "../auth/signature/scheme";
 import type { WebhookConfig } from "../config/parse";
 import type { IncomingDelivery } from "../deliveries/delivery";
 import { parseJson } from "../request/decode";
 import { Problem } from "../request/problem";
 import type { RequestInfo } from "../request/request-info";
+import { parseTarget } from "../request/target";
 import { findEvent } from "./filter";
 import { type FlowReply, wrapResponse } from "./flow-reply";
 
@@ -51,21 +53,45 @@ export function findOutput(events: readonly string[], event: string | undefined)
 }
 
 interface RequestWithQuery {
-  readonly req: Pick<RequestInfo, "method" | "query">;
+  readonly req: Pick<RequestInfo, "method" | "url" | "query">;
 }
 
+type PayloadConfig = Pick<WebhookConfig, "returnQueryParams" | "access" | "sender">;
+
 /**
- * Requests by GET have no body of their own: their payload is the query. Where the sender signs, it is the body, which
- * the signature covers.
+ * A request by GET hardly has a body: its payload is the query. Where the sender signs, the payload is what the signature
+ * covers.
  */
 export function composePayload(
   { body: decoded, isPayload, req }: Pick<IncomingDelivery, "body" | "isPayload"> & RequestWithQuery,
-  { returnQueryParams, access, sender }: Pick<WebhookConfig, "returnQueryParams" | "access" | "sender">,
+  { returnQueryParams, access, sender }: PayloadConfig,
 ): unknown {
   if (isPayload) return decoded;
   const body = isSenderId(sender) ? unwrapPayload(decoded, senders[sender]) : decoded;
   if (returnQueryParams) return { body, query: req.query };
-  return req.method === "GET" && access.method !== "signature" ? req.query : body;
+  if (req.method !== "GET") return body;
+  const trusted = findTrusted({ access, sender }, req.url);
+  return trusted.query && (body === "" || !trusted.body) ? req.query : body;
+}
+
+/**
+ * Which of the two may be the payload. With a token, nothing is signed, and both may.
+ *
+ * @param url the request's, below the node's root
+ */
+function findTrusted(
+  { access, sender }: Pick<PayloadConfig, "access" | "sender">,
+  url: string,
+): { query: boolean; body: boolean } {
+  if (access.method !== "signature") return { query: true, body: true };
+  const { scheme: written, settings } = access;
+  const isKnown = isSenderId(sender) && sender !== "custom";
+  const scheme = isKnown ? senders[sender].scheme : parseScheme(written, settings.publicUrl);
+  if ("rule" in scheme || scheme.alg === "token") return { query: false, body: true };
+  // A signature over the URL as it was given covers no other query.
+  const { search } = parseTarget(settings.publicUrl ?? "");
+  const isAsGiven = scheme.content.includes("url") && search !== "" && search === parseTarget(url).search;
+  return { query: isAsGiven || signsQuery(scheme), body: coversBody(scheme) };
 }
 
 /** JSON where it is, else the text. Amazon SNS labels its JSON as text. */

@@ -231,7 +231,8 @@ function toBodyText({ value, bytes }: Content): string {
 
 /** The payload that conditions see, without the query beside it. */
 function readPayload({ request, search }: Exchange, { config }: Endpoint, { value }: Content): unknown {
-  const req = { method: request.method ?? "", query: toObject(new URLSearchParams(search)) };
+  const query = toObject(new URLSearchParams(search));
+  const req = { method: request.method ?? "", url: `?${search}`, query };
   return composePayload({ body: value, req }, { ...config, returnQueryParams: false });
 }
 

@@ -2,7 +2,7 @@
 
 import { testBody } from "../../../src/auth/present";
 import { makeTestRequest } from "../../../src/auth/sample";
-import type { Sender } from "../../../src/auth/senders/sender";
+import { type Sender, signsQuery } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
 import { boxFields, isEnvironmentValue, placementField, rules } from "../../../src/config/fields";
@@ -118,8 +118,11 @@ function describeTopic(node: WebhookNode): string {
 
 /** Whether the payload of a request by the first method is its query. */
 function isPayloadQuery(node: WebhookNode): boolean {
-  const { methods, verificationMethod } = valuesInForm(node);
-  return methods[0] === "GET" && verificationMethod !== "signature";
+  const { methods, verificationMethod, sender } = valuesInForm(node);
+  const known: Sender | undefined = findSender(sender);
+  return (
+    methods[0] === "GET" && (verificationMethod !== "signature" || (known !== undefined && signsQuery(known.scheme)))
+  );
 }
 
 function describeMessage(node: WebhookNode): string {

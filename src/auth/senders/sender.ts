@@ -39,6 +39,11 @@ export function signsUrl({ alg, content }: Pick<Scheme, "alg" | "content">): boo
   return alg === "code:twilio" || content.some((source) => source === "url" || source === "url:hubspot");
 }
 
+/** Whether a signature covers the query of the request, whatever is in it. */
+export function signsQuery({ alg, content }: Pick<Scheme, "alg" | "content">): boolean {
+  return alg === "code:twilio" || content.includes("url:hubspot");
+}
+
 /** Whether a signature covers the body; where it does not, one signature is good for any event. */
 export function coversBody({ alg, content }: Pick<Scheme, "alg" | "content">): boolean {
   return alg === "code:twilio" || content.includes("body");

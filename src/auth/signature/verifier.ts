@@ -188,14 +188,17 @@ class SignatureCheck {
     return refusal ?? listTwilioMessages(this.#verifier.publicUrl, this.#head.search, form);
   }
 
-  /** Of a body that is no form, Twilio signs the SHA-256 in the URL. */
+  /** Of a body that is no form, Twilio signs the SHA-256 in the URL. Each that is there must be the body's. */
   #judgeTwilioDigest(): RefusalReason | undefined {
-    if (this.#verifier.scheme.alg !== "code:twilio" || this.#fields.isForm) return undefined;
-    const text = this.#readText("query:bodySHA256");
-    if (typeof text !== "string") return text;
-    const signed = decodeStrictly(text, "hex");
-    const own = createHash("sha256").update(this.#body.bytes).digest();
-    return signed?.length === own.length && isSame(signed, own) ? undefined : { kind: "bodyDigestWrong" };
+    if (this.#verifier.scheme.alg !== "code:twilio") return undefined;
+    const { bytes } = this.#body;
+    const source = "query:bodySHA256";
+    const digests = this.#fields.texts(source);
+    if (digests.length === 0)
+      return this.#fields.isForm || bytes.length === 0 ? undefined : { kind: "missing", source };
+    const own = createHash("sha256").update(bytes).digest();
+    const isOwn = (signed?: Buffer) => signed?.length === own.length && isSame(signed, own);
+    return digests.every((text) => isOwn(decodeStrictly(text, "hex"))) ? undefined : { kind: "bodyDigestWrong" };
   }
 
   /** All items at the place of the signatures: these, and what stands beside them. */
@@ -392,14 +395,28 @@ function listTwilioMessages(publicUrl: string, search: string, form: Parameters)
 
 /**
  * The forms of a URL that Twilio's own library tries: as sent, or escaped by a URL parser or Node.js's
- * `querystring`; each as it is, with its default port, and without a port.
+ * `querystring`; each as it is, with its default port, and without a port. Some requests have the parameters in another
+ * order than the URL that Twilio was given, and has signed.
  */
 function listTwilioUrls(publicUrl: string, search: string): Set<string> {
   const url = withQuery(publicUrl, search);
+  const [entered, query = ""] = publicUrl.replace(/#[^]*$/, "").split(/\?([^]*)/);
+  const given = query !== "" && sortParameters(query) === sortParameters(search) ? [`${entered}?${query}`] : [];
+  return new Set([url, ...given].flatMap(listEscapedUrls).flatMap(withPorts));
+}
+
+function listEscapedUrls(url: string): string[] {
   const parsed = URL.canParse(url) ? new URL(url).href : url;
   // Without a limit of parameters: those beyond would not be signed.
   const escaped = parsed.replace(/(?<=\?)[^]+$/, (query) => stringify(parse(query, "&", "=", { maxKeys: 0 })));
-  return new Set([url, parsed, escaped].flatMap(withPorts));
+  return [url, parsed, escaped];
+}
+
+/** The parameters as they are written, by name; those of one name stay in their order. */
+function sortParameters(search: string): string {
+  const named = search.split("&").map((piece) => ({ piece, name: piece.split("=", 1)[0] ?? "" }));
+  const sorted = named.sort((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
+  return sorted.map(({ piece }) => piece).join("&");
 }
 
 function withPorts(url: string): string[] {

@@ -1,11 +1,13 @@
 import { createHash, createHmac, generateKeyPairSync, sign } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import fc from "fast-check";
 import should from "should";
 import type { Scheme } from "../../../../src/auth/senders/sender";
 import { senders } from "../../../../src/auth/senders/table";
 import { settleScheme } from "../../../../src/auth/signature/scheme";
 import { parseTime, Verifier } from "../../../../src/auth/signature/verifier";
 import { formOf, typeOf } from "../../../harness/forms";
+import { seed } from "../../../harness/property";
 import { signers } from "../../../harness/signers";
 import { outcomeOf, schemeOf, type Setup } from "../../../harness/verification";
 
@@ -419,6 +421,85 @@ describe("Twilio's signature", () => {
     outcome(`${url}?bodySHA256=00`, `bodySHA256=00`, '{"a":1}', "application/json").should.equal("bodyDigestWrong");
     outcome(url, "", '{"a":1}', "application/json").should.equal("missing");
   }); // prettier-ignore
+
+  it("covers a request without a body by its URL alone, whatever its type", () => {
+    for (const type of [form, "application/json", "text/plain", ""]) {
+      outcome(`${url}?Digits=1&From=%2B1`, "Digits=1&From=%2B1", "", type).should.equal("first", type);
+      outcome(`${url}?Digits=1&From=%2B1`, "Digits=2&From=%2B1", "", type).should.equal("signatureWrong", type);
+    }
+  });
+
+  it("covers no body that is neither a form nor has a digest, and is refused with any digest of another body", () => {
+    for (const type of ["application/json", "text/plain", "multipart/form-data; boundary=b", ""]) {
+      outcome(`${url}?a=1`, "a=1", "forged=1", type).should.equal("missing", type);
+    }
+    const own = (text: string) => `bodySHA256=${createHash("sha256").update(text).digest("hex")}`;
+    for (const [query, sent, type, expected] of [
+      [own(""), "", "text/plain", "first"],
+      [own("x"), "", "text/plain", "bodyDigestWrong"],
+      [`${own("")}&${own("x")}`, "", "text/plain", "bodyDigestWrong"],
+      [`${own("x")}&${own("")}`, "", "text/plain", "bodyDigestWrong"],
+      [`${own("x")}&${own("x")}`, "x", "text/plain", "first"],
+      [`${own("x")}&${own("y")}`, "x", "text/plain", "bodyDigestWrong"],
+      ["bodySHA256=", "", "text/plain", "bodyDigestWrong"],
+      ["bodySHA256", "x", "text/plain", "bodyDigestWrong"],
+    ] as const) {
+      outcome(`${url}?${query}`, query, sent, type).should.equal(expected, `${query} ${sent}`);
+    }
+    outcome(`${url}?${own("A=1")}A1`, own("A=1"), "A=1").should.equal("first");
+    outcome(`${url}?${own("A=2")}A1`, own("A=2"), "A=1").should.equal("bodyDigestWrong");
+  });
+
+  it("may be over the URL as it was entered, if the request has its parameters in another order and no others", () => {
+    const entered = `${url}?b=4%205&a=1&a=2#top`;
+    const signed = `${url}?b=4%205&a=1&a=2CallSidCA01`;
+    for (const [search, expected] of [
+      ["b=4%205&a=1&a=2", "first"],
+      ["a=1&a=2&b=4%205", "first"],
+      ["a=1&b=4%205&a=2", "first"],
+      ["a=2&a=1&b=4%205", "signatureWrong"],
+      ["a=1&b=4%205", "signatureWrong"],
+      ["a=1&a=2&b=4%206", "signatureWrong"],
+      ["a=1&a=2&b=4%205&c=", "signatureWrong"],
+      ["a=1&a=2&a=2&b=4%205", "signatureWrong"],
+      ["", "signatureWrong"],
+    ] as const) {
+      outcome(signed, search, "CallSid=CA01", form, entered).should.equal(expected, search);
+    }
+    outcome(`${url}CallSidCA01`, "", "CallSid=CA01", form, `${url}?`).should.equal("first");
+  });
+
+  it("fits no other query than one that gives the flow the same parameters", () => {
+    const units = ["a", "b", "%41", "%ff", "%", "+", "%2B", "%3d", "%26", "ü", "'"];
+    const text = fc.string({ unit: fc.constantFrom(...units), maxLength: 3 });
+    const piece = fc.oneof(
+      text,
+      fc.tuple(text, text).map((pair) => pair.join("=")),
+    );
+    // The same pieces in several orders, and now and then other ones.
+    const queries = fc.array(piece, { maxLength: 4 }).chain((pieces) => {
+      const one = fc.shuffledSubarray(pieces, { minLength: pieces.length });
+      const any = fc
+        .oneof({ arbitrary: one, weight: 5 }, fc.array(piece, { maxLength: 4 }))
+        .map((all) => all.join("&"));
+      return fc.tuple(any, any, any);
+    });
+    const received = (search: string) => {
+      const parameters = new URLSearchParams(`&${search}`);
+      parameters.sort();
+      return parameters.toString();
+    };
+    let fitting = 0;
+    fc.assert(
+      fc.property(queries, ([given, signed, search]) => {
+        if (outcome(`${url}?${signed}`, search, "", form, `${url}?${given}`) !== "first") return;
+        fitting++;
+        received(search).should.equal(received(signed));
+      }),
+      { seed, numRuns: 3000 },
+    );
+    fitting.should.be.above(300);
+  });
 
   it("may be made by HMAC-SHA256 with a shared key, over the same", () => {
     const rawHeaders = (signature: string) => ["Content-Type", form, "X-Twilio-Signature", signature];
