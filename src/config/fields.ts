@@ -438,7 +438,6 @@ export function isDuplicateKey(key: unknown): key is DuplicateKey {
   if (typeof key !== "string") return false;
   const [, from, name = ""] = /^(header|query|json):(.+)$/s.exec(key) ?? [];
   if (from === "header") return isFieldName(name);
-  // An asterisk would stand for every element of an array, and two values are no key.
-  if (from === "json") return name.split(".").every((step) => step !== "" && step !== "*");
+  if (from === "json") return name.split(".").every((step) => step !== "");
   return from === "query" || key === "body" || key === "";
 }

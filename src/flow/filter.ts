@@ -1,10 +1,10 @@
 // Which verified requests start the flow: their events, and what must hold.
 
-import { Fields, findMembers, type RequestHead } from "../auth/signature/fields";
+import { Fields, findMembers, type RequestHead, toText } from "../auth/signature/fields";
 import type { Source } from "../auth/senders/sender";
 import { parseNumber } from "../config/fields";
 import type { FilterCondition, WebhookConfig } from "../config/parse";
-import { readJson } from "../request/decode";
+import { type Json, readJson } from "../request/decode";
 import { Problem, problems } from "../request/problem";
 
 /** A request as a filter sees it. */
@@ -86,8 +86,8 @@ function evaluate({ operator, value: wanted }: FilterCondition, values: readonly
   if (operator === "exists") return found !== undefined;
   if (operator === "missing") return found === undefined;
   if (repeated.length > 0) return undefined;
-  if (operator === "contains" && Array.isArray(found)) return found.some((each) => toText(each) === wanted);
-  const text = toText(found);
+  if (operator === "contains" && Array.isArray(found)) return found.some((each) => toComparable(each) === wanted);
+  const text = toComparable(found);
   if (text === undefined) return undefined;
   if (operator === "is") return text === wanted;
   if (operator === "isNot") return text !== wanted;
@@ -97,9 +97,7 @@ function evaluate({ operator, value: wanted }: FilterCondition, values: readonly
   return operator === "above" ? number > Number(wanted) : number < Number(wanted);
 }
 
-/** Nothing for objects, and for whole numbers beyond 2^53, which parsing has rounded (RFC 8259 §6). */
-function toText(value: unknown): string | undefined {
-  if (typeof value === "number" && Number.isInteger(value) && !Number.isSafeInteger(value)) return undefined;
-  if (value === undefined || (typeof value === "object" && value !== null)) return undefined;
-  return typeof value === "string" ? value : JSON.stringify(value);
+/** Nothing for objects, and for numbers that parsing has changed (RFC 8259 §6). */
+function toComparable(value: unknown): string | undefined {
+  return typeof value === "boolean" || value === null ? String(value) : toText(value as Json);
 }

@@ -27,6 +27,7 @@ const flow = tab(
   webhook("asking", "/asking", { ...github, events: ["push"], reply: "flow" }),
   webhook("plain", "/plain", { events: ["push"] }),
   webhook("batches", "/batches", { sender: "azure-eventgrid", events: ["Created", "Deleted"], ...outputs, outputs: 2, wires: [["sink"], ["pushed"]] }),
+  webhook("anyWarm", "/anyWarm", { conditions: [{ ...reading, place: "json:readings.*.temperature" }], ignoreDuplicates: true, duplicateKey: "json:readings.*.id" }),
   { ...named("pushed"), wires: [["sink"]] },
 ); // prettier-ignore
 
@@ -101,6 +102,16 @@ onBothWays("a webhook with a filter", { flow, env: { LIMIT: "20.5" } }, (nodeRed
       ["/warm", '{"temperature":30}'],
     ] as const)
       should((await read(path, body)).json).eql({ status: "filtered" });
+  });
+
+  it("starts the flow where a condition holds for one element of a list, once for the same elements", async () => {
+    const reading = (id: number, temperature: number) => ({ id, temperature });
+    const sendAll = async (...readings: object[]) => (await read("/anyWarm", JSON.stringify({ readings }))).json;
+    const { id } = await sendAll(reading(1, 3), reading(2, 21));
+    should(await nodeRed().message(id)).match({ payload: { readings: [reading(1, 3), reading(2, 21)] } });
+    should(await sendAll(reading(2, 21), reading(1, 3))).eql({ status: "duplicate", id });
+    should(await sendAll(reading(2, 21), reading(3, 3))).match({ status: "accepted" });
+    should(await sendAll(reading(4, 3), reading(5, 20.5))).eql({ status: "filtered" });
   });
 
   it("refuses with 422 what a condition cannot compare, and says which", async () => {

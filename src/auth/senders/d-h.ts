@@ -97,6 +97,7 @@ export const dToH = {
     },
     recognise: [{ "X-Enode-Signature": "sha1=" }],
     events: ["json:*.event"],
+    eventNames: "user:vehicle:discovered, user:vehicle:updated",
     id: { from: ["header:X-Enode-Delivery"], signed: false },
   },
   esphome: {
@@ -198,6 +199,7 @@ export const dToH = {
     docs: "https://developers.google.com/workspace/chat/verify-requests-from-chat",
     scheme: tokenIn("Authorization", "Bearer "),
     events: ["json:type"],
+    eventNames: "MESSAGE, ADDED_TO_SPACE, REMOVED_FROM_SPACE, CARD_CLICKED",
     jwt: {
       keySource: "jwks",
       jwksUrl: google.jwksUrl,

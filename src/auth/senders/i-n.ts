@@ -181,6 +181,7 @@ export const iToN = {
     scheme: tokenIn("Authorization"),
     jwt: { keySource: "secret", headerParameter: "Authorization", issuer: "", requiredClaim: "" },
     events: ["json:event.type", "json:type"],
+    eventNames: "create_pulse, update_column_value",
     handshakes: [
       {
         method: "POST",
@@ -224,6 +225,7 @@ export const iToN = {
     secretIsChosen: true,
     scheme: tokenIn("X-Webhook-Signature"),
     events: ["header:X-Netlify-Event"],
+    eventNames: "deploy_building, deploy_created, deploy_failed, submission_created",
     jwt: {
       keySource: "secret",
       headerParameter: "X-Webhook-Signature",
@@ -273,5 +275,6 @@ export const iToN = {
     scheme: signedBody("X-Nuki-Signature-SHA256", "hex"),
     recognise: [{ "X-Nuki-Signature-SHA256": "" }],
     events: ["json:feature", "json:type"],
+    eventNames: "DEVICE_STATUS, DEVICE_LOGS, DEVICE_AUTHS",
   },
 } as const satisfies Record<string, SenderRow>;

@@ -25,6 +25,7 @@ export const oToS = {
     scheme: tokenIn("Authorization", "Bearer "),
     recognise: [{ "X-Okta-Verification-Challenge": "" }],
     events: ["json:data.events.*.eventType"],
+    eventNames: "user.lifecycle.create, group.user_membership.add",
     id: { from: ["json:data.events.*.uuid", "json:eventId"], signed: false },
     handshakes: [
       {
@@ -254,6 +255,7 @@ export const oToS = {
     scheme: signedBody("SC-Signature", "hex"),
     recognise: [{ "SC-Signature": "" }],
     events: ["json:eventType", "json:eventName"],
+    eventNames: "VEHICLE_STATE, VEHICLE_ERROR",
     id: { from: ["json:eventId"], signed: true },
     handshakes: [
       {

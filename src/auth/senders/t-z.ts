@@ -19,6 +19,7 @@ export const tToZ = {
     },
     recognise: [{ "Tailscale-Webhook-Signature": "t=" }],
     events: ["json:*.type"],
+    eventNames: "nodeCreated, policyUpdate, userRoleUpdated",
   },
   /** **Secret**: enter the same one as _Signing secret_ of the webhook. Without one, Tally does not sign. */
   tally: {
@@ -317,6 +318,7 @@ export const tToZ = {
     scheme: signedBody("x-xero-signature", "base64"),
     recognise: [{ "x-xero-signature": "" }],
     events: ["json:events.*.eventType"],
+    eventNames: "CREATE, UPDATE",
     handshakes: [
       {
         method: "POST",

@@ -259,7 +259,7 @@ describe("parseConfig", () => {
       });
     }
     for (const broken of [
-      ...[null, "a", [], { ...is, place: "" }, { ...is, place: "payload.a" }, { ...is, place: "json:a.*" }],
+      ...[null, "a", [], { ...is, place: "" }, { ...is, place: "payload.a" }, { ...is, place: "json:a..*" }],
       ...[
         { ...is, operator: "like" },
         { ...is, value: "" },
@@ -286,7 +286,7 @@ describe("parseConfig", () => {
       replyType: ["", "text", "text/", "/plain", "text/plain;", "text/plain; charset", "a/b\r\nX: y", "a/b; c=\"\r\n\"", "ä/b", 1, null], // prettier-ignore
       replyTimeout: [0, 301, 1.5, "5.0", "", "1s", -1, null],
       ignoreDuplicates: ["", "yes", 1, null],
-      duplicateKey: ["id", "header:", "header:X Id", "json:", "json:a..b", "json:a.*", "query:", "body:x", "Header:x", 1, null], // prettier-ignore
+      duplicateKey: ["id", "header:", "header:X Id", "json:", "json:a..b", "json:*.", "query:", "body:x", "Header:x", 1, null], // prettier-ignore
       duplicateWindow: [0, 721, "", "72h", null],
       allowFrom: ["localhost", "192.0.2.1/33", "192.0.2.1 192.0.2.2", ",", "1.2.3.4,x", "2001:db8::/129", "fe80::1%eth0", 1, null], // prettier-ignore
       rateLimit: [-1, 0.5, "", "many", 1e300, null],

@@ -4,7 +4,7 @@ import { Filter, findEvent } from "../../../src/flow/filter";
 import { Problem } from "../../../src/request/problem";
 
 const payload = JSON.parse(
-  '{"action":"opened","draft":false,"n":7,"big":9007199254740993,"none":null,"list":["a",1],"deep":[{"x":"y"}],"__proto__":{"own":1}}',
+  '{"action":"opened","draft":false,"n":7,"big":9007199254740993,"huge":1e400,"none":null,"list":["a",1],"deep":[{"x":"y"}],"__proto__":{"own":1}}',
 ) as unknown;
 const rawHeaders = ["X-Kind", " invoice ", "X-Twice", "1", "x-twice", "2", "X-Temp", "-4.5e1", "X-Empty", ""];
 
@@ -59,6 +59,8 @@ describe("Conditions of a filter", () => {
     ["json:action", "above", "1"],
     ["json:draft", "below", "1"],
     ["json:big", "is", "9007199254740992"],
+    ["json:big", "above", "1"],
+    ["json:huge", "is", "null"],
     ["json:deep", "is", "[object Object]"],
     ["json:deep.0", "contains", "x"],
     ["header:X-Twice", "is", "1"],
