@@ -114,7 +114,9 @@ function listValues({ rawHeaders, search }: RequestHead): PresentedValue[] {
  */
 export function recognise(rawHeaders: readonly string[]): SenderId | undefined {
   const ids = senderIds.filter((id) => senders[id].recognise?.some((group) => hasFields(group, rawHeaders)));
-  return ids.find((id) => !ids.some((other) => senders[other].before?.includes(id)));
+  const comesBefore = (other: SenderId, id: SenderId) =>
+    other !== id && senders[other].before?.some((each) => each === "*" || each === id);
+  return ids.find((id) => !ids.some((other) => comesBefore(other, id)));
 }
 
 function hasFields(group: Readonly<Record<string, string>>, rawHeaders: readonly string[]): boolean {

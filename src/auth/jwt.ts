@@ -22,6 +22,7 @@ import { createJwtKeys, type JwtKeys } from "./jwt-keys";
 import type { KeptPublications } from "./kept-publications";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
+import { type BodyDigest, stripPadding } from "./senders/sender";
 import { fieldValues, type RequestHead } from "./signature/fields";
 import type { NodeTestCredentials } from "./test-credentials";
 import { byTest, extractToken } from "./token";
@@ -100,9 +101,9 @@ export class JwtAuthenticator implements Authenticator {
     const authenticated = await this.#verify(token, at);
     const { bodyDigest } = this.#access;
     if (authenticated instanceof Problem || bodyDigest === undefined) return authenticated;
-    const expected = authenticated.claims?.[bodyDigest];
+    const { claims = {} } = authenticated;
     const verify = (body: Buffer) =>
-      expected !== undefined && digestBody(head, body) === expected ? authenticated : problems.tokenInvalid;
+      hasDigest(claims, bodyDigest, head, body) ? authenticated : problems.tokenInvalid;
     return { isUnverified: false, needsBytes: true, verify };
   }
 
@@ -152,7 +153,7 @@ export class JwtAuthenticator implements Authenticator {
     if (!decoded) return { reasons: [{ key: "jwt.malformed", values: {} }] };
     const reasons = [...this.#explain(decoded, at / 1000)];
     const { bodyDigest } = this.#access;
-    const isOther = bodyDigest !== undefined && body && digestBody(head, body) !== decoded.claims[bodyDigest];
+    const isOther = bodyDigest && body && !hasDigest(decoded.claims, bodyDigest, head, body);
     if (reasons.length === 0) reasons.push({ key: isOther ? "jwt.body" : "jwt.signature", values: {} });
     return { reasons };
   }
@@ -180,18 +181,25 @@ export class JwtAuthenticator implements Authenticator {
   }
 }
 
-/**
- * In hexadecimal digits. By GET, it is that of the parameters as a JSON object (Vonage), which has no place for repeated
- * ones.
- */
-function digestBody({ method, search }: RequestHead, body: Buffer): string | undefined {
+/** Whether the payload of a request has the digest that its token says. */
+function hasDigest(
+  claims: Claims,
+  { claim, encoding, ofQuery }: BodyDigest,
+  { method, search }: RequestHead,
+  body: Buffer,
+): boolean {
+  const { [claim]: digest } = claims;
   const isByUrl = method === "GET" || method === "HEAD";
-  const parameters = new URLSearchParams(isByUrl ? search : "");
+  const signed = isByUrl ? ofQuery && body.length === 0 && toObject(search) : body;
+  if (typeof digest !== "string" || !signed) return false;
+  return stripPadding(digest) === stripPadding(createHash("sha256").update(signed).digest(encoding));
+}
+
+/** The parameters as a JSON object, which has no place for repeated ones. */
+function toObject(search: string): string | undefined {
+  const parameters = new URLSearchParams(search);
   const object = Object.fromEntries(parameters);
-  // Nothing signs a body beside them.
-  if (Object.keys(object).length !== parameters.size || (isByUrl && body.length > 0)) return undefined;
-  const signed = isByUrl ? JSON.stringify(object) : body;
-  return createHash("sha256").update(signed).digest("hex");
+  return Object.keys(object).length === parameters.size ? JSON.stringify(object) : undefined;
 }
 
 function hasClaims(claims: Claims | JWTPayload, required: Readonly<Record<string, string>>): boolean {

@@ -1,6 +1,6 @@
 // From saved fields to a configuration that cannot be wrong.
 
-import type { KeySource, Settings } from "../auth/senders/sender";
+import type { BodyDigest, KeySource, Settings } from "../auth/senders/sender";
 import { findJwtPreset } from "../auth/senders/table";
 import { type Block, parseBlocks } from "./blocks";
 import {
@@ -107,8 +107,7 @@ export interface JwtAccess {
   audience: string;
   /** The claims that a token must have, with their values as texts. */
   claims: Readonly<Record<string, string>>;
-  /** The claim with the SHA-256 of the body in hexadecimal digits. Such a token needs no `exp`. */
-  bodyDigest: string | undefined;
+  bodyDigest: BodyDigest | undefined;
 }
 
 /** Authentication by the sender's signature. */

@@ -43,11 +43,11 @@ function hmac(hash: string, key: string | Buffer, encoding: "hex" | "base64", ..
   return createHmac(hash, key).update(message).digest(encoding);
 }
 
-/** An HMAC-SHA256 over the body alone. */
-function overBody(name: string, encoding: "hex" | "base64", prefix = ""): Signer {
+/** An HMAC over the body alone. */
+function overBody(name: string, encoding: "hex" | "base64", prefix = "", hash = "sha256"): Signer {
   return {
     secrets: typed,
-    headers: ({ body }, account) => [[name, prefix + hmac("sha256", text(account), encoding, body)]],
+    headers: ({ body }, account) => [[name, prefix + hmac(hash, text(account), encoding, body)]],
   };
 }
 
@@ -76,13 +76,19 @@ function overTime(timeName: string, name: string, before = "", prefix = ""): Sig
 }
 
 /** The same with the time in the one field, in which there may be more. */
-function inOneField(name: string, window: number, write: (at: number, mac: string) => string, after = "."): Signer {
+function inOneField(
+  name: string,
+  window: number,
+  write: (time: string, mac: string) => string,
+  { after = ".", unit = "s" } = {},
+): Signer {
   return {
     secrets: typed,
     window,
-    headers: ({ body, at }, account) => [
-      [name, write(at, hmac("sha256", text(account), "hex", `${at}${after}`, body))],
-    ],
+    headers: ({ body, at }, account) => {
+      const time = String(unit === "ms" ? at * 1000 : at);
+      return [[name, write(time, hmac("sha256", text(account), "hex", `${time}${after}`, body))]];
+    },
   };
 }
 
@@ -144,10 +150,7 @@ export const signers: Record<SigningId, Signer> = {
       ["X-Zendesk-Webhook-Signature-Timestamp", iso(at)],
     ],
   },
-  intercom: {
-    secrets: typed,
-    headers: ({ body }, account) => [["X-Hub-Signature", `sha1=${hmac("sha1", text(account), "hex", body)}`]],
-  },
+  intercom: overBody("X-Hub-Signature", "hex", "sha1=", "sha1"),
   hubspot: {
     secrets: typed,
     window: 300,
@@ -162,7 +165,7 @@ export const signers: Record<SigningId, Signer> = {
     ],
   },
   stripe: inOneField("Stripe-Signature", 300, (at, mac) => `t=${at},v1=${"0".repeat(64)},v1=${mac},v0=1`),
-  paddle: inOneField("Paddle-Signature", 5, (at, mac) => `ts=${at};h1=${mac}`, ":"),
+  paddle: inOneField("Paddle-Signature", 5, (at, mac) => `ts=${at};h1=${mac}`, { after: ":" }),
   square: {
     secrets: typed,
     publicUrl: `${publicUrl}?a=1`,
@@ -299,10 +302,7 @@ export const signers: Record<SigningId, Signer> = {
       ["x-webflow-signature", hmac("sha256", text(account), "hex", `${at * 1000}:`, body)],
     ],
   },
-  vercel: {
-    secrets: typed,
-    headers: ({ body }, account) => [["x-vercel-signature", hmac("sha1", text(account), "hex", body)]],
-  },
+  vercel: overBody("x-vercel-signature", "hex", "", "sha1"),
   tailscale: {
     secrets: typed.map((each) => `tskey-webhook-${each}`),
     window: 300,
@@ -313,13 +313,7 @@ export const signers: Record<SigningId, Signer> = {
       ],
     ],
   },
-  workos: {
-    secrets: typed,
-    window: 180,
-    headers: ({ body, at }, account) => [
-      ["WorkOS-Signature", `t=${at * 1000}, v1=${hmac("sha256", text(account), "hex", `${at * 1000}.`, body)}`],
-    ],
-  },
+  workos: inOneField("WorkOS-Signature", 180, (at, mac) => `t=${at}, v1=${mac}`, { unit: "ms" }),
   mollie: {
     secrets: typed,
     headers: ({ body }, account) => [
@@ -333,10 +327,7 @@ export const signers: Record<SigningId, Signer> = {
   },
   netatmo: overBody("X-Netatmo-secret", "hex"),
   nuki: overBody("X-Nuki-Signature-SHA256", "hex"),
-  enode: {
-    secrets: typed,
-    headers: ({ body }, account) => [["X-Enode-Signature", `sha1=${hmac("sha1", text(account), "hex", body)}`]],
-  },
+  enode: overBody("X-Enode-Signature", "hex", "sha1=", "sha1"),
   samsara: {
     secrets: keys.map((key) => key.toString("base64")),
     headers: ({ body, at }, account) => [
@@ -388,6 +379,11 @@ export const signers: Record<SigningId, Signer> = {
   "shared-secret": token("X-Token"),
   cloudevents: token("Authorization", "Bearer "),
   websub: overBody("X-Hub-Signature", "hex", "sha256="),
+  hookdeck: overBody("x-hookdeck-signature", "base64"),
+  convoy: overBody("X-Convoy-Signature", "hex"),
+  "convoy-advanced": inOneField("X-Convoy-Signature", 300, (at, mac) => `t=${at},v1=${mac}`, { after: "," }),
+  outpost: overBody("x-outpost-signature", "hex", "v0="),
+  ringcentral: token("Verification-Token"),
 };
 
 /** The URL Standard's application/x-www-form-urlencoded, for one name or value. */

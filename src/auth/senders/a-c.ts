@@ -1,6 +1,6 @@
 // Senders from A to C, by their ids. Above each: what its user enters in the node, for docs/senders.md.
 
-import { abuseProtection, hmacSha256, signedBody, tokenIn, type SenderRow } from "./sender";
+import { abuseProtection, hmacSha256, type SenderRow, signedBody, signedWithTime, tokenIn } from "./sender";
 
 /** Adyen's keys are written in hexadecimal digits. */
 const adyen = { alg: "hmac-sha256", key: { format: "hex" } } as const;
@@ -200,12 +200,7 @@ export const aToC = {
     name: "Calendly",
     docs: "https://developer.calendly.com/api-docs/overview/webhooks/webhook-signatures",
     secretIsChosen: true,
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["Calendly-Webhook-Signature"], split: ",", pick: { kv: "v1" }, enc: "hex" },
-      content: ["ts", "lit:.", "body"],
-      ts: { source: "sig:t", unit: "s", tolerance: 180 },
-    },
+    scheme: signedWithTime("Calendly-Webhook-Signature", { tolerance: 180 }),
     recognise: [{ "Calendly-Webhook-Signature": "t=" }],
     events: ["json:event"],
     eventNames: "invitee.created, invitee.canceled, routing_form_submission.created",
@@ -234,6 +229,26 @@ export const aToC = {
     events: ["ce:type"],
     id: { from: ["ce:id"], scope: ["ce:source"], signed: false },
     handshakes: [abuseProtection],
+  },
+  /**
+   * **Secret**: the secret of the endpoint. For a project with the hash SHA256 and hexadecimal digits, as a new one
+   * has.
+   */
+  convoy: {
+    name: "Convoy (simple signatures)",
+    docs: "https://getconvoy.io/docs/product-manual/signatures",
+    scheme: signedBody("X-Convoy-Signature", "hex"),
+    recognise: [{ "X-Convoy-Signature": "" }],
+    id: { from: ["header:X-Convoy-Event-ID", "header:X-Convoy-Idempotency-Key"], signed: false },
+  },
+  /** **Secret**: as above, where the endpoint has _advanced signatures_. */
+  "convoy-advanced": {
+    name: "Convoy (advanced signatures)",
+    docs: "https://getconvoy.io/docs/product-manual/signatures",
+    scheme: { ...signedWithTime("X-Convoy-Signature"), content: ["ts", "lit:,", "body"] },
+    recognise: [{ "X-Convoy-Signature": "t=" }],
+    before: ["convoy"],
+    id: { from: ["header:X-Convoy-Event-ID", "header:X-Convoy-Idempotency-Key"], signed: false },
   },
   custom: {
     name: "Custom",

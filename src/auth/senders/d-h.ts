@@ -1,6 +1,6 @@
 // Senders from D to H, by their ids. Above each: what its user enters in the node, for docs/senders.md.
 
-import { challenge, hmacSha256, plainText, signedBody, standardWebhooks, tokenIn, type SenderRow } from "./sender";
+import { challenge, hmacSha256, plainText, type SenderRow, signedBody, standardWebhooks, tokenIn } from "./sender";
 
 /** An account has up to 100 active keys, and signs with each. */
 const docusignFields = Array.from({ length: 100 }, (_, index) => `X-DocuSign-Signature-${index + 1}`);
@@ -119,6 +119,24 @@ export const dToH = {
     events: ["header:X-Forgejo-Event"],
     eventNames: "push, create, delete, pull_request, issues, issue_comment, release",
     id: { from: ["header:X-Forgejo-Delivery"], signed: false },
+  },
+  /** **Secret**: the HMAC key with which the webhook signs, in _Key Master_. Keys of other kinds are not supported. */
+  fusionauth: {
+    name: "FusionAuth",
+    docs: "https://fusionauth.io/docs/extend/events-and-webhooks/signing",
+    where: "Settings → Key Master: HMAC key",
+    scheme: tokenIn("X-FusionAuth-Signature-JWT"),
+    jwt: {
+      keySource: "secret",
+      headerParameter: "X-FusionAuth-Signature-JWT",
+      issuer: "",
+      audience: "",
+      requiredClaim: "",
+      bodyDigest: { claim: "request_body_sha256", encoding: "base64" },
+    },
+    recognise: [{ "X-FusionAuth-Signature-JWT": "" }],
+    events: ["json:event.type"],
+    id: { from: ["json:event.id"], signed: true },
   },
   /** **Secret**: enter the same one as _Secret_ of the webhook. */
   gitea: {
@@ -274,6 +292,22 @@ export const dToH = {
     docs: "https://www.home-assistant.io/integrations/rest_command/",
     fields: { verificationMethod: "header" },
     where: "configuration.yaml → rest_command: url, method: post, headers",
+  },
+  /**
+   * **Secret**: the signing secret of the project, in its settings under _Secrets_. Hookdeck forwards what the original
+   * sender has sent, with its header fields: choose Hookdeck, not that sender. If its prefix `x-hookdeck` was changed
+   * in the project, use _Custom_.
+   */
+  hookdeck: {
+    name: "Hookdeck",
+    docs: "https://hookdeck.com/docs/authentication",
+    // While a secret is changed, the older one signs as well.
+    scheme: signedBody(["x-hookdeck-signature", "x-hookdeck-signature-2"], "base64"),
+    recognise: [{ "x-hookdeck-signature": "" }, { "x-hookdeck-eventid": "" }],
+    // It forwards the fields of any sender.
+    before: ["*"],
+    events: ["header:X-GitHub-Event", "header:X-Shopify-Topic", "json:type"],
+    id: { from: ["header:x-hookdeck-eventid"], signed: false },
   },
   /** **Secret**: the client secret of the app. **Public URL**: the address that HubSpot calls. */
   hubspot: {

@@ -4,11 +4,11 @@ import {
   challenge,
   hmacSha256,
   plainText,
+  type SenderRow,
   signedBody,
   subscription,
   tokenIn,
   tokenOnly,
-  type SenderRow,
 } from "./sender";
 
 export const iToN = {
@@ -88,6 +88,22 @@ export const iToN = {
     events: ["header:Linear-Event"],
     eventNames: "Issue, Comment, Project, Cycle, IssueLabel, Reaction",
     id: { from: ["header:Linear-Delivery"], signed: false },
+  },
+  /** **Secret**: the API secret of the key that the webhook uses. */
+  livekit: {
+    name: "LiveKit",
+    docs: "https://docs.livekit.io/intro/basics/rooms-participants-tracks/webhooks-events/",
+    scheme: tokenIn("Authorization"),
+    jwt: {
+      keySource: "secret",
+      headerParameter: "Authorization",
+      issuer: "",
+      audience: "",
+      requiredClaim: "",
+      bodyDigest: { claim: "sha256", encoding: "base64" },
+    },
+    events: ["json:event"],
+    id: { from: ["json:id"], signed: true },
   },
   /**
    * **Secret**: the _HTTP webhook signing key_ under _API security_. It signs a time and a random text, not the event.
@@ -232,7 +248,7 @@ export const iToN = {
       issuer: "netlify",
       audience: "",
       requiredClaim: "",
-      bodyDigest: "sha256",
+      bodyDigest: { claim: "sha256", encoding: "hex" },
     },
   },
   nextcloud: {

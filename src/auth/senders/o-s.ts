@@ -4,13 +4,14 @@ import {
   challenge,
   hmacSha256,
   plainText,
+  type SenderRow,
   signedBody,
+  signedWithTime,
   standardWebhooks,
   standardWebhooksByKey,
   subscription,
   tokenIn,
   tokenOnly,
-  type SenderRow,
 } from "./sender";
 
 export const oToS = {
@@ -63,6 +64,22 @@ export const oToS = {
         otherwise: 403,
       },
     ],
+  },
+  /**
+   * **Secret**: the secret of the webhook destination, all of it. Where the operator of Outpost has renamed its header
+   * fields, use _Custom_; in its mode _Standard Webhooks_, choose that.
+   */
+  outpost: {
+    name: "Outpost",
+    docs: "https://hookdeck.com/docs/outpost/guides/verify-webhook-signatures",
+    // While a secret is changed there are two signatures, and `v0=` only before the first.
+    scheme: {
+      ...signedBody("x-outpost-signature", "hex"),
+      sig: { headers: ["x-outpost-signature"], split: ["v0=", ","], enc: "hex" },
+    },
+    recognise: [{ "x-outpost-signature": "v0=" }],
+    events: ["header:x-outpost-topic"],
+    id: { from: ["header:x-outpost-event-id"], signed: false },
   },
   owntracks: {
     name: "OwnTracks",
@@ -131,6 +148,56 @@ export const oToS = {
     docs: "https://support.plex.tv/articles/115002267687-webhooks/",
     fields: { verificationMethod: "query" },
     where: "Account → Webhooks: URL",
+  },
+  /**
+   * **Secret**: the _Current Signing Key_. **Second Secret**: the _Next Signing Key_. Messages by POST, PUT or PATCH;
+   * what is in the query is not signed.
+   */
+  qstash: {
+    name: "QStash",
+    docs: "https://upstash.com/docs/qstash/howto/signature",
+    where: "Signing Keys: Current Signing Key",
+    secretBegins: "sig_",
+    scheme: tokenIn("Upstash-Signature"),
+    jwt: {
+      keySource: "secret",
+      headerParameter: "Upstash-Signature",
+      issuer: "Upstash",
+      audience: "",
+      requiredClaim: "",
+      bodyDigest: { claim: "body", encoding: "base64url" },
+    },
+    recognise: [{ "Upstash-Signature": "" }],
+    id: { from: ["header:Upstash-Message-Id"], signed: false },
+  },
+  /**
+   * **Token**: give the same one as `verificationToken` of `deliveryMode` when you subscribe by RingCentral's API.
+   * Deploy first: RingCentral tests the URL.
+   */
+  ringcentral: {
+    name: "RingCentral",
+    docs: "https://developers.ringcentral.com/guide/notifications/webhooks/creating-webhooks",
+    secretIsChosen: true,
+    scheme: tokenIn("Verification-Token"),
+    recognise: [{ "User-Agent": "RingCentral-Webhook/" }, { "Validation-Token": "", "Verification-Token": "" }],
+    events: ["json:body.eventType", "json:event"],
+    id: { from: ["json:uuid"], signed: false },
+    handshakes: [
+      {
+        method: "POST",
+        signed: false,
+        // Older subscriptions have this field in their events as well.
+        when: [
+          ["header:Validation-Token", { is: "present" }],
+          ["json:uuid", { is: "absent" }],
+        ],
+        restrict: [["header:Validation-Token", /^[A-Za-z0-9._~+/=-]{1,256}$/]],
+        reply: {
+          status: 200,
+          headers: { "Validation-Token": "header:Validation-Token", "Content-Type": "lit:application/json" },
+        },
+      },
+    ],
   },
   /** **Secret**: the secret key of the webhook, in the settings of your organization. */
   samsara: {
@@ -336,12 +403,7 @@ export const oToS = {
     where: "Developers → Webhooks: Signing secret",
     // Part of the key: it is not taken off.
     secretBegins: "whsec_",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["Stripe-Signature"], split: ",", pick: { kv: "v1" }, enc: "hex" },
-      content: ["ts", "lit:.", "body"],
-      ts: { source: "sig:t", unit: "s", tolerance: 300 },
-    },
+    scheme: signedWithTime("Stripe-Signature"),
     recognise: [{ "Stripe-Signature": "t=" }],
     events: ["json:type"],
     eventNames:

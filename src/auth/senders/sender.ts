@@ -178,8 +178,17 @@ export interface JwtPreset {
   readonly identity?: string;
   /** Empty where no claim is to be required. */
   readonly requiredClaim?: "";
-  /** The claim with the digest of the body. */
-  readonly bodyDigest?: string;
+  /** Where each token has the digest of the body; it needs no `exp` then. */
+  readonly bodyDigest?: BodyDigest;
+}
+
+/** The SHA-256 of the body in a claim. */
+export interface BodyDigest {
+  readonly claim: string;
+  /** With or without padding. */
+  readonly encoding: Encoding;
+  /** Whether it is that of the parameters, as a JSON object, by GET; without this, a body is signed and they are not. */
+  readonly ofQuery?: true;
 }
 
 interface Named {
@@ -212,7 +221,7 @@ export interface Sender extends Named {
    * The strongest comes first.
    */
   readonly recognise?: readonly Readonly<Record<string, string>>[];
-  /** The ids of senders whose header fields it sends besides its own. */
+  /** The ids of senders whose header fields it sends besides its own; `*`: of any. */
   readonly before?: readonly string[];
   /** The member of the JSON body with the payload, as text. */
   readonly payload?: string;
@@ -337,6 +346,28 @@ export const tokenOnly = { alg: "token", key: { format: "utf8" }, content: [] } 
 export function signedBody(fields: string | readonly string[], enc: Encoding, prefix?: string): Scheme {
   const pick = prefix === undefined ? {} : { pick: { prefix } };
   return { ...hmacSha256, sig: { headers: [fields].flat(), ...pick, enc }, content: ["body"] };
+}
+
+/**
+ * HMAC-SHA256 of the time, a full stop and the body: a field has both by their keys, and may have several signatures.
+ *
+ * @param tolerance in seconds
+ */
+export function signedWithTime(
+  field: string,
+  {
+    time = "t",
+    signature = "v1",
+    unit = "s",
+    tolerance = 300,
+  }: { time?: string; signature?: string; unit?: TimeUnit; tolerance?: number } = {},
+): Scheme {
+  return {
+    ...hmacSha256,
+    sig: { headers: [field], split: ",", pick: { kv: signature }, enc: "hex" },
+    content: ["ts", "lit:.", "body"],
+    ts: { source: `sig:${time}`, unit, tolerance },
+  };
 }
 
 export function tokenIn(field: string, prefix?: string): Scheme {

@@ -1,6 +1,6 @@
 // Senders from T to Z, by their ids. Above each: what its user enters in the node, for docs/senders.md.
 
-import { challenge, hmacSha256, plainText, signedBody, tokenIn, type SenderRow } from "./sender";
+import { challenge, hmacSha256, plainText, type SenderRow, signedBody, signedWithTime, tokenIn } from "./sender";
 
 /** What names the events of calls, messages and conversations. */
 const twilioEvents = ["EventType", "StatusCallbackEvent", "RecordingStatus", "MessageStatus", "SmsStatus", "CallStatus"] as const; // prettier-ignore
@@ -11,12 +11,7 @@ export const tToZ = {
     name: "Tailscale",
     docs: "https://tailscale.com/kb/1213/webhooks",
     secretBegins: "tskey-webhook-",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["Tailscale-Webhook-Signature"], split: ",", pick: { kv: "v1" }, enc: "hex" },
-      content: ["ts", "lit:.", "body"],
-      ts: { source: "sig:t", unit: "s", tolerance: 300 },
-    },
+    scheme: signedWithTime("Tailscale-Webhook-Signature"),
     recognise: [{ "Tailscale-Webhook-Signature": "t=" }],
     events: ["json:*.type"],
     eventNames: "nodeCreated, policyUpdate, userRoleUpdated",
@@ -202,7 +197,7 @@ export const tToZ = {
       issuer: "",
       audience: "",
       requiredClaim: "",
-      bodyDigest: "payload_hash",
+      bodyDigest: { claim: "payload_hash", encoding: "hex", ofQuery: true },
     },
   },
   /** **Secret**: the client secret of the app, or the secret key of a webhook that was made with a site token. */
@@ -273,12 +268,7 @@ export const tToZ = {
   workos: {
     name: "WorkOS",
     docs: "https://workos.com/docs/events/data-syncing/webhooks",
-    scheme: {
-      ...hmacSha256,
-      sig: { headers: ["WorkOS-Signature"], split: ",", pick: { kv: "v1" }, enc: "hex" },
-      content: ["ts", "lit:.", "body"],
-      ts: { source: "sig:t", unit: "ms", tolerance: 180 },
-    },
+    scheme: signedWithTime("WorkOS-Signature", { unit: "ms", tolerance: 180 }),
     recognise: [{ "WorkOS-Signature": "t=" }],
     events: ["json:event"],
     eventNames: "user.created, user.updated, user.deleted, dsync.user.created, connection.activated",

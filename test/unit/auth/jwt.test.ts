@@ -11,7 +11,12 @@ import { JwtAuthenticator } from "../../../src/auth/jwt";
 import { KeptPublications, keptFileName } from "../../../src/auth/kept-publications";
 import { TestCredentials } from "../../../src/auth/test-credentials";
 import type { JwtAccess } from "../../../src/config/parse";
+import { findJwtPreset, isSenderId, senders } from "../../../src/auth/senders/table";
+import { Fields, readSenderDelivery } from "../../../src/auth/signature/fields";
+import { parseConfig } from "../../../src/config/parse";
+import { DecodedBody } from "../../../src/request/decode";
 import { Problem } from "../../../src/request/problem";
+import tokens from "../../data/tokens.json";
 import { useFetch } from "../../harness/fetching";
 import { temporaryFolder } from "../../harness/package";
 import { until } from "../../harness/until";
@@ -409,7 +414,7 @@ describe("the senders of JSON Web Tokens", () => {
   }
 
   it("may sign a digest of the body, and then need no expiry: Netlify and Vonage", async () => {
-    const authenticator = create({ issuer: "netlify", audience: "", bodyDigest: "sha256" }, "netlify");
+    const authenticator = create({ issuer: "netlify", audience: "", bodyDigest: { claim: "sha256", encoding: "hex" } }, "netlify");
     const head = toHead(await signToken({ iss: "netlify", sha256: sha256("hello") }, sharedKey(secret)));
     should(await verdict(authenticator, head, "hello")).have.property("credential", "first");
     should(await verdict(authenticator, head, "hello!")).have.property("name", "tokenInvalid");
@@ -420,7 +425,8 @@ describe("the senders of JSON Web Tokens", () => {
   }); // prettier-ignore
 
   it("may sign a digest of the parameters by GET: Vonage", async () => {
-    const authenticator = create({ issuer: "", audience: "", bodyDigest: "payload_hash" }, "vonage");
+    const bodyDigest = { claim: "payload_hash", encoding: "hex", ofQuery: true } as const;
+    const authenticator = create({ issuer: "", audience: "", bodyDigest }, "vonage");
     const token = await signToken({ payload_hash: sha256('{"to":"447700900000","uuid":"1"}') }, sharedKey(secret));
     const head = { ...toHead(`Bearer ${token}`), method: "GET", search: "to=447700900000&uuid=1" };
     should(await verdict(authenticator, head, "")).have.property("credential", "first");
@@ -429,6 +435,27 @@ describe("the senders of JSON Web Tokens", () => {
       should(await verdict(authenticator, { ...head, search }, "")).have.property("name", "tokenInvalid");
     }
   });
+
+  for (const { sender, name, secret, secondSecret = "", authorization, headers, body, credential, ...told } of tokens) {
+    it(`of ${sender} is accepted for its body and for no other: ${name}`, async () => {
+      if (!isSenderId(sender)) throw new Error(sender);
+      const config = parseConfig(
+        { relativePath: "/a", sender, verificationMethod: "jwt" },
+        { secret, secondSecret },
+        { roots: { admin: "/admin", node: "/" } },
+      );
+      if ("rule" in config) throw new Error(config.rule);
+      const authenticator = createAuthenticator(config);
+      if ("rule" in authenticator) throw new Error(authenticator.rule);
+      const field = findJwtPreset(sender)?.headerParameter ?? "";
+      const head = { method: "POST", rawHeaders: [field, authorization, ...headers], search: "" };
+      should(await verdict(authenticator, head, body)).have.property("credential", credential);
+      should(await verdict(authenticator, head, `${body} `)).have.property("name", "tokenInvalid");
+      should(await verdict(authenticator, { ...head, method: "GET" }, body)).have.property("name", "tokenInvalid");
+      const fields = new Fields(head, DecodedBody.of(head, Buffer.from(body)));
+      readSenderDelivery(senders[sender], fields).should.containEql(told);
+    });
+  }
 
   it("may ask first, without a token: monday", async () => {
     const authenticator = create({ issuer: "" }, "monday");

@@ -177,7 +177,7 @@ describe("parseConfig", () => {
       .should.have.property("access")
       .containEql({
         ...{ name: "X-Webhook-Signature", keySource: "secret", secret: "s3cret", issuer: "netlify", audience: "" },
-        ...{ claims: {}, bodyDigest: "sha256" },
+        ...{ claims: {}, bodyDigest: { claim: "sha256", encoding: "hex" } },
       });
   });
 
