@@ -119,7 +119,8 @@ export const aToC = {
     name: "Auth0 log streams",
     docs: "https://auth0.com/docs/customize/log-streams/custom-log-streams",
     fields: { verificationMethod: "header" },
-    where: "Monitoring → Streams → Create Stream → Custom Webhook: Payload URL, Authorization Token",
+    where:
+      "Monitoring → Streams → Create Stream → Custom Webhook: Payload URL, Authorization Token, Content Format JSON Array",
   },
   /**
    * **Token**: add it to the subscription as a delivery property: the header `Authorization` with `Bearer` and the

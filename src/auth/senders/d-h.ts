@@ -291,7 +291,7 @@ export const dToH = {
     name: "Home Assistant",
     docs: "https://www.home-assistant.io/integrations/rest_command/",
     fields: { verificationMethod: "header" },
-    where: "configuration.yaml → rest_command: url, method: post, headers",
+    where: "configuration.yaml → rest_command: url, method: post, headers, content_type: application/json",
   },
   /**
    * **Secret**: the signing secret of the project, in its settings under _Secrets_. Hookdeck forwards what the original

@@ -49,6 +49,64 @@ describe("parseMultipart", () => {
     fields.should.eql({ a: "é" });
   });
 
+  const typed = (type: string, content: Buffer | string) => ({ ...field("a"), headers: [`Content-Type: ${type}`], content }); // prettier-ignore
+
+  it("takes a part without a file name that is no text for a file, whose name is empty", () => {
+    const bytes = Buffer.from([0xff, 0xd8, 0, 1]);
+    for (const type of ["image/jpeg", "application/octet-stream", "application/pdf", "multipart/mixed; boundary=c"]) {
+      const { fields, files } = read(formOf([typed(type, bytes)]));
+      fields.should.eql({});
+      const known = { fieldname: "a", originalname: "", encoding: "7bit", mimetype: type.split(";")[0], size: 4 };
+      files.should.eql([{ ...known, buffer: bytes }]);
+    }
+  });
+
+  it("takes what has a file name for a file, also if that is empty, and all other text, JSON and XML for fields", () => {
+    for (const type of ["text/plain", "application/json", "application/soap+xml", "application/vnd.api+json", "nonsense"]) {
+      read(formOf([typed(type, "[1]")])).should.eql({ fields: { a: "[1]" }, files: [] });
+      const named = { ...typed(type, "[1]"), disposition: '; name="a"; filename=""' };
+      read(formOf([named])).files.map(({ buffer }) => String(buffer)).should.eql(["[1]"]);
+    }
+  }); // prettier-ignore
+
+  it("reads a part by its mark, its own charset, the declaration of XML or the form's, in this order", () => {
+    const form = field("_charset_", "koi8-r");
+    const xml = "<?xml version='1.0' encoding='windows-1253'?>";
+    const [mark, a] = ["\xef\xbb\xbf", "\xc1"];
+    for (const [type, content, expected] of [
+      ["text/plain; charset=windows-1253", `${mark}\xc3\xbc`, "ü"],
+      ["text/plain; charset=windows-1253", a, "Α"],
+      ["text/xml; charset=windows-1251", xml + a, `${xml}Б`],
+      ["text/xml", xml + a, `${xml}Α`],
+      ["text/plain", a, "а"],
+      ["application/json", a, "а"],
+      ["text/plain; charset=utf-8", a, Buffer.from(a, "latin1")],
+    ] as const) {
+      const part = typed(type, Buffer.from(content, "latin1"));
+      for (const parts of [[form, part], [part, form]]) {
+        should(read(formOf(parts)).fields).eql({ _charset_: "koi8-r", a: expected });
+      }
+    }
+  }); // prettier-ignore
+
+  it("gives the bytes of a part that is not in its charset, in memory of its own", () => {
+    const body = formOf([{ ...field("a"), content: Buffer.from("Gr\xfc\xdfe", "latin1") }, field("b", "Grüße")]);
+    const { fields } = read(body);
+    body.fill(0);
+    should(fields).eql({ a: Buffer.from("Gr\xfc\xdfe", "latin1"), b: "Grüße" });
+  });
+
+  it("reads names in UTF-8, or else in windows-1252", () => {
+    const name = (text: string) => ({ disposition: `; name="${text}"; filename="${text}.csv"`, content: "" });
+    const inBytes = (text: string) => Buffer.from(formOf([name(text)]).toString(), "latin1");
+    for (const [body, expected] of [
+      [formOf([name("Grüße €")]), "Grüße €"],
+      [inBytes("Gr\xfc\xdfe \x80"), "Grüße €"],
+    ] as const) {
+      should(read(body).files).match([{ fieldname: expected, originalname: `${expected}.csv` }]);
+    }
+  });
+
   describe("gives of the name of a file the last part, in UTF-8", () => {
     for (const [written, name] of [
       ["Grüße 你好.csv", "Grüße 你好.csv"],
@@ -98,6 +156,12 @@ describe("parseMultipart", () => {
       ["a file without a field", formOf([{ disposition: '; filename="x"', content: "x" }]), typeOf()],
       ["a part whose head does not end", '--b\r\nContent-Disposition: form-data; name="a"\r\n--b--', typeOf()],
       ["a line of a head that has no colon", formOf([{ ...field("a"), headers: ["oops"] }]), typeOf()],
+      [
+        "a part that says twice what it is",
+        formOf([{ ...field("a"), headers: ['Content-Disposition: form-data; name="b"'] }]),
+        typeOf(),
+      ],
+      ["two names", formOf([{ disposition: '; name="a"; name="b"', content: "" }]), typeOf()],
       ["a line break in a name", formOf([field("a\r\nX-Evil: 1")]), typeOf()],
       ["a bare line feed in a name", formOf([field("a\nb")]), typeOf()],
       ["a NUL in a name", formOf([field("a\0b")]), typeOf()],
