@@ -52,10 +52,9 @@ export function recordRequest(
   const body = sent.bytes ?? sent.content.bytes();
   const hidden = keepsBody ? redactor.findIn(headers[codings] === undefined ? body : sent.content.bytes()) : [];
   const hiddenValues = (["event", "id"] as const).filter((name) => redactor.contains(webhook[name] ?? ""));
-  const isJson = sent.bytes === undefined && !Buffer.isBuffer(sent.content.value);
   const delivery = {
     ...{ id, node, at, head, webhook: copyWebhook(webhook), size: body.length, attempt: 1 },
-    ...(isJson && { isJson }),
+    ...(sent.content.isParsed && { isJson: true }),
     ...(sent.isTest && { isTest: true }),
     ...(hidden.length > 0 && { hidden }),
     ...(hiddenValues.length > 0 && { hiddenValues }),

@@ -24,8 +24,10 @@ export interface Content {
   form?: FormFields;
   /** The files of a multipart form. */
   files?: File[];
-  /** The unpacked body. */
+  /** The unpacked body; JSON of a value that a parser in front has left. */
   bytes: () => Buffer;
+  /** Whether a parser in front has left no more than a value. */
+  isParsed?: true;
 }
 
 /**
@@ -119,7 +121,7 @@ function takeParsed(
   }
   const body = secureJson(value as Json);
   if (body instanceof Problem) return body;
-  return { value: body, ...(files && { files }), bytes: () => Buffer.from(JSON.stringify(body)) };
+  return { value: body, ...(files && { files }), bytes: () => Buffer.from(JSON.stringify(body)), isParsed: true };
 }
 
 /** The body in a message: JSON value, string, object of form fields, or Buffer. */
