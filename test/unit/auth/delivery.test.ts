@@ -129,6 +129,14 @@ describe("what a sender says in each kind of its deliveries", () => {
   }
 });
 
+describe("a call of Twilio by GET", () => {
+  it("has its event in the query, which is signed", () => {
+    const head = { method: "GET", rawHeaders: [], search: "CallSid=CA1&CallStatus=in%2Dprogress&Digits=1" };
+    const fields = new Fields(head, DecodedBody.of(head, Buffer.alloc(0)));
+    readSenderDelivery(senders.twilio, fields).events.should.eql(["in-progress"]);
+  });
+});
+
 describe("a batch of events", () => {
   const read = (sender: SenderId, body: unknown, headers: string[] = []) =>
     readSenderDelivery(senders[sender], fieldsOf(headers, JSON.stringify(body)));
