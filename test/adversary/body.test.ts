@@ -71,7 +71,8 @@ besiege("requests with a body that is not what it seems", (siege) => {
     accepted("duplicate names, of which the last counts (RFC 8259 §4)", json('{"a":1,"\\u0061":3}'), { a: 3 }),
     accepted("names that every object has", json('{"toString":1,"hasOwnProperty":2,"":4}'), { toString: 1, hasOwnProperty: 2, "": 4 }),
     accepted("names that messages have", json('{"_msgid":"x","req":1,"res":2}'), { _msgid: "x", req: 1, res: 2 }),
-    accepted("bytes that are no UTF-8 (the Encoding Standard: U+FFFD)", json(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), "\ufffd\ufffd\ufffd"),
+    refused("bytes that are no UTF-8 (RFC 8259 §8.1)", json(Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22])), 400),
+    accepted("U+FFFD that was sent", json('"\ufffd"'), "\ufffd"),
     ...[deep(257), deep(100_000), `${"[".repeat(256)}{}${"]".repeat(256)}`, objects(257), "[".repeat(1_000_000)].map((sent) =>
       refused(`${sent.length} characters of too many levels`, json(sent), 400),
     ),
