@@ -15,7 +15,7 @@ import type {
   RefusedRequestFacts,
 } from "./authenticator";
 import { type Clock, crc32, maxSnsBytes, readPaypal, readSns, type SignedText } from "./sns-paypal";
-import { recognise, toReason } from "./diagnosis";
+import { recogniseOther, toReason } from "./diagnosis";
 import { FetchFailure, fetchPublished } from "./fetch-published";
 import type { KeptPublications } from "./kept-publications";
 import { findNetwork, MemoryRateCounter } from "./limits";
@@ -112,9 +112,9 @@ export class CertificateAuthenticator implements Authenticator {
   }
 
   explain(refused: RefusedRequestFacts): Explanation {
-    const looksLike = recognise(refused.head.rawHeaders);
+    const looksLike = recogniseOther(refused.head.rawHeaders, this.#sender);
     const reason = this.#findReason(refused);
-    if (!reason || looksLike === undefined || looksLike === this.#sender) return { reasons: reason ? [reason] : [] };
+    if (!reason || looksLike === undefined) return { reasons: reason ? [reason] : [] };
     return { reasons: [{ key: "otherSender", values: { sender: shortName(looksLike) } }], looksLike };
   }
 

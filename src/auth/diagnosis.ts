@@ -119,6 +119,16 @@ export function recognise(rawHeaders: readonly string[]): SenderId | undefined {
   return ids.find((id) => !ids.some((other) => comesBefore(other, id)));
 }
 
+/** The sender that a request looks like, where that is another than the configured one. */
+export function recogniseOther(rawHeaders: readonly string[], configured: SenderId): SenderId | undefined {
+  const found = recognise(rawHeaders);
+  if (found === undefined || found === configured) return undefined;
+  // One without fields of its own cannot be told from one that signs in the same.
+  const { recognise: own, scheme } = senders[configured];
+  const isAlike = !own && senders[found].scheme.sig.headers.some((name) => scheme.sig.headers.includes(name));
+  return isAlike ? undefined : found;
+}
+
 function hasFields(group: Readonly<Record<string, string>>, rawHeaders: readonly string[]): boolean {
   return Object.entries(group).every(([name, beginning]) =>
     fieldValues(rawHeaders, name.toLowerCase()).some((value) =>

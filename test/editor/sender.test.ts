@@ -63,7 +63,6 @@ describe("the sender in the form", () => {
     await search.press("Enter");
     (await values("sender")).should.eql({ sender: "meta" });
     (await editor().focus()).should.equal("node-input-sender");
-    // A name that the list does not show.
     await search.fill("brex");
     (await names()).should.eql([fullName("standard-webhooks"), fullName("meta")]);
     await search.fill("nothing like this");

@@ -374,6 +374,7 @@ export const signers: Record<SigningId, Signer> = {
     search: (_, account) => `state=${tokens[account] ?? ""}`,
     headers: () => [],
   },
+  anthropic: standardWebhooks("webhook"),
   "standard-webhooks": standardWebhooks("webhook"),
   svix: standardWebhooks("svix"),
   "shared-secret": token("X-Token"),

@@ -1,6 +1,14 @@
 // Senders from A to C, by their ids. Above each: what its user enters in the node, for docs/senders.md.
 
-import { abuseProtection, hmacSha256, type SenderRow, signedBody, signedWithTime, tokenIn } from "./sender";
+import {
+  abuseProtection,
+  hmacSha256,
+  type SenderRow,
+  signedBody,
+  signedWithTime,
+  standardWebhooks,
+  tokenIn,
+} from "./sender";
 
 /** Adyen's keys are written in hexadecimal digits. */
 const adyen = { alg: "hmac-sha256", key: { format: "hex" } } as const;
@@ -87,6 +95,17 @@ export const aToC = {
     recognise: [{ "x-amz-sns-message-type": "" }],
     payload: "Message",
     id: { from: ["json:MessageId"], signed: true },
+  },
+  /** **Secret**: the signing secret of the endpoint, shown once (`whsec_…`). */
+  anthropic: {
+    name: "Anthropic",
+    aliases: ["Claude"],
+    docs: "https://platform.claude.com/docs/en/managed-agents/webhooks",
+    secretBegins: "whsec_",
+    // Standard Webhooks, but for the type, which says "event" for all.
+    scheme: standardWebhooks("webhook"),
+    events: ["json:data.type"],
+    id: { from: ["header:webhook-id"], signed: true },
   },
   /**
    * **Secret**: Asana sends it while **Accept secret** is selected, see [below](#senders-that-send-the-secret). Each

@@ -367,7 +367,7 @@ export const oToS = {
    */
   "standard-webhooks": {
     name: "Standard Webhooks",
-    aliases: ["OpenAI", "Replicate", "Anthropic", "Render", "Supabase auth hooks", "Polar", "Brex"],
+    aliases: ["OpenAI", "Replicate", "Render", "Supabase auth hooks", "Polar", "Brex"],
     docs: "https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md",
     secretBegins: "whsec_",
     // Polar's secrets from before September 2026 are keys as they are, with or without the prefix.

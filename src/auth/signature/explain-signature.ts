@@ -3,7 +3,7 @@
 import { isDeeperThan, type Json, parseJson } from "../../request/decode";
 import { Problem } from "../../request/problem";
 import type { Explanation, Reason, RefusalReason, RefusedRequestFacts } from "../authenticator";
-import { findToken, recognise, toReason } from "../diagnosis";
+import { findToken, recogniseOther, toReason } from "../diagnosis";
 import { coversBody, type Scheme, signsUrl } from "../senders/sender";
 import { type SenderId, senders, shortName } from "../senders/table";
 import { type Secrets, Verifier } from "./verifier";
@@ -19,10 +19,9 @@ export interface SignatureSetup {
 /** Explains why a signed request was refused: each of some forty tries costs a verification. */
 export function explainSignature(setup: SignatureSetup, refused: RefusedRequestFacts): Explanation {
   const { head } = refused;
-  const looksLike = recognise(head.rawHeaders);
-  const isOther = looksLike !== undefined && looksLike !== setup.sender;
+  const looksLike = recogniseOther(head.rawHeaders, setup.sender);
   const why = verifyAgain(setup, refused);
-  if (!why) return { reasons: [], ...(isOther && { looksLike }) };
+  if (!why) return { reasons: [], ...(looksLike && { looksLike }) };
   const reasons: Reason[] = why.kind === "timeOutside" ? [toReason(why)] : [];
   if (why.kind === "signatureWrong" || why.kind === "tokenWrong") reasons.push(...findErrors(setup, refused));
   const [field] = setup.scheme.sig.headers;
@@ -30,9 +29,9 @@ export function explainSignature(setup: SignatureSetup, refused: RefusedRequestF
     const { first, second = "" } = setup.secrets;
     reasons.push(...findToken([first, second], `header:${field}`, head));
   }
-  if (isOther) reasons.push({ key: "otherSender", values: { sender: shortName(looksLike) } });
+  if (looksLike) reasons.push({ key: "otherSender", values: { sender: shortName(looksLike) } });
   if (reasons.length === 0) reasons.push(toReason(why));
-  return { reasons, ...(isOther && { looksLike }) };
+  return { reasons, ...(looksLike && { looksLike }) };
 }
 
 /** The reason of the verifier; nothing where that cannot be found out. */

@@ -116,6 +116,15 @@ describe("the explanation of a refusal", () => {
   it("says which sender a request looks like, unless that one is expected", () => {
     should(explain(setup("stripe"), byGitHub("{}")).looksLike).equal("github");
     should(explain(setup("github", "other"), byGitHub("{}")).looksLike).be.undefined();
+    // Their fields tell no more.
+    const byGrafana = [
+      "X-Grafana-Alerting-Timestamp",
+      String(at / 1000),
+      "X-Grafana-Alerting-Signature",
+      "00".repeat(32),
+    ];
+    should(explain(setup("grafana-timestamp"), byGrafana).looksLike).be.undefined();
+    should(explain(setup("mailgun"), byGrafana).looksLike).equal("grafana");
   });
 
   it("tries few forms of a body, whatever it contains", () => {

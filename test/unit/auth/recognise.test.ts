@@ -1,8 +1,9 @@
 import should from "should";
 import { recognise } from "../../../src/auth/diagnosis";
-import { senderIds, senders } from "../../../src/auth/senders/table";
+import { isSenderId, senderIds, senders } from "../../../src/auth/senders/table";
 import handshakes from "../../data/handshakes.json";
 import rows from "../../data/recognition.json";
+import { requests } from "../../data/requests.json";
 import { accepted } from "../../data/signatures.json";
 
 describe("recognition", () => {
@@ -27,9 +28,12 @@ describe("recognition", () => {
   });
 
   it("takes no sender's request for another's", () => {
-    for (const { sender, name, headers } of [...accepted, ...handshakes]) {
+    for (const { sender, headers } of [...accepted, ...handshakes, ...requests]) {
+      const id = sender.replace("-v1a", "");
       const found = recognise(headers);
-      if (found !== undefined) found.should.equal(sender.replace("-v1a", ""), name);
+      // One without fields of its own may send those of another, as Anthropic those of Standard Webhooks.
+      const isTold = !isSenderId(id) || senders[id].recognise !== undefined;
+      if (found !== undefined && isTold) found.should.equal(id);
     }
   });
 
