@@ -22,6 +22,16 @@ export async function shouldGrowEvenly(work: Work, size: number): Promise<void> 
   Math.min(...growths).should.be.below(30);
 }
 
+/** Checks that something takes less processor time than so many times something else, which takes some milliseconds. */
+export async function shouldCostLess(work: () => unknown, times: number, other: () => unknown): Promise<void> {
+  const ratios: number[] = [];
+  for (let round = 0; round < rounds && !ratios.some((ratio) => ratio < times); round++) {
+    const cost = await costOf(other, 0);
+    ratios.push((await costOf(work, 0)) / cost);
+  }
+  Math.min(...ratios).should.be.below(times);
+}
+
 /** In µs: the least of a few times, since what else the process has to do is counted with it. */
 async function costOf(work: Work, size: number): Promise<number> {
   const costs: number[] = [];

@@ -11,6 +11,7 @@ import { KeptPublications, keptFileName } from "../../../src/auth/kept-publicati
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
 import { Problem, problems } from "../../../src/request/problem";
 import { type CertifiedKey, createCertificate } from "../../harness/certificates";
+import { shouldCostLess } from "../../harness/cost";
 import { useFetch } from "../../harness/fetching";
 import { settle } from "../../harness/observed";
 import { temporaryFolder } from "../../harness/package";
@@ -171,23 +172,14 @@ describe("a message of Amazon SNS", () => {
     should(begun).have.property("limit").which.eql({ bytes: 1024 * 1024, otherwise: problems.bodyTooLarge });
   });
 
-  it("takes as long to be refused as its JSON takes to be parsed, and far less without the topic", () => {
+  it("takes as long to be refused as its JSON takes to be parsed, and far less without the topic", async () => {
     const authenticator = create("amazon-sns");
     const many = Array.from({ length: 60_000 }, (_, index) => `"${index.toString(36)}":"x"`).join(",");
     const json = `{"TopicArn":"${topicArn}","Type":"Notification","Signature":"x",${many}}`;
     const other = json.replace(topicArn, "arn:aws:sns:eu-west-1:1:Other");
-    // The least of some: others need the processor as well.
-    const timeOf = (work: () => unknown) => {
-      const times = Array.from({ length: 7 }, () => {
-        const { user } = process.cpuUsage();
-        work();
-        return process.cpuUsage().user - user;
-      });
-      return Math.min(...times);
-    };
-    const parsing = timeOf(() => JSON.parse(Buffer.from(json).toString()));
-    timeOf(() => reasonsFor(authenticator, json)).should.be.below(2 * parsing);
-    timeOf(() => reasonsFor(authenticator, other)).should.be.below(parsing / 4);
+    const parse = () => JSON.parse(Buffer.from(json).toString()) as unknown;
+    await shouldCostLess(() => reasonsFor(authenticator, json), 2, parse);
+    await shouldCostLess(() => reasonsFor(authenticator, other), 1 / 4, parse);
   });
 
   it("that confirms a subscription makes Amazon's URL be fetched, after its signature was verified", async () => {
