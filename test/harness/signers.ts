@@ -385,6 +385,31 @@ export const signers: Record<SigningId, Signer> = {
   "convoy-advanced": inOneField("X-Convoy-Signature", 300, (at, mac) => `t=${at},v1=${mac}`, { after: "," }),
   outpost: overBody("x-outpost-signature", "hex", "v0="),
   ringcentral: token("Verification-Token"),
+  buildkite: inOneField("X-Buildkite-Signature", 300, (at, mac) => `timestamp=${at},signature=${mac}`),
+  "buildkite-token": token("X-Buildkite-Token"),
+  circleci: overBody("circleci-signature", "hex", "v1="),
+  flux: overBody("X-Signature", "hex", "sha256="),
+  terraform: overBody("X-TFE-Notification-Signature", "hex", "", "sha512"),
+  pulumi: overBody("Pulumi-Webhook-Signature", "hex"),
+  launchdarkly: overBody("X-LD-Signature", "hex"),
+  flagsmith: overBody("X-Flagsmith-Signature", "hex"),
+  infisical: {
+    secrets: typed,
+    window: 300,
+    body: (bytes, _, at) => json({ data: bytes.toString("latin1"), timestamp: at * 1000 }),
+    headers: ({ body, at }, account) => [
+      ["x-infisical-signature", `t=${at * 1000};${hmac("sha256", text(account), "hex", body)}`],
+    ],
+  },
+  sonarqube: overBody("X-Sonar-Webhook-HMAC-SHA256", "hex"),
+  nexus: overBody("X-Nexus-Webhook-Signature", "hex", "", "sha1"),
+  rootly: inOneField("X-Rootly-Signature", 300, (at, mac) => `t=${at},v1=${mac}`, { after: "" }),
+  zitadel: inOneField("ZITADEL-Signature", 300, (at, mac) => `t=${at},v1=${"0".repeat(64)},v1=${mac}`),
+  logto: overBody("logto-signature-sha-256", "hex"),
+  huggingface: token("X-Webhook-Secret"),
+  cloudflare: token("cf-webhook-auth"),
+  "cloudflare-stream": inOneField("Webhook-Signature", 300, (at, mac) => `time=${at},sig1=${mac}`),
+  expo: overBody("expo-signature", "hex", "sha1=", "sha1"),
 };
 
 /** The URL Standard's application/x-www-form-urlencoded, for one name or value. */

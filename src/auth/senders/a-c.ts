@@ -203,6 +203,29 @@ export const aToC = {
     eventNames: "FILE.UPLOADED, FILE.DOWNLOADED, FILE.DELETED, FOLDER.CREATED, COMMENT.CREATED",
     id: { from: ["json:id"], signed: true },
   },
+  /** **Secret**: the _Token_ of the webhook under _Notification Services_. Choose there that it signs. */
+  buildkite: {
+    name: "Buildkite (signature)",
+    docs: "https://buildkite.com/docs/apis/webhooks/pipelines",
+    where: "Notification Services → Webhook: Token",
+    scheme: signedWithTime("X-Buildkite-Signature", { time: "timestamp", signature: "signature" }),
+    recognise: [{ "X-Buildkite-Signature": "timestamp=" }],
+    before: ["buildkite-token"],
+    events: ["header:X-Buildkite-Event"],
+    eventNames:
+      "build.scheduled, build.running, build.failing, build.finished, job.finished, agent.connected, agent.lost",
+  },
+  /** **Token**: the _Token_ of the webhook under _Notification Services_. */
+  "buildkite-token": {
+    name: "Buildkite (token)",
+    docs: "https://buildkite.com/docs/apis/webhooks/pipelines",
+    where: "Notification Services → Webhook: Token",
+    scheme: tokenIn("X-Buildkite-Token"),
+    recognise: [{ "X-Buildkite-Event": "" }],
+    events: ["header:X-Buildkite-Event"],
+    eventNames:
+      "build.scheduled, build.running, build.failing, build.finished, job.finished, agent.connected, agent.lost",
+  },
   /** **Secret**: enter the same one as _Secret_ of the webhook. Without one, Cal.com does not sign. */
   calcom: {
     name: "Cal.com",
@@ -231,6 +254,21 @@ export const aToC = {
     fields: { verificationMethod: "header" },
     where: "Applications → Integrations → HTTP: Payload encoding JSON, Event endpoint URL(s), Headers",
   },
+  /** **Secret**: enter the same one as _Secret token_ of the webhook, under _Project Settings_ → _Webhooks_. */
+  circleci: {
+    name: "CircleCI",
+    docs: "https://circleci.com/docs/guides/integration/outbound-webhooks/",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["circleci-signature"], split: ",", pick: { kv: "v1" }, enc: "hex" },
+      content: ["body"],
+    },
+    recognise: [{ "circleci-event-type": "" }, { "circleci-signature": "v1=" }],
+    events: ["header:circleci-event-type"],
+    eventNames: "workflow-completed, job-completed",
+    id: { from: ["json:id"], signed: true },
+  },
   /** **Secret**: the `secret` that ClickUp's API returns when the webhook is made. */
   clickup: {
     name: "ClickUp",
@@ -249,6 +287,27 @@ export const aToC = {
     events: ["ce:type"],
     id: { from: ["ce:id"], scope: ["ce:source"], signed: false },
     handshakes: [abuseProtection],
+  },
+  /**
+   * **Token**: enter the same one as _Secret_ of the webhook, under _Notifications_ → _Destinations_. Deploy first:
+   * Cloudflare tests it when you save it, and it cannot be changed later.
+   */
+  cloudflare: {
+    name: "Cloudflare notifications",
+    docs: "https://developers.cloudflare.com/notifications/get-started/configure-webhooks/",
+    secretIsChosen: true,
+    scheme: tokenIn("cf-webhook-auth"),
+    recognise: [{ "cf-webhook-auth": "" }],
+    events: ["json:alert_type"],
+  },
+  /** **Secret**: the `secret` that Cloudflare's API returns when the webhook is made. */
+  "cloudflare-stream": {
+    name: "Cloudflare Stream",
+    docs: "https://developers.cloudflare.com/stream/manage-video-library/using-webhooks/",
+    scheme: signedWithTime("Webhook-Signature", { time: "time", signature: "sig1" }),
+    recognise: [{ "Webhook-Signature": "time=" }],
+    events: ["json:status.state"],
+    eventNames: "ready, error",
   },
   /**
    * **Secret**: the secret of the endpoint. For a project with the hash SHA256 and hexadecimal digits, as a new one

@@ -106,6 +106,38 @@ export const dToH = {
     fields: { verificationMethod: "header" },
     where: "http_request.post: url, request_headers",
   },
+  /** **Secret**: enter the same one, with 16 characters or more, when you run `eas webhook:create`. */
+  expo: {
+    name: "Expo EAS",
+    docs: "https://docs.expo.dev/eas/webhooks",
+    secretIsChosen: true,
+    scheme: { ...signedBody("expo-signature", "hex", "sha1="), alg: "hmac-sha1" },
+    recognise: [{ "expo-signature": "sha1=" }],
+    events: ["json:status"],
+    eventNames: "finished, errored, canceled",
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. */
+  flagsmith: {
+    name: "Flagsmith",
+    docs: "https://docs.flagsmith.com/administration-and-security/platform-configuration/environment-settings",
+    secretIsChosen: true,
+    scheme: signedBody("X-Flagsmith-Signature", "hex"),
+    recognise: [{ "X-Flagsmith-Signature": "" }],
+    events: ["json:event_type"],
+    eventNames: "FLAG_UPDATED, FLAG_DELETED, AUDIT_LOG_CREATED",
+  },
+  /**
+   * **Secret**: enter the same one as `token` in the Secret of the Provider, which has the type `generic-hmac`. Its
+   * type `generic` signs nothing: choose _Any sender (token)_ for it.
+   */
+  flux: {
+    name: "Flux",
+    docs: "https://fluxcd.io/flux/components/notification/providers/#generic-webhook-with-hmac",
+    secretIsChosen: true,
+    scheme: signedBody("X-Signature", "hex", "sha256="),
+    recognise: [{ "Gotk-Component": "" }],
+    events: ["json:reason"],
+  },
   /** **Secret**: enter the same one as _Secret_ of the webhook. */
   forgejo: {
     name: "Forgejo",
@@ -324,5 +356,15 @@ export const dToH = {
     events: ["json:*.subscriptionType"],
     eventNames:
       "contact.creation, contact.propertyChange, deal.creation, deal.propertyChange, company.creation, object.creation, object.propertyChange",
+  },
+  /** **Token**: enter the same one as _Secret_ of the webhook: ASCII only, as the form's tokens. */
+  huggingface: {
+    name: "Hugging Face",
+    docs: "https://huggingface.co/docs/hub/webhooks",
+    secretIsChosen: true,
+    // Others have a field of this name as well, so it tells nothing.
+    scheme: tokenIn("X-Webhook-Secret"),
+    events: ["json:event.scope"],
+    eventNames: "repo, repo.content, repo.config, discussion, discussion.comment",
   },
 } as const satisfies Record<string, SenderRow>;

@@ -18,6 +18,22 @@ export const iToN = {
     fields: { verificationMethod: "query" },
     where: "Webhooks → Make a web request: URL, Method POST",
   },
+  /** **Secret**: enter the same one as _Secret Key_ of the webhook. */
+  infisical: {
+    name: "Infisical",
+    docs: "https://infisical.com/docs/documentation/platform/webhooks",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      // `t=1700000000000;` and the signature: it covers the time in the body.
+      sig: { headers: ["x-infisical-signature"], split: ";", enc: "hex" },
+      content: ["body"],
+      ts: { source: "json:timestamp", unit: "ms", tolerance: 300 },
+    },
+    recognise: [{ "x-infisical-signature": "t=" }],
+    events: ["json:event"],
+    eventNames: "secrets.modified, secrets.rotation-failed, test",
+  },
   /** **Secret**: the client secret, in the Developer Hub under _Configure_ → _Basic information_. */
   intercom: {
     name: "Intercom",
@@ -58,6 +74,16 @@ export const iToN = {
     eventNames:
       "jira:issue_created, jira:issue_updated, jira:issue_deleted, comment_created, sprint_started, sprint_closed",
     id: { from: ["header:X-Atlassian-Webhook-Identifier"], signed: false },
+  },
+  /** **Secret**: enter the same one under _Sign this webhook_ of the webhook. */
+  launchdarkly: {
+    name: "LaunchDarkly",
+    docs: "https://launchdarkly.com/docs/home/infrastructure/webhooks",
+    secretIsChosen: true,
+    scheme: signedBody("X-LD-Signature", "hex"),
+    recognise: [{ "X-LD-Signature": "" }],
+    events: ["json:kind"],
+    id: { from: ["json:_id"], signed: true },
   },
   /** **Secret**: the channel secret under _Basic settings_ of the channel. */
   line: {
@@ -104,6 +130,15 @@ export const iToN = {
     },
     events: ["json:event"],
     id: { from: ["json:id"], signed: true },
+  },
+  /** **Secret**: the signing key of the webhook, in the Console. */
+  logto: {
+    name: "Logto",
+    docs: "https://docs.logto.io/developers/webhooks/secure-webhooks",
+    where: "Console → Webhooks: Signing key",
+    scheme: signedBody("logto-signature-sha-256", "hex"),
+    recognise: [{ "logto-signature-sha-256": "" }],
+    events: ["json:event"],
   },
   /**
    * **Secret**: the _HTTP webhook signing key_ under _API security_. It signs a time and a random text, not the event.
@@ -256,6 +291,17 @@ export const iToN = {
     docs: "https://docs.nextcloud.com/server/latest/admin_manual/webhook_listeners/index.html",
     fields: { verificationMethod: "header" },
     where: "Webhook Listeners API: uri, httpMethod POST, authMethod header, authData",
+  },
+  /** **Secret**: enter the same one as _Secret Key_ of the capability, under _System_ → _Capabilities_. */
+  nexus: {
+    name: "Sonatype Nexus Repository",
+    docs: "https://help.sonatype.com/en/working-with-hmac-payloads.html",
+    secretIsChosen: true,
+    scheme: { ...signedBody("X-Nexus-Webhook-Signature", "hex"), alg: "hmac-sha1" },
+    recognise: [{ "X-Nexus-Webhook-ID": "" }],
+    events: ["header:X-Nexus-Webhook-ID"],
+    eventNames: "rm:repository:component, rm:repository:asset, rm:repository",
+    id: { from: ["header:X-Nexus-Webhook-Delivery"], signed: false },
   },
   /**
    * **Secret**: Notion sends it while **Accept secret** is selected, see [below](#senders-that-send-the-secret). Enter

@@ -149,6 +149,17 @@ export const oToS = {
     fields: { verificationMethod: "query" },
     where: "Account → Webhooks: URL",
   },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. Choose _Webhook_ there, not Slack or Teams. */
+  pulumi: {
+    name: "Pulumi Cloud",
+    docs: "https://www.pulumi.com/docs/pulumi-cloud/webhooks/",
+    secretIsChosen: true,
+    scheme: signedBody("Pulumi-Webhook-Signature", "hex"),
+    recognise: [{ "Pulumi-Webhook-Kind": "" }],
+    events: ["header:Pulumi-Webhook-Kind"],
+    eventNames: "stack, stack_preview, stack_update, deployment, drift_detection",
+    id: { from: ["header:Pulumi-Webhook-ID"], signed: false },
+  },
   /**
    * **Secret**: the _Current Signing Key_. **Second Secret**: the _Next Signing Key_. Messages by POST, PUT or PATCH;
    * what is in the query is not signed.
@@ -198,6 +209,17 @@ export const oToS = {
         },
       },
     ],
+  },
+  /** **Secret**: the signing secret of the webhook, under _Settings_ → _Webhooks_. */
+  rootly: {
+    name: "Rootly",
+    docs: "https://docs.rootly.com/configuration/webhooks",
+    scheme: { ...signedWithTime("X-Rootly-Signature"), content: ["ts", "body"] },
+    recognise: [{ "X-Rootly-Signature": "t=" }],
+    events: ["json:event.type"],
+    eventNames:
+      "incident.created, incident.updated, incident.mitigated, incident.resolved, alert.created, pulse.created",
+    id: { from: ["json:event.id"], signed: true },
   },
   /** **Secret**: the secret key of the webhook, in the settings of your organization. */
   samsara: {
@@ -334,6 +356,18 @@ export const oToS = {
         reply: { status: 200, body: { challenge: { mac: "hex", of: "json:data.challenge" } } },
       },
     ],
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook, with 16 characters or more. */
+  sonarqube: {
+    name: "SonarQube",
+    aliases: ["SonarQube Cloud"],
+    docs: "https://docs.sonarsource.com/sonarqube-server/project-administration/webhooks/",
+    secretIsChosen: true,
+    scheme: signedBody("X-Sonar-Webhook-HMAC-SHA256", "hex"),
+    recognise: [{ "X-SonarQube-Project": "" }],
+    events: ["json:qualityGate.status", "json:status"],
+    eventNames: "OK, ERROR, FAILED",
+    id: { from: ["json:taskId"], signed: true },
   },
   sonarr: {
     name: "Sonarr",

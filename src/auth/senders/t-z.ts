@@ -62,6 +62,21 @@ export const tToZ = {
     eventNames: "message.received, message.sent, message.finalized, call.initiated, call.answered, call.hangup",
     id: { from: ["json:data.id"], signed: true },
   },
+  /**
+   * **Secret**: enter the same one as _Token_ of the webhook, under _Settings_ → _Notifications_ of the workspace.
+   * Deploy first: it is verified when you save it there.
+   */
+  terraform: {
+    name: "HCP Terraform",
+    aliases: ["Terraform Enterprise"],
+    docs: "https://developer.hashicorp.com/terraform/cloud-docs/workspaces/settings/notifications",
+    secretIsChosen: true,
+    scheme: { ...signedBody("X-TFE-Notification-Signature", "hex"), alg: "hmac-sha512" },
+    recognise: [{ "X-TFE-Notification-Signature": "" }],
+    events: ["json:notifications.*.trigger", "json:trigger"],
+    eventNames:
+      "run:created, run:planning, run:needs_attention, run:applying, run:completed, run:errored, verification",
+  },
   "the-things-stack": {
     name: "The Things Stack",
     aliases: ["The Things Network"],
@@ -345,6 +360,17 @@ export const tToZ = {
     recognise: [{ "X-Zendesk-Webhook-Signature": "" }, { "X-Zendesk-Webhook-Id": "" }],
     events: ["json:type"],
     id: { from: ["header:X-Zendesk-Webhook-Invocation-Id"], signed: false },
+  },
+  /**
+   * **Secret**: the `signingKey` that ZITADEL's API returns when the target is made. Where ZITADEL waits for data, let
+   * the flow reply.
+   */
+  zitadel: {
+    name: "ZITADEL actions",
+    docs: "https://zitadel.com/docs/guides/integrate/actions/testing-request-signature",
+    scheme: signedWithTime("ZITADEL-Signature"),
+    recognise: [{ "ZITADEL-Signature": "t=" }],
+    events: ["json:event_type"],
   },
   /** **Secret**: the _Secret Token_ under _Features_ → _Access_ of the app, not the Verification Token. */
   zoom: {
