@@ -98,6 +98,15 @@ function token(name: string, prefix = ""): Signer {
   return { secrets: tokens, ignoresBody: true, headers: (_, account) => [[name, prefix + (tokens[account] ?? "")]] };
 }
 
+function tokenInBody(member: string): Signer {
+  return {
+    secrets: tokens,
+    ignoresBody: true,
+    body: (bytes, account) => json({ [member]: tokens[account], data: bytes.toString("latin1") }),
+    headers: () => [],
+  };
+}
+
 function raw(key: KeyObject): Buffer {
   return Buffer.from(key.export({ format: "jwk" }).x ?? "", "base64url");
 }
@@ -410,6 +419,49 @@ export const signers: Record<SigningId, Signer> = {
   cloudflare: token("cf-webhook-auth"),
   "cloudflare-stream": inOneField("Webhook-Signature", 300, (at, mac) => `time=${at},sig1=${mac}`),
   expo: overBody("expo-signature", "hex", "sha1=", "sha1"),
+  discourse: overBody("X-Discourse-Event-Signature", "hex", "sha256="),
+  ghost: {
+    secrets: typed,
+    window: 300,
+    headers: ({ body, at }, account) => [
+      ["X-Ghost-Signature", `sha256=${hmac("sha256", text(account), "hex", body, `${at}000`)}, t=${at}000`],
+    ],
+  },
+  outline: inOneField("Outline-Signature", 300, (at, mac) => `t=${at},s=${mac}`, { unit: "ms" }),
+  vikunja: overBody("X-Vikunja-Signature", "hex"),
+  plane: overBody("X-Plane-Signature", "hex"),
+  openproject: overBody("X-OP-Signature", "hex", "sha1=", "sha1"),
+  taiga: overBody("X-TAIGA-WEBHOOK-SIGNATURE", "hex", "", "sha1"),
+  "nextcloud-talk": {
+    secrets: typed,
+    headers: ({ body, id }, account) => [
+      ["X-Nextcloud-Talk-Random", id],
+      ["X-Nextcloud-Talk-Signature", hmac("sha256", text(account), "hex", id, body)],
+    ],
+  },
+  webex: overBody("X-Spark-Signature", "hex", "", "sha1"),
+  viber: overBody("X-Viber-Content-Signature", "hex"),
+  mattermost: tokenInBody("token"),
+  front: {
+    secrets: typed,
+    window: 300,
+    headers: ({ body, at }, account) => [
+      ["X-Front-Request-Timestamp", `${at}000`],
+      ["X-Front-Signature", hmac("sha256", text(account), "base64", `${at}000:`, body)],
+    ],
+  },
+  "front-rules": overBody("X-Front-Signature", "base64", "", "sha1"),
+  nylas: overBody("X-Nylas-Signature", "hex"),
+  sanity: {
+    secrets: typed,
+    headers: ({ body, at }, account) => {
+      const mac = hmac("sha256", text(account), "base64", `${at}000.`, body);
+      return [
+        ["sanity-webhook-signature", `t=${at}000,v1=${mac.replaceAll("+", "-").replaceAll("/", "_").replace("=", "")}`],
+      ];
+    },
+  },
+  figma: tokenInBody("passcode"),
 };
 
 /** The URL Standard's application/x-www-form-urlencoded, for one name or value. */

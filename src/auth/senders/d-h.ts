@@ -1,6 +1,16 @@
 // Senders from D to H, by their ids. Above each: what its user enters in the node, for docs/senders.md.
 
-import { challenge, hmacSha256, plainText, type SenderRow, signedBody, standardWebhooks, tokenIn } from "./sender";
+import {
+  challenge,
+  hmacSha256,
+  plainText,
+  type SenderRow,
+  signedBody,
+  signedWithTime,
+  standardWebhooks,
+  tokenIn,
+  tokenOnly,
+} from "./sender";
 
 /** An account has up to 100 active keys, and signs with each. */
 const docusignFields = Array.from({ length: 100 }, (_, index) => `X-DocuSign-Signature-${index + 1}`);
@@ -49,6 +59,18 @@ export const dToH = {
       },
     ],
     emptyReply: { to: "accepted", status: 204 },
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. */
+  discourse: {
+    name: "Discourse",
+    docs: "https://meta.discourse.org/t/49045",
+    contentType: "application/json",
+    secretIsChosen: true,
+    scheme: signedBody("X-Discourse-Event-Signature", "hex", "sha256="),
+    recognise: [{ "X-Discourse-Event-Type": "" }],
+    events: ["header:X-Discourse-Event", "header:X-Discourse-Event-Type"],
+    eventNames: "post_created, post_edited, topic_created, topic_status_updated, user_created, user_logged_in, ping",
+    id: { from: ["header:X-Discourse-Event-Id"], signed: false },
   },
   /**
    * **Secret**: a Connect key of the account. The node checks up to 100 signatures, each made with another active key.
@@ -116,6 +138,19 @@ export const dToH = {
     events: ["json:status"],
     eventNames: "finished, errored, canceled",
   },
+  /**
+   * **Secret**: give the same one as `passcode` when you make the webhook by Figma's API, at most 100 characters. Each
+   * body has it.
+   */
+  figma: {
+    name: "Figma",
+    docs: "https://developers.figma.com/docs/rest-api/webhooks-security/",
+    secretIsChosen: true,
+    scheme: { ...tokenOnly, sig: { headers: [], source: "json:passcode" } },
+    events: ["json:event_type"],
+    eventNames: "FILE_UPDATE, FILE_VERSION_UPDATE, FILE_DELETE, FILE_COMMENT, LIBRARY_PUBLISH, DEV_MODE_STATUS_UPDATE",
+    handshakes: [{ method: "POST", signed: true, when: [["json:event_type", "PING"]], reply: { status: 200 } }],
+  },
   /** **Secret**: enter the same one as _Secret_ of the webhook. */
   flagsmith: {
     name: "Flagsmith",
@@ -152,6 +187,44 @@ export const dToH = {
     eventNames: "push, create, delete, pull_request, issues, issue_comment, release",
     id: { from: ["header:X-Forgejo-Delivery"], signed: false },
   },
+  /**
+   * **Secret**: the signing key of the app, in the Developer settings. Deploy first: Front tests the URL when you save
+   * it.
+   */
+  front: {
+    name: "Front (application webhooks)",
+    docs: "https://dev.frontapp.com/docs/application-webhooks",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-Front-Signature"], enc: "base64" },
+      content: ["ts", "lit::", "body"],
+      ts: { source: "header:X-Front-Request-Timestamp", unit: "ms", tolerance: 300 },
+    },
+    recognise: [{ "X-Front-Signature": "", "X-Front-Request-Timestamp": "" }],
+    before: ["front-rules"],
+    events: ["json:type"],
+    eventNames: "inbound_received, outbound_sent, conversation_archived, conversation_reopened, new_comment_added",
+    handshakes: [
+      {
+        method: "POST",
+        signed: true,
+        when: [
+          ["header:X-Front-Challenge", { is: "present" }],
+          ["json:type", "sync"],
+        ],
+        reply: { status: 200, body: { challenge: "header:X-Front-Challenge" } },
+      },
+    ],
+  },
+  /** **Secret**: the API secret of the company. */
+  "front-rules": {
+    name: "Front (rule webhooks)",
+    docs: "https://dev.frontapp.com/docs/rule-webhooks",
+    scheme: { ...signedBody("X-Front-Signature", "base64"), alg: "hmac-sha1" },
+    recognise: [{ "X-Front-Signature": "" }],
+    events: ["json:type"],
+    id: { from: ["json:id"], signed: true },
+  },
   /** **Secret**: the HMAC key with which the webhook signs, in _Key Master_. Keys of other kinds are not supported. */
   fusionauth: {
     name: "FusionAuth",
@@ -169,6 +242,17 @@ export const dToH = {
     recognise: [{ "X-FusionAuth-Signature-JWT": "" }],
     events: ["json:event.type"],
     id: { from: ["json:event.id"], signed: true },
+  },
+  /**
+   * **Secret**: enter the same one as _Secret_ of the webhook. Ghost does not send which event it is: give each a path
+   * of its own. Ghost 5.87 or later.
+   */
+  ghost: {
+    name: "Ghost",
+    docs: "https://docs.ghost.org/webhooks",
+    secretIsChosen: true,
+    scheme: { ...signedWithTime("X-Ghost-Signature", { signature: "sha256", unit: "ms" }), content: ["body", "ts"] },
+    recognise: [{ "X-Ghost-Signature": "sha256=" }],
   },
   /** **Secret**: enter the same one as _Secret_ of the webhook. */
   gitea: {

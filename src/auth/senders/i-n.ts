@@ -164,6 +164,18 @@ export const iToN = {
     where: "HTTP → Make a request: URL, Method POST, Headers",
   },
   /**
+   * **Secret**: the _Token_ that is shown when the outgoing webhook is made. A `text` in the reply of the flow is
+   * posted.
+   */
+  mattermost: {
+    name: "Mattermost (outgoing webhooks)",
+    docs: "https://developers.mattermost.com/integrate/webhooks/outgoing/",
+    contentType: "application/json",
+    scheme: { ...tokenOnly, sig: { headers: [], source: "json:token" } },
+    events: ["json:trigger_word"],
+    id: { from: ["json:post_id"], signed: false },
+  },
+  /**
    * **Secret**: the _App Secret_ under _App settings_ → _Basic_. **Verify Token**: enter the same one beside the URL.
    * Deploy first: Meta tests it.
    */
@@ -292,6 +304,24 @@ export const iToN = {
     fields: { verificationMethod: "header" },
     where: "Webhook Listeners API: uri, httpMethod POST, authMethod header, authData",
   },
+  /**
+   * **Secret**: give the same one to `occ talk:bot:install`. For a bot of Talk; other events of Nextcloud come [without
+   * a signature](recipes.md#senders-without-a-signature).
+   */
+  "nextcloud-talk": {
+    name: "Nextcloud Talk bots",
+    docs: "https://nextcloud-talk.readthedocs.io/en/latest/bots/",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["X-Nextcloud-Talk-Signature"], enc: "hex" },
+      content: ["header:X-Nextcloud-Talk-Random", "body"],
+    },
+    recognise: [{ "X-Nextcloud-Talk-Signature": "" }],
+    events: ["json:type"],
+    eventNames: "Create, Like, Undo, Join, Leave",
+    id: { from: ["header:X-Nextcloud-Talk-Random"], signed: true },
+  },
   /** **Secret**: enter the same one as _Secret Key_ of the capability, under _System_ → _Capabilities_. */
   nexus: {
     name: "Sonatype Nexus Repository",
@@ -338,5 +368,27 @@ export const iToN = {
     recognise: [{ "X-Nuki-Signature-SHA256": "" }],
     events: ["json:feature", "json:type"],
     eventNames: "DEVICE_STATUS, DEVICE_LOGS, DEVICE_AUTHS",
+  },
+  /**
+   * **Secret**: the `webhook_secret` that Nylas' API returns when the webhook is made. Deploy first: Nylas tests the
+   * URL. Version 3 of its API.
+   */
+  nylas: {
+    name: "Nylas",
+    docs: "https://developer.nylas.com/docs/v3/notifications/",
+    scheme: signedBody("X-Nylas-Signature", "hex"),
+    recognise: [{ "X-Nylas-Signature": "" }],
+    events: ["json:type"],
+    eventNames: "message.created, message.updated, event.created, event.updated, grant.expired, thread.replied",
+    id: { from: ["json:id"], signed: true },
+    handshakes: [
+      {
+        method: "GET",
+        signed: false,
+        when: [["query:challenge", { is: "text" }]],
+        restrict: [["query:challenge", challenge]],
+        reply: { status: 200, headers: plainText, body: "query:challenge" },
+      },
+    ],
   },
 } as const satisfies Record<string, SenderRow>;

@@ -38,6 +38,16 @@ export const oToS = {
       },
     ],
   },
+  /** **Secret**: enter the same one as _Signature secret_ of the webhook. */
+  openproject: {
+    name: "OpenProject",
+    docs: "https://www.openproject.org/docs/system-admin-guide/api-and-webhooks/",
+    secretIsChosen: true,
+    scheme: { ...signedBody("X-OP-Signature", "hex", "sha1="), alg: "hmac-sha1" },
+    recognise: [{ "X-OP-Signature": "sha1=" }],
+    events: ["json:action"],
+    eventNames: "work_package:created, work_package:updated, project:created, project:updated, time_entry:created",
+  },
   /**
    * **Secret**: the client secret of the API application. **Verify Token**: give the same one as `verification_token`
    * when you subscribe by Oura's API.
@@ -64,6 +74,17 @@ export const oToS = {
         otherwise: 403,
       },
     ],
+  },
+  /** **Secret**: the signing secret of the webhook, under _Settings_ → _Webhooks_. */
+  outline: {
+    name: "Outline",
+    docs: "https://www.getoutline.com/developers",
+    scheme: signedWithTime("Outline-Signature", { signature: "s", unit: "ms" }),
+    recognise: [{ "Outline-Signature": "t=" }],
+    events: ["json:event"],
+    eventNames:
+      "documents.publish, documents.update, documents.archive, documents.delete, comments.create, users.create",
+    id: { from: ["json:id"], signed: true },
   },
   /**
    * **Secret**: the secret of the webhook destination, all of it. Where the operator of Outpost has renamed its header
@@ -142,6 +163,16 @@ export const oToS = {
     eventNames: "PAYMENT.CAPTURE.COMPLETED, PAYMENT.CAPTURE.REFUNDED, CHECKOUT.ORDER.APPROVED, BILLING.SUBSCRIPTION.*",
     // The signature covers a checksum of the body, which another body may have.
     id: { from: ["json:id"], signed: false },
+  },
+  /** **Secret**: the secret key of the webhook, in the settings of the workspace. */
+  plane: {
+    name: "Plane",
+    docs: "https://developers.plane.so/dev-tools/intro-webhooks",
+    // Its X-Plane-Delivery is another one each time that it sends.
+    scheme: signedBody("X-Plane-Signature", "hex"),
+    recognise: [{ "X-Plane-Event": "" }],
+    events: ["header:X-Plane-Event"],
+    eventNames: "project, issue, cycle, module, issue_comment",
   },
   plex: {
     name: "Plex",
@@ -235,6 +266,22 @@ export const oToS = {
     recognise: [{ "X-Samsara-Signature": "v1=" }],
     events: ["json:eventType"],
     id: { from: ["json:eventId"], signed: true },
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. Leave the method POST. */
+  sanity: {
+    name: "Sanity",
+    docs: "https://www.sanity.io/docs/content-lake/webhooks",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["sanity-webhook-signature"], split: ",", pick: { kv: "v1" }, enc: "base64url" },
+      content: ["ts", "lit:.", "body"],
+      ts: { source: "sig:t", unit: "ms", tolerance: null },
+    },
+    recognise: [{ "sanity-webhook-signature": "t=" }],
+    events: ["header:sanity-operation"],
+    eventNames: "create, update, delete",
+    id: { from: ["header:idempotency-key"], signed: false },
   },
   /** **Secret**: the verification key of the event webhook, under _Mail Settings_. */
   sendgrid: {
@@ -360,7 +407,6 @@ export const oToS = {
   /** **Secret**: enter the same one as _Secret_ of the webhook, with 16 characters or more. */
   sonarqube: {
     name: "SonarQube",
-    aliases: ["SonarQube Cloud"],
     docs: "https://docs.sonarsource.com/sonarqube-server/project-administration/webhooks/",
     secretIsChosen: true,
     scheme: signedBody("X-Sonar-Webhook-HMAC-SHA256", "hex"),

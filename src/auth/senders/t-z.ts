@@ -6,6 +6,16 @@ import { challenge, hmacSha256, plainText, type SenderRow, signedBody, signedWit
 const twilioEvents = ["EventType", "StatusCallbackEvent", "RecordingStatus", "MessageStatus", "SmsStatus", "CallStatus"] as const; // prettier-ignore
 
 export const tToZ = {
+  /** **Secret**: enter the same one as _Secret key_ of the webhook. */
+  taiga: {
+    name: "Taiga",
+    docs: "https://docs.taiga.io/webhooks.html",
+    secretIsChosen: true,
+    scheme: { ...signedBody("X-TAIGA-WEBHOOK-SIGNATURE", "hex"), alg: "hmac-sha1" },
+    recognise: [{ "X-TAIGA-WEBHOOK-SIGNATURE": "" }],
+    events: ["json:type"],
+    eventNames: "issue, userstory, task, milestone, wikipage, test",
+  },
   /** **Secret**: shown once, when the webhook endpoint is made. */
   tailscale: {
     name: "Tailscale",
@@ -68,7 +78,6 @@ export const tToZ = {
    */
   terraform: {
     name: "HCP Terraform",
-    aliases: ["Terraform Enterprise"],
     docs: "https://developer.hashicorp.com/terraform/cloud-docs/workspaces/settings/notifications",
     secretIsChosen: true,
     scheme: { ...signedBody("X-TFE-Notification-Signature", "hex"), alg: "hmac-sha512" },
@@ -200,6 +209,26 @@ export const tToZ = {
     eventNames: "deployment.created, deployment.succeeded, deployment.error, deployment.canceled",
     id: { from: ["json:id"], signed: true },
   },
+  /** **Secret**: the authentication token of the bot. Deploy first: Viber tests the URL when you set it. */
+  viber: {
+    name: "Viber bots",
+    docs: "https://developers.viber.com/docs/api/rest-bot-api/",
+    scheme: signedBody("X-Viber-Content-Signature", "hex"),
+    recognise: [{ "X-Viber-Content-Signature": "" }],
+    events: ["json:event"],
+    eventNames: "message, delivered, seen, failed, subscribed, unsubscribed, conversation_started",
+    handshakes: [{ method: "POST", signed: true, when: [["json:event", "webhook"]], reply: { status: 200 } }],
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. */
+  vikunja: {
+    name: "Vikunja",
+    docs: "https://vikunja.io/docs/webhooks/",
+    secretIsChosen: true,
+    scheme: signedBody("X-Vikunja-Signature", "hex"),
+    recognise: [{ "X-Vikunja-Signature": "" }],
+    events: ["json:event_name"],
+    eventNames: "task.created, task.updated, task.deleted, task.comment.created, project.updated",
+  },
   /** **Secret**: the _Signature secret_ of the API key, in the dashboard. */
   vonage: {
     name: "Vonage",
@@ -214,6 +243,16 @@ export const tToZ = {
       requiredClaim: "",
       bodyDigest: { claim: "payload_hash", encoding: "hex", ofQuery: true },
     },
+  },
+  /** **Secret**: give the same one as `secret` when you make the webhook by Webex' API. */
+  webex: {
+    name: "Cisco Webex",
+    docs: "https://developer.webex.com/docs/api/guides/webhooks",
+    secretIsChosen: true,
+    scheme: { ...signedBody("X-Spark-Signature", "hex"), alg: "hmac-sha1" },
+    recognise: [{ "X-Spark-Signature": "" }],
+    events: ["json:event"],
+    eventNames: "created, updated, deleted, started, ended, joined, left",
   },
   /** **Secret**: the client secret of the app, or the secret key of a webhook that was made with a site token. */
   webflow: {

@@ -110,7 +110,7 @@ describe("the senders", () => {
     ]);
     const repeated = names.filter((name, index) => names.indexOf(name) !== index);
     // These have several rows.
-    [...new Set(repeated)].should.eql(["Adyen", "Buildkite", "Convoy", "GitLab"]);
+    [...new Set(repeated)].should.eql(["Adyen", "Buildkite", "Convoy", "Front", "GitLab"]);
     fullName("meta").should.equal("Meta (Facebook, Instagram, Messenger, WhatsApp)");
     fullName("meta", 2).should.equal("Meta (Facebook, Instagram, …)");
     listAliases("").should.eql([]);
