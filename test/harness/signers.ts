@@ -462,6 +462,42 @@ export const signers: Record<SigningId, Signer> = {
     },
   },
   figma: tokenInBody("passcode"),
+  easypost: overBody("X-Hmac-Signature", "hex", "hmac-sha256-hex="),
+  gocardless: overBody("Webhook-Signature", "hex"),
+  razorpay: overBody("X-Razorpay-Signature", "hex"),
+  paystack: overBody("x-paystack-signature", "hex", "", "sha512"),
+  aftership: overBody("aftership-hmac-sha256", "base64"),
+  revolut: {
+    secrets: typed.map((each) => `wsk_${each}`),
+    window: 300,
+    headers: ({ body, at }, account) => [
+      ["Revolut-Request-Timestamp", `${at}000`],
+      ["Revolut-Signature", `v1=${hmac("sha256", `wsk_${text(account)}`, "hex", `v1.${at}000.`, body)}`],
+    ],
+  },
+  cashfree: {
+    secrets: typed,
+    headers: ({ body, at }, account) => [
+      ["x-webhook-timestamp", `${at}000`],
+      ["x-webhook-signature", hmac("sha256", text(account), "base64", `${at}000`, body)],
+    ],
+  },
+  sendcloud: overBody("Sendcloud-Signature", "hex"),
+  lemonsqueezy: overBody("X-Signature", "hex"),
+  onfido: overBody("X-SHA2-Signature", "hex"),
+  persona: inOneField("Persona-Signature", 300, (at, mac) => `t=${at},v1=${"0".repeat(64)} t=${at},v1=${mac}`),
+  elevenlabs: inOneField("ElevenLabs-Signature", 1800, (at, mac) => `t=${at},v0=${mac}`),
+  mux: inOneField("Mux-Signature", 300, (at, mac) => `t=${at},v1=${mac}`),
+  pusher: overBody("X-Pusher-Signature", "hex"),
+  sinch: {
+    secrets: typed,
+    window: 300,
+    headers: ({ body, at, id }, account) => [
+      ["x-sinch-webhook-signature-timestamp", String(at)],
+      ["x-sinch-webhook-signature-nonce", id],
+      ["x-sinch-webhook-signature", hmac("sha256", text(account), "base64", body, `.${id}.${at}`)],
+    ],
+  },
 };
 
 /** The URL Standard's application/x-www-form-urlencoded, for one name or value. */

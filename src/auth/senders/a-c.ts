@@ -57,6 +57,18 @@ export const aToC = {
     recognise: [{ HmacSignature: "" }],
     events: ["json:type"],
   },
+  /** **Secret**: the webhook secret of the product, such as Tracking or Returns. */
+  aftership: {
+    name: "AfterShip",
+    docs: "https://www.aftership.com/docs/tracking/webhook/webhook-signature",
+    where: "Settings → Webhooks: Webhook secret",
+    // Of Tracking; of Returns and Warranty.
+    scheme: signedBody(["aftership-hmac-sha256", "as-signature-hmac-sha256"], "base64"),
+    recognise: [{ "aftership-hmac-sha256": "" }, { "as-signature-hmac-sha256": "" }],
+    events: ["json:event"],
+    eventNames: "tracking_update, edd_revise",
+    id: { from: ["json:event_id"], signed: true },
+  },
   /** **Secret**: the `macSecretBase64` that Airtable's API returns when the webhook is made. */
   airtable: {
     name: "Airtable",
@@ -247,6 +259,21 @@ export const aToC = {
     recognise: [{ "Calendly-Webhook-Signature": "t=" }],
     events: ["json:event"],
     eventNames: "invitee.created, invitee.canceled, routing_form_submission.created",
+  },
+  /** **Secret**: the client secret, under _Developers_ → _API Keys_. */
+  cashfree: {
+    name: "Cashfree",
+    docs: "https://www.cashfree.com/docs/api-reference/webhooks/payloads-and-signatures",
+    where: "Developers → API Keys: Client secret",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["x-webhook-signature"], enc: "base64" },
+      // Cashfree says nothing of its unit.
+      content: ["header:x-webhook-timestamp", "body"],
+    },
+    recognise: [{ "x-webhook-signature": "", "x-webhook-timestamp": "", "x-webhook-version": "" }],
+    events: ["json:type"],
+    eventNames: "PAYMENT_SUCCESS_WEBHOOK, PAYMENT_FAILED_WEBHOOK, PAYMENT_USER_DROPPED_WEBHOOK, REFUND_STATUS_WEBHOOK",
   },
   chirpstack: {
     name: "ChirpStack",

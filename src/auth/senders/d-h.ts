@@ -100,11 +100,34 @@ export const dToH = {
       },
     ],
   },
+  /**
+   * **Secret**: give the same one as `webhook_secret` when you make the webhook by EasyPost's API: ASCII only, as the
+   * form's secrets.
+   */
+  easypost: {
+    name: "EasyPost",
+    docs: "https://docs.easypost.com/guides/webhooks-guide",
+    secretIsChosen: true,
+    scheme: signedBody("X-Hmac-Signature", "hex", "hmac-sha256-hex="),
+    recognise: [{ "X-Hmac-Signature": "hmac-sha256-hex=" }],
+    events: ["json:description"],
+    eventNames: "tracker.created, tracker.updated, batch.created, batch.updated, refund.successful, scan_form.created",
+    id: { from: ["json:id"], signed: true },
+  },
   ecowitt: {
     name: "Ecowitt weather stations",
     docs: "https://www.home-assistant.io/integrations/ecowitt/",
     fields: { verificationMethod: "query" },
     where: "Weather Services → Customized → Ecowitt: Server, Path (up to the end of the URL), Port",
+  },
+  /** **Secret**: shown once, when the webhook is made, all of it. */
+  elevenlabs: {
+    name: "ElevenLabs",
+    docs: "https://elevenlabs.io/docs/overview/administration/webhooks",
+    scheme: signedWithTime("ElevenLabs-Signature", { signature: "v0", tolerance: 1800 }),
+    recognise: [{ "ElevenLabs-Signature": "t=" }],
+    events: ["json:type"],
+    eventNames: "post_call_transcription, post_call_audio, call_initiation_failure",
   },
   /** **Secret**: give the same one as `secret` when you create the webhook by Enode's API. */
   enode: {
@@ -310,6 +333,16 @@ export const dToH = {
     eventNames:
       "Push Hook, Tag Push Hook, Issue Hook, Merge Request Hook, Note Hook, Pipeline Hook, Job Hook, Release Hook",
     id: { from: ["header:webhook-id"], signed: true },
+  },
+  /** **Secret**: the secret of the webhook endpoint, in the dashboard under _Developers_. */
+  gocardless: {
+    name: "GoCardless",
+    docs: "https://developer.gocardless.com/getting-started/stay-up-to-date-with-webhooks-v2",
+    scheme: signedBody("Webhook-Signature", "hex"),
+    recognise: [{ "Webhook-Signature": "", "User-Agent": "gocardless-webhook-service/" }],
+    events: ["json:events.*.action"],
+    eventNames: "created, submitted, confirmed, paid_out, failed, cancelled, charged_back",
+    id: { from: ["json:events.*.id"], signed: true },
   },
   /** **Secret**: enter the same one as _Secret_ of the webhook. */
   gogs: {

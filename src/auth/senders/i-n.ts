@@ -6,6 +6,7 @@ import {
   plainText,
   type SenderRow,
   signedBody,
+  signedWithTime,
   subscription,
   tokenIn,
   tokenOnly,
@@ -84,6 +85,17 @@ export const iToN = {
     recognise: [{ "X-LD-Signature": "" }],
     events: ["json:kind"],
     id: { from: ["json:_id"], signed: true },
+  },
+  /** **Secret**: enter the same one as _Signing secret_ of the webhook, with 6 to 40 characters. */
+  lemonsqueezy: {
+    name: "Lemon Squeezy",
+    docs: "https://docs.lemonsqueezy.com/help/webhooks/signing-requests",
+    secretIsChosen: true,
+    scheme: signedBody("X-Signature", "hex"),
+    recognise: [{ "X-Event-Name": "", "X-Signature": "" }],
+    events: ["header:X-Event-Name"],
+    eventNames:
+      "order_created, order_refunded, subscription_created, subscription_updated, subscription_payment_success, subscription_payment_failed",
   },
   /** **Secret**: the channel secret under _Basic settings_ of the channel. */
   line: {
@@ -271,6 +283,17 @@ export const iToN = {
     },
     recognise: [{ Authorization: "HMAC " }],
     events: ["json:type"],
+    id: { from: ["json:id"], signed: true },
+  },
+  /** **Secret**: the signing secret of the webhook, under _Settings_ → _Webhooks_. */
+  mux: {
+    name: "Mux",
+    docs: "https://www.mux.com/docs/core/verify-webhook-signatures",
+    scheme: signedWithTime("Mux-Signature"),
+    recognise: [{ "Mux-Signature": "t=" }],
+    events: ["json:type"],
+    eventNames:
+      "video.asset.created, video.asset.ready, video.asset.errored, video.live_stream.active, video.live_stream.idle",
     id: { from: ["json:id"], signed: true },
   },
   /** **Secret**: the client secret of the app. */

@@ -38,6 +38,14 @@ export const oToS = {
       },
     ],
   },
+  /** **Secret**: the token of the webhook. */
+  onfido: {
+    name: "Onfido",
+    docs: "https://documentation.identity.entrust.com/api/manual-webhook-signature-verification/",
+    scheme: signedBody("X-SHA2-Signature", "hex"),
+    recognise: [{ "X-SHA2-Signature": "" }],
+    events: ["json:payload.action"],
+  },
   /** **Secret**: enter the same one as _Signature secret_ of the webhook. */
   openproject: {
     name: "OpenProject",
@@ -164,6 +172,30 @@ export const oToS = {
     // The signature covers a checksum of the body, which another body may have.
     id: { from: ["json:id"], signed: false },
   },
+  /** **Secret**: the secret key of the API, under _Settings_ → _API Keys & Webhooks_. */
+  paystack: {
+    name: "Paystack",
+    docs: "https://paystack.com/docs/payments/webhooks/",
+    where: "Settings → API Keys & Webhooks: Secret Key",
+    secretBegins: "sk_",
+    scheme: { ...signedBody("x-paystack-signature", "hex"), alg: "hmac-sha512" },
+    recognise: [{ "x-paystack-signature": "" }],
+    events: ["json:event"],
+    eventNames: "charge.success, transfer.success, transfer.failed, refund.processed, subscription.create",
+  },
+  /** **Secret**: the secret of the webhook (`wbhsec_…`), all of it. */
+  persona: {
+    name: "Persona",
+    docs: "https://docs.withpersona.com/webhooks-best-practices",
+    secretBegins: "wbhsec_",
+    scheme: {
+      ...signedWithTime("Persona-Signature"),
+      sig: { headers: ["Persona-Signature"], split: [",", " "], pick: { kv: "v1" }, enc: "hex" },
+    },
+    recognise: [{ "Persona-Signature": "t=" }],
+    events: ["json:data.attributes.name"],
+    id: { from: ["json:data.id"], signed: true },
+  },
   /** **Secret**: the secret key of the webhook, in the settings of the workspace. */
   plane: {
     name: "Plane",
@@ -191,6 +223,16 @@ export const oToS = {
     eventNames: "stack, stack_preview, stack_update, deployment, drift_detection",
     id: { from: ["header:Pulumi-Webhook-ID"], signed: false },
   },
+  /** **Secret**: the `secret` of the app key that `X-Pusher-Key` names, under _App Keys_. */
+  pusher: {
+    name: "Pusher Channels",
+    docs: "https://pusher.com/docs/channels/server_api/webhooks/",
+    where: "App Keys: secret",
+    scheme: signedBody("X-Pusher-Signature", "hex"),
+    recognise: [{ "X-Pusher-Key": "", "X-Pusher-Signature": "" }],
+    events: ["json:events.*.name"],
+    eventNames: "channel_occupied, channel_vacated, member_added, member_removed, client_event",
+  },
   /**
    * **Secret**: the _Current Signing Key_. **Second Secret**: the _Next Signing Key_. Messages by POST, PUT or PATCH;
    * what is in the query is not signed.
@@ -211,6 +253,36 @@ export const oToS = {
     },
     recognise: [{ "Upstash-Signature": "" }],
     id: { from: ["header:Upstash-Message-Id"], signed: false },
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. It is not the secret of the API key. */
+  razorpay: {
+    name: "Razorpay",
+    docs: "https://razorpay.com/docs/webhooks/validate-test/",
+    secretIsChosen: true,
+    scheme: signedBody("X-Razorpay-Signature", "hex"),
+    recognise: [{ "X-Razorpay-Signature": "" }],
+    events: ["json:event"],
+    eventNames:
+      "payment.authorized, payment.captured, payment.failed, order.paid, refund.processed, subscription.charged",
+    id: { from: ["header:x-razorpay-event-id"], signed: false },
+  },
+  /**
+   * **Secret**: the signing secret that Revolut's API returns when the webhook is made, all of it. For Business and
+   * Merchant.
+   */
+  revolut: {
+    name: "Revolut",
+    docs: "https://developer.revolut.com/docs/guides/merchant/monitor-and-observe/webhooks/verify-the-payload-signature",
+    secretBegins: "wsk_",
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["Revolut-Signature"], split: ",", pick: { prefix: "v1=" }, enc: "hex" },
+      content: ["lit:v1.", "ts", "lit:.", "body"],
+      ts: { source: "header:Revolut-Request-Timestamp", unit: "ms", tolerance: 300 },
+    },
+    recognise: [{ "Revolut-Signature": "v1=" }],
+    events: ["json:event"],
+    eventNames: "ORDER_COMPLETED, ORDER_AUTHORISED, ORDER_CANCELLED, TransactionCreated, TransactionStateChanged",
   },
   /**
    * **Token**: give the same one as `verificationToken` of `deliveryMode` when you subscribe by RingCentral's API.
@@ -283,6 +355,16 @@ export const oToS = {
     eventNames: "create, update, delete",
     id: { from: ["header:idempotency-key"], signed: false },
   },
+  /** **Secret**: the _Secret Key_ of the integration, or the _Webhook Signature Key_ of a shop integration. */
+  sendcloud: {
+    name: "Sendcloud",
+    docs: "https://sendcloud.dev/api/v3/webhooks",
+    where: "Settings → Integrations: Secret Key, or Webhook Signature Key",
+    scheme: signedBody("Sendcloud-Signature", "hex"),
+    recognise: [{ "Sendcloud-Signature": "" }],
+    events: ["json:action"],
+    eventNames: "parcel_status_changed",
+  },
   /** **Secret**: the verification key of the event webhook, under _Mail Settings_. */
   sendgrid: {
     name: "Twilio SendGrid Event Webhook",
@@ -348,6 +430,19 @@ export const oToS = {
     recognise: [{ "Shopify-Hmac-Sha256": "" }],
     events: ["json:topic"],
     id: { from: ["header:Shopify-Webhook-Id"], signed: false },
+  },
+  /** **Secret**: enter the same one as _Secret_ of the webhook. */
+  sinch: {
+    name: "Sinch Conversation API",
+    docs: "https://developers.sinch.com/docs/conversation/callbacks/",
+    secretIsChosen: true,
+    scheme: {
+      ...hmacSha256,
+      sig: { headers: ["x-sinch-webhook-signature"], enc: "base64" },
+      content: ["body", "lit:.", "header:x-sinch-webhook-signature-nonce", "lit:.", "ts"],
+      ts: { source: "header:x-sinch-webhook-signature-timestamp", unit: "s", tolerance: 300 },
+    },
+    recognise: [{ "x-sinch-webhook-signature": "" }],
   },
   /**
    * **Secret**: the _Signing Secret_ under _Basic Information_ of the app. Deploy before you enter the URL there: Slack

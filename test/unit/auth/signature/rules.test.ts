@@ -279,7 +279,8 @@ describe("a signature's rules", () => {
 
     for (const [name, sender, headers, expected] of [
       ["its time", "stripe", ["Stripe-Signature", `t=${at},v1=${mac(`${at}.`, body).toString("hex")}`], "first"],
-      ["its time twice", "stripe", ["Stripe-Signature", `t=${at},t=${at},v1=${mac(`${at}.`, body).toString("hex")}`], "repeated"],
+      ["its time twice", "stripe", ["Stripe-Signature", `t=${at},t=${at},v1=${mac(`${at}.`, body).toString("hex")}`], "first"],
+      ["two times", "stripe", ["Stripe-Signature", `t=${at},t=${at + 1},v1=${mac(`${at}.`, body).toString("hex")}`], "repeated"],
       ["no time", "stripe", ["Stripe-Signature", `v1=${mac(`${at}.`, body).toString("hex")}`], "missing"],
       ["an id twice, which is not signed", "github", ["X-GitHub-Delivery", "1", "X-Hub-Signature-256", `sha256=${hex}`, "x-github-delivery", "2"], "repeated"],
     ] as const) {
