@@ -111,12 +111,14 @@ function listValues({ rawHeaders, search }: RequestHead): PresentedValue[] {
  * weakest one.
  *
  * @param rawHeaders names and values in turn
+ * @returns nothing where it may be from several senders
  */
 export function recognise(rawHeaders: readonly string[]): SenderId | undefined {
   const ids = senderIds.filter((id) => senders[id].recognise?.some((group) => hasFields(group, rawHeaders)));
   const comesBefore = (other: SenderId, id: SenderId) =>
     other !== id && senders[other].before?.some((each) => each === "*" || each === id);
-  return ids.find((id) => !ids.some((other) => comesBefore(other, id)));
+  const [likely, ...others] = ids.filter((id) => !ids.some((other) => comesBefore(other, id)));
+  return others.length === 0 ? likely : undefined;
 }
 
 /** The sender that a request looks like, where that is another than the configured one. */
