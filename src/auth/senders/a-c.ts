@@ -119,6 +119,12 @@ export const aToC = {
     events: ["json:data.type"],
     id: { from: ["header:webhook-id"], signed: true },
   },
+  argocd: {
+    name: "Argo CD notifications",
+    docs: "https://argo-cd.readthedocs.io/en/stable/operator-manual/notifications/services/webhook/",
+    fields: { verificationMethod: "header" },
+    where: "argocd-notifications-cm → service.webhook.NAME: url, headers; template.NAME → webhook: method POST, body",
+  },
   /**
    * **Secret**: Asana sends it while **Accept secret** is selected, see [below](#senders-that-send-the-secret). Each
    * webhook has its own secret and needs its own node.

@@ -25,6 +25,12 @@ const google = {
 } as const;
 
 export const dToH = {
+  datadog: {
+    name: "Datadog",
+    docs: "https://docs.datadoghq.com/integrations/webhooks/",
+    fields: { verificationMethod: "header" },
+    where: "Integrations → Webhooks → New: URL, Custom Headers; Encode as form off",
+  },
   /** **Secret**: the _Public Key_ under _General Information_ of the application. */
   discord: {
     name: "Discord (interactions and webhook events)",
@@ -71,6 +77,12 @@ export const dToH = {
     events: ["header:X-Discourse-Event", "header:X-Discourse-Event-Type"],
     eventNames: "post_created, post_edited, topic_created, topic_status_updated, user_created, user_logged_in, ping",
     id: { from: ["header:X-Discourse-Event-Id"], signed: false },
+  },
+  "docker-hub": {
+    name: "Docker Hub",
+    docs: "https://docs.docker.com/docker-hub/repos/manage/webhooks/",
+    fields: { verificationMethod: "query" },
+    where: "Repository → Webhooks: Webhook URL",
   },
   /**
    * **Secret**: a Connect key of the account. The node checks up to 100 signatures, each made with another active key.
@@ -404,6 +416,12 @@ export const dToH = {
     },
     jwt: google,
   },
+  goreleaser: {
+    name: "GoReleaser",
+    docs: "https://goreleaser.com/customization/announce/webhook/",
+    fields: { verificationMethod: "header" },
+    where: ".goreleaser.yaml → announce → webhook: endpoint_url, headers, content_type",
+  },
   /**
    * **Secret**: enter the same one under _HMAC Signature_ of the contact point. **Signature Header**: only if you
    * changed its name there.
@@ -435,6 +453,19 @@ export const dToH = {
     settings: ["timestampHeader", "signatureHeader"],
     events: ["json:status", "json:state"],
     eventNames: "firing, resolved",
+  },
+  harbor: {
+    name: "Harbor",
+    docs: "https://goharbor.io/docs/latest/working-with-projects/project-configuration/configure-webhooks/",
+    fields: { verificationMethod: "header" },
+    where: "Project → Webhooks: Endpoint URL, Auth Header",
+  },
+  healthchecks: {
+    name: "Healthchecks.io",
+    docs: "https://healthchecks.io/docs/",
+    fields: { verificationMethod: "header" },
+    where:
+      "Integrations → Webhook: URL, Method POST, Request Body, Request Headers (with Content-Type), for down and for up",
   },
   "home-assistant": {
     name: "Home Assistant",

@@ -304,6 +304,14 @@ export const iToN = {
     recognise: [{ "X-Netatmo-secret": "" }],
     events: ["json:event_type", "json:push_type"],
   },
+  netdata: {
+    name: "Netdata Cloud",
+    docs: "https://github.com/netdata/netdata/blob/master/integrations/cloud-notifications/integrations/webhook.md",
+    tokenAlone: true,
+    fields: { verificationMethod: "header" },
+    where:
+      "Alerts & Notifications → Webhook: URL, Authentication Bearer; then Test, and the token in its payload as Token",
+  },
   /** **Secret**: enter the same one as _JWS secret token_ of the notification. */
   netlify: {
     name: "Netlify",

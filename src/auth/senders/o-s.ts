@@ -150,6 +150,12 @@ export const oToS = {
     eventNames: "incident.triggered, incident.acknowledged, incident.escalated, incident.resolved",
     id: { from: ["json:event.id"], signed: true },
   },
+  paperless: {
+    name: "Paperless-ngx",
+    docs: "https://docs.paperless-ngx.com/usage/#workflow-action-webhook",
+    fields: { verificationMethod: "header" },
+    where: "Workflows → Action Webhook: Webhook url, Webhook headers, Send webhook payload as JSON",
+  },
   /**
    * **Webhook ID**: under _Webhooks_ in the settings of the app. The signature covers only a checksum of the body: with
    * one request of PayPal, others can be forged for four days. Use https, and ask PayPal's API before you ship.
@@ -211,6 +217,18 @@ export const oToS = {
     docs: "https://support.plex.tv/articles/115002267687-webhooks/",
     fields: { verificationMethod: "query" },
     where: "Account → Webhooks: URL",
+  },
+  postmark: {
+    name: "Postmark",
+    docs: "https://postmarkapp.com/developer/webhooks/webhooks-overview",
+    fields: { verificationMethod: "basic" },
+    where: "Message Stream → Webhooks → Add webhook: Webhook URL, Basic auth credentials",
+  },
+  proxmox: {
+    name: "Proxmox VE",
+    docs: "https://pve.proxmox.com/pve-docs/chapter-notifications.html",
+    fields: { verificationMethod: "header" },
+    where: "Datacenter → Notifications → Add → Webhook: Method POST, URL, Headers (with Content-Type), Body",
   },
   /** **Secret**: enter the same one as _Secret_ of the webhook. Choose _Webhook_ there, not Slack or Teams. */
   pulumi: {
@@ -553,6 +571,12 @@ export const oToS = {
     events: ["json:type", "json:event_type", "json:metadata.name", "json:status"],
     id: { from: ["header:webhook-id"], signed: true },
   },
+  strapi: {
+    name: "Strapi",
+    docs: "https://docs.strapi.io/cms/backend-customization/webhooks",
+    fields: { verificationMethod: "header" },
+    where: "Settings → Webhooks: Url, Headers",
+  },
   /**
    * **Secret**: Strava does not sign. Give the URL of the form as `callback_url`: it has the secret in it. **Verify
    * Token**: give the same one as `verify_token` when you subscribe by Strava's API.
@@ -602,5 +626,11 @@ export const oToS = {
     recognise: [{ "svix-id": "", "svix-timestamp": "", "svix-signature": "" }],
     events: ["json:type", "json:event_type"],
     id: { from: ["header:svix-id"], signed: true },
+  },
+  switchbot: {
+    name: "SwitchBot",
+    docs: "https://github.com/OpenWonderLabs/SwitchBotAPI#webhook",
+    fields: { verificationMethod: "query" },
+    where: "API: POST /v1.1/webhook/setupWebhook: url, deviceList ALL",
   },
 } as const satisfies Record<string, SenderRow>;
