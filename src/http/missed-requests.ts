@@ -117,7 +117,9 @@ export class MissedRequests {
       redact: (text: string) => redactors.reduce((rest, each) => each.redact(rest), text),
     };
     const segments = redactor.redact(path).split("/");
-    const shown = segments.map((segment) => (segment.length > maxShownSegment ? "…" : segment)).join("/");
+    // What looks like a parameter may be a password.
+    const isHidden = (segment: string) => segment.length > maxShownSegment || /=|%3d/i.test(segment);
+    const shown = segments.map((segment) => (isHidden(segment) ? "…" : segment)).join("/");
     const ip = normaliseAddress(clientAddress(this.#RED.httpNode, request)) ?? "";
     const shape = describeShape({ rawHeaders, search }, redactor);
     const headers = { ...shape.headers, ...(known && { [known.field]: known.event }) };
@@ -137,9 +139,14 @@ const maxDifferent = 2;
 /** Shorter paths resemble too many others. */
 const minLength = 4;
 
-/** Finds the most similar path: a part of it, the whole of which it is a part, or a typing error. */
+/**
+ * Finds the most similar path: one with parameters behind it that lack their question mark, a part of it, the whole of
+ * which it is a part, or a typing error.
+ */
 export function findSimilar(path: string, candidates: readonly string[]): string | undefined {
   const key = getPathKey(path);
+  const whole = candidates.filter((candidate) => hasParameters(key, getPathKey(candidate)));
+  if (whole.length > 0) return whole.reduce((one, other) => (other.length > one.length ? other : one));
   let nearest: string | undefined;
   let least = maxDifferent + 1;
   for (const candidate of candidates) {
@@ -147,6 +154,11 @@ export function findSimilar(path: string, candidates: readonly string[]): string
     if (different < least) [nearest, least] = [candidate, different];
   }
   return nearest;
+}
+
+/** Whether parameters follow a path without a question mark, or behind one that is escaped. */
+function hasParameters(key: string, path: string): boolean {
+  return path.length > 1 && key.startsWith(path) && /^(?:&|\/|%3f)?[\w.~%-]+=/.test(key.slice(path.length));
 }
 
 /** The characters between the same beginning and the same end; none where whole segments are missing. */

@@ -22,6 +22,14 @@ describe("the endpoint that a mistyped path was meant for", () => {
     ["/", undefined],
     ["", undefined],
     ["/wp-login.php", undefined],
+    ["/ordersID=1&PASSWORD=secret&tempf=70", "/orders"],
+    ["/orders&ID=1&tempf=70", "/orders"],
+    ["/orders/ID=1&tempf=70", "/orders"],
+    ["/orders%3FID=1&tempf=70", "/orders"],
+    ["/Orders%3fid=1", "/orders"],
+    ["/orderedID=1&tempf=70", undefined],
+    ["/ordersaresomewhereelse", undefined],
+    ["/orders%26", undefined],
     [`/${"x".repeat(16_000)}`, undefined],
   ] as const) {
     it(`takes ${called.slice(0, 30)} for ${meant ?? "none"}`, () => {
@@ -31,6 +39,12 @@ describe("the endpoint that a mistyped path was meant for", () => {
 
   it("takes the nearest of several", () => {
     should(findSimilar("/order-12", ["/order-99", "/order-11", "/order-22"])).equal("/order-11");
+  });
+
+  it("takes the longest of those before parameters without a question mark", () => {
+    should(findSimilar("/data/upload.phpid=1", ["/data/up", "/data/upload.php", "/data/upload"])).equal(
+      "/data/upload.php",
+    );
   });
 
   it("looks through ten thousand long ones that are alike", () => {
