@@ -105,6 +105,7 @@ export class Handshakes {
     const [value, ...more] = request.values(source);
     if (typeof condition === "object" && "is" in condition && condition.is === "absent") return value === undefined;
     if (value === undefined || more.length > 0) return false;
+    if (typeof condition === "boolean") return value === condition;
     const isText = typeof value === "string" || typeof value === "number";
     if (typeof condition !== "object") return isText && String(value) === String(condition);
     if ("configured" in condition) return typeof value === "string" && this.#isConfigured(condition.configured, value);

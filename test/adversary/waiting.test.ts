@@ -4,7 +4,7 @@ import should from "should";
 import { usesCertificate } from "../../src/auth/senders/sender";
 import { findJwtPreset, type SenderId, senderIds, senders } from "../../src/auth/senders/table";
 import { bearer, tab, webhook } from "../harness/flow";
-import { fieldsReadFor, hostileForms, hostileTexts } from "../harness/hostile";
+import { fieldsReadFor, hostileForms, hostileParts, hostileTexts } from "../harness/hostile";
 import { useNodeRed } from "../harness/layouts";
 import { signers, type SigningId } from "../harness/signers";
 
@@ -104,6 +104,11 @@ function listAttacks(): Map<string, Hostile[]> {
         { path, headers: { "Content-Type": type.form }, body },
       ]);
     }
+  }
+  for (const [index, [type, body]] of hostileParts(largest - 300).entries()) {
+    attacks.set(`form ${index} with files for /mailgun`, [
+      { path: "/mailgun", headers: { "Content-Type": type }, body },
+    ]);
   }
   const signature = { "X-Twilio-Signature": Buffer.alloc(20).toString("base64") };
   for (const each of [[type.form, type.form], `${type.form}\t;x=y`]) {

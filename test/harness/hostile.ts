@@ -77,3 +77,22 @@ export function fieldsReadFor({
   for (const name of ["Authorization", "Content-Type"]) add(name);
   return fields;
 }
+
+const dashes = "-".repeat(70);
+
+/** Forms with files for which a parser takes long, each with its type. */
+export function hostileParts(length: number): readonly (readonly [type: string, body: string])[] {
+  const filled = (unit: string) => unit.repeat(Math.ceil(length / unit.length)).slice(0, length);
+  const beginning = (boundary: string) => `--${boundary}\r\nContent-Disposition: form-data; name="signature"`;
+  const type = (boundary: string) => `multipart/form-data; boundary=${boundary}`;
+  const contents = ["a", "\r\n", "\r\n--", "\r\n--b", "\r\n--b ", "\xff", "\xe9\xff", "%41", "\r\n\r\n"].map(
+    (unit) => `\r\n\r\n${filled(unit)}`,
+  );
+  const heads = ["a: b\r\n", "a", ":", ";", ";a=", '"', "\\", " ", "\t", "%41"].map((unit) => `; ${filled(unit)}`);
+  const bodies = [filled("--b\r\n"), filled("\r\n--b\r\n\r\n"), ...[...contents, ...heads].map((rest) => beginning("b") + rest)];
+  const alike = `${beginning(dashes)}\r\n\r\n${filled(`\r\n--${dashes.slice(1)}`)}`;
+  return [
+    ...bodies.map((body) => [type("b"), `${body}\r\n--b--\r\n`] as const),
+    [type(dashes), `${alike}\r\n--${dashes}--\r\n`],
+  ];
+} // prettier-ignore

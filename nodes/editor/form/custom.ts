@@ -52,6 +52,7 @@ const rows: Readonly<Record<string, SchemeRow>> = {
   when: { path: ["handshake", "when"], lines: 2, format: formatPairs("="), parse: parsePairs("=") },
   echo: { path: ["handshake", "echo"] },
   member: { path: ["handshake", "member"] },
+  replyHeader: { path: ["handshake", "header"] },
 };
 
 export function prepareCustom(node: WebhookNode): void {

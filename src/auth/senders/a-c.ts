@@ -150,6 +150,8 @@ export const aToC = {
         reply: { status: 200, headers: { "X-Hook-Secret": "header:X-Hook-Secret" } },
         show: "header:X-Hook-Secret",
       },
+      // A heartbeat, every eight hours.
+      { method: "POST", signed: true, when: [["json:events", { is: "emptyList" }]], reply: { status: 200 } },
     ],
   },
   auth0: {
@@ -201,6 +203,19 @@ export const aToC = {
     eventNames:
       "repo:push, pullrequest:created, pullrequest:updated, pullrequest:fulfilled, issue:created, repo:refs_changed, pr:opened, pr:merged",
     id: { from: ["header:X-Request-UUID", "header:X-Request-Id"], signed: false },
+    handshakes: [
+      {
+        // Data Center's test of the connection.
+        method: "POST",
+        signed: false,
+        when: [
+          ["header:X-Event-Key", "diagnostics:ping"],
+          ["json:test", true],
+        ],
+        members: ["test"],
+        reply: { status: 200 },
+      },
+    ],
   },
   /**
    * **Secret**: the primary signature key, under _Webhooks_ of the app in the Developer Console. **Second Secret**: the

@@ -10,7 +10,18 @@ import {
   subscription,
   tokenIn,
   tokenOnly,
+  type Handshake,
+  type Source,
 } from "./sender";
+
+/** The question of Microsoft Graph, by the spelling of its parameter. */
+const graphQuestion = (parameter: Source): Handshake => ({
+  method: "POST",
+  signed: false,
+  when: [[parameter, { is: "text" }]],
+  restrict: [[parameter, /^[^<>\u0000-\u001f]{1,1024}$/]],
+  reply: { status: 200, headers: plainText, body: parameter },
+});
 
 export const iToN = {
   ifttt: {
@@ -153,7 +164,8 @@ export const iToN = {
     events: ["json:event"],
   },
   /**
-   * **Secret**: the _HTTP webhook signing key_ under _API security_. It signs a time and a random text, not the event.
+   * **Secret**: the _HTTP webhook signing key_ under _API security_. It signs a time and a random text, not the event. Mail that
+   * a route forwards is accepted as well.
    */
   mailgun: {
     name: "Mailgun",
@@ -164,6 +176,13 @@ export const iToN = {
       sig: { headers: [], source: "json:signature.signature", enc: "hex" },
       content: ["json:signature.timestamp", "json:signature.token"],
       ts: { source: "json:signature.timestamp", unit: "s", tolerance: null },
+    },
+    // Mail that its routes forward.
+    formScheme: {
+      ...hmacSha256,
+      sig: { headers: [], source: "form:signature", enc: "hex" },
+      content: ["form:timestamp", "form:token"],
+      ts: { source: "form:timestamp", unit: "s", tolerance: null },
     },
     events: ["json:event-data.event", "form:event"],
     eventNames: "delivered, failed, opened, clicked, complained, unsubscribed",
@@ -220,13 +239,9 @@ export const iToN = {
     id: { from: ["json:value.*.id"], signed: false },
     subscriptions: { ids: "json:value.*.subscriptionId", expiries: "json:value.*.subscriptionExpirationDateTime" },
     handshakes: [
-      {
-        method: "POST",
-        signed: false,
-        when: [["query:validationToken", { is: "text" }]],
-        restrict: [["query:validationToken", /^[^<>\u0000-\u001f]{1,1024}$/]],
-        reply: { status: 200, headers: plainText, body: "query:validationToken" },
-      },
+      graphQuestion("query:validationToken"),
+      // SharePoint and OneDrive.
+      graphQuestion("query:validationtoken"),
     ],
   },
   /**

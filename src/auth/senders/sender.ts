@@ -8,6 +8,7 @@
  * - `json:a.0.b`: a string or number in the body, which is JSON; `*` stands for every element of an array, and nothing else
  * - `json?:a.0.b`: the same, or nothing where the body has no such member, or `null`
  * - `form:NAME`, `query:NAME`: a parameter of the body or of the URL
+ * - `form!:NAME`: the only field of an urlencoded form: nothing else stands beside it
  * - `ce:NAME`: an attribute of a CloudEvent, or of each one of a batch
  * - `body`: the bytes of the body as they came over the wire
  * - `ts`: the timestamp as it came
@@ -17,7 +18,7 @@
  * - `lit:TEXT`: the text itself
  */
 export type Source =
-  | `${"header" | "sig" | "json" | "json?" | "form" | "query" | "ce" | "lit"}:${string}`
+  | `${"header" | "sig" | "json" | "json?" | "form" | "form!" | "query" | "ce" | "lit"}:${string}`
   | "body"
   | "ts"
   | "method"
@@ -123,6 +124,7 @@ type SettingName = keyof Settings | "verifyToken";
 export type Condition =
   | string
   | number
+  | boolean
   | readonly string[]
   | { readonly is: "text" | "present" | "absent" | "emptyList" }
   | { readonly configured: "topicUrl" | "verifyToken" };
@@ -207,6 +209,8 @@ export interface Sender extends Named {
   /** The one to choose, where its user chooses the type of the body. */
   readonly contentType?: "application/json";
   readonly scheme: Scheme;
+  /** How it signs what it sends as a form, where it does that in another way. */
+  readonly formScheme?: Scheme;
   /** For a sender of JSON Web Tokens. */
   readonly jwt?: JwtPreset;
   /** How it signs where the secret is a public key, which begins so. */
@@ -368,6 +372,12 @@ export function signedWithTime(
     content: ["ts", "lit:.", "body"],
     ts: { source: `sig:${time}`, unit, tolerance },
   };
+}
+
+/** The JSON is signed, and then sent as it is, or as the only field of a form. */
+export function signedPayload(field: string): Pick<Sender, "scheme" | "formScheme"> {
+  const scheme = signedBody(field, "hex");
+  return { scheme, formScheme: { ...scheme, content: ["form!:payload"] } };
 }
 
 export function tokenIn(field: string, prefix?: string): Scheme {

@@ -2,6 +2,7 @@
 
 import { decodeIfText, type DecodedBody, type Json, readJson } from "../../request/decode";
 import type { FieldValue, FormFields } from "../../request/form";
+import { isMultipart } from "../../request/multipart";
 import { Problem } from "../../request/problem";
 import { findParameters } from "../../request/target";
 import type { Sender, Source } from "../senders/sender";
@@ -16,7 +17,7 @@ export interface RequestHead {
 }
 
 export function isInBody(source: Source): boolean {
-  return /^(?:json\??|form):/.test(source);
+  return /^(?:json\??|form!?):/.test(source);
 }
 
 /** Unverified bodies from which values are read have so many bytes at most: reading larger ones takes Node seconds. */
@@ -47,6 +48,14 @@ function isBlank(code: number): boolean {
   return code === 9 || code === 32;
 }
 
+/** Which kind of form a request has by its content type, if it has one, and no other type. */
+export function findFormKind({ rawHeaders }: Pick<RequestHead, "rawHeaders">): "urlencoded" | "multipart" | undefined {
+  const [type = "", ...repeated] = fieldValues(rawHeaders, "content-type");
+  if (repeated.length > 0) return undefined;
+  if (/^application\/x-www-form-urlencoded *(?:;|$)/i.test(type)) return "urlencoded";
+  return isMultipart(type) ? "multipart" : undefined;
+}
+
 export class Fields {
   readonly #head: RequestHead;
   readonly #body: DecodedBody | undefined;
@@ -74,6 +83,10 @@ export class Fields {
         return findParameters(this.#head.search, name);
       case "form":
         return this.form && Object.hasOwn(this.form, name) ? [this.form[name] ?? []].flat().map(toJson) : [];
+      case "form!": {
+        const names = this.isForm && this.form ? Object.keys(this.form) : [];
+        return names.length === 1 ? this.values(`form:${name}`) : [];
+      }
       case "json":
       case "json?":
         return this.json === undefined ? [] : findMembers(this.json, name.split("."), most);
@@ -123,8 +136,7 @@ export class Fields {
   }
 
   get isForm(): boolean {
-    const [type = "", ...repeated] = fieldValues(this.#head.rawHeaders, "content-type");
-    return repeated.length === 0 && /^application\/x-www-form-urlencoded *(?:;|$)/i.test(type);
+    return findFormKind(this.#head) === "urlencoded";
   }
 }
 

@@ -58,6 +58,8 @@ interface CustomHandshake {
   readonly echo?: Source;
   /** The member of a JSON object that has the value in the reply; missing: it is the reply, as plain text. */
   readonly member?: string;
+  /** The header field that has the value in the reply. */
+  readonly header?: string;
 }
 
 /**
@@ -72,17 +74,21 @@ export function parseHandshakes(scheme: unknown): Handshake[] | undefined {
   const method = findOne(handshakeMethods, handshake.method);
   const when = asTexts(handshake.when);
   const member = asText(handshake.member);
+  const header = asText(handshake.header);
   const echo = handshake.echo ?? undefined;
   const isRead = (source: unknown): source is Source => isSource(source, carrying);
   const places = Object.keys(when ?? {});
   if (!method || !when || member === undefined || !places.every(isRead)) return undefined;
+  if (header === undefined || (header !== "" && !isFieldName(header))) return undefined;
   // It must be known from deliveries, which come by POST and, where the node accepts that, by GET.
-  if (places.length === 0 && (method === "POST" || (method === "GET" && echo === undefined))) return undefined;
-  if (echo === undefined) return [toHandshake({ method, when })];
-  return isRead(echo) ? [toHandshake({ method, when, echo, member })] : undefined;
+  const isInHeader = typeof echo === "string" && echo.startsWith("header:");
+  const isKnown = places.length > 0 || (method === "POST" ? isInHeader : echo !== undefined);
+  if (!isKnown && (method === "POST" || method === "GET")) return undefined;
+  if (echo === undefined) return header === "" ? [toHandshake({ method, when })] : undefined;
+  return isRead(echo) ? [toHandshake({ method, when, echo, member, header })] : undefined;
 }
 
-function toHandshake({ method, when = {}, echo, member = "" }: CustomHandshake): Handshake {
+function toHandshake({ method, when = {}, echo, member = "", header = "" }: CustomHandshake): Handshake {
   const conditions = Object.entries(when) as [Source, string][];
   if (echo === undefined) return { method, signed: false, when: conditions, reply: { status: 200 } };
   return {
@@ -90,8 +96,14 @@ function toHandshake({ method, when = {}, echo, member = "" }: CustomHandshake):
     signed: false,
     when: [...conditions, [echo, { is: "text" }]],
     restrict: [[echo, challenge]],
-    reply: member === "" ? { status: 200, headers: plainText, body: echo } : { status: 200, body: { [member]: echo } },
+    reply: { status: 200, ...composeEcho(echo, member, header) },
   };
+}
+
+function composeEcho(echo: Source, member: string, header: string): Omit<Handshake["reply"], "status"> {
+  const headers = header === "" ? {} : { [header]: echo };
+  if (member !== "") return { headers, body: { [member]: echo } };
+  return header === "" ? { headers: plainText, body: echo } : { headers };
 }
 
 function parseKey(key: unknown): Scheme["key"] | undefined {
@@ -145,7 +157,7 @@ const anywhereWithoutKeys = /^(?!sig:)/;
 function isSource(value: unknown, kind: RegExp): value is Source {
   if (typeof value !== "string" || !kind.test(value)) return false;
   if (value.startsWith("header:")) return isFieldName(value.slice(7));
-  return /^(?:(?:sig|json\??|form|query|lit):[^]+|body|ts|method|url|url:hubspot)$/.test(value);
+  return /^(?:(?:sig|json\??|form!?|query|lit):[^]+|body|ts|method|url|url:hubspot)$/.test(value);
 }
 
 /** A text that may be absent; nothing for what is no text. */

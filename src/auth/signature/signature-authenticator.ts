@@ -21,7 +21,7 @@ import { type SenderId, senders } from "../senders/table";
 import type { NodeTestCredentials } from "../test-credentials";
 import { byTest } from "../token";
 import { explainSignature } from "./explain-signature";
-import { fieldValues, maxReadBytes, type RequestHead } from "./fields";
+import { fieldValues, findFormKind, maxReadBytes, type RequestHead } from "./fields";
 import { parseHandshakes, parseScheme, settleScheme } from "./scheme";
 import { Verifier } from "./verifier";
 
@@ -42,9 +42,11 @@ export function createSignatureAuthenticator(
   const isArmed = settings.arm === true && row.handshakes?.some(({ secretMissing }) => secretMissing) === true;
   if ("rule" in created && (first !== "" || !isArmed)) return created;
   const verifier = "rule" in created ? undefined : created;
+  const forms = row.formScheme && Verifier.of(row.formScheme, { first, second }, settings.publicUrl, row.id?.from);
+  const formVerifier = forms && !("rule" in forms) ? forms : undefined;
   const own = sender === "custom" ? { handshakes: parseHandshakes(access.scheme) ?? [] } : row;
   const handshakes = new Handshakes(own, { settings, verifyToken, verifier });
-  return new SignatureAuthenticator(access, { sender, scheme, verifier, handshakes }, testCredentials);
+  return new SignatureAuthenticator(access, { sender, scheme, verifier, formVerifier, handshakes }, testCredentials);
 }
 
 interface Signing {
@@ -52,6 +54,8 @@ interface Signing {
   scheme: Scheme;
   /** Missing until the sender has sent the secret. */
   verifier: Verifier | undefined;
+  /** Where the sender signs forms in another way. */
+  formVerifier: Verifier | undefined;
   handshakes: Handshakes;
 }
 
@@ -93,7 +97,7 @@ class SignatureAuthenticator implements Authenticator {
   }
 
   #verify(head: RequestHead, at: number): Authenticated | PendingVerification | Problem {
-    const { verifier } = this.#signing;
+    const verifier = this.#findVerifier(head);
     if (!verifier) return problems.signatureMissing;
     const check = verifier.begin(head, at);
     // The sender learns only whether there was a signature.
@@ -103,8 +107,15 @@ class SignatureAuthenticator implements Authenticator {
       return "kind" in verdict ? problems.signatureInvalid : verdict;
     };
     if (!verifier.readsBody) return verify(Buffer.alloc(0));
-    const limit = verifier.parsesBody ? { bytes: maxReadBytes, otherwise: problems.bodyTooLarge } : undefined;
+    // Files make a form large, and are not read.
+    const isParsed = verifier.parsesBody && !(verifier.readsForm && findFormKind(head) === "multipart");
+    const limit = isParsed ? { bytes: maxReadBytes, otherwise: problems.bodyTooLarge } : undefined;
     return { isUnverified: true, needsBytes: verifier.coversBody, limit, verify };
+  }
+
+  #findVerifier(head: RequestHead): Verifier | undefined {
+    const { verifier, formVerifier } = this.#signing;
+    return formVerifier && findFormKind(head) ? formVerifier : verifier;
   }
 
   hides(field: string): boolean {
@@ -112,7 +123,8 @@ class SignatureAuthenticator implements Authenticator {
   }
 
   explain(refused: RefusedRequestFacts): Explanation {
-    const { sender, scheme } = this.#signing;
+    const { sender } = this.#signing;
+    const { scheme } = this.#findVerifier(refused.head) ?? this.#signing;
     const { secret: first, secondSecret: second, settings } = this.#access;
     const { publicUrl = "" } = settings;
     return explainSignature({ sender, scheme, secrets: { first, second }, publicUrl }, refused);

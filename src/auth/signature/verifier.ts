@@ -44,6 +44,8 @@ export class Verifier {
   readonly coversBody: boolean;
   /** Whether it reads values in the body before it is verified. */
   readonly parsesBody: boolean;
+  /** Whether it reads fields of a form. */
+  readonly readsForm: boolean;
   /** Where signatures stand. */
   readonly sources: readonly Source[];
   /** The signed parts, the timestamp among them. */
@@ -61,6 +63,7 @@ export class Verifier {
     this.content = content.map((source) => (source === "ts" && ts ? ts.source : source));
     this.coversBody = coversBody(scheme);
     this.parsesBody = [...this.sources, ...this.content].some(isInBody);
+    this.readsForm = [...this.sources, ...this.content].some((source) => source.startsWith("form"));
     this.readsBody = this.coversBody || this.parsesBody || isInBody(ts?.source ?? "ts");
   }
 
@@ -307,8 +310,9 @@ class SignatureCheck {
     if (fieldValues(this.#head.rawHeaders, "content-type").length > 1) {
       return { kind: "repeated", source: "header:Content-Type" };
     }
-    const isForm = source.startsWith("form:");
-    const isUnread = isForm && this.#body.bytes.length > maxReadBytes;
+    const isForm = source.startsWith("form");
+    // Cutting a form into its parts is quick, whatever its size.
+    const isUnread = isForm && this.#fields.isForm && this.#body.bytes.length > maxReadBytes;
     const content = isUnread ? undefined : this.#body.content;
     const problem = { kind: isForm ? "bodyNoForm" : "bodyNoJson" } as const;
     if (content === undefined) return this.#body.isPacked ? { kind: "bodyPacked" } : problem;

@@ -33,6 +33,8 @@ const signed = (name: string, prefix: string, encoding: "hex" | "base64", body: 
   prefix + createHmac("sha256", secret).update(body).digest(encoding),
 ];
 
+const nothing = (status: number) => ({ status, headers: {}, body: "" });
+
 describe("handshakes of senders", () => {
   for (const { sender, name, secret = "", verifyToken = "", arm = false, answer, ...asked } of rows) {
     it(`${sender}: ${name}`, () => {
@@ -81,6 +83,18 @@ describe("handshakes of senders", () => {
       should(ask(handshake, json({ type: 1, value: "x1" }))[1]).equal("x1");
     });
 
+    it("give back the value of a header field in one, and may be known by it alone", () => {
+      for (const when of [{}, { "header:Content-Type": "application/json" }]) {
+        const handshake = { method: "POST", when, echo: "header:Validation-Token", header: "Validation-Token" };
+        const scheme = { ...senders.custom.scheme, handshake };
+        const asks = (token: string) =>
+          answerTo("custom", { scheme }, { headers: ["Content-Type", "application/json", "validation-token", token] });
+        should(asks("0123-abcd")).eql({ ...nothing(200), headers: { "Validation-Token": "0123-abcd" } });
+        should(asks("<b>")).eql(nothing(400));
+        should(answerTo("custom", { scheme }, json({ a: 1 }))).be.undefined();
+      }
+    });
+
     it("may only want an answer", () => {
       should(ask({ method: "HEAD" }, { method: "HEAD" })).eql([200, "", undefined]);
       should(ask({ method: "HEAD" }, json({}))).eql(none);
@@ -102,7 +116,6 @@ describe("handshakes of senders", () => {
   const verifyToken = { verifyToken: "token" };
   const armed = { settings: { arm: true } };
   const plain = { "Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff" };
-  const nothing = (status: number) => ({ status, headers: {}, body: "" });
   /** By its signature or token, as other requests have one. */
   const proved = { isVerified: true as const };
   /** What every other request of the method gets. */
@@ -115,6 +128,11 @@ describe("handshakes of senders", () => {
   const hook = (secret: string, ...more: string[]) => ({ headers: ["X-Hook-Secret", secret, ...more] });
   const form = ["Content-Type", "application/x-www-form-urlencoded"];
   const byLine = (body: string) => ({ headers: signed("x-line-signature", "", "base64", body), body });
+  const byAsana = (body: string) => ({ headers: signed("X-Hook-Signature", "", "hex", body), body });
+  const byBitbucket = (body: string, event = "diagnostics:ping") => ({
+    headers: ["Content-Type", "application/json; charset=utf-8", "X-Event-Key", event, "X-Request-Id", "r1"],
+    body,
+  });
   const byXero = (body: string) => ({ headers: signed("x-xero-signature", "", "base64", body), body });
   const verify = (challenge?: string, eventType = "VERIFY") => ({
     body: JSON.stringify({ eventType, data: { challenge } }),
@@ -190,6 +208,15 @@ describe("handshakes of senders", () => {
     ["Graph's with markup", "microsoft-graph", {}, by("POST", "validationToken=%3Cscript%3E"), nothing(400)],
     ["Graph's, twice", "microsoft-graph", {}, by("POST", "validationToken=a&validationToken=b"), undefined],
     ["Graph's, empty", "microsoft-graph", {}, by("POST", "validationToken="), undefined],
+    ["SharePoint's, spelled in its own way", "microsoft-graph", {}, by("POST", "validationtoken=UQe-zq5k90S5JFxKGFGgtQ"), { status: 200, headers: plain, body: "UQe-zq5k90S5JFxKGFGgtQ" }],
+    ["SharePoint's with markup", "microsoft-graph", {}, by("POST", "validationtoken=%3Cscript%3E"), nothing(400)],
+    ["one in a spelling that nobody documents", "microsoft-graph", {}, by("POST", "VALIDATIONTOKEN=a"), undefined],
+    ["a test of the connection by Bitbucket Data Center", "bitbucket", {}, byBitbucket('{"test":true}'), nothing(200)],
+    ...['{"test":true,"push":1}', '{"test":"true"}', '{"test":false}', "{}", '[{"test":true}]'].map((body): (typeof cases)[number] => [`Bitbucket's ${body}`, "bitbucket", {}, byBitbucket(body), undefined]),
+    ["Bitbucket's test of another event", "bitbucket", {}, byBitbucket('{"test":true}', "repo:push"), undefined],
+    ...['{"events":[]}', '{ "events" : [ ] }\n'].map((body): (typeof cases)[number] => [`Asana's heartbeat ${body}`, "asana", {}, byAsana(body), { ...nothing(200), ...proved }]),
+    ...['{"events":[{"action":"added"}]}', '{"events":{}}', "[]"].map((body): (typeof cases)[number] => [`Asana's ${body}`, "asana", {}, byAsana(body), undefined]),
+    ["Asana's heartbeat without its signature", "asana", {}, { ...byAsana('{"events":[]}'), headers: [] }, undefined],
     ["Slack's with nothing to say back", "slack", {}, bySlack('{"type":"url_verification"}'), nothing(400)],
     ...["new", "old"].map((fitting): (typeof cases)[number] => [`Zoom's, by a MAC under the ${fitting} secret that fits`, "zoom", { secret: "new", secondSecret: "old" }, byZoom("abc", fitting), { status: 200, headers: jsonType, body: zoomed(fitting), ...proved }]),
     ["Zoom's that wants a signature", "zoom", {}, byZoom("v0:17:{}"), nothing(400)],

@@ -114,6 +114,21 @@ describe("a scheme that a user writes", () => {
       { ...written, handshake: { method: "POST", echo: "json:a" } },
       "scheme.handshake",
     ],
+    [
+      "a handshake whose header field cannot be one",
+      { ...written, handshake: { method: "GET", echo: "query:a", header: "a b" } },
+      "scheme.handshake",
+    ],
+    [
+      "a handshake by POST that is known by a parameter of its URL alone",
+      { ...written, handshake: { method: "POST", echo: "query:a" } },
+      "scheme.handshake",
+    ],
+    [
+      "a handshake with a header field and no value for it",
+      { ...written, handshake: { method: "HEAD", header: "X-A" } },
+      "scheme.handshake",
+    ],
     ["a required field without a value", { ...written, requires: { "X-A": "" } }, "scheme.requires"],
     ["a handshake by GET that is every request", { ...written, handshake: { method: "GET" } }, "scheme.handshake"],
     ["a handshake that is every request", { ...written, handshake: { method: "POST" } }, "scheme.handshake"],
