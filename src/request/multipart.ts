@@ -132,7 +132,7 @@ function readPart(bytes: Buffer): Part | undefined {
   return { name, fileName: fileName && shortenPath(fileName), encoding, type, content };
 }
 
-const fieldForm = /^([!#$%&'*+.^_`|~\w-]+):[\t ]*([\t -~\x80-\xff]*)$/;
+const fieldForm = /^([!#$%&'*+.^_`|~\w-]+):([\t -~\x80-\xff]*)$/;
 
 /**
  * @param head each line begins with a line break
@@ -147,7 +147,8 @@ function readHead(head: string): Map<string, string> | undefined {
     .slice(1)) {
     const [, name = "", value = ""] = fieldForm.exec(line) ?? [];
     if (name === "" || fields.has(name.toLowerCase())) return undefined;
-    fields.set(name.toLowerCase(), value);
+    // Not in the expression, which would try each number of blanks.
+    fields.set(name.toLowerCase(), value.replace(/^[\t ]+/, ""));
   }
   return fields;
 }

@@ -2,7 +2,7 @@ import should from "should";
 import { senders } from "../../src/auth/senders/table";
 import { DecodedBody } from "../../src/request/decode";
 import { problems } from "../../src/request/problem";
-import { shouldGrowEvenly } from "../harness/cost";
+import { shouldCostLess, shouldGrowEvenly } from "../harness/cost";
 import { fieldsReadFor, hostileForms, hostileTexts } from "../harness/hostile";
 import { signers, signingIds } from "../harness/signers";
 import { authenticatorFor } from "../harness/verification";
@@ -47,6 +47,43 @@ describe("the time to read a body", () => {
       }
     });
   }
+
+  const multipart = (heads: readonly string[]) => {
+    const parts = heads.map((head) => `--x\r\n${head}\r\n\r\n1\r\n`).join("");
+    const rawHeaders = ["Content-Type", "multipart/form-data; boundary=x"];
+    return DecodedBody.of({ rawHeaders }, Buffer.from(`${parts}--x--`, "latin1")).content;
+  };
+  const named = 'Content-Disposition: form-data; name="a"';
+
+  it("grows no faster than the head of a part, whatever is in it", async () => {
+    for (const index of Object.keys(hostileTexts(1)).keys()) {
+      await shouldGrowEvenly((size) => {
+        const text = Object.values(hostileTexts(size))[index] ?? "";
+        for (const end of ["", "\x01", "\r", '"']) {
+          multipart([`X: ${text}${end}`]);
+          multipart([`X:${text.replace(/^\w/, "")}${end}`]);
+          multipart([`Content-Disposition: form-data; ${text}${end}`]);
+          multipart([`Content-Disposition: form-data; name="${text}${end}`]);
+          multipart([`Content-Disposition: form-data; name=a; filename*=${text}${end}`]);
+          multipart([`${named}\r\nContent-Type: text/plain; charset=${text}${end}`]);
+        }
+      }, 16_000);
+    }
+  });
+
+  it("is no longer for many parts whose types have blanks in them", async () => {
+    const read = (value: string) => {
+      const head = `${named}\r\nContent-Type: text/plain; a=${value}x; charset=utf-8`;
+      should(multipart(Array<string>(200).fill(head)))
+        .have.property("form")
+        .with.property("a");
+    };
+    await shouldCostLess(
+      () => read(" ".repeat(900)),
+      5,
+      () => read("x".repeat(900)),
+    );
+  });
 
   it("is that of 1,000 fields of a form at most", () => {
     const read = (count: number) => {
