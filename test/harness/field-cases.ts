@@ -79,7 +79,7 @@ export interface Seen {
 
 export type Values = Record<string, string>;
 
-export const fieldCases = readCases(process.env.FIELD_CASES ?? join(root, "test", "data", "field"));
+export const fieldCases = readCases(join(root, "test", "data", "field"));
 
 function readCases(folder: string): FieldCase[] {
   const files = readdirSync(folder).filter((name) => name.endsWith(".json"));

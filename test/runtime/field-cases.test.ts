@@ -40,7 +40,8 @@ async function send(nodeRed: NodeRed, fieldCase: FieldCase, request: FieldReques
   const deliveries = new ShownDeliveries(nodeRed);
   const query = `node=${idOf(fieldCase, request.node)}&limit=500`;
   const before = isListed ? (await deliveries.page(query)).deliveries : [];
-  const target = nodeRed.node(request.target ?? pathOf(fieldCase, request.node)).slice(nodeRed.origin.length);
+  const root = nodeRed.node("").slice(nodeRed.origin.length);
+  const target = (request.target ?? pathOf(fieldCase, request.node)).replace(/^(?:http:\/\/[^/]+)?/, `$&${root}`);
   const { bytes, values } = compose(request, target);
   const [reply] = repliesIn(await exchange(nodeRed.origin, bytes));
   if (!reply) throw new Error("There is no reply");
