@@ -358,8 +358,8 @@ export const aToC = {
     eventNames: "ready, error",
   },
   /**
-   * **Secret**: the secret of the endpoint. For a project with the hash SHA256 and hexadecimal digits, as a new one
-   * has.
+   * **Secret**: the secret of the endpoint. The project must sign with the hash SHA256 in hexadecimal digits, as new ones
+   * do.
    */
   convoy: {
     name: "Convoy (simple signatures)",
@@ -368,7 +368,10 @@ export const aToC = {
     recognise: [{ "X-Convoy-Signature": "" }],
     id: { from: ["header:X-Convoy-Event-ID", "header:X-Convoy-Idempotency-Key"], signed: false },
   },
-  /** **Secret**: as above, where the endpoint has _advanced signatures_. */
+  /**
+   * **Secret**: the secret of the endpoint, which has _advanced signatures_ switched on. The project must sign with the
+   * hash SHA256 in hexadecimal digits, as new ones do.
+   */
   "convoy-advanced": {
     name: "Convoy (advanced signatures)",
     docs: "https://getconvoy.io/docs/product-manual/signatures",
