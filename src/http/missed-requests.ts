@@ -95,9 +95,10 @@ export class MissedRequests {
     const paths = registry.endpoints.filter((each) => takes(each, method)).map(({ config }) => config.path);
     const near = findSimilar(below, paths);
     const meant = near === undefined ? undefined : registry.find(near);
-    return meant
-      ? [meant.node.id, "pathNear", { path: mountPath + getPathKey(meant.config.path) }]
-      : ["", "pathUnknown"];
+    if (!meant) return ["", "pathUnknown"];
+    const found = getPathKey(meant.config.path);
+    const key = hasParameters(getPathKey(below), found) ? "pathMarkMissing" : "pathNear";
+    return [meant.node.id, key, { path: mountPath + found }];
   }
 
   #report(

@@ -232,6 +232,10 @@ describe("a delivery", () => {
     const near = await refused("orders", "noEndpoint");
     should(near).containDeep({ status: 404, path: `${root}/ordres`, reason: catalog.refused.noEndpoint });
     should(near.fix).equal(sentence(catalog.whyNot.pathNear.replace("__path__", `${root}/orders`)));
+    (await post("/ordersID=1&tempf=70")).status.should.equal(404);
+    const unmarked = await shown.find(({ cause }) => cause?.reasons[0]?.key === "pathMarkMissing");
+    const advice = sentence(catalog.whyNot.pathMarkMissing.replace("__path__", `${root}/orders`));
+    should(unmarked).containDeep({ node: "orders", path: `${root}/…`, fix: advice });
     (await send(nodeRed().node("/mata?hub.mode=subscribe"), { method: "GET" })).status.should.equal(404);
     should(await refused("meta", "noEndpoint")).containDeep({ method: "GET", path: `${root}/mata` });
     (await post("/closed")).status.should.equal(404);

@@ -333,7 +333,7 @@ export const tToZ = {
     docs: "https://support.weather.com/s/article/PWS-Upload-Protocol",
     fields: { verificationMethod: "query", queryParameter: "PASSWORD", methods: ["GET"] },
     where:
-      "Weather Services → Customized → Wunderground: Server, Path (up to the ?), Port, Station Key (after PASSWORD=)",
+      "Weather Services → Customized → Wunderground: Server, Path (with the ? at its end), Port, Station Key (after PASSWORD=)",
   },
   /** **Secret**: the API secret key (consumer secret) of the app. X accepts no URL with a port. */
   x: {
