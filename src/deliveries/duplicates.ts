@@ -2,7 +2,7 @@
 
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
-import { coversBody, type Scheme, type Sender } from "../auth/senders/sender";
+import { type BodyDigest, coversBody, type Scheme, type Sender } from "../auth/senders/sender";
 import { Fields, readKey, type RequestHead } from "../auth/signature/fields";
 import type { DuplicatePolicy } from "../config/parse";
 import type { DuplicateKey } from "../config/fields";
@@ -142,8 +142,9 @@ export interface Known {
  * Whether a sender signs bodies but not ids. Then the id alone is no key: an old delivery, sent again with the id of a
  * new one, would keep the new one out. The time of the signature is no part of the key, as senders sign retries anew.
  */
-export function isIdLoose({ id }: Pick<Sender, "id">, scheme: Scheme | undefined): boolean {
-  return id?.signed === false && scheme !== undefined && coversBody(scheme);
+export function isIdLoose({ id }: Pick<Sender, "id">, scheme: Scheme | undefined, bodyDigest?: BodyDigest): boolean {
+  const signsBody = bodyDigest !== undefined || (scheme !== undefined && coversBody(scheme));
+  return id?.signed === false && signsBody;
 }
 
 /**

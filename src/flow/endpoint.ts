@@ -62,12 +62,13 @@ type EndpointParts = Pick<
 
 export function createEndpoint(RED: NodeAPI, node: Node, parts: EndpointParts): Endpoint {
   const { config, authenticator, limit, guaranteed, records, outcomes, owed } = parts;
-  const { reply } = config;
+  const { reply, access } = config;
+  const bodyDigest = access.method === "jwt" ? access.bodyDigest : undefined;
   const sender = isSenderId(config.sender) ? { id: config.sender, row: senders[config.sender] } : undefined;
   const how = config.duplicates && {
     ...config.duplicates,
     endpoint: node.id,
-    isIdLoose: sender !== undefined && isIdLoose(sender.row, authenticator.scheme),
+    isIdLoose: sender !== undefined && isIdLoose(sender.row, authenticator.scheme, bodyDigest),
     patience: reply.by === "flow" ? reply.timeout : maxWaitMs,
   };
   return {

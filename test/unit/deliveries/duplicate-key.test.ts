@@ -86,6 +86,8 @@ describe("isIdLoose", () => {
     isIdLoose(senders["standard-webhooks"], senders["standard-webhooks"].scheme).should.be.false();
     isIdLoose(senders.twilio, senders.twilio.scheme).should.be.true();
     isIdLoose(senders.github, undefined).should.be.false();
+    isIdLoose(senders.qstash, undefined, senders.qstash.jwt?.bodyDigest).should.be.true();
+    isIdLoose(senders.livekit, undefined, senders.livekit.jwt?.bodyDigest).should.be.false();
     isIdLoose(senders.cloudevents, senders.cloudevents.scheme).should.be.false();
     isIdLoose(senders.custom, senders.github.scheme).should.be.false();
   });
