@@ -117,17 +117,27 @@ export class MissedRequests {
       contains: (text: string) => redactors.some((each) => each.contains(text)),
       redact: (text: string) => redactors.reduce((rest, each) => each.redact(rest), text),
     };
-    const segments = redactor.redact(path).split("/");
-    // What looks like a parameter may be a password.
-    const isHidden = (segment: string) => segment.length > maxShownSegment || /=|%3d/i.test(segment);
-    const shown = segments.map((segment) => (isHidden(segment) ? "…" : segment)).join("/");
+    const shown = shortenPath(redactor.redact(path));
     const ip = normaliseAddress(clientAddress(this.#RED.httpNode, request)) ?? "";
     const shape = describeShape({ rawHeaders, search }, redactor);
     const headers = { ...shape.headers, ...(known && { [known.field]: known.event }) };
-    const head = { method, path: shown.slice(0, maxShownPath), search: shape.search, headers, ip };
+    const head = { method, path: shown, search: shape.search, headers, ip };
     const size = countCharacters({ rawHeaders });
     report({ ...refused, id: this.#RED.util.generateId(), at: Date.now(), state: "refused", attempt: 0, head, size });
   }
+}
+
+/**
+ * A path as shown. What looks like a parameter may be a password, which may have slashes in it: nothing behind it is
+ * shown.
+ */
+export function shortenPath(path: string): string {
+  const segments = path.split("/");
+  const end = segments.findIndex((segment) => /=|%3d/i.test(segment));
+  const shown = segments.map((segment, index) =>
+    segment.length > maxShownSegment || (end !== -1 && index >= end) ? "…" : segment,
+  );
+  return shown.join("/").slice(0, maxShownPath);
 }
 
 /** Also the methods of handshakes. */

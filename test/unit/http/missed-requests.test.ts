@@ -1,5 +1,5 @@
 import should from "should";
-import { findSimilar } from "../../../src/http/missed-requests";
+import { findSimilar, shortenPath } from "../../../src/http/missed-requests";
 
 const paths = ["/orders", "/hook-7f3a", "/api/v1/github", "/a"];
 
@@ -51,4 +51,17 @@ describe("the endpoint that a mistyped path was meant for", () => {
     const paths = Array.from({ length: 10_000 }, (_, number) => `/${"customer/".repeat(50)}${10_000 + number}`);
     should(findSimilar(`/${"customer/".repeat(50)}zzzzz`, paths)).equal(undefined);
   }).timeout(10_000);
+});
+
+describe("the path of a missed request", () => {
+  const rows: readonly (readonly [sent: string, shown: string])[] = [
+    ["/api/v1/orders", "/api/v1/orders"],
+    [`/orders/${"a".repeat(31)}/b`, "/orders/…/b"],
+    ["/data/ID=1&PASSWORD=ab", "/data/…"],
+    ["/data&PASSWORD=ab/cd/ef&x", "/…/…/…"],
+    ["/data%3fPASSWORD%3Dab/cd", "/…/…"],
+  ];
+  for (const [sent, shown] of rows) {
+    it(`is shown as ${shown} where it is ${sent.slice(0, 30)}`, () => should(shortenPath(sent)).equal(shown));
+  }
 });
