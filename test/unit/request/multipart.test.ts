@@ -30,6 +30,16 @@ describe("parseMultipart", () => {
     files.should.have.length(1);
   });
 
+  it("takes heads of 256 kB at most, whatever the files have", () => {
+    const withHead = (length: number) => {
+      const headers = [`X: ${"x".repeat(length)}`];
+      const sent = { disposition: '; name="f"; filename="a"', headers, content: Buffer.alloc(10_000, "x") };
+      return formOf(Array<SentPart>(100).fill(sent));
+    };
+    should(refusalOf(withHead(2400))).equal("taken");
+    should(refusalOf(withHead(2700))).equal("partsTooMany 413");
+  });
+
   it("takes a form without parts, and one with text around it", () => {
     read("--b--").should.eql({ fields: {}, files: [] });
     read(`before\r\n${formOf([field("a", "1")]).toString()}after\r\n--b\r\n`).fields.should.eql({ a: "1" });
