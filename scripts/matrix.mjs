@@ -44,11 +44,14 @@ const page = inFiles("editor/page", "editor/answers-in-front");
 const actions = [...without(inFolders("editor"), [...tab, ...form, ...page]), ...recipes];
 // What depends on the version of Node.js: its HTTP server, its SQLite, and the package itself.
 const versioned = [
-  ...inFiles("runtime/contract", "runtime/field-cases", "runtime/files", "runtime/guaranteed", "unit/deliveries/queue"),
+  ...inFiles("runtime/contract", "runtime/files", "runtime/guaranteed", "unit/deliveries/queue", "property/charsets"),
   ...inFolders("node"),
 ];
 // What depends on that of Node-RED besides.
-const contract = [...versioned, ...inFiles("runtime/replies", "runtime/signed", "runtime/front")];
+const contract = [
+  ...versioned,
+  ...inFiles("runtime/field-cases", "runtime/replies", "runtime/signed", "runtime/front"),
+];
 // What depends on the version of the editor.
 const editorInShort = inFiles("editor/form", "editor/accessibility", "editor/first-webhook");
 
