@@ -17,8 +17,8 @@ import type { DeliveryStores } from "../flow/stores";
 import { addRoute, BadRequest, notFound } from "./routes";
 
 const states: readonly State[] = [...unfinished, ...finished];
-export const defaultPageSize = 100;
-export const maxPageSize = 500;
+const defaultPageSize = 100;
+const maxPageSize = 500;
 /** RFC 9110 §15.5.10 */
 const conflict = 409;
 /** From one push to the next, in ms. */

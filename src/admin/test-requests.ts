@@ -185,7 +185,7 @@ function loopback(address: string): string {
 }
 
 /** The result of a test request, by the key of its text under `testRequest` in the message catalog. */
-export type TestOutcome =
+type TestOutcome =
   /** The flow was started. */
   | "accepted"
   /** The node is paused: the delivery is stored, and starts the flow later. */

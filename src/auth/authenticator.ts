@@ -43,7 +43,7 @@ export type AuthResult = HeadResult | PendingHead;
 export type HeadResult = Authenticated | PendingVerification | LongVerification | HandshakeAnswer | Problem;
 
 /** The verification of a head that takes time. The body is not read before. */
-export interface PendingHead {
+interface PendingHead {
   authenticate(): Promise<HeadResult>;
 }
 

@@ -6,7 +6,7 @@ import type { Credential } from "./authenticator";
 import { FetchFailure, fetchPublished } from "./fetch-published";
 import type { KeptPublications } from "./kept-publications";
 
-export interface JwtKey {
+interface JwtKey {
   /** In a key set (RFC 7517 §4.5). */
   readonly id?: string;
   /** Those of this kind of key alone, so that a public key is never taken for a secret (RFC 8725 §3.1). */

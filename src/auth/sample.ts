@@ -4,7 +4,7 @@ import { testBody } from "./present";
 import type { Sender, Source } from "./senders/sender";
 
 /** A body, with the header fields that tell what it is. */
-export interface TestRequest {
+interface TestRequest {
   readonly body: string;
   readonly headers: Readonly<Record<string, string>>;
 }

@@ -7,7 +7,7 @@ import { parseBaseUrl } from "./roots";
 import { type DeliverySettings, parseDeliverySettings, parseStoreSettings, type StoreSettings } from "./stores";
 
 /** The settings that are given and valid. */
-export interface OwnSettings {
+interface OwnSettings {
   /** How many deliveries are kept, and whether with their bodies. */
   readonly webhookTriggerDeliveries?: DeliverySettings;
   /** The address that senders use, for the form. */
@@ -21,7 +21,7 @@ export interface OwnSettings {
 type SettingName = keyof OwnSettings;
 
 /** A setting that is not valid, and so not used. Without its value, which may have a password. */
-export interface InvalidSetting {
+interface InvalidSetting {
   readonly setting: SettingName;
   /** As the user has set it: the name of the setting, with the field that is wrong, or of the environment variable. */
   readonly name: string;
@@ -76,7 +76,7 @@ const rows: { readonly [Name in SettingName]-?: SettingRow<NonNullable<OwnSettin
 };
 
 /** The settings in force, those that are not valid, and a description of the former. */
-export interface ReadSettings {
+interface ReadSettings {
   readonly valid: OwnSettings;
   readonly invalid: readonly InvalidSetting[];
   /** Each setting in force with the name that it has where it is from, without secrets. */

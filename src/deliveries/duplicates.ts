@@ -24,7 +24,7 @@ import {
 } from "./queue";
 
 /** How many duplicates wait at most for the first delivery, over all endpoints. */
-export const maxWaitingDuplicates = 1000;
+const maxWaitingDuplicates = 1000;
 
 export interface KnownDuplicate {
   readonly isFirst: false;
@@ -33,7 +33,7 @@ export interface KnownDuplicate {
   readonly answer: FirstAnswer | undefined;
 }
 
-export type DuplicateVerdict = Reservation | KnownDuplicate | Problem;
+type DuplicateVerdict = Reservation | KnownDuplicate | Problem;
 
 /** A sender that goes closes its response, while its connection may stay. */
 type WaitingResponse = Pick<ServerResponse, "destroyed" | "once" | "off">;

@@ -20,9 +20,9 @@ import {
 } from "./queue";
 import { findFailure, startsFlow } from "./summary";
 
-export const maxLogPerNode = 200;
+const maxLogPerNode = 200;
 /** Over all nodes. */
-export const maxLogBytes = 20 * 1024 * 1024;
+const maxLogBytes = 20 * 1024 * 1024;
 /** Bytes of a delivery besides its texts and body. */
 const overhead = 1024;
 

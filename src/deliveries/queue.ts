@@ -332,7 +332,7 @@ export class PendingWork {
 }
 
 /** A delivery after an attempt, and how long it waits for the next one, in ms. */
-export interface AfterAttempt extends Pick<StoredDelivery, "delivery" | "attempts"> {
+interface AfterAttempt extends Pick<StoredDelivery, "delivery" | "attempts"> {
   readonly waitMs: number;
 }
 

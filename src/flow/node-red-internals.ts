@@ -142,7 +142,7 @@ export function watchSavedFlows(RED: NodeAPI, listener: () => void): void {
 }
 
 /** Why flows stop: by a deploy, by *Stop flows*, or as Node-RED ends. */
-export type StopReason = "deploy" | "stop" | "end";
+type StopReason = "deploy" | "stop" | "end";
 
 interface FlowEvents {
   /** Before any node is told to stop. */

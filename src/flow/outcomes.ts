@@ -22,7 +22,7 @@ export interface AcceptedEvent extends NodeEvent {
   readonly at: number;
 }
 
-export interface RepliedEvent extends NodeEvent {
+interface RepliedEvent extends NodeEvent {
   readonly id: string;
   /** From the head of the request to the reply. */
   readonly milliseconds: number;

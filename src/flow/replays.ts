@@ -28,7 +28,7 @@ export interface Changed {
 }
 
 /** How many deliveries of a group one call replays, and how long it begins new ones, in ms. */
-export const maxGroupReplays = 100;
+const maxGroupReplays = 100;
 const maxGroupMs = 1000;
 
 /** How far a replay of a group has come. */

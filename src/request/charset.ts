@@ -48,7 +48,7 @@ export function findCharset(label: string): Charset | undefined {
 }
 
 /** What says how a text is to be read, besides its bytes. */
-export interface TextLabels {
+interface TextLabels {
   /** Of the content type. */
   readonly declared?: Charset | undefined;
   readonly isXml?: boolean;

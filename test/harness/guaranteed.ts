@@ -12,7 +12,7 @@ import { temporaryFolder } from "./package";
 import { serverIsHere, ValkeyServer } from "./valkey";
 
 /** Five attempts, soon after each other. */
-export const soonAgain = { attempts: 5, backoffFirst: 1, backoffLongest: 60 };
+const soonAgain = { attempts: 5, backoffFirst: 1, backoffLongest: 60 };
 
 /** A node with guaranteed delivery, and one that holds its messages until `endHeld`. */
 export const guaranteed = (id: string, fields: Record<string, unknown> = {}, wires: string[] = []) => [

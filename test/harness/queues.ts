@@ -70,7 +70,7 @@ export const engines: readonly QueueEngine[] = [
   },
 ];
 
-export const fastPace: Pace = {
+const fastPace: Pace = {
   attempts: 3,
   backoffFirst: 50,
   backoffLongest: 1000,

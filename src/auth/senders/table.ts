@@ -47,7 +47,7 @@ export function findJwtPreset(sender: unknown): JwtPreset | undefined {
 }
 
 /** Senders that a user describes: in the form, their names are translated. */
-export const describedIds = ["shared-secret", "custom"] as const satisfies readonly SenderId[];
+const describedIds = ["shared-secret", "custom"] as const satisfies readonly SenderId[];
 
 /** The name of a sender or a recipe without a part in brackets; empty for any sender, and for one that a user describes. */
 export function shortName(id: unknown): string {

@@ -18,7 +18,7 @@ interface WaitingCall {
   readonly reject: (error: unknown) => void;
 }
 
-export interface FileOwner {
+interface FileOwner {
   /** The ids of the deliveries whose attempts run in this process. */
   readonly running: ReadonlySet<string>;
   /** The queue's clock. */

@@ -54,10 +54,10 @@ interface StoredRow {
 }
 
 /** What an attempt changes. */
-export type AttemptEnd = { [Name in "state" | "attempt" | "maxAttempts" | "nextAt" | "error"]: Delivery[Name] | undefined }; // prettier-ignore
+type AttemptEnd = { [Name in "state" | "attempt" | "maxAttempts" | "nextAt" | "error"]: Delivery[Name] | undefined }; // prettier-ignore
 
 /** A delivery on its way to the file. */
-export interface NewRow {
+interface NewRow {
   readonly attempts: readonly Attempt[];
   /** By the queue's clock. */
   readonly now: number;
@@ -66,7 +66,7 @@ export interface NewRow {
   readonly key?: Candidate | undefined;
 }
 
-export interface EndedRow extends NewRow {
+interface EndedRow extends NewRow {
   readonly key?: EndedKey | undefined;
 }
 
@@ -78,7 +78,7 @@ export interface Room {
 }
 
 /** What the end of an attempt makes of the key of its delivery. */
-export interface EndedKey extends Candidate {
+interface EndedKey extends Candidate {
   readonly end: ReservationEnd;
 }
 
