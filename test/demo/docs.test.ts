@@ -207,7 +207,9 @@ describe("the documentation of settings, commands and flows", () => {
     ofSenders.should.match(
       /^\| \[Svix \(Clerk, Resend.*\| `type` or `event_type` in the JSON \| signed \| 5 min \| – \|$/m,
     );
-    ofSenders.should.match(/^\| \[Amazon SNS\].*\| – \| signed \| 2 days \| yes \|$/m);
+    ofSenders.should.match(
+      /^\| \[Amazon SNS \(Amazon SES, Amazon CloudWatch\)\].*\| – \| signed \| 2 days \| yes \|$/m,
+    );
     ofRecipes.should.match(/^\| \[Tasmota\].*\| Header `X-Token` \| Console → WebQuery URL POST \[Header\] body \|$/m);
     ofRecipes.should.match(/^\| \[UniFi Alarm Manager\].*\| Query parameter, POST or GET \| Alarm Manager → /m);
   });

@@ -205,7 +205,7 @@ describe("the sender in the form", () => {
       ["cloudevents", ["token"]],
       ["custom", ["secret"]],
       ["google-pubsub", ["audience", "requiredClaim"]],
-      ["google-chat", ["audience"]],
+      ["google-chat", ["audience", "requiredClaim"]],
       ["amazon-sns", ["topicArn"]],
       ["paypal", ["webhookId"]],
       ["netlify", ["secret"]],

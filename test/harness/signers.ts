@@ -383,8 +383,17 @@ export const signers: Record<SigningId, Signer> = {
     search: (_, account) => `state=${tokens[account] ?? ""}`,
     headers: () => [],
   },
-  anthropic: standardWebhooks("webhook"),
   "standard-webhooks": standardWebhooks("webhook"),
+  anthropic: standardWebhooks("webhook"),
+  "supabase-auth": {
+    ...standardWebhooks("webhook"),
+    // As it shows and joins them.
+    secrets: whsec.map((secret) => `v1,${secret}`),
+    headers: (request, account) =>
+      standardWebhooks("webhook")
+        .headers(request, account)
+        .map(([name, value]) => [name, value.replace(" v1a", ", v1a")]),
+  },
   svix: standardWebhooks("svix"),
   "shared-secret": token("X-Token"),
   cloudevents: token("Authorization", "Bearer "),

@@ -1,9 +1,10 @@
 // Senders from A to C, by their ids. Above each: what its user enters in the node, for docs/senders.md.
 
 import {
+  type SenderRow,
   abuseProtection,
   hmacSha256,
-  type SenderRow,
+  ping,
   signedBody,
   signedWithTime,
   standardWebhooks,
@@ -23,6 +24,7 @@ export const aToC = {
   adyen: {
     name: "Adyen (standard webhooks)",
     docs: "https://docs.adyen.com/development-resources/webhooks/secure-webhooks/verify-hmac-signatures",
+    contentType: "application/json",
     where: "Developers → Webhooks → Security: HMAC key",
     scheme: {
       ...adyen,
@@ -46,6 +48,11 @@ export const aToC = {
       ],
     },
     events: [`json:${adyenItem}.eventCode`],
+    id: {
+      from: [`json:${adyenItem}.pspReference`],
+      scope: [`json:${adyenItem}.eventCode`, `json:${adyenItem}.success`],
+      signed: true,
+    },
     eventNames: "AUTHORISATION, CAPTURE, REFUND, CANCELLATION, CHARGEBACK",
   },
   /** **Secret**: the HMAC key of the webhook, in the Customer Area under _Developers_ → _Webhooks_ → _Security_. */
@@ -83,7 +90,7 @@ export const aToC = {
   },
   alertmanager: {
     name: "Alertmanager",
-    aliases: ["Prometheus"],
+    aliases: ["Prometheus", "Grafana Mimir"],
     docs: "https://prometheus.io/docs/alerting/latest/configuration/#webhook_config",
     tokenAlone: true,
     fields: { verificationMethod: "header" },
@@ -95,6 +102,7 @@ export const aToC = {
    */
   "amazon-sns": {
     name: "Amazon SNS",
+    aliases: ["Amazon SES", "Amazon CloudWatch"],
     docs: "https://docs.aws.amazon.com/sns/latest/dg/sns-verify-signature-of-message.html",
     scheme: {
       alg: "code:sns",
@@ -108,15 +116,15 @@ export const aToC = {
     payload: "Message",
     id: { from: ["json:MessageId"], signed: true },
   },
-  /** **Secret**: the signing secret of the endpoint, shown once (`whsec_…`). */
+  /** **Secret**: shown once, when the webhook is made in the Console under _Manage_ → _Webhooks_. */
   anthropic: {
     name: "Anthropic",
     aliases: ["Claude"],
     docs: "https://platform.claude.com/docs/en/managed-agents/webhooks",
     secretBegins: "whsec_",
-    // Standard Webhooks, but for the type, which says "event" for all.
     scheme: standardWebhooks("webhook"),
     events: ["json:data.type"],
+    eventNames: "session.status_idled, session.status_run_started, deployment_run.failed",
     id: { from: ["header:webhook-id"], signed: true },
   },
   argocd: {
@@ -159,7 +167,7 @@ export const aToC = {
     docs: "https://auth0.com/docs/customize/log-streams/custom-log-streams",
     fields: { verificationMethod: "header" },
     where:
-      "Monitoring → Streams → Create Stream → Custom Webhook: Payload URL, Authorization Token, Content Format JSON Array",
+      "Monitoring → Streams → Create Stream → Custom Webhook: Payload URL, Authorization Token, Content Type application/json, Content Format JSON Array",
   },
   /**
    * **Token**: add it to the subscription as a delivery property: the header `Authorization` with `Bearer` and the
@@ -167,6 +175,7 @@ export const aToC = {
    */
   "azure-eventgrid": {
     name: "Azure Event Grid",
+    aliases: ["Azure Blob Storage"],
     docs: "https://learn.microsoft.com/en-us/azure/event-grid/end-point-validation-event-grid-events-schema",
     secretIsChosen: true,
     scheme: tokenIn("Authorization", "Bearer "),
@@ -190,7 +199,8 @@ export const aToC = {
   },
   /** **Secret**: enter the same one as _Secret_ of the webhook. Without one, Bitbucket does not sign. */
   bitbucket: {
-    name: "Bitbucket (Cloud and Data Center)",
+    name: "Bitbucket",
+    aliases: ["Bitbucket Data Center", "Bitbucket Server", "Stash"],
     docs: "https://support.atlassian.com/bitbucket-cloud/docs/manage-webhooks/",
     secretIsChosen: true,
     scheme: signedBody("X-Hub-Signature", "hex", "sha256="),
@@ -215,6 +225,7 @@ export const aToC = {
         members: ["test"],
         reply: { status: 200 },
       },
+      ping("header:X-Event-Key", "diagnostics:ping"),
     ],
   },
   /**
@@ -268,6 +279,7 @@ export const aToC = {
     recognise: [{ "X-Cal-Signature-256": "" }],
     events: ["json:triggerEvent"],
     eventNames: "BOOKING_CREATED, BOOKING_RESCHEDULED, BOOKING_CANCELLED, MEETING_ENDED",
+    handshakes: [ping("json:triggerEvent", "PING")],
   },
   /**
    * **Secret**: give the same one as `signing_key` when you subscribe by Calendly's API. An OAuth app has one already.
@@ -279,7 +291,7 @@ export const aToC = {
     scheme: signedWithTime("Calendly-Webhook-Signature", { tolerance: 180 }),
     recognise: [{ "Calendly-Webhook-Signature": "t=" }],
     events: ["json:event"],
-    eventNames: "invitee.created, invitee.canceled, routing_form_submission.created",
+    eventNames: "invitee.created, invitee.canceled, routing_form_submission.created, invitee_no_show.created",
   },
   /** **Secret**: the client secret, under _Developers_ → _API Keys_. */
   cashfree: {
@@ -317,7 +329,8 @@ export const aToC = {
     eventNames: "workflow-completed, job-completed",
     id: { from: ["json:id"], signed: true },
   },
-  /** **Secret**: the `secret` that ClickUp's API returns when the webhook is made. */
+  /** **Secret**: the `secret` that ClickUp's API returns when the webhook is made. Enter it before
+   * the first event: ClickUp suspends a webhook that gets 401. */
   clickup: {
     name: "ClickUp",
     docs: "https://developer.clickup.com/docs/webhooksignature",

@@ -3,6 +3,7 @@
 import {
   challenge,
   hmacSha256,
+  ping,
   plainText,
   type SenderRow,
   signedBody,
@@ -157,12 +158,13 @@ export const dToH = {
     events: ["json:*.event"],
     eventNames: "user:vehicle:discovered, user:vehicle:updated",
     id: { from: ["header:X-Enode-Delivery"], signed: false },
+    handshakes: [ping("json:*.event", "system:heartbeat", "enode:webhook:test")],
   },
   esphome: {
     name: "ESPHome",
     docs: "https://esphome.io/components/http_request/",
     fields: { verificationMethod: "header" },
-    where: "http_request.post: url, request_headers",
+    where: "http_request.post: url, request_headers (the token, and Content-Type: application/json), json or body",
   },
   /** **Secret**: enter the same one, with 16 characters or more, when you run `eas webhook:create`. */
   expo: {
@@ -293,6 +295,7 @@ export const dToH = {
   /** **Secret**: enter the same one as _Secret_ of the webhook. */
   gitea: {
     name: "Gitea",
+    aliases: ["Gitea Cloud"],
     docs: "https://docs.gitea.com/usage/webhooks",
     contentType: "application/json",
     secretIsChosen: true,
@@ -309,6 +312,7 @@ export const dToH = {
    */
   github: {
     name: "GitHub",
+    aliases: ["GitHub Enterprise", "GitHub Sponsors", "GitHub Marketplace"],
     docs: "https://docs.github.com/en/webhooks/using-webhooks/validating-webhook-deliveries",
     contentType: "application/json",
     secretIsChosen: true,
@@ -330,7 +334,7 @@ export const dToH = {
     recognise: [{ "X-Gitlab-Event": "" }],
     events: ["header:X-Gitlab-Event"],
     eventNames:
-      "Push Hook, Tag Push Hook, Issue Hook, Merge Request Hook, Note Hook, Pipeline Hook, Job Hook, Release Hook",
+      "Push Hook, Tag Push Hook, Issue Hook, Merge Request Hook, Note Hook, Pipeline Hook, Job Hook, Release Hook, System Hook",
     id: { from: ["header:Idempotency-Key"], signed: false },
   },
   /** **Secret**: the _Signing token_ in the form of the webhook. */
@@ -344,7 +348,7 @@ export const dToH = {
     before: ["gitlab", "standard-webhooks"],
     events: ["header:X-Gitlab-Event"],
     eventNames:
-      "Push Hook, Tag Push Hook, Issue Hook, Merge Request Hook, Note Hook, Pipeline Hook, Job Hook, Release Hook",
+      "Push Hook, Tag Push Hook, Issue Hook, Merge Request Hook, Note Hook, Pipeline Hook, Job Hook, Release Hook, System Hook",
     id: { from: ["header:webhook-id"], signed: true },
   },
   /** **Secret**: the secret of the webhook endpoint, in the dashboard under _Developers_. */
@@ -371,8 +375,9 @@ export const dToH = {
     id: { from: ["header:X-Gogs-Delivery"], signed: false },
   },
   /**
-   * **Audience**: the URL, for an app with _HTTP endpoint URL_ as its _Authentication Audience_. Google's token names
-   * no app: any Chat app that is given this URL is accepted.
+   * **Audience**: the URL, with _HTTP endpoint URL_ as the _Authentication Audience_ of the app. **Required Claim**:
+   * `email=` and the service account under _Connection settings_ of the app; if there is none,
+   * `email=chat@system.gserviceaccount.com`.
    */
   "google-chat": {
     name: "Google Chat",
@@ -380,21 +385,17 @@ export const dToH = {
     scheme: tokenIn("Authorization", "Bearer "),
     events: ["json:type"],
     eventNames: "MESSAGE, ADDED_TO_SPACE, REMOVED_FROM_SPACE, CARD_CLICKED",
-    jwt: {
-      keySource: "jwks",
-      jwksUrl: google.jwksUrl,
-      headerParameter: "Authorization",
-      issuer: google.issuer,
-      claims: { email: "chat@system.gserviceaccount.com", email_verified: "true" },
-      requiredClaim: "",
-    },
+    jwt: google,
+    // It shows what it gets as a message.
+    emptyReply: { to: "accepted", status: 200 },
   },
   /**
    * **Audience**: as in the subscription, with _Enable authentication_; the URL, if you set none. **Required Claim**:
    * `email=` and its service account.
    */
   "google-pubsub": {
-    name: "Google Cloud Pub/Sub (push)",
+    name: "Google Cloud Pub/Sub",
+    aliases: ["Gmail", "Google Play", "Google Forms"],
     docs: "https://cloud.google.com/pubsub/docs/authenticate-push-subscriptions",
     scheme: tokenIn("Authorization", "Bearer "),
     jwt: google,
@@ -429,6 +430,7 @@ export const dToH = {
    */
   grafana: {
     name: "Grafana Alerting",
+    aliases: ["Grafana Cloud"],
     docs: "https://grafana.com/docs/grafana/latest/alerting/configure-notifications/manage-contact-points/integrations/webhook-notifier/",
     secretIsChosen: true,
     scheme: signedBody("X-Grafana-Alerting-Signature", "hex"),
@@ -472,7 +474,7 @@ export const dToH = {
     name: "Home Assistant",
     docs: "https://www.home-assistant.io/integrations/rest_command/",
     fields: { verificationMethod: "header" },
-    where: "configuration.yaml → rest_command: url, method: post, headers, content_type: application/json",
+    where: "configuration.yaml → rest_command: url, method: post, content_type: application/json, headers, payload",
   },
   /**
    * **Secret**: the signing secret of the project, in its settings under _Secrets_. Hookdeck forwards what the original

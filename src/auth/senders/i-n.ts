@@ -3,6 +3,7 @@
 import {
   challenge,
   hmacSha256,
+  ping,
   plainText,
   type SenderRow,
   signedBody,
@@ -28,7 +29,7 @@ export const iToN = {
     name: "IFTTT",
     docs: "https://ifttt.com/maker_webhooks",
     fields: { verificationMethod: "query" },
-    where: "Webhooks → Make a web request: URL, Method POST",
+    where: "Webhooks → Make a web request: URL, Method POST, Content Type application/json, Body",
   },
   /** **Secret**: enter the same one as _Secret Key_ of the webhook. */
   infisical: {
@@ -64,13 +65,14 @@ export const iToN = {
     events: ["json:topic"],
     eventNames: "conversation.user.created, conversation.user.replied, conversation.admin.closed, contact.user.created",
     id: { from: ["json:id"], signed: true },
-    handshakes: [{ method: "HEAD", signed: false, when: [], reply: { status: 200 } }],
+    handshakes: [{ method: "HEAD", signed: false, when: [], reply: { status: 200 } }, ping("json:topic", "ping")],
   },
   jellyfin: {
     name: "Jellyfin",
     docs: "https://github.com/jellyfin/jellyfin-plugin-webhook",
     fields: { verificationMethod: "header" },
-    where: "Dashboard → Plugins → Webhook → Add Generic Destination: Webhook Url, Request Header",
+    where:
+      "Dashboard → Plugins → Webhook → Add Generic Destination: Webhook Url, Send All Properties, Request Header twice: the token, and Content-Type with application/json",
   },
   /**
    * **Secret**: enter the same one when you make the webhook under _System_ → _WebHooks_. Connect apps sign in another
@@ -78,6 +80,7 @@ export const iToN = {
    */
   jira: {
     name: "Jira Cloud",
+    aliases: ["Jira Service Management"],
     docs: "https://developer.atlassian.com/cloud/jira/platform/webhooks/",
     secretIsChosen: true,
     scheme: signedBody("X-Hub-Signature", "hex", "sha256="),
@@ -190,9 +193,10 @@ export const iToN = {
   },
   make: {
     name: "Make",
+    aliases: ["Integromat"],
     docs: "https://apps.make.com/http",
     fields: { verificationMethod: "header" },
-    where: "HTTP → Make a request: URL, Method POST, Headers",
+    where: "HTTP → Make a request: URL, Method POST, Headers, Body type Raw, Content type JSON (application/json)",
   },
   /**
    * **Secret**: the _Token_ that is shown when the outgoing webhook is made. A `text` in the reply of the flow is
@@ -212,7 +216,7 @@ export const iToN = {
    */
   meta: {
     name: "Meta",
-    aliases: ["Facebook", "Instagram", "Messenger", "WhatsApp"],
+    aliases: ["Facebook", "Instagram", "Messenger", "WhatsApp", "Lead Ads"],
     docs: "https://developers.facebook.com/docs/graph-api/webhooks/getting-started",
     where: "App settings → Basic: App Secret",
     scheme: signedBody("X-Hub-Signature-256", "hex", "sha256="),
@@ -228,6 +232,7 @@ export const iToN = {
   /** **Secret**: give the same one as `clientState` when you subscribe, at most 128 characters. Each body has it. */
   "microsoft-graph": {
     name: "Microsoft Graph",
+    aliases: ["SharePoint", "OneDrive", "Outlook", "Microsoft 365", "Exchange Online"],
     docs: "https://learn.microsoft.com/en-us/graph/change-notifications-delivery-webhooks",
     secretIsChosen: true,
     scheme: {
@@ -260,6 +265,7 @@ export const iToN = {
     recognise: [{ "X-Mollie-Signature": "sha256=" }],
     events: ["json:type"],
     id: { from: ["json:id"], signed: true },
+    handshakes: [ping("json:type", "hook.ping")],
   },
   /**
    * **Secret**: the _Signing Secret_ of the app. **Audience**: the URL. Webhooks that were made with a personal token
@@ -314,6 +320,7 @@ export const iToN = {
   /** **Secret**: the client secret of the app. */
   netatmo: {
     name: "Netatmo",
+    aliases: ["Legrand", "BTicino"],
     docs: "https://dev.netatmo.com/apidocumentation/security",
     scheme: signedBody("X-Netatmo-secret", "hex"),
     recognise: [{ "X-Netatmo-secret": "" }],
@@ -348,7 +355,8 @@ export const iToN = {
     name: "Nextcloud",
     docs: "https://docs.nextcloud.com/server/latest/admin_manual/webhook_listeners/index.html",
     fields: { verificationMethod: "header" },
-    where: "Webhook Listeners API: uri, httpMethod POST, authMethod header, authData",
+    where:
+      'Webhook Listeners API: uri, httpMethod POST, authMethod header, authData, headers {"Content-Type": "application/json"}',
   },
   /**
    * **Secret**: give the same one to `occ talk:bot:install`. For a bot of Talk; other events of Nextcloud come [without
@@ -406,14 +414,15 @@ export const iToN = {
       },
     ],
   },
-  /** **Secret**: the client secret of the Nuki Web API application. */
+  /** **Secret**: the client secret of the Advanced API. Of a decentral webhook, the `secret` that the API returns. */
   nuki: {
     name: "Nuki Web API",
-    docs: "https://developer.nuki.io/page/nuki-web-api-1-4/3",
+    docs: "https://docs.nuki.io/guide/webhooks/central-decentral/",
     scheme: signedBody("X-Nuki-Signature-SHA256", "hex"),
     recognise: [{ "X-Nuki-Signature-SHA256": "" }],
     events: ["json:feature", "json:type"],
     eventNames: "DEVICE_STATUS, DEVICE_LOGS, DEVICE_AUTHS",
+    id: { from: ["json:requestId"], signed: true },
   },
   /**
    * **Secret**: the `webhook_secret` that Nylas' API returns when the webhook is made. Deploy first: Nylas tests the

@@ -3,6 +3,7 @@
 import {
   challenge,
   hmacSha256,
+  ping,
   plainText,
   type SenderRow,
   signedBody,
@@ -149,6 +150,7 @@ export const oToS = {
     events: ["json:event.event_type"],
     eventNames: "incident.triggered, incident.acknowledged, incident.escalated, incident.resolved",
     id: { from: ["json:event.id"], signed: true },
+    handshakes: [ping("json:event.event_type", "pagey.ping")],
   },
   paperless: {
     name: "Paperless-ngx",
@@ -356,6 +358,7 @@ export const oToS = {
     recognise: [{ "X-Samsara-Signature": "v1=" }],
     events: ["json:eventType"],
     id: { from: ["json:eventId"], signed: true },
+    handshakes: [ping("json:eventType", "Ping")],
   },
   /** **Secret**: enter the same one as _Secret_ of the webhook. Leave the method POST. */
   sanity: {
@@ -386,6 +389,7 @@ export const oToS = {
   /** **Secret**: the verification key of the event webhook, under _Mail Settings_. */
   sendgrid: {
     name: "Twilio SendGrid Event Webhook",
+    aliases: ["Inbound Parse"],
     docs: "https://www.twilio.com/docs/sendgrid/for-developers/tracking-events/getting-started-event-webhook-security-features",
     where: "Mail Settings → Event Webhook: Verification key",
     scheme: {
@@ -432,6 +436,7 @@ export const oToS = {
   shopify: {
     name: "Shopify",
     docs: "https://shopify.dev/docs/apps/build/webhooks/verify-deliveries",
+    contentType: "application/json",
     where: "Settings → Notifications → Webhooks",
     scheme: signedBody("X-Shopify-Hmac-Sha256", "base64"),
     recognise: [{ "X-Shopify-Topic": "" }, { "X-Shopify-Hmac-Sha256": "" }],
@@ -442,7 +447,7 @@ export const oToS = {
   },
   /** **Secret**: the client secret of the app. */
   "shopify-events": {
-    name: "Shopify Events (developer preview)",
+    name: "Shopify Events",
     docs: "https://shopify.dev/docs/apps/build/events/verify-deliveries",
     scheme: signedBody("Shopify-Hmac-Sha256", "base64"),
     recognise: [{ "Shopify-Hmac-Sha256": "" }],
@@ -494,8 +499,7 @@ export const oToS = {
     emptyReply: { to: "accepted", status: 200 },
   },
   /**
-   * **Secret**: the Application Management Token, in the Dashboard. Webhooks of version 4.0; verify the webhook after
-   * the deploy.
+   * **Secret**: the Application Management Token, in the Dashboard. Verify the webhook after the deploy.
    */
   smartcar: {
     name: "Smartcar",
@@ -507,6 +511,14 @@ export const oToS = {
     eventNames: "VEHICLE_STATE, VEHICLE_ERROR",
     id: { from: ["json:eventId"], signed: true },
     handshakes: [
+      // Of version 2.0.
+      {
+        method: "POST",
+        signed: false,
+        when: [["json:eventName", "verify"]],
+        restrict: [["json:payload.challenge", /^[A-Za-z0-9_=.-]{1,128}$/]],
+        reply: { status: 200, body: { challenge: { mac: "hex", of: "json:payload.challenge" } } },
+      },
       {
         method: "POST",
         // Smartcar does not say that this request is signed.
@@ -530,7 +542,7 @@ export const oToS = {
   },
   sonarr: {
     name: "Sonarr",
-    aliases: ["Radarr"],
+    aliases: ["Radarr", "Lidarr", "Prowlarr", "Readarr", "Whisparr"],
     docs: "https://wiki.servarr.com/sonarr/settings#connections",
     fields: { verificationMethod: "basic" },
     where: "Settings → Connect → + → Webhook: URL, Method POST, Username, Password",
@@ -560,15 +572,15 @@ export const oToS = {
    */
   "standard-webhooks": {
     name: "Standard Webhooks",
-    aliases: ["OpenAI", "Replicate", "Render", "Supabase auth hooks", "Polar", "Brex"],
+    aliases: ["OpenAI", "Replicate", "Render", "Polar", "Brex"],
     docs: "https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md",
     secretBegins: "whsec_",
     // Polar's secrets from before September 2026 are keys as they are, with or without the prefix.
     scheme: { ...standardWebhooks("webhook"), key: { ...standardWebhooks("webhook").key, orText: true } },
     publicKey: standardWebhooksByKey("webhook"),
     recognise: [{ "webhook-id": "", "webhook-timestamp": "", "webhook-signature": "" }],
-    // Most have `type`; Brex, the auth hooks of Supabase and Replicate have the others.
-    events: ["json:type", "json:event_type", "json:metadata.name", "json:status"],
+    // Most have `type`, Brex and Replicate the others.
+    events: ["json:type", "json:event_type", "json:status"],
     id: { from: ["header:webhook-id"], signed: true },
   },
   strapi: {
@@ -608,12 +620,28 @@ export const oToS = {
     eventNames:
       "checkout.session.completed, payment_intent.succeeded, payment_intent.payment_failed, charge.refunded, invoice.paid, invoice.payment_failed, customer.subscription.*",
     id: { from: ["json:id"], signed: true },
+    handshakes: [ping("json:type", "v2.core.event_destination.ping")],
   },
   supabase: {
     name: "Supabase Database Webhooks",
     docs: "https://supabase.com/docs/guides/database/webhooks",
     fields: { verificationMethod: "header" },
     where: "Integrations → Database Webhooks: POST, URL, HTTP Headers",
+  },
+  /**
+   * **Secret**: the secret of the hook, under _Authentication_ → _Auth Hooks_. The sign-in waits for the reply: a hook
+   * that changes claims, or decides, needs a flow that replies itself.
+   */
+  "supabase-auth": {
+    name: "Supabase auth hooks",
+    docs: "https://supabase.com/docs/guides/auth/auth-hooks",
+    secretBegins: "v1,whsec_",
+    scheme: standardWebhooks("webhook"),
+    events: ["json:metadata.name"],
+    eventNames:
+      "before-user-created, after-user-created, send-sms, send-email, customize-access-token, mfa-verification, password-verification",
+    // Each attempt has another webhook-id.
+    id: { from: ["json:metadata.uuid", "header:webhook-id"], signed: true },
   },
   /** **Secret**: the signing secret of the endpoint. */
   svix: {

@@ -420,6 +420,11 @@ export const plainText = {
 /** A challenge that may be echoed: no markup, and no signed content. */
 export const challenge = /^[A-Za-z0-9._~-]{1,256}$/;
 
+/** A test of the URL or a heartbeat, which tells a flow nothing. */
+export function ping(source: Source, ...names: readonly string[]): Handshake {
+  return { method: "POST", signed: true, when: [[source, names]], reply: { status: 200 } };
+}
+
 /** The check of a subscription, as Meta and Strava send it. */
 export const subscription = {
   method: "GET",

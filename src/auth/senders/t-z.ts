@@ -1,6 +1,6 @@
 // Senders from T to Z, by their ids. Above each: what its user enters in the node, for docs/senders.md.
 
-import { challenge, hmacSha256, plainText, type SenderRow, signedBody, signedWithTime, tokenIn } from "./sender";
+import { type SenderRow, challenge, hmacSha256, ping, plainText, signedBody, signedWithTime, tokenIn } from "./sender";
 
 /** What names the events of calls, messages and conversations. */
 const twilioEvents = ["EventType", "StatusCallbackEvent", "RecordingStatus", "MessageStatus", "SmsStatus", "CallStatus"] as const; // prettier-ignore
@@ -25,6 +25,7 @@ export const tToZ = {
     recognise: [{ "Tailscale-Webhook-Signature": "t=" }],
     events: ["json:*.type"],
     eventNames: "nodeCreated, policyUpdate, userRoleUpdated",
+    handshakes: [ping("json:*.type", "test")],
   },
   /** **Secret**: enter the same one as _Signing secret_ of the webhook. Without one, Tally does not sign. */
   tally: {
@@ -58,6 +59,7 @@ export const tToZ = {
   /** **Secret**: the public key under _API Keys_ in Mission Control. */
   telnyx: {
     name: "Telnyx",
+    aliases: ["TeXML"],
     docs: "https://developers.telnyx.com/docs/messaging/messages/receiving-webhooks",
     where: "Mission Control → API Keys: Public key",
     scheme: {
@@ -88,10 +90,11 @@ export const tToZ = {
   },
   "the-things-stack": {
     name: "The Things Stack",
-    aliases: ["The Things Network"],
+    aliases: ["The Things Network", "TTN"],
     docs: "https://www.thethingsindustries.com/docs/integrations/webhooks/creating-webhooks/",
     fields: { verificationMethod: "header" },
-    where: "Integrations → Webhooks → Add Webhook → Custom webhook: Base URL, headers",
+    where:
+      "Integrations → Webhooks → Add Webhook → Custom webhook: Webhook format JSON, Base URL, headers; enabled event types with an empty path",
   },
   /** **Secret**: the client secret of the app, in the App Management Console. */
   todoist: {
@@ -186,13 +189,14 @@ export const tToZ = {
     name: "UniFi Alarm Manager",
     docs: "https://help.ui.com/hc/en-us/articles/27721287753239",
     fields: { verificationMethod: "query", methods: ["POST", "GET"] },
-    where: "Alarm Manager → Create Alarm → Action → Webhook: URL",
+    where: "Alarm Manager → Create Alarm → Action → Webhook: URL, Method POST (under Advanced)",
   },
   "uptime-kuma": {
     name: "Uptime Kuma",
     docs: "https://github.com/louislam/uptime-kuma/wiki",
     fields: { verificationMethod: "header" },
-    where: "Settings → Notifications → Webhook: Post URL, Content Type application/json, Additional Headers",
+    where:
+      "Settings → Notifications → Webhook: Post URL, Content Type application/json, Additional Headers (with a custom body, also Content-Type: application/json)",
   },
   /** **Secret**: shown once, when the webhook is made. For an integration, its client secret. */
   vercel: {
@@ -232,6 +236,7 @@ export const tToZ = {
   /** **Secret**: the _Signature secret_ of the API key, in the dashboard. */
   vonage: {
     name: "Vonage",
+    aliases: ["Nexmo"],
     docs: "https://developer.vonage.com/en/getting-started/concepts/webhooks",
     scheme: tokenIn("Authorization", "Bearer "),
     events: ["json:status", "json:message_type"],
@@ -274,13 +279,22 @@ export const tToZ = {
    */
   websub: {
     name: "WebSub",
-    aliases: ["YouTube feeds"],
+    aliases: ["YouTube feeds", "PubSubHubbub"],
     docs: "https://www.w3.org/TR/websub/",
     secretIsChosen: true,
     scheme: signedBody("X-Hub-Signature", "hex", "sha256="),
     settings: ["topicUrl", "alg"],
     recognise: [{ Link: "", "X-Hub-Signature": "" }],
     handshakes: [
+      {
+        method: "GET",
+        signed: false,
+        when: [
+          ["query:hub.mode", "denied"],
+          ["query:hub.topic", { configured: "topicUrl" }],
+        ],
+        reply: { status: 200 },
+      },
       {
         method: "GET",
         signed: false,
@@ -329,7 +343,8 @@ export const tToZ = {
     id: { from: ["json:id"], signed: true },
   },
   wunderground: {
-    name: "Weather stations (Wunderground protocol)",
+    name: "Wunderground protocol",
+    aliases: ["Weather Underground", "weather stations"],
     docs: "https://support.weather.com/s/article/PWS-Upload-Protocol",
     fields: { verificationMethod: "query", queryParameter: "PASSWORD", methods: ["GET"] },
     where:
@@ -380,7 +395,7 @@ export const tToZ = {
     name: "Zapier",
     docs: "https://zapier.com/apps/webhook/integrations",
     fields: { verificationMethod: "header" },
-    where: "Webhooks by Zapier → POST: URL, Headers",
+    where: "Webhooks by Zapier → POST: URL, Payload Type Json, Data, Headers",
   },
   /**
    * **Secret**: _Reveal secret_ on the page of the webhook. Unchanged, although it looks like base64. Tests that
@@ -389,6 +404,7 @@ export const tToZ = {
   zendesk: {
     name: "Zendesk",
     docs: "https://developer.zendesk.com/documentation/webhooks/verifying/",
+    contentType: "application/json",
     where: "Webhooks: Reveal secret",
     scheme: {
       ...hmacSha256,
@@ -414,6 +430,7 @@ export const tToZ = {
   /** **Secret**: the _Secret Token_ under _Features_ → _Access_ of the app, not the Verification Token. */
   zoom: {
     name: "Zoom",
+    aliases: ["Zoom Phone", "Zoom Contact Center"],
     docs: "https://developers.zoom.us/docs/api/webhooks/",
     where: "Features → Access: Secret Token",
     scheme: {

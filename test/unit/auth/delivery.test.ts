@@ -27,8 +27,8 @@ describe("what a sender tells of a delivery", () => {
       "in the only element",
       "adyen",
       [],
-      { notificationItems: [{ NotificationRequestItem: { eventCode: "REFUND" } }] },
-      { event: "REFUND" },
+      { notificationItems: [{ NotificationRequestItem: { eventCode: "REFUND", pspReference: "A1" } }] },
+      { event: "REFUND", id: "A1" },
     ],
     ["as a number", "telegram", [], { update_id: 10_000 }, { id: "10000" }],
     ["as a number that is not whole", "telegram", [], { update_id: 1.5 }, { id: "1.5" }],
@@ -103,12 +103,14 @@ describe("what a sender says in each kind of its deliveries", () => {
     ["DocuSign, aggregate", "docusign", asJson, { status: "completed", envelopeId: "1" }, { event: "completed" }],
     ["an activation of Netatmo", "netatmo", asJson, { user_id: "1", push_type: "webhook_activation" }, { event: "webhook_activation" }],
     ["an event of Netatmo", "netatmo", asJson, { event_type: "person", push_type: "NACamera-person" }, { event: "person" }],
-    ["an action of Nuki", "nuki", asJson, { type: "UnlockAction", requestId: "1" }, { event: "UnlockAction" }],
+    ["an action of Nuki", "nuki", asJson, { type: "UnlockAction", requestId: "1" }, { event: "UnlockAction", id: "1" }],
     ["a device of Nuki", "nuki", asJson, { feature: "DEVICE_STATUS", type: 4 }, { event: "DEVICE_STATUS" }],
     ["an older webhook of Smartcar", "smartcar", asJson, { version: "2.0", eventName: "schedule" }, { event: "schedule" }],
     ["X Activity", "x", asJson, { data: { event_uuid: "2", event_type: "post.create" } }, { event: "post.create", id: "2" }],
     ["Brex", "standard-webhooks", ["Webhook-Id", "m1"], { event_type: "TRANSFER_PROCESSED" }, { event: "TRANSFER_PROCESSED", id: "m1" }],
-    ["a hook of Supabase", "standard-webhooks", ["webhook-id", "m1"], { metadata: { name: "send-sms" }, user: {} }, { event: "send-sms", id: "m1" }],
+    ["a hook of Supabase", "supabase-auth", ["webhook-id", "m1"], { metadata: { uuid: "u1", name: "send-sms" }, user: {} }, { event: "send-sms", id: "u1" }],
+    ["a hook of an older Supabase", "supabase-auth", ["webhook-id", "m1"], { user: {} }, { id: "m1" }],
+    ["Anthropic", "anthropic", ["webhook-id", "m1"], { type: "event", id: "event_1", data: { type: "session.status_idled" } }, { event: "session.status_idled", id: "m1" }],
     ["Replicate", "standard-webhooks", ["webhook-id", "m1"], { id: "p1", status: "succeeded" }, { event: "succeeded", id: "m1" }],
     ["OpenAI", "standard-webhooks", ["webhook-id", "m1"], { type: "batch.completed", data: { id: "b" } }, { event: "batch.completed", id: "m1" }],
     ["Grafana with a template", "grafana", asJson, { state: "alerting" }, { event: "alerting" }],
@@ -157,6 +159,17 @@ describe("a batch of events", () => {
     for (const unknown of ["", undefined, null, {}, true, 2 ** 53])
       should(ids("a", unknown)).match({ id: "a", key: undefined });
     should(ids().key).be.undefined();
+  });
+
+  it("has the key of its item's reference, event and success at Adyen, which sends the same again", () => {
+    const key = (success: string, eventCode = "AUTHORISATION", more = {}) =>
+      read("adyen", {
+        notificationItems: [{ NotificationRequestItem: { pspReference: "A1", eventCode, success, ...more } }],
+      }).key;
+    should(key("true", "AUTHORISATION", { eventDate: "2026" }))
+      .be.a.String()
+      .and.equal(key("true"));
+    new Set([key("true"), key("false"), key("true", "CAPTURE")]).size.should.equal(3);
   });
 
   it("has the id of the whole request where its events have none", () => {

@@ -24,6 +24,7 @@ const byStripe = (secret: string, seconds = 0) => {
   const time = at / 1000 - seconds;
   return ["Stripe-Signature", `t=${time},v1=${hmac(`${time}.{}`, secret).toString("hex")}`];
 };
+const byStandard = ["webhook-id", "m", "webhook-timestamp", String(at / 1000), "webhook-signature", "v1,AAAA"];
 const bySquare = (url: string) => ["x-square-hmacsha256-signature", hmac(`${url}{}`).toString("base64")];
 const byTwilio = (url: string) => ["X-Twilio-Signature", createHmac("sha1", "secret").update(url).digest("base64")];
 
@@ -69,6 +70,8 @@ const cases: [name: string, explanation: () => Explanation, expected: Reason][] 
   ["the sender's clock is ahead", () => explain(setup("stripe"), byStripe("secret", -86_400 * 3)), reason("clockAhead", { distance: "3 d", tolerance: "5 min" })],
   ["another sender has sent it", () => explain(setup("stripe"), byGitHub("{}")), reason("otherSender", { sender: "GitHub" })],
   ["another sender with the same field has sent it", () => explain(setup("meta", "other"), byGitHub("{}")), reason("otherSender", { sender: "GitHub" })],
+  ["another sender than one that cannot be recognised has sent it", () => explain(setup("anthropic", "whsec_c2VjcmV0"), byGitHub("{}")), reason("otherSender", { sender: "GitHub" })],
+  ["a sender that cannot be told from others with its fields has sent it", () => explain(setup("anthropic", "whsec_c2VjcmV0"), byStandard), reason("signatureLength", { place: "webhook-signature", bytes: 3, expected: 32 })],
   ["the sender's token is elsewhere", () => explain(setup("gitlab"), ["Authorization", "Bearer secret"]), reason("tokenElsewhere", { place: "Authorization" })],
   ["the sender's token is too short", () => explain(setup("gitlab"), ["X-Gitlab-Token", "secre"]), reason("tokenLength", { length: 5, expected: 6 })],
   ["a token in the body is wrong", () => explain(setup("microsoft-graph"), [], '{"value":[{"clientState":"other"}]}'), reason("tokenWrong")],

@@ -101,11 +101,16 @@ describe("handshakes of senders", () => {
     });
   });
 
+  /** Of those whose secrets are written in their own way. */
+  const others: Partial<Record<SenderId, string>> = {
+    discord: "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511b",
+    samsara: "b3RoZXI=",
+  };
+
   it("that are signed are answered only where the signature fits", () => {
     for (const { sender, method, search, headers, body, at } of rows.filter(({ method }) => method === "POST")) {
       if (!isSenderId(sender) || senders[sender].handshakes?.every(({ signed }) => !signed)) continue;
-      const secret =
-        sender === "discord" ? "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511b" : "other";
+      const secret = others[sender] ?? "other";
       should(answerTo(sender, { secret }, { method, headers, search, body, at })).be.undefined();
     }
   });
@@ -137,6 +142,13 @@ describe("handshakes of senders", () => {
   const verify = (challenge?: string, eventType = "VERIFY") => ({
     body: JSON.stringify({ eventType, data: { challenge } }),
   });
+  const older = (challenge: string, eventName = "verify") => ({
+    body: JSON.stringify({ version: "2.0", eventName, payload: { challenge } }),
+  });
+  const byEnode = (...events: string[]) => {
+    const body = JSON.stringify(events.map((event) => ({ event })));
+    return { headers: ["X-Enode-Signature", `sha1=${createHmac("sha1", "secret").update(body).digest("hex")}`], body };
+  };
   const byAzure = (code: unknown, type = "SubscriptionValidation") => ({
     headers: ["Authorization", "Bearer secret", "aeg-event-type", type],
     body: JSON.stringify([{ data: { validationCode: code } }]),
@@ -176,6 +188,8 @@ describe("handshakes of senders", () => {
     ["a hub's for another topic", "websub", hub, by("GET", topic.replace("feed", "other")), otherwise(404)],
     ["a hub's where no topic is configured", "websub", {}, by("GET", topic), otherwise(404)],
     ["a hub's where both are empty", "websub", {}, by("GET", topic.replace(/https.*feed/, "")), otherwise(404)],
+    ["a hub's denial", "websub", hub, by("GET", "hub.mode=denied&hub.topic=https%3A%2F%2Fexample.com%2Ffeed&hub.reason=x"), nothing(200)],
+    ["a hub's denial of another topic", "websub", hub, by("GET", "hub.mode=denied&hub.topic=https%3A%2F%2Fexample.com%2Fother"), otherwise(404)],
     ["X's with what could be a body", "x", {}, by("GET", "crc_token=%7B%22a%22%3A1%7D"), nothing(400)],
     ["X's that is too long", "x", {}, by("GET", `crc_token=${"a".repeat(129)}`), nothing(400)],
     ["X's, by a MAC under the first secret", "x", { secondSecret: "other" }, by("GET", "crc_token=a-b%3D"), { status: 200, headers: jsonType, body: JSON.stringify({ response_token: `sha256=${mac("a-b=", "base64")}` }) }],
@@ -223,6 +237,10 @@ describe("handshakes of senders", () => {
     ["Smartcar's that could be a body", "smartcar", {}, verify('{"eventType":"VEHICLE_STATE"}'), nothing(400)],
     ["Smartcar's without a challenge", "smartcar", {}, verify(undefined), nothing(400)],
     ["Smartcar's of another type", "smartcar", {}, verify("abc", "VEHICLE_STATE"), undefined],
+    ["Smartcar's of version 2.0", "smartcar", {}, older("abc"), { status: 200, headers: jsonType, body: JSON.stringify({ challenge: mac("abc", "hex") }) }],
+    ["Smartcar's of version 2.0 that could be a body", "smartcar", {}, older('{"eventName":"schedule"}'), nothing(400)],
+    ["Smartcar's schedule of version 2.0", "smartcar", {}, older("abc", "schedule"), undefined],
+    ["Enode's heartbeat with an event beside it", "enode", {}, byEnode("system:heartbeat", "user:vehicle:updated"), undefined],
     ["Okta's with markup", "okta", {}, { method: "GET", headers: ["X-Okta-Verification-Challenge", "<b>"] }, nothing(400)],
     ["RingCentral's with markup", "ringcentral", {}, { headers: ["Validation-Token", "<b>"] }, nothing(400)],
     ["RingCentral's in an event", "ringcentral", {}, { headers: ["Validation-Token", "abc", "Content-Type", "application/json"], body: '{"uuid":"1"}' }, undefined],

@@ -111,8 +111,9 @@ describe("the senders", () => {
     const repeated = names.filter((name, index) => names.indexOf(name) !== index);
     // These have several rows.
     [...new Set(repeated)].should.eql(["Adyen", "Buildkite", "Convoy", "Front", "GitLab"]);
-    fullName("meta").should.equal("Meta (Facebook, Instagram, Messenger, WhatsApp)");
-    fullName("meta", 2).should.equal("Meta (Facebook, Instagram, …)");
+    fullName("meta").should.equal("Meta (Facebook, Instagram, Messenger, WhatsApp, Lead Ads)");
+    for (const id of ids) fullName(id).should.match(/^[^(),]+(?: \([^(),]+(?:, [^(),]+){0,6}\))?$/);
+    fullName("standard-webhooks", 2).should.equal("Standard Webhooks (OpenAI, Replicate, …)");
     listAliases("").should.eql([]);
   });
 
