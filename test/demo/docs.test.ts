@@ -9,7 +9,7 @@ import should from "should";
 import catalog from "../../locales/en-US/webhook-trigger.json";
 import { composePages } from "../../scripts/docs";
 import { helpTexts } from "../../src/admin/metrics";
-import { recipeIds, senderIds, senders } from "../../src/auth/senders/table";
+import { isSenderId, recipeIds, recipes as recipeRows, senderIds, senders } from "../../src/auth/senders/table";
 import { credentialNames, defaults } from "../../src/config/fields";
 import { clientPackages, parseDeliverySettings, parseStoreSettings, type StoreSettings } from "../../src/config/stores";
 import { problems } from "../../src/request/problem";
@@ -212,6 +212,16 @@ describe("the documentation of settings, commands and flows", () => {
     );
     ofRecipes.should.match(/^\| \[Tasmota\].*\| Header `X-Token` \| Console → WebQuery URL POST \[Header\] body \|$/m);
     ofRecipes.should.match(/^\| \[UniFi Alarm Manager\].*\| Query parameter, POST or GET \| Alarm Manager → /m);
+  });
+
+  it("has a line for each sender in docs/what-senders-send.md, with its source", () => {
+    const lines = readFileSync(join(root, "docs", "what-senders-send.md"), "utf8").split("\n");
+    const named = lines.flatMap(
+      (line) => /^\| (.+?) \| .*\]\(https:[^)]+\)(?: \(from memory\))? \|$/.exec(line)?.slice(1) ?? [],
+    );
+    const known = [...senderIds, ...recipeIds].filter((id) => id !== "custom" && id !== "shared-secret");
+    const names = known.map((id) => (isSenderId(id) ? senders[id].name : recipeRows[id].name));
+    named.sort().should.eql(names.sort());
   });
 
   it("leads to files and sections that are there", () => {
