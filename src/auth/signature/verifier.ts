@@ -1,5 +1,6 @@
 // Verifies the signatures of requests.
 
+import { isUtf8 } from "node:buffer";
 import { createHash, createHmac, type KeyObject } from "node:crypto";
 import { parse, stringify } from "node:querystring";
 import { DecodedBody, type Json } from "../../request/decode";
@@ -46,6 +47,8 @@ export class Verifier {
   readonly parsesBody: boolean;
   /** Whether it reads fields of a form. */
   readonly readsForm: boolean;
+  /** Whether values of the head are signed beside the body. */
+  readonly hasBorders: boolean;
   /** Where signatures stand. */
   readonly sources: readonly Source[];
   /** The signed parts, the timestamp among them. */
@@ -64,6 +67,7 @@ export class Verifier {
     this.coversBody = coversBody(scheme);
     this.parsesBody = [...this.sources, ...this.content].some(isInBody);
     this.readsForm = [...this.sources, ...this.content].some((source) => source.startsWith("form"));
+    this.hasBorders = content.includes("body") && content.some((source) => !/^(?:body|method|url)$|^lit:/.test(source));
     this.readsBody = this.coversBody || this.parsesBody || isInBody(ts?.source ?? "ts");
   }
 
@@ -167,7 +171,7 @@ class SignatureCheck {
       }),
     );
     if (!used) return { kind: scheme.alg === "token" ? "tokenWrong" : "signatureWrong" };
-    const sentAt = this.#judgeTwilioDigest() ?? this.#readTime();
+    const sentAt = this.#judgeTwilioDigest() ?? this.#judgeBorders() ?? this.#readTime();
     if (isReason(sentAt)) return sentAt;
     const { credential } = used;
     return sentAt === undefined ? { credential } : { credential, sentAt };
@@ -202,6 +206,19 @@ class SignatureCheck {
     const own = createHash("sha256").update(bytes).digest();
     const isOwn = (signed?: Buffer) => signed?.length === own.length && isSame(signed, own);
     return digests.every((text) => isOwn(decodeStrictly(text, "hex"))) ? undefined : { kind: "bodyDigestWrong" };
+  }
+
+  /**
+   * Where the body is signed behind or before a value of the head, who repeats a request may move characters from one to
+   * the other. What is left of JSON is none, but a form of its own texts: no form has a quotation mark as it is.
+   */
+  #judgeBorders(): RefusalReason | undefined {
+    if (!this.#verifier.hasBorders) return undefined;
+    const { bytes, content, isPacked } = this.#body;
+    // What a coding makes of it is not known here; what was really packed is hardly ever a text.
+    if (isPacked && isUtf8(bytes)) return { kind: "bodyPacked" };
+    const isForm = content !== undefined && !(content instanceof Problem) && content.form && !content.files;
+    return isForm && bytes.includes('"') ? { kind: "bodyNoJson" } : undefined;
   }
 
   /** All items at the place of the signatures: these, and what stands beside them. */
