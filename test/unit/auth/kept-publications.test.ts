@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
 import { KeptPublications, keptFileName } from "../../../src/auth/kept-publications";
@@ -35,12 +35,13 @@ describe("published certificates and key sets that are kept", () => {
     should(open().get(url)).eql({ text: "text 100", fetchedAt: 100 });
   });
 
-  it("are none where the file is damaged, which is replaced with the next one", async () => {
+  it("are none where the file is damaged or too long, which is replaced with the next one", async () => {
     const cut = '{"https://a.example/":{"text":"one","fetc';
-    for (const damaged of ["", cut, "null", "[]", "1", '{"__proto__":1}', "\0".repeat(100), " ".repeat(5_000_000)]) {
+    const long = JSON.stringify({ [url]: { text: "x".repeat(5_000_000), fetchedAt: 1 } });
+    for (const damaged of ["", cut, "null", "[]", "1", '{"__proto__":1}', "\0".repeat(100), long]) {
       writeFileSync(file, damaged);
       const kept = open();
-      should(kept.get(url)).be.undefined();
+      should(kept.get(url)?.fetchedAt).be.undefined();
       should(kept.get("__proto__")).be.undefined();
       kept.keep(url, { text: "new", fetchedAt: 1 });
       await until(() => read().includes("new"), "the new file");
@@ -73,7 +74,7 @@ describe("published certificates and key sets that are kept", () => {
     reports[0]?.should.startWith(`${file}: Error: ENOENT`);
   });
 
-  it("stay in memory where a folder is in the file's place, until it is gone", async () => {
+  it("stay in memory where a folder is in the file's place, until it is gone; each time is reported", async () => {
     mkdirSync(file);
     const kept = open();
     should(kept.get(url)).be.undefined();
@@ -84,6 +85,10 @@ describe("published certificates and key sets that are kept", () => {
     kept.keep(url, { text: "two", fetchedAt: 2 });
     await until(() => existsSync(file) && read().includes("two"), "the file");
     reports.should.have.length(1);
+    rmSync(file);
+    mkdirSync(file);
+    kept.keep(url, { text: "three", fetchedAt: 3 });
+    await until(() => reports.length === 2, "another report");
   });
 
   it("take a megabyte at most, of which the oldest goes first, and one text an eighth of it", () => {

@@ -47,6 +47,10 @@ describe("the endpoint that a mistyped path was meant for", () => {
     );
   });
 
+  it("takes no parameters for those of the root, behind which each path is", () => {
+    should(findSimilar("/id=1", ["/"])).equal(undefined);
+  });
+
   it("looks through ten thousand long ones that are alike", () => {
     const paths = Array.from({ length: 10_000 }, (_, number) => `/${"customer/".repeat(50)}${10_000 + number}`);
     should(findSimilar(`/${"customer/".repeat(50)}zzzzz`, paths)).equal(undefined);
