@@ -429,6 +429,9 @@ export class BullQueue implements DeliveryQueue {
     }
     // BullMQ compares it with the clock of this machine.
     await job.moveToDelayed(Date.now() + place.afterMs, token);
+    // It may have been handed over while BullMQ did not have it among what waits.
+    const leftMs = await this.#server.persist(async () => this.#waits.findLeftMs({ id, node: line.node }));
+    if (leftMs === 0) await this.#command(ignoreElsewhere(job.promote()));
     throw new this.#server.bull.DelayedError();
   }
 

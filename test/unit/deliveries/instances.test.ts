@@ -1,6 +1,7 @@
 // Several instances on one server: what they count, pace and clean up together.
+import { mock } from "node:test";
 import { scheduler } from "node:timers/promises";
-import { Queue, QueueBase } from "bullmq";
+import { Job, Queue, QueueBase } from "bullmq";
 import { Redis } from "ioredis";
 import should from "should";
 import { Server } from "../../../src/deliveries/bullmq/server";
@@ -138,6 +139,20 @@ function testInstances(): void {
       await queue.add(delivered("2"), body);
       await until(() => flow.ends.length === 4, "both to be tried again");
       flow.ids.toSorted().should.eql(["1", "1", "2", "2"]);
+    });
+
+    it("start in time what is due before BullMQ has it among what waits", async () => {
+      const move = mock.method(Job.prototype, "moveToDelayed", async function (this: Job, ...args: [number, string?]) {
+        move.mock.restore();
+        await scheduler.wait(100);
+        setClock(-hour);
+        return this.moveToDelayed(...args);
+      });
+      const queue = await open();
+      const flow = new TestFlow(({ delivery: { attempt } }) => (attempt === 1 ? failed() : succeeded()), { backoffFirst: 1 }); // prettier-ignore
+      queue.process("n", flow);
+      await queue.add(delivered("1"), body);
+      await until(() => flow.ends.length === 2, "another attempt");
     });
 
     it("start nothing early where it is set forward, and then in time", async () => {
