@@ -54,7 +54,7 @@ class Comparison {
     // A signature is a long stretch of its field. Its first characters may say how long it is, its last ones have bits
     // that do not count.
     const signature = inFields((value, name) =>
-      headers.includes(name) ? value.replace(/[\w+/]{27,}/g, (text) => replaceAt(text, 8 + (place % (text.length - 12)))) : value,
+      headers.includes(name) ? value.replace(/[\w+/-]{27,}/g, (text) => replaceAt(text, 8 + (place % (text.length - 12)))) : value,
     ); // prettier-ignore
     const later = (text: string) => text.replace(String(now), String(now + 1));
     const time = { ...inFields(later), body: Buffer.from(later(sent.body.toString("latin1")), "latin1") };

@@ -1,13 +1,19 @@
 /** The libraries that senders publish for those who receive their webhooks. */
+import EasyPost from "@easypost/api";
 import { validateSignature } from "@line/bot-sdk";
 import { LinearWebhookClient } from "@linear/sdk/webhooks";
+import Mux from "@mux/mux-node";
 import { signWebhookPayload, verifyWebhookSignature } from "@notionhq/client";
+import { WebhookEventVerifier } from "@onfido/api";
 import { NodeRuntime, Webhooks } from "@paddle/paddle-node-sdk";
+import { encodeSignatureHeader, isValidSignature } from "@sanity/webhook";
 import { EventWebhook } from "@sendgrid/eventwebhook";
 import { isValidSlackRequest } from "@slack/bolt";
 import { WorkOS } from "@workos-inc/node";
 import { verifyKey } from "discord-interactions";
 import { parse } from "node:querystring";
+import Pusher from "pusher";
+import Razorpay from "razorpay";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import Stripe from "stripe";
 import { Webhook as SvixWebhook } from "svix";
@@ -174,5 +180,56 @@ export const libraries: readonly Library[] = [
       const key = library.convertPublicKeyToECDSA(secret);
       return library.verifySignature(key, sent.body.toString(), field("Signature"), field("Timestamp"));
     },
+  },
+  {
+    name: "@sanity/webhook",
+    sender: "sanity",
+    sign: async ({ body, at }, secret) => [
+      ["sanity-webhook-signature", await encodeSignatureHeader(body.toString(), at * 1000, secret)],
+    ],
+    verify: (sent, secret) => isValidSignature(sent.body.toString(), valueOf(sent, "sanity-webhook-signature"), secret),
+  },
+  {
+    name: "@mux/mux-node",
+    sender: "mux",
+    verify: (sent, secret) =>
+      new Mux({ tokenId: "id", tokenSecret: "secret" }).webhooks.verifySignature(
+        sent.body.toString(),
+        Object.fromEntries(sent.fields),
+        secret,
+      ),
+    ignores: ["future"],
+  },
+  {
+    name: "pusher",
+    sender: "pusher",
+    verify: (sent, secret) => {
+      // It asks of the JSON that it is said to be some, and of the key that it is the app's.
+      const headers = {
+        "content-type": "application/json",
+        "x-pusher-key": "key",
+        "x-pusher-signature": valueOf(sent, "X-Pusher-Signature"),
+      };
+      const library = new Pusher({ appId: "1", key: "key", secret, cluster: "eu" });
+      return library.webhook({ headers, rawBody: sent.body.toString() }).isValid();
+    },
+  },
+  {
+    name: "razorpay",
+    sender: "razorpay",
+    verify: (sent, secret) =>
+      Razorpay.validateWebhookSignature(sent.body.toString(), valueOf(sent, "X-Razorpay-Signature"), secret),
+  },
+  {
+    name: "@onfido/api",
+    sender: "onfido",
+    verify: (sent, secret) =>
+      void new WebhookEventVerifier(secret).readPayload(sent.body, valueOf(sent, "X-SHA2-Signature")),
+  },
+  {
+    name: "@easypost/api",
+    sender: "easypost",
+    verify: ({ fields, body }, secret) =>
+      void new EasyPost("key").Utils.validateWebhook(body, Object.fromEntries(fields), secret),
   },
 ];
