@@ -509,6 +509,10 @@ export const signers: Record<SigningId, Signer> = {
   },
 };
 
+// tsx, which runs the tests, checks no types.
+const missing = signingIds.filter((id) => !Object.hasOwn(signers, id));
+if (missing.length > 0) throw new Error(`There is nothing of ${missing.join(", ")} here`);
+
 /** The URL Standard's application/x-www-form-urlencoded, for one name or value. */
 function decodeForm(part: string): string {
   const bytes: number[] = [];
