@@ -79,7 +79,9 @@ const cloudEvents: Batch = { list: [], event: ["type"], id: ["id"], scope: ["sou
 const kinds = [
   ...senderIds.flatMap((id) => {
     const found = describeBatch(senders[id]);
-    return found ? [{ name: id, row: senders[id], batch: found, contentType: "application/json" }] : [];
+    // Where a value of the element is signed, as by Adyen, there is one and no more.
+    const isAlone = senders[id].scheme.content.some((source) => source.includes(".*."));
+    return found && !isAlone ? [{ name: id, row: senders[id], batch: found, contentType: "application/json" }] : [];
   }),
   ...(["cloudevents", "azure-eventgrid"] as const).map((id) => ({
     name: `${id}, as CloudEvents`,
