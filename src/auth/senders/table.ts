@@ -55,10 +55,10 @@ export function shortName(id: unknown): string {
   return rows[id].name.replace(/ \(.*\)$/, "");
 }
 
-/** The name of a sender in a list, with some of its other names in brackets. */
+/** The name of a sender in a list, with some of its other names in brackets: those that do not have the name in them. */
 export function fullName(id: KnownId, maxAliases = 6): string {
   const { name } = rows[id];
-  const aliases = listAliases(id);
+  const aliases = listAliases(id).filter((alias) => !alias.includes(name));
   const shown = aliases.length > maxAliases ? [...aliases.slice(0, maxAliases), "…"] : aliases;
   return shown.length === 0 ? name : `${name} (${shown.join(", ")})`;
 }
