@@ -182,6 +182,20 @@ export class DeliveriesTab {
     return this.element.locator(".webhook-deliveries-notice");
   }
 
+  /**
+   * Notes from now on what screen readers are told, of which one text soon takes the place of another.
+   *
+   * @returns what lists it
+   */
+  async listen(): Promise<() => Promise<string[]>> {
+    const said = await this.element.locator(".webhook-deliveries-said").evaluateHandle((element) => {
+      const texts: string[] = [];
+      new MutationObserver(() => texts.push(element.textContent)).observe(element, { childList: true });
+      return texts;
+    });
+    return () => said.jsonValue();
+  }
+
   row(text: string | RegExp): Locator {
     return this.rows.filter({ hasText: text });
   }
