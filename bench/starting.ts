@@ -7,7 +7,7 @@ import { comments, oneWebhook } from "./subjects";
 const settings = { logging: { console: { level: "warn" } } };
 const withPackage: Options = { flow: oneWebhook, settings };
 const without: Options = { flow: comments(1), settings, bare: true };
-const libraries = ["bullmq", "node:sqlite", "jose", "@exodus/bytes", "prom-client", "cookie-parser", "cors"];
+const libraries = ["bullmq", "node:sqlite", "jose", "@exodus/bytes", "cookie-parser", "cors"];
 
 export async function starting(): Promise<void> {
   process.stdout.write("starting\n");
@@ -32,7 +32,7 @@ export async function starting(): Promise<void> {
   const nodeRed = await NodeRed.start({ ...withPackage, env: withModules });
   const loaded = (await loadedPackages(nodeRed)).filter((name) => libraries.includes(name));
   await nodeRed.stop();
-  const figure = "loaded then, of BullMQ, SQLite, jose, @exodus/bytes, prom-client, cookie-parser and cors";
+  const figure = "loaded then, of BullMQ, SQLite, jose, @exodus/bytes, cookie-parser and cors";
   // `test/runtime/small-machines.test.ts` says which they must be.
   show(figure, loaded.join(", ") || "none");
 }

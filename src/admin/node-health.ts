@@ -1,4 +1,4 @@
-// The health of each node over all its deploys: what its status and its form show besides the counts.
+// The health of each node over all its deploys: what its status, its form and the metrics show.
 
 import type { Node, NodeAPI } from "node-red";
 import { isLoopback } from "../auth/limits";
@@ -7,7 +7,7 @@ import { hasTwoCredentials } from "../config/parse";
 import type { Breach } from "../config/fields";
 import type { Load } from "../deliveries/queue";
 import type { Endpoint } from "../flow/endpoint";
-import type { AcceptedEvent, Outcomes } from "../flow/outcomes";
+import type { AcceptedEvent, Outcomes, RefusedEvent } from "../flow/outcomes";
 
 /** After so many refused requests in a row, none older than this (in ms), everything is refused. */
 const refusedInARow = 5;
@@ -23,6 +23,17 @@ const maxEventLength = 200;
 
 /** Most of ten thousand nodes have nothing to remember. */
 const none: readonly never[] = [];
+
+/** The upper bounds of the histogram of reply times, in seconds. */
+export const replyBounds = [1e-4, 2.5e-4, 5e-4, 1e-3, 2.5e-3, 5e-3, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** How long replies took. */
+export interface ReplyTimes {
+  /** How many took longer than the bound before, and not longer than their own; the last one has none. */
+  readonly buckets: number[];
+  /** Of all together. */
+  seconds: number;
+}
 
 export class NodeHealth {
   /** The endpoint of the node as it was last deployed; missing where its configuration breaks a rule. */
@@ -46,6 +57,15 @@ export class NodeHealth {
   secret: string | undefined;
   /** Failed attempts since the last one that succeeded. */
   failures = 0;
+  /** Requests by what became of them; `unanswered` are among the accepted ones. */
+  readonly counts = { accepted: 0, duplicate: 0, handshake: 0, filtered: 0, unanswered: 0 };
+  /** Refused requests by the names of their problems. */
+  readonly refused: Record<string, number> = {};
+  /** Attempts of guaranteed delivery by how they ended, and deliveries that have failed in all of theirs. */
+  readonly attempts = { succeeded: 0, failed: 0, interrupted: 0 };
+  givenUp = 0;
+  /** Missing before the first reply. */
+  replies: ReplyTimes | undefined;
   /** When a refusal was last logged with each level (`performance.now()`). */
   readonly logged = { warn: -Infinity, error: -Infinity };
   #last: NodeReport["last"];
@@ -72,8 +92,8 @@ export class NodeHealth {
     this.#succeed();
   }
 
-  accept({ id, at, lacksKey, authenticated, ip }: AcceptedEvent, outcome: "accepted" | "repeated"): void {
-    this.#last = { at, outcome };
+  accept({ id, at, lacksKey, authenticated, ip }: AcceptedEvent, outcome: "accepted" | "duplicate"): void {
+    this.note(outcome, at);
     this.#refusals = none;
     this.isGuarded = false;
     if (lacksKey) this.#withoutKey++;
@@ -88,19 +108,23 @@ export class NodeHealth {
     if (outcome === "accepted" && this.failures > 0 && !isFollowed) this.#firstAfterFailure ??= { id, at };
   }
 
-  /** @param ip missing where the reply to an accepted request went wrong */
-  refuse(ip: string | undefined, isRequest: boolean): void {
-    this.note("refused");
-    if (ip !== undefined) this.#see(ip);
-    if (isRequest) this.#refusals = [...this.#refusals.slice(1 - refusedInARow), Date.now()];
+  /** @param request missing where the reply to an accepted request went wrong */
+  refuse({ problem, request }: RefusedEvent): void {
+    const at = Date.now();
+    this.#last = { at, outcome: "refused" };
+    this.refused[problem.name] = (this.refused[problem.name] ?? 0) + 1;
+    if (!request) return;
+    if (request.ip !== undefined) this.#see(request.ip);
+    this.#refusals = [...this.#refusals.slice(1 - refusedInARow), at];
   }
 
   #see(ip: string): void {
     if (this.#hasOnlyLoopback !== false) this.#hasOnlyLoopback = isLoopback(ip);
   }
 
-  note(outcome: "refused" | "handshake" | "filtered" | "unanswered"): void {
-    this.#last = { at: Date.now(), outcome };
+  note(outcome: keyof NodeHealth["counts"], at = Date.now()): void {
+    this.#last = { at, outcome };
+    this.counts[outcome]++;
   }
 
   /** Many checks can be sent by anybody: those prove nothing. */
@@ -116,7 +140,21 @@ export class NodeHealth {
     if (event.length <= maxEventLength) this.#filteredEvents = [event, ...this.#filteredEvents].slice(0, maxFilteredEvents); // prettier-ignore
   }
 
+  reply(seconds: number): void {
+    const replies = (this.replies ??= { buckets: Array<number>(replyBounds.length + 1).fill(0), seconds: 0 });
+    let bucket = 0;
+    while (seconds > (replyBounds[bucket] ?? Infinity)) bucket++;
+    replies.buckets[bucket] = (replies.buckets[bucket] ?? 0) + 1;
+    replies.seconds += seconds;
+  }
+
+  /** Flows that are not followed report only failures, which do not count. */
+  countAttempt(end: keyof NodeHealth["attempts"]): void {
+    if (this.running?.config.guaranteed) this.attempts[end]++;
+  }
+
   endAttempt(id: string, attempt: number, hasFailed: boolean): void {
+    this.countAttempt(hasFailed ? "failed" : "succeeded");
     if (!hasFailed) return this.#succeed();
     this.#endTrial(Date.now());
     this.failures++;
@@ -153,10 +191,17 @@ export class NodeHealth {
     return Math.max(0, Math.min(refusals, (this.#firstAfterFailure?.at ?? Infinity) + successAfter) - now);
   }
 
-  /** What the form shows besides the counts. */
-  get report(): Omit<NodeReport, "accepted" | "refused" | "handshakes" | "duplicates" | "filtered" | "unanswered"> {
+  /** The counts as the status and the form show them. */
+  get totals(): NodeCounts {
+    const { duplicate: duplicates, handshake: handshakes, ...counts } = this.counts;
+    const refused = Object.values(this.refused).reduce((sum, count) => sum + count, 0);
+    return { ...counts, refused, handshakes, duplicates };
+  }
+
+  get report(): NodeReport {
     const hasTwo = this.running !== undefined && hasTwoCredentials(this.running.config.access);
     return {
+      ...this.totals,
       withoutKey: this.#withoutKey,
       filteredEvents: this.#filteredEvents,
       hasSecret: this.secret !== undefined,
@@ -181,13 +226,19 @@ export class NodeHealths {
       }
     });
     outcomes.on("accepted", (event) => this.get(event.node)?.accept(event, "accepted"));
-    outcomes.on("duplicate", (event) => this.get(event.node)?.accept(event, "repeated"));
-    outcomes.on("refused", ({ node, request }) => this.get(node)?.refuse(request?.ip, request !== undefined));
+    outcomes.on("duplicate", (event) => this.get(event.node)?.accept(event, "duplicate"));
+    outcomes.on("refused", (event) => this.get(event.node)?.refuse(event));
     outcomes.on("handshake", ({ node, isVerified }) => this.get(node)?.greet(isVerified));
     outcomes.on("filtered", ({ node, event }) => this.get(node)?.filter(event));
     outcomes.on("unanswered", ({ node }) => this.get(node)?.note("unanswered"));
+    outcomes.on("replied", ({ node, milliseconds }) => this.get(node)?.reply(milliseconds / 1000));
     outcomes.on("attempt:succeeded", ({ node, id, attempt }) => this.get(node)?.endAttempt(id, attempt, false));
     outcomes.on("attempt:failed", ({ node, id, attempt }) => this.get(node)?.endAttempt(id, attempt, true));
+    outcomes.on("attempt:interrupted", ({ node }) => this.get(node)?.countAttempt("interrupted"));
+    outcomes.on("failed", ({ node }) => {
+      const health = this.get(node);
+      if (health) health.givenUp++;
+    });
     outcomes.on("load", ({ node, load }) => Object.assign(this.get(node) ?? {}, { load }));
     outcomes.on("shadowed", ({ node, by }) => Object.assign(this.get(node) ?? {}, { shadowedBy: by }));
   }
@@ -210,22 +261,26 @@ export class NodeHealths {
 
 // What the form shows of a node.
 
-/** The last request, and the counts since the node was started. */
-export interface NodeReport {
+/** How many requests came since the node was started, by what became of them. */
+export interface NodeCounts {
   accepted: number;
   refused: number;
   handshakes: number;
   duplicates: number;
   /** Requests that the node does not take. */
   filtered: number;
-  /** The last different events of these, the latest first. */
+  /** Accepted requests to which the flow did not reply in time. */
+  unanswered: number;
+}
+
+/** The last request, and the counts. */
+export interface NodeReport extends NodeCounts {
+  /** The last different events that were filtered, the latest first. */
   filteredEvents: readonly string[];
   /** Requests without the duplicate key. */
   withoutKey: number;
-  /** Accepted requests to which the flow did not reply in time. */
-  unanswered: number;
   /** Missing before the first request. */
-  last?: { at: number; outcome: "accepted" | "refused" | "handshake" | "filtered" | "repeated" | "unanswered" };
+  last?: { at: number; outcome: "accepted" | "refused" | "handshake" | "filtered" | "duplicate" | "unanswered" };
   /** Missing before the first refused request. */
   lastRefused?: RefusedRequest;
   /** Which of two credentials the last accepted request had; missing where there is only one. */

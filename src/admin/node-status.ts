@@ -8,7 +8,6 @@ import type { Endpoint } from "../flow/endpoint";
 import type { Outcomes } from "../flow/outcomes";
 import { StoreHealth } from "../flow/stores";
 import type { Inactivity } from "./inactivity";
-import type { Metrics, NodeCounts } from "./metrics";
 import type { NodeHealth, NodeHealths } from "./node-health";
 import { describeShadow } from "./node-log";
 
@@ -36,7 +35,6 @@ const shownEvents = [
 interface ShownStatus {
   readonly open: Endpoint;
   readonly health: NodeHealth;
-  readonly counts: NodeCounts;
   readonly trouble: StoreTrouble | undefined;
   /** For how many hours nothing was accepted, where there is an alert. */
   readonly silentFor: number | undefined;
@@ -45,7 +43,6 @@ interface ShownStatus {
 export class NodeStatuses {
   readonly #translate: Translate;
   readonly #nodes: NodeHealths;
-  readonly #metrics: Metrics;
   readonly #inactivity: Inactivity;
   readonly #store: StoreHealth;
   /** Nodes whose status may have changed since it was shown. */
@@ -55,10 +52,9 @@ export class NodeStatuses {
   /** Timers of statuses that change with time. */
   readonly #rechecks = new Map<string, NodeJS.Timeout>();
 
-  constructor(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths, metrics: Metrics, inactivity: Inactivity) {
+  constructor(RED: NodeAPI, outcomes: Outcomes, nodes: NodeHealths, inactivity: Inactivity) {
     this.#translate = RED._;
     this.#nodes = nodes;
-    this.#metrics = metrics;
     this.#inactivity = inactivity;
     this.#store = new StoreHealth(RED, outcomes);
     outcomes.on("store:trouble", () => {
@@ -72,28 +68,27 @@ export class NodeStatuses {
     this.#changed.add(node);
     if (this.#isDue || this.#timer) return;
     this.#isDue = true;
-    setImmediate(() => void this.#show());
+    setImmediate(() => this.#show());
   }
 
-  async #show(): Promise<void> {
+  #show(): void {
     const nodes = this.#changed;
     this.#changed = new Set();
     this.#isDue = false;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      if (this.#changed.size > 0) void this.#show();
+      if (this.#changed.size > 0) this.#show();
     }, intervalMs).unref();
-    const counts = await this.#metrics.read(nodes);
-    for (const [node, ofNode] of counts) this.#showNode(node, ofNode);
+    for (const node of nodes) this.#showNode(node);
   }
 
-  #showNode(node: string, counts: NodeCounts): void {
+  #showNode(node: string): void {
     const health = this.#nodes.get(node);
     if (!health?.isOpen || !health.running) return;
     const { running: open } = health;
     const trouble = open.config.guaranteed ? this.#store.trouble : undefined;
     const silentFor = this.#inactivity.find(node)?.hours;
-    open.node.status(describeStatus({ open, health, counts, trouble, silentFor }, this.#translate));
+    open.node.status(describeStatus({ open, health, trouble, silentFor }, this.#translate));
     const wait = health.changesIn(Date.now());
     if (wait === Infinity || this.#rechecks.has(node)) return;
     const recheck = () => {
@@ -134,12 +129,12 @@ function describePause({ open, health }: ShownStatus, translate: Translate): str
   return pause === "breaker" ? translate("status.breaker", { failures, number }) : undefined;
 }
 
-function describeCounts({ open: { config }, health, counts }: ShownStatus, translate: Translate): string {
-  const { accepted, refused, handshake: handshakes, duplicate: duplicates, filtered, unanswered } = counts;
+function describeCounts({ open: { config }, health }: ShownStatus, translate: Translate): string {
+  const { accepted, refused, ...others } = health.totals;
   const { pause, running = 0, queued = 0, retrying = 0, failed = 0 } = health.load ?? {};
   // The text of a pause has its own count of waiting deliveries.
   const waiting = pause === undefined ? { queued, retrying } : { queued: 0, retrying: 0 };
-  const values = { handshakes, duplicates, filtered, unanswered, running, ...waiting, failed };
+  const values = { ...others, running, ...waiting, failed };
   const parts = numbers
     .filter((name) => values[name] > 0)
     .map((name) => translate(`status.${name}`, { [name]: values[name] }));

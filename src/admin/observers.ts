@@ -8,7 +8,7 @@ import { trustsEveryProxy } from "../http/host-internals";
 import { Alerts } from "./alerts";
 import { Expiry } from "./expiry";
 import { Inactivity, type StoredDeliveries } from "./inactivity";
-import { Metrics, noCounts } from "./metrics";
+import { serveMetrics } from "./metrics";
 import { NodeHealths, type NodeReport } from "./node-health";
 import { NodeLog } from "./node-log";
 import { NodeStatuses } from "./node-status";
@@ -19,7 +19,6 @@ export class Observers {
   readonly #RED: NodeAPI;
   readonly nodes: NodeHealths;
   readonly alerts: Alerts;
-  readonly #metrics: Metrics;
   readonly #inactivity: Inactivity;
   readonly #statuses: NodeStatuses;
 
@@ -27,23 +26,21 @@ export class Observers {
     const { outcomes } = this;
     this.#RED = RED;
     this.nodes = new NodeHealths(RED, outcomes);
-    this.#metrics = new Metrics(RED, outcomes, this.nodes);
+    serveMetrics(RED, this.nodes);
     this.#inactivity = new Inactivity(RED, outcomes, this.nodes);
     new Expiry(RED, outcomes);
     this.alerts = new Alerts(RED, outcomes, this.nodes);
     new NodeLog(RED._, outcomes, this.nodes);
-    this.#statuses = new NodeStatuses(RED, outcomes, this.nodes, this.#metrics, this.#inactivity);
+    this.#statuses = new NodeStatuses(RED, outcomes, this.nodes, this.#inactivity);
     this.#serveForm();
   }
 
   #serveForm(): void {
-    addRoute(this.#RED, "get", ":id/lastRequest", async ({ params: { id } }) => {
+    addRoute(this.#RED, "get", ":id/lastRequest", ({ params: { id } }) => {
       const health = this.nodes.get(id);
       if (!health?.running) return notFound;
-      const counts = (await this.#metrics.read(new Set([id]))).get(id) ?? noCounts;
-      const { handshake: handshakes, duplicate: duplicates, ...others } = counts;
-      const told: NodeReport = { ...others, handshakes, duplicates, ...health.report };
-      return { body: { ...told, trustsEveryProxy: trustsEveryProxy(this.#RED.httpNode) } };
+      const body: NodeReport = { ...health.report, trustsEveryProxy: trustsEveryProxy(this.#RED.httpNode) };
+      return { body };
     });
     addRoute(this.#RED, "post", ":id/secret", ({ params: { id } }) => {
       const health = this.nodes.get(id);

@@ -7,8 +7,11 @@ import { send } from "../harness/http";
 import { useNodeRed } from "../harness/layouts";
 import { type Family, parseMetrics, type Sample } from "../harness/prometheus";
 
+/** Characters that a label has to escape. */
+const name = 'Orders "A" \\ B\nC';
+
 const flow = tab(
-  webhook("hook", "/hook", { name: 'Orders "A"', ignoreDuplicates: true, duplicateKey: "body", rateLimit: 1000 }),
+  webhook("hook", "/hook", { name, ignoreDuplicates: true, duplicateKey: "body", rateLimit: 1000 }),
   webhook("taking", "/taking", { reply: "flow", replyTimeout: 1 }),
   webhook("rival", "/hook"),
   webhook("broken", "/broken", { credentials: {} }),
@@ -83,9 +86,12 @@ describe("metrics", () => {
     should(open).eql([1, 1, 1, 0, 0]);
     const { samples = [] } = families.get("webhook_trigger_node_info") ?? {};
     const nodes = samples.map(({ labels: { node, name, path } }) => [node, name, path]);
-    nodes.should.containDeep([["hook", 'Orders "A"', "/hook"], ["taking", "", "/taking"]]); // prettier-ignore
-    const [, name = ""] = nodes.find(([node]) => node === "other") ?? [];
-    name.should.startWith("named ").and.endWith(" by mistake");
+    nodes.should.containDeep([
+      ["hook", name, "/hook"],
+      ["taking", "", "/taking"],
+    ]);
+    const [, other = ""] = nodes.find(([node]) => node === "other") ?? [];
+    other.should.startWith("named ").and.endWith(" by mistake");
   });
 
   it("count on over a deploy, and end with their node", async () => {

@@ -50,7 +50,7 @@ describe("the status of a node", () => {
     (await shown()).should.equal("green status.openRefusing /hook 1 1, status.duplicates 1");
     should(await observed.ask(":id/lastRequest")).containEql({ accepted: 1, refused: 1, duplicates: 1, unanswered: 0 });
     observed.deploy();
-    should(await observed.ask(":id/lastRequest")).match({ last: { at: Date.now() - 500, outcome: "repeated" } });
+    should(await observed.ask(":id/lastRequest")).match({ last: { at: Date.now() - 500, outcome: "duplicate" } });
     observed.delete();
     should(await observed.ask(":id/lastRequest")).equal(404);
     observed.deploy();
