@@ -17,7 +17,7 @@ import {
   type SavedCredentials,
   type SavedFields,
 } from "../src/config/fields";
-import { adminRule } from "../src/config/roots";
+import { isAdminPath } from "../src/config/paths";
 import { getBodyLimitBytes, getMiddleware, getRoots, getSettings, isMiddlewareBroken } from "../src/config/node-red";
 import { readOwnSettings } from "../src/config/own-settings";
 import { parseConfig, type WebhookConfig } from "../src/config/parse";
@@ -86,10 +86,10 @@ function typeOfCredential(name: CredentialName): "text" | "password" {
 
 function prepare(RED: NodeAPI) {
   const roots = getRoots(RED);
-  const isAdminPath = (path: string) => adminRule(path, roots) !== undefined;
-  const configured = new ConfiguredPaths(RED, isAdminPath);
+  const isOfAdmin = (path: string) => isAdminPath(path, roots);
+  const configured = new ConfiguredPaths(RED, isOfAdmin);
   const observers = new Observers(RED);
-  const registry = new EndpointRegistry(isAdminPath);
+  const registry = new EndpointRegistry(isOfAdmin);
   const deployGate = new DeployGate();
   const push = pushChanges(RED);
   let changes = 0;

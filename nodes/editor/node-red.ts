@@ -2,7 +2,7 @@
 // could not return a message.
 
 import type { SavedFields } from "../../src/config/fields";
-import type { Roots } from "../../src/config/roots";
+import type { Roots } from "../../src/config/paths";
 import type { StoreKind } from "../../src/config/stores";
 import type { Translate } from "../../src/deliveries/summary";
 

@@ -1,7 +1,7 @@
 // Metrics in the text format of Prometheus, written when they are asked for.
 
 import type { NodeAPI } from "node-red";
-import { permissions } from "../config/roots";
+import { permissions } from "../config/permissions";
 import { type NodeHealth, type NodeHealths, replyBounds } from "./node-health";
 
 /** @param part of a histogram, as the end of the name */

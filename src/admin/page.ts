@@ -5,7 +5,7 @@ import type { NodeAPI } from "node-red";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { SavedFields } from "../config/fields";
-import type { Roots } from "../config/roots";
+import type { Roots } from "../config/paths";
 import { getSettings } from "../config/node-red";
 import { addRoute } from "./routes";
 

@@ -2,7 +2,7 @@
 
 import type { Request } from "express";
 import type { NodeAPI } from "node-red";
-import { permissions } from "../config/roots";
+import { permissions } from "../config/permissions";
 import { StoreError } from "../deliveries/queue";
 import { findHosts } from "../http/host-internals";
 import { parseMediaType } from "../request/media-types";

@@ -1,6 +1,6 @@
 // Test requests of the form.
 
-import type { Request } from "express";
+import type { Express, Request } from "express";
 import type { NodeAPI } from "node-red";
 import { randomBytes } from "node:crypto";
 import { type IncomingHttpHeaders, request as requestByHttp, type RequestOptions } from "node:http";
@@ -11,8 +11,10 @@ import { makeTestRequest } from "../auth/sample";
 import type { Sender } from "../auth/senders/sender";
 import { isSenderId, senders } from "../auth/senders/table";
 import type { TestCredential, TestCredentials } from "../auth/test-credentials";
-import { getMountPath, getParent, getRoots, getServer } from "../config/node-red";
+import { getRoots, getServer } from "../config/node-red";
+import { getParent } from "../http/host-internals";
 import type { WebhookConfig } from "../config/parse";
+import { normalisePath } from "../config/paths";
 import type { BrokenRule } from "../config/fields";
 import { fillParameters } from "../request/path-patterns";
 import { findProblem } from "../request/problem";
@@ -174,9 +176,17 @@ function getNodeRoot(RED: NodeAPI, askedUrl: string): string {
   const mount = askedUrl.slice(0, askedUrl.lastIndexOf("/webhook-trigger/"));
   const roots = getRoots(RED);
   // Routes of nodes are in an app inside the admin app.
-  const admin = getMountPath(getParent(httpAdmin) ?? httpAdmin, roots.admin);
+  const admin = findRoot(getParent(httpAdmin) ?? httpAdmin, roots.admin);
   const prefix = mount.endsWith(admin) ? mount.slice(0, mount.length - admin.length) : "";
-  return (prefix.startsWith("/") ? prefix : "") + getMountPath(httpNode, roots.node);
+  return (prefix.startsWith("/") ? prefix : "") + findRoot(httpNode, roots.node);
+}
+
+/**
+ * Where an app was mounted, without a slash at its end. Express sets the parent of an app in an app, but not of one in a
+ * router; there it is most likely at its root in the settings.
+ */
+function findRoot(app: Express, root: string | false): string {
+  return normalisePath(getParent(app) ? app.path() : root || "/");
 }
 
 /** A server that listens on all addresses is called on the loopback address. */

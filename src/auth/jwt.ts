@@ -2,7 +2,7 @@
 
 import { createHash } from "node:crypto";
 import type { JWTPayload } from "jose";
-import { isObject } from "../config/fields";
+import { isObject } from "../config/values";
 import type { JwtAccess } from "../config/parse";
 import { Problem, problems } from "../request/problem";
 import type {

@@ -3,7 +3,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isObject } from "../config/fields";
+import { isObject } from "../config/values";
 
 /** The name of the file in the user directory. */
 export const keptFileName = "webhook-trigger.published.json";

@@ -1,6 +1,6 @@
 // What Amazon SNS and PayPal sign. Their requests name the certificate of the key by a URL.
 
-import { isObject } from "../config/fields";
+import { isObject } from "../config/values";
 import { type DecodedBody, readJson } from "../request/decode";
 import { Problem } from "../request/problem";
 import type { RefusalReason } from "./authenticator";

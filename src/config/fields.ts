@@ -3,6 +3,8 @@
 import { parseBlocks } from "./blocks";
 import { type JwtPreset, type KeySource, keySources } from "../auth/senders/sender";
 import { findJwtPreset } from "../auth/senders/table";
+import { isEnvironmentValue, isFieldName, isObject, isTrue, isWithoutContent, parseNumber, text } from "./values";
+import { normalisePath } from "./paths";
 
 /** The exact length of a token, in characters. */
 export const tokenLength = 40;
@@ -298,52 +300,7 @@ export type CredentialName = (typeof credentialNames)[number];
 /** The credentials as Node-RED passes them to the node, with their environment variables resolved. */
 export type SavedCredentials = Readonly<Partial<Record<CredentialName, unknown>>>;
 
-// Values.
-
-/** The name of the environment variable that Node-RED puts in the place of a value when it starts a node. */
-export function environmentName(value: unknown): string | undefined {
-  const [, inBraces, inParentheses] = /^\$(?:\{(\S+)\}|\((\S+)\))$/.exec(text(value)) ?? [];
-  return inBraces ?? inParentheses;
-}
-
-/** Whether a value stands for an environment variable. Seen at run time, it means that the variable is not set. */
-export function isEnvironmentValue(value: unknown): boolean {
-  return environmentName(value) !== undefined;
-}
-
-/** Environment variables may resolve to numbers; everything else that is no string counts as not given. */
-export function text(value: unknown): string {
-  return typeof value === "number" ? String(value) : typeof value === "string" ? value : "";
-}
-
-/** Whether a value is an object with named members. */
-export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-export function isTrue(value: unknown): boolean {
-  return value === true || value === "true";
-}
-
-/** Adds a missing leading slash and drops one trailing slash. */
-export function normalisePath(path: string): string {
-  return path.replace(/^(?!\/)/, "/").replace(/\/$/, "");
-}
-
-/** Whether a configured path has parameters: it may have a colon for nothing else. */
-export function isPattern(path: string): boolean {
-  return path.includes(":");
-}
-
-/** RFC 9110 §5.6.2: field-name = token = 1*tchar */
-export function isFieldName(name: string): boolean {
-  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name);
-}
-
-/** RFC 9110 §15.3.5 and §15.3.6: 204 and 205 have no content. */
-export function isWithoutContent(status: unknown): boolean {
-  return ["204", "205"].includes(text(status));
-}
+// Rules of single fields.
 
 /** Without user information and fragment. */
 function isHttpsUrl(value: unknown): boolean {
@@ -388,11 +345,6 @@ function isCondition(value: unknown): boolean {
 /** Whether a condition can look there: at the event, or where a duplicate key may be. */
 function isPlace(value: unknown): boolean {
   return value === "event" || (value !== "" && isDuplicateKey(value));
-}
-
-/** A decimal number, as JSON writes it (RFC 8259 §6). */
-export function parseNumber(given: string): number | undefined {
-  return /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(given) ? Number(given) : undefined;
 }
 
 /** A boolean, or what an environment variable resolves to. */

@@ -2,11 +2,10 @@
 
 import bytes from "bytes";
 import type { CorsOptions } from "cors";
-import type { Express, RequestHandler } from "express";
+import type { RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
 import type { Server } from "node:http";
-import type { Roots } from "./roots";
-import { normalisePath } from "./fields";
+import type { Roots } from "./paths";
 
 /** The part of Node-RED's settings file that concerns HTTP nodes; `@types/node-red` leaves it open. */
 export interface HostSettings {
@@ -51,19 +50,6 @@ export function isMiddlewareBroken(RED: NodeAPI): boolean {
 /** The runtime's web server; a host application that runs Node-RED without an editor may not pass it. */
 export function getServer(RED: NodeAPI): Server | undefined {
   return (RED as { server?: Server | null }).server ?? undefined;
-}
-
-/** The app that an app is mounted in; nothing where it is mounted in a router. */
-export function getParent(app: Express): Express | undefined {
-  return (app as Express & { parent?: Express }).parent;
-}
-
-/**
- * Where an app was mounted, without a slash at its end. Express sets the parent of an app in an app, but not of one in a
- * router; there it is most likely at its root in the settings.
- */
-export function getMountPath(app: Express, root: string | false): string {
-  return normalisePath(getParent(app) ? app.path() : root || "/");
 }
 
 /** Where the admin and the node app are mounted; Node-RED's default for both is the root. */

@@ -3,7 +3,7 @@
 
 import bytes from "bytes";
 import type { NodeAPI } from "node-red";
-import { parseBaseUrl } from "./roots";
+import { parseBaseUrl } from "./paths";
 import { type DeliverySettings, parseDeliverySettings, parseStoreSettings, type StoreSettings } from "./stores";
 
 /** The settings that are given and valid. */

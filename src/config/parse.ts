@@ -11,22 +11,18 @@ import {
   fieldNames,
   identityRule,
   isDuplicateKey,
-  isEnvironmentValue,
   isFieldUsed,
-  isTrue,
-  isWithoutContent,
   needsValue,
-  normalisePath,
   type Operator,
   placementField,
   rules,
   type SavedCredentials,
   type SavedFields,
-  text,
   type TokenMethod,
   withDefaults,
 } from "./fields";
-import { adminRule, composePublicUrl, type Roots } from "./roots";
+import { composePublicUrl, isAdminPath, normalisePath, type Roots } from "./paths";
+import { isEnvironmentValue, isTrue, isWithoutContent, text } from "./values";
 
 /** A configuration without a broken rule, but for those of the sender and its secrets: `createAuthenticator` has them. */
 export interface WebhookConfig {
@@ -151,8 +147,7 @@ export function parseConfig(
   const breach = findBreach(Object.fromEntries(used.map((field) => [field, saved[field]])));
   if (breach) return breach;
   const path = normalisePath(text(saved.relativePath));
-  const isAdminPath = adminRule(path, host.roots);
-  if (isAdminPath) return { rule: isAdminPath, value: "" };
+  if (isAdminPath(path, host.roots)) return { rule: "relativePath.admin", value: "" };
   const access = parseAccess(saved, credentials, composePublicUrl(path, host.roots.node, host.baseUrl));
   if ("rule" in access) return access;
   const guaranteed = isTrue(saved.guaranteed);

@@ -2,7 +2,7 @@
 
 import type { ClusterNode, RedisOptions } from "ioredis";
 import { isBuiltin } from "node:module";
-import { isObject } from "./fields";
+import { isObject } from "./values";
 
 /** The name of the file of deliveries in its folder. */
 export const fileName = "webhook-trigger.sqlite";

@@ -1,7 +1,7 @@
 // Follows a message through a flow: when the flow has finished with it, and whether it has failed.
 
 import type { Node, NodeAPI, NodeMessage } from "node-red";
-import { isObject } from "../config/fields";
+import { isObject } from "../config/values";
 import type { AttemptResult } from "../deliveries/queue";
 import { timedOut } from "../deliveries/summary";
 import {

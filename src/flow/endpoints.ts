@@ -1,7 +1,9 @@
 // Paths and their endpoints.
 
 import type { NodeAPI } from "node-red";
-import { defaults, environmentName, isPattern, normalisePath, rules, text } from "../config/fields";
+import { defaults, rules } from "../config/fields";
+import { isPattern, normalisePath } from "../config/paths";
+import { environmentName, text } from "../config/values";
 import { getPatternKey, PathPatterns } from "../request/path-patterns";
 import { getPathKey } from "../request/target";
 import { acceptsMethod, type Endpoint } from "./endpoint";

@@ -2,7 +2,7 @@
 
 import { Fields, findMembers, type RequestHead, toText } from "../auth/signature/fields";
 import type { Source } from "../auth/senders/sender";
-import { parseNumber } from "../config/fields";
+import { parseNumber } from "../config/values";
 import type { FilterCondition, WebhookConfig } from "../config/parse";
 import { type Json, readJson } from "../request/decode";
 import { Problem, problems } from "../request/problem";

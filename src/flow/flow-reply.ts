@@ -7,7 +7,7 @@ import { types } from "node:util";
 import type { Authenticator } from "../auth/authenticator";
 import { messageField } from "../auth/present";
 import type { ReplyByFlow, ReplyNow } from "../config/parse";
-import { isWithoutContent } from "../config/fields";
+import { isWithoutContent } from "../config/values";
 import { DeliveryLog } from "../deliveries/delivery-log";
 import { maxAnswerBytes } from "../deliveries/duplicates";
 import type { AttemptResult, Change, FirstAnswer, Reservation } from "../deliveries/queue";

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Redactor } from "../auth/redactor";
 import type { Sender } from "../auth/senders/sender";
 import type { ReplyByFlow, ReplyNow } from "../config/parse";
-import { isWithoutContent } from "../config/fields";
+import { isWithoutContent } from "../config/values";
 import type { Delivery } from "../deliveries/delivery";
 import type { FirstAnswer } from "../deliveries/queue";
 import { shorten } from "../request/decode";

@@ -1,10 +1,10 @@
 // Whether a request can be handled before Express has run: when nothing of others stands in front of its endpoint.
 
 import type { Express, RequestHandler } from "express";
-import { isPattern } from "../config/fields";
-import { getParent, type HostSettings } from "../config/node-red";
+import { isPattern } from "../config/paths";
+import type { HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
-import { getLayers, getMountPath, type Layer, layerNames, matches } from "./host-internals";
+import { getLayers, getMountPath, getParent, type Layer, layerNames, matches } from "./host-internals";
 
 export interface Apps {
   /** `RED.httpNode`, and the app that contains it. */

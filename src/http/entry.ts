@@ -3,7 +3,7 @@
 import type { Request, RequestHandler } from "express";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { findNetwork } from "../auth/limits";
-import { isPattern } from "../config/fields";
+import { isPattern } from "../config/paths";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { Problem } from "../request/problem";
 import { getPathKey, parseTarget, type Target } from "../request/target";

@@ -2,7 +2,7 @@
 
 import type { Request } from "express";
 import type { ServerResponse } from "node:http";
-import { isPattern } from "../config/fields";
+import { isPattern } from "../config/paths";
 import { decodeContentSync } from "../request/body";
 import { decodeBody } from "../request/decode";
 import { Problem } from "../request/problem";

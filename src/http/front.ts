@@ -4,7 +4,7 @@ import type { Express, RequestHandler } from "express";
 import type { NodeAPI } from "node-red";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createRequire } from "node:module";
-import { getParent, type HostSettings } from "../config/node-red";
+import type { HostSettings } from "../config/node-red";
 import type { Endpoint } from "../flow/endpoint";
 import { parseTarget, type Target } from "../request/target";
 import { Dispatcher } from "./dispatcher";
@@ -17,6 +17,7 @@ import {
   findParsers,
   getLayers,
   getMountPath,
+  getParent,
   hasKnownLayers,
   insertLayer,
   type Layer,
@@ -27,8 +28,8 @@ import {
 import type { Services } from "./handle-request";
 import type { MissedRequests } from "./missed-requests";
 import { addHandshakeLayer, addRawBodyLayer, type RawBodyOptions } from "./raw-body";
-import { type Exchange, toExchange, type ParsedRequest } from "./receive-request";
-import { isPattern } from "../config/fields";
+import { type Exchange, type ParsedRequest, toExchange } from "./receive-request";
+import { isPattern } from "../config/paths";
 
 interface FrontOptions extends Services {
   readonly missed: MissedRequests;

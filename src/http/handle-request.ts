@@ -29,7 +29,7 @@ import {
   takeChangedBody,
   waitForFlows,
 } from "./receive-request";
-import { isPattern } from "../config/fields";
+import { isPattern } from "../config/paths";
 
 export interface Services {
   readonly registry: EndpointRegistry;

@@ -188,3 +188,8 @@ export function trustsEveryProxy(app: Express): boolean {
   // Documentation addresses (RFC 5737, RFC 9637), behind more hops than a number of proxies would allow.
   return ["192.0.2.1", "3fff::1"].every((address) => trusts?.(address, 99));
 }
+
+/** The app that an app is mounted in; nothing where it is mounted in a router. */
+export function getParent(app: Express): Express | undefined {
+  return (app as Express & { parent?: Express }).parent;
+}

@@ -7,7 +7,7 @@ import type { Reason } from "../auth/authenticator";
 import { recognise } from "../auth/diagnosis";
 import { findEventField } from "../auth/senders/table";
 import { fieldValues } from "../auth/signature/fields";
-import { adminRule } from "../config/roots";
+import { isAdminPath } from "../config/paths";
 import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";
 import { countCharacters, describeShape, maxRefusedPerSecond } from "../deliveries/delivery-log";
@@ -65,8 +65,8 @@ export class MissedRequests {
     const { method = "" } = request;
     const found = below === undefined ? undefined : registry.find(below);
     const endpoint = found && takes(found, method) ? found : undefined;
-    const isAdminPath = adminRule(path, { ...getRoots(this.#RED), node: "/" }) !== undefined;
-    if (!endpoint && (status !== 404 || isAdminPath)) return;
+    const isOfAdmin = isAdminPath(path, { ...getRoots(this.#RED), node: "/" });
+    if (!endpoint && (status !== 404 || isOfAdmin)) return;
     const isPost = method === "POST";
     // The search takes time: not for each request of a flood.
     if (!(isPost ? this.#bound : this.#otherBound).take()) return;

@@ -7,7 +7,7 @@ import { Problem } from "../request/problem";
 import { findParsers, getLayers, insertLayer, type Layer, layerNames, readMark } from "./host-internals";
 import { isMediaType, prepareForExpress } from "./express-request";
 import { type Exchange, isHandshake, judgeHead, type ParsedRequest, receive, waitForFlows } from "./receive-request";
-import { isPattern } from "../config/fields";
+import { isPattern } from "../config/paths";
 
 export interface RawBodyOptions {
   /** The admin app, whose body parsers come before HTTP nodes. */

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import should from "should";
-import { normalisePath } from "../../src/config/fields";
+import { normalisePath } from "../../src/config/paths";
 import { type CurlReply, paste } from "../harness/curl";
 import { DebugSidebar } from "../harness/debug-sidebar";
 import { github, publicOrigin, type Sender, type Sent, slashCommand, stripe, twilioCall } from "../harness/documented";

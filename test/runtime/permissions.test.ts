@@ -1,5 +1,5 @@
 import should from "should";
-import { permissions } from "../../src/config/roots";
+import { permissions } from "../../src/config/permissions";
 import { settingsOf } from "../harness/fixtures";
 import { tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";

@@ -2,7 +2,8 @@
 
 import { mask, present, type Presentation } from "../../../src/auth/present";
 import { parseScheme, settleScheme } from "../../../src/auth/signature/scheme";
-import { isEnvironmentValue, placementField, rules, type SavedFields, withDefaults } from "../../../src/config/fields";
+import { placementField, rules, type SavedFields, withDefaults } from "../../../src/config/fields";
+import { isEnvironmentValue } from "../../../src/config/values";
 import { findJwtPreset, isSenderId, senders } from "../../../src/auth/senders/table";
 import type { Detail } from "../../../src/deliveries/summary";
 import { quote, quoteLiteral } from "../text";

@@ -4,7 +4,7 @@ import type { SavedFields } from "../../../src/config/fields";
 import type { Translate } from "../../../src/deliveries/summary";
 import { getFlowName } from "../form/handover";
 import { chooseTestBody } from "../form/test-request";
-import { permissions } from "../../../src/config/roots";
+import { permissions } from "../../../src/config/permissions";
 import { type Editor, type EditorNode, prepareCopyButton } from "../node-red";
 import { ApiFailure, type DeliveriesHost, type KnownNode } from "./host";
 import { prepareNode } from "./new-node";

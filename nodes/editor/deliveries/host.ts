@@ -1,7 +1,7 @@
 // What the list of deliveries needs of the page that it is in: Node-RED's editor, or a page of its own.
 
 import type { SavedFields } from "../../../src/config/fields";
-import type { Roots } from "../../../src/config/roots";
+import type { Roots } from "../../../src/config/paths";
 import type { SenderId } from "../../../src/auth/senders/table";
 import type { Summary, Translate } from "../../../src/deliveries/summary";
 

@@ -1,7 +1,7 @@
 // A new node for a request that reached none, in the flow that is shown.
 
-import { adminRule } from "../../../src/config/roots";
-import { isPattern, methods, normalisePath, rules, type SavedFields } from "../../../src/config/fields";
+import { isAdminPath, isPattern, normalisePath } from "../../../src/config/paths";
+import { methods, rules, type SavedFields } from "../../../src/config/fields";
 import { getPreset } from "../form/sender";
 import type { Editor, EditorNode } from "../node-red";
 import type { MissedRequest } from "./host";
@@ -26,7 +26,7 @@ function findRelativePath(path: string): string | undefined {
   if (roots.node === false || path.length >= maxPathLength || isPattern(path)) return undefined;
   const root = normalisePath(roots.node);
   const below = path.startsWith(`${root}/`) ? path.slice(root.length) : "";
-  return (rules.relativePath(below) ?? adminRule(below, roots)) ? undefined : below;
+  return rules.relativePath(below) !== undefined || isAdminPath(below, roots) ? undefined : below;
 }
 
 function addNode(relativePath: string, { method, sender, event }: MissedRequest): void {

@@ -1,7 +1,6 @@
 // Texts, times, numbers and names in the language of the page.
 
-import { normalisePath } from "../../../src/config/fields";
-import { parseBaseUrl } from "../../../src/config/roots";
+import { normalisePath, parseBaseUrl } from "../../../src/config/paths";
 import type { Summary, Translate } from "../../../src/deliveries/summary";
 import { create } from "../dom";
 import { host, type KnownNode } from "./host";

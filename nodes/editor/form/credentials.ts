@@ -2,13 +2,8 @@
 
 import type { Sender } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
-import {
-  type CredentialName,
-  credentialNames,
-  isEnvironmentValue,
-  rules,
-  tokenLength,
-} from "../../../src/config/fields";
+import { type CredentialName, credentialNames, rules, tokenLength } from "../../../src/config/fields";
+import { isEnvironmentValue } from "../../../src/config/values";
 import type { Editor } from "../node-red";
 import {
   findRecipe,

@@ -1,7 +1,7 @@
 // The rows that describe a custom sender. What is entered is written into its scheme, which is shown as JSON below.
 
 import { algorithms, encodings, keyFormats, timeUnits } from "../../../src/auth/senders/sender";
-import { isObject } from "../../../src/config/fields";
+import { isObject } from "../../../src/config/values";
 import { parseJson } from "../text";
 import { formatScheme, input, inputValue, type WebhookNode } from "./fields";
 

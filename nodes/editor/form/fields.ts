@@ -20,10 +20,7 @@ import {
   defaults,
   fieldNames,
   identityRule,
-  isEnvironmentValue,
   isFieldUsed,
-  isObject,
-  isTrue,
   methods,
   needsValue,
   type ObjectField,
@@ -32,10 +29,10 @@ import {
   rules,
   type SavedCondition,
   type SavedFields,
-  text,
   withDefaults,
 } from "../../../src/config/fields";
-import { adminRule, composePublicUrl, parseBaseUrl, type Roots } from "../../../src/config/roots";
+import { isEnvironmentValue, isObject, isTrue, text } from "../../../src/config/values";
+import { isAdminPath, composePublicUrl, parseBaseUrl, type Roots } from "../../../src/config/paths";
 import type { TokenAccess } from "../../../src/config/parse";
 import type { StoreKind } from "../../../src/config/stores";
 import { type Editor, type EditorNode, updateText, type Validator } from "../node-red";
@@ -343,7 +340,8 @@ const checks: Partial<Record<Field, (value: unknown, values: SavedFields) => Bro
   ...rules,
   guaranteed: (value) =>
     rules.guaranteed(value) ?? (isTrue(value) && storeKind() === "none" ? "storeMissing" : undefined),
-  relativePath: (value) => rules.relativePath(value) ?? adminRule(text(value), roots()),
+  relativePath: (value) =>
+    rules.relativePath(value) ?? (isAdminPath(text(value), roots()) ? "relativePath.admin" : undefined),
   verificationMethod: (value, { sender }) =>
     value === "signature" && findJwtPreset(sender) ? "verificationMethod" : rules.verificationMethod(value),
   requiredClaim: (value, { sender }) => rules.requiredClaim(value) ?? identityRule(value, sender),

@@ -1,7 +1,8 @@
 // The section *Filter*: the events and conditions in rows, and the outputs that follow from them.
 
 import { findDocumentedEvents } from "../../../src/auth/senders/table";
-import { isObject, isTrue, needsValue, type Operator, operators, type SavedFields, text, withDefaults } from "../../../src/config/fields"; // prettier-ignore
+import { needsValue, type Operator, operators, type SavedFields, withDefaults } from "../../../src/config/fields"; // prettier-ignore
+import { isObject, isTrue, text } from "../../../src/config/values";
 import { askForPage, everything } from "../deliveries/api";
 import {
   asList,

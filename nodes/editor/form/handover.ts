@@ -2,15 +2,9 @@
 
 import { joinQueries, present, type Presentation, testBody, testQuery } from "../../../src/auth/present";
 import type { Scheme, Sender } from "../../../src/auth/senders/sender";
-import {
-  type CredentialName,
-  credentialNames,
-  isEnvironmentValue,
-  isPattern,
-  normalisePath,
-  type SavedFields,
-} from "../../../src/config/fields";
-import { parseBaseUrl } from "../../../src/config/roots";
+import { type CredentialName, credentialNames, type SavedFields } from "../../../src/config/fields";
+import { isPattern, normalisePath, parseBaseUrl } from "../../../src/config/paths";
+import { isEnvironmentValue } from "../../../src/config/values";
 import { getPatternKey } from "../../../src/request/path-patterns";
 import { findJwtPreset } from "../../../src/auth/senders/table";
 import { docsUrl, type Editor, type EditorNode, prepareCopyButton } from "../node-red";

@@ -5,7 +5,8 @@ import { makeTestRequest } from "../../../src/auth/sample";
 import { type Sender, signsQuery } from "../../../src/auth/senders/sender";
 import { shortName } from "../../../src/auth/senders/table";
 import { parseBlocks } from "../../../src/config/blocks";
-import { boxFields, isEnvironmentValue, placementField, rules } from "../../../src/config/fields";
+import { boxFields, placementField, rules } from "../../../src/config/fields";
+import { isEnvironmentValue } from "../../../src/config/values";
 import { backoffAfter } from "../../../src/config/parse";
 import { docsUrl, formatDuration } from "../node-red";
 import { parseJson } from "../text";
@@ -19,9 +20,9 @@ import {
   input,
   inputValue,
   isTicked,
-  storeKind,
   prepareBox,
   showNote,
+  storeKind,
   valuesInForm,
   type WebhookNode,
 } from "./fields";

@@ -1,7 +1,8 @@
 // The list of senders, and what a choice fills in.
 
 import { type Sender, usesCertificate } from "../../../src/auth/senders/sender";
-import { defaults, hashes, type SavedFields, text, withDefaults } from "../../../src/config/fields";
+import { defaults, hashes, type SavedFields, withDefaults } from "../../../src/config/fields";
+import { text } from "../../../src/config/values";
 import {
   findJwtPreset,
   fullName,

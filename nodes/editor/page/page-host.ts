@@ -1,7 +1,7 @@
 // A page of its own as the host of the list of deliveries.
 
 import type { ListedNode, PageSession, PageSetup, Texts } from "../../../src/admin/page";
-import { permissions } from "../../../src/config/roots";
+import { permissions } from "../../../src/config/permissions";
 import type { Translate } from "../../../src/deliveries/summary";
 import { createIcon, createText } from "../deliveries/content";
 import { ApiFailure, type DeliveriesHost, type KnownNode } from "../deliveries/host";

@@ -1,6 +1,7 @@
 // Schemes that a user has written, or filled in.
 
-import { type BrokenRule, isFieldName, isObject, rules } from "../../config/fields";
+import { type BrokenRule, rules } from "../../config/fields";
+import { isFieldName, isObject } from "../../config/values";
 import {
   algorithms,
   challenge,

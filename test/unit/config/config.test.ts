@@ -1,7 +1,7 @@
 import should from "should";
 import catalog from "../../../locales/en-US/webhook-trigger.json";
 import { type BrokenRule, type CredentialName, defaults, type SavedFields } from "../../../src/config/fields";
-import { parseBaseUrl, type Roots } from "../../../src/config/roots";
+import { parseBaseUrl, type Roots } from "../../../src/config/paths";
 import { parseConfig } from "../../../src/config/parse";
 import { shouldGrowEvenly } from "../../harness/cost";
 import { type HandlingField, token } from "../../harness/flow";

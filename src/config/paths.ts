@@ -1,11 +1,19 @@
-// Where Node-RED's two apps are mounted, which paths endpoints may have, and the permissions of the admin API.
-
-import { type BrokenRule, isPattern, normalisePath } from "./fields";
+// Paths of endpoints, where Node-RED's two apps are mounted, and the URLs of both together.
 
 /** Where Node-RED's two apps are mounted; `false` where one is switched off. */
 export interface Roots {
   admin: string | false;
   node: string | false;
+}
+
+/** Adds a missing leading slash and drops one trailing slash. */
+export function normalisePath(path: string): string {
+  return path.replace(/^(?!\/)/, "/").replace(/\/$/, "");
+}
+
+/** Whether a configured path has parameters: it may have a colon for nothing else. */
+export function isPattern(path: string): boolean {
+  return path.includes(":");
 }
 
 /** The first segments of the paths that Node-RED's admin API answers below its root. */
@@ -15,14 +23,14 @@ const adminSegments = [
   "webhook-trigger",
 ]; // prettier-ignore
 
-/** Refuses a path that would take a request away from Node-RED's admin API, and so break the editor. */
-export function adminRule(path: string, roots: Roots): BrokenRule | undefined {
-  if (roots.admin === false || roots.node === false) return undefined;
+/** Whether a path would take a request away from Node-RED's admin API, and so break the editor. */
+export function isAdminPath(path: string, roots: Roots): boolean {
+  if (roots.admin === false || roots.node === false) return false;
   const prefix = normalisePath(roots.admin).toLowerCase() + "/";
   const fullPath = (normalisePath(roots.node) + normalisePath(path)).toLowerCase();
-  if (!fullPath.startsWith(prefix)) return undefined;
+  if (!fullPath.startsWith(prefix)) return false;
   const [segment = ""] = fullPath.slice(prefix.length).split("/");
-  return adminSegments.includes(segment) ? "relativePath.admin" : undefined;
+  return adminSegments.includes(segment);
 }
 
 /**
@@ -51,11 +59,3 @@ function parseUrl(text: string): URL | undefined {
     return undefined;
   }
 }
-
-/** The permissions that users of the admin API need. */
-export const permissions = {
-  /** To see deliveries, counts and metrics. */
-  read: "webhook-trigger.read",
-  /** To start a flow, to pause a node, and to fetch a secret that a sender has brought. */
-  write: "webhook-trigger.write",
-} as const;

@@ -1,0 +1,41 @@
+// What a value of a saved field, a setting or a scheme is.
+
+/** The name of the environment variable that Node-RED puts in the place of a value when it starts a node. */
+export function environmentName(value: unknown): string | undefined {
+  const [, inBraces, inParentheses] = /^\$(?:\{(\S+)\}|\((\S+)\))$/.exec(text(value)) ?? [];
+  return inBraces ?? inParentheses;
+}
+
+/** Whether a value stands for an environment variable. Seen at run time, it means that the variable is not set. */
+export function isEnvironmentValue(value: unknown): boolean {
+  return environmentName(value) !== undefined;
+}
+
+/** Environment variables may resolve to numbers; everything else that is no string counts as not given. */
+export function text(value: unknown): string {
+  return typeof value === "number" ? String(value) : typeof value === "string" ? value : "";
+}
+
+/** Whether a value is an object with named members. */
+export function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+export function isTrue(value: unknown): boolean {
+  return value === true || value === "true";
+}
+
+/** RFC 9110 §5.6.2: field-name = token = 1*tchar */
+export function isFieldName(name: string): boolean {
+  return /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/.test(name);
+}
+
+/** A decimal number, as JSON writes it (RFC 8259 §6). */
+export function parseNumber(given: string): number | undefined {
+  return /^-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(given) ? Number(given) : undefined;
+}
+
+/** RFC 9110 §15.3.5 and §15.3.6: 204 and 205 have no content. */
+export function isWithoutContent(status: unknown): boolean {
+  return ["204", "205"].includes(text(status));
+}
