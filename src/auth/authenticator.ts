@@ -1,12 +1,13 @@
 // Authenticates the requests of an endpoint: its results, and the reasons for a refusal.
 
+import type { IncomingMessage } from "node:http";
 import type { DecodedBody } from "../request/decode";
 import type { Problem } from "../request/problem";
 import type { CredentialPlace } from "../request/request-info";
 import type { Redactor } from "./redactor";
 import type { Scheme, Source } from "./senders/sender";
 import type { SenderId } from "./senders/table";
-import type { RequestHead } from "./signature/fields";
+import { fieldValues, type RequestHead } from "../request/header-fields";
 
 export interface Authenticator extends CredentialPlace {
   /** The methods besides POST that handshakes use. */
@@ -15,8 +16,8 @@ export interface Authenticator extends CredentialPlace {
   readonly scheme: Scheme | undefined;
   /** The problem of a request without a credential. */
   readonly missing: Problem;
-  /** Whether middleware in front has removed the header field of the credential. */
-  isTakenFrom(request: ReceivedFields): boolean;
+  /** The header fields of the credential, in lower case. */
+  readonly fields: readonly string[];
   /**
    * Checks the head of a request.
    *
@@ -30,10 +31,16 @@ export interface Authenticator extends CredentialPlace {
   explain(refused: RefusedRequestFacts): Explanation;
 }
 
-/** The header fields of a request: as middleware has left them, and as sent. */
-export interface ReceivedFields {
-  readonly headers: Readonly<Record<string, unknown>>;
-  readonly rawHeaders: readonly string[];
+/**
+ * Whether middleware in front has removed a credential.
+ *
+ * @param request its header fields, as middleware has left them, and as sent
+ */
+export function isCredentialRemoved(
+  { fields }: Pick<Authenticator, "fields">,
+  { headers, rawHeaders }: Pick<IncomingMessage, "headers" | "rawHeaders">,
+): boolean {
+  return fields.some((field) => headers[field] === undefined && fieldValues(rawHeaders, field).length > 0);
 }
 
 /** The result for the head of a request, as far as it is known at once. */

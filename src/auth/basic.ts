@@ -8,13 +8,12 @@ import type {
   AuthResult,
   Explanation,
   Reason,
-  ReceivedFields,
   RefusedRequestFacts,
 } from "./authenticator";
 import { digest, digestOfPresented, isSame } from "./digest";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
-import { fieldValues, type RequestHead } from "./signature/fields";
+import { fieldValues, type RequestHead } from "../request/header-fields";
 import type { NodeTestCredentials } from "./test-credentials";
 import { byFirst, bySecond, byTest } from "./token";
 
@@ -23,6 +22,8 @@ export class BasicAuthenticator implements Authenticator {
   readonly methods: readonly string[] = [];
   readonly missing = problems.passwordMissing;
   readonly scheme = undefined;
+  readonly fields = ["authorization"];
+  readonly hidden = [...this.fields, testField];
   readonly parameter = undefined;
   readonly redactor: Redactor;
   readonly #user: string;
@@ -38,14 +39,6 @@ export class BasicAuthenticator implements Authenticator {
     this.#testCredentials = testCredentials;
     const pairs = [password, secondPassword].filter(Boolean).map((each) => encode(`${user}:${each}`));
     this.redactor = new Redactor([password, secondPassword, ...pairs], () => testCredentials.tokens());
-  }
-
-  isTakenFrom({ headers, rawHeaders }: ReceivedFields): boolean {
-    return headers.authorization === undefined && fieldValues(rawHeaders, "authorization").length > 0;
-  }
-
-  hides(field: string): boolean {
-    return field === "authorization" || field === testField;
   }
 
   begin(head: RequestHead): AuthResult {

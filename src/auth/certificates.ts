@@ -1,6 +1,7 @@
 // Authentication by a signature whose certificate the request names: Amazon SNS and PayPal.
 
 import { verify, X509Certificate } from "node:crypto";
+import { crc32 } from "node:zlib";
 import { DecodedBody } from "../request/decode";
 import { problems } from "../request/problem";
 import type { SignatureAccess } from "../config/parse";
@@ -14,7 +15,7 @@ import type {
   RefusalReason,
   RefusedRequestFacts,
 } from "./authenticator";
-import { type Clock, crc32, maxSnsBytes, readPaypal, readSns, type SignedText } from "./sns-paypal";
+import { type Clock, maxSnsBytes, readPaypal, readSns, type SignedText } from "./sns-paypal";
 import { recogniseOther, toReason } from "./diagnosis";
 import { FetchFailure, fetchPublished } from "./fetch-published";
 import type { KeptPublications } from "./kept-publications";
@@ -24,13 +25,15 @@ import { Redactor } from "./redactor";
 import type { Scheme } from "./senders/sender";
 import { type SenderId, shortName } from "./senders/table";
 import { decodeSignature } from "./signature/algorithms";
-import { fieldValues, type RequestHead } from "./signature/fields";
+import { fieldValues, type RequestHead } from "../request/header-fields";
 import type { NodeTestCredentials } from "./test-credentials";
 import { byFirst, byTest } from "./token";
 
 export class CertificateAuthenticator implements Authenticator {
   readonly methods: readonly string[] = [];
   readonly missing = problems.signatureMissing;
+  readonly fields: readonly string[] = [];
+  readonly hidden = [testField];
   readonly parameter = undefined;
   readonly redactor: Redactor;
   readonly scheme: Scheme;
@@ -50,14 +53,6 @@ export class CertificateAuthenticator implements Authenticator {
     this.#testCredentials = testCredentials;
     this.#certificates = Certificates.of(kept);
     this.redactor = new Redactor([], () => testCredentials.tokens());
-  }
-
-  isTakenFrom(): boolean {
-    return false;
-  }
-
-  hides(field: string): boolean {
-    return field === testField;
   }
 
   begin(head: RequestHead, at: number, ip = ""): AuthResult {
@@ -87,7 +82,7 @@ export class CertificateAuthenticator implements Authenticator {
   }
 
   #clock(at: number): Clock {
-    return { at, tolerance: this.scheme.ts?.tolerance ?? 0 };
+    return { at, unit: "iso8601", tolerance: this.scheme.ts?.tolerance ?? 0 };
   }
 
   #judge(signed: SignedText, body: Buffer, certificate: X509Certificate, at: number): RefusalReason | undefined {

@@ -4,7 +4,7 @@ import type { Explanation, Reason, RefusalReason } from "./authenticator";
 import { digest, isSame } from "./digest";
 import type { Source } from "./senders/sender";
 import { type SenderId, senderIds, senders } from "./senders/table";
-import { fieldValues, type RequestHead } from "./signature/fields";
+import { fieldValues, type RequestHead } from "../request/header-fields";
 
 // Sentences for the operator.
 

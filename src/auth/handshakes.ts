@@ -5,7 +5,8 @@ import { Problem, problems } from "../request/problem";
 import type { Authenticated, Credential, HandshakeAnswer, HeadResult, PendingVerification } from "./authenticator";
 import { digest, isSame } from "./digest";
 import type { Condition, Handshake, Mac, Sender, Settings, Source } from "./senders/sender";
-import { Fields, type RequestHead, isInBody } from "./signature/fields";
+import { Fields, isInBody } from "./request-values";
+import type { RequestHead } from "../request/header-fields";
 import type { Verifier } from "./signature/verifier";
 
 /** The most bytes of an unsigned handshake's body. */

@@ -12,7 +12,6 @@ import type {
   Explanation,
   PendingVerification,
   Reason,
-  ReceivedFields,
   RefusedRequestFacts,
 } from "./authenticator";
 import { toDuration } from "./diagnosis";
@@ -23,7 +22,7 @@ import type { KeptPublications } from "./kept-publications";
 import { testField } from "./present";
 import { Redactor } from "./redactor";
 import { type BodyDigest, stripPadding } from "./senders/sender";
-import { fieldValues, type RequestHead } from "./signature/fields";
+import { fieldValues, type RequestHead } from "../request/header-fields";
 import type { NodeTestCredentials } from "./test-credentials";
 import { byTest, extractToken } from "./token";
 
@@ -53,6 +52,8 @@ export function createJwtAuthenticator(
 
 export class JwtAuthenticator implements Authenticator {
   readonly methods: readonly string[];
+  readonly fields: readonly string[];
+  readonly hidden: readonly string[];
   readonly missing = problems.tokenMissing;
   readonly scheme = undefined;
   readonly parameter = undefined;
@@ -68,19 +69,13 @@ export class JwtAuthenticator implements Authenticator {
   constructor(access: JwtAccess, keys: JwtKeys, testCredentials: NodeTestCredentials, handshakes?: Handshakes) {
     this.#access = access;
     this.#field = access.name.toLowerCase();
+    this.fields = [this.#field];
+    this.hidden = [this.#field, testField];
     this.#keys = keys;
     this.#testCredentials = testCredentials;
     this.#handshakes = handshakes;
     this.methods = handshakes?.methods ?? [];
     this.redactor = new Redactor([access.secret, access.secondSecret], () => testCredentials.tokens());
-  }
-
-  isTakenFrom({ headers, rawHeaders }: ReceivedFields): boolean {
-    return headers[this.#field] === undefined && fieldValues(rawHeaders, this.#field).length > 0;
-  }
-
-  hides(field: string): boolean {
-    return field === this.#field || field === testField;
   }
 
   begin(head: RequestHead, at: number): AuthResult {

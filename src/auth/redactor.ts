@@ -1,5 +1,6 @@
 // Redacts secrets in messages, logs, shown deliveries and the admin API.
 
+import { tokenLength } from "../config/fields";
 import { mask } from "./present";
 import { senders } from "./senders/table";
 
@@ -9,8 +10,6 @@ export const redacted = "[redacted]";
  * In characters. A shorter secret may occur in any text by chance, so it is redacted only where it is the whole text.
  */
 const minLengthInText = 8;
-/** Of the test credentials. */
-const tokenLength = 40;
 
 /** Bytes from the first one to before the last one. */
 export type ByteRange = readonly [start: number, end: number];

@@ -1,12 +1,13 @@
 // What Amazon SNS and PayPal sign. Their requests name the certificate of the key by a URL.
 
 import { isObject } from "../config/values";
-import { type DecodedBody, readJson } from "../request/decode";
+import type { DecodedBody } from "../request/decode";
+import { readJson } from "../request/json";
 import { Problem } from "../request/problem";
 import type { RefusalReason } from "./authenticator";
 import type { Source } from "./senders/sender";
-import { fieldValues, type RequestHead } from "./signature/fields";
-import { parseTime } from "./signature/verifier";
+import { fieldValues, type RequestHead } from "../request/header-fields";
+import { judgeTime } from "./signature/time";
 
 /** What a request says is signed, for one of its certificates. */
 export interface SignedText {
@@ -26,14 +27,8 @@ export interface SignedText {
 /** When a request came, in ms since the epoch, and how far its own time may be from that, in seconds. */
 export interface Clock {
   readonly at: number;
+  readonly unit: "iso8601";
   readonly tolerance: number;
-}
-
-function readTime(text: string, source: Source, { at, tolerance }: Clock): number | RefusalReason {
-  const sentAt = parseTime(text, "iso8601");
-  if (sentAt === undefined) return { kind: "timeMalformed", source };
-  const seconds = (at - sentAt) / 1000;
-  return Math.abs(seconds) > tolerance ? { kind: "timeOutside", source, seconds, tolerance } : sentAt;
 }
 
 /** By https, without a port and user information. A certificate has one URL, without a query. */
@@ -92,7 +87,7 @@ export function readSns(body: DecodedBody, topicArn: string, clock: Clock): Sign
   if (!hash) return { kind: "signatureMalformed", source: "json:SignatureVersion" };
   const certificate = parseUrl(members.SigningCertURL ?? "", snsHost, snsPath);
   if (!certificate) return { kind: "signatureMalformed", source: "json:SigningCertURL" };
-  const sentAt = readTime(members.Timestamp ?? "", "json:Timestamp", clock);
+  const sentAt = judgeTime(members.Timestamp ?? "", { source: "json:Timestamp", ...clock }, clock.at);
   if (typeof sentAt !== "number") return sentAt;
   const text = names.map((name) => (members[name] === undefined ? "" : `${name}\n${members[name]}\n`)).join("");
   const confirmation = type === "SubscriptionConfirmation" ? parseUrl(subscribeUrl, snsHost, /^/) : undefined;
@@ -139,21 +134,7 @@ export function readPaypal({ rawHeaders }: RequestHead, webhookId: string, clock
   const [id = "", time = "", signature = "", url = ""] = values;
   const certificate = parseUrl(url, paypalHost, paypalPath);
   if (!certificate) return { kind: "signatureMalformed", source: "header:paypal-cert-url" };
-  const sentAt = readTime(time, "header:paypal-transmission-time", clock);
+  const sentAt = judgeTime(time, { source: "header:paypal-transmission-time", ...clock }, clock.at);
   if (typeof sentAt !== "number") return sentAt;
   return { text: `${id}|${time}|${webhookId}|`, signature, hash: "sha256", certificate, sentAt };
-}
-
-/** Of each byte (ISO 3309). */
-const remainders = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let remainder = byte;
-  for (let bit = 0; bit < 8; bit++) remainder = (remainder >>> 1) ^ (remainder & 1 ? 0xedb88320 : 0);
-  return remainder;
-});
-
-/** `node:zlib` has it from Node.js 20.15 on. */
-export function crc32(bytes: Buffer): number {
-  let sum = 0xffffffff;
-  for (const byte of bytes) sum = (sum >>> 8) ^ (remainders[(sum ^ byte) & 0xff] ?? 0);
-  return (sum ^ 0xffffffff) >>> 0;
 }

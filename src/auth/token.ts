@@ -3,19 +3,12 @@
 import type { TokenAccess } from "../config/parse";
 import { Problem, problems } from "../request/problem";
 import { findParameters } from "../request/target";
-import type {
-  Authenticated,
-  Authenticator,
-  AuthResult,
-  Explanation,
-  ReceivedFields,
-  RefusedRequestFacts,
-} from "./authenticator";
+import type { Authenticated, Authenticator, AuthResult, Explanation, RefusedRequestFacts } from "./authenticator";
 import { explainToken } from "./diagnosis";
 import { digest, digestOfPresented, isSame } from "./digest";
 import type { Handshakes } from "./handshakes";
 import { Redactor } from "./redactor";
-import { fieldValues, type RequestHead } from "./signature/fields";
+import { fieldValues, type RequestHead } from "../request/header-fields";
 import { type NodeTestCredentials, TestCredentials } from "./test-credentials";
 
 export const byFirst: Authenticated = { credential: "first" };
@@ -25,6 +18,9 @@ export const byTest: Authenticated = { credential: "first", isTest: true };
 /** Prepared, so that a request costs little. */
 export class TokenAuthenticator implements Authenticator {
   readonly methods: readonly string[];
+  readonly fields: readonly string[];
+  readonly hidden: readonly string[];
+  readonly parameter: string | undefined;
   readonly missing = problems.tokenMissing;
   readonly #access: TokenAccess;
   /** In lower case. */
@@ -40,19 +36,17 @@ export class TokenAuthenticator implements Authenticator {
    * @param handshakes of the sender, if it has some
    */
   constructor(access: TokenAccess, testCredentials = new TestCredentials().of(""), handshakes?: Handshakes) {
-    const { name, token, secondToken } = access;
+    const { method, name, token, secondToken } = access;
     this.#handshakes = handshakes;
     this.methods = handshakes?.methods ?? [];
     this.#access = access;
     this.#field = name.toLowerCase();
+    this.fields = this.hidden = method === "header" ? [this.#field] : [];
+    this.parameter = method === "query" ? name : undefined;
     this.#digest = digest(token);
     this.#secondDigest = secondToken === "" ? undefined : digest(secondToken);
     this.#testCredentials = testCredentials;
     this.redactor = new Redactor([token, secondToken], () => testCredentials.tokens());
-  }
-
-  isTakenFrom({ headers }: ReceivedFields): boolean {
-    return this.#access.method === "header" && headers[this.#field] === undefined;
   }
 
   begin(head: RequestHead): AuthResult {
@@ -66,14 +60,6 @@ export class TokenAuthenticator implements Authenticator {
     const [token, ...repeated] = presented;
     if (token === undefined || repeated.length > 0) return problems.tokenInvalid;
     return this.#admit(token, rawHeaders) ?? problems.tokenInvalid;
-  }
-
-  hides(field: string): boolean {
-    return this.#access.method === "header" && field === this.#field;
-  }
-
-  get parameter(): string | undefined {
-    return this.#access.method === "query" ? this.#access.name : undefined;
   }
 
   explain({ head }: RefusedRequestFacts): Explanation {

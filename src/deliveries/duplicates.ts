@@ -3,7 +3,9 @@
 import { hash } from "node:crypto";
 import type { ServerResponse } from "node:http";
 import { type BodyDigest, coversBody, type Scheme, type Sender } from "../auth/senders/sender";
-import { Fields, readKey, type RequestHead } from "../auth/signature/fields";
+import { Fields } from "../auth/request-values";
+import { readKey } from "../auth/sender-delivery";
+import type { RequestHead } from "../request/header-fields";
 import type { DuplicatePolicy } from "../config/parse";
 import type { DuplicateKey } from "../config/fields";
 import type { DecodedBody } from "../request/decode";

@@ -3,7 +3,8 @@
 import { constants } from "node:buffer";
 import { redactHeaders, redactJson, redactQuery, redactRanges } from "../auth/redactor";
 import { decodeContent } from "../request/body";
-import { decodeIfText, parseJson } from "../request/decode";
+import { decodeIfText } from "../request/decode";
+import { parseJson } from "../request/json";
 import { Problem, problems } from "../request/problem";
 import { toObject } from "../request/target";
 import { type Delivery, isPacked, type Pause, type State, type StoredDelivery, readEvent } from "./delivery";

@@ -1,10 +1,11 @@
 // Which verified requests start the flow: their events, and what must hold.
 
-import { Fields, findMembers, type RequestHead, toText } from "../auth/signature/fields";
+import { Fields } from "../auth/request-values";
+import type { RequestHead } from "../request/header-fields";
 import type { Source } from "../auth/senders/sender";
 import { parseNumber } from "../config/values";
 import type { FilterCondition, WebhookConfig } from "../config/parse";
-import { type Json, readJson } from "../request/decode";
+import { findMembers, type Json, readJson, toText } from "../request/json";
 import { Problem, problems } from "../request/problem";
 
 /** A request as a filter sees it. */

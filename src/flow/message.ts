@@ -6,7 +6,7 @@ import { isSenderId, senders } from "../auth/senders/table";
 import { parseScheme } from "../auth/signature/scheme";
 import type { WebhookConfig } from "../config/parse";
 import type { IncomingDelivery } from "../deliveries/delivery";
-import { parseJson } from "../request/decode";
+import { parseJson } from "../request/json";
 import { Problem } from "../request/problem";
 import type { RequestInfo } from "../request/request-info";
 import { parseTarget } from "../request/target";

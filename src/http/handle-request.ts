@@ -1,9 +1,15 @@
 // A request for an endpoint: authenticate, read, verify, decode, filter, deduplicate, store, dispatch, reply.
 
-import type { Authenticated, HandshakeAnswer, RefusedRequestFacts } from "../auth/authenticator";
+import {
+  type Authenticated,
+  type HandshakeAnswer,
+  isCredentialRemoved,
+  type RefusedRequestFacts,
+} from "../auth/authenticator";
 import { findNetwork } from "../auth/limits";
 import type { Source } from "../auth/senders/sender";
-import { Fields, isInBody, readSenderDelivery, readSubscriptions, type SenderDelivery } from "../auth/signature/fields";
+import { Fields, isInBody } from "../auth/request-values";
+import { readSenderDelivery, readSubscriptions, type SenderDelivery } from "../auth/sender-delivery";
 import type { IncomingDelivery, Webhook } from "../deliveries/delivery";
 import type { KnownDuplicate } from "../deliveries/duplicates";
 import type { Change, Reservation } from "../deliveries/queue";
@@ -71,7 +77,7 @@ export async function handleRequest(exchange: Exchange, known: Endpoint, service
     if (verdict instanceof Problem) return refuse(exchange, endpoint, verdict, bytes);
     if ("status" in verdict) return answerHandshake(exchange, endpoint, verdict, bytes);
     // A credential that a guard in front has removed is missing.
-    if (endpoint.authenticator.isTakenFrom(exchange.request))
+    if (isCredentialRemoved(endpoint.authenticator, exchange.request))
       return refuse(exchange, endpoint, endpoint.authenticator.missing, bytes);
     if (isPreview(exchange.request)) return sendReply(exchange.request, exchange.response, noContent);
     const problem = await accept(exchange, received, verdict, services);

@@ -6,7 +6,7 @@ import { normaliseAddress, RateBound } from "../auth/limits";
 import type { Reason } from "../auth/authenticator";
 import { recognise } from "../auth/diagnosis";
 import { findEventField } from "../auth/senders/table";
-import { fieldValues } from "../auth/signature/fields";
+import { fieldValues } from "../request/header-fields";
 import { isAdminPath } from "../config/paths";
 import { getRoots } from "../config/node-red";
 import type { Delivery } from "../deliveries/delivery";

@@ -3,7 +3,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AuthResult, BodyVerdict, LongVerification, PendingVerification } from "../auth/authenticator";
 import { findNetwork } from "../auth/limits";
-import type { RequestHead } from "../auth/signature/fields";
+import type { RequestHead } from "../request/header-fields";
 import type { DeployGate } from "../flow/deploy-gate";
 import { acceptsMethod, type Endpoint } from "../flow/endpoint";
 import { readBody } from "../request/body";

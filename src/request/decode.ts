@@ -4,6 +4,7 @@ import { TextDecoder } from "node:util";
 import { decodeContent } from "./body";
 import { type Charset, findCharset, TextReader, utf8 } from "./charset";
 import { type FormFields, readFields, toPlainForm } from "./form";
+import { type Json, parseJson, secureJson } from "./json";
 import { isXmlType, jsonType, parseMediaType, textType } from "./media-types";
 import { type File, isMultipart, parseMultipart } from "./multipart";
 import { Interference, Problem, problems } from "./problem";
@@ -100,13 +101,6 @@ function plain(bytes: Buffer, type: string | undefined, isSigned?: boolean): Con
   }
   const decoded = decodeBody(bytes, type, isSigned);
   return decoded instanceof Problem ? decoded : { ...decoded, bytes: () => bytes };
-}
-
-/** The JSON that the flow gets: a value, or in a text. */
-export function readJson(body: unknown): Json | undefined {
-  if (typeof body !== "string" && !Buffer.isBuffer(body)) return body as Json | undefined;
-  const json = parseJson(body.toString());
-  return json instanceof Problem ? undefined : json;
 }
 
 function takeParsed(
@@ -226,59 +220,6 @@ function unwrap(form: FormFields): Body | Problem {
   const isAlone = typeof json === "string" && Object.keys(form).length === 1;
   const value = isAlone && /^\s*[[{]/.test(json) ? parseJson(json) : problems.jsonMalformed;
   return value === problems.jsonMalformed ? form : value;
-}
-
-// JSON that is safe to copy and to merge in a flow.
-
-/** A value that JSON can express. */
-export type Json = null | boolean | number | string | Json[] | { [name: string]: Json };
-
-/** In levels. Node-RED's own copying of messages fails at some 2,000. */
-const deepest = 256;
-
-/** Parses JSON (RFC 8259) into a value that is safe to copy and to merge in a flow. */
-export function parseJson(text: string): Json | Problem {
-  let value: Json;
-  try {
-    value = JSON.parse(text) as Json;
-  } catch {
-    return problems.jsonMalformed;
-  }
-  // Each level takes two characters at least.
-  if (text.length > 2 * deepest && isDeeperThan(deepest, value)) return problems.jsonTooDeep;
-  if (mayNamePrototype(text)) dropPrototypes(value);
-  return value;
-}
-
-/** Makes a value of another parser as safe. */
-function secureJson(value: Json): Json | Problem {
-  if (isDeeperThan(deepest, value)) return problems.jsonTooDeep;
-  dropPrototypes(value);
-  return value;
-}
-
-/** Descends only as many levels as are allowed: no depth exhausts the stack. */
-export function isDeeperThan(levels: number, value: Json): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  if (levels === 0) return true;
-  if (Array.isArray(value)) {
-    for (const item of value) if (isDeeperThan(levels - 1, item)) return true;
-  } else {
-    for (const name in value) if (isDeeperThan(levels - 1, value[name] ?? null)) return true;
-  }
-  return false;
-}
-
-/** Whether JSON may contain a `__proto__` key, escaped or not. */
-function mayNamePrototype(text: string): boolean {
-  return text.includes("__proto__") || text.includes("\\u");
-}
-
-/** JSON.parse makes own keys of them; a copy by assignment would set real prototypes. */
-function dropPrototypes(value: Json): void {
-  if (typeof value !== "object" || value === null) return;
-  Reflect.deleteProperty(value, "__proto__");
-  for (const child of Object.values(value)) dropPrototypes(child);
 }
 
 // Text of bytes, to be shown.

@@ -181,9 +181,7 @@ function readDisposition(disposition = ""): { name?: string; filename?: string }
 /** RFC 5987 §3.2. */
 function readExtended(value = ""): string | undefined {
   const [, charset = "", text = ""] = /^([^']*)'[^']*'(.*)$/.exec(value) ?? [];
-  return charset === ""
-    ? undefined
-    : findCharset(charset)?.decode(unescape(Buffer.from(text.replaceAll("+", "%2B"), "latin1")));
+  return charset === "" ? undefined : findCharset(charset)?.decode(unescape(Buffer.from(text, "latin1")));
 }
 
 /** @param name bytes as Latin-1, which are UTF-8, or else windows-1252 */

@@ -7,8 +7,8 @@ import { type Parameters, toObject } from "./target";
 
 /** The place of the credential. */
 export interface CredentialPlace {
-  /** @param field in lower case */
-  hides(field: string): boolean;
+  /** The header fields that are removed, in lower case. */
+  readonly hidden: readonly string[];
   /** The query parameter of the credential, if it is there. */
   readonly parameter: string | undefined;
   /** Redacts the secrets of the endpoint. */
@@ -73,9 +73,9 @@ function removeFromHeaders(request: IncomingMessage, place: CredentialPlace, isS
   const kept: IncomingMessage["headers"] = {};
   let isFound = false;
   for (const [name, value = ""] of Object.entries(headers)) {
-    const isSafe = !place.hides(name) && !redactor.contains(String(value));
+    const isSafe = !place.hidden.includes(name) && !redactor.contains(String(value));
     if (isSafe) kept[name] = value;
-    else if (!place.hides(name)) {
+    else if (!place.hidden.includes(name)) {
       kept[name] = typeof value === "string" ? redactor.redact(value) : value.map((each) => redactor.redact(each));
     }
     isFound ||= !isSafe;
@@ -86,13 +86,13 @@ function removeFromHeaders(request: IncomingMessage, place: CredentialPlace, isS
   // Node relies on the length of this array.
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = (rawHeaders[index] ?? "").toLowerCase();
-    rawHeaders[index + 1] = place.hides(name) ? removed : redactor.redact(rawHeaders[index + 1] ?? "");
+    rawHeaders[index + 1] = place.hidden.includes(name) ? removed : redactor.redact(rawHeaders[index + 1] ?? "");
   }
   // Node.js makes these on first use, which takes time.
   if (!isShown) return;
   const { headersDistinct } = request;
   for (const name of Object.keys(headersDistinct)) {
-    if (place.hides(name)) Reflect.deleteProperty(headersDistinct, name);
+    if (place.hidden.includes(name)) Reflect.deleteProperty(headersDistinct, name);
     else headersDistinct[name] = headersDistinct[name]?.map((value) => redactor.redact(value));
   }
 }

@@ -2,7 +2,7 @@ import type { Authenticated, Authenticator } from "../../src/auth/authenticator"
 import { createAuthenticator } from "../../src/auth/create-authenticator";
 import type { Scheme } from "../../src/auth/senders/sender";
 import { isSenderId, type SenderId, senders } from "../../src/auth/senders/table";
-import type { RequestHead } from "../../src/auth/signature/fields";
+import type { RequestHead } from "../../src/request/header-fields";
 import { settleScheme } from "../../src/auth/signature/scheme";
 import { type Secrets, Verifier } from "../../src/auth/signature/verifier";
 import type { SignatureAccess } from "../../src/config/parse";

@@ -1,6 +1,6 @@
 // Explains to the operator why a signed request was refused, and how to fix it.
 
-import { isDeeperThan, type Json, parseJson } from "../../request/decode";
+import { isDeeperThan, type Json, parseJson } from "../../request/json";
 import { Problem } from "../../request/problem";
 import type { Explanation, Reason, RefusalReason, RefusedRequestFacts } from "../authenticator";
 import { findToken, recogniseOther, toReason } from "../diagnosis";

@@ -10,7 +10,6 @@ import type {
   AuthResult,
   Explanation,
   PendingVerification,
-  ReceivedFields,
   RefusedRequestFacts,
 } from "../authenticator";
 import { Handshakes } from "../handshakes";
@@ -21,7 +20,8 @@ import { type SenderId, senders } from "../senders/table";
 import type { NodeTestCredentials } from "../test-credentials";
 import { byTest } from "../token";
 import { explainSignature } from "./explain-signature";
-import { fieldValues, findFormKind, maxReadBytes, type RequestHead } from "./fields";
+import { maxReadBytes } from "../request-values";
+import { findFormKind, type RequestHead } from "../../request/header-fields";
 import { parseHandshakes, parseScheme, settleScheme } from "./scheme";
 import { Verifier } from "./verifier";
 
@@ -63,13 +63,13 @@ class SignatureAuthenticator implements Authenticator {
   readonly missing = problems.signatureMissing;
   readonly methods: readonly string[];
   readonly scheme: Scheme;
+  readonly fields: readonly string[];
+  readonly hidden: readonly string[];
   readonly redactor: Redactor;
   /** For a custom sender that sends its secret in the query. */
   readonly parameter: string | undefined;
   readonly #access: SignatureAccess;
   readonly #signing: Signing;
-  /** The header fields of signatures, in lower case. */
-  readonly #fields: readonly string[];
   readonly #testCredentials: NodeTestCredentials;
 
   constructor(access: SignatureAccess, signing: Signing, testCredentials: NodeTestCredentials) {
@@ -79,15 +79,11 @@ class SignatureAuthenticator implements Authenticator {
     this.#signing = signing;
     this.scheme = signing.scheme;
     this.methods = signing.handshakes.methods;
-    this.#fields = sig.headers.map((name) => name.toLowerCase());
+    this.fields = sig.headers.map((name) => name.toLowerCase());
+    this.hidden = alg === "token" ? [...this.fields, testField] : [testField];
     this.parameter = alg === "token" && sig.source?.startsWith("query:") ? sig.source.slice(6) : undefined;
     this.#testCredentials = testCredentials;
     this.redactor = new Redactor([secret, secondSecret, verifyToken], () => testCredentials.tokens());
-  }
-
-  isTakenFrom({ headers, rawHeaders }: ReceivedFields): boolean {
-    const isTaken = (field: string) => headers[field] === undefined && fieldValues(rawHeaders, field).length > 0;
-    return this.#fields.some(isTaken);
   }
 
   begin(head: RequestHead, at: number): AuthResult {
@@ -116,10 +112,6 @@ class SignatureAuthenticator implements Authenticator {
   #findVerifier(head: RequestHead): Verifier | undefined {
     const { verifier, formVerifier } = this.#signing;
     return formVerifier && findFormKind(head) ? formVerifier : verifier;
-  }
-
-  hides(field: string): boolean {
-    return field === testField || (this.scheme.alg === "token" && this.#fields.includes(field));
   }
 
   explain(refused: RefusedRequestFacts): Explanation {

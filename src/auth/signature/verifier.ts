@@ -2,16 +2,17 @@
 
 import { isUtf8 } from "node:buffer";
 import { createHash, createHmac, type KeyObject } from "node:crypto";
-import { parse, stringify } from "node:querystring";
-import { DecodedBody, type Json } from "../../request/decode";
-import type { FormFields } from "../../request/form";
+import { DecodedBody } from "../../request/decode";
+import { type Json, toText } from "../../request/json";
 import { Problem } from "../../request/problem";
-import type { Parameters } from "../../request/target";
 import { isSame } from "../digest";
 import type { Authenticated, Credential, RefusalReason } from "../authenticator";
-import { coversBody, type Scheme, type Source, type TimeUnit } from "../senders/sender";
+import { coversBody, type Scheme, type Source } from "../senders/sender";
 import { createKeys, decodeSignature, decodeStrictly, signatureAlgorithms } from "./algorithms";
-import { Fields, fieldValues, isInBody, maxReadBytes, type RequestHead, toText, withoutBlanks } from "./fields";
+import { hasOnlyTexts, listTwilioMessages, toHubspotUrl } from "./signed-urls";
+import { judgeTime } from "./time";
+import { Fields, isInBody, maxReadBytes } from "../request-values";
+import { fieldValues, type RequestHead, withoutBlanks } from "../../request/header-fields";
 
 /** A list with more signatures is refused: each may cost a comparison with each secret. */
 const maxSignatures = 16;
@@ -223,7 +224,10 @@ class SignatureCheck {
 
   /** All items at the place of the signatures: these, and what stands beside them. */
   #readItems(): string[] | RefusalReason {
-    if (this.#items) return this.#items;
+    return (this.#items ??= this.#listItems());
+  }
+
+  #listItems(): string[] | RefusalReason {
     const { sources, scheme } = this.#verifier;
     const { pick } = scheme.sig;
     const separators = [scheme.sig.split || []].flat();
@@ -233,26 +237,25 @@ class SignatureCheck {
       // RFC 9110 §5.3: several lines of a field are one list only where commas separate its items.
       const isList = isBatch || (source.startsWith("header:") && separators.includes(",") && !(pick && "kv" in pick));
       const lines = this.#readValues(source, maxItems);
-      if (isReason(lines)) return (this.#items = lines);
-      if (lines.length > 1 && !isList) return (this.#items = { kind: "repeated", source });
-      if (isBatch && lines.some((line) => line === null || line === ""))
-        return (this.#items = { kind: "missing", source });
-      if (lines.length > maxItems) return (this.#items = tooMany(lines.length, maxItems));
+      if (isReason(lines)) return lines;
+      if (lines.length > 1 && !isList) return { kind: "repeated", source };
+      if (isBatch && lines.some((line) => line === null || line === "")) return { kind: "missing", source };
+      if (lines.length > maxItems) return tooMany(lines.length, maxItems);
       for (const value of lines) {
         const line = value === null ? "" : toText(value);
         if (line === undefined || line.length > maxSignaturesLength) {
-          return (this.#items = { kind: "signatureMalformed", source });
+          return { kind: "signatureMalformed", source };
         }
         const pieces = splitAt(line, separators);
         // No signature is longer, and nothing beside one.
         if (pieces.some(({ length }) => length > maxItemLength)) {
-          return (this.#items = { kind: "signatureMalformed", source });
+          return { kind: "signatureMalformed", source };
         }
         items.push(...pieces.filter((piece) => piece !== ""));
       }
-      if (items.length > maxItems) return (this.#items = tooMany(items.length, maxItems));
+      if (items.length > maxItems) return tooMany(items.length, maxItems);
     }
-    return (this.#items = items.length === 0 ? { kind: "missing", source: this.#source } : items);
+    return items.length === 0 ? { kind: "missing", source: this.#source } : items;
   }
 
   /** As the operator knows it. */
@@ -288,14 +291,8 @@ class SignatureCheck {
   #readTime(): number | RefusalReason | undefined {
     const { ts } = this.#verifier.scheme;
     if (!ts) return undefined;
-    const { source, unit, tolerance } = ts;
-    const text = this.#readText(source);
-    if (typeof text !== "string") return text;
-    const sentAt = parseTime(text, unit);
-    if (sentAt === undefined) return { kind: "timeMalformed", source };
-    const seconds = (this.#now - sentAt) / 1000;
-    const isNear = tolerance === null || Math.abs(seconds) <= tolerance;
-    return isNear ? sentAt : { kind: "timeOutside", source, seconds, tolerance };
+    const text = this.#readText(ts.source);
+    return typeof text === "string" ? judgeTime(text, ts, this.#now) : text;
   }
 
   /** The only text at a place; not empty. What may be absent is empty where there is nothing, or `null`. */
@@ -366,95 +363,4 @@ function splitAt(line: string, separators: readonly string[]): string[] {
 /** Values of JSON are in an array. */
 function isReason(value: unknown): value is RefusalReason {
   return typeof value === "object" && value !== null && "kind" in value;
-}
-
-/** RFC 3339 §5.6, with up to nine digits of a fraction. */
-const rfc3339 =
-  /^(\d{4}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01]))[Tt]((?:[01]\d|2[0-3]):[0-5]\d:)([0-5]\d|60)(\.\d{1,9})?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
-
-/**
- * Parses a timestamp strictly.
- *
- * @returns ms since the epoch; nothing when it is malformed
- */
-export function parseTime(text: string, unit: TimeUnit): number | undefined {
-  if (unit !== "iso8601") return /^[0-9]{1,16}$/.test(text) ? Number(text) * (unit === "s" ? 1000 : 1) : undefined;
-  const [whole, date = "", minutes = "", seconds = "", fraction = "0", sign, ...offset] = rfc3339.exec(text) ?? [];
-  if (whole === undefined) return undefined;
-  const start = Date.parse(`${date}T${minutes}00Z`);
-  // An invalid day would become one of the next month.
-  if (Number.isNaN(start) || !new Date(start).toISOString().startsWith(date)) return undefined;
-  const [hours = "0", more = "0"] = offset;
-  const ahead = (sign === "-" ? -1 : 1) * (Number(hours) * 60 + Number(more));
-  return start + (Number(seconds) + Number(fraction) - 60 * ahead) * 1000;
-}
-
-// Signed URLs: the configured one, since a sender chooses the Host field.
-
-/** Replaces the configured query by the request's. */
-function withQuery(publicUrl: string, search: string): string {
-  return publicUrl.replace(/[?#][^]*$/, "") + (search === "" ? "" : `?${search}`);
-}
-
-/** The escapes that HubSpot's signature v3 decodes, once. */
-const hubspotEscapes = /%(?:3A|2F|3F|40|21|24|27|28|29|2A|2C|3B)/gi;
-
-/** The URL as HubSpot signs it. */
-function toHubspotUrl(publicUrl: string, search: string): string {
-  return withQuery(publicUrl, search).replace(hubspotEscapes, decodeURIComponent);
-}
-
-/**
- * The messages that Twilio may have signed: its URL, followed by name and value of each field of a form.
- * https://www.twilio.com/docs/usage/webhooks/webhooks-security
- *
- * @param form empty where the body is none
- */
-function listTwilioMessages(publicUrl: string, search: string, form: Parameters): Buffer[][] {
-  const fields = sortFields(form);
-  return [...listTwilioUrls(publicUrl, search)].map((url) => [Buffer.from(url), fields]);
-}
-
-/**
- * The forms of a URL that Twilio's own library tries: as sent, or escaped by a URL parser or Node.js's
- * `querystring`; each as it is, with its default port, and without a port. Some requests have the parameters in another
- * order than the URL that Twilio was given, and has signed.
- */
-function listTwilioUrls(publicUrl: string, search: string): Set<string> {
-  const url = withQuery(publicUrl, search);
-  const [entered, query = ""] = publicUrl.replace(/#[^]*$/, "").split(/\?([^]*)/);
-  const given = query !== "" && sortParameters(query) === sortParameters(search) ? [`${entered}?${query}`] : [];
-  return new Set([url, ...given].flatMap(listEscapedUrls).flatMap(withPorts));
-}
-
-function listEscapedUrls(url: string): string[] {
-  const parsed = URL.canParse(url) ? new URL(url).href : url;
-  // Without a limit of parameters: those beyond would not be signed.
-  const escaped = parsed.replace(/(?<=\?)[^]+$/, (query) => stringify(parse(query, "&", "=", { maxKeys: 0 })));
-  return [url, parsed, escaped];
-}
-
-/** The parameters as they are written, by name; those of one name stay in their order. */
-function sortParameters(search: string): string {
-  const named = search.split("&").map((piece) => ({ piece, name: piece.split("=", 1)[0] ?? "" }));
-  const sorted = named.sort((one, other) => (one.name < other.name ? -1 : one.name > other.name ? 1 : 0));
-  return sorted.map(({ piece }) => piece).join("&");
-}
-
-function withPorts(url: string): string[] {
-  const [, origin = "", port, rest = ""] =
-    /^(https?:\/\/(?:[^/?#]*@)?(?:\[[^\]]*\]|[^/?#:]*))(:\d*)?([^]*)$/i.exec(url) ?? [];
-  const withPort = port ?? (/^https/i.test(origin) ? ":443" : ":80");
-  return [url, origin + withPort + rest, origin + rest];
-}
-
-function hasOnlyTexts(form: FormFields): form is Parameters {
-  return Object.values(form).every((values) => [values].flat().every((value) => typeof value === "string"));
-}
-
-/** Fields by their names; the values of a repeated one sorted, each once. */
-function sortFields(form: Parameters): Buffer {
-  const names = Object.keys(form).sort();
-  const sorted = names.flatMap((name) => [...new Set([form[name] ?? []].flat())].sort().map((value) => name + value));
-  return Buffer.from(sorted.join(""));
 }

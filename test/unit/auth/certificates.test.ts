@@ -6,7 +6,6 @@ import { mock } from "node:test";
 import should from "should";
 import SnsValidator from "sns-validator";
 import type { Authenticator, BodyVerdict } from "../../../src/auth/authenticator";
-import { crc32 } from "../../../src/auth/sns-paypal";
 import { KeptPublications, keptFileName } from "../../../src/auth/kept-publications";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
 import { Problem, problems } from "../../../src/request/problem";
@@ -276,11 +275,6 @@ describe("a request of PayPal", () => {
       (await judge(authenticator, body, { ...signed, "PAYPAL-CERT-URL": other })).should.equal("signatureInvalid");
     }
     fetching.urls.should.eql([]);
-  });
-
-  it("has the checksum of ISO 3309", () => {
-    crc32(Buffer.from("123456789")).should.equal(0xcbf43926);
-    crc32(Buffer.alloc(0)).should.equal(0);
   });
 });
 

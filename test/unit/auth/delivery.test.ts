@@ -2,7 +2,8 @@ import should from "should";
 import { makeTestRequest } from "../../../src/auth/sample";
 import type { Sender } from "../../../src/auth/senders/sender";
 import { type SenderId, senderIds, senders } from "../../../src/auth/senders/table";
-import { Fields, readSenderDelivery } from "../../../src/auth/signature/fields";
+import { Fields } from "../../../src/auth/request-values";
+import { readSenderDelivery } from "../../../src/auth/sender-delivery";
 import { DecodedBody } from "../../../src/request/decode";
 
 function fieldsOf(rawHeaders: string[], body: string): Fields {

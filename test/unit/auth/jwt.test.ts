@@ -12,7 +12,8 @@ import { KeptPublications, keptFileName } from "../../../src/auth/kept-publicati
 import { TestCredentials } from "../../../src/auth/test-credentials";
 import type { JwtAccess } from "../../../src/config/parse";
 import { findJwtPreset, isSenderId, senders } from "../../../src/auth/senders/table";
-import { Fields, readSenderDelivery } from "../../../src/auth/signature/fields";
+import { Fields } from "../../../src/auth/request-values";
+import { readSenderDelivery } from "../../../src/auth/sender-delivery";
 import { parseConfig } from "../../../src/config/parse";
 import { DecodedBody } from "../../../src/request/decode";
 import { Problem } from "../../../src/request/problem";

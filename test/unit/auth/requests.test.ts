@@ -2,7 +2,8 @@ import should from "should";
 import type { Authenticated } from "../../../src/auth/authenticator";
 import { createAuthenticator } from "../../../src/auth/create-authenticator";
 import { findJwtPreset, isRecipeId, isSenderId, type KnownId, recipeIds, recipes, senderIds, senders } from "../../../src/auth/senders/table"; // prettier-ignore
-import { Fields, readSenderDelivery } from "../../../src/auth/signature/fields";
+import { Fields } from "../../../src/auth/request-values";
+import { readSenderDelivery } from "../../../src/auth/sender-delivery";
 import { parseConfig } from "../../../src/config/parse";
 import { DecodedBody } from "../../../src/request/decode";
 import { useFetch } from "../../harness/fetching";

@@ -1,7 +1,9 @@
 import should from "should";
 import type { Scheme } from "../../../../src/auth/senders/sender";
 import { isSenderId, senders } from "../../../../src/auth/senders/table";
-import { Fields, fieldValues, readSenderDelivery } from "../../../../src/auth/signature/fields";
+import { Fields } from "../../../../src/auth/request-values";
+import { readSenderDelivery } from "../../../../src/auth/sender-delivery";
+import { fieldValues } from "../../../../src/request/header-fields";
 import { DecodedBody } from "../../../../src/request/decode";
 import signatures from "../../../data/signatures.json";
 import { type Came, outcomeOf, schemeOf, type Setup } from "../../../harness/verification";
