@@ -1,19 +1,18 @@
 // Creates the authenticator of a configuration.
 
-import { createRequire } from "node:module";
 import type { WebhookConfig } from "../config/parse";
 import type { Breach, BrokenRule } from "../config/fields";
 import type { Authenticator } from "./authenticator";
 import { BasicAuthenticator } from "./basic";
-import type { Handshakes } from "./handshakes";
+import { CertificateAuthenticator } from "./certificates";
+import { Handshakes } from "./handshakes";
+import { createJwtAuthenticator } from "./jwt";
 import { KeptPublications } from "./kept-publications";
 import { usesCertificate } from "./senders/sender";
 import { findJwtPreset, isKnownId, isSenderId, senders } from "./senders/table";
+import { createSignatureAuthenticator } from "./signature/signature-authenticator";
 import { TestCredentials } from "./test-credentials";
 import { TokenAuthenticator } from "./token";
-
-/** Loads what not every endpoint needs. An `import()` would be late, as a node starts at once. */
-const load = createRequire(__filename);
 
 /**
  * @param node its id
@@ -30,7 +29,6 @@ export function createAuthenticator(
   const testCredentials = allTestCredentials.of(node);
   if (access.method === "basic") return new BasicAuthenticator(access, testCredentials);
   if (access.method === "jwt") {
-    const { createJwtAuthenticator } = load("./jwt") as typeof import("./jwt");
     return createJwtAuthenticator(access, testCredentials, handshakesByToken(sender), kept) ?? broken("publicKey");
   }
   if (access.method !== "signature") return new TokenAuthenticator(access, testCredentials, handshakesByToken(sender));
@@ -40,12 +38,8 @@ export function createAuthenticator(
   if (usesCertificate(scheme)) {
     const missing = settings?.find((name) => name !== "verifyToken" && !access.settings[name]);
     if (missing === "topicArn" || missing === "webhookId") return broken(missing);
-    const { CertificateAuthenticator } = load("./certificates") as typeof import("./certificates");
     return new CertificateAuthenticator({ sender, scheme, access }, testCredentials, kept);
   }
-  const { createSignatureAuthenticator } = load(
-    "./signature/signature-authenticator",
-  ) as typeof import("./signature/signature-authenticator");
   const created = createSignatureAuthenticator(sender, access, testCredentials);
   return "rule" in created ? broken(created.rule) : created;
 }
@@ -54,7 +48,6 @@ export function createAuthenticator(
 function handshakesByToken(sender: string): Handshakes | undefined {
   const row = isSenderId(sender) ? senders[sender] : undefined;
   if (row?.scheme.alg !== "token" || !row.handshakes) return undefined;
-  const { Handshakes } = load("./handshakes") as typeof import("./handshakes");
   return new Handshakes(row, { settings: {} });
 }
 
