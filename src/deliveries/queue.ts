@@ -1,22 +1,8 @@
 // The queue: stores deliveries and starts their flows.
 
-import { setTimeout as delay } from "node:timers/promises";
-import { backoffAfter, type Pace } from "../config/parse";
-import type { Attempt, Delivery, Pause, State, StoredDelivery } from "./delivery";
-import { interrupted } from "./summary";
+import type { Pace } from "../config/parse";
+import type { Delivery, Pause, State, StoredDelivery } from "./delivery";
 
-/** How often a node with an open circuit breaker is tried, in ms. */
-export const breakerIntervalMs = 60_000;
-
-/** How long closing waits for running attempts to end, in ms: Docker kills a process 10 s after it was told to end. */
-export const closePatienceMs = 5000;
-
-/** How many attempts of a node run at once in a process without a limit of concurrency. */
-export const maxRunning = 1000;
-/** The bodies of running attempts, over all nodes of a process; one attempt always runs. */
-export const maxRunningBytes = 64 * 1024 * 1024;
-/** How long a queue sleeps at most before it looks for what is due, in ms. */
-export const maxSleepMs = 60_000;
 /** How long finished deliveries are kept, in ms. */
 export const maxAge = 7 * 24 * 3_600_000;
 /** How many bytes all deliveries may take. */
@@ -281,99 +267,4 @@ export interface StoreEvents {
   paused(node: string, pause: Pause | undefined): void;
   /** A delivery of a node, or its pause, is new or has changed. */
   changed(node?: string): void;
-}
-
-// What both engines do alike.
-
-/**
- * The clock of pace and waits, in whole ms: the time of day when the process began, and what has passed since. Nobody
- * can set it. What is shown to people has the time of day instead.
- */
-export function readQueueClock(): number {
-  return Math.floor(performance.timeOrigin + performance.now());
-}
-
-/** What becomes of the key of a delivery that its request has started; nothing where it stays as it is. */
-export function findKeyEnd(result: AttemptResult): ReservationEnd | undefined {
-  if (result.as === "succeeded") return { answer: result.answer };
-  return result.as === "failed" && result.isSenderTold ? "released" : undefined;
-}
-
-/** Work of a queue that closing waits for. */
-export class PendingWork {
-  /** Each with what ends it. */
-  readonly #pending = new Map<Promise<unknown>, (error: StoreError) => void>();
-
-  async do<Result>(work: Promise<Result>): Promise<Result> {
-    let abandon: (error: StoreError) => void = () => undefined;
-    const pending = new Promise<Result>((resolve, reject) => {
-      abandon = reject;
-      work.then(resolve, reject);
-    });
-    this.#pending.set(pending, abandon);
-    return pending.finally(() => this.#pending.delete(pending));
-  }
-
-  /** Waits for all work, also for what begins meanwhile, at most for so many ms. */
-  async isDone(patienceMs: number): Promise<void> {
-    const end = performance.now() + patienceMs;
-    while (this.#pending.size > 0 && performance.now() < end) {
-      const late = new AbortController();
-      const waiting = delay(end - performance.now(), undefined, { signal: late.signal }).catch(() => undefined);
-      await Promise.race([waiting, Promise.allSettled(this.#pending.keys())]);
-      late.abort();
-    }
-  }
-
-  /** Nobody waits any more for what is left. */
-  abandon(): void {
-    for (const abandon of this.#pending.values()) abandon(new StoreError("unreachable"));
-  }
-}
-
-/** A delivery after an attempt, and how long it waits for the next one, in ms. */
-interface AfterAttempt extends Pick<StoredDelivery, "delivery" | "attempts"> {
-  readonly waitMs: number;
-}
-
-/**
- * @param pace missing where the node is closed
- * @param now in ms since the epoch
- */
-export function afterAttempt(
-  { delivery, attempts }: Pick<StoredDelivery, "delivery" | "attempts">,
-  result: AttemptResult,
-  pace: Pace | undefined,
-  now: number,
-): AfterAttempt {
-  const { nextAt: _, error: __, ...rest } = delivery;
-  const { attempt, maxAttempts = 1 } = delivery;
-  const earlier = attempts.slice(0, -1);
-  const ended = { at: now, ...attempts.at(-1), ended: now };
-  const waitMs = 0;
-  if (result.as === "interrupted") return { delivery: { ...rest, state: "queued", attempt: attempt - 1 }, attempts: earlier, waitMs }; // prettier-ignore
-  if (result.as === "succeeded") return { delivery: { ...rest, state: "succeeded" }, attempts: [...earlier, ended], waitMs }; // prettier-ignore
-  const { error, retryAfterMs, isSenderTold = false } = result;
-  const all = [...earlier, { ...ended, error }];
-  const max = pace?.attempts ?? maxAttempts;
-  if (isSenderTold || attempt >= max) return { delivery: { ...rest, state: "failed", error }, attempts: all, waitMs };
-  return waitForNext({ ...rest, error, maxAttempts: max }, all, retryAfterMs ?? (pace ? backoffAfter(pace, attempt) : 0), now); // prettier-ignore
-}
-
-function waitForNext(delivery: Delivery, attempts: readonly Attempt[], waitMs: number, now: number): AfterAttempt {
-  return { delivery: { ...delivery, state: "retrying", nextAt: now + waitMs }, attempts, waitMs };
-}
-
-/**
- * A delivery whose process has ended during an attempt: the attempt counts.
- *
- * @param waitMs as after a failure; after the last attempt, it fails as soon as its node looks at it
- */
-export function afterCrash(
-  { delivery, attempts }: Pick<StoredDelivery, "delivery" | "attempts">,
-  waitMs: number,
-  now: number,
-): AfterAttempt {
-  const { attempt, maxAttempts = Infinity } = delivery;
-  return waitForNext({ ...delivery, error: interrupted }, attempts, attempt < maxAttempts ? waitMs : 0, now);
 }

@@ -5,14 +5,8 @@ import type { Authenticator } from "../auth/authenticator";
 import { readRanges, redacted } from "../auth/redactor";
 import type { Pace, WebhookConfig } from "../config/parse";
 import { type Delivery, type IncomingDelivery, isPacked, type StoredDelivery } from "../deliveries/delivery";
-import {
-  type AttemptResult,
-  breakerIntervalMs,
-  type Candidate,
-  type Consumer,
-  type DeliveryQueue,
-  StoreError,
-} from "../deliveries/queue";
+import { breakerIntervalMs } from "../deliveries/attempt";
+import { type AttemptResult, type Candidate, type Consumer, type DeliveryQueue, StoreError } from "../deliveries/queue";
 import { type RecordedRequest, recordRequest, restoreDelivery, type SentRequest } from "../deliveries/record";
 import { Problem, problems } from "../request/problem";
 import type { Completion } from "./completion";

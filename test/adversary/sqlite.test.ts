@@ -17,7 +17,9 @@ import { mock } from "node:test";
 import { setImmediate } from "node:timers/promises";
 import should from "should";
 import { fileName, sqliteIsHere } from "../../src/config/stores";
-import { maxRunningBytes, readQueueClock, StoreError, type StoreTrouble } from "../../src/deliveries/queue";
+import { maxRunningBytes } from "../../src/deliveries/engine-queue";
+import { readQueueClock } from "../../src/deliveries/local-queue";
+import { StoreError, type StoreTrouble } from "../../src/deliveries/queue";
 import { FileThread, maxWaitingBytes } from "../../src/deliveries/sqlite/file-thread";
 import { schemaVersion } from "../../src/deliveries/sqlite/migrations";
 import { type SqliteOptions, SqliteQueue } from "../../src/deliveries/sqlite/sqlite-queue";
@@ -102,7 +104,7 @@ if (sqliteIsHere()) {
       const thread = new FileThread(
         faultyWorker,
         { path, maxAge: Infinity, maxBytes: Infinity },
-        { running: new Set(), now: readQueueClock, opened: () => undefined },
+        { running: () => new Set(), now: readQueueClock, opened: () => undefined },
       );
       await thread.open(listener);
       const strange = accepted("strange");
@@ -150,9 +152,9 @@ if (sqliteIsHere()) {
 
       it("that their request starts them", async () => {
         const started = flow();
-        await queue.addStarted(delivered("1", { state: "running", attempt: 1 }), bytes);
+        await queue.addStarted(delivered("1", { state: "running", attempt: 1 }), bytes, 1000);
         // While nothing looks for what is due, this is the only one that writes.
-        await dies(queue.addStarted(delivered("2", { state: "running", attempt: 1 }), bytes));
+        await dies(queue.addStarted(delivered("2", { state: "running", attempt: 1 }), bytes, 1000));
         queue.process("n", started);
         await starts(started, "2");
         started.starts.should.match([{ attempt: 1 }]);
@@ -358,6 +360,7 @@ if (sqliteIsHere()) {
         await turnsUntil(1);
         // It has asked when the next one is due.
         await queue.counts("n");
+        await setImmediate();
         ahead = 2 * year;
         mock.timers.tick(60_000);
         await turnsUntil(2);

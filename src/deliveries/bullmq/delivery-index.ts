@@ -282,6 +282,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
         freed += Number(sizes[index]);
       }
     });
+    for (const node of new Set(deliveries.map((delivery) => delivery.node))) this.#changed(node);
     return dropped.filter((isDropped) => isDropped === 1).length;
   }
 }

@@ -20,7 +20,7 @@ interface WaitingCall {
 
 interface FileOwner {
   /** The ids of the deliveries whose attempts run in this process. */
-  readonly running: ReadonlySet<string>;
+  readonly running: () => ReadonlySet<string>;
   /** The queue's clock. */
   readonly now: () => number;
   /** Called each time the file was opened. */
@@ -115,7 +115,7 @@ export class FileThread {
   async #open(): Promise<void> {
     this.#worker ??= this.#start();
     const { running, now } = this.#owner;
-    const found = await this.#call(0, "open", this.#wasOpen ? [now(), running] : [now()]);
+    const found = await this.#call(0, "open", this.#wasOpen ? [now(), running()] : [now()]);
     this.#wasOpen = true;
     this.#isOpen = true;
     this.#owner.opened(found);

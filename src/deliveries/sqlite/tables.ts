@@ -12,10 +12,10 @@ import {
   type StoredDelivery,
   withWords,
 } from "../delivery";
-import { backoffAfter, type Pace } from "../../config/parse";
+import type { Pace } from "../../config/parse";
+import { afterCrash, beginAttempt, endAttempt } from "../attempt";
+import type { Taken, TakingRoom } from "../local-queue";
 import {
-  afterAttempt,
-  afterCrash,
   type Candidate,
   type Change,
   type FirstAnswer,
@@ -53,7 +53,7 @@ interface StoredRow {
   readonly attempts: readonly Attempt[];
 }
 
-/** What an attempt changes. */
+/** What the end of an attempt changes. */
 type AttemptEnd = { [Name in "state" | "attempt" | "maxAttempts" | "nextAt" | "error"]: Delivery[Name] | undefined }; // prettier-ignore
 
 /** A delivery on its way to the file. */
@@ -68,13 +68,6 @@ interface NewRow {
 
 interface EndedRow extends NewRow {
   readonly key?: EndedKey | undefined;
-}
-
-/** How much may be taken. */
-export interface Room {
-  readonly places: number;
-  /** Of bodies; one is taken whatever it has. */
-  readonly bytes: number;
 }
 
 /** What the end of an attempt makes of the key of its delivery. */
@@ -107,9 +100,9 @@ export class Tables {
     for (const row of this.#rows("WHERE state = 'running'")) {
       if (running?.has(row.delivery.id)) continue;
       const { delivery, attempts, waitMs } = running
-        ? afterAttempt(row, { as: "interrupted" }, undefined, now)
+        ? endAttempt(row, { as: "interrupted" }, undefined, now)
         : afterCrash(row, row.wait, Date.now());
-      this.#write({ ...row, delivery, attempts, due: running ? row.due : now + waitMs, wait: waitMs });
+      this.#write({ ...row, delivery, attempts, due: running ? row.due : now + waitMs, wait: waitMs }, row.delivery);
     }
     this.#run(`UPDATE deliveries SET due = ?1 + wait WHERE ${isWaiting} AND due > ?1 + wait`, now);
     const pauses = this.#all("SELECT node, pause FROM pauses").map(({ node, pause }) => [node, pause] as [string, Pause]); // prettier-ignore
@@ -133,41 +126,29 @@ export class Tables {
   }
 
   /**
-   * Takes what is due of a node, in that order, and counts the attempts. A delivery whose last attempt a crash has ended
-   * has failed.
+   * Takes what is due of a node, in that order, and counts the attempts.
    *
    * @param now by the queue's clock
-   * @returns what was taken and what has failed, and when the next one is due
    */
-  take(
-    node: string,
-    pace: Pace,
-    { places, bytes }: Room,
-    now: number,
-  ): { taken: StoredDelivery[]; failed: Delivery[]; nextDue: number | undefined } {
+  take(node: string, pace: Pace, { places, bytes }: TakingRoom, now: number): Taken {
     const due = this.#rows(`WHERE node = ? AND ${isWaiting} AND due <= ? ORDER BY due, seq LIMIT ?`, node, now, places);
     const taken: StoredDelivery[] = [];
     const failed: Delivery[] = [];
     let takenBytes = 0;
+    let isTooLarge = false;
     for (const row of due) {
-      if (takenBytes >= Math.min(bytes, maxTakenBytes)) break;
-      const { nextAt: _, ...rest } = row.delivery;
-      if (rest.attempt >= pace.attempts) {
-        const delivery = { ...rest, state: "failed" as const };
-        this.#write({ ...row, delivery });
-        failed.push(delivery);
-        continue;
-      }
-      const attempt = rest.attempt + 1;
-      const delivery = { ...rest, state: "running" as const, attempt, maxAttempts: pace.attempts };
-      const attempts = [...row.attempts, { at: Date.now() }];
-      const body = this.#body(row.seq);
-      this.#write({ ...row, delivery, attempts, wait: backoffAfter(pace, attempt) });
-      taken.push({ delivery, body, attempts });
+      const { delivery, attempts, waitMs: wait } = beginAttempt(row, pace, Date.now());
+      const isRunning = delivery.state === "running";
+      const body = isRunning ? this.#body(row.seq) : Buffer.alloc(0);
+      isTooLarge = takenBytes + body.length > (takenBytes === 0 ? bytes : Math.min(bytes, maxTakenBytes));
+      if (isTooLarge) break;
+      this.#write({ ...row, delivery, attempts, wait }, row.delivery);
+      if (isRunning) taken.push({ delivery, body, attempts });
+      else failed.push(delivery);
       takenBytes += body.length;
     }
     const next = this.#get(`SELECT due FROM deliveries WHERE node = ? AND ${isWaiting} ORDER BY due LIMIT 1`, node);
-    return { taken, failed, nextDue: next && Number(next.due) };
+    return { taken, failed, nextDue: next && Number(next.due), isTooLarge };
   }
 
   /** The end of an attempt; one that has ended already changes nothing. */
@@ -176,7 +157,10 @@ export class Tables {
     if (known?.delivery.state !== "running" || known.delivery.attempt !== attempt) return;
     // What was put back keeps its place.
     const due = change.state === "retrying" ? now + wait : known.due;
-    this.#write({ ...known, delivery: Object.assign(known.delivery, change), attempts, due, wait });
+    this.#write(
+      { ...known, delivery: { ...known.delivery, ...change } as Delivery, attempts, due, wait },
+      known.delivery,
+    );
     if (!key) return;
     const { end, ...candidate } = key;
     if (end === "released")
@@ -186,7 +170,7 @@ export class Tables {
 
   update(id: string, change: Change): void {
     const known = this.#row(id);
-    if (known) this.#write({ ...known, delivery: { ...known.delivery, ...change } });
+    if (known) this.#write({ ...known, delivery: { ...known.delivery, ...change } }, known.delivery);
   }
 
   find(id: string): StoredDelivery | undefined {
@@ -222,12 +206,9 @@ export class Tables {
     return Object.fromEntries(rows.map(({ state, number }) => [state as State, Number(number)]));
   }
 
-  pause(node: string, pause: Pause): void {
-    this.#run("REPLACE INTO pauses VALUES (?, ?)", node, pause);
-  }
-
-  resume(node: string): void {
-    this.#run("DELETE FROM pauses WHERE node = ?", node);
+  pause(node: string, pause: Pause | undefined): void {
+    if (pause) this.#run("REPLACE INTO pauses VALUES (?, ?)", node, pause);
+    else this.#run("DELETE FROM pauses WHERE node = ?", node);
   }
 
   remove(id: string): { removal: Removal; node?: string } {
@@ -324,12 +305,21 @@ export class Tables {
     return body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.length) : Buffer.alloc(0);
   }
 
-  #write({ seq, delivery, attempts, due, wait }: StoredRow): void {
-    const texts = [JSON.stringify(delivery), JSON.stringify(attempts), searchedIn(delivery)];
+  #write({ seq, delivery, attempts, due, wait }: StoredRow, before: Delivery): void {
+    const values = [
+      delivery.state,
+      JSON.stringify(delivery),
+      JSON.stringify(attempts),
+      Math.ceil(due),
+      Math.ceil(wait),
+    ];
     this.#run(
-      "UPDATE deliveries SET state = ?, delivery = ?, attempts = ?, searched = ?, due = ?, wait = ? WHERE seq = ?",
-      ...[delivery.state, ...texts, Math.ceil(due), Math.ceil(wait), seq],
+      "UPDATE deliveries SET state = ?, delivery = ?, attempts = ?, due = ?, wait = ? WHERE seq = ?",
+      ...values,
+      seq,
     );
+    // Nothing else of what is searched changes.
+    if (delivery.error !== before.error) this.#run("UPDATE deliveries SET searched = ? WHERE seq = ?", searchedIn(delivery), seq); // prettier-ignore
   }
 
   #number(sql: string): number {

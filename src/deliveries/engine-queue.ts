@@ -1,0 +1,292 @@
+// What all engines do alike: they store and take deliveries; here is decided which flows run, and what becomes of them.
+
+import { setTimeout as delay } from "node:timers/promises";
+import type { Pace } from "../config/parse";
+import { type AttemptChange, type AttemptedDelivery, endAttempt } from "./attempt";
+import type { Delivery, Pause, State, StoredDelivery } from "./delivery";
+import {
+  type AttemptResult,
+  type Candidate,
+  type Change,
+  type Consumer,
+  type DeliveryQueue,
+  type Duplicates,
+  type Query,
+  type Removal,
+  type RemovalQuery,
+  StoreError,
+  type StoreEvents,
+} from "./queue";
+
+/** How long closing waits for running attempts to end, in ms: Docker kills a process 10 s after it was told to end. */
+const closePatienceMs = 5000;
+/** The bodies of running attempts, over all nodes of a process; one attempt always runs. */
+export const maxRunningBytes = 64 * 1024 * 1024;
+/** How many attempts of a node run at once in a process without a limit of concurrency. */
+export const maxRunning = 1000;
+
+/** The deliveries of a node, as far as this process starts its flow with them. */
+export class NodeQueue {
+  readonly node: string;
+  /** Missing while the node is closed. */
+  consumer: Consumer | undefined;
+  /** The node's last one. */
+  pace: Pace | undefined;
+
+  constructor(node: string) {
+    this.node = node;
+  }
+}
+
+/** An attempt of this process, from before it is stored until its end is. */
+export interface RunningAttempt<Queue extends NodeQueue = NodeQueue> {
+  readonly queue: Queue;
+  readonly consumer: Consumer | undefined;
+  /** Its delivery, where its request has started it. */
+  readonly started?: AttemptedDelivery;
+  /** Changes with its end. */
+  readonly key?: Candidate | undefined;
+  /** Settled when its end is stored. */
+  readonly ended: Promise<Delivery>;
+  readonly settle: (delivery: Delivery) => void;
+}
+
+/** An engine is what is abstract here: it stores, has a node's deliveries taken when they are due, and calls `run`. */
+export abstract class EngineQueue<Queue extends NodeQueue> implements DeliveryQueue {
+  abstract readonly isShared: boolean;
+  abstract readonly duplicates: Duplicates;
+  protected readonly work = new PendingWork();
+  protected readonly room: ByteRoom;
+  protected readonly running = new Map<string, RunningAttempt<Queue>>();
+  protected readonly queues = new Map<string, Queue>();
+  protected events: StoreEvents | undefined;
+  protected areFlowsRunning = false;
+  /** Missing until they were read. */
+  #pauses: Map<string, Pause> | undefined;
+
+  constructor(maxBytes = maxRunningBytes) {
+    this.room = new ByteRoom(maxBytes);
+  }
+
+  abstract open(events: StoreEvents): Promise<void>;
+  abstract add(delivery: Delivery, body: Buffer, key?: Candidate): Promise<void>;
+  abstract counts(node: string): Promise<Partial<Record<State, number>>>;
+  abstract list(query: Query): Promise<Delivery[]>;
+  abstract find(id: string): Promise<StoredDelivery | undefined>;
+  abstract update(id: string, change: Change): Promise<void>;
+  abstract remove(id: string): Promise<Removal>;
+  abstract removeAll(query: RemovalQuery): Promise<number>;
+
+  /** The time that people see, in ms since the epoch. */
+  protected abstract readonly time: number;
+  protected abstract createQueue(node: string): Queue;
+  /** Takes what is due of a node at its present pace, as long as it is open and flows run. */
+  protected abstract take(queue: Queue): void;
+  /** Takes nothing more of a node. */
+  protected abstract leave(queue: Queue): void;
+  protected abstract storeStarted(
+    started: AttemptedDelivery,
+    body: Buffer,
+    timeoutMs: number,
+    key?: Candidate,
+  ): Promise<void>;
+  /** Goes on trying. Counts the failures in a row, in which the circuit breaker opens. */
+  protected abstract storeEnd(
+    attempt: RunningAttempt<Queue>,
+    before: Delivery,
+    change: AttemptChange,
+    result: AttemptResult,
+  ): Promise<void>;
+  /** Counts failures anew. */
+  protected abstract storePause(queue: Queue, pause: Pause | undefined): Promise<void>;
+  protected abstract disconnect(): Promise<void>;
+
+  async close(): Promise<void> {
+    this.hold();
+    await this.work.isDone(closePatienceMs);
+    await this.disconnect();
+  }
+
+  async addStarted(delivery: Delivery, body: Buffer, timeoutMs: number, key?: Candidate): Promise<void> {
+    const { id, node } = delivery;
+    const started = { delivery, attempts: [{ at: this.time }] };
+    this.begin(id, this.queueOf(node), { started, key });
+    try {
+      await this.storeStarted(started, body, timeoutMs, key);
+    } catch (error) {
+      this.running.delete(id);
+      throw error;
+    }
+  }
+
+  async end(id: string, result: AttemptResult): Promise<void> {
+    const attempt = this.running.get(id);
+    if (attempt?.started) await this.work.do(this.#end(attempt, attempt.started, result));
+  }
+
+  process(node: string, consumer: Consumer): () => void {
+    const queue = this.queueOf(node);
+    queue.consumer = consumer;
+    queue.pace = consumer.pace;
+    this.#endOldBreaker(queue);
+    this.take(queue);
+    return () => {
+      if (queue.consumer !== consumer) return;
+      queue.consumer = undefined;
+      this.leave(queue);
+    };
+  }
+
+  hold(): void {
+    this.areFlowsRunning = false;
+    for (const queue of this.queues.values()) this.leave(queue);
+  }
+
+  release(): void {
+    this.areFlowsRunning = true;
+    this.takeAll();
+  }
+
+  async pause(node: string): Promise<void> {
+    await this.storePause(this.queueOf(node), "manual");
+    this.showPause(node, "manual");
+  }
+
+  async resume(node: string): Promise<void> {
+    const queue = this.queueOf(node);
+    await this.storePause(queue, undefined);
+    this.showPause(node, undefined);
+    this.take(queue);
+  }
+
+  paused(node: string): Pause | undefined {
+    return this.#pauses?.get(node);
+  }
+
+  protected get arePausesKnown(): boolean {
+    return this.#pauses !== undefined;
+  }
+
+  protected takeAll(): void {
+    for (const queue of this.queues.values()) this.take(queue);
+  }
+
+  protected queueOf(node: string): Queue {
+    const known = this.queues.get(node);
+    if (known) return known;
+    const created = this.createQueue(node);
+    this.queues.set(node, created);
+    return created;
+  }
+
+  /** What is paused in the store. Later it is news. */
+  protected loadPauses(found: ReadonlyMap<string, Pause>): void {
+    const before = this.#pauses ?? found;
+    this.#pauses ??= new Map(found);
+    for (const node of new Set([...before.keys(), ...found.keys()])) this.showPause(node, found.get(node));
+    for (const queue of this.queues.values()) this.#endOldBreaker(queue);
+  }
+
+  protected showPause(node: string, pause: Pause | undefined): void {
+    this.#pauses ??= new Map();
+    if (this.#pauses.get(node) === pause) return;
+    if (pause) this.#pauses.set(node, pause);
+    else this.#pauses.delete(node);
+    this.events?.paused(node, pause);
+    this.events?.changed(node);
+  }
+
+  /** The node has no circuit breaker any more. */
+  #endOldBreaker({ node, pace }: Queue): void {
+    if (pace?.breaker === 0 && this.paused(node) === "breaker") this.resume(node).catch(() => undefined);
+  }
+
+  protected begin(id: string, queue: Queue, more: Pick<RunningAttempt, "started" | "key"> = {}): RunningAttempt<Queue> {
+    let settle: (delivery: Delivery) => void = () => undefined;
+    const ended = new Promise<Delivery>((resolve) => (settle = resolve));
+    const attempt = { queue, consumer: queue.consumer, ended, settle, ...more };
+    this.running.set(id, attempt);
+    return attempt;
+  }
+
+  /** Starts the flow, unless flows have stopped meanwhile, and stores its end. @returns the delivery afterwards */
+  protected async run(attempt: RunningAttempt<Queue>, stored: StoredDelivery): Promise<Delivery> {
+    const { queue, consumer } = attempt;
+    const canStart = this.areFlowsRunning && consumer === queue.consumer;
+    return this.#end(attempt, stored, canStart && consumer ? await consumer.start(stored) : { as: "interrupted" });
+  }
+
+  async #end(attempt: RunningAttempt<Queue>, before: AttemptedDelivery, result: AttemptResult): Promise<Delivery> {
+    const change = endAttempt(before, result, attempt.queue.pace, this.time);
+    const { delivery } = change;
+    await this.storeEnd(attempt, before.delivery, change, result);
+    this.running.delete(delivery.id);
+    attempt.settle(delivery);
+    this.events?.changed(delivery.node);
+    attempt.consumer?.ended(delivery, result);
+    return delivery;
+  }
+}
+
+/** Room for the bodies of running attempts: one that is too much beside those of others waits, and one always runs. */
+export class ByteRoom {
+  readonly #max: number;
+  #taken = 0;
+  readonly #waiting = new Set<() => void>();
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  get free(): number {
+    return this.#taken === 0 ? Infinity : this.#max - this.#taken;
+  }
+
+  take(bytes: number): void {
+    this.#taken += bytes;
+  }
+
+  leave(bytes: number): void {
+    this.#taken -= bytes;
+    const waiting = [...this.#waiting];
+    this.#waiting.clear();
+    for (const goOn of waiting) goOn();
+  }
+
+  /** Calls it once, when there is more room. */
+  onMore(goOn: () => void): void {
+    this.#waiting.add(goOn);
+  }
+}
+
+/** Work of a queue that closing waits for. */
+export class PendingWork {
+  /** Each with what ends it. */
+  readonly #pending = new Map<Promise<unknown>, (error: StoreError) => void>();
+
+  async do<Result>(work: Promise<Result>): Promise<Result> {
+    let abandon: (error: StoreError) => void = () => undefined;
+    const pending = new Promise<Result>((resolve, reject) => {
+      abandon = reject;
+      work.then(resolve, reject);
+    });
+    this.#pending.set(pending, abandon);
+    return pending.finally(() => this.#pending.delete(pending));
+  }
+
+  /** Waits for all work, also for what begins meanwhile, at most for so many ms. */
+  async isDone(patienceMs: number): Promise<void> {
+    const end = performance.now() + patienceMs;
+    while (this.#pending.size > 0 && performance.now() < end) {
+      const late = new AbortController();
+      const waiting = delay(end - performance.now(), undefined, { signal: late.signal }).catch(() => undefined);
+      await Promise.race([waiting, Promise.allSettled(this.#pending.keys())]);
+      late.abort();
+    }
+  }
+
+  /** Nobody waits any more for what is left. */
+  abandon(): void {
+    for (const abandon of this.#pending.values()) abandon(new StoreError("unreachable"));
+  }
+}
