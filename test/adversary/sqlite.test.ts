@@ -506,6 +506,7 @@ if (sqliteIsHere()) {
       const ends = await Promise.allSettled(adds);
       ends.slice(0, 8).every(({ status }) => status === "fulfilled").should.be.true(); // prettier-ignore
       for (const add of adds.slice(8)) await rejected(add, "busy");
+      await told("up");
       said().should.eql(["busy", "up"]);
       await store.add(accepted("next"), body);
       should(await store.counts("n")).eql({ queued: 9 });

@@ -3,7 +3,14 @@
 import { Worker } from "node:worker_threads";
 import { StoreError, type StoreEvents, type StoreTrouble } from "../queue";
 import type { Tables } from "./tables";
-import type { Method, WorkerAnswer, WorkerCall, WorkerMessage, WorkerSetup } from "./worker";
+import {
+  listTransfers,
+  type Method,
+  type WorkerAnswer,
+  type WorkerCall,
+  type WorkerMessage,
+  type WorkerSetup,
+} from "./worker";
 
 /** The bytes of the bodies that wait to be stored, unless one delivery alone is larger. */
 export const maxWaitingBytes = 64 * 1024 * 1024;
@@ -136,8 +143,8 @@ export class FileThread {
       const number = ++this.#last;
       this.#waiting.set(number, { bytes, resolve: (value) => resolve(value as ReturnType<Tables[M]>), reject });
       if (this.#calls.length === 0) setImmediate(() => this.#post());
-      // A `Buffer` may share its memory with others, which would be copied as well.
-      const copies = args.map((arg: unknown) => (Buffer.isBuffer(arg) ? Uint8Array.from(arg) : arg));
+      // The thread gets this one copy: others go on using the body, whose memory may be that of others as well.
+      const copies = args.map((arg: unknown) => (Buffer.isBuffer(arg) ? new Uint8Array(arg) : arg));
       this.#calls.push({ number, method, args: copies as Parameters<Tables[M]> });
     });
   }
@@ -150,7 +157,8 @@ export class FileThread {
   /** A call that cannot be cloned fails alone. */
   #send(calls: readonly WorkerCall[]): void {
     try {
-      this.#worker?.postMessage(calls);
+      const bodies = calls.flatMap(({ args }) => args.filter((arg: unknown) => arg instanceof Uint8Array));
+      this.#worker?.postMessage(calls, listTransfers(bodies));
     } catch (error) {
       const [call, ...others] = calls;
       if (call && others.length === 0) this.#end(call.number)?.reject(error);

@@ -80,6 +80,7 @@ export class Tables {
   readonly #retention: Retention;
   readonly #statements = new Map<string, Statement>();
   readonly #pageSize: number;
+  readonly #changes = new Map<string, Change>();
   #answersBytes: number;
 
   constructor(database: Database, retention: Retention) {
@@ -168,9 +169,18 @@ export class Tables {
     else this.#addKey({ ...candidate, ...end });
   }
 
+  /** Written with what else changes the delivery in the same transaction, as its attempt does: see `writeChanges`. */
   update(id: string, change: Change): void {
-    const known = this.#row(id);
-    if (known) this.#write({ ...known, delivery: { ...known.delivery, ...change } }, known.delivery);
+    this.#changes.set(id, { ...this.#changes.get(id), ...change });
+  }
+
+  /** Called at the end of a transaction. */
+  writeChanges(): void {
+    for (const id of this.#changes.keys()) {
+      const row = this.#row(id);
+      if (row) this.#write(row, row.delivery);
+    }
+    this.#changes.clear();
   }
 
   find(id: string): StoredDelivery | undefined {
@@ -305,7 +315,9 @@ export class Tables {
     return body instanceof Uint8Array ? Buffer.from(body.buffer, body.byteOffset, body.length) : Buffer.alloc(0);
   }
 
-  #write({ seq, delivery, attempts, due, wait }: StoredRow, before: Delivery): void {
+  #write({ seq, delivery: changed, attempts, due, wait }: StoredRow, before: Delivery): void {
+    const delivery = { ...changed, ...this.#changes.get(changed.id) };
+    this.#changes.delete(changed.id);
     const values = [
       delivery.state,
       JSON.stringify(delivery),

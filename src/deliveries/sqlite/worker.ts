@@ -4,6 +4,8 @@
 import { closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type MessagePort, parentPort, workerData } from "node:worker_threads";
+import type { StoredDelivery } from "../delivery";
+import type { Taken } from "../local-queue";
 import type { Retention, StoreTrouble } from "../queue";
 import { migrations, schemaVersion } from "./migrations";
 import { type Database, createError, openDatabase, Tables } from "./tables";
@@ -112,10 +114,13 @@ class StoreFile {
     const isWriting = calls.some(({ method }) => !readingMethods.includes(method));
     if (!file) throw createError("the file is gone", 14);
     if (isWriting) file.database.exec("BEGIN IMMEDIATE");
-    const answers = calls.map(({ number, method, args }) => {
+    // What they change is written with the changes of the others.
+    const updates = calls.filter(({ method }) => method === "update");
+    const answers = [...updates, ...calls.filter((call) => !updates.includes(call))].map(({ number, method, args }) => {
       return { number, value: (file.tables[method] as (...args: unknown[]) => unknown).apply(file.tables, [...args]) };
     });
     if (!isWriting) return answers;
+    file.tables.writeChanges();
     file.database.exec("COMMIT");
     this.#checkFiles(file);
     return answers;
@@ -232,8 +237,26 @@ function syncFolder(path: string): void {
   }
 }
 
+/** Smaller bodies are copied sooner than handed over. */
+const minTransferredBytes = 16 * 1024;
+
+/** What a message hands over to the other thread: bodies that nobody else has. */
+export function listTransfers(bodies: readonly Uint8Array[]): ArrayBuffer[] {
+  return bodies.filter(({ length }) => length >= minTransferredBytes).map(({ buffer }) => buffer as ArrayBuffer);
+}
+
+function listBodies(message: WorkerMessage): Uint8Array[] {
+  if (message.says !== "answers") return [];
+  return message.answers.flatMap((answer) => {
+    const { taken = [], body } = (("value" in answer && answer.value) || {}) as Partial<Taken & StoredDelivery>;
+    return body ? [body] : taken.map((stored) => stored.body);
+  });
+}
+
 function serve(port: MessagePort): void {
-  const file = new StoreFile(workerData as WorkerSetup, (message) => port.postMessage(message));
+  const file = new StoreFile(workerData as WorkerSetup, (message) =>
+    port.postMessage(message, listTransfers(listBodies(message))),
+  );
   port.on("message", (calls: readonly WorkerCall[] | "close") => {
     if (calls !== "close") return file.take(calls);
     file.close();
