@@ -3,17 +3,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pace } from "../config/parse";
 import { type AttemptChange, type AttemptedDelivery, endAttempt } from "./attempt";
-import type { Delivery, Pause, State, StoredDelivery } from "./delivery";
+import type { Delivery, Pause, StoredDelivery } from "./delivery";
 import {
   type AttemptResult,
   type Candidate,
-  type Change,
   type Consumer,
   type DeliveryQueue,
-  type Duplicates,
-  type Query,
-  type Removal,
-  type RemovalQuery,
   StoreError,
   type StoreEvents,
 } from "./queue";
@@ -46,15 +41,19 @@ export interface RunningAttempt<Queue extends NodeQueue = NodeQueue> {
   readonly started?: AttemptedDelivery;
   /** Changes with its end. */
   readonly key?: Candidate | undefined;
-  /** Settled when its end is stored. */
+  /** Resolved when its end is stored. */
   readonly ended: Promise<Delivery>;
-  readonly settle: (delivery: Delivery) => void;
+  readonly resolve: (delivery: Delivery) => void;
 }
 
-/** An engine is what is abstract here: it stores, has a node's deliveries taken when they are due, and calls `run`. */
-export abstract class EngineQueue<Queue extends NodeQueue> implements DeliveryQueue {
-  abstract readonly isShared: boolean;
-  abstract readonly duplicates: Duplicates;
+/** What of a queue is the same in each engine. */
+type Attempting = Pick<DeliveryQueue, "close" | "addStarted" | "end" | "process" | "hold" | "release" | "pause" | "resume" | "paused">; // prettier-ignore
+
+/**
+ * An engine adds what is abstract here, and the lists: it stores, has a node's deliveries taken when they are due, and
+ * calls `run`.
+ */
+export abstract class EngineQueue<Queue extends NodeQueue> implements Attempting {
   protected readonly work = new PendingWork();
   protected readonly room: ByteRoom;
   protected readonly running = new Map<string, RunningAttempt<Queue>>();
@@ -67,15 +66,6 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements DeliveryQu
   constructor(maxBytes = maxRunningBytes) {
     this.room = new ByteRoom(maxBytes);
   }
-
-  abstract open(events: StoreEvents): Promise<void>;
-  abstract add(delivery: Delivery, body: Buffer, key?: Candidate): Promise<void>;
-  abstract counts(node: string): Promise<Partial<Record<State, number>>>;
-  abstract list(query: Query): Promise<Delivery[]>;
-  abstract find(id: string): Promise<StoredDelivery | undefined>;
-  abstract update(id: string, change: Change): Promise<void>;
-  abstract remove(id: string): Promise<Removal>;
-  abstract removeAll(query: RemovalQuery): Promise<number>;
 
   /** The time that people see, in ms since the epoch. */
   protected abstract readonly time: number;
@@ -202,9 +192,9 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements DeliveryQu
   }
 
   protected begin(id: string, queue: Queue, more: Pick<RunningAttempt, "started" | "key"> = {}): RunningAttempt<Queue> {
-    let settle: (delivery: Delivery) => void = () => undefined;
-    const ended = new Promise<Delivery>((resolve) => (settle = resolve));
-    const attempt = { queue, consumer: queue.consumer, ended, settle, ...more };
+    let resolve: (delivery: Delivery) => void = () => undefined;
+    const ended = new Promise<Delivery>((settle) => (resolve = settle));
+    const attempt = { queue, consumer: queue.consumer, ended, resolve, ...more };
     this.running.set(id, attempt);
     return attempt;
   }
@@ -221,7 +211,7 @@ export abstract class EngineQueue<Queue extends NodeQueue> implements DeliveryQu
     const { delivery } = change;
     await this.storeEnd(attempt, before.delivery, change, result);
     this.running.delete(delivery.id);
-    attempt.settle(delivery);
+    attempt.resolve(delivery);
     this.events?.changed(delivery.node);
     attempt.consumer?.ended(delivery, result);
     return delivery;

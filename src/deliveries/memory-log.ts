@@ -13,6 +13,7 @@ import {
   type Change,
   compareByAge,
   type DeliveryList,
+  frameBytes,
   isInRange,
   type Query,
   type Removal,
@@ -23,8 +24,6 @@ import { findFailure, startsFlow } from "./summary";
 const maxLogPerNode = 200;
 /** Over all nodes. */
 const maxLogBytes = 20 * 1024 * 1024;
-/** Bytes of a delivery besides its texts and body. */
-const overhead = 1024;
 
 interface LogEntry {
   delivery: Delivery;
@@ -167,7 +166,7 @@ function measure({ head, webhook, answer = "", error = "" }: Delivery, { buffer 
   const told = event.length + id.length + (claims ? JSON.stringify(claims).length : 0) + answer.length + error.length;
   let fields = head.path.length + head.search.length;
   for (const name in head.headers) fields += name.length + String(head.headers[name]).length;
-  return overhead + buffer.byteLength + told + fields;
+  return frameBytes + buffer.byteLength + told + fields;
 }
 
 function listAttempts({ delivery: { at, attempt, error }, ended }: LogEntry): Attempt[] {

@@ -7,6 +7,8 @@ import type { Delivery, Pause, State, StoredDelivery } from "./delivery";
 export const maxAge = 7 * 24 * 3_600_000;
 /** How many bytes all deliveries may take. */
 export const maxBytes = 1024 ** 3;
+/** The bytes that a delivery takes besides its texts and body, indexes included: an upper estimate. */
+export const frameBytes = 1024;
 /** A store that takes so many bytes is not full. */
 export const probeBytes = 64 * 1024;
 /** How many duplicate keys are kept over all endpoints; one takes some 400 bytes of memory. */

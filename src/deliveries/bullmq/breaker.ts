@@ -3,7 +3,7 @@
 import type { ChainableCommander } from "ioredis";
 import type { Pause } from "../delivery";
 import type { AttemptResult } from "../queue";
-import type { Server } from "./server";
+import type { RedisClient } from "./redis-client";
 
 /**
  * Counts the end of an attempt. A success closes the breaker; it is opened by so many failures in a row.
@@ -36,36 +36,36 @@ return math.max(redis.call("PTTL", KEYS[2]), 1)`;
  *   trial:<node>         exists until its open breaker lets the next attempt start
  */
 export class SharedBreaker {
-  readonly #server: Server;
+  readonly #client: RedisClient;
   readonly #root: string;
   readonly #intervalMs: number;
 
-  constructor(server: Server, root: string, intervalMs: number) {
-    this.#server = server;
+  constructor(client: RedisClient, root: string, intervalMs: number) {
+    this.#client = client;
     this.#root = root;
     this.#intervalMs = intervalMs;
   }
 
   /** Of all nodes. */
   async list(): Promise<Map<string, Pause>> {
-    const known = await this.#server.ask((redis) => redis.hgetall(this.#key("pauses")));
+    const known = await this.#client.ask((redis) => redis.hgetall(this.#key("pauses")));
     return new Map(Object.entries(known) as [string, Pause][]);
   }
 
   async find(node: string): Promise<{ pause: Pause | undefined; trialInMs: number }> {
-    const [pause, leftMs] = await this.#server.transact((multi) => {
+    const [pause, leftMs] = await this.#client.transact((multi) => {
       multi.hget(this.#key("pauses"), node).pttl(this.#key("trial", node));
     });
     return { pause: (pause as Pause | null) ?? undefined, trialInMs: Math.max(Number(leftMs), 0) };
   }
 
   async pause(node: string): Promise<void> {
-    await this.#server.ask((redis) => redis.hset(this.#key("pauses"), node, "manual"));
+    await this.#client.ask((redis) => redis.hset(this.#key("pauses"), node, "manual"));
   }
 
   /** Counts failures anew. */
   async resume(node: string): Promise<void> {
-    await this.#server.transact((multi) => {
+    await this.#client.transact((multi) => {
       multi.hdel(this.#key("pauses"), node).hdel(this.#key("failures"), node).del(this.#key("trial", node));
     });
   }
@@ -84,7 +84,7 @@ export class SharedBreaker {
   /** @returns 0 where an attempt may start now; else in how many ms the next one may */
   async begin(node: string): Promise<number> {
     const keys = [this.#key("pauses"), this.#key("trial", node)];
-    return Number(await this.#server.ask((redis) => redis.eval(beginTrial, keys.length, ...keys, node, this.#intervalMs))); // prettier-ignore
+    return Number(await this.#client.ask((redis) => redis.eval(beginTrial, keys.length, ...keys, node, this.#intervalMs))); // prettier-ignore
   }
 
   #key(...names: string[]): string {

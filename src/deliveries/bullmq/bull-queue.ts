@@ -10,6 +10,7 @@ import {
   type AttemptResult,
   type Candidate,
   type Change,
+  type DeliveryQueue,
   maxAge,
   maxBytes,
   type Query,
@@ -22,7 +23,7 @@ import { DeliveryIndex } from "./delivery-index";
 import { findMissing, isLockKnown, isUnknownScript, type JobData } from "./internals";
 import { createQueue, NodeJobs, type Place } from "./node-jobs";
 import { Removals } from "./removals";
-import { maxRetryDelayMs, Server } from "./server";
+import { maxRetryDelayMs, RedisClient } from "./redis-client";
 import { renewInterval, SharedDuplicates, SharedRates } from "./shared-keys";
 import { SharedWaits } from "./waits";
 
@@ -56,14 +57,14 @@ const clockInterval = 60_000;
  * A job is only an id, and exists while its delivery is unfinished. It may be processed twice, as after a lost
  * connection; the delivery in the index decides.
  */
-export class BullQueue extends EngineQueue<NodeJobs> {
+export class BullQueue extends EngineQueue<NodeJobs> implements DeliveryQueue {
   readonly isShared = true;
   /** The rate limits of all instances. */
   readonly rates: SharedRates;
   readonly duplicates: SharedDuplicates;
   readonly #options: BullOptions & typeof defaults;
   readonly #prefix: string;
-  readonly #server: Server;
+  readonly #client: RedisClient;
   readonly #waits: SharedWaits;
   readonly #index: DeliveryIndex;
   readonly #breaker: SharedBreaker;
@@ -84,18 +85,18 @@ export class BullQueue extends EngineQueue<NodeJobs> {
     const { namespace, timeLimit, breakerInterval } = (this.#options = options);
     const root = `{webhook-trigger${namespace === undefined ? "" : `:${namespace}`}}`;
     this.#prefix = `${root}:bull`;
-    const server = (this.#server = new Server(
+    const client = (this.#client = new RedisClient(
       options,
       timeLimit,
       () => this.events,
       async () => this.#arrive(),
     ));
-    this.#waits = new SharedWaits(server, root, async ({ id, node }) => this.queueOf(node).moveTo(id, 0));
-    this.#index = new DeliveryIndex(server, root, options, this.#waits, (node) => this.events?.changed(node));
-    this.#breaker = new SharedBreaker(server, root, breakerInterval);
-    this.#removals = new Removals(server, root, this.#index, async ({ id, node }) => this.queueOf(node).remove(id));
-    this.duplicates = new SharedDuplicates(server, root);
-    this.rates = new SharedRates(server, root);
+    this.#waits = new SharedWaits(client, root, async ({ id, node }) => this.queueOf(node).moveTo(id, 0));
+    this.#index = new DeliveryIndex(client, root, options, this.#waits, (node) => this.events?.changed(node));
+    this.#breaker = new SharedBreaker(client, root, breakerInterval);
+    this.#removals = new Removals(client, root, this.#index, async ({ id, node }) => this.queueOf(node).remove(id));
+    this.duplicates = new SharedDuplicates(client, root);
+    this.rates = new SharedRates(client, root);
   }
 
   async open(events: StoreEvents): Promise<void> {
@@ -106,8 +107,8 @@ export class BullQueue extends EngineQueue<NodeJobs> {
     this.#every(renewInterval, async () => this.duplicates.renew());
     this.#every(tidyInterval, async () => this.#index.tidy());
     this.#every(tidyInterval, async () => this.#removals.finish());
-    this.#every(clockInterval, async () => this.#server.readClock());
-    await this.#server.start();
+    this.#every(clockInterval, async () => this.#client.readClock());
+    await this.#client.start();
     await this.#index.tidy();
   }
 
@@ -153,12 +154,12 @@ export class BullQueue extends EngineQueue<NodeJobs> {
   }
 
   protected get time(): number {
-    return this.#server.now;
+    return this.#client.now;
   }
 
   protected createQueue(node: string): NodeJobs {
     return new NodeJobs(node, {
-      server: this.#server,
+      client: this.#client,
       prefix: this.#prefix,
       breaker: this.#breaker,
       options: this.#options,
@@ -171,7 +172,7 @@ export class BullQueue extends EngineQueue<NodeJobs> {
 
   protected take(jobs: NodeJobs): void {
     if (!jobs.consumer) void jobs.closeWorker();
-    else if (this.#server.isUp) jobs.start(() => this.areFlowsRunning && jobs.consumer !== undefined);
+    else if (this.#client.isUp) jobs.start(() => this.areFlowsRunning && jobs.consumer !== undefined);
   }
 
   protected leave(jobs: NodeJobs): void {
@@ -200,20 +201,20 @@ export class BullQueue extends EngineQueue<NodeJobs> {
       if (started && state !== "retrying") this.#waits.remove(multi, delivery);
       this.#breaker.count(multi, node, result, jobs.pace?.breaker ?? 0);
     };
-    const [news] = (await this.#server.persist(async () => this.#index.write(before, delivery, attempts, also))).slice(
+    const [news] = (await this.#client.persist(async () => this.#index.write(before, delivery, attempts, also))).slice(
       -1,
     );
     if (news === "opened") await this.#limit(jobs);
     if (news === "closed") {
-      await this.#server.persist(async () => jobs.goOn());
+      await this.#client.persist(async () => jobs.goOn());
       this.showPause(node, undefined);
     }
     this.#tokens.delete(id);
     if (!started) return;
     // Its job still waits for the request that started it.
     const isFinished = !unfinished.includes(state);
-    const afterMs = Math.max((nextAt ?? 0) - this.#server.now, 0);
-    await this.#server.persist(async () => (isFinished ? jobs.remove(id) : jobs.moveTo(id, afterMs)));
+    const afterMs = Math.max((nextAt ?? 0) - this.#client.now, 0);
+    await this.#client.persist(async () => (isFinished ? jobs.remove(id) : jobs.moveTo(id, afterMs)));
   }
 
   protected async storePause(jobs: NodeJobs, pause: Pause | undefined): Promise<void> {
@@ -226,7 +227,7 @@ export class BullQueue extends EngineQueue<NodeJobs> {
   }
 
   protected async disconnect(): Promise<void> {
-    await this.#server.close();
+    await this.#client.close();
     this.work.abandon();
     await Promise.all([...this.queues.values()].map(async (jobs) => jobs.close()));
   }
@@ -234,7 +235,7 @@ export class BullQueue extends EngineQueue<NodeJobs> {
   #every(milliseconds: number, work: () => Promise<unknown>): void {
     const run = () => {
       // Errors are reported where they occur.
-      if (this.#server.isUp) work().catch(() => undefined);
+      if (this.#client.isUp) work().catch(() => undefined);
     };
     this.#timers.push(setInterval(run, milliseconds).unref());
   }
@@ -247,7 +248,7 @@ export class BullQueue extends EngineQueue<NodeJobs> {
     delay: number | undefined,
     key?: Candidate,
   ): Promise<void> {
-    await this.#server.known();
+    await this.#client.known();
     const keep = (multi: ChainableCommander) => {
       if (key) this.duplicates.keep(multi, key, delay === 0 ? undefined : delay);
     };
@@ -258,7 +259,7 @@ export class BullQueue extends EngineQueue<NodeJobs> {
     const job = await this.queueOf(delivery.node).prepare(delivery.id, body.length, delay);
     const also = (multi: ChainableCommander) => {
       keep(multi);
-      if (delay > 0) this.#waits.add(multi, delivery, this.#server.now + delay);
+      if (delay > 0) this.#waits.add(multi, delivery, this.#client.now + delay);
       job.add(multi);
     };
     const results = await this.#index.add(delivery, body, attempts, also, isUnknownScript);
@@ -277,7 +278,7 @@ export class BullQueue extends EngineQueue<NodeJobs> {
   }
 
   #findPlace({ state, nextAt = 0 }: Delivery): Place {
-    if (state === "retrying") return { afterMs: Math.max(nextAt - this.#server.now, 0) };
+    if (state === "retrying") return { afterMs: Math.max(nextAt - this.#client.now, 0) };
     return state === "queued" ? "queue" : "nowhere";
   }
 
@@ -295,33 +296,33 @@ export class BullQueue extends EngineQueue<NodeJobs> {
   async #attempt(jobs: NodeJobs, id: string, token: string): Promise<Place> {
     const { consumer, node } = jobs;
     if (!consumer || !this.areFlowsRunning) return "queue";
-    const stored = await this.#server.persist(async () => this.#index.find(id));
+    const stored = await this.#client.persist(async () => this.#index.find(id));
     if (!stored || !unfinished.includes(stored.delivery.state)) return "nowhere";
     const { delivery: before, body } = stored;
     if (before.state !== "queued") {
-      const afterMs = await this.#server.persist(async () => this.#waits.findLeftMs(before));
+      const afterMs = await this.#client.persist(async () => this.#waits.findLeftMs(before));
       if (afterMs > 0) return { afterMs };
     }
-    const { delivery, attempts } = beginAttempt(stored, consumer.pace, this.#server.now);
+    const { delivery, attempts } = beginAttempt(stored, consumer.pace, this.#client.now);
     if (delivery.state !== "running") {
-      await this.#server.persist(async () => this.#index.write(before, delivery));
+      await this.#client.persist(async () => this.#index.write(before, delivery));
       if (delivery.state === "failed") consumer.ended(delivery, { as: "failed", error: delivery.error ?? "" });
       return this.#findPlace(delivery);
     }
-    if (consumer.pace.breaker > 0 && (await this.#server.persist(async () => this.#breaker.begin(node))) > 0) {
+    if (consumer.pace.breaker > 0 && (await this.#client.persist(async () => this.#breaker.begin(node))) > 0) {
       // It was handed over when the breaker was just about to open.
       await this.#limit(jobs);
       return "queue";
     }
     const attempt = this.begin(id, jobs);
     this.#tokens.set(id, token);
-    await this.#server.persist(async () => this.#index.write(before, delivery, attempts));
+    await this.#client.persist(async () => this.#index.write(before, delivery, attempts));
     return this.#findPlace(await this.run(attempt, { delivery, body, attempts }));
   }
 
   /** Its breaker is open: has BullMQ hand over one delivery at a time. */
   async #limit(jobs: NodeJobs): Promise<void> {
-    await this.#server.persist(async () => jobs.setPace());
+    await this.#client.persist(async () => jobs.setPace());
     this.showPause(jobs.node, "breaker");
   }
 
@@ -336,11 +337,11 @@ export class BullQueue extends EngineQueue<NodeJobs> {
 
   async #checkBull(): Promise<void> {
     if (this.#isChecked) return;
-    const queue = createQueue(this.#server, "check", this.#prefix, { skipMetasUpdate: true });
-    await this.#server.ask(async () => queue.waitUntilReady());
-    const missing = findMissing(this.#server.bull, queue, this.#server.redis);
-    if (missing.transactions) throw this.#server.refuse("broken", new Error("This version of BullMQ stores no jobs in transactions")); // prettier-ignore
-    if (missing.takeOver) this.#server.warn("unknownClient");
+    const queue = createQueue(this.#client, "check", this.#prefix, { skipMetasUpdate: true });
+    await this.#client.ask(async () => queue.waitUntilReady());
+    const missing = findMissing(this.#client.bull, queue, this.#client.redis);
+    if (missing.transactions) throw this.#client.refuse("broken", new Error("This version of BullMQ stores no jobs in transactions")); // prettier-ignore
+    if (missing.takeOver) this.#client.warn("unknownClient");
     this.#canTakeOver = !missing.takeOver;
     this.#isChecked = true;
     await queue.close();
@@ -349,23 +350,23 @@ export class BullQueue extends EngineQueue<NodeJobs> {
   /** Of the first job. */
   async #checkLock({ queue }: NodeJobs, id: string): Promise<void> {
     this.#isLockChecked = true;
-    if (!(await isLockKnown(this.#server.redis, queue, id).catch(() => true))) this.#server.warn("unknownClient");
+    if (!(await isLockKnown(this.#client.redis, queue, id).catch(() => true))) this.#client.warn("unknownClient");
   }
 
   /** Their locks expired while the server was away, but they still run here. */
   async #keepLocks(): Promise<void> {
-    await this.#server.transact((multi) => {
+    await this.#client.transact((multi) => {
       for (const [id, token] of this.#tokens) this.running.get(id)?.queue.keepLock(multi, id, token);
     });
   }
 
   async #takeOver(): Promise<void> {
-    if (this.#server.upFor < 2 * maxRetryDelayMs || !this.#canTakeOver) return;
+    if (this.#client.upFor < 2 * maxRetryDelayMs || !this.#canTakeOver) return;
     await Promise.all([...this.queues.values()].map(async (jobs) => jobs.takeOver()));
   }
 
   async #poll(): Promise<void> {
-    if (this.#server.refusal) await this.#index.probe().then(() => this.#server.accept());
+    if (this.#client.refusal) await this.#index.probe().then(() => this.#client.accept());
     this.loadPauses(await this.#breaker.list());
   }
 }

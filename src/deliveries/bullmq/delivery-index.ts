@@ -19,19 +19,18 @@ import {
   type Change,
   compareByAge,
   type DeliveryList,
+  frameBytes,
   isInRange,
   probeBytes,
   type Query,
   type Retention,
 } from "../queue";
 import { findFailure } from "../summary";
-import type { Server } from "./server";
+import type { RedisClient } from "./redis-client";
 import type { SharedWaits } from "./waits";
 
 /** How many deliveries are searched or dropped in one step, so that other commands have their turn. */
 const step = 500;
-/** Bytes of a delivery besides its texts and body: sorted sets, job, keys. */
-const overhead = 1024;
 /** How long one instance alone drops deliveries, in ms. */
 const dropTime = 10_000;
 
@@ -62,14 +61,20 @@ return 1`;
  *   bytes                                    how much all of them take
  */
 export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll"> {
-  readonly #server: Server;
+  readonly #client: RedisClient;
   readonly #root: string;
   readonly #retention: Retention;
   readonly #waits: SharedWaits;
   readonly #changed: (node: string) => void;
 
-  constructor(server: Server, root: string, retention: Retention, waits: SharedWaits, changed: (node: string) => void) {
-    this.#server = server;
+  constructor(
+    client: RedisClient,
+    root: string,
+    retention: Retention,
+    waits: SharedWaits,
+    changed: (node: string) => void,
+  ) {
+    this.#client = client;
     this.#root = root;
     this.#retention = retention;
     this.#waits = waits;
@@ -92,8 +97,8 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     const { id, node, at } = delivery;
     const key = this.#key("delivery", id);
     const texts = { ...split(delivery), attempts: JSON.stringify(attempts) };
-    const bytes = overhead + body.length + Object.values(texts).reduce((sum, text) => sum + text.length, 0);
-    const [isKnown] = await Promise.all([this.#server.ask((redis) => redis.exists(key)), this.#makeRoom(bytes)]);
+    const bytes = frameBytes + body.length + Object.values(texts).reduce((sum, text) => sum + text.length, 0);
+    const [isKnown] = await Promise.all([this.#client.ask((redis) => redis.exists(key)), this.#makeRoom(bytes)]);
     if (isKnown) return undefined;
     const add = (multi: ChainableCommander) => {
       multi.incrby(this.#key("bytes"), bytes).hset(key, { ...texts, body, bytes });
@@ -101,7 +106,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
       this.#place(multi, delivery);
       also(multi);
     };
-    const results = await this.#server.transact(add, isTolerable);
+    const results = await this.#client.transact(add, isTolerable);
     this.#changed(node);
     return results;
   }
@@ -122,7 +127,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
       ...(attempts && { attempts: JSON.stringify(attempts) }),
     };
     const grown = delivery.length + reply.length - old.delivery.length - old.reply.length + (attempts ? (after.error?.length ?? 0) : 0); // prettier-ignore
-    const results = await this.#server.transact((multi) => {
+    const results = await this.#client.transact((multi) => {
       if (Object.keys(fields).length > 0) multi.hset(key, fields);
       if (grown > 0) multi.hincrby(key, "bytes", grown).incrby(this.#key("bytes"), grown);
       if (before.state !== after.state) {
@@ -142,7 +147,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
 
   async find(id: string): Promise<StoredDelivery | undefined> {
     const fields = ["delivery", "reply", "attempts", "body"];
-    const found = await this.#server.ask((redis) => redis.hmgetBuffer(this.#key("delivery", id), ...fields));
+    const found = await this.#client.ask((redis) => redis.hmgetBuffer(this.#key("delivery", id), ...fields));
     const [delivery, reply, attempts, body] = found;
     if (!delivery || !reply || !attempts || !body) return undefined;
     return { delivery: join(delivery, reply), body, attempts: JSON.parse(String(attempts)) as Attempt[] };
@@ -159,7 +164,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
     let size = looked || error !== undefined ? step : Math.min(limit, step);
     for (let from = after ?? before; found.length < limit;) {
       const range = after ? { before, after: from } : { before: from };
-      const ids = await this.#server.ask((redis) =>
+      const ids = await this.#client.ask((redis) =>
         after
           ? redis.zrangebyscore(set, from?.at ?? "-inf", "+inf", "LIMIT", 0, size)
           : redis.zrevrangebyscore(set, from?.at ?? "+inf", "-inf", "LIMIT", 0, size),
@@ -177,7 +182,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
 
   async counts(node: string): Promise<Partial<Record<State, number>>> {
     const states = [...unfinished, ...finished];
-    const found = await this.#server.transact((multi) => {
+    const found = await this.#client.transact((multi) => {
       for (const state of states) multi.zcard(this.#key("in", state, node));
     });
     const counts = states.map((state, index) => [state, Number(found[index])] as const);
@@ -191,7 +196,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
       for (const state of droppable) {
         const set = this.#key("in", state);
         for (let old: string[] = []; ;) {
-          old = await this.#server.ask((redis) => redis.zrangebyscore(set, "-inf", Math.max(0, Date.now() - maxAge), "LIMIT", 0, step)); // prettier-ignore
+          old = await this.#client.ask((redis) => redis.zrangebyscore(set, "-inf", Math.max(0, Date.now() - maxAge), "LIMIT", 0, step)); // prettier-ignore
           await this.drop(await this.#lookAll(old), Infinity);
           if (old.length < step) break;
         }
@@ -202,7 +207,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   /** Checks that more can be stored. @throws {StoreError} */
   async probe(): Promise<void> {
     await this.#makeRoom(probeBytes);
-    await this.#server.ask((redis) => redis.set(this.#key("probe"), Buffer.alloc(probeBytes), "PX", 1));
+    await this.#client.ask((redis) => redis.set(this.#key("probe"), Buffer.alloc(probeBytes), "PX", 1));
   }
 
   #key(...names: string[]): string {
@@ -223,7 +228,7 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
 
   /** Those that were not dropped meanwhile. */
   async #lookAll(ids: readonly string[]): Promise<Delivery[]> {
-    const found = await this.#server.transact((multi) => {
+    const found = await this.#client.transact((multi) => {
       for (const id of ids) multi.hmget(this.#key("delivery", id), "delivery", "reply");
     });
     return (found as (string | null)[][]).flatMap(([delivery, reply]) => (delivery && reply ? [join(delivery, reply)] : [])); // prettier-ignore
@@ -232,31 +237,31 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
   async #makeRoom(wanted: number): Promise<void> {
     const { maxBytes } = this.#retention;
     for (;;) {
-      const taken = Number(await this.#server.ask((redis) => redis.get(this.#key("bytes"))));
+      const taken = Number(await this.#client.ask((redis) => redis.get(this.#key("bytes"))));
       const missing = taken + wanted - maxBytes;
       if (missing <= 0) return;
       const dropped = wanted <= maxBytes && (await this.#alone(async () => this.drop(await this.#oldest(), missing)));
       // Another instance is dropping, or another call.
       if (dropped === undefined) await scheduler.wait(20);
-      else if (!dropped) throw this.#server.refuse("full", new Error(`${taken} of ${maxBytes} bytes are taken`));
+      else if (!dropped) throw this.#client.refuse("full", new Error(`${taken} of ${maxBytes} bytes are taken`));
     }
   }
 
   /** Runs on one instance at a time. @returns nothing where another one runs it */
   async #alone<Result>(work: () => Promise<Result>): Promise<Result | undefined> {
     const lock = this.#key("dropping");
-    if (!(await this.#server.ask((redis) => redis.set(lock, 1, "PX", dropTime, "NX")))) return undefined;
+    if (!(await this.#client.ask((redis) => redis.set(lock, 1, "PX", dropTime, "NX")))) return undefined;
     try {
       return await work();
     } finally {
-      await this.#server.ask((redis) => redis.del(lock));
+      await this.#client.ask((redis) => redis.del(lock));
     }
   }
 
   /** The oldest finished deliveries: of the first of three kinds that there are. */
   async #oldest(): Promise<Delivery[]> {
     const find = async (states: readonly State[]) => {
-      const ids = await this.#server.transact((multi) => {
+      const ids = await this.#client.transact((multi) => {
         for (const state of states) multi.zrange(this.#key("in", state), 0, step - 1);
       });
       const found = await this.#lookAll((ids as string[][]).flat());
@@ -271,11 +276,11 @@ export class DeliveryIndex implements Omit<DeliveryList, "remove" | "removeAll">
 
   /** Drops deliveries until so many bytes are free. @returns how many were dropped */
   async drop(deliveries: readonly Delivery[], wanted: number): Promise<number> {
-    const sizes = await this.#server.transact((multi) => {
+    const sizes = await this.#client.transact((multi) => {
       for (const { id } of deliveries) multi.hget(this.#key("delivery", id), "bytes");
     });
     let freed = 0;
-    const dropped = await this.#server.transact((multi) => {
+    const dropped = await this.#client.transact((multi) => {
       for (const [index, { id }] of deliveries.entries()) {
         if (freed >= wanted) break;
         multi.eval(dropOne, 1, this.#key("delivery", id), this.#root, id);

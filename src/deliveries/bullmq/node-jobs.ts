@@ -16,7 +16,7 @@ import {
   takeOver,
   unlimited,
 } from "./internals";
-import { maxRetryDelayMs, type Server } from "./server";
+import { maxRetryDelayMs, type RedisClient } from "./redis-client";
 
 /** Where a job belongs: it is handed over again at once, or later, or its delivery is finished. */
 export type Place = "queue" | { readonly afterMs: number } | "nowhere";
@@ -29,7 +29,7 @@ export interface JobOptions {
 
 /** What the jobs of all nodes share. */
 interface JobServices {
-  readonly server: Server;
+  readonly client: RedisClient;
   /** Of the names of keys. */
   readonly prefix: string;
   readonly breaker: SharedBreaker;
@@ -45,7 +45,7 @@ interface JobServices {
 
 /** @throws {StoreError} while the server is away */
 export function createQueue(
-  { bull, redis }: Server,
+  { bull, redis }: RedisClient,
   name: string,
   prefix: string,
   more: Partial<QueueOptions> = {},
@@ -66,14 +66,14 @@ export class NodeJobs extends NodeQueue {
   }
 
   get queue(): Queue {
-    const { server, prefix } = this.#services;
+    const { client, prefix } = this.#services;
     const more = { streams: { events: { maxLen: 10 } } };
-    return (this.#queue ??= createQueue(server, encodeURIComponent(this.node), prefix, more));
+    return (this.#queue ??= createQueue(client, encodeURIComponent(this.node), prefix, more));
   }
 
   /** Begins or goes on to have jobs handed over; no attempt starts before the server knows the pace. */
   start(mayStart: () => boolean): void {
-    const paced = this.#services.server.persist(async () => this.setPace()).catch(() => undefined);
+    const paced = this.#services.client.persist(async () => this.setPace()).catch(() => undefined);
     const worker = (this.#worker ??= this.#createWorker());
     const { concurrency = 0 } = this.pace ?? {};
     worker.concurrency = concurrency > 0 ? concurrency : maxRunning;
@@ -99,9 +99,9 @@ export class NodeJobs extends NodeQueue {
 
   /** A job that is stored in a transaction. @returns what to call where the server did not know BullMQ's script */
   async prepare(id: string, bytes: number, delayMs: number): Promise<JobStorage> {
-    const { server } = this.#services;
+    const { client } = this.#services;
     const { queue } = this;
-    const job = createJob(server.bull, queue, id, { bytes }, delayMs);
+    const job = createJob(client.bull, queue, id, { bytes }, delayMs);
     await this.#ask(queue.waitUntilReady());
     return { add: (multi) => addJob(multi, queue, job), addAlone: async () => this.#ask(addJobAlone(queue, job)) };
   }
@@ -165,11 +165,11 @@ export class NodeJobs extends NodeQueue {
   }
 
   #createWorker(): Worker {
-    const { server, prefix, options, work, takesOver } = this.#services;
+    const { client, prefix, options, work, takesOver } = this.#services;
     const { lockDuration, stalledInterval } = options;
     const process = async (job: Job<JobData>, token = "") => work.do(this.#process(job, token));
-    const worker = new server.bull.Worker<JobData>(this.queue.name, process, {
-      connection: server.patient,
+    const worker = new client.bull.Worker<JobData>(this.queue.name, process, {
+      connection: client.patient,
       prefix,
       autorun: false,
       lockDuration,
@@ -187,25 +187,25 @@ export class NodeJobs extends NodeQueue {
 
   /** A job that BullMQ hands over is done with, or put where it belongs. */
   async #process(job: Job<JobData>, token: string): Promise<void> {
-    const { server, process, findLeftMs } = this.#services;
+    const { client, process, findLeftMs } = this.#services;
     const { id = "" } = job;
     const place = await process(this, job, token);
     if (place === "nowhere") return;
     if (place === "queue") {
       await job.moveToWait(token);
-      throw new server.bull.WaitingError();
+      throw new client.bull.WaitingError();
     }
     // BullMQ compares it with the clock of this machine.
     await job.moveToDelayed(Date.now() + place.afterMs, token);
     // It may have been handed over while BullMQ did not have it among what waits.
-    const leftMs = await server.persist(async () => findLeftMs({ id, node: this.node }));
+    const leftMs = await client.persist(async () => findLeftMs({ id, node: this.node }));
     if (leftMs === 0) await this.#ask(ignoreElsewhere(job.promote()));
-    throw new server.bull.DelayedError();
+    throw new client.bull.DelayedError();
   }
 
   /** BullMQ rejects with errors of the server. */
   async #ask<Result>(work: Promise<Result>): Promise<Result> {
-    return this.#services.server.ask(async () => work);
+    return this.#services.client.ask(async () => work);
   }
 }
 

@@ -3,7 +3,7 @@
 import { type Delivery, unfinished } from "../delivery";
 import type { Position, Removal, RemovalQuery } from "../queue";
 import type { DeliveryIndex } from "./delivery-index";
-import type { Server } from "./server";
+import type { RedisClient } from "./redis-client";
 
 /** How many deliveries are read at once to be removed. */
 const step = 500;
@@ -14,14 +14,19 @@ const step = 500;
  *   removing     a hash of what is being removed: nodes by ids
  */
 export class Removals {
-  readonly #server: Server;
+  readonly #client: RedisClient;
   readonly #key: string;
   readonly #index: DeliveryIndex;
   readonly #removeJob: (delivery: Delivery) => Promise<boolean>;
 
   /** @param removeJob resolves to whether there was one that no instance had taken */
-  constructor(server: Server, root: string, index: DeliveryIndex, removeJob: (delivery: Delivery) => Promise<boolean>) {
-    this.#server = server;
+  constructor(
+    client: RedisClient,
+    root: string,
+    index: DeliveryIndex,
+    removeJob: (delivery: Delivery) => Promise<boolean>,
+  ) {
+    this.#client = client;
     this.#key = `${root}:removing`;
     this.#index = index;
     this.#removeJob = removeJob;
@@ -45,7 +50,7 @@ export class Removals {
 
   /** What an instance was removing when it ended. */
   async finish(): Promise<void> {
-    const ids = await this.#server.ask((redis) => redis.hkeys(this.#key));
+    const ids = await this.#client.ask((redis) => redis.hkeys(this.#key));
     for (const id of ids) if ((await this.remove(id)) === "unknown") await this.#forget(id);
   }
 
@@ -54,7 +59,7 @@ export class Removals {
     const { id, node, state } = delivery;
     if (state === "running") return "running";
     if (unfinished.includes(state)) {
-      await this.#server.ask((redis) => redis.hset(this.#key, id, node));
+      await this.#client.ask((redis) => redis.hset(this.#key, id, node));
       if (!(await this.#removeJob(delivery))) {
         await this.#forget(id);
         return "running";
@@ -66,6 +71,6 @@ export class Removals {
   }
 
   async #forget(id: string): Promise<void> {
-    await this.#server.ask((redis) => redis.hdel(this.#key, id));
+    await this.#client.ask((redis) => redis.hdel(this.#key, id));
   }
 }

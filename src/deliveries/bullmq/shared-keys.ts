@@ -15,7 +15,7 @@ import {
   type Reservation,
   type ReservationEnd,
 } from "../queue";
-import type { Server } from "./server";
+import type { RedisClient } from "./redis-client";
 
 /** How long a reservation of an instance without a sign of life is kept, in ms. */
 const reservedFor = 20_000;
@@ -107,7 +107,7 @@ interface KeyBounds {
  *   reply-bytes                  a hash: the bytes of each of those replies, and of all under an empty name
  */
 export class SharedDuplicates implements Duplicates {
-  readonly #server: Server;
+  readonly #client: RedisClient;
   readonly #root: string;
   /** By their tokens. */
   readonly #own = new Map<string, OwnReservation>();
@@ -116,8 +116,8 @@ export class SharedDuplicates implements Duplicates {
 
   readonly #bounds: KeyBounds;
 
-  constructor(server: Server, root: string, bounds: KeyBounds = { keys: maxKeys, bytes: maxAnswersBytes }) {
-    this.#server = server;
+  constructor(client: RedisClient, root: string, bounds: KeyBounds = { keys: maxKeys, bytes: maxAnswersBytes }) {
+    this.#client = client;
     this.#root = root;
     this.#bounds = bounds;
   }
@@ -126,7 +126,7 @@ export class SharedDuplicates implements Duplicates {
     const key = this.#place(candidate);
     const own: KeyEntry = { id: candidate.id, token: randomUUID() };
     for (;;) {
-      const [isFirst, known] = await this.#server.transact((multi) => {
+      const [isFirst, known] = await this.#client.transact((multi) => {
         multi.set(key, JSON.stringify(own), "PX", reservedFor, "NX").get(key);
       });
       if (isFirst) return this.#reservation(key, own, candidate);
@@ -146,7 +146,7 @@ export class SharedDuplicates implements Duplicates {
     const key = this.#place(candidate);
     const own = [...this.#own.values()].find((each) => each.key === key);
     if (own) own.isKept = true;
-    const isOpen = replyMs === undefined ? {} : { openUntil: this.#server.now + replyMs };
+    const isOpen = replyMs === undefined ? {} : { openUntil: this.#client.now + replyMs };
     this.#keep(multi, candidate, { id: candidate.id, token: own?.token ?? randomUUID(), isSettled: true, ...isOpen });
   }
 
@@ -173,18 +173,18 @@ export class SharedDuplicates implements Duplicates {
       reservation.isOpen = false;
       tell(outcome);
       const write = async () => {
-        const known = parse(await this.#server.ask((redis) => redis.get(key)));
+        const known = parse(await this.#client.ask((redis) => redis.get(key)));
         // The server was away so long that another instance has the key.
         if (known && known.token !== own.token) return;
         // It was kept with its delivery.
         if (known?.isSettled && known.openUntil === undefined && outcome !== "released" && !outcome.answer) return;
         const isFree = outcome === "released" || (outcome.answer && outcome.answer.status >= 500);
-        await this.#server.transact((multi) => {
+        await this.#client.transact((multi) => {
           if (isFree) multi.del(key).zrem(`${this.#root}:keys`, key);
           else this.#keep(multi, candidate, settle(own, outcome.answer));
         });
       };
-      await this.#server.persist(write).catch(() => undefined);
+      await this.#client.persist(write).catch(() => undefined);
       this.#own.delete(own.token);
     };
     return {
@@ -207,9 +207,9 @@ export class SharedDuplicates implements Duplicates {
 
   /** While the server is away, duplicates go on waiting. */
   async #poll(key: string, token: string): Promise<ReservationEnd> {
-    while (!this.#server.isClosed) {
+    while (!this.#client.isClosed) {
       await scheduler.wait(lookEvery);
-      const text = await this.#server.ask((redis) => redis.get(key)).catch(() => undefined);
+      const text = await this.#client.ask((redis) => redis.get(key)).catch(() => undefined);
       const known = text === undefined ? undefined : parse(text);
       if (text !== undefined && known?.token !== token) break;
       const outcome = known && this.#readOutcome(known);
@@ -220,7 +220,7 @@ export class SharedDuplicates implements Duplicates {
 
   /** @returns nothing where it is not settled */
   #readOutcome({ isSettled, openUntil = 0, answer }: KeyEntry): ReservationEnd | undefined {
-    if (!isSettled || openUntil > this.#server.now) return undefined;
+    if (!isSettled || openUntil > this.#client.now) return undefined;
     const body = answer?.body === undefined ? undefined : Buffer.from(answer.body, "base64");
     return { answer: answer && { ...answer, body } };
   }
@@ -228,7 +228,7 @@ export class SharedDuplicates implements Duplicates {
   async renew(): Promise<void> {
     const open = [...this.#own.values()].filter(({ isOpen, isKept }) => isOpen && !isKept);
     if (open.length === 0) return;
-    await this.#server.transact((multi) => {
+    await this.#client.transact((multi) => {
       for (const { key } of open) multi.pexpire(key, reservedFor);
     });
   }
@@ -249,19 +249,19 @@ function settle(own: KeyEntry, answer: FirstAnswer | undefined): KeyEntry {
  * While the server is away, each instance counts alone.
  */
 export class SharedRates implements RateCounter {
-  readonly #server: Server;
+  readonly #client: RedisClient;
   readonly #root: string;
   readonly #counter = new MemoryRateCounter();
   /** Counts that the server does not have yet, by key. */
   readonly #news = new Map<string, number>();
 
-  constructor(server: Server, root: string) {
-    this.#server = server;
+  constructor(client: RedisClient, root: string) {
+    this.#client = client;
     this.#root = root;
   }
 
   count(key: string): RequestCount {
-    if (this.#server.isUp) {
+    if (this.#client.isUp) {
       if (this.#news.size === 0) setImmediate(() => void this.#tell());
       this.#news.set(key, (this.#news.get(key) ?? 0) + 1);
     }
@@ -271,7 +271,7 @@ export class SharedRates implements RateCounter {
   async #tell(): Promise<void> {
     const news = [...this.#news];
     this.#news.clear();
-    const counts = await this.#server.transact((multi) => {
+    const counts = await this.#client.transact((multi) => {
       for (const [key, requests] of news) {
         const window = `${this.#root}:rate:${key}`;
         multi.set(window, 0, "PX", windowMs, "NX").incrby(window, requests).pttl(window);

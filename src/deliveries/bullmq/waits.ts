@@ -2,7 +2,7 @@
 
 import type { ChainableCommander } from "ioredis";
 import type { Delivery } from "../delivery";
-import type { Server } from "./server";
+import type { RedisClient } from "./redis-client";
 
 /** What waits is looked at again after so many ms, at the latest: other instances may have ended. */
 const lookAgainMs = 60_000;
@@ -22,7 +22,7 @@ type Waiting = Pick<Delivery, "id" | "node">;
  *   waits      a sorted set of `<id> <node>` by the time of the next attempt
  */
 export class SharedWaits {
-  readonly #server: Server;
+  readonly #client: RedisClient;
   readonly #key: string;
   readonly #handOver: (waiting: Waiting) => Promise<unknown>;
   #timer: NodeJS.Timeout | undefined;
@@ -31,8 +31,8 @@ export class SharedWaits {
   #isLooking = false;
 
   /** @param handOver called with what is due */
-  constructor(server: Server, root: string, handOver: (waiting: Waiting) => Promise<unknown>) {
-    this.#server = server;
+  constructor(client: RedisClient, root: string, handOver: (waiting: Waiting) => Promise<unknown>) {
+    this.#client = client;
     this.#key = `${root}:waits`;
     this.#handOver = handOver;
   }
@@ -40,7 +40,7 @@ export class SharedWaits {
   /** @param at in ms since the epoch, by the server's clock */
   add(multi: ChainableCommander, waiting: Waiting, at: number): void {
     multi.zadd(this.#key, at, nameWaiting(waiting));
-    this.#lookIn(at - this.#server.now);
+    this.#lookIn(at - this.#client.now);
   }
 
   remove(multi: ChainableCommander, waiting: Waiting): void {
@@ -49,8 +49,8 @@ export class SharedWaits {
 
   /** @returns for how many ms it has to wait; 0 where it was handed over at its time, or does not wait */
   async findLeftMs(waiting: Waiting): Promise<number> {
-    const at = await this.#server.ask((redis) => redis.zscore(this.#key, nameWaiting(waiting)));
-    return at === null ? 0 : Math.max(Number(at) - this.#server.now, 0);
+    const at = await this.#client.ask((redis) => redis.zscore(this.#key, nameWaiting(waiting)));
+    return at === null ? 0 : Math.max(Number(at) - this.#client.now, 0);
   }
 
   /** Hands over what is due; goes on doing so until it is stopped. */
@@ -60,8 +60,8 @@ export class SharedWaits {
     this.stop();
     try {
       for (let handedOver = step; handedOver === step;) handedOver = await this.#handOverSome();
-      const [, next = Infinity] = await this.#server.ask((redis) => redis.zrange(this.#key, 0, 0, "WITHSCORES"));
-      this.#lookIn(Number(next) - this.#server.now);
+      const [, next = Infinity] = await this.#client.ask((redis) => redis.zrange(this.#key, 0, 0, "WITHSCORES"));
+      this.#lookIn(Number(next) - this.#client.now);
     } finally {
       this.#isLooking = false;
       this.#lookIn(lookAgainMs);
@@ -74,10 +74,10 @@ export class SharedWaits {
   }
 
   async #handOverSome(): Promise<number> {
-    const due = await this.#server.ask((redis) => redis.zrangebyscore(this.#key, "-inf", this.#server.now, "LIMIT", 0, step)); // prettier-ignore
+    const due = await this.#client.ask((redis) => redis.zrangebyscore(this.#key, "-inf", this.#client.now, "LIMIT", 0, step)); // prettier-ignore
     const handOver = async (name: string) => {
       const [id = "", ...node] = name.split(" ");
-      if (await this.#server.ask((redis) => redis.zrem(this.#key, name))) await this.#handOver({ id, node: node.join(" ") }); // prettier-ignore
+      if (await this.#client.ask((redis) => redis.zrem(this.#key, name))) await this.#handOver({ id, node: node.join(" ") }); // prettier-ignore
     };
     await Promise.all(due.map(handOver));
     return due.length;
@@ -86,7 +86,7 @@ export class SharedWaits {
   #lookIn(ms: number): void {
     const delayMs = Math.min(Math.max(ms, 0), lookAgainMs);
     const wakeAt = performance.now() + delayMs;
-    if (wakeAt >= this.#wakeAt || this.#server.isClosed) return;
+    if (wakeAt >= this.#wakeAt || this.#client.isClosed) return;
     clearTimeout(this.#timer);
     this.#wakeAt = wakeAt;
     // Errors are reported where they occur.

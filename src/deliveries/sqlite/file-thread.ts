@@ -1,7 +1,7 @@
 // The main thread's side of the worker that owns the file.
 
 import { Worker } from "node:worker_threads";
-import { StoreError, type StoreEvents, type StoreTrouble } from "../queue";
+import { frameBytes, StoreError, type StoreEvents, type StoreTrouble } from "../queue";
 import type { Tables } from "./tables";
 import {
   listTransfers,
@@ -16,8 +16,6 @@ import {
 export const maxWaitingBytes = 64 * 1024 * 1024;
 /** In ms, between two tries while the store is in trouble. */
 const retryAfterMs = 1000;
-/** Bytes of a delivery besides its body. */
-const frame = 512;
 
 interface WaitingCall {
   readonly bytes: number;
@@ -84,7 +82,7 @@ export class FileThread {
     // Requests right after the start wait for the file.
     if (!this.#isOpen) await this.#firstOpening;
     if (!this.#isOpen || this.#closed) throw new StoreError(this.#trouble ?? "unreachable");
-    const bytes = frame + args.reduce((sum: number, arg) => sum + (arg instanceof Uint8Array ? arg.length : 0), 0);
+    const bytes = frameBytes + args.reduce((sum: number, arg) => sum + (arg instanceof Uint8Array ? arg.length : 0), 0);
     try {
       if (method === "add" && this.#bytes > 0 && this.#bytes + bytes > maxWaitingBytes) throw new StoreError("busy");
       return await this.#call(bytes, method, args);

@@ -12,6 +12,7 @@ import {
   type AttemptResult,
   type Candidate,
   type Change,
+  type DeliveryQueue,
   type Duplicates,
   maxAge,
   maxBytes,
@@ -32,7 +33,7 @@ export interface SqliteOptions extends Partial<Retention>, PaceOptions {
 }
 
 /** Only a Node.js for which `sqliteIsHere` can open it. */
-export class SqliteQueue extends LocalQueue {
+export class SqliteQueue extends LocalQueue implements DeliveryQueue {
   readonly duplicates: Duplicates;
   readonly #file: FileThread;
 

@@ -19,6 +19,7 @@ import {
   type Candidate,
   type Change,
   type FirstAnswer,
+  frameBytes,
   maxAnswersBytes,
   maxKeys,
   type Position,
@@ -37,8 +38,6 @@ const maxScanned = 2000;
 const maxDropped = 500;
 /** How many bytes of bodies are taken in one step, unless one is larger. */
 const maxTakenBytes = 4 * 1024 * 1024;
-/** The bytes that a delivery takes besides its texts, indexes included: an upper estimate. */
-const frame = 1024;
 /** What waits for an attempt, as the index of what is due has it. */
 const isWaiting = "state IN ('queued', 'retrying')";
 /** SQLITE_FULL */
@@ -279,7 +278,7 @@ export class Tables {
 
   /** Drops deliveries until so many bytes fit: of three kinds, one after the other, the oldest; unfinished ones never. */
   #makeRoom(bytes: number): void {
-    const wanted = bytes + frame;
+    const wanted = bytes + frameBytes;
     const { maxBytes } = this.#retention;
     while (this.#used + wanted > maxBytes) {
       const oldest = this.#oldest(firstToGo) ?? this.#oldest(droppable) ?? this.#oldest([lastToGo]);

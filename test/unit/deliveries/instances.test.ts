@@ -4,7 +4,7 @@ import { scheduler } from "node:timers/promises";
 import { Job, Queue, QueueBase } from "bullmq";
 import { Redis } from "ioredis";
 import should from "should";
-import { Server } from "../../../src/deliveries/bullmq/server";
+import { RedisClient } from "../../../src/deliveries/bullmq/redis-client";
 import { SharedDuplicates } from "../../../src/deliveries/bullmq/shared-keys";
 import { type BullOptions, BullQueue } from "../../../src/deliveries/bullmq/bull-queue";
 import type { StoredDelivery } from "../../../src/deliveries/delivery";
@@ -315,7 +315,7 @@ function testInstances(): void {
     });
 
     it("drop replies and then keys that expire first, when there are too many", async () => {
-      const connection = new Server({ url: server.url() }, 5000, () => undefined, () => Promise.resolve()); // prettier-ignore
+      const connection = new RedisClient({ url: server.url() }, 5000, () => undefined, () => Promise.resolve()); // prettier-ignore
       await connection.start();
       const own = new SharedDuplicates(connection, `{bounded${namespaces}}`, { keys: 5, bytes: 100 });
       const settle = async (key: string, length: number) => {

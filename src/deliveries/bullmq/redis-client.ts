@@ -58,7 +58,7 @@ function survivable(client: Redis): Redis {
 }
 
 /** Two connections: commands of one fail at once while the server is away, those of the other wait. */
-export class Server {
+export class RedisClient {
   readonly #settings: ConnectionSettings;
   readonly #timeLimit: number;
   readonly #events: () => StoreEvents | undefined;
