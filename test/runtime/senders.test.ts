@@ -31,7 +31,7 @@ describe("the signature of a sender", () => {
     const at = Math.floor(Date.now() / 1000);
     const unsigned = { body: signer.body?.(awkward, account, at) ?? awkward, at, id: `msg_${++serial}` };
     const signed = Object.fromEntries(signer.headers(unsigned, account));
-    const search = signer.search?.(unsigned, account) ?? "";
+    const search = signer.search(unsigned, account);
     const url = nodeRed().node(`/${id}${search && `?${search}`}`);
     return send(url, { headers: { "Content-Type": "application/json", ...signed }, body: change(unsigned.body) });
   }

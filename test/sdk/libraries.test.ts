@@ -33,7 +33,7 @@ class Comparison {
     const request = { body: signer.body?.(bytes, 0, at) ?? bytes, at, id: "msg_1" };
     return {
       fields: signer.headers(request, account),
-      search: signer.search?.(request, account) ?? "",
+      search: signer.search(request, account),
       body: request.body,
     };
   }
