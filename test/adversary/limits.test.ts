@@ -2,7 +2,7 @@ import should from "should";
 import { putForward, withClock } from "../harness/clock";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { afterReply, exchange, hangUp, type Part, type Reply, send } from "../harness/http";
-import { layouts, useNodeRed } from "../harness/layouts";
+import { roots, useNodeRed } from "../harness/layouts";
 import { last } from "../harness/siege";
 
 const verifyToken = "my-verify-token";
@@ -51,9 +51,9 @@ const afterwards: Record<string, Part[]> = { "a body that waits for 100": ["x"] 
 
 /** The second has a guard of the operator's that looks into bodies, and waits for them. */
 const ways = {
-  "with separate roots": { settings: layouts["separate roots"], code: "" },
+  "with separate roots": { settings: roots.separate, code: "" },
   "behind a guard that reads bodies": {
-    settings: layouts["equal roots"],
+    settings: roots.equal,
     code: "httpNodeMiddleware: (request, response, next) => request.body?.blocked ? response.status(418).end() : next()",
   },
 };

@@ -1,6 +1,6 @@
 import should from "should";
-import { differencesOf, hasNewestExpress } from "../harness/differential";
-import { defaultRoots, rows } from "../harness/hosts";
+import { differencesOf, hasNewestExpress } from "./compare";
+import { defaultRoots, rows } from "./hosts";
 
 // What a host or a node does with an Express is the same in all versions of Node-RED that have that Express.
 const compared = hasNewestExpress

@@ -6,7 +6,7 @@ import { catalogText } from "../harness/browser";
 import { DeliveriesTab } from "../harness/deliveries-tab";
 import { bearer, tab as flowTab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
-import { layouts } from "../harness/layouts";
+import { roots } from "../harness/layouts";
 import { NodeRed, type Options } from "../harness/node-red";
 import { sharedBrowser } from "../harness/stage";
 import { until } from "../harness/until";
@@ -31,7 +31,7 @@ const elsewhere = `adminAuth: {
   tokens: async (token) => (token === "right" ? { username: "robot", permissions: "*" } : null),
 }`;
 const json = { "Content-Type": "application/json" };
-const withoutEditor = { settings: { ...layouts["separate roots"], disableEditor: true } };
+const withoutEditor = { settings: { ...roots.separate, disableEditor: true } };
 
 /** The page of a Node-RED of its own, in a browser that has never shown it. */
 class OpenPage {

@@ -1,10 +1,16 @@
 import { NodeRed, type Options } from "./node-red";
 
-/** With equal roots, the admin app and its body parsers come before every HTTP node. */
-export const layouts = {
-  "equal roots": {},
-  "separate roots": { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
+/**
+ * Where the editor and the HTTP nodes are; nested as in Home Assistant's add-on. With equal roots, the admin app and its
+ * body parsers come before every HTTP node.
+ */
+export const roots = {
+  equal: { httpAdminRoot: "/", httpNodeRoot: "/" },
+  separate: { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
+  nested: { httpAdminRoot: "/", httpNodeRoot: "/endpoint" },
 };
+
+export type Layout = keyof typeof roots;
 
 /** Guards that let every request pass, where settings have places for them: requests take the ordinary way then. */
 const behindLayer: Options = { code: "httpNodeAuth: (request, response, next) => next()" };
@@ -29,9 +35,9 @@ export function useNodeRed(options: Options): () => NodeRed {
   };
 }
 
-function inLayout(layout: keyof typeof layouts, title: string, options: Options, way: Way, describeIt: Describe): void {
-  describe(`${title}, with ${layout}`, () => {
-    describeIt(useNodeRed({ ...options, settings: { ...options.settings, ...layouts[layout] } }), way);
+function inLayout(layout: Layout, title: string, options: Options, way: Way, describeIt: Describe): void {
+  describe(`${title}, with ${layout} roots`, () => {
+    describeIt(useNodeRed({ ...options, settings: { ...options.settings, ...roots[layout] } }), way);
   });
 }
 
@@ -40,8 +46,8 @@ function inLayout(layout: keyof typeof layouts, title: string, options: Options,
  * kept from the parsers of the admin app, which is in front with equal roots.
  */
 export function onBothWays(title: string, options: Options, describeIt: Describe): void {
-  inLayout("separate roots", title, options, "fast", describeIt);
-  inLayout("equal roots", `${title}, behind guards`, along(options, behindGuards), "ordinary", describeIt);
+  inLayout("separate", title, options, "fast", describeIt);
+  inLayout("equal", `${title}, behind guards`, along(options, behindGuards), "ordinary", describeIt);
 }
 
 function along(options: Options, more: Options): Options {

@@ -2,7 +2,7 @@ import should from "should";
 import { withClock } from "./clock";
 import { tab, token, webhook } from "./flow";
 import { afterReply, exchange, hangUp, type Part, type RawReply, repliesIn } from "./http";
-import { behindGuards, layouts } from "./layouts";
+import { behindGuards, roots } from "./layouts";
 import { NodeRed, type Options } from "./node-red";
 
 const flow = tab(
@@ -28,9 +28,9 @@ const code = `functionGlobalContext: { ${inspect} }`;
 
 /** The ways that a request can take; with equal roots, the admin app and its body parsers come before every node. */
 const ways: Record<string, Options> = {
-  "with separate roots": { settings: layouts["separate roots"], code },
+  "with separate roots": { settings: roots.separate, code },
   "with equal roots and behind guards": {
-    settings: layouts["equal roots"],
+    settings: roots.equal,
     code: `${code}, ${behindGuards.code ?? ""}`,
   },
 };

@@ -9,7 +9,7 @@ import { root, temporaryFolder } from "../harness/package";
 
 describe("with equal roots", () => {
   it("a webhook trigger takes no path that Node-RED's admin API answers", () => {
-    const script = join(root, "test", "harness", "admin-routes.ts");
+    const script = join(root, "test", "fixtures", "admin-routes.ts");
     const args = ["--import", "tsx", script, nodeRedFolder, temporaryFolder("routes")];
     const output = execFileSync(process.execPath, args, { encoding: "utf8" });
     // Routes of apps that are mounted below a path of their own begin with a parameter.

@@ -1,5 +1,5 @@
 import should from "should";
-import { Following } from "../harness/following";
+import { Following } from "./following";
 import type { Flow } from "../harness/node-red";
 
 type Nodes = Record<string, Record<string, unknown>>;

@@ -10,7 +10,7 @@ import { bearer, tab, token, webhook } from "../harness/flow";
 import { formOf, typeOf } from "../harness/forms";
 import { storeKinds } from "../harness/guaranteed";
 import { command, dial, send } from "../harness/http";
-import { layouts, useNodeRed } from "../harness/layouts";
+import { roots, useNodeRed } from "../harness/layouts";
 import { NodeRed } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 import { until } from "../harness/until";
@@ -56,7 +56,7 @@ const sentence = (text: string) => catalog.lastRequest.sentence.replace("__sente
 const signatureOf = (body: string) => createHmac("sha256", secret).update(body).digest("hex");
 
 describe("a delivery", () => {
-  const settings = { ...layouts["separate roots"], webhookTriggerDeliveries: { keep: "many" } };
+  const settings = { ...roots.separate, webhookTriggerDeliveries: { keep: "many" } };
   const { httpNodeRoot: root } = settings;
   const nodeRed = useNodeRed({ flow, settings });
   let shown: ShownDeliveries;

@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { bearer, tab, webhook } from "../harness/flow";
 import { send } from "../harness/http";
-import { layouts, useNodeRed } from "../harness/layouts";
+import { roots, useNodeRed } from "../harness/layouts";
 import { root } from "../harness/package";
 
 const secret = "It's a Secret to Everybody";
@@ -30,9 +30,9 @@ const host = `
   outer.use(settings.httpNodeRoot, RED.httpNode);
 `;
 
-for (const [layout, given] of Object.entries(layouts)) {
-  const settings = { httpAdminRoot: "/", httpNodeRoot: "/", ...given };
-  describe(`a host application with Express 5, with ${layout}`, () => {
+for (const layout of ["equal", "separate"] as const) {
+  const settings = roots[layout];
+  describe(`a host application with Express 5, with ${layout} roots`, () => {
     const nodeRed = useNodeRed({ flow, host, settings });
     const post = async (path: string, headers: Record<string, string> = bearer, body = '{"a":1}') =>
       send(nodeRed().node(path), { headers: { "Content-Type": "application/json", ...headers }, body });

@@ -10,7 +10,7 @@ import {
   judge,
   pathOf,
   type Values,
-} from "../harness/field-cases";
+} from "./field-cases";
 import { tab, webhook } from "../harness/flow";
 import { storeKinds, type TestStore } from "../harness/guaranteed";
 import { exchange, type RawReply, repliesIn } from "../harness/http";

@@ -1,9 +1,8 @@
 import should from "should";
 import { moduleOf, settingsOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook } from "../harness/flow";
-import { roots } from "../harness/hosts";
 import { send } from "../harness/http";
-import { useNodeRed } from "../harness/layouts";
+import { roots, useNodeRed } from "../harness/layouts";
 
 interface Found {
   headers: Record<string, string>;

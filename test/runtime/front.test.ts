@@ -2,9 +2,8 @@ import should from "should";
 import { inspect, isDeepStrictEqual } from "node:util";
 import { hostOf } from "../harness/fixtures";
 import { bearer, tab, webhook } from "../harness/flow";
-import { roots } from "../harness/hosts";
 import { send } from "../harness/http";
-import { behindMiddleware, useNodeRed } from "../harness/layouts";
+import { behindMiddleware, roots, useNodeRed } from "../harness/layouts";
 import type { Flow, NodeRed } from "../harness/node-red";
 
 const json = { "Content-Type": "application/json" };

@@ -13,7 +13,7 @@ import {
   lookInto,
 } from "../harness/guaranteed";
 import { type Reply, send } from "../harness/http";
-import { layouts } from "../harness/layouts";
+import { roots } from "../harness/layouts";
 import { NodeRed, type Options, type Received } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 
@@ -65,7 +65,7 @@ function testDeliveries(kind: StoreKind): void {
   let nodeRed: NodeRed;
   before(async () => {
     store = await kind.begin();
-    const settings = { ...store.options.settings, ...layouts["separate roots"] };
+    const settings = { ...store.options.settings, ...roots.separate };
     options = { ...store.options, flow, plugin: moduleOf("hold"), settings };
     nodeRed = await NodeRed.start(options);
   });

@@ -7,7 +7,7 @@ import { sqliteIsHere } from "../../src/config/stores";
 import { settingsOf } from "../harness/fixtures";
 import { bearer, tab, token, webhook, webhookFlow } from "../harness/flow";
 import { command, send } from "../harness/http";
-import { layouts, useNodeRed } from "../harness/layouts";
+import { roots, useNodeRed } from "../harness/layouts";
 import type { NodeRed } from "../harness/node-red";
 import { temporaryFolder } from "../harness/package";
 import { ShownDeliveries } from "../harness/shown-deliveries";
@@ -34,7 +34,7 @@ describe("httpNodeAuth", () => {
   const pass = createHash("md5").update("pass").digest("hex");
   const nodeRed = useNodeRed({
     flow,
-    settings: { ...layouts["separate roots"], httpNodeAuth: { user: "user", pass } },
+    settings: { ...roots.separate, httpNodeAuth: { user: "user", pass } },
   });
   const basic = { Authorization: `Basic ${Buffer.from("user:pass").toString("base64")}` };
 
@@ -232,7 +232,7 @@ describe("httpNodeMiddleware beside httpNodeCors", () => {
 });
 
 describe("httpNodeCors where Node-RED has no http in nodes", () => {
-  const settings = { ...layouts["separate roots"], httpNodeCors: { methods: "POST" } };
+  const settings = { ...roots.separate, httpNodeCors: { methods: "POST" } };
   const nodeRed = useNodeRed({ flow: webhookFlow({}), settings, only: [] });
 
   it("answers a preflight request", async () => {
@@ -243,7 +243,7 @@ describe("httpNodeCors where Node-RED has no http in nodes", () => {
 });
 
 describe("apiMaxLength without httpNodeCors", () => {
-  const nodeRed = useNodeRed({ flow, settings: { ...layouts["separate roots"], apiMaxLength: "2kb" } });
+  const nodeRed = useNodeRed({ flow, settings: { ...roots.separate, apiMaxLength: "2kb" } });
   testOrigins(nodeRed);
 
   it("limits bodies, declared, counted or inflated", async () => {

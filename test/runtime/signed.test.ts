@@ -2,7 +2,7 @@ import should from "should";
 import { createHmac } from "node:crypto";
 import { bearer, tab, token, webhook } from "../harness/flow";
 import { command, send } from "../harness/http";
-import { layouts, onBothWays, useNodeRed } from "../harness/layouts";
+import { onBothWays, roots, useNodeRed } from "../harness/layouts";
 import { nodeRedVersion } from "../harness/node-red";
 import { until } from "../harness/until";
 
@@ -159,13 +159,13 @@ onBothWays("a signed webhook", { ...options, flow }, (nodeRed, way) => {
   });
 });
 
-for (const [layout, roots] of Object.entries(layouts)) {
-  describe(`a signed webhook behind a parser as httpNodeMiddleware, with ${layout}`, () => {
+for (const layout of ["equal", "separate"] as const) {
+  describe(`a signed webhook behind a parser as httpNodeMiddleware, with ${layout} roots`, () => {
     const code = "httpNodeMiddleware: require(process.env.EXPRESS).json()";
     const env = { EXPRESS: require.resolve("express") };
-    const nodeRed = useNodeRed({ flow, settings: roots, code, env });
+    const nodeRed = useNodeRed({ flow, settings: roots[layout], code, env });
 
-    if (layout === "equal roots") {
+    if (layout === "equal") {
       it("is verified over the bytes that were read for the parser", async () => {
         (await send(nodeRed().node("/github"), signed("{}"))).status.should.equal(200);
       });

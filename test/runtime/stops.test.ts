@@ -5,7 +5,7 @@ import { hostOf, moduleOf } from "../harness/fixtures";
 import { bearer, tab, webhook } from "../harness/flow";
 import { endHeld, guaranteed, lookInto, storeKinds, type StoreKind, type TestStore } from "../harness/guaranteed";
 import { send, type Reply } from "../harness/http";
-import { layouts } from "../harness/layouts";
+import { roots } from "../harness/layouts";
 import { NodeRed, type Options } from "../harness/node-red";
 import { ShownDeliveries } from "../harness/shown-deliveries";
 
@@ -151,7 +151,7 @@ if (inFile) {
       const store = await inFile.begin();
       const held = tab(...guaranteed("held", strict));
       const host = hostOf("stopping-host");
-      const settings = { ...store.options.settings, ...layouts["separate roots"] };
+      const settings = { ...store.options.settings, ...roots.separate };
       const nodeRed = await NodeRed.start({ flow: held, plugin: moduleOf("hold"), host, settings });
       const { json: reply } = await send(nodeRed.node("/held"), { headers: json, body: "{}" });
       await nodeRed.message(reply.id);

@@ -4,7 +4,7 @@ import { sqliteIsHere } from "../../src/config/stores";
 import { hostOf, settingsOf } from "../harness/fixtures";
 import { tab, token, webhook } from "../harness/flow";
 import { type Call, command, send } from "../harness/http";
-import { layouts, useNodeRed } from "../harness/layouts";
+import { roots, useNodeRed } from "../harness/layouts";
 import type { NodeRed } from "../harness/node-red";
 
 /** Has the form's button send a test request to a node. */
@@ -50,7 +50,7 @@ describe("a test request", () => {
     ),
     { id: "off", type: "tab", label: "Off", disabled: true },
   ];
-  const nodeRed = useNodeRed({ flow, settings: layouts["separate roots"] });
+  const nodeRed = useNodeRed({ flow, settings: roots.separate });
 
   it("has the event of the delivery whose body it sends, and what the conditions look at, and says which output that is", async () => {
     const signature = createHmac("sha256", "key").update("{}").digest("hex");
@@ -175,7 +175,7 @@ describe("a test request where another app answers for other host names", () => 
 });
 
 describe("a test request where a router has Node-RED below a path of its own", () => {
-  const settings = layouts["separate roots"];
+  const settings = roots.separate;
   const nodeRed = useNodeRed({ host: hostOf("router-host"), settings, flow: tab(...placed) });
 
   it("is sent to where the editor was found", async () => {

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import should from "should";
 import type { Summary } from "../../src/deliveries/summary";
-import type { RawReply } from "./http";
-import type { Received } from "./node-red";
-import { root } from "./package";
+import type { RawReply } from "../harness/http";
+import type { Received } from "../harness/node-red";
+import { root } from "../harness/package";
 
 export interface FieldCase {
   /** The kind and a number; also the path of its node, followed by an index where there are several. */

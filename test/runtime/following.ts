@@ -1,8 +1,8 @@
 /** A Node-RED whose flows are followed from nodes that the test has send, beside nodes that do what the test says. */
 import { join } from "node:path";
 import type { AttemptResult } from "../../src/deliveries/queue";
-import { type Flow, NodeRed } from "./node-red";
-import { installedModules, packageName } from "./package";
+import { type Flow, NodeRed } from "../harness/node-red";
+import { installedModules, packageName } from "../harness/package";
 
 /** @param dist where the compiled classes of the package are; its node is not there */
 const plugin = (dist: string) => `

@@ -3,12 +3,13 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { isDeepStrictEqual } from "node:util";
-import { exportsOf } from "./fixtures";
-import { tab, token, webhook } from "./flow";
-import { type Bystander, type Layout, type Request, roots, type Row, type Target } from "./hosts";
-import { type Reply, send } from "./http";
-import { type Flow, NodeRed, nodeRedFolder, type Options } from "./node-red";
-import { root, temporaryFolder } from "./package";
+import { exportsOf } from "../harness/fixtures";
+import { tab, token, webhook } from "../harness/flow";
+import { type Reply, send } from "../harness/http";
+import { type Layout, roots } from "../harness/layouts";
+import { type Flow, NodeRed, nodeRedFolder, type Options } from "../harness/node-red";
+import { root, temporaryFolder } from "../harness/package";
+import type { Bystander, Request, Row, Target } from "./hosts";
 
 /** What holds the path of the endpoint. */
 type Holder = "http in" | "webhook trigger" | "neither";

@@ -3,14 +3,7 @@
  * that has a say in what reaches an HTTP node. A new kind of guard is a new row.
  */
 
-/** Where the editor and the HTTP nodes are; nested as in Home Assistant's add-on. */
-export const roots = {
-  equal: { httpAdminRoot: "/", httpNodeRoot: "/" },
-  separate: { httpAdminRoot: "/admin", httpNodeRoot: "/api" },
-  nested: { httpAdminRoot: "/", httpNodeRoot: "/endpoint" },
-};
-
-export type Layout = keyof typeof roots;
+import type { Layout } from "../harness/layouts";
 
 /** In which all has the most to do with each other. */
 export const defaultRoots: Layout = "equal";
