@@ -10,10 +10,13 @@ import { encodeSignatureHeader, isValidSignature } from "@sanity/webhook";
 import { EventWebhook } from "@sendgrid/eventwebhook";
 import { isValidSlackRequest } from "@slack/bolt";
 import { WorkOS } from "@workos-inc/node";
+import { AwsLambdaReceiver } from "@zoom/rivet/meetings";
 import { verifyKey } from "discord-interactions";
 import { parse } from "node:querystring";
 import Pusher from "pusher";
 import Razorpay from "razorpay";
+import { validateWebhook } from "replicate";
+import smartcar from "smartcar";
 import { Webhook as StandardWebhook } from "standardwebhooks";
 import Stripe from "stripe";
 import { Webhook as SvixWebhook } from "svix";
@@ -40,6 +43,8 @@ export interface Library {
   sender: SigningId;
   /** Whether it is given the bytes of a body. The others are given text, and some of them read it as JSON. */
   takesBytes?: true;
+  /** The body that it reads, of any JSON, where it asks for more than JSON. */
+  event?: (data: string) => string;
   /** The fields with which the sender signs, where the library can tell. */
   sign?: (request: Unsigned, secret: string) => [string, string][] | Promise<[string, string][]>;
   /** Refuses with an error, or with `false`. */
@@ -53,6 +58,16 @@ export interface Library {
 const valueOf = ({ fields }: Sent, name: string) => fields.find(([field]) => field === name)?.[1] ?? "";
 const twilioForm = (body: Buffer) => parse(body.toString()) as Record<string, unknown>;
 const twilioUrl = (search: string) => `${signers.twilio.publicUrl ?? ""}?${search}`;
+
+/** What Zoom's library replies to a request. */
+export function askZoom({ fields, body }: Sent, secret: string): Promise<{ statusCode: number; body: string }> {
+  // Its types name a package that it does not bring.
+  const receive = new AwsLambdaReceiver({ webhooksSecretToken: secret }).start() as (
+    request: { headers: Record<string, string>; body: string },
+    context: object,
+  ) => ReturnType<typeof askZoom>;
+  return receive({ headers: Object.fromEntries(fields), body: body.toString() }, {});
+}
 
 /** Standard Webhooks and Svix sign alike, with fields of their own. */
 function standard(name: string, sender: "standard-webhooks" | "svix", prefix: string, Webhook: typeof StandardWebhook | typeof SvixWebhook): Library {
@@ -91,6 +106,19 @@ export const libraries: readonly Library[] = [
   },
   standard("standardwebhooks", "standard-webhooks", "webhook", StandardWebhook),
   standard("svix", "svix", "svix", SvixWebhook),
+  {
+    name: "replicate",
+    sender: "standard-webhooks",
+    verify: (sent, secret) =>
+      validateWebhook({
+        id: valueOf(sent, "webhook-id"),
+        timestamp: valueOf(sent, "webhook-timestamp"),
+        signature: valueOf(sent, "webhook-signature"),
+        body: sent.body.toString(),
+        secret,
+      }),
+    ignores: ["past", "future"],
+  },
   {
     name: "@octokit/webhooks-methods",
     sender: "github",
@@ -231,5 +259,22 @@ export const libraries: readonly Library[] = [
     sender: "easypost",
     verify: ({ fields, body }, secret) =>
       void new EasyPost("key").Utils.validateWebhook(body, Object.fromEntries(fields), secret),
+  },
+  {
+    name: "@zoom/rivet",
+    sender: "zoom",
+    event: (data) => `{"event":"meeting.started","payload":${data}}`,
+    verify: async (sent, secret) => (await askZoom(sent, secret)).statusCode === 200,
+    // It writes the JSON anew.
+    isLenient: true,
+    ignores: ["past", "future"],
+  },
+  {
+    name: "smartcar",
+    sender: "smartcar",
+    // It writes the JSON anew.
+    verify: (sent, secret) =>
+      smartcar.verifyPayload(secret, valueOf(sent, "SC-Signature"), JSON.parse(sent.body.toString())),
+    isLenient: true,
   },
 ];
